@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { addressFor, isEveryAddress, isLoopback, validHost } from "./addresses.ts"
+import { addressFor, isAllInterfaces, isLoopback, parseHost } from "./addresses.ts"
 
 describe("an address for all interfaces", () => {
   it.each(["http://0.0.0.0:8080", "http://[::]:8080", "http://0:8080"])(
     "recognises %s as an address for all interfaces",
-    (url) => assert.isTrue(isEveryAddress(url))
+    (url) => assert.isTrue(isAllInterfaces(url))
   )
   it.each(["http://127.0.0.1:8080", "http://[::1]:8080", "http://0.0.0.0.example:8080", "nowhere"])(
     "does not recognise %s as an address for all interfaces",
-    (url) => assert.isFalse(isEveryAddress(url))
+    (url) => assert.isFalse(isAllInterfaces(url))
   )
 })
 
@@ -66,7 +66,7 @@ describe("a listener on all interfaces", () => {
     "a".repeat(254)
   ]
   it.each(hostile)("ignores the invalid host %j and uses the loopback address", (host) => {
-    assert.isUndefined(validHost(host))
+    assert.isUndefined(parseHost(host))
     assert.strictEqual(addressFor(everywhere, host), "http://127.0.0.1:8081")
   })
 })

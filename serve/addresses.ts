@@ -1,4 +1,4 @@
-/** Addresses of listeners, as clients see them: none can open `0.0.0.0` or `::`, all addresses of a machine. */
+/** Addresses of listeners, for clients. A client cannot open `0.0.0.0` or `::`, which mean all interfaces of a machine. */
 
 export const buildUrl = (host: string, port: number): string =>
   `http://${host.includes(":") ? `[${host}]` : host}:${port}`
@@ -9,7 +9,7 @@ const loopbackHosts = new Map([
 ])
 const parseHostname = (url: string) => URL.parse(url)?.hostname ?? ""
 
-export const isEveryAddress = (url: string): boolean => loopbackHosts.has(parseHostname(url))
+export const isAllInterfaces = (url: string): boolean => loopbackHosts.has(parseHostname(url))
 
 export const isLoopback = (url: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(parseHostname(url))
 
@@ -17,7 +17,7 @@ export const isLoopback = (url: string): boolean => /^(localhost|127\.[\d.]+|\[:
 const hostPattern = /^((?=[^:]{1,253}(:|$))[\w-]+(\.[\w-]+)*\.?|\[[\da-f:.]+\])(:\d{0,5})?$/i
 
 /** The text if it is a name or an address. Any other text could have a second meaning in a page, header or command. */
-export const validHost = (text: string | null): string | undefined =>
+export const parseHost = (text: string | null): string | undefined =>
   text !== null && hostPattern.test(text) && URL.canParse(`http://${text}`) ? text : undefined
 
 /** The address of a listener for a client that used this host; without a valid host, the address for this machine. */
@@ -25,7 +25,7 @@ export const addressFor = (listening: string, requestHost: string | null): strin
   const url = URL.parse(listening)
   const loopback = loopbackHosts.get(url?.hostname ?? "")
   if (url === null || loopback === undefined) return listening
-  const host = validHost(requestHost)
+  const host = parseHost(requestHost)
   url.hostname = host === undefined ? loopback : new URL(`http://${host}`).hostname
   return url.origin
 }

@@ -60,7 +60,7 @@ const trustedProxiesSetting = Config.schema(
   Config.map((text) => parseProxies(text) ?? loopback)
 )
 
-/** Empty means unset: an empty host would listen on every address of the machine. */
+/** Empty means unset: a server with an empty host would listen on all interfaces. */
 const hostSetting = (name: string) =>
   Config.option(Config.String(name)).pipe(Config.map(Option.filter((host) => host !== "")))
 
@@ -83,7 +83,7 @@ export const consoleUrlSetting = Config.all({ ...consoleSettings, url: publicCon
 
 const port = Config.schema(Port, "LARDER_PORT").pipe(Config.withDefault(8080))
 
-/** Address at which a command on this machine reaches the API. None if only the server knows its port. */
+/** Address at which a command on this machine reaches the API. None if the server chooses its port at the start. */
 export const apiUrlSetting = Config.all({ host, port, url: publicApiUrlSetting }).pipe(
   Config.map(({ host, port, url }) =>
     Option.isSome(url) || port === 0 ? url : Option.some(addressFor(buildUrl(host, port), null))

@@ -2,7 +2,7 @@
 import { version } from "@larder/schemas"
 import { followDepot, openLayout, watchLive } from "@larder/warehouse"
 import { type Cause, Console, Context, Effect, Layer, Option } from "effect"
-import { addressFor, buildUrl, isEveryAddress, isLoopback } from "./addresses.ts"
+import { addressFor, buildUrl, isAllInterfaces, isLoopback } from "./addresses.ts"
 import {
   combineProvenances,
   dataHeaders,
@@ -16,7 +16,7 @@ import {
   routes
 } from "./api/index.ts"
 import { Billing, describeUnpaidCredits, openBilling, openProcessor } from "./billing/index.ts"
-import { createDemoKey, ledgerDirectoryIn, serveControl, welcome } from "./cli/index.ts"
+import { createDemoKey, formatWelcome, ledgerDirectoryIn, serveControl } from "./cli/index.ts"
 import {
   type ConsoleServices,
   DataRead,
@@ -35,10 +35,10 @@ import { type ConsoleDatabase, layerRequestLog, RequestLog } from "./persistence
 import { consoleUrlSetting, serveSettings } from "./settings.ts"
 import { storesInFile, storesInPostgres } from "./stores.ts"
 
-const warnOfMissingTls = (listening: string) =>
-  `The console listens on ${listening} without https: passwords and sessions can be read on their way. Put a proxy with TLS in front of it and set LARDER_CONSOLE_URL to its https address, or restrict the console to this machine with LARDER_CONSOLE_HOST=127.0.0.1.`
+const describeMissingTls = (address: string) =>
+  `The console listens on ${address} without https: passwords and sessions can be read in transit. Put a proxy with TLS in front of it and set LARDER_CONSOLE_URL to its https address, or restrict the console to this machine with LARDER_CONSOLE_HOST=127.0.0.1.`
 
-const open = Effect.fnUntraced(function* () {
+const openServer = Effect.fnUntraced(function* () {
   const settings = yield* serveSettings
   const { consoleHost, consolePort, dataHost, home, host, ledgerUrl, port, withheldLicences } = settings
   const layout = yield* openLayout(home)
@@ -49,8 +49,8 @@ const open = Effect.fnUntraced(function* () {
   const { signIns } = yield* People
   const publicUrl = Option.getOrUndefined(settings.publicConsoleUrl)
   const publicApiUrl = Option.getOrUndefined(settings.publicApiUrl)
-  let listening = yield* consoleUrlSetting // until the listener has its port
-  const consoleUrl = () => publicUrl ?? addressFor(listening, null)
+  let consoleAddress = yield* consoleUrlSetting // until the listener has its port
+  const consoleUrl = () => publicUrl ?? addressFor(consoleAddress, null)
   // commands connect to a ledger in PostgreSQL directly
   if (Option.isNone(ledgerUrl)) {
     const administration = logKeyChanges(ledger.administration, "a command")
@@ -102,20 +102,20 @@ const open = Effect.fnUntraced(function* () {
   })
   /** The console's address for a client that reached the API at this host; undefined if unknown, as behind a proxy. */
   const guessConsoleUrl = (hostname: string | undefined) => {
-    const address = addressFor(listening, hostname ?? null)
+    const address = addressFor(consoleAddress, hostname ?? null)
     return publicApiUrl === undefined && new URL(address).hostname === hostname ? address : undefined
   }
-  let api = buildUrl(host, port) // until the listener has its port
+  let apiAddress = buildUrl(host, port) // until the listener has its port
   const app = makeApi({
     ...shared,
     assistants,
     docs: addDocs,
     dataHost: Option.getOrUndefined(dataHost)?.toLowerCase(),
-    listening: () => addressFor(api, null),
+    listening: () => addressFor(apiAddress, null),
     consoleFor: (hostname) => publicUrl ?? guessConsoleUrl(hostname),
     samples
   })
-  api = yield* listen(app, {
+  apiAddress = yield* listen(app, {
     what: "API",
     host,
     port,
@@ -134,28 +134,29 @@ const open = Effect.fnUntraced(function* () {
     now: Date.now,
     publicUrl,
     trustedProxies: settings.trustedProxies,
-    apiFor: (host) => publicApiUrl ?? addressFor(api, host),
+    apiFor: (host) => publicApiUrl ?? addressFor(apiAddress, host),
     samples,
     processor: payments.processor.name,
     checkout: simulator === undefined ? undefined : makeCheckoutPage(simulator)
   })
-  listening = yield* listen(consoleApp, {
+  consoleAddress = yield* listen(consoleApp, {
     what: "console",
     host: consoleHost,
     port: consolePort,
     setting: "LARDER_CONSOLE_PORT",
-    docsUrl: publicApiUrl ?? addressFor(api, null)
+    docsUrl: publicApiUrl ?? addressFor(apiAddress, null)
   })
-  if (!isLoopback(listening) && !publicUrl?.startsWith("https:")) yield* Effect.logWarning(warnOfMissingTls(listening))
+  const isProtected = isLoopback(consoleAddress) || publicUrl?.startsWith("https:")
+  if (!isProtected) yield* Effect.logWarning(describeMissingTls(consoleAddress))
   const warning = describeUnpaidCredits(payments.mode, publicUrl)
   if (warning !== undefined) yield* Effect.logWarning(warning)
-  for (const url of [api, listening]) if (!isEveryAddress(url)) origins.add(url)
+  for (const url of [apiAddress, consoleAddress]) if (!isAllInterfaces(url)) origins.add(url)
   if (simulator !== undefined) yield* Effect.forkScoped(simulator.sendEvents)
   const { data_sets, generation } = readiness()
   return {
-    addresses: { api: addressFor(api, null), console: addressFor(listening, null) },
+    addresses: { api: addressFor(apiAddress, null), console: addressFor(consoleAddress, null) },
     consoleUrl: consoleUrl(),
-    isOnEveryAddress: publicUrl === undefined && isEveryAddress(listening),
+    isOnAllInterfaces: publicUrl === undefined && isAllInterfaces(consoleAddress),
     generation,
     data_sets,
     payments: payments.mode
@@ -181,11 +182,11 @@ export const start = Effect.fn(function* (flags: { readonly demo: boolean; reado
     Layer.provideMerge(stores)
   )
   yield* Effect.gen(function* () {
-    const started = yield* open()
+    const started = yield* openServer()
     const demo = flags.demo ? yield* openDemo(started.consoleUrl) : undefined
     const { addresses, generation, payments } = started
     const json = { ...addresses, generation, payments, demo_key: demo?.key ?? null, first_link: demo?.link ?? null }
-    yield* Console.log(flags.json ? JSON.stringify(json) : welcome(started, demo))
+    yield* Console.log(flags.json ? JSON.stringify(json) : formatWelcome(started, demo))
     yield* Effect.never
   }).pipe(Effect.scoped, Effect.provide(services))
 })

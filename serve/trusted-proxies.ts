@@ -1,4 +1,4 @@
-/** The caller's address behind proxies. Only trusted proxies' entries in X-Forwarded-For count, the rightmost ones. */
+/** The caller's address behind proxies. In X-Forwarded-For, only the entries of trusted proxies count: the rightmost ones. */
 import { BlockList, isIP } from "node:net"
 
 /** An IPv4 address has two spellings; `%eth0` after an IPv6 address does not make it another caller. */
@@ -25,7 +25,7 @@ export const loopback = new BlockList()
 loopback.addSubnet("127.0.0.0", 8, "ipv4")
 loopback.addAddress("::1", "ipv6")
 
-export const isOneOf = (networks: BlockList, address: string): boolean => {
+export const isInNetworks = (networks: BlockList, address: string): boolean => {
   const normalised = normaliseAddress(address)
   return isIP(normalised) !== 0 && networks.check(normalised, getFamily(normalised))
 }
@@ -34,7 +34,7 @@ export const isOneOf = (networks: BlockList, address: string): boolean => {
 export const findCaller = (proxies: BlockList, peer: string, forwardedFor: string | null): string => {
   const forwarded = (forwardedFor ?? "").split(",").map(normaliseAddress)
   let caller = normaliseAddress(peer)
-  while (isOneOf(proxies, caller)) {
+  while (isInNetworks(proxies, caller)) {
     const next = forwarded.pop() ?? ""
     if (isIP(next) === 0) return caller
     caller = next

@@ -12,7 +12,7 @@ import {
 } from "@larder/schemas"
 import { Effect, Schedule, Schema } from "effect"
 import { type H3, serve } from "h3"
-import { buildUrl, validHost } from "../addresses.ts"
+import { buildUrl, parseHost } from "../addresses.ts"
 import { type Connections, trackConnections } from "./connections.ts"
 import { chunkBytes } from "./fairness/limiter.ts"
 import { makeReaders } from "./fairness/readers.ts"
@@ -78,7 +78,7 @@ const findProblem = ({ headers, httpVersion, rawHeaders, url = "" }: IncomingMes
   if (address === null && !url.startsWith("/") && url !== "*") return unreadableRequest
   const hosts = [address?.[1], headers.host].filter((text) => text !== undefined)
   const hasHost = headers.host !== undefined || httpVersion === "1.0"
-  return hasHost && hosts.every((host) => validHost(host) !== undefined) && !hasTwoHosts(rawHeaders)
+  return hasHost && hosts.every((host) => parseHost(host) !== undefined) && !hasTwoHosts(rawHeaders)
     ? undefined
     : unclearHost
 }

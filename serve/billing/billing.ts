@@ -32,17 +32,17 @@ const proposedChoice: RechargeChoice = { is_on: false, cents: 100_00, trigger_cr
 const unavailableText =
   "Payments are not available at the moment. Payments that have begun are completed automatically; try again in a moment."
 
-const errorsForCallers = [InvalidChoice, NoSavedCard, UnknownPayment, EventRejected, BillingUnavailable]
-type ForCallers = InstanceType<(typeof errorsForCallers)[number]>
-const isForCallers = <E>(error: E): error is Extract<E, ForCallers> =>
-  errorsForCallers.some((errorClass) => error instanceof errorClass)
+const shownErrors = [InvalidChoice, NoSavedCard, UnknownPayment, EventRejected, BillingUnavailable]
+type ShownError = InstanceType<(typeof shownErrors)[number]>
+const isShown = <E>(error: E): error is Extract<E, ShownError> =>
+  shownErrors.some((errorClass) => error instanceof errorClass)
 
 /** Callers get a sentence for the customer; the operator finds the cause in the log. */
 const hideFailure = <A, E extends Error>(
   work: Effect.Effect<A, E>
-): Effect.Effect<A, Extract<E, ForCallers> | BillingUnavailable> =>
-  Effect.catch(work, (error): Effect.Effect<never, Extract<E, ForCallers> | BillingUnavailable> => {
-    if (isForCallers(error)) return Effect.fail(error)
+): Effect.Effect<A, Extract<E, ShownError> | BillingUnavailable> =>
+  Effect.catch(work, (error): Effect.Effect<never, Extract<E, ShownError> | BillingUnavailable> => {
+    if (isShown(error)) return Effect.fail(error)
     return Effect.andThen(Effect.logWarning(error.message), new BillingUnavailable({ problem: unavailableText }))
   })
 
@@ -99,7 +99,7 @@ const makeSettings = (needs: BillingNeeds) => {
   }
 }
 
-/** Background work ends with the scope; the next server finishes what is left. */
+/** Background work stops with the scope; the next server finishes it. */
 export const openBilling = Effect.fn("Billing.open")(function* (processor: CardProcessor) {
   const database = yield* ConsoleDatabase
   const administration = yield* Administration
@@ -142,15 +142,14 @@ export const openBilling = Effect.fn("Billing.open")(function* (processor: CardP
       hideFailure(list(account_id, page)),
     receipt: (account_id: string, id: string) => hideFailure(receipt(account_id, id)),
     settings: (account_id: string) => hideFailure(settings(account_id)),
-    /** If it is on, the account is evaluated immediately: a balance below the trigger is recharged within a second. */
+    /** Evaluates the account immediately: if auto-recharge is on, a low balance is recharged within a second. */
     saveRecharge: (account_id: string, choice: RechargeChoice) =>
       hideFailure(Effect.tap(save(account_id, choice), () => Effect.sync(() => requestEvaluation(account_id)))),
     /** Also switches auto-recharge off. Succeeds if there is no card to remove. */
     removeCard: (account_id: string) => hideFailure(remove(account_id)),
     /**
-     * Handles an event of the processor, given its raw body. Returns once the payments that it names are reconciled.
-     * The route responds to `BillingUnavailable` with 503, so that the event is sent again, and to `EventRejected` with
-     * 400.
+     * Handles an event of the processor, given its raw body, and returns once the payments in it are reconciled. The
+     * route responds to `BillingUnavailable` with 503, so that the event is sent again, and to `EventRejected` with 400.
      */
     webhook: (body: string, header: HeaderReader) => hideFailure(handleEvent(body, header)),
     events: counts,

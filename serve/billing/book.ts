@@ -32,10 +32,10 @@ export interface BillingNeeds {
 
 export const nowText = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
 
-/** Entry types and names in the ledger for refunds and disputes, and for those whose money was returned. */
+/** The type of a reversal's entries and, for the entry that returns its credits, the reference's suffix and the note. */
 const bookings = {
-  refund: { type: "refund", suffix: "failed", returned: "failed refund" },
-  dispute: { type: "adjustment", suffix: "won", returned: "dispute that was won" }
+  refund: { type: "refund", suffix: "failed", returnNote: "failed refund" },
+  dispute: { type: "adjustment", suffix: "won", returnNote: "dispute that was won" }
 } as const
 
 const nameCard = ({ card_brand: brand, card_last4: last4 }: PaymentRow) =>
@@ -86,8 +86,8 @@ export const makeBook = (needs: BillingNeeds) => {
   })
 
   /**
-   * Deducts the credits and returns the cents that were deducted. Another server may have deducted first and been killed
-   * before recording it. It may have seen another amount, so the booked amount is read.
+   * Deducts the credits and returns the deducted cents. Another server may have deducted another amount before, and been
+   * killed before it recorded the reversal; then the amount in the ledger is returned.
    */
   const deduct = Effect.fnUntraced(function* (
     { account_id, id: payment_id }: PaymentRow,
@@ -105,8 +105,8 @@ export const makeBook = (needs: BillingNeeds) => {
   })
 
   const returnCredits = ({ account_id, id: payment_id }: PaymentRow, { cents, id, kind }: RetrievedReversal) => {
-    const { returned, suffix, type } = bookings[kind]
-    const note = `${returned}, payment ${payment_id}`
+    const { returnNote, suffix, type } = bookings[kind]
+    const note = `${returnNote}, payment ${payment_id}`
     return administration.book({ account_id, type, credits: centsToCredits(cents), reference: `${id}:${suffix}`, note })
   }
 

@@ -1,13 +1,13 @@
 /**
- * Reconciles payments in the background: the response was lost, the server was killed, the customer is still on the
+ * Reconciles payments in the background, in case a response was lost, the server was killed, the customer is still on the
  * processor's page, or an event never arrived. Open payments are reconciled each minute, older ones less often; settled
- * payments that can still change take turns, some each hour.
+ * payments that can still change are reconciled in turn, up to 500 an hour.
  */
 import { Clock, Duration, Effect } from "effect"
 import type { BillingNeeds } from "./book.ts"
-import { type PaymentRow, paymentsInDoubt, pickRandomPayment, settledPayments } from "./payment-rows.ts"
+import { listOpenPayments, listSettledPayments, type PaymentRow, pickRandomPayment } from "./payment-rows.ts"
 import type { Reconcile } from "./reconcile.ts"
-import { cardsToForget, forget } from "./saved-card.ts"
+import { forget, listCardsToForget } from "./saved-card.ts"
 
 const openPerPage = 1_000
 const settledPerRound = 500
@@ -19,7 +19,7 @@ const maxRetryMs = Duration.toMillis("1 hour")
 const reversibleMs = Duration.toMillis("540 days")
 /** Within this period banks decide a dispute, and a failing refund fails. */
 const undecidedMs = Duration.toMillis("365 days")
-/** Within this period it becomes known that an abandoned payment was paid. */
+/** Within this period, an unpaid payment can still turn out to be paid. */
 const lateMs = Duration.toMillis("3 days")
 
 interface Pending {
@@ -27,7 +27,7 @@ interface Pending {
   readonly created_at: string
 }
 
-/** Tries the items in order and logs failures. Returns the tried items: the first ones if it stopped early. */
+/** Tries the items in order and logs failures. Returns the items that it tried before it stopped. */
 const tryEach = <P extends Pending, A, E extends Error>(
   items: ReadonlyArray<P>,
   work: (item: P) => Effect.Effect<A, E>,
@@ -97,7 +97,7 @@ export const reconcileInBackground = Effect.fnUntraced(function* (
     const ids = new Set<string>()
     let page: ReadonlyArray<PaymentRow> = []
     do {
-      page = yield* paymentsInDoubt(database, processor.name, page.at(-1), openPerPage)
+      page = yield* listOpenPayments(database, processor.name, page.at(-1), openPerPage)
       if (!(yield* paymentRetries.tryDue(page, (due) => tryPayments(due, resolve)))) return
       for (const { id } of page) ids.add(id)
     } while (page.length === openPerPage)
@@ -112,19 +112,20 @@ export const reconcileInBackground = Effect.fnUntraced(function* (
       others: new Date(now - lateMs).toISOString()
     }
     const { background } = database
-    const after = (id: string, limit: number) => settledPayments(background, processor.name, { ...since, id }, limit)
+    const listAfter = (id: string, limit: number) =>
+      listSettledPayments(background, processor.name, { ...since, id }, limit)
     // start at a random payment: a server that restarts often would otherwise never reach the last ones
-    const next = yield* after(lastSettled ?? (yield* pickRandomPayment(background))?.id ?? "", settledPerRound)
+    const next = yield* listAfter(lastSettled ?? (yield* pickRandomPayment(background))?.id ?? "", settledPerRound)
     const ids = new Set(next.map(({ id }) => id))
     // continue at the beginning after the last payment
-    const first = next.length < settledPerRound ? yield* after("", settledPerRound - next.length) : []
+    const first = next.length < settledPerRound ? yield* listAfter("", settledPerRound - next.length) : []
     const tried = yield* tryPayments([...next, ...first.filter(({ id }) => !ids.has(id))], reconcile)
     lastSettled = tried.at(-1)?.id
   })
 
-  /** A card that the processor refuses to forget does not delay the others: it is due later than they are. */
+  /** A card that the processor refuses to forget does not delay the others: it is tried less and less often. */
   const forgetCards = Effect.gen(function* () {
-    const pending = yield* cardsToForget(database, processor.name)
+    const pending = yield* listCardsToForget(database, processor.name)
     const message =
       "a card that was replaced or removed is still saved at the processor; the request to forget it is repeated later"
     yield* cardRetries.tryDue(pending, (due) => tryEach(due, ({ id }) => forget(needs, id), message, "card"))

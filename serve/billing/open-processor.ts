@@ -37,7 +37,7 @@ const hasStripePayments = Effect.gen(function* () {
   return (yield* database.run("select id from console.payment where processor = 'stripe' limit 1")) > 0
 })
 
-/** `consoleUrl` is called only once the console is listening. */
+/** `consoleUrl` is not called before the console listens. */
 export const openProcessor = Effect.fn("Payments.open")(function* (consoleUrl: () => string) {
   const stripe = yield* stripeSettings
   if (stripe !== undefined) {

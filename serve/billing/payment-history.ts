@@ -3,7 +3,7 @@ import { Effect, Schema, Struct } from "effect"
 import type { Statements } from "../persistence/index.ts"
 import { centsToCredits } from "./amounts.ts"
 import type { BillingNeeds } from "./book.ts"
-import { findPayment, findReversals, firstRow, PaymentRow, paymentColumns } from "./payment-rows.ts"
+import { findPayment, findReversals, PaymentRow, paymentColumns, takeFirst } from "./payment-rows.ts"
 import { type Payment, type Receipt, UnknownPayment } from "./payments.ts"
 import type { Reconcile } from "./reconcile.ts"
 
@@ -50,7 +50,7 @@ const findPayer = (db: Statements, { account_id, created_by }: PaymentRow) =>
        select email from console.removed_person where id = $1 and account_id = $2`,
       [created_by, account_id]
     )
-    .pipe(firstRow)
+    .pipe(takeFirst)
 
 export const makePaymentHistory = ({ administration, database, processor }: BillingNeeds) => {
   const findRow = Effect.fnUntraced(function* (account_id: string, id: string) {

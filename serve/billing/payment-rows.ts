@@ -4,7 +4,7 @@ import type { Statements } from "../persistence/index.ts"
 import { Reversal } from "./payments.ts"
 import type { Card, PaymentQuery, RetrievedReversal } from "./processor.ts"
 
-const text = Schema.NullOr(Schema.String)
+const nullableText = Schema.NullOr(Schema.String)
 
 export const PaymentRow = Schema.Struct({
   /** `pay_…`. The ledger entry with the credits has it as `request_id`. */
@@ -15,21 +15,21 @@ export const PaymentRow = Schema.Struct({
   /** `open`: undecided or not yet known. `expired`: the payment was not made and can no longer be made. */
   state: Schema.Literals(["open", "succeeded", "failed", "expired"]),
   processor: Schema.String,
-  reference: text,
+  reference: nullableText,
   /** Null for a new customer. */
-  customer: text,
+  customer: nullableText,
   /** The saved card to charge; null if the customer enters a card on the processor's page. */
-  card: text,
+  card: nullableText,
   /** Why the payment failed or expired, for the customer; null in the other states. */
-  problem: text,
-  card_brand: text,
-  card_last4: text,
-  created_by: text,
+  problem: nullableText,
+  card_brand: nullableText,
+  card_last4: nullableText,
+  created_by: nullableText,
   created_at: Schema.String,
   /** When it was last requested from the processor. */
-  asked_at: text,
+  asked_at: nullableText,
   /** When the outcome became known; null while the payment is open. */
-  settled_at: text
+  settled_at: nullableText
 })
 export type PaymentRow = typeof PaymentRow.Type
 
@@ -59,7 +59,7 @@ export const newPayment = (columns: Pick<PaymentRow, NewColumns>, paidWith: Card
   settled_at: null
 })
 
-export const firstRow = <A, E, R>(query: Effect.Effect<ReadonlyArray<A>, E, R>) =>
+export const takeFirst = <A, E, R>(query: Effect.Effect<ReadonlyArray<A>, E, R>) =>
   Effect.map(query, ([row]): A | undefined => row)
 /** Whether the statement, which ends with `returning`, changed a row. */
 export const change = (db: Statements, sql: string, params: ReadonlyArray<string | number | boolean | null>) =>
@@ -79,10 +79,10 @@ export const insertPayment = (db: Statements, payment: PaymentRow) =>
   )
 
 export const findPayment = (db: Statements, id: string) =>
-  firstRow(db.all(PaymentRow, `select ${paymentColumns} from console.payment where id = $1`, [id]))
+  takeFirst(db.all(PaymentRow, `select ${paymentColumns} from console.payment where id = $1`, [id]))
 
 /** Recharges first, because a running one blocks the next. `after` is the last payment on the previous page. */
-export const paymentsInDoubt = (db: Statements, processor: string, after: PaymentRow | undefined, limit: number) =>
+export const listOpenPayments = (db: Statements, processor: string, after: PaymentRow | undefined, limit: number) =>
   db.all(
     PaymentRow,
     `select ${paymentColumns}
@@ -94,16 +94,16 @@ export const paymentsInDoubt = (db: Statements, processor: string, after: Paymen
   )
 
 export const pickRandomPayment = (db: Statements) =>
-  firstRow(db.all(Schema.Struct({ id: Schema.String }), "select id from console.payment order by random() limit 1"))
+  takeFirst(db.all(Schema.Struct({ id: Schema.String }), "select id from console.payment order by random() limit 1"))
 
 /**
- * Settled payments that may still change, by id, after `id`: received money can be refunded or disputed, reversed money
- * can come back, and an abandoned payment can turn out to be paid.
+ * Settled payments that may still change, in the order of their ids, after the given one: received money can be refunded
+ * or disputed, reversed money can come back, and an unpaid payment can turn out to be paid.
  */
-export const settledPayments = (
+export const listSettledPayments = (
   db: Statements,
   processor: string,
-  after: { readonly id: string; readonly succeeded: string; readonly reversed: string; readonly others: string },
+  since: { readonly id: string; readonly succeeded: string; readonly reversed: string; readonly others: string },
   limit: number
 ) =>
   db.all(
@@ -120,7 +120,7 @@ export const settledPayments = (
          ))
      order by id
      limit $6`,
-    [processor, after.id, after.succeeded, after.others, after.reversed, limit]
+    [processor, since.id, since.succeeded, since.others, since.reversed, limit]
   )
 
 /** False if the payment is no longer open; then it must not be requested from the processor. */
@@ -157,7 +157,7 @@ export const markUnpaid = (db: Statements, id: string, { card, problem, state }:
     [id, state, problem, card?.brand ?? null, card?.last4 ?? null, now]
   )
 
-/** Expires an open payment if its last request to the processor was before `requested_before`. False otherwise. */
+/** Expires an open payment if its last request to the processor was not after `requested_before`. False otherwise. */
 export const expireOpenPayment = (db: Statements, id: string, requested_before: string, problem: string, now: string) =>
   change(
     db,

@@ -84,7 +84,7 @@ export class NoSavedCard extends Schema.TaggedError<NoSavedCard>()("NoSavedCard"
   }
 }
 
-/** Also if the payment belongs to another account. */
+/** There is no such payment, or it belongs to another account. */
 export class UnknownPayment extends Schema.TaggedError<UnknownPayment>()("UnknownPayment", { id: Schema.String }) {
   override get message() {
     return `There is no payment ${this.id}`
@@ -92,8 +92,8 @@ export class UnknownPayment extends Schema.TaggedError<UnknownPayment>()("Unknow
 }
 
 /**
- * The card processor, the console's tables or the ledger do not respond. Work that has started is completed later, exactly
- * once.
+ * The card processor, the console's tables or the ledger does not respond. Work that has started is completed later,
+ * exactly once.
  */
 export class BillingUnavailable extends Schema.TaggedError<BillingUnavailable>()("BillingUnavailable", {
   problem: Schema.String

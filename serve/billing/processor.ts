@@ -1,6 +1,6 @@
 /**
  * The interface to a card processor, which Stripe and the simulator implement. The processor is the authority on the
- * state of a payment: Larder retrieves the payment and books its state, in whatever order reports arrive. An event only
+ * state of a payment: Larder retrieves the payment and books its state, in any order of reports. An event only
  * triggers a retrieval; it is never taken as fact. Larder assigns `payment_id` (`pay_…`) and records it before the
  * first request. Every request carries it, so a repeated request is one payment.
  */
@@ -34,7 +34,7 @@ export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("Paymen
   }
 }
 
-/** The signature is missing or wrong, its time is too far off, or the server lacks the secret. The response is `problem`. */
+/** The signature is missing or wrong, its time is too far off, or the server lacks the secret. The sender gets `problem`. */
 export class EventRejected extends Schema.TaggedError<EventRejected>()("EventRejected", { problem: Schema.String }) {
   override get message() {
     return this.problem
@@ -44,7 +44,7 @@ export class EventRejected extends Schema.TaggedError<EventRejected>()("EventRej
 /** Seconds by which the time of a signature may differ from this server's clock. */
 export const signatureTolerance = 300
 
-/** The problem with a signature's Unix time; undefined if it is accepted. A recorded event cannot be replayed later. */
+/** The problem with a signature's Unix time; undefined if it is accepted. Prevents the replay of recorded events. */
 export const checkTime = (seconds: number, now: number): string | undefined => {
   const age = Math.round(now / 1000 - seconds)
   if (Math.abs(age) <= signatureTolerance) return undefined
@@ -121,7 +121,7 @@ export interface CardProcessor {
     { readonly url: string; readonly reference: string; readonly customer: string | null },
     ProcessorUnavailable | PaymentRefused
   >
-  /** Charges a saved card off-session. A card that is declined or requires authentication is no error: the payment is `failed`. */
+  /** Charges a saved card off-session. If the card is declined or requires authentication, returns a `failed` payment. */
   readonly charge: (request: ChargeRequest) => ProcessorResponse<RetrievedPayment>
   readonly retrieve: (query: PaymentQuery) => ProcessorResponse<RetrievedPayment | undefined>
   /** Closes the payment page that the customer left, so that it can no longer be paid. Does not undo a payment. */

@@ -1,7 +1,7 @@
 /** The settings of auto-recharge, one row per account. */
 import { Effect, Schema } from "effect"
 import type { Statements } from "../persistence/index.ts"
-import { change, firstRow, listParameters } from "./payment-rows.ts"
+import { change, listParameters, takeFirst } from "./payment-rows.ts"
 import type { RechargeChoice } from "./payments.ts"
 
 const RechargeRow = Schema.Struct({
@@ -19,7 +19,7 @@ export type RechargeRow = typeof RechargeRow.Type
 const columns = Object.keys(RechargeRow.fields).join(", ")
 
 export const findRecharge = (db: Statements, account_id: string) =>
-  firstRow(db.all(RechargeRow, `select ${columns} from console.recharge where account_id = $1`, [account_id]))
+  takeFirst(db.all(RechargeRow, `select ${columns} from console.recharge where account_id = $1`, [account_id]))
 
 export const findRechargingAccounts = (db: Statements) =>
   Effect.map(
@@ -50,7 +50,7 @@ export const saveRecharge = (db: Statements, account_id: string, choice: Recharg
 
 /** Undefined if auto-recharge is off or a recharge is running: each account has one at a time, across all servers. */
 export const claimRecharge = (db: Statements, account_id: string, payment_id: string) =>
-  firstRow(
+  takeFirst(
     db.all(
       RechargeRow,
       `update console.recharge

@@ -26,7 +26,7 @@ const maxConcurrentCharges = 8
 /** The other marked accounts follow in the next rounds. */
 const maxAccountsPerRound = 1_000
 
-/** After a failure, when the ledger, the tables or the processor are unavailable. */
+/** For a failure that a retry may solve: the ledger, the tables or the processor is unavailable. */
 const logAndWait = (message: string, cause: Cause.Cause<unknown>) =>
   Effect.andThen(Effect.logError(message, cause), Effect.sleep("5 seconds"))
 
@@ -80,7 +80,7 @@ export const startRecharges = Effect.fnUntraced(function* (
     else yield* undoClaim(claimed.payment)
   })
 
-  /** So that a slow card does not delay other accounts. A failed evaluation is repeated. */
+  /** In the background, because a slow card would delay other accounts. A failed evaluation is repeated. */
   const evaluateInBackground = (recharge: RechargeRow) => {
     const { account_id } = recharge
     busy.add(account_id)

@@ -10,11 +10,11 @@ import { endRecharge, findRecharge } from "./recharge-rows.ts"
 import { findCustomer } from "./saved-card.ts"
 
 /**
- * Billing repeats a recharge that the processor does not know for this long, then expires it. A new recharge may follow
- * under another id: a processor may store its own failure under the first id and repeat it.
+ * For this long, billing repeats a recharge that the processor never received; then it expires the recharge. A new one may
+ * follow under another id, because a processor may have stored its own failure under the first id, and would repeat it.
  */
 const rechargeRetryMs = Duration.toMillis("15 minutes")
-/** After this time no request is still on its way to the processor: it is far longer than all time-outs. */
+/** After this time, no request is still on its way to the processor: all time-outs are far shorter. */
 export const maxRequestMs = Duration.toMillis("15 minutes")
 
 const notReceived = "The payment did not reach the card processor. Nothing was charged."
@@ -22,20 +22,20 @@ const notReceived = "The payment did not reach the card processor. Nothing was c
 export const makeReconcile = (needs: BillingNeeds) => {
   const { administration, database, processor, requestEvaluation } = needs
   const book = makeBook(needs)
-  /** Returns whether the processor knows the payment. */
+  /** Returns whether the processor has the payment. */
   const bookRetrieved = (payment: PaymentRow, retrieved: RetrievedPayment | undefined) =>
     retrieved === undefined ? Effect.succeed(false) : Effect.as(book(payment, retrieved), true)
 
   /**
-   * Returns whether the processor knows the payment. `reference` is the processor's id from an event, in case the
-   * response with it was lost.
+   * Returns whether the processor has the payment. `reference` is the processor's id from an event, in case the response
+   * with it was lost.
    */
   const reconcile = Effect.fn("Billing.reconcile")(function* (payment: PaymentRow, reference: string | null = null) {
     const query = { ...toPaymentQuery(payment), reference: payment.reference ?? reference }
     return yield* bookRetrieved(payment, yield* processor.retrieve(query))
   })
 
-  /** Charges the saved card. If the response is lost, retrieves the payment: the processor may know the outcome. */
+  /** Charges the saved card. If the response is lost, retrieves the payment, which may have succeeded. */
   const charge = Effect.fn("Billing.charge")(function* (payment: PaymentRow) {
     const { card, customer, id } = payment
     if (customer === null || card === null) return yield* Effect.die(new Error(`${id} has no saved card to charge`))
@@ -52,6 +52,7 @@ export const makeReconcile = (needs: BillingNeeds) => {
     yield* bookRetrieved(payment, charged)
   })
 
+  /** For a customer who has left the payment page: closes it. A charge of a saved card has no page. */
   const leave = Effect.fn("Billing.leave")(function* (payment: PaymentRow) {
     if (payment.card !== null) return yield* reconcile(payment)
     return yield* bookRetrieved(payment, yield* processor.expireCheckout(toPaymentQuery(payment)))
@@ -66,19 +67,19 @@ export const makeReconcile = (needs: BillingNeeds) => {
     return balance_credits < recharge.trigger_credits
   })
 
-  /** Reconciles an open payment. If the processor does not know it, charges it again or expires it. */
+  /** Reconciles an open payment. If the processor does not have it, charges it again or expires it. */
   const resolve = Effect.fn("Billing.resolve")(function* (payment: PaymentRow) {
     const isKnown = yield* reconcile(payment)
     if (isKnown || payment.state !== "open") return
     const { account_id, created_at, id, kind } = payment
     const now = yield* Clock.currentTimeMillis
     const isRecent = now - Date.parse(created_at) < rechargeRetryMs
-    // billing never repeats a person's payment on its own
+    // a person's payment is repeated only by that person
     if (kind === "auto_recharge" && isRecent && (yield* isStillDue(payment))) return yield* charge(payment)
-    const before = new Date(now - maxRequestMs).toISOString()
+    const requestedBefore = new Date(now - maxRequestMs).toISOString()
     yield* database.transaction(
       Effect.fnUntraced(function* (db) {
-        if (!(yield* expireOpenPayment(db, id, before, notReceived, new Date(now).toISOString()))) return
+        if (!(yield* expireOpenPayment(db, id, requestedBefore, notReceived, new Date(now).toISOString()))) return
         yield* endRecharge(db, account_id, id)
       })
     )

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { Effect, Schema } from "effect"
 import type { Statements } from "../persistence/index.ts"
 import type { BillingNeeds } from "./book.ts"
-import { firstRow, type PaymentRow } from "./payment-rows.ts"
+import { type PaymentRow, takeFirst } from "./payment-rows.ts"
 import type { SavedCard, ShownCard } from "./payments.ts"
 import type { Card } from "./processor.ts"
 
@@ -41,7 +41,7 @@ export const findCustomer = (db: Statements, processor: string, account_id: stri
       account_id,
       processor
     ])
-    .pipe(firstRow)
+    .pipe(takeFirst)
 
 export const toSavedCard = (row: CustomerRow | undefined): SavedCard | null =>
   row === undefined || row.card === null
@@ -76,9 +76,9 @@ const forgetLater = (db: Statements, processor: string, card: string, now: strin
   )
 
 /**
- * The saved card is the card of the latest payment, in whatever order payments are reported, and a removed card stays
- * removed. The other card, old or new, is recorded as one to forget. Returns it if this processor has to forget it,
- * otherwise null.
+ * Saves the card, unless a card of a later payment was saved or a card was removed since this payment began. So payments
+ * may be reported in any order. The card that is not kept, old or new, is recorded as one to forget, and returned if this
+ * processor has it; otherwise returns null.
  */
 export const saveCard = Effect.fnUntraced(function* (
   db: Statements,
@@ -88,9 +88,9 @@ export const saveCard = Effect.fnUntraced(function* (
   now: string
 ) {
   const saved = yield* lockCustomer(db, processor, account_id, customer)
-  const isHere = saved.processor === processor
-  if (isHere && saved.card === card.id) return null
-  if (isHere && saved.card_since !== null && created_at < saved.card_since) {
+  const isSameProcessor = saved.processor === processor
+  if (isSameProcessor && saved.card === card.id) return null
+  if (isSameProcessor && saved.card_since !== null && created_at < saved.card_since) {
     yield* forgetLater(db, processor, card.id, now)
     return card.id
   }
@@ -102,7 +102,7 @@ export const saveCard = Effect.fnUntraced(function* (
   )
   if (saved.card === null) return null
   yield* forgetLater(db, saved.processor, saved.card, now)
-  return isHere ? saved.card : null
+  return isSameProcessor ? saved.card : null
 })
 
 /** Keeps the customer, and keeps a different card that was saved in the meantime. */
@@ -123,7 +123,7 @@ export const removeCard = Effect.fnUntraced(function* (
   if (removed > 0) yield* forgetLater(db, processor, card, now)
 })
 
-export const cardsToForget = (db: Statements, processor: string) =>
+export const listCardsToForget = (db: Statements, processor: string) =>
   db.all(
     Schema.Struct({ id: Schema.String, created_at: Schema.String }),
     "select card as id, since as created_at from console.card_to_forget where processor = $1 order by since, card",
@@ -131,15 +131,15 @@ export const cardsToForget = (db: Statements, processor: string) =>
   )
 
 /**
- * Asks the processor to forget a card that was replaced or removed here; otherwise it would keep the card forever and
- * could still charge it. The request was recorded in the transaction of that change, and is repeated until it succeeds.
+ * Makes the processor forget a card that was replaced or removed here; otherwise the card could still be charged. The
+ * transaction that replaced or removed the card has recorded this, and it is repeated until it succeeds.
  */
 export const forget = Effect.fn("Billing.forget")(function* ({ database, processor }: BillingNeeds, card: string) {
   yield* processor.forget(card)
   yield* database.run("delete from console.card_to_forget where card = $1", [card])
 })
 
-/** Makes one attempt; the checks of `in-doubt.ts` repeat a failed one. */
+/** Makes one attempt; `in-doubt.ts` repeats a failed one. */
 export const forgetNow = (needs: BillingNeeds, card: string) =>
   Effect.catch(forget(needs, card), (error) =>
     Effect.logWarning(

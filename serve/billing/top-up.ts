@@ -1,4 +1,4 @@
-/** A payment by a person, with a new card on the processor's page or with the saved card. It is recorded first. */
+/** A payment by a person, on the processor's page or with the saved card. It is recorded before it is requested. */
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import { formatCents, isValidPayment, maxPayment, minPayment } from "./amounts.ts"
@@ -77,8 +77,8 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, resol
     return page.url
   })
 
-  /** Another attempt is another payment. */
-  const fail = Effect.fnUntraced(function* ({ id }: PaymentRow, problem: string) {
+  /** Marks the payment as failed: another attempt is another payment. */
+  const markFailed = Effect.fnUntraced(function* ({ id }: PaymentRow, problem: string) {
     yield* markUnpaid(database, id, { state: "failed", problem, card: null }, yield* nowText)
     return undefined
   })
@@ -105,7 +105,7 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, resol
             new BillingUnavailable({ problem: noResponse })
           )
         ),
-        Effect.catchTag("PaymentRefused", ({ problem }) => fail(payment, problem))
+        Effect.catchTag("PaymentRefused", ({ problem }) => markFailed(payment, problem))
       )
       return { url, id: payment.id }
     }

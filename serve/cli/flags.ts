@@ -46,7 +46,7 @@ export const parsedFlag = <A>(flag: string, description: string, { expected, met
       () => expected
     )
   )
-/** A flag that may be missing, which gives null. */
+/** Makes a flag optional: null if it is missing. */
 export const orNull = <A>(flag: Flag.Flag<A>) => flag.pipe(Flag.optional, Flag.map(Option.getOrNull))
 /** For an edit: this word gives null, which removes the value. */
 const orNone = <A>({ expected, metavar, parse }: Parsing<A>, word: string): Parsing<A | null> => ({
@@ -81,19 +81,19 @@ export const amountFlag = parsedFlag("usd", "Amount in US dollars", usd).pipe(
   )
 )
 
-const moment: Parsing<string> = {
-  metavar: "MOMENT",
+const time: Parsing<string> = {
+  metavar: "TIME",
   parse: parseTypedTimestamp,
-  expected: "a moment in UTC, such as 2027-01-31T00:00:00Z"
+  expected: "a time in UTC, such as 2027-01-31T00:00:00Z"
 }
 const expiryFlag = <A>(description: string, parsing: Parsing<A>) => parsedFlag("expires-at", description, parsing)
 export const keyExpiry = {
-  forNewKey: orNull(expiryFlag(`When the key expires: ${moment.expected}; it is refused from then on`, moment)),
-  forEdit: expiryFlag(`When the key expires: ${moment.expected}; "never" removes the expiry`, orNone(moment, "never"))
+  forNewKey: orNull(expiryFlag(`When the key expires: ${time.expected}; it is refused from then on`, time)),
+  forEdit: expiryFlag(`When the key expires: ${time.expected}; "never" removes the expiry`, orNone(time, "never"))
 }
 export const creditsExpiryFlag = expiryFlag(
-  `When the credits expire: ${moment.expected}; unspent ones are then removed. Calls spend first what expires first`,
-  moment
+  `When the credits expire: ${time.expected}; unspent ones are then removed. Credits that expire first are spent first`,
+  time
 )
 
 /** Runs a command against the ledger of `LARDER_HOME`, in this process or in the server that holds the ledger. */

@@ -47,7 +47,7 @@ const describeSpending = (key: KeySummary) => {
     ...(daily_budget_usd === null ? [] : [`today ${spent_today_usd} of ${daily_budget_usd}`])
   ].join(", ")
 }
-const shownOnce = (what: string) => `This is ${what}. It is shown once and stored nowhere: copy it now.`
+const explainShownOnce = (what: string) => `This is ${what}. It is shown once and stored nowhere: copy it now.`
 
 const create = Command.make(
   "create",
@@ -63,7 +63,7 @@ const create = Command.make(
   },
   Effect.fn(function* ({ json, ...newKey }) {
     const created = yield* Administration.use((ledger) => ledger.createKey(newKey))
-    yield* print(json, created, [created.key, "", shownOnce("the key"), describeKey(created)])
+    yield* print(json, created, [created.key, "", explainShownOnce("the key"), describeKey(created)])
   }, withLedger)
 ).pipe(Command.withDescription("Create a key and print it; it is shown only this once"))
 
@@ -140,7 +140,7 @@ const rotate = Command.make(
     yield* print(json, rotated, [
       rotated.key,
       "",
-      shownOnce("the new key"),
+      explainShownOnce("the new key"),
       former_expires_at === null
         ? "The former key is refused from now on."
         : `The former key (…${former_last4}) is accepted until ${former_expires_at}. Both spend the same budgets.`,

@@ -16,7 +16,7 @@ class NoApiKey extends Schema.TaggedError<NoApiKey>()("NoApiKey", { problem: Sch
 class NoAddress extends Schema.TaggedError<NoAddress>()("NoAddress", {}) {
   override readonly [Runtime.errorExitCode] = 2
   override get message() {
-    return "LARDER_PORT is 0, so larder-serve start listens on any free port: pass the address that it prints with --url, or set LARDER_API_URL"
+    return "LARDER_PORT is 0, so larder-serve start listens on any free port: pass the address that it prints as --url, or set LARDER_API_URL"
   }
 }
 
@@ -46,11 +46,11 @@ export const mcpCommand = Command.make(
     const key = yield* apiKey
     const address = Option.isSome(url) ? url : yield* apiUrlSetting
     if (Option.isNone(address)) return yield* new NoAddress()
-    const report = Effect.runForkWith(yield* Effect.context<never>())
+    const fork = Effect.runForkWith(yield* Effect.context<never>())
     // loaded here, so that no other command waits for the protocol library
     const { serveOverStdio } = yield* Effect.promise(() => import("../mcp/stdio.ts"))
     yield* Effect.promise(() =>
-      serveOverStdio({ key, url: address.value, version }, (problem) => report(Effect.logWarning(problem)))
+      serveOverStdio({ key, url: address.value, version }, (problem) => fork(Effect.logWarning(problem)))
     )
   })
 ).pipe(

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { welcome } from "./welcome.ts"
+import { formatWelcome } from "./welcome.ts"
 
 const started = {
   addresses: { api: "http://127.0.0.1:8080", console: "http://127.0.0.1:8081" },
   consoleUrl: "http://127.0.0.1:8081",
-  isOnEveryAddress: false,
+  isOnAllInterfaces: false,
   generation: "gen_1",
   data_sets: { commodities: true, branded_foods: false },
   payments: "live" as const
@@ -12,23 +12,26 @@ const started = {
 
 describe("the text that start prints", () => {
   it("names the setting for links when the console listens on all interfaces", () => {
-    assert.notInclude(welcome(started, undefined), "LARDER_CONSOLE_URL")
+    assert.notInclude(formatWelcome(started, undefined), "LARDER_CONSOLE_URL")
     assert.include(
-      welcome({ ...started, isOnEveryAddress: true }, undefined),
+      formatWelcome({ ...started, isOnAllInterfaces: true }, undefined),
       "Links point to this machine. To share them, set LARDER_CONSOLE_URL to an address that others can reach."
     )
   })
 
   it("says when payments are tests or simulated", () => {
-    assert.notInclude(welcome(started, undefined), "card payments")
-    assert.include(welcome({ ...started, payments: "test" }, undefined), "card payments run in Stripe's test mode")
-    assert.include(welcome({ ...started, payments: "simulated" }, undefined), "card payments are simulated")
+    assert.notInclude(formatWelcome(started, undefined), "card payments")
+    assert.include(
+      formatWelcome({ ...started, payments: "test" }, undefined),
+      "card payments run in Stripe's test mode"
+    )
+    assert.include(formatWelcome({ ...started, payments: "simulated" }, undefined), "card payments are simulated")
   })
 
   it("shows a call to try with the demo key, or says that there is no demo key", () => {
     const demo = { key: "svc_data_x", balance_credits: 5_000, link: undefined }
-    assert.include(welcome(started, demo), 'Bearer svc_data_x" "http://127.0.0.1:8080/v1/commodities/prices')
-    const without = welcome(started, { ...demo, key: undefined })
+    assert.include(formatWelcome(started, demo), 'Bearer svc_data_x" "http://127.0.0.1:8080/v1/commodities/prices')
+    const without = formatWelcome(started, { ...demo, key: undefined })
     assert.include(without, "No demo key was created: the log says why.")
     assert.notInclude(without, "undefined")
     assert.notInclude(without, "Try:")

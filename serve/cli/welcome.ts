@@ -5,8 +5,8 @@ interface Started {
   readonly addresses: { readonly api: string; readonly console: string }
   /** Public address of the console, or the one at which this machine reaches it. */
   readonly consoleUrl: string
-  /** The console listens on every address, and its address for other machines is not configured. */
-  readonly isOnEveryAddress: boolean
+  /** The console listens on all interfaces, and its address for other machines is not configured. */
+  readonly isOnAllInterfaces: boolean
   readonly generation: string
   readonly data_sets: Readonly<Record<string, boolean>>
   readonly payments: "simulated" | "test" | "live"
@@ -49,8 +49,8 @@ const listDemoSteps = ({ balance_credits, key, link }: Demo, started: Started) =
   ...(key === undefined ? [] : listFirstCalls(key, started))
 ]
 
-export const welcome = (started: Started, demo: Demo | undefined): string => {
-  const { addresses, consoleUrl, data_sets, generation, isOnEveryAddress, payments } = started
+export const formatWelcome = (started: Started, demo: Demo | undefined): string => {
+  const { addresses, consoleUrl, data_sets, generation, isOnAllInterfaces, payments } = started
   const listDataSets = (loaded: boolean) =>
     Object.entries(data_sets)
       .flatMap(([name, isLoaded]) => (isLoaded === loaded ? [name] : []))
@@ -62,7 +62,7 @@ export const welcome = (started: Started, demo: Demo | undefined): string => {
     `  OpenAPI  ${addresses.api}/openapi.json`,
     `  MCP      ${addresses.api}/mcp`,
     `  Console  ${consoleUrl}${aboutPayments[payments]}`,
-    ...(isOnEveryAddress
+    ...(isOnAllInterfaces
       ? ["  Links point to this machine. To share them, set LARDER_CONSOLE_URL to an address that others can reach."]
       : []),
     ...(demo === undefined ? firstSteps : listDemoSteps(demo, started)),

@@ -3,7 +3,7 @@ import { type Attempt, makeAttempts } from "./attempts.ts"
 import { TooManyAttempts } from "./person.ts"
 
 const minute = 60_000
-const secondsOf = (attempt: Attempt | TooManyAttempts) => (attempt instanceof TooManyAttempts ? attempt.seconds : 0)
+const readWait = (attempt: Attempt | TooManyAttempts) => (attempt instanceof TooManyAttempts ? attempt.seconds : 0)
 
 /** Fails as soon as an attempt is allowed, from time 0 on. Returns the waits between the failures, in seconds. */
 const collectWaits = (failures: number, email: (number: number) => string) => {
@@ -11,7 +11,7 @@ const collectWaits = (failures: number, email: (number: number) => string) => {
   const waits: Array<number> = []
   let now = 0
   for (let number = 0; number < failures; number++) {
-    const wait = secondsOf(beginStranger(email(number), "192.0.2.7", now))
+    const wait = readWait(beginStranger(email(number), "192.0.2.7", now))
     if (wait === 0) continue
     waits.push(wait)
     now += wait * 1_000
@@ -31,8 +31,8 @@ describe("failed sign-ins", () => {
   it("does not delay the same e-mail from another address", () => {
     const { beginStranger } = makeAttempts()
     for (let failure = 0; failure < 5; failure++) beginStranger("a@example.com", "192.0.2.7", 0)
-    assert.strictEqual(secondsOf(beginStranger("a@example.com", "192.0.2.7", 0)), 1)
-    assert.strictEqual(secondsOf(beginStranger("a@example.com", "198.51.100.1", 0)), 0)
+    assert.strictEqual(readWait(beginStranger("a@example.com", "192.0.2.7", 0)), 1)
+    assert.strictEqual(readWait(beginStranger("a@example.com", "198.51.100.1", 0)), 0)
   })
 
   it("delays one e-mail from many addresses from the 51st attempt on, by a minute at most", () => {
@@ -40,7 +40,7 @@ describe("failed sign-ins", () => {
     let now = 0
     const waits: Array<number> = []
     for (let failure = 0; failure < 60; failure++) {
-      const wait = secondsOf(beginStranger("a@example.com", `192.0.2.${failure}`, now))
+      const wait = readWait(beginStranger("a@example.com", `192.0.2.${failure}`, now))
       if (wait === 0) continue
       waits.push(wait)
       now += wait * 1_000
@@ -56,23 +56,23 @@ describe("failed sign-ins", () => {
         beginStranger("a@example.com", `2001:db8:${network}::1`, second * 1_000)
       }
     }
-    assert.isAbove(secondsOf(beginStranger("a@example.com", "198.51.100.1", 299_000)), 0)
-    assert.strictEqual(secondsOf(beginKnown("known browser", 299_000)), 0)
+    assert.isAbove(readWait(beginStranger("a@example.com", "198.51.100.1", 299_000)), 0)
+    assert.strictEqual(readWait(beginKnown("known browser", 299_000)), 0)
   })
 
   it("delays a known browser from the sixth attempt on, and no other caller", () => {
     const { beginKnown, beginStranger } = makeAttempts()
     for (let failure = 0; failure < 5; failure++) beginKnown("one browser", 0)
-    assert.strictEqual(secondsOf(beginKnown("one browser", 0)), 1)
-    assert.strictEqual(secondsOf(beginKnown("another browser", 0)), 0)
-    assert.strictEqual(secondsOf(beginStranger("a@example.com", "192.0.2.7", 0)), 0)
+    assert.strictEqual(readWait(beginKnown("one browser", 0)), 1)
+    assert.strictEqual(readWait(beginKnown("another browser", 0)), 0)
+    assert.strictEqual(readWait(beginStranger("a@example.com", "192.0.2.7", 0)), 0)
   })
 
   it("counts the failures of one e-mail from all addresses of an IPv6 /48 together", () => {
     const { beginStranger } = makeAttempts()
     for (let failure = 0; failure < 5; failure++) beginStranger("a@example.com", `2001:db8:0:${failure}::1`, 0)
-    assert.strictEqual(secondsOf(beginStranger("a@example.com", "2001:db8:0:99::1", 0)), 1)
-    assert.strictEqual(secondsOf(beginStranger("a@example.com", "2001:db8:1:99::1", 0)), 0)
+    assert.strictEqual(readWait(beginStranger("a@example.com", "2001:db8:0:99::1", 0)), 1)
+    assert.strictEqual(readWait(beginStranger("a@example.com", "2001:db8:1:99::1", 0)), 0)
   })
 
   it("delays an IPv6 /48 from the 201st attempt on, and a /64 from the 21st, for any e-mail", () => {
@@ -80,10 +80,10 @@ describe("failed sign-ins", () => {
     const guess = (network: number, number: number) =>
       beginStranger(`p${network}-${number}@example.com`, `2001:db8:0:${network}::${number}`, 0)
     for (let network = 0; network < 10; network++) {
-      for (let number = 0; number < 20; number++) assert.strictEqual(secondsOf(guess(network, number)), 0)
-      if (network === 0) assert.strictEqual(secondsOf(guess(0, 20)), 1)
+      for (let number = 0; number < 20; number++) assert.strictEqual(readWait(guess(network, number)), 0)
+      if (network === 0) assert.strictEqual(readWait(guess(0, 20)), 1)
     }
-    assert.strictEqual(secondsOf(guess(10, 0)), 1)
+    assert.strictEqual(readWait(guess(10, 0)), 1)
   })
 
   it("returns the seconds that the next attempt has to wait", () => {
@@ -105,16 +105,16 @@ describe("failed sign-ins", () => {
   it("forgets failures after an hour", () => {
     const { beginKnown } = makeAttempts()
     for (let failure = 0; failure < 5; failure++) beginKnown("ann", 0)
-    assert.strictEqual(secondsOf(beginKnown("ann", 0)), 1)
+    assert.strictEqual(readWait(beginKnown("ann", 0)), 1)
     for (let failure = 0; failure < 5; failure++) {
-      assert.strictEqual(secondsOf(beginKnown("ann", 61 * minute)), 0)
+      assert.strictEqual(readWait(beginKnown("ann", 61 * minute)), 0)
     }
   })
 
   it("does not wait longer because the clock was set back", () => {
     const { beginKnown } = makeAttempts()
     for (let failure = 0; failure < 5; failure++) beginKnown("ann", 60 * minute)
-    assert.strictEqual(secondsOf(beginKnown("ann", 0)), 1)
+    assert.strictEqual(readWait(beginKnown("ann", 0)), 1)
   })
 
   it("forgets the failures of an e-mail after a success, and keeps those of the address", () => {
@@ -123,8 +123,8 @@ describe("failed sign-ins", () => {
     const correct = beginStranger("a@example.com", "192.0.2.7", 0)
     if (correct instanceof TooManyAttempts) throw correct
     correct.succeed(0)
-    assert.strictEqual(secondsOf(beginStranger("b@example.com", "192.0.2.7", 0)), 0)
-    assert.strictEqual(secondsOf(beginStranger("c@example.com", "192.0.2.7", 0)), 1)
+    assert.strictEqual(readWait(beginStranger("b@example.com", "192.0.2.7", 0)), 0)
+    assert.strictEqual(readWait(beginStranger("c@example.com", "192.0.2.7", 0)), 1)
   })
 
   it.each([
@@ -134,7 +134,7 @@ describe("failed sign-ins", () => {
     const { beginStranger } = makeAttempts()
     let now = 0
     for (let failure = 0; failure < count; failure++) {
-      now += 1_000 * secondsOf(beginStranger(`p${failure}@example.com`, address(failure), now))
+      now += 1_000 * readWait(beginStranger(`p${failure}@example.com`, address(failure), now))
       beginStranger(`p${failure}@example.com`, address(failure), now)
     }
     now += wait * 1_000
@@ -145,7 +145,7 @@ describe("failed sign-ins", () => {
       correct.succeed(now)
     }
     const fail = () => beginStranger("b@example.com", address(2_000), now)
-    assert.deepStrictEqual([secondsOf(fail()), secondsOf(fail())], [0, wait])
+    assert.deepStrictEqual([readWait(fail()), readWait(fail())], [0, wait])
   })
 
   it("still delays the next attempt when an older one succeeds after a failure", () => {
@@ -153,9 +153,9 @@ describe("failed sign-ins", () => {
     for (let failure = 0; failure < 20; failure++) beginStranger(`p${failure}@example.com`, "192.0.2.7", 0)
     const slow = beginStranger("a@example.com", "192.0.2.7", 1_000)
     if (slow instanceof TooManyAttempts) throw slow
-    assert.strictEqual(secondsOf(beginStranger("b@example.com", "192.0.2.7", 3_000)), 0)
+    assert.strictEqual(readWait(beginStranger("b@example.com", "192.0.2.7", 3_000)), 0)
     slow.succeed(3_000)
-    assert.strictEqual(secondsOf(beginStranger("c@example.com", "192.0.2.7", 3_000)), 2)
+    assert.strictEqual(readWait(beginStranger("c@example.com", "192.0.2.7", 3_000)), 2)
   })
 
   it("does not count a withdrawn attempt, and does not shorten the wait", () => {
@@ -164,13 +164,13 @@ describe("failed sign-ins", () => {
     const unchecked = beginKnown("ann", 1_000)
     if (unchecked instanceof TooManyAttempts) throw unchecked
     unchecked.withdraw(1_000)
-    assert.strictEqual(secondsOf(beginKnown("ann", 1_000)), 1)
+    assert.strictEqual(readWait(beginKnown("ann", 1_000)), 1)
   })
 
   it("forgets the oldest name after 20,000 others", () => {
     const { beginKnown } = makeAttempts()
     for (let failure = 0; failure < 5; failure++) beginKnown("old", 0)
     for (let name = 0; name < 20_000; name++) beginKnown(`p${name}`, 0)
-    assert.strictEqual(secondsOf(beginKnown("old", 0)), 0)
+    assert.strictEqual(readWait(beginKnown("old", 0)), 0)
   })
 })

@@ -1,15 +1,15 @@
 /**
  * Failed sign-ins, kept in memory. After the first few, the next attempt has to wait, each time twice as long. An
- * attempt counts as failed from its start, so parallel attempts gain nothing. Each server counts for itself.
+ * attempt counts as failed until it succeeds, so parallel attempts gain nothing. Each server counts for itself.
  *
- * Failures in unknown browsers count for the e-mail from one network, for the IP address and for its network. They also
- * count for the e-mail from everywhere, much later and with short waits, against attackers who have many networks. Such
- * attackers can keep the owner of the e-mail from signing in with a new browser. They cannot lock out a browser that
- * the owner has signed in with before, or an owner who is signed in: each of those has its own count. A one-time link
- * also has its own count, of the e-mail addresses that were tried with it and are taken.
+ * Failures in unknown browsers count for the e-mail from one network, for the IP address and for its network. Against
+ * attackers who have many networks, they also count for the e-mail from all networks, with a higher limit and shorter
+ * waits. Such attackers can keep the owner of the e-mail from signing in with a new browser, but they cannot lock out a
+ * browser that the owner has signed in with before, or an owner who is signed in: each of those has its own count. A
+ * one-time link has a count of the taken e-mail addresses that were tried with it.
  */
 import { Record } from "effect"
-import { networkOf } from "./networks.ts"
+import { findNetwork } from "./networks.ts"
 import { TooManyAttempts } from "./person.ts"
 
 interface Limit {
@@ -45,14 +45,14 @@ const limits = {
 
 const makeCounter = ({ free, maxWait }: Limit) => {
   const failures = new Map<string, Failures>() // in the order of their latest failure
-  const waitAfter = (count: number) => (count < free ? 0 : Math.min(maxWait, firstWait * 2 ** (count - free)))
+  const computeWait = (count: number) => (count < free ? 0 : Math.min(maxWait, firstWait * 2 ** (count - free)))
   const read = (name: string, now: number): Failures => {
     const found = failures.get(name)
     return found === undefined || now - found.last > maxAge
       ? { count: 0, last: now }
       : { ...found, last: Math.min(found.last, now) } // in case a clock was set back
   }
-  const remember = (name: string, state: Failures) => {
+  const store = (name: string, state: Failures) => {
     failures.delete(name)
     if (state.count > 0) failures.set(name, state)
     const oldest = failures.size > maxNames ? failures.keys().next() : undefined
@@ -62,20 +62,20 @@ const makeCounter = ({ free, maxWait }: Limit) => {
     /** In milliseconds. */
     remainingWait: (name: string, now: number) => {
       const { count, last } = read(name, now)
-      return Math.max(0, last + waitAfter(count) - now)
+      return Math.max(0, last + computeWait(count) - now)
     },
-    /** Returns a function that undoes it: unless another attempt has begun since, the earlier wait continues. */
+    /** Returns a function that undoes it. The earlier wait then continues, unless another attempt has begun since. */
     begin: (name: string, now: number) => {
       const earlier = read(name, now)
-      remember(name, { count: earlier.count + 1, last: now })
+      store(name, { count: earlier.count + 1, last: now })
       return (at: number) => {
         const { count, last } = read(name, at)
-        remember(name, { count: count - 1, last: last === now ? earlier.last : last })
+        store(name, { count: count - 1, last: last === now ? earlier.last : last })
       }
     },
     withdraw: (name: string, now: number) => {
       const { count, last } = read(name, now)
-      remember(name, { count: count - 1, last })
+      store(name, { count: count - 1, last })
     },
     forget: (name: string) => failures.delete(name)
   }
@@ -89,8 +89,8 @@ const secondsToWait = (counted: Counted, now: number) =>
 
 /** An attempt counts as failed until its result is reported. */
 const beginAttempt = (own: Counted, shared: Counted, now: number) => {
-  const all = [...own, ...shared]
-  const seconds = secondsToWait(all, now)
+  const counted = [...own, ...shared]
+  const seconds = secondsToWait(counted, now)
   if (seconds > 0) return new TooManyAttempts({ seconds })
   for (const [counter, name] of own) counter.begin(name, now)
   const undoFunctions = shared.map(([counter, name]) => counter.begin(name, now))
@@ -105,10 +105,10 @@ const beginAttempt = (own: Counted, shared: Counted, now: number) => {
     },
     /** The attempt could not be checked. */
     withdraw: (now: number) => {
-      for (const [counter, name] of all) counter.withdraw(name, now)
+      for (const [counter, name] of counted) counter.withdraw(name, now)
     },
     /** Seconds until the next attempt may begin, after this one has failed. */
-    secondsToWait: (now: number) => secondsToWait(all, now)
+    secondsToWait: (now: number) => secondsToWait(counted, now)
   }
 }
 export type Attempt = Exclude<ReturnType<typeof beginAttempt>, TooManyAttempts>
@@ -117,14 +117,14 @@ export const makeAttempts = () => {
   const counters = Record.map(limits, makeCounter)
   return {
     beginStranger: (email: string, address: string, now: number) => {
-      const network = networkOf(address, 48)
+      const network = findNetwork(address, 48)
       return beginAttempt(
         [
           [counters.emailFromNetwork, `${network} ${email}`],
           [counters.email, email]
         ],
         [
-          [counters.address, networkOf(address, 64)],
+          [counters.address, findNetwork(address, 64)],
           [counters.network, network]
         ],
         now

@@ -1,4 +1,4 @@
-/** Checks the syntax of e-mail addresses, and normalizes them. */
+/** Checks the syntax of e-mail addresses, and normalises them. */
 
 const pattern = /^[^\s@<>()[\]\\,;:"\p{Cc}\p{Cs}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}\p{Cs}]{1,189}$/u
 

@@ -1,6 +1,6 @@
 /**
- * One-time links to create a sign-in, or to choose a new password. A used link stays until it would have expired. In a
- * transaction, statements about links come first, so a link is always locked before its person.
+ * One-time links to create a sign-in, or to choose a new password. The row of a used link is kept until the link's
+ * expiry. In a transaction, statements about links come first, so a link is always locked before its person.
  */
 import { Clock, Effect, Option, Schema } from "effect"
 import { timestampOf } from "../ledger/index.ts"
@@ -11,8 +11,8 @@ import { hashToken, newToken } from "./tokens.ts"
 const validMs = 7 * 24 * 60 * 60_000
 
 /** Derived from the hash of the token. It grants no access. */
-const id = "'inv_' || substr(token_sha256, 1, 20)"
-const columns = `${id} as id, account_id, email, is_operator, person_id, expires_at`
+const publicId = "'inv_' || substr(token_sha256, 1, 20)"
+const columns = `${publicId} as id, account_id, email, is_operator, person_id, expires_at`
 const isOpen = `
   used_at is null and expires_at > $1
   and (not is_first or not exists (select 1 from console.person))`
@@ -25,7 +25,7 @@ const newInvitation = `
 const invitationOfToken = `select ${columns} from console.invitation where ${isOpen} and token_sha256 = $2`
 const invitationsOfAccount = `
   select ${columns} from console.invitation where ${isOpen} and account_id = $2 order by expires_at, id`
-const deleteInvitation = `delete from console.invitation where ${isOpen} and ${id} = $2 returning ${columns}`
+const deleteInvitation = `delete from console.invitation where ${isOpen} and ${publicId} = $2 returning ${columns}`
 /**
  * Using any link also uses up the links for the first person. If two people use the same link at the same time, or two
  * links for the first person, only one of them succeeds.
@@ -37,7 +37,7 @@ const markUsed = `
 
 const currentTime = Effect.map(Clock.currentTimeMillis, timestampOf)
 
-const write = Effect.fn("People.writeInvitation")(function* (
+const insertInvitation = Effect.fn("People.insertInvitation")(function* (
   { all, run }: Statements,
   {
     account_id,
@@ -65,19 +65,19 @@ export const writeInvitation = (statements: Statements, invited: Invited) =>
       invited.account_id,
       invited.email
     ]),
-    write(statements, invited)
+    insertInvitation(statements, invited)
   )
 
 /** Replaces the earlier links for the first person. */
 export const writeFirstInvitation = (statements: Statements, account_id: string) =>
   Effect.andThen(
     statements.run("delete from console.invitation where is_first and used_at is null"),
-    write(statements, { account_id, email: null, is_operator: true, is_first: true })
+    insertInvitation(statements, { account_id, email: null, is_operator: true, is_first: true })
   )
 
 /** A link for choosing a new password. */
 export const writeReset = (statements: Statements, { id, ...person }: Person) =>
-  write(statements, { ...person, person_id: id })
+  insertInvitation(statements, { ...person, person_id: id })
 
 export const withdrawResets = ({ run }: Statements, personId: string) =>
   run("delete from console.invitation where person_id = $1 and used_at is null", [personId])
@@ -87,7 +87,7 @@ export const findInvitation = Effect.fn("People.invitation")(function* ({ all }:
   return Option.fromUndefinedOr(invitation)
 })
 
-export const openInvitations = Effect.fn("People.invitations")(function* ({ all }: Statements, accountId: string) {
+export const listOpenInvitations = Effect.fn("People.invitations")(function* ({ all }: Statements, accountId: string) {
   return yield* all(OpenInvitation, invitationsOfAccount, [yield* currentTime, accountId])
 })
 

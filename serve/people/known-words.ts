@@ -1,6 +1,6 @@
 /**
  * A zxcvbn matcher that treats a password joined from words, common passwords, numbers and famous phrases as one match.
- * By itself, zxcvbn considers any password of four parts strong, however common they are, and knows no phrases.
+ * Without it, zxcvbn rates any password of four parts as strong, even if all parts are common, and detects no phrases.
  * Separators, capitals, and digits in place of letters add few guesses.
  */
 import { readFileSync } from "node:fs"
@@ -69,11 +69,11 @@ const readAs = (password: string, isWordCharacter: RegExp): Reading => {
   return { indexes, texts: [lower(typed), ...replaced] }
 }
 
-/** Treats signs first as separators between words, then as letters. */
+/** One reading with signs as separators between words, and one with signs as letters, if it differs. */
 const listReadings = (password: string): ReadonlyArray<Reading> =>
   [/[\p{L}\p{N}]/u, /[\p{L}\p{N}@$!€|+]/u]
     .map((isWordCharacter) => readAs(password, isWordCharacter))
-    .filter(({ indexes }, position, all) => position === 0 || indexes.length !== all[0]?.indexes.length)
+    .filter(({ indexes }, position, [first]) => position === 0 || indexes.length !== first?.indexes.length)
 
 const maxWords = 10
 const factorial = (n: number): number => (n < 2 ? 1 : n * factorial(n - 1))
@@ -116,11 +116,11 @@ export const makeKnownWords = (
   const ranks = makeRanks(passwords, drawn)
   class KnownWords extends MatcherBaseClass {
     override match({ password, userInputsOptions }: MatchOptions): Array<Match> {
-      const own = new Map(Object.entries(userInputsOptions?.rankedDictionary ?? {}))
+      const ownRanks = new Map(Object.entries(userInputsOptions?.rankedDictionary ?? {}))
       const rankOf = (text: string) =>
         Math.min(
           ranks.get(text) ?? Number.POSITIVE_INFINITY,
-          own.get(text) ?? Number.POSITIVE_INFINITY,
+          ownRanks.get(text) ?? Number.POSITIVE_INFINITY,
           rankNumber(text)
         )
       return listReadings(password).flatMap((reading) => findMatches(password, reading, rankOf))

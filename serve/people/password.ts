@@ -2,8 +2,8 @@
  * Checks new passwords, and hashes passwords with scrypt at 2^15 × 8 × 3, which is OWASP's minimum: 32 MiB and a
  * quarter of a second each. The stored text contains the parameters, so they can be raised for new passwords. Two
  * hashes run at a time, because Node's thread pool has four threads and the database needs some. The queue is limited;
- * callers beyond the limit get an error with the time to retry. Strangers can fill only a part of the queue, and no
- * other request waits behind more than two of theirs.
+ * callers beyond the limit get an error with the time to retry. Strangers can fill only a part of the queue, and at most
+ * two of them are ahead of any other caller.
  */
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto"
 import { Context, Effect, Layer, Semaphore } from "effect"
@@ -55,7 +55,7 @@ const matches = Effect.fnUntraced(function* (password: string, storedHash: strin
   )
 })
 
-/** A longer password only costs time to hash; no password manager generates as many characters. */
+/** A longer password only costs time to hash; no password manager generates that many characters. */
 const maxLength = 200
 const minLength = 12
 
@@ -83,7 +83,7 @@ export const findPasswordProblem = Effect.fnUntraced(function* (password: string
 const make = Effect.fnUntraced(function* (parameters: Parameters) {
   const workers = yield* Semaphore.make(maxConcurrency)
   const strangers = yield* Semaphore.make(maxConcurrency) // first, so that at most two strangers queue for the workers
-  const noPassword = yield* Effect.sync(() => makeUnmatchableHash(parameters)) // for an unknown person
+  const unknownPersonHash = yield* Effect.sync(() => makeUnmatchableHash(parameters))
   const waiting = { known: 0, stranger: 0 }
   const isFullFor = (trust: CallerTrust) =>
     waiting.known + waiting.stranger >= maxQueued || (trust === "stranger" && waiting.stranger >= maxQueuedStrangers)
@@ -111,7 +111,7 @@ const make = Effect.fnUntraced(function* (parameters: Parameters) {
       password.length > 4 * maxLength
         ? Effect.succeed(false)
         : Effect.map(
-            enqueue(matches(password, storedHash ?? noPassword), trust),
+            enqueue(matches(password, storedHash ?? unknownPersonHash), trust),
             (isMatch) => isMatch && storedHash !== undefined
           ),
     /** A text to store that no password matches. */
@@ -123,6 +123,6 @@ export class Passwords extends Context.Service<Passwords, Effect.Success<ReturnT
   "larder/serve/Passwords"
 ) {
   static readonly layer = Layer.effect(Passwords, make(defaultParameters))
-  /** For tests: hashing and guessing are fast. */
+  /** For tests: the hashes are fast to compute, and insecure. */
   static readonly layerTest = Layer.effect(Passwords, make({ ...defaultParameters, ln: 4 }))
 }

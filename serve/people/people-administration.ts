@@ -60,14 +60,14 @@ export class PeopleAdministration extends Context.Service<
 >()("larder/serve/PeopleAdministration") {}
 
 /** `consoleUrl` has no trailing slash. */
-const invitationLink = (consoleUrl: string, token: string) => `${consoleUrl}/invitation/${token}`
+const buildLink = (consoleUrl: string, token: string) => `${consoleUrl}/invitation/${token}`
 
 /** Administers the people and the ledger of this process. `consoleUrl` may become known after the start. */
 export const administerPeople = Effect.fnUntraced(function* (consoleUrl: () => string) {
   const administration = yield* Administration
   const people = yield* People
   const withLink = ({ token, ...invitation }: NewInvitation) => ({
-    link: invitationLink(consoleUrl(), token),
+    link: buildLink(consoleUrl(), token),
     ...invitation
   })
   return PeopleAdministration.of({
@@ -91,5 +91,5 @@ export const administerPeople = Effect.fnUntraced(function* (consoleUrl: () => s
  */
 export const createFirstLink = Effect.fn("People.firstLink")(function* (accountId: string, consoleUrl: string) {
   const invitation = yield* People.use((people) => people.inviteFirst(accountId))
-  return Option.isSome(invitation) ? invitationLink(consoleUrl, invitation.value.token) : undefined
+  return Option.isSome(invitation) ? buildLink(consoleUrl, invitation.value.token) : undefined
 })

@@ -11,7 +11,7 @@ import { parseEmail } from "./email.ts"
 import {
   consumeInvitation,
   findInvitation,
-  openInvitations,
+  listOpenInvitations,
   withdrawInvitation,
   withdrawResets,
   writeFirstInvitation,
@@ -102,7 +102,7 @@ const make = Effect.gen(function* () {
   const findPerson = (query: string, value: string) =>
     Effect.map(database.all(StoredPerson, query, [value]), ([person]) => person)
 
-  /** Reports that an address is taken only as the last step: a free address would have used up the link. */
+  /** Checks only at the end whether the address is taken: a caller that tries a free address uses up the link. */
   const join = Effect.fnUntraced(function* (token: string, email: string, password: string) {
     const hash = yield* passwords.hashNew(password, email) // slow: before the transaction, which blocks others
     return yield* database.transaction(
@@ -129,7 +129,8 @@ const make = Effect.gen(function* () {
     }),
     /**
      * Creates a link for the first person, an operator; none if a person can already sign in. Each start prints such a
-     * link, and terminals and logs keep it. So it replaces the earlier ones, and stops working once a person can sign in.
+     * link, and it stays in terminals and logs. So it replaces the earlier ones, and stops working once a person can
+     * sign in.
      */
     inviteFirst: Effect.fn("People.inviteFirst")(function* (accountId: string) {
       return yield* database.transaction(
@@ -142,7 +143,7 @@ const make = Effect.gen(function* () {
     /** Finds a valid link, without using it up. */
     invitation: (token: string) => findInvitation(database, token),
     /** Lists the valid links of an account. */
-    invitations: (accountId: string) => openInvitations(database, accountId),
+    invitations: (accountId: string) => listOpenInvitations(database, accountId),
     withdraw: Effect.fn("People.withdraw")(function* (invitationId: string) {
       const withdrawn = yield* withdrawInvitation(database, invitationId)
       return withdrawn ?? (yield* new UnknownInvitation({ id: invitationId }))
@@ -164,7 +165,7 @@ const make = Effect.gen(function* () {
       )
     }),
     /**
-     * Uses up the link, and those for the first person. `email` counts only if the invitation has none. After a few
+     * Uses up the link, and those for the first person. `email` is used only if the invitation has none. After a few
      * addresses that are taken, further attempts with the link have to wait.
      */
     accept: Effect.fn("People.accept")(
@@ -176,7 +177,7 @@ const make = Effect.gen(function* () {
         const attempt = attempts.beginKnown(`link ${invitation.value.id}`, yield* Clock.currentTimeMillis)
         if (attempt instanceof TooManyAttempts) return yield* attempt
         return yield* join(token, email, password).pipe(
-          // the caller learns that an address is taken while the link stays valid, so this attempt counts as failed
+          // the response reveals that an address is taken, and the link stays valid: this attempt counts as failed
           Effect.onExit((exit) =>
             isEmailTaken(exit) ? Effect.void : Effect.map(Clock.currentTimeMillis, attempt.withdraw)
           )
@@ -241,7 +242,7 @@ const make = Effect.gen(function* () {
       },
       Effect.tap((signedIn) => logPerson("password changed; all other sessions ended", signedIn))
     ),
-    /** The same for the person who is signed in by `token`; none if that session has ended in the meantime. */
+    /** Ends every session of the person, and begins a new one. None if the session of `token` has already ended. */
     signOutElsewhere: Effect.fn("People.signOutElsewhere")(
       function* ({ person, token }: Pick<SignedIn, "person" | "token">) {
         return yield* database.transaction(

@@ -10,7 +10,7 @@ export const Person = Schema.Struct({
   is_operator: Schema.Boolean
 })
 export type Person = typeof Person.Type
-/** The only column of queries that look whether there is a person. */
+/** The row of a query that only checks whether a person exists. */
 export const PersonId = Schema.Struct({ id: Schema.String })
 
 /** `token` goes into the cookie and nowhere else. */
@@ -70,11 +70,11 @@ export class TooManyAttempts extends Schema.TaggedError<TooManyAttempts>()("TooM
   seconds: Schema.Int
 }) {
   override get message() {
-    return `Too many attempts. Try again in ${waitText(this.seconds)}.`
+    return `Too many attempts. Try again in ${formatWait(this.seconds)}.`
   }
 }
 const pluralize = (count: number, unit: string) => `${count} ${unit}${count === 1 ? "" : "s"}`
-const waitText = (seconds: number) =>
+const formatWait = (seconds: number) =>
   seconds < 120 ? pluralize(seconds, "second") : pluralize(Math.ceil(seconds / 60), "minute")
 
 /** The link was used or withdrawn, has expired, or never existed. */

@@ -36,7 +36,7 @@ const newBrowser = `
   insert into console.known_browser (token_sha256, person_id, created_at, expires_at) values ($1, $2, $3, $4)`
 const oldBrowsers = "delete from console.known_browser where token_sha256 = $1 or expires_at <= $2"
 
-const minSeenAt = (now: number) => timestampOf(now - maxIdle)
+const computeMinSeenAt = (now: number) => timestampOf(now - maxIdle)
 
 /** Whether the person with this address has signed in with the browser of this token. */
 export const isKnownBrowser = Effect.fn("People.isKnownBrowser")(function* (
@@ -61,7 +61,7 @@ export const beginSession = Effect.fn("People.beginSession")(function* (
   const [token, browserToken] = [yield* newToken, yield* newToken]
   const expires_at = timestampOf(now + maxSessionAge)
   const browser_expires_at = timestampOf(now + maxBrowserAge)
-  yield* run(expiredSessions, [timestampOf(now), minSeenAt(now)])
+  yield* run(expiredSessions, [timestampOf(now), computeMinSeenAt(now)])
   yield* run(newSession, [hashToken(token), person.id, timestampOf(now), expires_at])
   yield* run(oldBrowsers, [hashToken(earlierToken), timestampOf(now)])
   yield* run(newBrowser, [hashToken(browserToken), person.id, timestampOf(now), browser_expires_at])
@@ -71,7 +71,7 @@ export const beginSession = Effect.fn("People.beginSession")(function* (
 
 export const findSession = Effect.fn("People.session")(function* ({ all, run }: Statements, token: string) {
   const now = yield* Clock.currentTimeMillis
-  const [row] = yield* all(SessionRow, personOfSession, [hashToken(token), timestampOf(now), minSeenAt(now)])
+  const [row] = yield* all(SessionRow, personOfSession, [hashToken(token), timestampOf(now), computeMinSeenAt(now)])
   if (row === undefined) return Option.none<Person>()
   const { seen_at, ...person } = row
   if (Date.parse(seen_at) <= now - recordInterval) {

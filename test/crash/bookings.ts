@@ -3,7 +3,7 @@
  * ledger confirms it, and some are repeated afterwards: each must be in the ledger once. More may go out than the balance.
  */
 import path from "node:path"
-import { runningServer } from "@larder/serve/cli"
+import { findRunningServer } from "@larder/serve/cli"
 import { type Administration, administerPostgres, type Booking, connect, type Entry } from "@larder/serve/ledger"
 import { Effect, Option, Redacted, type Scope } from "effect"
 import type { Actors, Place } from "./actors.ts"
@@ -13,7 +13,7 @@ import type { Chance } from "./chance.ts"
 const reach = ({ environment, home }: Place): Effect.Effect<Administration["Service"], unknown, Scope.Scope> => {
   const { LARDER_LEDGER_URL: url } = environment
   if (url !== undefined) return Effect.map(connect(Redacted.make(url)), administerPostgres)
-  return Effect.flatMap(runningServer(path.join(home, "ledger")), (server) =>
+  return Effect.flatMap(findRunningServer(path.join(home, "ledger")), (server) =>
     Option.isSome(server) ? Effect.succeed(server.value.administration) : Effect.fail("no server responds")
   )
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import path from "node:path"
 import { endpoints, templateOf } from "@larder/schemas"
-import { welcome } from "@larder/serve/cli"
+import { formatWelcome } from "@larder/serve/cli"
 import { describe, expect, it } from "vitest"
 import { repository } from "../support/repository.ts"
 import { docs, everyDocument, findFences, findInlineCode, readDocument, readme } from "./documents.ts"
@@ -37,11 +37,11 @@ describe("the README", () => {
   })
 
   it("shows the output of a start", () => {
-    const output = welcome(
+    const output = formatWelcome(
       {
         addresses: { api: "http://127.0.0.1:8080", console: "http://127.0.0.1:8081" },
         consoleUrl: "http://127.0.0.1:8081",
-        isOnEveryAddress: false,
+        isOnAllInterfaces: false,
         generation: "larder-000003",
         data_sets: { commodities: true, branded_foods: true, storefronts: true },
         payments: "simulated"

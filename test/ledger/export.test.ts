@@ -111,6 +111,6 @@ describe("ledger export", () => {
       LARDER_HOME: home
     })
     expect(code).toBe(2)
-    expect(stderr).toContain("Give one of --json, --csv, --parquet")
+    expect(stderr).toContain("Give at most one of --json, --csv, --parquet")
   })
 })

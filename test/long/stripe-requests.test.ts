@@ -17,9 +17,9 @@ import {
 import { Effect, Redacted, Schema } from "effect"
 import { parseParams } from "../payments/stripe-form.ts"
 import { stripeHarnessWithHost } from "../payments/stripe-harness.ts"
-import type { Sent, StripeHost } from "../payments/stripe-host.ts"
+import type { SentRequest, StripeHost } from "../payments/stripe-host.ts"
 import { hasGo, startStripeMock } from "../payments/stripe-mock.ts"
-import { findKnownName, known, listNames, parseRequest } from "../payments/stripe-rules.ts"
+import { findKnownName, knownParameters, listNames, parseRequest } from "../payments/stripe-rules.ts"
 
 const listOf = <A, I>(of: Schema.Codec<A, I>) => Schema.Struct({ data: Schema.Array(of) })
 
@@ -93,7 +93,7 @@ const sendEveryRequest = Effect.gen(function* () {
   return host.takeWholeRequests()
 })
 
-const sendToMock = async (mock: string, { body, method, path, query }: Sent) => {
+const sendToMock = async (mock: string, { body, method, path, query }: SentRequest) => {
   const headers = {
     authorization: "Bearer sk_test_123",
     "content-type": "application/x-www-form-urlencoded",
@@ -111,7 +111,10 @@ it.live("every request that Larder sends is known, with every parameter", () =>
       const names = listNames(parseParams(method === "GET" ? query.slice(1) : body))
       return [name, ...names.map((param) => `${name} ${findKnownName(name, param)}`)]
     })
-    const all = Object.entries(known).flatMap(([name, params]) => [name, ...params.map((param) => `${name} ${param}`)])
+    const all = Object.entries(knownParameters).flatMap(([name, params]) => [
+      name,
+      ...params.map((param) => `${name} ${param}`)
+    ])
     assert.deepStrictEqual([...new Set(driven)].toSorted(), all.toSorted())
   })
 )

@@ -180,6 +180,6 @@ describe("larder-serve mcp", () => {
     const environment = { LARDER_API_KEY: api.key().key, LARDER_PORT: "0" }
     const { code, stderr, stdout } = await run("larder-serve", ["mcp"], environment)
     expect([code, stdout]).toEqual([2, ""])
-    expect(stderr).toContain("pass the address that it prints with --url")
+    expect(stderr).toContain("pass the address that it prints as --url")
   })
 })

@@ -1,4 +1,4 @@
-/** Payments without an event are reconciled in the background, however many others there are. Half a minute. */
+/** Payments without an event are reconciled in the background, even if there are many others. Takes half a minute. */
 import { assert, describe, it } from "@effect/vitest"
 import { type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing"
 import { Clock, Effect, Logger, References } from "effect"
@@ -25,7 +25,7 @@ const withOthers = (
   ...processor,
   retrieve: (query) => (query.payment_id.startsWith("pay_0000") ? retrieve : processor.retrieve(query))
 })
-const open = Effect.succeed({
+const asOpen = Effect.succeed({
   state: "open",
   reference: "another",
   cents: 0,
@@ -34,7 +34,7 @@ const open = Effect.succeed({
   card: null,
   reversed: []
 } as const)
-const failing = Effect.fail(new ProcessorUnavailable({ processor: "another", cause: "of another account" }))
+const asUnavailable = Effect.fail(new ProcessorUnavailable({ processor: "another", cause: "of another account" }))
 
 /** The customer pays on the page and does not return to the console. */
 const payWithoutReturn = ({ form, harness, withBilling }: Setup) =>
@@ -52,7 +52,7 @@ inEachSetup((name, within) => {
         Effect.gen(function* () {
           yield* payWithoutReturn(setup)
           assert.strictEqual(yield* addOthers(setup, 1_001, "open"), 1_001)
-          const processor = withOthers(setup.harness, open)
+          const processor = withOthers(setup.harness, asOpen)
           yield* setup.withBilling(() => until(Effect.map(setup.movements, ({ length }) => length === 1)), {
             processor
           })
@@ -85,7 +85,7 @@ inEachSetup((name, within) => {
           yield* payWithoutReturn(setup)
           yield* addOthers(setup, 8, "open")
           yield* setup.advanceClock(11 * 3_600_000) // reconciled once an hour
-          const processor = withOthers(setup.harness, failing)
+          const processor = withOthers(setup.harness, asUnavailable)
           yield* withoutLongSleeps(
             setup.withBilling(() => until(Effect.map(setup.movements, ({ length }) => length === 1)), { processor })
           )
@@ -104,7 +104,7 @@ inEachSetup((name, within) => {
           let isBegun = false
           const countedRetrieval = Effect.suspend(() => {
             retrievals++
-            return open
+            return asOpen
           })
           const { retrieve, ...processor } = withOthers(setup.harness, countedRetrieval)
           const isFound = Effect.map(setup.movements, ({ length }) => length === 2)
@@ -135,7 +135,7 @@ inEachSetup((name, within) => {
           const id = yield* setup.withBilling((billing) => setup.buy(billing, 50_00, "good"))
           yield* setup.harness.refund(id, null)
           yield* addOthers(setup, 8, "succeeded")
-          const processor = withOthers(setup.harness, failing)
+          const processor = withOthers(setup.harness, asUnavailable)
           yield* withoutLongSleeps(
             setup.withBilling(() => until(Effect.map(setup.movements, ({ length }) => length === 2)), { processor })
           )

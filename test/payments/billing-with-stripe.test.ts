@@ -4,7 +4,7 @@ import { Clock, Effect, Logger, References, type Scope } from "effect"
 import { begin } from "./recharging.ts"
 import { adjustableClock, openSetup, places, type Setup, until } from "./setup.ts"
 import { storesIn } from "./stores.ts"
-import { stripeHarnessWithHost } from "./stripe-harness.ts"
+import { fillWithSessions, stripeHarnessWithHost } from "./stripe-harness.ts"
 import type { StripeHost } from "./stripe-host.ts"
 
 const inSetup = <A, E>(work: (setup: Setup & { readonly host: StripeHost }) => Effect.Effect<A, E, Scope.Scope>) =>
@@ -29,12 +29,7 @@ describe("billing with Stripe", () => {
           yield* harness.loseNextResponse
           assert.strictEqual((yield* Effect.flip(billing.topUp(request)))._tag, "BillingUnavailable")
           yield* harness.pay(sent.payment_id, "good")
-          const [session] = host.state.sessions.values()
-          assert.isDefined(session)
-          for (let i = 0; i < 2000; i++) {
-            const id = `cs_test_other${i}`
-            if (session) host.state.sessions.set(id, { ...session, id, metadata: {}, intent: null, status: "open" })
-          }
+          fillWithSessions(host)
           const { body, header } = yield* harness.event(sent.payment_id)
           yield* billing.webhook(body, header)
           assert.deepStrictEqual(yield* movements, [["top_up", 50_000]])
@@ -58,7 +53,7 @@ describe("billing with Stripe", () => {
     )
   )
 
-  it.live("logs that an event is about a payment of another processor, and requests nothing", () =>
+  it.live("logs that an event names a payment of another processor, and requests nothing", () =>
     inSetup(({ database, form, host, movements, harness, withBilling }) =>
       withBilling((billing) =>
         Effect.gen(function* () {
@@ -156,12 +151,12 @@ describe("billing with Stripe", () => {
       withBilling((billing) =>
         Effect.gen(function* () {
           const id = yield* buy(billing, 100_00, "good")
-          const tell = Effect.flatMap(harness.event(id), ({ body, header }) => billing.webhook(body, header))
+          const sendEvent = Effect.flatMap(harness.event(id), ({ body, header }) => billing.webhook(body, header))
           const dispute = yield* harness.dispute(id)
-          yield* tell
+          yield* sendEvent
           yield* harness.closeDispute(id, dispute, "won")
           yield* harness.refund(id, null)
-          yield* tell
+          yield* sendEvent
           assert.deepStrictEqual((yield* movements).toSorted(), [
             ["adjustment", -100_000],
             ["adjustment", 100_000],

@@ -13,6 +13,7 @@ import { newDatabase } from "../support/postgres/new-database.ts"
 import { consoleIn } from "../support/serve/sqlite-console.ts"
 import type { ProcessorHarness } from "./processor-harness.ts"
 import { simulatorHarness } from "./simulator-harness.ts"
+import { adjustableClock } from "./stores.ts"
 import { stripeHarness } from "./stripe-harness.ts"
 
 const folder = Effect.acquireRelease(
@@ -87,7 +88,7 @@ type TestCheckout = ReturnType<typeof withHelpers>
 interface Summary extends Pick<RetrievedPayment, "state" | "cents" | "problem"> {
   readonly reversed: ReadonlyArray<string>
 }
-const summarize = ({ cents, problem, reversed, state }: RetrievedPayment): Summary => ({
+const summarise = ({ cents, problem, reversed, state }: RetrievedPayment): Summary => ({
   state,
   cents,
   problem,
@@ -104,10 +105,10 @@ describe.each(Object.entries(harnesses))("%s", (_, harness) => {
   const test = (name: string, work: (checkout: TestCheckout) => Effect.Effect<void, unknown, Scope.Scope>) =>
     it.live(name, () => Effect.scoped(Effect.flatMap(harness, (harness) => work(withHelpers(harness)))))
 
-  test("takes a payment on its page, and saves the card", ({ buy, netCents }) =>
+  test("accepts a payment on its page, and saves the card", ({ buy, netCents }) =>
     Effect.gen(function* () {
       const retrieved = yield* buy("pay_1", 5000, "good")
-      assert.deepStrictEqual(summarize(retrieved), paid(5000))
+      assert.deepStrictEqual(summarise(retrieved), paid(5000))
       assert.deepStrictEqual([retrieved.card?.brand, retrieved.card?.last4], ["visa", "4242"])
       assert.match(retrieved.card?.expires ?? "", /^\d\d\/20\d\d$/)
       assert.isNotNull(retrieved.customer)
@@ -119,11 +120,11 @@ describe.each(Object.entries(harnesses))("%s", (_, harness) => {
       const { request, opened } = yield* checkout("pay_1", 5000)
       const query = { ...request, reference: opened.reference, customer: null, card: null }
       const open = { state: "open" as const, cents: 0, problem: null, reversed: [] }
-      assert.deepStrictEqual(summarize((yield* retrieve(query)) ?? (yield* Effect.die("gone"))), open)
+      assert.deepStrictEqual(summarise((yield* retrieve(query)) ?? (yield* Effect.die("gone"))), open)
       yield* pay("pay_1", "declined")
-      assert.deepStrictEqual(summarize((yield* retrieve(query)) ?? (yield* Effect.die("gone"))), open)
+      assert.deepStrictEqual(summarise((yield* retrieve(query)) ?? (yield* Effect.die("gone"))), open)
       yield* pay("pay_1", "mastercard")
-      assert.deepStrictEqual(summarize((yield* retrieve(query)) ?? (yield* Effect.die("gone"))), paid(5000))
+      assert.deepStrictEqual(summarise((yield* retrieve(query)) ?? (yield* Effect.die("gone"))), paid(5000))
       yield* buy("pay_2", 1000, "amex")
     }))
 
@@ -151,7 +152,7 @@ describe.each(Object.entries(harnesses))("%s", (_, harness) => {
     Effect.gen(function* () {
       const { request, charged } = yield* charge("pay_1", 10_000, "good")
       const retrieved = yield* Effect.fromResult(charged)
-      assert.deepStrictEqual(summarize(retrieved), paid(10_000))
+      assert.deepStrictEqual(summarise(retrieved), paid(10_000))
       assert.strictEqual(retrieved.card?.id, request.card)
       assert.deepStrictEqual(yield* processor.charge(request), retrieved)
       assert.strictEqual(yield* netCents, 11_000)
@@ -183,9 +184,9 @@ describe.each(Object.entries(harnesses))("%s", (_, harness) => {
         const { request, charged } = yield* charge("pay_1", 10_000, card)
         const failed = { state: "failed" as const, cents: 0, problem, reversed: [] }
         const retrieved = yield* Effect.fromResult(charged)
-        assert.deepStrictEqual(summarize(retrieved), failed)
+        assert.deepStrictEqual(summarise(retrieved), failed)
         const query = { ...request, reference: retrieved.reference }
-        assert.deepStrictEqual(summarize((yield* retrieve(query)) ?? retrieved), failed)
+        assert.deepStrictEqual(summarise((yield* retrieve(query)) ?? retrieved), failed)
         assert.strictEqual(yield* netCents, 1000)
       }))
   }
@@ -193,7 +194,7 @@ describe.each(Object.entries(harnesses))("%s", (_, harness) => {
   test("charges a card off-session after one confirmation", ({ charge }) =>
     Effect.gen(function* () {
       const { charged } = yield* charge("pay_1", 10_000, "owner_once")
-      assert.deepStrictEqual(summarize(yield* Effect.fromResult(charged)), paid(10_000))
+      assert.deepStrictEqual(summarise(yield* Effect.fromResult(charged)), paid(10_000))
     }))
 
   test("does not charge a removed card, and removes the same card twice without an error", ({
@@ -225,7 +226,7 @@ describe.each(Object.entries(harnesses))("%s", (_, harness) => {
       const lost = { ...request, payment_id: "pay_2", cents: 2000 }
       assert.strictEqual((yield* Effect.flip(processor.charge(lost)))._tag, "ProcessorUnavailable")
       const found = yield* retrieve({ ...lost, reference: null })
-      assert.deepStrictEqual(found && summarize(found), paid(2000))
+      assert.deepStrictEqual(found && summarise(found), paid(2000))
       assert.deepStrictEqual(yield* processor.charge(lost), found)
       assert.strictEqual(yield* netCents, 13_000)
     }))
@@ -246,7 +247,7 @@ describe.each(Object.entries(harnesses))("%s", (_, harness) => {
       assert.strictEqual((yield* retrieve(query))?.state, "open")
       yield* pay("pay_1", "good")
       const found = yield* retrieve(query)
-      assert.deepStrictEqual(found && summarize(found), paid(5000))
+      assert.deepStrictEqual(found && summarise(found), paid(5000))
     }))
 
   test("rejects a payment on an expired page", ({ checkout, netCents, retrieve, pay, processor }) =>
@@ -254,7 +255,7 @@ describe.each(Object.entries(harnesses))("%s", (_, harness) => {
       const { request, opened } = yield* checkout("pay_1", 5000)
       const query = { ...request, reference: opened.reference, customer: null, card: null }
       const expired = yield* processor.expireCheckout({ ...query, reference: null })
-      assert.deepStrictEqual(expired && summarize(expired), { state: "expired", cents: 0, problem: null, reversed: [] })
+      assert.deepStrictEqual(expired && summarise(expired), { state: "expired", cents: 0, problem: null, reversed: [] })
       assert.deepStrictEqual(yield* processor.expireCheckout(query), expired)
       yield* Effect.exit(pay("pay_1", "good"))
       assert.deepStrictEqual(yield* retrieve(query), expired)
@@ -271,7 +272,7 @@ describe.each(Object.entries(harnesses))("%s", (_, harness) => {
         customer: null,
         card: null
       })
-      assert.deepStrictEqual(expired && summarize(expired), paid(5000))
+      assert.deepStrictEqual(expired && summarise(expired), paid(5000))
       assert.isUndefined(
         yield* processor.expireCheckout({
           ...request,
@@ -305,7 +306,7 @@ describe.each(Object.entries(harnesses))("%s", (_, harness) => {
       }
       yield* outage(false)
       assert.isUndefined(yield* retrieve(query))
-      assert.deepStrictEqual(summarize(yield* processor.charge(next)), paid(10_000))
+      assert.deepStrictEqual(summarise(yield* processor.charge(next)), paid(10_000))
       assert.strictEqual(yield* netCents, 21_000)
     }))
 
@@ -314,12 +315,12 @@ describe.each(Object.entries(harnesses))("%s", (_, harness) => {
       const retrieved = yield* buy("pay_1", 5000, "good")
       const part = yield* refund("pay_1", 2000)
       const after = yield* retrieveAgain(retrieved, "pay_1", 5000)
-      assert.deepStrictEqual(after && summarize(after), paid(5000, "refund 2000 taken"))
+      assert.deepStrictEqual(after && summarise(after), paid(5000, "refund 2000 taken"))
       yield* refund("pay_1", null)
       assert.strictEqual(yield* netCents, 0)
       yield* failRefund("pay_1", part)
       const last = yield* retrieveAgain(retrieved, "pay_1", 5000)
-      assert.deepStrictEqual(last && summarize(last), paid(5000, "refund 2000 returned", "refund 3000 taken"))
+      assert.deepStrictEqual(last && summarise(last), paid(5000, "refund 2000 returned", "refund 3000 taken"))
       assert.strictEqual(yield* netCents, 2000)
     }))
 
@@ -338,15 +339,15 @@ describe.each(Object.entries(harnesses))("%s", (_, harness) => {
     Effect.gen(function* () {
       const first = yield* buy("pay_1", 5000, "good")
       const second = yield* buy("pay_2", 7000, "disputed")
-      assert.deepStrictEqual(summarize(second), paid(7000, "dispute 7000 taken"))
+      assert.deepStrictEqual(summarise(second), paid(7000, "dispute 7000 taken"))
       const disputed = yield* dispute("pay_1")
       assert.strictEqual(yield* netCents, 0)
       yield* closeDispute("pay_1", disputed, "won")
       yield* closeDispute("pay_2", second.reversed[0]?.id ?? "", "lost")
       const won = yield* retrieveAgain(first, "pay_1", 5000)
       const lost = yield* retrieveAgain(second, "pay_2", 7000)
-      assert.deepStrictEqual(won && summarize(won), paid(5000, "dispute 5000 returned"))
-      assert.deepStrictEqual(lost && summarize(lost), paid(7000, "dispute 7000 lost"))
+      assert.deepStrictEqual(won && summarise(won), paid(5000, "dispute 5000 returned"))
+      assert.deepStrictEqual(lost && summarise(lost), paid(7000, "dispute 7000 lost"))
       assert.strictEqual(yield* netCents, 5000)
     }))
 
@@ -377,24 +378,17 @@ describe.each(Object.entries(harnesses))("%s", (_, harness) => {
       Effect.gen(function* () {
         yield* buy("pay_1", 5000, "good")
         const { body, header } = yield* event("pay_1")
-        const clock = yield* Clock.Clock
-        const shifted = (by: number): Clock.Clock => ({
-          currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + by,
-          currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + by),
-          currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
-          currentTimeNanos: clock.currentTimeNanos,
-          monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
-          monotonicTimeNanos: clock.monotonicTimeNanos,
-          sleep: (duration) => clock.sleep(duration)
+        const readAfter = Effect.fnUntraced(function* (by: number) {
+          const { clock, advanceClock } = yield* adjustableClock
+          yield* advanceClock(by * 1000)
+          return yield* Effect.provideService(processor.readEvent(body, header), Clock.Clock, clock)
         })
-        const at = (by: number) =>
-          Effect.provideService(processor.readEvent(body, header), Clock.Clock, shifted(by * 1000))
-        const { message } = yield* Effect.flip(at(seconds))
+        const { message } = yield* Effect.flip(readAfter(seconds))
         assert.match(
           message,
           new RegExp(`^The event was signed 30\\d seconds ${when}; .* Check the server's clock\\.$`)
         )
-        assert.lengthOf(yield* at(Math.sign(seconds) * 290), 1)
+        assert.lengthOf(yield* readAfter(Math.sign(seconds) * 290), 1)
       }))
   }
 })

@@ -50,7 +50,7 @@ inEachSetup((name, within) => {
         })
       ))
 
-    test("does not come back after its removal with a payment that began before", (setup) =>
+    test("stays removed when a payment that began before the removal is booked", (setup) =>
       setup.withBilling((billing) =>
         Effect.gen(function* () {
           yield* setup.buy(billing, 20_00, "good")
@@ -142,17 +142,17 @@ inEachSetup((name, within) => {
             "Nothing was charged: another card was saved since this page was opened, Mastercard ending in 4444."
           )
           assert.strictEqual(yield* setup.harness.paid, 2)
-          const { request: anew } = yield* setup.formWithSavedCard(billing, 20_00)
-          const shownAnew = { ...request, card: anew.card }
-          assert.isTrue("payment" in (yield* billing.topUp(shownAnew)))
+          const { request: reloaded } = yield* setup.formWithSavedCard(billing, 20_00)
+          const resubmitted = { ...request, card: reloaded.card }
+          assert.isTrue("payment" in (yield* billing.topUp(resubmitted)))
           yield* setup.buy(billing, 10_00, "good")
-          yield* billing.topUp(shownAnew) // the same form is the same payment
+          yield* billing.topUp(resubmitted) // the same form is the same payment
           assert.strictEqual(yield* setup.harness.paid, 4)
           assert.strictEqual(yield* setup.balance, 55_000)
         })
       ))
 
-    test("is named by the payment that fails because the processor no longer knows the card", (setup) =>
+    test("is named by the payment that fails because the processor no longer has the card", (setup) =>
       setup.withBilling((billing) =>
         Effect.gen(function* () {
           yield* setup.buy(billing, 20_00, "good")

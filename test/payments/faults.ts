@@ -1,6 +1,6 @@
 /**
- * Faults around processes that run `Billing`, and reversals of payments. Every kind takes its turn, so that none depends
- * on chance: each round has one fault of the processor, one reversal, and event faults of all kinds.
+ * Faults for processes that run `Billing`, and reversals of payments. Each round has the next fault of the processor, the
+ * next reversal, and event faults of all kinds, so no kind depends on chance.
  */
 import { signatureHeader } from "@larder/serve/billing"
 import { Effect, Schema } from "effect"
@@ -9,8 +9,8 @@ import type { ProcessorHarness } from "./processor-harness.ts"
 import type { Setup } from "./setup.ts"
 
 /**
- * Nine, a number without a common divisor with the five reversals or the fourteen stages of a kill. A slow processor
- * costs ten seconds, so it occurs once.
+ * Nine faults: nine has no common divisor with the five reversals or the fourteen stages of a kill. A slow processor costs
+ * ten seconds, so it occurs once.
  */
 const processorFaults = [
   "lost response",
@@ -46,20 +46,22 @@ export interface SentEvent {
  */
 export type ProgressLine = "requested" | "responded" | "failed" | "later" | (typeof eventFaults)[number]
 
-/** The faults that a process has met, according to the lines that it printed. */
+/** The faults that occurred to a process, according to the lines that it printed. */
 export const listFaults = (fault: ProcessorFault, lines: ReadonlyArray<string>): ReadonlyArray<Fault> => {
   const count = (wanted: ProgressLine) => lines.filter((line) => line === wanted).length
   // a process that is killed while it waits for a slow response prints nothing more
-  const isMet = fault === "slow" ? count("requested") > count("responded") : count("failed") > 0
-  return [...eventFaults.filter((kind) => count(kind) > 0), ...(isMet ? [fault] : [])]
+  const hasOccurred = fault === "slow" ? count("requested") > count("responded") : count("failed") > 0
+  return [...eventFaults.filter((kind) => count(kind) > 0), ...(hasOccurred ? [fault] : [])]
 }
 
-const Row = Schema.Struct({ id: Schema.String, state: Schema.String, card: Schema.NullOr(Schema.String) })
+const ListedPayment = Schema.Struct({ id: Schema.String, state: Schema.String, card: Schema.NullOr(Schema.String) })
+export type ListedPayment = typeof ListedPayment.Type
 export const listPayments = ({ database }: Setup) =>
-  database.all(Row, "select id, state, card from console.payment order by created_at, id")
+  database.all(ListedPayment, "select id, state, card from console.payment order by created_at, id")
 
-/** Ignores a step that is not possible for this payment. */
-const ignoreFailure = <A>(work: Effect.Effect<A>) => Effect.catchCause(work, () => Effect.succeed(undefined))
+/** Ignores a step that is not possible now. */
+export const ignoreFailure = <A, E>(work: Effect.Effect<A, E>) =>
+  Effect.catchCause(work, () => Effect.succeed(undefined))
 
 const makeEvents = ({ harness }: Setup, id: string) =>
   Effect.map(ignoreFailure(harness.event(id)), (event): ReadonlyArray<SentEvent> => {
@@ -73,14 +75,14 @@ const makeEvents = ({ harness }: Setup, id: string) =>
 
 export const endFaults = ({ outage, slow }: ProcessorHarness) => Effect.andThen(outage(false), slow(false))
 
-/** The faults around the processes of a history, from a random position on. */
+/** Makes the faults for the processes of a history, beginning at a random position of each list. */
 export const makeFaults = (chance: Chance) => {
   /** Undecided disputes by payment. */
   const disputes = new Map<string, string>()
   /** Payments with a lost dispute. */
   const lost = new Set<string>()
-  let atProcessor = chance.between(0, processorFaults.length - 1)
-  let atReversal = chance.between(0, reversalKinds.length - 1)
+  let nextFault = chance.between(0, processorFaults.length - 1)
+  let nextReversal = chance.between(0, reversalKinds.length - 1)
 
   const reverse = Effect.fnUntraced(function* (
     { harness }: Setup,
@@ -106,11 +108,11 @@ export const makeFaults = (chance: Chance) => {
     kind: (typeof reversalKinds)[number],
     paid: ReadonlyArray<string>
   ) {
-    const isEnd = kind === "won" || kind === "lost"
+    const closesDispute = kind === "won" || kind === "lost"
     const start = chance.between(0, paid.length)
     const rotated = [...paid.slice(start), ...paid.slice(0, start)]
     const others = rotated.filter((id) => !disputes.has(id) && !lost.has(id))
-    for (const id of isEnd ? [...disputes.keys(), ...others] : others) {
+    for (const id of closesDispute ? [...disputes.keys(), ...others] : others) {
       const early = yield* makeEvents(setup, id)
       if ((yield* ignoreFailure(Effect.as(reverse(setup, kind, id), true))) === undefined) continue
       const late = yield* makeEvents(setup, id)
@@ -122,9 +124,9 @@ export const makeFaults = (chance: Chance) => {
   /** Before a process starts: customers pay on open pages, a payment is reversed, and the processor gets a fault. */
   return Effect.fnUntraced(function* (setup: Setup) {
     const { harness } = setup
-    const fault = processorFaults[atProcessor++ % processorFaults.length] ?? "outage"
-    const reversal = reversalKinds[atReversal++ % reversalKinds.length] ?? "refund"
-    yield* endFaults(harness) // a killed process has not ended its fault
+    const fault = processorFaults[nextFault++ % processorFaults.length] ?? "outage"
+    const reversal = reversalKinds[nextReversal++ % reversalKinds.length] ?? "refund"
+    yield* endFaults(harness) // a killed process did not end its fault
     const rows = yield* listPayments(setup)
     const events: Array<SentEvent> = []
     for (const { card, id, state } of rows) {

@@ -26,48 +26,48 @@ export const stages = [
 export type Stage = (typeof stages)[number]
 
 /** The process is killed when it reaches the stage for the `time`-th time, counted from 1. */
-export interface End {
+export interface KillPoint {
   readonly stage: Stage
   readonly time: number
 }
 
-export const killAtStage = (end: End | null) => {
-  const met: Partial<Record<Stage, number>> = {}
-  const meet = (stage: Stage) =>
+export const killAtStage = (killPoint: KillPoint | null) => {
+  const reached: Partial<Record<Stage, number>> = {}
+  const reach = (stage: Stage) =>
     Effect.sync(() => {
-      const times = (met[stage] ?? 0) + 1
-      met[stage] = times
-      if (stage === end?.stage && times === end.time) process.kill(process.pid, "SIGKILL")
+      const times = (reached[stage] ?? 0) + 1
+      reached[stage] = times
+      if (stage === killPoint?.stage && times === killPoint.time) process.kill(process.pid, "SIGKILL")
     })
-  const around = <A, E, R>(before: Stage, work: Effect.Effect<A, E, R>, after: Stage) =>
-    Effect.ensuring(Effect.andThen(meet(before), work), meet(after))
-  const statements = (db: Statements): Statements => ({
+  const between = <A, E, R>(before: Stage, work: Effect.Effect<A, E, R>, after: Stage) =>
+    Effect.ensuring(Effect.andThen(reach(before), work), reach(after))
+  const withStages = (db: Statements): Statements => ({
     all: db.all,
-    run: (sql, params) => around("before a statement", db.run(sql, params), "after a statement")
+    run: (sql, params) => between("before a statement", db.run(sql, params), "after a statement")
   })
   return {
     /** How often each stage was reached. */
-    met,
+    reached,
     database: (db: ConsoleDatabase["Service"]): ConsoleDatabase["Service"] => ({
       ...db,
-      ...statements(db),
+      ...withStages(db),
       transaction: (work) =>
-        around(
+        between(
           "before a transaction",
-          db.transaction((inside) => work(statements(inside))),
+          db.transaction((inside) => work(withStages(inside))),
           "after a transaction"
         )
     }),
     administration: (administration: Administration["Service"]): Administration["Service"] => ({
       ...administration,
-      book: (booking) => around("before a booking", administration.book(booking), "after a booking")
+      book: (booking) => between("before a booking", administration.book(booking), "after a booking")
     }),
     processor: (processor: CardProcessor): CardProcessor => ({
       ...processor,
-      checkout: (request) => around("before a page is made", processor.checkout(request), "after a page is made"),
-      charge: (request) => around("before a charge", processor.charge(request), "after a charge"),
-      retrieve: (query) => around("before a retrieval", processor.retrieve(query), "after a retrieval"),
-      forget: (card) => around("before a card is forgotten", processor.forget(card), "after a card is forgotten")
+      checkout: (request) => between("before a page is made", processor.checkout(request), "after a page is made"),
+      charge: (request) => between("before a charge", processor.charge(request), "after a charge"),
+      retrieve: (query) => between("before a retrieval", processor.retrieve(query), "after a retrieval"),
+      forget: (card) => between("before a card is forgotten", processor.forget(card), "after a card is forgotten")
     })
   }
 }

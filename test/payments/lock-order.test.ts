@@ -14,12 +14,12 @@ const waiting = `
   from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock'`
 
-/** The tables over separate connections, as another server has: over the same connections, a statement could wait for a transaction. */
+/** Opens the tables over separate connections, like another server. Over shared ones, a statement could wait for a transaction. */
 const connectOtherServer = ({ url }: Place) =>
   Effect.map(Layer.fresh(postgresConsole(Redacted.make(url ?? ""))).pipe(Layer.build), (built) =>
     Context.get(built, ConsoleDatabase)
   )
-/** Waits until a transaction waits for another one. */
+/** Returns an effect that ends once a transaction waits for another one. */
 const makeWaitForLock = (place: Place) =>
   Effect.map(connectOtherServer(place), (database) =>
     until(Effect.map(database.all(Waiting, waiting), ({ length }) => length > 0))
@@ -48,7 +48,7 @@ describe("two servers on PostgreSQL", () => {
           if (payment === undefined) return yield* Effect.die("no payment was recorded")
           assert.strictEqual(payment.state, "open")
           const retrieved = yield* processor.retrieve(toPaymentQuery(payment))
-          return retrieved === undefined ? yield* Effect.die("the processor knows no payment") : { payment, retrieved }
+          return retrieved === undefined ? yield* Effect.die("the processor has no payment") : { payment, retrieved }
         })
         const first = yield* payWithoutBooking(forms[0].sent.payment_id, "mastercard")
         const second = yield* payWithoutBooking(forms[1].sent.payment_id, "amex")
@@ -95,7 +95,7 @@ describe("two servers on PostgreSQL", () => {
         )
         yield* setup.spend(14_000)
         // the response never arrives, so the recharge is open and paid
-        const away = { ...harness.processor, charge: () => Effect.never }
+        const withoutResponse = { ...harness.processor, charge: () => Effect.never }
         const id = yield* withBilling(
           (billing) =>
             Effect.gen(function* () {
@@ -103,7 +103,7 @@ describe("two servers on PostgreSQL", () => {
               const [payment] = yield* billing.payments(account_id, { before: null, limit: 1 })
               return payment?.id ?? ""
             }),
-          { processor: away }
+          { processor: withoutResponse }
         )
         const [saved] = yield* database.all(
           Schema.Struct({ customer: Schema.String, card: Schema.String }),
@@ -129,8 +129,8 @@ describe("two servers on PostgreSQL", () => {
           processor: harness.processor,
           requestEvaluation: () => {}
         })
-        const known = { ...payment, reference: retrieved.reference } // so that booking writes only the two rows
-        const booking = yield* Effect.forkChild(Effect.andThen(Deferred.await(locked), book(known, retrieved)))
+        const withReference = { ...payment, reference: retrieved.reference } // so that booking writes only the two rows
+        const booking = yield* Effect.forkChild(Effect.andThen(Deferred.await(locked), book(withReference, retrieved)))
         yield* Effect.forkChild(
           Deferred.await(locked).pipe(
             Effect.andThen(untilLocked),

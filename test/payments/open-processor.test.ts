@@ -10,7 +10,8 @@ const openIn = (env: Readonly<Record<string, string>>) =>
   openProcessor(() => "http://127.0.0.1:9").pipe(
     Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnvRecord(env))
   )
-const nameIn = (env: Readonly<Record<string, string>>) => Effect.map(openIn(env), ({ processor }) => processor.name)
+const openAndReadName = (env: Readonly<Record<string, string>>) =>
+  Effect.map(openIn(env), ({ processor }) => processor.name)
 const withStripe = { LARDER_STRIPE_KEY: "sk_test_1", LARDER_STRIPE_WEBHOOK_SECRET: "whsec_1" }
 
 describe.each(["an embedded ledger", "PostgreSQL"] as const)("a server on %s", (store) => {
@@ -20,7 +21,10 @@ describe.each(["an embedded ledger", "PostgreSQL"] as const)("a server on %s", (
       Effect.gen(function* () {
         yield* Effect.gen(function* () {
           const database = yield* ConsoleDatabase
-          assert.deepStrictEqual([yield* nameIn({}), yield* nameIn(withStripe)], ["simulator", "stripe"])
+          assert.deepStrictEqual(
+            [yield* openAndReadName({}), yield* openAndReadName(withStripe)],
+            ["simulator", "stripe"]
+          )
           const modes = Effect.forEach([{}, withStripe, { ...withStripe, LARDER_STRIPE_KEY: "rk_live_1" }], openIn)
           assert.deepStrictEqual(
             (yield* modes).map(({ mode }) => mode),
@@ -33,17 +37,17 @@ describe.each(["an embedded ledger", "PostgreSQL"] as const)("a server on %s", (
               [id, processor]
             )
           yield* add("pay_1", "simulator")
-          assert.strictEqual(yield* nameIn({}), "simulator")
+          assert.strictEqual(yield* openAndReadName({}), "simulator")
           yield* add("pay_2", "stripe")
           for (const env of [{}, { LARDER_STRIPE_KEY: "" }, { LARDER_SIMULATE_PAYMENTS: "no" }]) {
-            const refused = yield* Effect.flip(nameIn(env))
+            const refused = yield* Effect.flip(openAndReadName(env))
             assert.match(
               refused.message,
               /^This ledger contains Stripe payments, but LARDER_STRIPE_KEY is not set: .* Set the key\./
             )
           }
-          assert.strictEqual(yield* nameIn({ LARDER_SIMULATE_PAYMENTS: "yes" }), "simulator")
-          assert.isTrue(Exit.isSuccess(yield* Effect.exit(nameIn(withStripe))))
+          assert.strictEqual(yield* openAndReadName({ LARDER_SIMULATE_PAYMENTS: "yes" }), "simulator")
+          assert.isTrue(Exit.isSuccess(yield* Effect.exit(openAndReadName(withStripe))))
         }).pipe(Effect.provide(storesIn(yield* places[store])))
       }).pipe(Effect.scoped, Effect.orDie)
   )

@@ -45,7 +45,7 @@ const processors: Readonly<Record<Pair[0], Processor>> = {
   }))
 }
 
-/** The lines that it printed, and how often it reached each stage, if it was not killed. */
+/** Returns the lines that the worker printed and, if it was not killed, how often it reached each stage. */
 const runWorker = (work: Work, onBegun: () => void) =>
   Effect.promise(async () => {
     const child = spawn(process.execPath, [worker, JSON.stringify(work)], { stdio: ["ignore", "pipe", "inherit"] })
@@ -54,14 +54,14 @@ const runWorker = (work: Work, onBegun: () => void) =>
     child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk))
     const [code, signal] = await once(child, "close")
     const lines = Buffer.concat(chunks).toString().trim().split("\n")
-    if (signal === "SIGKILL") return { lines, stagesMet: undefined }
+    if (signal === "SIGKILL") return { lines, reached: undefined }
     assert.strictEqual(code, 0)
-    return { lines, stagesMet: JSON.parse(lines.at(-1) ?? "") as Met } // the worker writes it
+    return { lines, reached: JSON.parse(lines.at(-1) ?? "") as StageCounts } // the worker writes it
   })
 
-type Met = Partial<Record<Stage, number>>
+type StageCounts = Partial<Record<Stage, number>>
 
-const history = Effect.fnUntraced(function* (
+const runHistory = Effect.fnUntraced(function* (
   processor: keyof typeof processors,
   store: keyof typeof places,
   kills: number,
@@ -91,26 +91,26 @@ const history = Effect.fnUntraced(function* (
   const faults = new Map<Fault, number>()
   let killed = 0
   let ahead = 0
-  let met: Met = {}
+  let counts: StageCounts = {}
   const first = chance.between(0, stages.length - 1)
   for (let number = 0; killed < kills || number === 0; number++) {
     const { events, fault, reversal } = yield* inSetup(addFaults, account)
     // every stage takes its turn: five and fourteen have no common divisor
     const stage = stages[(first + number * 5) % stages.length] ?? "before a booking"
-    const end = number === 0 ? null : { stage, time: chance.between(1, Math.max(1, met[stage] ?? 0)) }
+    const killPoint = number === 0 ? null : { stage, time: chance.between(1, Math.max(1, counts[stage] ?? 0)) }
     const faultMs = faultDurations[fault]
-    const work = { place, stripe: url, end, ...account, run: `run${number}`, ahead, events, faultMs }
-    const { stagesMet, lines } = yield* runWorker(work, () => setTimeout(() => Effect.runFork(endFault), faultMs))
-    const around = listFaults(fault, lines)
-    // the first process is not killed: it meets the fault of the processor, and forged, repeated or late events
-    if (number === 0) assert.isAtLeast(around.length, 2)
-    for (const kind of [reversal, ...around]) faults.set(kind, (faults.get(kind) ?? 0) + 1)
+    const work = { place, stripe: url, killPoint, ...account, run: `run${number}`, ahead, events, faultMs }
+    const { reached, lines } = yield* runWorker(work, () => setTimeout(() => Effect.runFork(endFault), faultMs))
+    const occurred = listFaults(fault, lines)
+    // the first process is not killed: it has the fault of the processor, and forged, repeated or late events
+    if (number === 0) assert.isAtLeast(occurred.length, 2)
+    for (const kind of [reversal, ...occurred]) faults.set(kind, (faults.get(kind) ?? 0) + 1)
     if (lines.includes("later")) {
       ahead += maxRequestMs
       yield* advanceClock(maxRequestMs)
     }
-    if (stagesMet === undefined) killed++
-    else met = stagesMet
+    if (reached === undefined) killed++
+    else counts = reached
   }
 
   if (kills >= minKillsForAllFaults) assert.sameMembers([...faults.keys()], [...allFaults])
@@ -155,7 +155,7 @@ export const testPaymentKills = (pairs: ReadonlyArray<Pair>, { kills }: { readon
         () =>
           Effect.gen(function* () {
             const seed = newSeed()
-            const counts = yield* history(processor, store, kills, seed).pipe(
+            const counts = yield* runHistory(processor, store, kills, seed).pipe(
               Effect.tapCause(() => Effect.sync(() => console.error(`LARDER_CRASH_SEED=${seed}`)))
             )
             console.log(`${processor}, ${store}, LARDER_CRASH_SEED=${seed}: ${JSON.stringify(counts)}`)

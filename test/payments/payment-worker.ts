@@ -1,7 +1,7 @@
 /**
- * A process that runs `Billing` as a server does, and is killed on the way. It receives genuine and forged events, pays on
- * the processor's page and with the saved card, and spends until the account is recharged. Prints a line when it starts
- * and one for each step (`ProgressLine`), and at the end how often it has reached each stage at which it can be killed.
+ * A process that runs `Billing` as a server does, and may be killed at any stage. It receives genuine and forged events,
+ * pays on the processor's page and with the saved card, and spends until the account is recharged. Prints a line when it
+ * starts and one for each step (`ProgressLine`), and at the end how often it has reached each stage.
  */
 import { type CardProcessor, EventRejected, maxRequestMs, openBilling } from "@larder/serve/billing"
 import { makeStripeProcessor } from "@larder/serve/billing/stripe"
@@ -9,9 +9,9 @@ import { Administration } from "@larder/serve/ledger"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Clock, Effect, Redacted, References } from "effect"
 import type { ProgressLine, SentEvent } from "./faults.ts"
-import { type End, killAtStage } from "./kill-stages.ts"
+import { type KillPoint, killAtStage } from "./kill-stages.ts"
 import { simulatorHarness } from "./simulator-harness.ts"
-import { adjustableClock, type Place, spender, storesIn, until, withoutLongSleeps } from "./stores.ts"
+import { adjustableClock, makeSpender, type Place, storesIn, until, withoutLongSleeps } from "./stores.ts"
 import { stripeKey, webhookSecret } from "./stripe-host.ts"
 
 export interface Work {
@@ -19,7 +19,7 @@ export interface Work {
   /** URL of Stripe's host; null for the simulator. */
   readonly stripe: string | null
   /** Null if the process is not killed. */
-  readonly end: End | null
+  readonly killPoint: KillPoint | null
   readonly account_id: string
   readonly key: string
   /** Names the forms and calls of this run. */
@@ -32,7 +32,7 @@ export interface Work {
 }
 
 const work: Work = JSON.parse(process.argv[2] ?? "{}") // the test writes it
-const { account_id, ahead, end, events, key, faultMs, place, run, stripe } = work
+const { account_id, ahead, events, key, killPoint, faultMs, place, run, stripe } = work
 
 const simulated = Effect.gen(function* () {
   const { outage, processor, slow } = yield* simulatorHarness
@@ -81,12 +81,12 @@ const { clock, advanceClock } = await Effect.runPromise(adjustableClock)
 
 await Effect.gen(function* () {
   yield* advanceClock(ahead)
-  const { administration, database, met, processor } = killAtStage(end)
+  const { administration, database, processor, reached } = killAtStage(killPoint)
   const tables = yield* ConsoleDatabase
   const ledger = yield* Administration
   process.stdout.write("begun\n")
   const charged = processor(withOutput(yield* openProcessor(stripe)))
-  const spend = yield* spender(key, `${run} `)
+  const spend = yield* makeSpender(key, `${run} `)
   const balance = Effect.map(ledger.account({ account_id }), ({ balance_credits }) => balance_credits)
   yield* Effect.gen(function* () {
     const billing = yield* openBilling(charged)
@@ -113,7 +113,7 @@ await Effect.gen(function* () {
     const { card } = yield* billing.settings(account_id)
     yield* Effect.ignore(billing.topUp(form(11_00, card?.fingerprint ?? "none")))
     const choice = { is_on: true, cents: 50_00, trigger_credits: 20_000 }
-    // a dispute switches it off, also one that is found while this process makes calls
+    // a dispute switches auto-recharge off, even while this process makes calls
     const keepOn = Effect.flatMap(billing.settings(account_id), ({ recharge }) =>
       recharge.is_on ? Effect.void : billing.saveRecharge(account_id, choice)
     )
@@ -137,7 +137,7 @@ await Effect.gen(function* () {
     Effect.provideService(ConsoleDatabase, database(tables)),
     Effect.provideService(Administration, administration(ledger))
   )
-  process.stdout.write(`${JSON.stringify(met)}\n`)
+  process.stdout.write(`${JSON.stringify(reached)}\n`)
 }).pipe(
   Effect.scoped,
   Effect.provide(storesIn(place)),

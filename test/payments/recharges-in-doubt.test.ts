@@ -25,15 +25,15 @@ const beginInOutage = Effect.fnUntraced(function* (setup: Setup, billing: Open) 
 /** Waits until the charge has failed, so that no request is in progress when the outage ends. */
 const failInOutage = (setup: Setup) => {
   const { processor } = setup.harness
-  let isRefused = false
+  let hasFailed = false
   const charge: CardProcessor["charge"] = (request) =>
     Effect.tapError(processor.charge(request), () =>
       Effect.sync(() => {
-        isRefused = true
+        hasFailed = true
       })
     )
   return setup.withBilling(
-    (billing) => Effect.andThen(beginInOutage(setup, billing), until(Effect.sync(() => isRefused))),
+    (billing) => Effect.andThen(beginInOutage(setup, billing), until(Effect.sync(() => hasFailed))),
     {
       processor: { ...processor, charge }
     }
@@ -46,7 +46,7 @@ inEachSetup((name, within) => {
     it.live(name, () => within((setup) => Effect.andThen(work(setup), setup.checkBooks)))
 
   describe.concurrent(`a recharge in doubt with ${name}`, () => {
-    test("stays on during an outage, and is charged once by two servers after it", (setup) =>
+    test("leaves auto-recharge on during an outage, and is charged once by two servers after it", (setup) =>
       Effect.gen(function* () {
         yield* setup.withBilling((billing) =>
           Effect.gen(function* () {
@@ -271,7 +271,7 @@ inEachSetup((name, within) => {
         )
       }))
 
-    test("stays on if the failed card was replaced, and charges the new card", (setup) =>
+    test("leaves auto-recharge on if the failed card was replaced, and begins again with the new card", (setup) =>
       Effect.gen(function* () {
         const { processor } = setup.harness
         const lost = new ProcessorUnavailable({ processor: processor.name, cause: new Error("the response is lost") })

@@ -1,4 +1,4 @@
-/** Auto-recharge: when it charges, that it charges once, and what switches it off. Almost a minute, most of it waiting. */
+/** Auto-recharge: when it charges, that it charges once, and what switches it off. Takes almost a minute, mostly of waiting. */
 import { assert, describe, it } from "@effect/vitest"
 import { consoleUnavailable } from "@larder/serve/persistence"
 import { Effect } from "effect"
@@ -219,7 +219,7 @@ inEachSetup((name, within) => {
       ["owner_always", /owner|confirm|bank|authentic/i]
     ] as const)(
       "is switched off by a failing card, and shows the reason until a person saves the settings: %s",
-      ([card, why]) =>
+      ([card, reason]) =>
         within((setup) =>
           setup.withBilling((billing) =>
             Effect.gen(function* () {
@@ -232,16 +232,16 @@ inEachSetup((name, within) => {
                 off_reason ?? "",
                 /^A recharge of \$20\.00 with Visa ending in \d{4} failed on \d{1,2} \w+ \d{4}, \d\d:\d\d UTC\. /
               )
-              assert.match(off_reason ?? "", why)
+              assert.match(off_reason ?? "", reason)
               billing.charged(setup.account_id)
               yield* severalRounds
               assert.deepStrictEqual(yield* setup.movements, [["top_up", 10_000]])
-              const on = yield* billing.saveRecharge(setup.account_id, {
+              const saved = yield* billing.saveRecharge(setup.account_id, {
                 is_on: false,
                 cents: 30_00,
                 trigger_credits: 1_000
               })
-              assert.deepInclude(on.recharge, { off_reason: null, cents: 30_00 })
+              assert.deepInclude(saved.recharge, { off_reason: null, cents: 30_00 })
               yield* setup.checkBooks
             })
           )
@@ -280,17 +280,17 @@ inEachSetup((name, within) => {
         setup.withBilling((billing) =>
           Effect.gen(function* () {
             yield* begin(setup, billing, { trigger_credits: 50_000 })
-            const has = (credits: number) => until(Effect.map(setup.balance, (balance) => balance === credits))
-            yield* has(35_000) // the evaluation after switching it on has ended
+            const untilBalance = (credits: number) => until(Effect.map(setup.balance, (balance) => balance === credits))
+            yield* untilBalance(35_000) // the evaluation after switching it on has ended
             const [paid] = yield* billing.payments(setup.account_id, { before: null, limit: 1 })
             yield* setup.harness.refund(paid?.id ?? "", null)
             const { body, header } = yield* setup.harness.event(paid?.id ?? "")
             yield* billing.webhook(body, header)
-            yield* has(15_000)
+            yield* untilBalance(15_000)
             yield* severalRounds
             assert.strictEqual(yield* setup.harness.paid, 2)
             yield* spendAndMark(setup, billing, 100)
-            yield* has(34_900)
+            yield* untilBalance(34_900)
             assert.strictEqual(yield* setup.harness.paid, 3)
             yield* setup.checkBooks
           })

@@ -16,8 +16,8 @@ import type { ProcessorHarness } from "./processor-harness.ts"
 import { simulatorHarness } from "./simulator-harness.ts"
 import {
   adjustableClock,
+  makeSpender,
   type Place,
-  spender,
   storesIn,
   until,
   withoutLongSleeps,
@@ -50,7 +50,7 @@ export interface Account {
 export const openSetup = Effect.fnUntraced(function* (
   harness: ProcessorHarness,
   advanceClock: (by: number) => Effect.Effect<void>,
-  known?: Account
+  existing?: Account
 ) {
   const ledger = yield* Ledger
   const { administration } = ledger
@@ -65,16 +65,16 @@ export const openSetup = Effect.fnUntraced(function* (
     })
     return { account_id, key } satisfies Account
   })
-  const { account_id, key } = known ?? (yield* newAccount)
+  const { account_id, key } = existing ?? (yield* newAccount)
   let forms = 0
   let spenders = 0
-  const spend = yield* spender(key, `req_${account_id}_`)
+  const spend = yield* makeSpender(key, `req_${account_id}_`)
   const balance = Effect.map(administration.account({ account_id }), ({ balance_credits }) => balance_credits)
   const bookings = Effect.map(Stream.runCollect(administration.entriesOf(account_id)), (entries) =>
     entries.filter(isMoneyMovement)
   )
 
-  /** A form, and the id of its payment once it was sent. `card` is the fingerprint of the saved card; null for a new card. */
+  /** Returns a form, and the id of its payment once it is sent. `card` is the fingerprint of the saved card, or null. */
   const form = (cents: number, card: string | null = null) => {
     const sent = { payment_id: "" }
     const request: TopUp = {
@@ -102,7 +102,7 @@ export const openSetup = Effect.fnUntraced(function* (
     advanceClock,
     newAccount,
     spend,
-    /** Charges calls for another key of the account. */
+    /** Returns a function that charges calls for another key of the account. */
     newSpender: Effect.fnUntraced(function* (budget_credits: number) {
       const created = yield* administration.createKey({
         account_id,
@@ -110,14 +110,14 @@ export const openSetup = Effect.fnUntraced(function* (
         scopes: ["get-store"],
         budget_credits
       })
-      return yield* Effect.provideService(spender(created.key, `req_${account_id}_${++spenders}_`), Ledger, ledger)
+      return yield* Effect.provideService(makeSpender(created.key, `req_${account_id}_${++spenders}_`), Ledger, ledger)
     }),
     balance,
     /** Entries for money received or returned, as `[type, credits]`. */
     movements: Effect.map(bookings, (entries) => entries.map(({ credits, type }) => [type, credits] as const)),
     bookings,
     form,
-    /** With the card that is currently saved. */
+    /** A form to pay with the card that is currently saved. */
     formWithSavedCard: (billing: Billing["Service"], cents: number) =>
       Effect.map(billing.settings(account_id), ({ card }) => form(cents, card?.fingerprint ?? "none")),
     /** Runs a server's `Billing` during `work`, optionally with another processor, ledger or tables. */
@@ -170,15 +170,6 @@ export const openSetup = Effect.fnUntraced(function* (
 })
 export type Setup = Effect.Success<ReturnType<typeof openSetup>>
 
-/** Runs `work` with the simulator at a place, for a new account or for the known one. */
-export const setupAt =
-  (place: Place) =>
-  <A, E>(work: (setup: Setup, billing: Billing["Service"]) => Effect.Effect<A, E>, known?: Account) =>
-    Effect.gen(function* () {
-      const setup = yield* openSetup(yield* simulatorHarness, () => Effect.void, known)
-      return yield* setup.withBilling((billing) => work(setup, billing))
-    }).pipe(Effect.scoped, Effect.provide(storesIn(place)))
-
 const harnesses = { "the simulator": simulatorHarness, "Stripe's wire format": stripeHarness } as const
 
 export type Pair = readonly [processor: keyof typeof harnesses, store: keyof typeof places]
@@ -197,12 +188,12 @@ export const everyPair: ReadonlyArray<Pair> = [
 ]
 
 /**
- * Stores of a kind. Stores in PostgreSQL are opened once and reused by later tests, because opening them takes most of
- * the time of a small test. The console's tables are empty each time; the ledger keeps the accounts of earlier tests, which
- * do not affect later ones. Stores are not reused after a failed test. An embedded ledger remembers deleted payments, so
- * each test gets a new one. At most two tests use stores at the same time.
+ * Provides stores of one kind to tests. Stores in PostgreSQL are opened once and reused by later tests, because opening
+ * them takes most of the time of a small test. The console's tables are empty each time; the ledger keeps the accounts of
+ * earlier tests, which do not affect later ones. Stores are not reused after a failed test. An embedded ledger keeps the
+ * records of deleted payments, so each test gets a new one. At most two tests use stores at the same time.
  */
-const storesForMany = (store: keyof typeof places) => {
+const makeStoreProvider = (store: keyof typeof places) => {
   type Stores = Layer.Success<ReturnType<typeof storesIn>>
   const scope = Scope.makeUnsafe()
   const free: Array<Context.Context<Stores>> = []
@@ -232,7 +223,7 @@ export const inEachSetup = (
   chosen = pairs
 ): void => {
   for (const [processor, store] of chosen) {
-    const withStores = storesForMany(store)
+    const withStores = makeStoreProvider(store)
     describeIn(`${processor} and ${store}`, (work) =>
       Effect.gen(function* () {
         const { clock, advanceClock } = yield* adjustableClock

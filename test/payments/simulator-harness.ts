@@ -3,12 +3,12 @@ import {
   cardRecords,
   formatEvent,
   newEventId,
-  referenceOf,
-  remainingCents,
   Simulator,
   signatureHeader,
   signEvent,
-  testCards
+  sumRemainingCents,
+  testCards,
+  toReference
 } from "@larder/serve/billing"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
@@ -25,19 +25,19 @@ export const simulatorHarness = Effect.gen(function* () {
     processor,
     pay: (id, card) =>
       Effect.gen(function* () {
-        const result = yield* pay(referenceOf(id), { number: testCards[card].number, expires: "04/2035", cvc: "123" })
-        if (result.kind === "requires_authentication") yield* authenticate(referenceOf(id), true)
+        const result = yield* pay(toReference(id), { number: testCards[card].number, expires: "04/2035", cvc: "123" })
+        if (result.kind === "requires_authentication") yield* authenticate(toReference(id), true)
       }).pipe(Effect.orDie),
-    refund: (id, cents) => Effect.orDie(refund(referenceOf(id), cents)),
-    failRefund: (id, refund) => Effect.orDie(failRefund(referenceOf(id), refund)),
-    dispute: (id) => Effect.orDie(dispute(referenceOf(id))),
-    closeDispute: (id, disputeId, outcome) => Effect.orDie(close(referenceOf(id), disputeId, outcome)),
+    refund: (id, cents) => Effect.orDie(refund(toReference(id), cents)),
+    failRefund: (id, refund) => Effect.orDie(failRefund(toReference(id), refund)),
+    dispute: (id) => Effect.orDie(dispute(toReference(id))),
+    closeDispute: (id, disputeId, outcome) => Effect.orDie(close(toReference(id), disputeId, outcome)),
     outage: (isOn) => Effect.orDie(setFaults({ outage: isOn })),
     slow: (isOn) => Effect.orDie(setFaults({ slow_ms: isOn ? lateResponseMs : 0 })),
     loseNextResponse: Effect.orDie(setFaults({ lose_next_answer: true })),
     netCents: Effect.orDie(
       Effect.map(payments(maxListed), (views) =>
-        views.reduce((sum, { retrieved }) => sum + remainingCents(retrieved), 0)
+        views.reduce((sum, { retrieved }) => sum + sumRemainingCents(retrieved), 0)
       )
     ),
     paid: Effect.orDie(

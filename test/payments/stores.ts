@@ -20,14 +20,14 @@ export const storesIn = ({ folder, url }: Place) => {
 }
 
 /** Returns a function that charges calls for a key; their ids begin with `prefix`. */
-export const spender = (key: string, prefix: string) =>
+export const makeSpender = (key: string, prefix: string) =>
   Effect.map(Ledger, ({ authenticate, hold }) => {
     let calls = 0
     return (credits: number) =>
       Effect.promise(async () => {
-        const known = await authenticate(key, Date.now())
-        if (known === undefined) throw new Error("the key is valid")
-        const admission = await hold(known, "/v1/stores", credits, Date.now())
+        const caller = await authenticate(key, Date.now())
+        if (caller === undefined) throw new Error("the key is not valid")
+        const admission = await hold(caller, "/v1/stores", credits, Date.now())
         if ("refused" in admission) return admission.refused
         await admission.held.commit(`${prefix}${++calls}`)
         return "charged" as const
@@ -36,7 +36,9 @@ export const spender = (key: string, prefix: string) =>
 
 /** Polls until the condition is true; the test's time-out is the limit. */
 export const until = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
-  Effect.flatMap(condition, (so) => (so ? Effect.void : Effect.andThen(Effect.sleep("150 millis"), until(condition))))
+  Effect.flatMap(condition, (isTrue) =>
+    isTrue ? Effect.void : Effect.andThen(Effect.sleep("150 millis"), until(condition))
+  )
 
 /** A real clock that can be advanced. Sleeping still takes real time. */
 export const adjustableClock = Effect.map(Clock.Clock, (real) => {
@@ -81,7 +83,7 @@ const replaceLongSleeps = <A, E, R>(
 export const withoutLongSleeps = <A, E, R>(work: Effect.Effect<A, E, R>) =>
   replaceLongSleeps(work, (clock) => clock.sleep(Duration.millis(50)))
 
-/** Sleeps of a minute and longer end at the time of the clock, even if it was advanced. */
+/** Sleeps of a minute and longer follow the clock: advancing it can end them. */
 export const withSleepsByClock = <A, E, R>(work: Effect.Effect<A, E, R>) =>
   replaceLongSleeps(work, (clock, milliseconds) => {
     const end = clock.currentTimeMillisUnsafe() + milliseconds

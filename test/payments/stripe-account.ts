@@ -18,7 +18,7 @@ export const openAccount = () => ({
 })
 export type Account = ReturnType<typeof openAccount>
 
-export const accountJson = ({ card_payments, charges_enabled, country, default_currency }: Account): Json => ({
+export const toAccountJson = ({ card_payments, charges_enabled, country, default_currency }: Account): Json => ({
   id: "acct_loopback",
   object: "account",
   business_profile: null,
@@ -32,7 +32,7 @@ export const accountJson = ({ card_payments, charges_enabled, country, default_c
   type: "standard"
 })
 
-export const countryJson = ({ country, default_currency, payable }: Account): Json => ({
+export const toCountryJson = ({ country, default_currency, payable }: Account): Json => ({
   id: country,
   object: "country_spec",
   default_currency,
@@ -40,7 +40,7 @@ export const countryJson = ({ country, default_currency, payable }: Account): Js
   supported_payment_methods: ["ach", "card", "stripe"]
 })
 
-export const endpointJson = ({ enabled_events, status, url }: Endpoint, index: number): Json => ({
+export const toEndpointJson = ({ enabled_events, status, url }: Endpoint, index: number): Json => ({
   id: `we_${index}`,
   object: "webhook_endpoint",
   api_version: null,

@@ -3,7 +3,7 @@ import type { TestCardName } from "@larder/serve/billing"
 import { makeStripeProcessor } from "@larder/serve/billing/stripe"
 import { Clock, Effect, Redacted } from "effect"
 import { lateResponseMs, type ProcessorHarness } from "./processor-harness.ts"
-import { formatEventBody, sign, startStripeHost, stripeKey, webhookSecret } from "./stripe-host.ts"
+import { formatEventBody, type StripeHost, sign, startStripeHost, stripeKey, webhookSecret } from "./stripe-host.ts"
 
 /** Also returns the host, for situations that only Stripe can cause. */
 export const stripeHarnessWithHost = Effect.gen(function* () {
@@ -73,5 +73,15 @@ export const stripeHarnessWithHost = Effect.gen(function* () {
   }
   return { harness, host, settings }
 })
+
+/** Adds more payment pages of other payments than Larder lists. */
+export const fillWithSessions = ({ state: { sessions } }: StripeHost) => {
+  const [session] = sessions.values()
+  if (session === undefined) throw new Error("Stripe has no session")
+  for (let i = 0; i < 2000; i++) {
+    const id = `cs_test_other${i}`
+    sessions.set(id, { ...session, id, metadata: {}, intent: null, status: "open" })
+  }
+}
 
 export const stripeHarness = Effect.map(stripeHarnessWithHost, ({ harness }) => harness)

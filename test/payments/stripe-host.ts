@@ -6,7 +6,7 @@ import { createHash, createHmac, randomBytes } from "node:crypto"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
-import { type Account, accountJson, countryJson, endpointJson, openAccount } from "./stripe-account.ts"
+import { type Account, openAccount, toAccountJson, toCountryJson, toEndpointJson } from "./stripe-account.ts"
 import { type Params, parseParams } from "./stripe-form.ts"
 import type { Json } from "./stripe-objects.ts"
 import { findRefusal, parseRequest } from "./stripe-rules.ts"
@@ -16,7 +16,7 @@ export const stripeKey = "sk_test_loopback_0123456789"
 export const liveKey = "sk_live_loopback_0123456789"
 export const webhookSecret = "whsec_loopback_0123456789"
 
-export interface Sent {
+export interface SentRequest {
   readonly method: string
   readonly path: string
   /** With the question mark; empty if there is none. */
@@ -62,9 +62,9 @@ const route = (state: StripeState, account: Account, method: string, path: strin
   if (method === "POST" && kind === "payment_methods" && action === "detach") return state.detach(id)
   if (method === "POST" && kind === "payment_intents" && action === "cancel") return state.cancel(id, params)
   if (method === "POST" && kind === "checkout/sessions" && action === "expire") return state.expire(id)
-  if (method === "GET" && at === "account") return accountJson(account)
-  if (method === "GET" && kind === "country_specs" && id === account.country) return countryJson(account)
-  if (method === "GET" && at === "webhook_endpoints") return list(account.endpoints.map(endpointJson), params, path)
+  if (method === "GET" && at === "account") return toAccountJson(account)
+  if (method === "GET" && kind === "country_specs" && id === account.country) return toCountryJson(account)
+  if (method === "GET" && at === "webhook_endpoints") return list(account.endpoints.map(toEndpointJson), params, path)
   if (method === "GET" && id === "" && kind in state.listed) {
     return list(state.listed[kind as keyof StripeState["listed"]](isExpanded), params, path)
   }
@@ -79,7 +79,7 @@ const route = (state: StripeState, account: Account, method: string, path: strin
 
 const isPayment = (method: string, path: string) => method === "POST" && /\/(payment_intents|sessions)$/.test(path)
 
-const bodyOf = async (request: IncomingMessage) => {
+const readBody = async (request: IncomingMessage) => {
   const chunks: Array<Buffer> = []
   for await (const chunk of request) chunks.push(chunk)
   return Buffer.concat(chunks).toString("utf8")
@@ -123,7 +123,7 @@ export const startStripeHost = async (now: () => number = Date.now) => {
   }
   const stored = new Map<string, StoredResponse>()
   const inProgress = new Set<string>()
-  const sent: Array<Sent> = []
+  const sent: Array<SentRequest> = []
   const versions = new Set<string>()
 
   const respond = (method: string, path: string, params: Params): StripeResponse => {
@@ -144,7 +144,7 @@ export const startStripeHost = async (now: () => number = Date.now) => {
   }
 
   /** For a day, Stripe repeats the first response to the same key, even if it was an error. */
-  const idempotent = (
+  const respondOnce = (
     key: string,
     method: string,
     path: string,
@@ -165,7 +165,7 @@ export const startStripeHost = async (now: () => number = Date.now) => {
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const url = new URL(request.url ?? "/", "http://127.0.0.1")
     const method = request.method ?? "GET"
-    const body = await bodyOf(request)
+    const body = await readBody(request)
     sent.push({ method, path: url.pathname, query: url.search, body })
     versions.add(String(request.headers["stripe-version"]))
     if (faults.outage === "closed") return request.socket.destroy()
@@ -196,7 +196,7 @@ export const startStripeHost = async (now: () => number = Date.now) => {
     if (typeof key === "string") inProgress.add(key)
     const { replayed, ...given } =
       typeof key === "string"
-        ? idempotent(key, method, url.pathname, body)
+        ? respondOnce(key, method, url.pathname, body)
         : {
             ...respond(method, url.pathname, parseParams(method === "GET" ? url.search.slice(1) : body)),
             replayed: false
@@ -223,7 +223,7 @@ export const startStripeHost = async (now: () => number = Date.now) => {
     })
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const { port } = server.address() as AddressInfo // a server that listens on a port has one
+  const { port } = server.address() as AddressInfo // a server that listens on a port has an `AddressInfo`
   const url = `http://127.0.0.1:${port}`
   const state = openStripeState(now, () => url)
   const account = openAccount()

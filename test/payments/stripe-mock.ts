@@ -12,7 +12,7 @@ import { repository } from "../support/repository.ts"
 const release = "v0.203.0"
 const source = `github.com/stripe/stripe-mock@${release}`
 
-/** Version of the description in this release, the newest one: two versions older than the one that Larder uses. */
+/** Version of the API that this release, the newest one, describes: two versions older than the one that Larder uses. */
 export const describedVersion = "2026-08-26.dahlia"
 
 interface Change {

@@ -56,7 +56,7 @@ export interface Dispute {
 
 export type Json = Readonly<Record<string, unknown>>
 
-export const declineMessage = (code: string) =>
+export const describeDecline = (code: string) =>
   code === "authentication_required"
     ? "Your card was declined. This transaction requires authentication."
     : "Your card was declined."
@@ -67,7 +67,7 @@ export const makeFailure = (decline: string): Failure =>
     ? { code: "card_declined", decline_code: decline === "card_declined" ? "generic_decline" : decline }
     : { code: decline, decline_code: decline }
 
-export const methodJson = ({ customer, id, plays }: Method): Json => {
+export const toMethodJson = ({ customer, id, plays }: Method): Json => {
   const { brand, number } = testCards[plays]
   return {
     id,
@@ -82,19 +82,19 @@ export const methodJson = ({ customer, id, plays }: Method): Json => {
   }
 }
 
-const failureJson = ({ failure, method }: Intent): Json | null =>
+const toFailureJson = ({ failure, method }: Intent): Json | null =>
   failure === null
     ? null
     : {
         ...failure,
         charge: "ch_1",
         doc_url: "https://stripe.com/docs/error-codes/card-declined",
-        message: declineMessage(failure.code),
-        payment_method: method === null ? undefined : methodJson(method),
+        message: describeDecline(failure.code),
+        payment_method: method === null ? undefined : toMethodJson(method),
         type: "card_error"
       }
 
-export const intentJson = (intent: Intent, isExpanded: boolean): Json => ({
+export const toIntentJson = (intent: Intent, isExpanded: boolean): Json => ({
   id: intent.id,
   object: "payment_intent",
   amount: intent.amount,
@@ -109,17 +109,17 @@ export const intentJson = (intent: Intent, isExpanded: boolean): Json => ({
   currency: intent.currency,
   customer: intent.customer,
   description: "Larder credits",
-  last_payment_error: failureJson(intent),
+  last_payment_error: toFailureJson(intent),
   latest_charge: intent.status === "succeeded" ? intent.id.replace("pi_", "ch_") : null,
   livemode: false,
   metadata: intent.metadata,
   next_action: null,
-  payment_method: isExpanded && intent.method ? methodJson(intent.method) : (intent.method?.id ?? null),
+  payment_method: isExpanded && intent.method ? toMethodJson(intent.method) : (intent.method?.id ?? null),
   payment_method_types: ["card"],
   status: intent.status
 })
 
-export const sessionJson = (session: Session, isExpanded: boolean): Json => ({
+export const toSessionJson = (session: Session, isExpanded: boolean): Json => ({
   id: session.id,
   object: "checkout.session",
   amount_total: session.amount,
@@ -132,14 +132,14 @@ export const sessionJson = (session: Session, isExpanded: boolean): Json => ({
   livemode: false,
   metadata: session.metadata,
   mode: "payment",
-  payment_intent: isExpanded && session.intent ? intentJson(session.intent, true) : (session.intent?.id ?? null),
+  payment_intent: isExpanded && session.intent ? toIntentJson(session.intent, true) : (session.intent?.id ?? null),
   payment_method_types: ["card"],
   payment_status: session.intent?.status === "succeeded" ? "paid" : "unpaid",
   status: session.status,
   url: session.status === "open" ? session.url : null
 })
 
-export const refundJson = ({ amount, created, id, intent, status }: Refund): Json => ({
+export const toRefundJson = ({ amount, created, id, intent, status }: Refund): Json => ({
   id,
   object: "refund",
   amount,
@@ -152,7 +152,7 @@ export const refundJson = ({ amount, created, id, intent, status }: Refund): Jso
   status
 })
 
-export const disputeJson = ({ amount, created, id, intent, movements, status }: Dispute): Json => ({
+export const toDisputeJson = ({ amount, created, id, intent, movements, status }: Dispute): Json => ({
   id,
   object: "dispute",
   amount,

@@ -1,13 +1,13 @@
 /**
- * Parameters that Stripe rejects in any request: unknown ones, and ones that exclude each other, according to its types and
- * its changelog for 2026-10-28.endive. Only parameters that this project sends are known here; others are mistakes.
+ * Parameters that Stripe rejects: unknown ones, and ones that exclude each other, according to its types and its changelog
+ * for 2026-10-28.endive. A parameter that this project does not send counts as unknown.
  */
 import type { Params } from "./stripe-form.ts"
 
 const aPage = ["limit", "starting_after"]
 
 /** Known parameters by request, without list indexes. `*` matches any name. */
-export const known: Readonly<Record<string, ReadonlyArray<string>>> = {
+export const knownParameters: Readonly<Record<string, ReadonlyArray<string>>> = {
   "POST checkout/sessions": [
     "mode",
     "line_items.quantity",
@@ -85,7 +85,7 @@ export const listNames = (params: Params, above = ""): ReadonlyArray<string> =>
 /** `metadata.payment_id` is `metadata.*`. */
 export const findKnownName = (request: string, name: string) => {
   const any = name.replace(/\.[^.]+$/, ".*")
-  return known[request]?.find((param) => param === name || param === any)
+  return knownParameters[request]?.find((param) => param === name || param === any)
 }
 
 export const findRefusal = (request: string, params: Params) => {

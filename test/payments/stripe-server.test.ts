@@ -1,4 +1,4 @@
-/** A real server that charges through a simulated Stripe on this machine: from the form to the credits. */
+/** A real server that charges through a simulated Stripe on this machine, from the form to the credits. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { administer } from "../support/api/operator.ts"
 import { startOwnConsole } from "../support/console/served-console.ts"
@@ -21,7 +21,7 @@ const settings = (more: Environment = {}) => ({
 const served = startOwnConsole({ environment: settings({ LARDER_STRIPE_WEBHOOK_SECRET: webhookSecret }) })
 const withoutSecret = startOwnConsole({ environment: settings() })
 
-const balanceOf = async (account_id: string, { home } = served) =>
+const readBalance = async (account_id: string, { home } = served) =>
   (await administer(home(), (ledger) => ledger.account({ account_id }))).balance_credits
 
 /** Opens the payment page. */
@@ -65,7 +65,7 @@ describe("a server with a key of Stripe", () => {
     host.state.pay(session, "good")
     const { pathname } = new URL(session.success_url)
     expect((await browser.get(pathname)).status).toBe(200)
-    expect(await balanceOf(account.id)).toBe(55_000)
+    expect(await readBalance(account.id)).toBe(55_000)
     expect((await browser.get("/billing")).text).toContain("4242")
   })
 
@@ -82,14 +82,14 @@ describe("a server with a key of Stripe", () => {
     host.state.pay(session, "good")
     const paid = host.takeEvents()
     expect(await sendEvents([...paid.toReversed(), ...paid])).toEqual(Array(paid.length * 2).fill(accepted))
-    expect(await balanceOf(account.id)).toBe(55_000)
+    expect(await readBalance(account.id)).toBe(55_000)
     if (session.intent === null) throw new Error("the page was not paid")
     const dispute = host.state.dispute(session.intent)
     await sendEvents(host.takeEvents())
-    expect(await balanceOf(account.id)).toBe(5000)
+    expect(await readBalance(account.id)).toBe(5000)
     host.state.close(dispute, "won")
     await sendEvents(host.takeEvents())
-    expect(await balanceOf(account.id)).toBe(55_000)
+    expect(await readBalance(account.id)).toBe(55_000)
   })
 
   it("rejects events that Stripe has not signed, with the reason in one line, counts them, and logs a warning once", async () => {
@@ -107,7 +107,7 @@ describe("a server with a key of Stripe", () => {
       .logs()
       .match(/An event was rejected \(\d+ since the start\): The signature does not match: .*secret/g)
     expect(logged).toHaveLength(1)
-    expect(await balanceOf(account.id)).toBe(5000)
+    expect(await readBalance(account.id)).toBe(5000)
   })
 
   it("has no simulator, and writes no key and no secret to the log", async () => {
@@ -131,8 +131,8 @@ describe("a server with a key of Stripe but without the webhook secret", () => {
     host.state.pay(session, "good")
     const events = host.takeEvents()
     expect(await sendEvents(events, withoutSecret)).toEqual(events.map(() => ({ status: 400, text: noSecret })))
-    expect(await balanceOf(account.id, withoutSecret)).toBe(5000)
+    expect(await readBalance(account.id, withoutSecret)).toBe(5000)
     expect((await browser.get(new URL(session.success_url).pathname)).status).toBe(200)
-    expect(await balanceOf(account.id, withoutSecret)).toBe(55_000)
+    expect(await readBalance(account.id, withoutSecret)).toBe(55_000)
   })
 })

@@ -7,18 +7,18 @@ import { findTestCard, type TestCard, type TestCardName, testCards } from "@lard
 import type { Params } from "./stripe-form.ts"
 import {
   type Dispute,
-  declineMessage,
-  disputeJson,
+  describeDecline,
   type Intent,
-  intentJson,
   type Json,
   type Method,
   makeFailure,
-  methodJson,
   type Refund,
-  refundJson,
   type Session,
-  sessionJson
+  toDisputeJson,
+  toIntentJson,
+  toMethodJson,
+  toRefundJson,
+  toSessionJson
 } from "./stripe-objects.ts"
 
 /** A response with a status other than 2xx. */
@@ -40,10 +40,10 @@ const missing = (what: string, id: string, param: string, status = 400) =>
 
 const newId = (prefix: string) => `${prefix}_${randomBytes(12).toString("hex")}`
 
-const metadataIn = (given: unknown): Record<string, string> =>
+const parseMetadata = (given: unknown): Record<string, string> =>
   Object.fromEntries(Object.entries((given ?? {}) as Params).map(([key, value]) => [key, String(value)]))
 
-const wholeCents = (text: unknown, param: string) => {
+const parseCents = (text: unknown, param: string) => {
   const cents = Number(text)
   if (!Number.isInteger(cents))
     throw invalid(`Invalid integer: ${String(text)}`, { code: "parameter_invalid_integer", param })
@@ -51,8 +51,8 @@ const wholeCents = (text: unknown, param: string) => {
   return cents
 }
 
-/** `now` in milliseconds; `page` is the address of payment pages. */
-export const openStripeState = (now: () => number, page: () => string) => {
+/** `now` returns milliseconds, and `pageUrl` the address of payment pages. */
+export const openStripeState = (now: () => number, pageUrl: () => string) => {
   const customers = new Set<string>()
   const methods = new Map<string, Method>()
   const intents = new Map<string, Intent>()
@@ -79,7 +79,7 @@ export const openStripeState = (now: () => number, page: () => string) => {
       status: "needs_response"
     }
     disputes.set(created.id, created)
-    addEvent("charge.dispute.created", disputeJson(created))
+    addEvent("charge.dispute.created", toDisputeJson(created))
     return created
   }
 
@@ -93,12 +93,12 @@ export const openStripeState = (now: () => number, page: () => string) => {
     intent.method = method
     if (decision !== "pays") {
       intent.failure = makeFailure(decision.decline)
-      addEvent("payment_intent.payment_failed", intentJson(intent, false))
+      addEvent("payment_intent.payment_failed", toIntentJson(intent, false))
       return
     }
     intent.status = "succeeded"
     intent.failure = null
-    addEvent("payment_intent.succeeded", intentJson(intent, false))
+    addEvent("payment_intent.succeeded", toIntentJson(intent, false))
     if (findTestCard(method.plays)?.afterwards === "disputed") dispute(intent)
   }
 
@@ -134,11 +134,11 @@ export const openStripeState = (now: () => number, page: () => string) => {
     const id = newId("cs_test")
     const created: Session = {
       id,
-      amount: wholeCents(price.unit_amount, "line_items[0][price_data][unit_amount]"),
+      amount: parseCents(price.unit_amount, "line_items[0][price_data][unit_amount]"),
       created: seconds(),
-      metadata: metadataIn(params.metadata),
-      intentMetadata: metadataIn((params.payment_intent_data as Params)?.metadata),
-      url: `${page()}/c/pay/${id}`,
+      metadata: parseMetadata(params.metadata),
+      intentMetadata: parseMetadata((params.payment_intent_data as Params)?.metadata),
+      url: `${pageUrl()}/c/pay/${id}`,
       success_url: String(params.success_url),
       email: params.customer_email === undefined ? null : String(params.customer_email),
       customer: params.customer === undefined ? null : requireOwnCustomer(String(params.customer)),
@@ -146,12 +146,12 @@ export const openStripeState = (now: () => number, page: () => string) => {
       status: "open"
     }
     sessions.set(id, created)
-    return sessionJson(created, false)
+    return toSessionJson(created, false)
   }
 
   /** Creates and confirms in one request, off-session. */
   const createIntent = (params: Params): Json => {
-    const amount = wholeCents(params.amount, "amount")
+    const amount = parseCents(params.amount, "amount")
     if (params.currency !== "usd" || params.confirm !== "true" || params.off_session !== "true") {
       throw invalid("Only off-session payments in usd, confirmed immediately, are supported here")
     }
@@ -163,16 +163,16 @@ export const openStripeState = (now: () => number, page: () => string) => {
         `The customer does not have a payment method with the ID ${method.id}. The payment method must be attached to the customer.`
       )
     }
-    const intent = newIntent(amount, customer, metadataIn(params.metadata))
+    const intent = newIntent(amount, customer, parseMetadata(params.metadata))
     chargeCard(intent, method, testCards[method.plays].later)
-    if (intent.failure === null) return intentJson(intent, true)
+    if (intent.failure === null) return toIntentJson(intent, true)
     const { code, decline_code } = intent.failure
     throw new Refusal(402, {
       code,
       decline_code,
-      message: declineMessage(code),
-      payment_intent: intentJson(intent, false),
-      payment_method: methodJson(method),
+      message: describeDecline(code),
+      payment_intent: toIntentJson(intent, false),
+      payment_method: toMethodJson(method),
       type: "card_error"
     })
   }
@@ -186,30 +186,30 @@ export const openStripeState = (now: () => number, page: () => string) => {
     }
     intent.status = "canceled"
     intent.cancellation_reason = String(params.cancellation_reason)
-    addEvent("payment_intent.canceled", intentJson(intent, false))
-    return intentJson(intent, true)
+    addEvent("payment_intent.canceled", toIntentJson(intent, false))
+    return toIntentJson(intent, true)
   }
 
-  const current = (session: Session) => {
+  const updateStatus = (session: Session) => {
     if (session.status === "open" && seconds() >= session.created + 86_400) session.status = "expired"
     return session
   }
 
   const expire = (id: string): Json => {
-    const session = current(findObject(sessions, "checkout.session", id))
+    const session = updateStatus(findObject(sessions, "checkout.session", id))
     if (session.status !== "open") {
       throw invalid(
         `Only Checkout Sessions with a status in ["open"] can be expired. This Session has a status of ${session.status}.`
       )
     }
     session.status = "expired"
-    addEvent("checkout.session.expired", sessionJson(session, false))
-    return sessionJson(session, false)
+    addEvent("checkout.session.expired", toSessionJson(session, false))
+    return toSessionJson(session, false)
   }
 
   /** The customer pays on the page of Checkout. */
   const pay = (session: Session, plays: TestCardName): "paid" | "declined" | "over" => {
-    if (current(session).status !== "open") return "over"
+    if (updateStatus(session).status !== "open") return "over"
     session.intent ??= newIntent(session.amount, session.customer, session.intentMetadata)
     const { at_checkout } = testCards[plays]
     const method: Method = { id: newId("pm"), plays, customer: null }
@@ -221,7 +221,7 @@ export const openStripeState = (now: () => number, page: () => string) => {
     session.intent.customer = session.customer
     method.customer = session.customer
     session.status = "complete"
-    addEvent("checkout.session.completed", sessionJson(session, false))
+    addEvent("checkout.session.completed", toSessionJson(session, false))
     return "paid"
   }
 
@@ -237,18 +237,18 @@ export const openStripeState = (now: () => number, page: () => string) => {
       status: "succeeded"
     }
     refunds.set(created.id, created)
-    addEvent("refund.created", refundJson(created))
+    addEvent("refund.created", toRefundJson(created))
     if (findTestCard(intent.method?.plays ?? null)?.afterwards === "refunds_fail") failRefund(created)
     return created
   }
-  const failRefund = (created: Refund) => {
-    created.status = "failed"
-    addEvent("refund.failed", refundJson(created))
+  const failRefund = (failed: Refund) => {
+    failed.status = "failed"
+    addEvent("refund.failed", toRefundJson(failed))
   }
-  const close = (created: Dispute, status: string) => {
-    created.status = status
-    if (status === "won") created.movements = [...created.movements, created.amount]
-    addEvent("charge.dispute.closed", disputeJson(created))
+  const close = (closed: Dispute, status: string) => {
+    closed.status = status
+    if (status === "won") closed.movements = [...closed.movements, closed.amount]
+    addEvent("charge.dispute.closed", toDisputeJson(closed))
   }
 
   const detach = (id: string): Json => {
@@ -258,7 +258,7 @@ export const openStripeState = (now: () => number, page: () => string) => {
       throw invalid("The payment method you provided is not attached to a customer so detachment is impossible.")
     }
     method.customer = null
-    return methodJson(method)
+    return toMethodJson(method)
   }
 
   const findObject = <A>(objects: ReadonlyMap<string, A>, what: string, id: string): A => {
@@ -286,26 +286,24 @@ export const openStripeState = (now: () => number, page: () => string) => {
     cancel,
     expire,
     detach,
-    customer: (id: string): Json => ({ id: requireCustomer(customers, id), object: "customer" }),
-    method: (id: string) => methodJson(findObject(methods, "PaymentMethod", id)),
-    intent: (id: string, isExpanded: boolean) => intentJson(findObject(intents, "payment_intent", id), isExpanded),
+    customer: (id: string): Json => {
+      if (!customers.has(id)) throw missing("customer", id, "id", 404)
+      return { id, object: "customer" }
+    },
+    method: (id: string) => toMethodJson(findObject(methods, "PaymentMethod", id)),
+    intent: (id: string, isExpanded: boolean) => toIntentJson(findObject(intents, "payment_intent", id), isExpanded),
     session: (id: string, isExpanded: boolean) =>
-      sessionJson(current(findObject(sessions, "checkout.session", id)), isExpanded),
+      toSessionJson(updateStatus(findObject(sessions, "checkout.session", id)), isExpanded),
     /** Oldest first. */
     listed: {
-      payment_intents: (isExpanded: boolean) => [...intents.values()].map((intent) => intentJson(intent, isExpanded)),
+      payment_intents: (isExpanded: boolean) => [...intents.values()].map((intent) => toIntentJson(intent, isExpanded)),
       "checkout/sessions": (isExpanded: boolean) =>
-        [...sessions.values()].map((session) => sessionJson(current(session), isExpanded)),
+        [...sessions.values()].map((session) => toSessionJson(updateStatus(session), isExpanded)),
       customers: () => [...customers].map((id): Json => ({ id, object: "customer" })),
-      payment_methods: () => [...methods.values()].map(methodJson),
-      refunds: () => [...refunds.values()].map(refundJson),
-      disputes: () => [...disputes.values()].map(disputeJson)
+      payment_methods: () => [...methods.values()].map(toMethodJson),
+      refunds: () => [...refunds.values()].map(toRefundJson),
+      disputes: () => [...disputes.values()].map(toDisputeJson)
     }
   }
 }
 export type StripeState = ReturnType<typeof openStripeState>
-
-const requireCustomer = (customers: ReadonlySet<string>, id: string) => {
-  if (!customers.has(id)) throw missing("customer", id, "id", 404)
-  return id
-}

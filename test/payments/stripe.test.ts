@@ -3,8 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import type { PaymentQuery } from "@larder/serve/billing"
 import { apiVersion, makeStripeProcessor } from "@larder/serve/billing/stripe"
 import { Effect, Redacted } from "effect"
-import { stripeHarnessWithHost } from "./stripe-harness.ts"
-import { formatEventBody, type StripeHost, sign, webhookSecret } from "./stripe-host.ts"
+import { fillWithSessions, stripeHarnessWithHost } from "./stripe-harness.ts"
+import { formatEventBody, sign, webhookSecret } from "./stripe-host.ts"
 
 const now = new Date().toISOString()
 const newRequest = (payment_id: string, cents = 5000) => ({ payment_id, account_id: "acct_1", cents, created_at: now })
@@ -30,16 +30,6 @@ const afterOnePayment = Effect.gen(function* () {
   if (intent === undefined) return yield* Effect.die("there is no PaymentIntent")
   return { host, settings, harness, processor, opened, saved, intent }
 })
-
-/** More pages of other payments than Larder lists. */
-const fillWithSessions = ({ state: { sessions } }: StripeHost) => {
-  const [session] = sessions.values()
-  if (session === undefined) throw new Error("Stripe has no session")
-  for (let i = 0; i < 2000; i++) {
-    const id = `cs_test_other${i}`
-    sessions.set(id, { ...session, id, metadata: {}, intent: null, status: "open" })
-  }
-}
 
 describe("Stripe", () => {
   it.live("receives the pinned version of its API with every request", () =>

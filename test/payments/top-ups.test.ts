@@ -1,4 +1,4 @@
-/** Payments by a person, on the processor's page and with the saved card, also during faults. A minute. */
+/** Payments by a person, on the processor's page and with the saved card, also during faults. Takes a minute. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, References, Result } from "effect"
 import { inEachSetup, until } from "./setup.ts"

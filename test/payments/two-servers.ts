@@ -5,62 +5,56 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { Billing } from "@larder/serve/billing"
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { type Chance, chanceFrom, newSeed } from "../crash/chance.ts"
+import { ignoreFailure, type ListedPayment, listPayments } from "./faults.ts"
 import { inEachSetup, type Pair, type Setup, until } from "./setup.ts"
 
 const workers = 4
 /** Longer than the lifetime of a payment page. */
-const aDay = 25 * 3_600_000
+const pageExpiryMs = 25 * 3_600_000
 
 type Open = Billing["Service"]
 type Step = Effect.Effect<unknown, unknown>
 
-const Row = Schema.Struct({ id: Schema.String, state: Schema.String, card: Schema.NullOr(Schema.String) })
-const listPayments = ({ database }: Setup) =>
-  database.all(Row, "select id, state, card from console.payment order by id")
-
-/** Ignores a step that is not possible now. */
-const ignoreFailure = <A, E>(work: Effect.Effect<A, E>) => Effect.catchCause(work, () => Effect.succeed(undefined))
-
-/** Runs one random step each time. */
-const randomStep = (setup: Setup, servers: readonly [Open, Open], chance: Chance) => {
+/** Returns an effect that runs another random step each time. */
+const makeRandomStep = (setup: Setup, servers: readonly [Open, Open], chance: Chance) => {
   const { account_id, form, formWithSavedCard, spend, harness } = setup
   const forms: Array<ReturnType<typeof form>["request"]> = []
   const disputes: Array<{ readonly payment_id: string; readonly id: string }> = []
-  const server = () => chance.oneOf(servers)
-  const anyOf = <A>(all: ReadonlyArray<A>): A | undefined => all[chance.between(0, all.length - 1)]
-  const both = (work: (billing: Open) => Step): Step =>
+  const pickServer = () => chance.oneOf(servers)
+  const pickAny = <A>(all: ReadonlyArray<A>): A | undefined => all[chance.between(0, all.length - 1)]
+  const onBothServers = (work: (billing: Open) => Step): Step =>
     Effect.all(
       servers.map((billing) => ignoreFailure(work(billing))),
       { concurrency: 2 }
     )
   const sendEvent = (id: string): Step =>
-    Effect.flatMap(harness.event(id), ({ body, header }) => both((billing) => billing.webhook(body, header)))
+    Effect.flatMap(harness.event(id), ({ body, header }) => onBothServers((billing) => billing.webhook(body, header)))
   const sometimesSendEvent = (id: string): Step => (chance.between(0, 2) === 0 ? Effect.void : sendEvent(id))
-  const withPayment = (matches: (row: typeof Row.Type) => boolean, work: (id: string) => Step): Step =>
+  const withPayment = (matches: (payment: ListedPayment) => boolean, work: (id: string) => Step): Step =>
     Effect.flatMap(listPayments(setup), (rows) => {
-      const found = anyOf(rows.filter(matches))
+      const found = pickAny(rows.filter(matches))
       return found === undefined ? Effect.void : work(found.id)
     })
-  const isPaid = ({ state }: typeof Row.Type) => state === "succeeded"
+  const isPaid = ({ state }: ListedPayment) => state === "succeeded"
   const amount = () => chance.oneOf([10_00, 25_55])
-  const remember = ({ request }: ReturnType<typeof form>) => {
+  const addForm = ({ request }: ReturnType<typeof form>) => {
     forms.push(request)
     return request
   }
   const cards = ["good", "mastercard", "declined", "declined_later", "disputed", "refunds_fail"] as const
 
   const steps: readonly [() => Step, ...ReadonlyArray<() => Step>] = [
-    () => server().topUp(remember(form(amount()))),
+    () => pickServer().topUp(addForm(form(amount()))),
     () =>
-      Effect.flatMap(formWithSavedCard(server(), amount()), (form) => {
-        const request = remember(form)
-        return both((billing) => billing.topUp(request))
+      Effect.flatMap(formWithSavedCard(pickServer(), amount()), (form) => {
+        const request = addForm(form)
+        return onBothServers((billing) => billing.topUp(request))
       }),
     () => {
-      const request = anyOf(forms)
-      return request === undefined ? Effect.void : server().topUp(request)
+      const request = pickAny(forms)
+      return request === undefined ? Effect.void : pickServer().topUp(request)
     },
     () =>
       withPayment(
@@ -87,17 +81,17 @@ const randomStep = (setup: Setup, servers: readonly [Open, Open], chance: Chance
     },
     () =>
       Effect.tap(spend(chance.oneOf([10, 5_000, 20_000])), () =>
-        both((billing) => Effect.sync(() => billing.charged(account_id)))
+        onBothServers((billing) => Effect.sync(() => billing.charged(account_id)))
       ),
     () => {
       const trigger_credits = chance.oneOf([1_000, 30_000])
-      return server().saveRecharge(account_id, { is_on: chance.between(0, 2) > 0, cents: 20_00, trigger_credits })
+      return pickServer().saveRecharge(account_id, { is_on: chance.between(0, 2) > 0, cents: 20_00, trigger_credits })
     },
-    () => (chance.between(0, 2) === 0 ? server().removeCard(account_id) : Effect.void),
+    () => (chance.between(0, 2) === 0 ? pickServer().removeCard(account_id) : Effect.void),
     () =>
       withPayment(
         () => true,
-        (id) => server().payment(account_id, id)
+        (id) => pickServer().payment(account_id, id)
       ),
     () => harness.loseNextResponse,
     () => Effect.andThen(harness.outage(true), Effect.andThen(Effect.sleep("200 millis"), harness.outage(false)))
@@ -121,7 +115,7 @@ export const describeTwoServers = (pairs: ReadonlyArray<Pair>, steps: number): v
                 setup.withBilling((second) =>
                   Effect.gen(function* () {
                     yield* setup.buy(first, 20_00, "good")
-                    const worker = Effect.repeat(randomStep(setup, [first, second], chance), { times: steps - 1 })
+                    const worker = Effect.repeat(makeRandomStep(setup, [first, second], chance), { times: steps - 1 })
                     yield* Effect.all(
                       Array.from({ length: workers }, () => worker),
                       { concurrency: workers }
@@ -130,7 +124,7 @@ export const describeTwoServers = (pairs: ReadonlyArray<Pair>, steps: number): v
                 )
               )
               yield* setup.harness.outage(false)
-              yield* setup.advanceClock(aDay) // unpaid pages have expired
+              yield* setup.advanceClock(pageExpiryMs) // unpaid pages have expired
               yield* setup.withBilling((billing) =>
                 Effect.gen(function* () {
                   yield* until(Effect.map(listPayments(setup), (rows) => rows.every(({ state }) => state !== "open")))

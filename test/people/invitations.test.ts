@@ -6,9 +6,8 @@ import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { consolePlaceNames } from "../support/serve/console-databases.ts"
-import { join, password, peopleAt, signIn } from "./joined.ts"
+import { join, otherPassword, password, peopleAt, signIn } from "./joined.ts"
 
-const another = "staple correct horse"
 const operator = { account_id: "acct_demo", email: null, is_operator: true }
 
 /** The token of the link that a start prints; undefined if it prints none. */
@@ -225,10 +224,10 @@ describe.each(consolePlaceNames)("a reset of a password in %s", (name) => {
 
         const weak = yield* Effect.flip(people.accept({ token, email: "", password: "ann@example.com" }))
         assert.strictEqual(weak._tag, "WeakPassword")
-        const again = yield* people.accept({ token, email: "eve@example.com", password: another })
+        const again = yield* people.accept({ token, email: "eve@example.com", password: otherPassword })
         assert.deepStrictEqual(again.person, person)
         assert.deepStrictEqual(yield* people.session(again.token), Option.some(person))
-        assert.deepStrictEqual((yield* signIn("ann@example.com", another)).person, person)
+        assert.deepStrictEqual((yield* signIn("ann@example.com", otherPassword)).person, person)
         assert.deepStrictEqual(yield* people.people("acct_a"), [person])
         assert.strictEqual((yield* Effect.flip(accept(token)))._tag, "InvitationGone")
       })

@@ -1,8 +1,8 @@
-/** People on one of the databases, with a test clock, and a person who has joined. */
+/** Helpers for tests of people: the databases with a test clock, and a person who has joined. */
 
-import { Passwords, People } from "@larder/serve/people"
+import { Passwords, People, type SignedIn } from "@larder/serve/people"
 import type { ConsoleDatabase } from "@larder/serve/persistence"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { type ConsolePlace, type consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"
 
@@ -12,6 +12,7 @@ const peopleWith = (passwords: typeof Passwords.layer) => People.layerNoDeps.pip
 export const layerPeople = peopleWith(Passwords.layerTest)
 
 export const password = "lantern oyster gravel"
+export const otherPassword = "staple correct horse"
 
 const started = Date.parse("2026-11-01T00:00:00.000Z")
 
@@ -34,6 +35,12 @@ export const join = Effect.fnUntraced(function* (email: string, account_id = "ac
   const { token } = yield* people.invite({ account_id, email: null, is_operator })
   return yield* people.accept({ token, email, password })
 })
+
+export const isSignedIn = ({ token }: SignedIn) =>
+  Effect.map(
+    People.use((people) => people.session(token)),
+    Option.isSome
+  )
 
 export const signIn = (email: string, given = password, from = "192.0.2.7") =>
   People.use((people) => people.signIn({ email, password: given, address: from }))

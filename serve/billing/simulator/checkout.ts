@@ -19,7 +19,7 @@ const decline = (problem: string): CheckoutStep => ({
   result: { kind: "declined", problem }
 })
 
-const findEnd = (payment: SimulatedPayment, now: string): CheckoutResult | undefined => {
+const findOutcome = (payment: SimulatedPayment, now: string): CheckoutResult | undefined => {
   if (payment.state === "succeeded") return { kind: "paid", url: payment.success_url ?? "/" }
   return payment.state === "failed" || isPageExpired(payment, now) ? { kind: "over" } : undefined
 }
@@ -69,22 +69,22 @@ const authenticate = (payment: SimulatedPayment, isConfirmed: boolean, now: stri
 export const makeCheckout = ({ change }: SimulatorState) => {
   const step = (reference: string, decide: (payment: SimulatedPayment, now: string) => CheckoutStep) =>
     change(reference, (payment, now) => {
-      const end = findEnd(payment, now)
-      return end === undefined ? decide(payment, now) : { result: end }
+      const outcome = findOutcome(payment, now)
+      return outcome === undefined ? decide(payment, now) : { result: outcome }
     })
   return {
     /** The current step of the payment; undefined if the customer has to enter a card. */
     currentStep: (payment: SimulatedPayment) =>
       Effect.map(Clock.currentTimeMillis, (now): CheckoutResult | undefined => {
         const isAuthenticating = payment.asked_owner !== null
-        return findEnd(payment, toIso(now)) ?? (isAuthenticating ? { kind: "requires_authentication" } : undefined)
+        return findOutcome(payment, toIso(now)) ?? (isAuthenticating ? { kind: "requires_authentication" } : undefined)
       }),
     pay: (reference: string, entered: EnteredCard): SimulatorEffect<CheckoutResult> =>
       step(reference, (payment, now) => payWith(payment, entered, now)),
     /** The cardholder confirms or refuses the payment on the page of the card's bank. */
     authenticate: (reference: string, isConfirmed: boolean): SimulatorEffect<CheckoutResult> =>
       step(reference, (payment, now) => authenticate(payment, isConfirmed, now)),
-    /** The page can no longer be paid. Does not undo a payment. */
+    /** Closes the page, so that it can no longer be paid. Does not undo a payment. */
     expire: (reference: string): SimulatorEffect<CheckoutResult> =>
       step(reference, (payment, now) => ({ payment: { ...payment, expires_at: now }, result: { kind: "over" } }))
   }

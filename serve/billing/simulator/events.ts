@@ -1,13 +1,13 @@
 /**
- * Events, sent as HTTP POST requests to the console's webhook. An event waits in the database until a response has a
- * status of 2xx, or for about two days. So it survives the process that created it, and may be delivered twice.
+ * Events, sent as HTTP POST requests to the console's webhook. An event is stored until a response has a status of 2xx,
+ * or for about two days. So it is sent even if the process that created it is killed, and may be delivered twice.
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import { Clock, Effect, Option, Schema } from "effect"
 import { randomText } from "../../ledger/index.ts"
 import type { ConsoleDatabase } from "../../persistence/index.ts"
 import { checkTime, type EventPayment } from "../processor.ts"
-import { referenceOf, toIso } from "./payment-state.ts"
+import { toIso, toReference } from "./payment-state.ts"
 import { makeRecords, SimulatedEvent, type SimulatorSettings } from "./records.ts"
 
 export const waitingEvents = makeRecords("event", SimulatedEvent)
@@ -39,7 +39,7 @@ export const formatEvent = (
     type,
     created: Math.floor(now / 1000),
     livemode: false,
-    data: { object: { id: referenceOf(payment_id), object: "payment", metadata: { payment_id, account_id } } }
+    data: { object: { id: toReference(payment_id), object: "payment", metadata: { payment_id, account_id } } }
   })
 
 /** `t=1700000000,v1=…`: the time, and an HMAC of the time and the body, as Stripe signs. */
@@ -95,7 +95,7 @@ const post = (url: string, secret: string, body: string, now: number) =>
 
 type FoundEvent = Effect.Success<ReturnType<typeof waitingEvents.all>>[number]
 
-/** The due events, in the order of sending. In reverse order, waits for a moment without new events. */
+/** The due events, in the order of sending. Events in reverse order are held back until no new ones are created. */
 const selectDue = (all: ReadonlyArray<FoundEvent>, events: SimulatorSettings["events"], now: number) => {
   const due = all.filter(({ value }) => value.due_at <= toIso(now))
   if (events !== "reversed") return due

@@ -3,7 +3,7 @@ import {
   newDispute,
   newSimulatedId,
   refundFailureDelayMs,
-  remainingCents,
+  sumRemainingCents,
   toIso,
   toRetrieved
 } from "./payment-state.ts"
@@ -35,7 +35,7 @@ export const makeMoneyOut = ({ change }: SimulatorState) => {
     /** Refunds the rest of the payment if `cents` is null. Returns the refund's id. */
     refund: (reference: string, cents: number | null): SimulatorEffect<string> =>
       change(reference, (payment, now) => {
-        const remaining = remainingCents(toRetrieved(payment, now))
+        const remaining = sumRemainingCents(toRetrieved(payment, now))
         const amount = cents ?? remaining
         if (remaining <= 0) return reject("Nothing of this payment can be refunded.")
         if (!Number.isSafeInteger(amount) || amount < 1 || amount > remaining) {
@@ -62,7 +62,7 @@ export const makeMoneyOut = ({ change }: SimulatorState) => {
     /** Disputes the rest of the payment. Returns the dispute's id. */
     dispute: (reference: string): SimulatorEffect<string> =>
       change(reference, (payment, now) => {
-        const remaining = remainingCents(toRetrieved(payment, now))
+        const remaining = sumRemainingCents(toRetrieved(payment, now))
         if (remaining <= 0) return reject("Nothing of this payment can be disputed.")
         return { ...addReversal(payment, newDispute(remaining, now)), events: [{ type: "charge.dispute.created" }] }
       }),

@@ -1,4 +1,4 @@
-/** State changes of a simulated payment. */
+/** State changes of a simulated payment, and the check of an entered card. */
 import { randomText } from "../../ledger/index.ts"
 import type { RetrievedPayment, RetrievedReversal } from "../processor.ts"
 import { explainDecline } from "../stripe/declines.ts"
@@ -11,11 +11,11 @@ export const refundFailureDelayMs = 5000
 
 export const toIso = (milliseconds: number): string => new Date(milliseconds).toISOString()
 
-export const referenceOf = (paymentId: string): string => `sim_${paymentId}`
+export const toReference = (paymentId: string): string => `sim_${paymentId}`
 
 export const newSimulatedId = (prefix: string): string => `${prefix}_sim_${randomText(16)}`
 
-const reversalState = ({ fails_at, kind, outcome }: SimulatedReversal, now: string): RetrievedReversal["state"] => {
+const toReversalState = ({ fails_at, kind, outcome }: SimulatedReversal, now: string): RetrievedReversal["state"] => {
   if (kind === "dispute") return outcome === "won" ? "returned" : "taken"
   return fails_at !== null && fails_at <= now ? "returned" : "taken"
 }
@@ -25,7 +25,7 @@ export const isPageExpired = ({ expires_at, state }: SimulatedPayment, now: stri
 
 export const toRetrieved = (payment: SimulatedPayment, now: string): RetrievedPayment => ({
   state: isPageExpired(payment, now) ? "expired" : payment.state,
-  reference: referenceOf(payment.payment_id),
+  reference: toReference(payment.payment_id),
   cents: payment.state === "succeeded" ? payment.cents : 0,
   problem: payment.state === "failed" ? payment.problem : null,
   customer: payment.customer,
@@ -34,12 +34,12 @@ export const toRetrieved = (payment: SimulatedPayment, now: string): RetrievedPa
     id: reversal.id,
     kind: reversal.kind,
     cents: reversal.cents,
-    state: reversalState(reversal, now),
+    state: toReversalState(reversal, now),
     is_lost: reversal.outcome === "lost"
   }))
 })
 
-export const remainingCents = ({ cents, reversed }: RetrievedPayment): number =>
+export const sumRemainingCents = ({ cents, reversed }: RetrievedPayment): number =>
   reversed.reduce((remaining, { cents, state }) => (state === "taken" ? remaining - cents : remaining), cents)
 
 export const newDispute = (cents: number, now: string): SimulatedReversal => ({
@@ -61,7 +61,7 @@ export const completePayment = (payment: SimulatedPayment, paidWith: SimulatedCa
   reversed: findTestCard(paidWith.plays)?.afterwards === "disputed" ? [newDispute(payment.cents, now)] : []
 })
 
-/** The payment after charging a saved card off-session; `saved` is undefined if the card is unknown. */
+/** Returns the payment after charging a saved card off-session; `saved` is undefined if the card is unknown. */
 export const chargeSaved = (
   payment: SimulatedPayment,
   saved: SimulatedCard | undefined,

@@ -28,7 +28,7 @@ export const SimulatedPayment = Schema.Struct({
   card: Schema.NullOr(Card),
   /** Name of the test card that was used. */
   plays: Schema.NullOr(Schema.String),
-  /** The card that was entered, while its bank waits until the cardholder authenticates the payment. */
+  /** The entered card, until the cardholder has authenticated the payment with the bank. */
   asked_owner: Schema.NullOr(Schema.Struct({ plays: Schema.String, expires: Schema.String })),
   success_url: Schema.NullOr(Schema.String),
   cancel_url: Schema.NullOr(Schema.String),

@@ -11,7 +11,7 @@ import {
 } from "../processor.ts"
 import type { makeCheckout } from "./checkout.ts"
 import { checkSignature, parseEvent, signatureHeader } from "./events.ts"
-import { chargeSaved, pageLifetimeMs, referenceOf, toIso, toRetrieved } from "./payment-state.ts"
+import { chargeSaved, pageLifetimeMs, toIso, toReference, toRetrieved } from "./payment-state.ts"
 import type { SimulatedPayment } from "./records.ts"
 import { cardRecords, paymentRecords, type SimulatorState } from "./state.ts"
 
@@ -75,7 +75,7 @@ export const makeSimulatedProcessor = (
   const respondOrLose = <A>(work: Effect.Effect<A, ConsoleUnavailable | ProcessorUnavailable>) => respond(work, true)
 
   const find = Effect.fnUntraced(function* ({ payment_id, reference }: PaymentQuery) {
-    const payment = yield* paymentRecords.find(db, reference ?? referenceOf(payment_id))
+    const payment = yield* paymentRecords.find(db, reference ?? toReference(payment_id))
     return payment?.payment_id === payment_id ? payment : undefined
   })
   const retrieve = Effect.fnUntraced(function* (query: PaymentQuery) {
@@ -87,7 +87,7 @@ export const makeSimulatedProcessor = (
     name: "simulator",
     checkout: Effect.fnUntraced(function* (request) {
       const { customer, payment_id } = yield* add(newOpenPayment(request, yield* Clock.currentTimeMillis))
-      const reference = referenceOf(payment_id)
+      const reference = toReference(payment_id)
       // the page is part of the console: keep the host name by which the customer reached the console
       const { href } = new URL(`/simulator/checkout/${encodeURIComponent(reference)}`, request.success_url)
       return { url: href, reference, customer }
@@ -102,7 +102,7 @@ export const makeSimulatedProcessor = (
       function* (query) {
         const payment = yield* find(query)
         if (payment !== undefined) {
-          yield* Effect.catchTag(expire(referenceOf(payment.payment_id)), "SimulatorRefused", Effect.die)
+          yield* Effect.catchTag(expire(toReference(payment.payment_id)), "SimulatorRefused", Effect.die)
         }
         return yield* retrieve(query)
       },

@@ -14,7 +14,7 @@ import { ConsoleDatabase } from "../../persistence/index.ts"
 import { isCardNumber, testCards } from "./test-cards.ts"
 
 describe("the simulator", () => {
-  it.live("remembers payments, cards and faults after a restart of the server", () =>
+  it.live("keeps payments, cards and faults after a restart of the server", () =>
     Effect.gen(function* () {
       const home = yield* temporaryFolder
       const paid = yield* Effect.scoped(
@@ -89,31 +89,31 @@ describe("the simulator", () => {
     Effect.gen(function* () {
       const { close, dispute, failRefund, pay, processor, refund } = yield* openSimulator
       const { reference } = yield* processor.checkout({ ...newRequest("pay_1"), ...pageDetails })
-      const messageOf = <A>(work: Effect.Effect<A, { readonly message: string }>) =>
+      const readMessage = <A>(work: Effect.Effect<A, { readonly message: string }>) =>
         Effect.map(Effect.flip(work), ({ message }) => message)
-      assert.strictEqual(yield* messageOf(refund(reference, null)), "Nothing of this payment can be refunded.")
+      assert.strictEqual(yield* readMessage(refund(reference, null)), "Nothing of this payment can be refunded.")
       yield* pay(reference, validCard)
       assert.strictEqual(
-        yield* messageOf(refund(reference, 5001)),
+        yield* readMessage(refund(reference, 5001)),
         "A refund of this payment must be from $0.01 to $50.00."
       )
       assert.strictEqual(
-        yield* messageOf(refund(reference, 0.5)),
+        yield* readMessage(refund(reference, 0.5)),
         "A refund of this payment must be from $0.01 to $50.00."
       )
       const partialRefund = yield* refund(reference, 4000)
       const disputeId = yield* dispute(reference)
-      assert.strictEqual(yield* messageOf(dispute(reference)), "Nothing of this payment can be disputed.")
+      assert.strictEqual(yield* readMessage(dispute(reference)), "Nothing of this payment can be disputed.")
       yield* close(reference, disputeId, "lost")
-      assert.strictEqual(yield* messageOf(close(reference, disputeId, "won")), "This dispute is already closed.")
+      assert.strictEqual(yield* readMessage(close(reference, disputeId, "won")), "This dispute is already closed.")
       yield* failRefund(reference, partialRefund)
       assert.strictEqual(
-        yield* messageOf(failRefund(reference, partialRefund)),
+        yield* readMessage(failRefund(reference, partialRefund)),
         "This is not a refund that can fail now."
       )
-      assert.strictEqual(yield* messageOf(refund("sim_pay_9", null)), "There is no such payment.")
+      assert.strictEqual(yield* readMessage(refund("sim_pay_9", null)), "There is no such payment.")
       yield* refund(reference, 4000)
-      assert.strictEqual(yield* messageOf(refund(reference, null)), "Nothing of this payment can be refunded.")
+      assert.strictEqual(yield* readMessage(refund(reference, null)), "Nothing of this payment can be refunded.")
     }).pipe(Effect.scoped)
   )
 

@@ -61,7 +61,7 @@ const make = Effect.fnUntraced(function* (consoleUrl: () => string) {
         .slice(0, limit)
         .map(({ value }) => value)
     }),
-    /** Sends events to the console as long as it runs. Start it once the console listens. */
+    /** Sends events to the console, and never ends. Start it once the console listens. */
     sendEvents: Effect.forever(sendRound)
   }
 })
@@ -69,6 +69,6 @@ const make = Effect.fnUntraced(function* (consoleUrl: () => string) {
 export class Simulator extends Context.Service<Simulator, Effect.Success<ReturnType<typeof make>>>()(
   "larder/serve/Simulator"
 ) {
-  /** Events are sent to `consoleUrl`. It is a function, because the port may be known only once the console listens. */
+  /** Events are sent to `consoleUrl`. It is a function, because the port may be unknown until the console listens. */
   static readonly layer = (consoleUrl: () => string) => Layer.effect(Simulator, make(consoleUrl))
 }

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto"
 import { Clock, Effect, Queue, Schema } from "effect"
 import { ConsoleDatabase, type ConsoleUnavailable, type Statements } from "../../persistence/index.ts"
 import { newEventId, waitingEvents } from "./events.ts"
-import { referenceOf, toIso } from "./payment-state.ts"
+import { toIso, toReference } from "./payment-state.ts"
 import { type Faults, makeRecords, noFaults, SimulatedCard, SimulatedPayment, SimulatorSettings } from "./records.ts"
 
 /** The request is invalid for this payment; the message says why. */
@@ -98,12 +98,12 @@ export const openState = Effect.gen(function* () {
       )
       .pipe(Effect.tap(wakeUp))
 
-  /** Returns the payment as first created, whatever the new request contains: the same id is the same payment. */
+  /** Returns the payment as first created, even if the new request differs: the same id is the same payment. */
   const addOnce = (newPayment: SimulatedPayment) =>
     db
       .transaction((tx) =>
         Effect.gen(function* () {
-          const reference = referenceOf(newPayment.payment_id)
+          const reference = toReference(newPayment.payment_id)
           const isNew = yield* paymentRecords.add(tx, reference, newPayment)
           if (isNew && newPayment.state !== "open") yield* addEvents(tx, newPayment, listOutcomeEvents(newPayment))
           return (yield* paymentRecords.find(tx, reference)) ?? newPayment

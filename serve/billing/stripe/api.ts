@@ -12,9 +12,8 @@ import type { StripeSettings } from "./settings.ts"
 export const apiVersion = "2026-10-28.endive"
 
 /**
- * By default the client waits 80 seconds and retries; here the caller decides about retries. One retry cannot be
- * switched off: if a connection closes without a response, the client repeats the request immediately, with the same
- * idempotency key.
+ * By default the client waits 80 seconds and retries; here the caller retries. One retry cannot be switched off: if a
+ * connection closes without a response, the client repeats the request immediately, with the same idempotency key.
  */
 const responseTimeoutMs = 10_000
 
@@ -36,11 +35,11 @@ export const openStripe = ({ api, key }: StripeSettings): Stripe =>
 /** The client's own error, for callers that distinguish errors; it is never shown. */
 export class StripeFailed extends Schema.TaggedError<StripeFailed>()("StripeFailed", { cause: Schema.Defect() }) {}
 
-/** Sends one request; returns the response of the client, which is not decoded and has the headers. */
+/** Sends one request and returns the client's response, not decoded and with its headers. */
 export const send = <A>(start: () => Promise<A>) =>
   Effect.tryPromise({ try: start, catch: (cause) => new StripeFailed({ cause }) })
 
-/** Sends one request; decodes the used parts of the response. */
+/** Sends one request and decodes the used parts of the response. */
 export const request = <A>(start: () => Promise<unknown>, schema: Schema.Codec<A, unknown>) =>
   send(start).pipe(
     Effect.flatMap(Schema.decodeUnknownEffect(schema)),
@@ -84,7 +83,7 @@ export const describeFailure = (cause: unknown): string => {
   return reason instanceof Error ? reason.message : String(reason)
 }
 
-/** Replaces the failure if Stripe has no such object; any other failure becomes `ProcessorUnavailable`. */
+/** Returns `missing` if Stripe has no such object; any other failure becomes `ProcessorUnavailable`. */
 export const orIfMissing =
   <B>(missing: B) =>
   <A>(response: Effect.Effect<A, StripeFailed>): ProcessorResponse<A | B> =>
@@ -107,7 +106,7 @@ const Code = Schema.optionalKey(Schema.NullOr(Schema.String))
 
 /** An id, or the object itself if it was expanded. */
 const Reference = Schema.Union([Schema.String, Schema.Struct({ id: Schema.String })])
-export const referenceId = (reference: string | { readonly id: string } | null | undefined): string | null =>
+export const getId = (reference: string | { readonly id: string } | null | undefined): string | null =>
   typeof reference === "string" ? reference : (reference?.id ?? null)
 
 export const Metadata = Schema.Record(Schema.String, Schema.String)

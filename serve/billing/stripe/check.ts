@@ -92,8 +92,8 @@ const checkAccount = ({ isTest }: StripeSettings, account: typeof Account.Type):
   const cards = capabilities?.card_payments ?? "active"
   // with a test key, an account that is not activated yet still accepts test cards
   if (isTest || (charges_enabled && cards === "active")) return ok(`${id}, ${country ?? "no country"}.`)
-  const why = charges_enabled ? `its card payments are ${cards}` : "charges are not enabled"
-  return failed(`${id} cannot take payments: ${why}. Finish its activation in Stripe's dashboard.`)
+  const reason = charges_enabled ? `its card payments are ${cards}` : "charges are not enabled"
+  return failed(`${id} cannot take payments: ${reason}. Finish its activation in Stripe's dashboard.`)
 }
 
 const checkVersion = (version: string | undefined): Outcome =>
@@ -167,7 +167,7 @@ const checkCheckout = Effect.fnUntraced(
       Page
     )
     if (currency !== "usd" || amount_total !== page.cents) {
-      return failed(`A payment page for 10 US dollars asks for ${amount_total} in ${currency}.`)
+      return failed(`A payment page for 10 US dollars shows ${amount_total} in ${currency}.`)
     }
     if (!payment_method_types.includes("card")) {
       return failed("The payment page does not accept cards: enable them in Stripe's dashboard.")
@@ -222,17 +222,19 @@ const checkEndpoint = Effect.fnUntraced(function* (stripe: Stripe, { isPublic, u
 const toResults = (outcomes: Readonly<Record<string, Outcome>>): ReadonlyArray<PaymentsCheck> =>
   Object.entries(outcomes).map(([check, outcome]) => ({ check, ...outcome }))
 
-export const checkStripe = Effect.fn("Stripe.check")(function* (settings: StripeSettings, console: ConsoleAddress) {
+export const checkStripe = Effect.fn("Stripe.check")(function* (settings: StripeSettings, address: ConsoleAddress) {
   const stripe = openStripe(settings)
   const key = checkKey(settings)
   const webhook_secret = checkSecret(settings.webhookSecret && Redacted.value(settings.webhookSecret))
-  const current = yield* Effect.result(send(() => stripe.accounts.retrieveCurrent()))
-  if (Result.isFailure(current) && !lacksPermission(current.failure.cause)) {
+  const retrieved = yield* Effect.result(send(() => stripe.accounts.retrieveCurrent()))
+  if (Result.isFailure(retrieved) && !lacksPermission(retrieved.failure.cause)) {
     // every further request would be refused too
-    return toResults({ key, account: failed(describeFailure(current.failure.cause)), webhook_secret })
+    return toResults({ key, account: failed(describeFailure(retrieved.failure.cause)), webhook_secret })
   }
-  const headers = Result.isSuccess(current) ? current.success.lastResponse.headers : readHeaders(current.failure.cause)
-  const account = Effect.flatMap(Effect.fromResult(current), (response) =>
+  const headers = Result.isSuccess(retrieved)
+    ? retrieved.success.lastResponse.headers
+    : readHeaders(retrieved.failure.cause)
+  const account = Effect.flatMap(Effect.fromResult(retrieved), (response) =>
     request(() => Promise.resolve(response), Account)
   )
   return toResults({
@@ -248,8 +250,8 @@ export const checkStripe = Effect.fn("Stripe.check")(function* (settings: Stripe
       "the account",
       Effect.flatMap(account, (decoded) => checkCurrency(stripe, decoded))
     ),
-    checkout: yield* checkCheckout(stripe, console),
+    checkout: yield* checkCheckout(stripe, address),
     webhook_secret,
-    webhook_endpoint: yield* reportFailure("webhook endpoints", checkEndpoint(stripe, console))
+    webhook_endpoint: yield* reportFailure("webhook endpoints", checkEndpoint(stripe, address))
   })
 })

@@ -3,10 +3,10 @@ import type { Card, RetrievedPayment, RetrievedReversal } from "../processor.ts"
 import {
   type CheckoutSession,
   type Dispute,
+  getId,
   type PaymentIntent,
   type PaymentMethod,
-  type Refund,
-  referenceId
+  type Refund
 } from "./api.ts"
 import { explainDecline, requiresAuthentication } from "./declines.ts"
 
@@ -28,11 +28,10 @@ const toRefund = ({ amount, id, status }: typeof Refund.Type): RetrievedReversal
 const withdrawsNothing = (status: string) => status.startsWith("warning_") || status === "prevented"
 
 /**
- * A dispute takes the amount that Stripe withdrew for it. An inquiry (`warning_…`) withdraws nothing. The status
- * `prevented` is used for a dispute that the bank blocked, which withdraws nothing, and for one that was settled before
- * it began, which withdraws the money. A dispute takes at most `max`, and exactly `max` if its amount in dollars is
- * unknown. If a part was refunded before, Stripe withdraws the whole amount and reinstates that part, which does not
- * count as returned.
+ * A dispute takes the amount that Stripe withdrew for it. It takes at most `max`, and exactly `max` if its amount in
+ * dollars is unknown. An inquiry (`warning_…`) withdraws nothing. A dispute with the status `prevented` was either blocked
+ * by the bank, and withdraws nothing, or settled before it began, and withdraws the money. If a part was refunded before,
+ * Stripe withdraws the whole amount and reinstates that part; only a full reinstatement counts as returned.
  */
 const toDispute = (dispute: typeof Dispute.Type, max: number): ReadonlyArray<RetrievedReversal> => {
   const { amount, currency, id, status } = dispute
@@ -75,7 +74,7 @@ export const isAbandoned = (intent: PaymentIntent, now: number): boolean =>
 type State = Pick<RetrievedPayment, "state" | "problem">
 
 /** State of an off-session charge. One that requires authentication has failed, because the cardholder is absent. */
-const chargeState = ({ cancellation_reason, currency, last_payment_error, status }: PaymentIntent): State => {
+const toChargeState = ({ cancellation_reason, currency, last_payment_error, status }: PaymentIntent): State => {
   if (status === "succeeded")
     return { state: "succeeded", problem: currency === "usd" ? null : explainCurrency(currency) }
   if (status === "canceled" && cancellation_reason === abandoned) {
@@ -90,10 +89,10 @@ const chargeState = ({ cancellation_reason, currency, last_payment_error, status
 }
 
 /** A customer whose card is declined on the payment page may try another card until the page expires. */
-const checkoutState = (session: CheckoutSession, intent: PaymentIntent | undefined): State => {
-  if (intent?.status === "succeeded") return chargeState(intent)
+const toCheckoutState = (session: CheckoutSession, intent: PaymentIntent | undefined): State => {
+  if (intent?.status === "succeeded") return toChargeState(intent)
   if (session.status === "expired") return { state: "expired", problem: null }
-  if (session.status === "complete" && intent?.status === "canceled") return chargeState(intent)
+  if (session.status === "complete" && intent?.status === "canceled") return toChargeState(intent)
   return { state: "open", problem: null }
 }
 
@@ -108,7 +107,7 @@ const toRetrieved = (
   reference,
   // an amount in another currency counts as 0: it is reported but not booked
   cents: state.state === "succeeded" && intent?.currency === "usd" ? intent.amount_received : 0,
-  customer: referenceId(intent?.customer) ?? customer,
+  customer: getId(intent?.customer) ?? customer,
   card: toCard(intent?.payment_method ?? null),
   reversed
 })
@@ -116,14 +115,14 @@ const toRetrieved = (
 export const toRetrievedCharge = (
   intent: PaymentIntent,
   reversed: ReadonlyArray<RetrievedReversal>
-): RetrievedPayment => toRetrieved(intent.id, chargeState(intent), intent, null, reversed)
+): RetrievedPayment => toRetrieved(intent.id, toChargeState(intent), intent, null, reversed)
 
 export const toRetrievedCheckout = (
   session: CheckoutSession,
   intent: PaymentIntent | undefined,
   reversed: ReadonlyArray<RetrievedReversal>
 ): RetrievedPayment =>
-  toRetrieved(session.id, checkoutState(session, intent), intent, referenceId(session.customer), reversed)
+  toRetrieved(session.id, toCheckoutState(session, intent), intent, getId(session.customer), reversed)
 
 export const cardGone = "The card is no longer saved at the card processor."
 export const paymentRefused =

@@ -15,12 +15,12 @@ import {
 import { abandoned, isAbandoned, toRetrievedCharge, toRetrievedCheckout, toReversals } from "./payment-state.ts"
 
 /**
- * Seconds by which this server's clock may be ahead of Stripe's; otherwise an existing payment is not found and counts
- * as never made. Charges are listed per customer, so a day is cheap, and covers a clock in the wrong time zone.
- * Sessions are listed for all customers, so their margin is smaller.
+ * Seconds by which this server's clock may be ahead of Stripe's. Beyond that, an existing payment is not found and counts
+ * as never made. Charges are listed per customer, so a day is cheap, and covers a clock in the wrong time zone. Sessions
+ * are listed for all customers, so their margin is smaller.
  */
 const maxClockLead = { charges: 86_400, sessions: 3_600 }
-/** Seconds for which billing repeats the request of a recorded payment without a response. */
+/** Seconds after its creation in which a payment without a response may be requested again. */
 const maxRequestAge = 86_400
 /** More sessions than one server creates in a day. */
 const maxListed = 2000
@@ -116,7 +116,7 @@ export const makeRetrieve = (stripe: Stripe) => {
     const list = () => stripe.checkout.sessions.list({ created, limit: 100 })
     return ifFound(findInList(list, CheckoutSession, payment_id), retrieveCheckout)
   }
-  /** For an event that names a page's PaymentIntent: the session decides, as a failed charge does not end a page. */
+  /** For an event that names a page's PaymentIntent: the session has the state, because a failed charge does not end a page. */
   const findCheckoutOfIntent = (intent: PaymentIntent) => {
     const list = () => stripe.checkout.sessions.list({ payment_intent: intent.id })
     const listed = requestOrFail(list, Schema.Struct({ data: Schema.Array(CheckoutSession) }))
@@ -126,7 +126,7 @@ export const makeRetrieve = (stripe: Stripe) => {
     )
   }
 
-  const checkOwner = <A extends CheckoutSession | PaymentIntent>(
+  const checkPaymentId = <A extends CheckoutSession | PaymentIntent>(
     found: ProcessorResponse<A | undefined>,
     { payment_id }: PaymentQuery
   ) =>
@@ -138,8 +138,8 @@ export const makeRetrieve = (stripe: Stripe) => {
 
   const retrieveByReference = (reference: string, query: PaymentQuery) =>
     reference.startsWith("cs_")
-      ? ifFound(checkOwner(findSession(reference), query), retrieveCheckout)
-      : ifFound(checkOwner(findIntent(reference), query), (intent) =>
+      ? ifFound(checkPaymentId(findSession(reference), query), retrieveCheckout)
+      : ifFound(checkPaymentId(findIntent(reference), query), (intent) =>
           query.card === null ? findCheckoutOfIntent(intent) : retrieveOrCancelCharge(intent, query)
         )
 

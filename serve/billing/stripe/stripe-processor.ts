@@ -1,9 +1,9 @@
 /**
  * Stripe behind the `CardProcessor` interface: Checkout for the first payment, which saves the card, and PaymentIntents
- * for charges of a saved card. Only cards, because a saved payment method must be chargeable later, and only dollars,
- * because credits are counted from cents. Larder's payment id is the idempotency key, and is in the metadata of every
- * object of the payment. Stripe forgets idempotency keys after a day, but billing retrieves a payment before it repeats
- * a charge.
+ * for charges of a saved card. It accepts only cards, because a saved payment method must be chargeable later, and only
+ * dollars, because credits are computed from cents. Larder's payment id is the idempotency key, and is in the metadata of
+ * every object of the payment. Stripe forgets idempotency keys after a day, but billing retrieves a payment before it
+ * repeats a charge.
  */
 import { Effect, Schema } from "effect"
 import type Stripe from "stripe"
@@ -18,6 +18,7 @@ import {
   asUnavailable,
   CheckoutSession,
   describeError,
+  getId,
   isDeclined,
   isForbidden,
   isInvalid,
@@ -25,7 +26,6 @@ import {
   orIfMissing,
   PaymentIntent,
   PaymentMethod,
-  referenceId,
   request,
   requestOrFail,
   stripeUnavailable
@@ -40,7 +40,7 @@ type Metadata = Readonly<Record<string, string>>
 const productName = "Larder credits"
 
 type Page = Pick<CheckoutRequest, "cents" | "customer" | "success_url" | "cancel_url"> & {
-  /** If null, the page asks for it. */
+  /** If null, the customer enters it on the page. */
   readonly email: string | null
 }
 
@@ -103,7 +103,7 @@ export const makeStripeProcessor = (settings: StripeSettings): CardProcessor => 
         stripe.checkout.sessions.create(buildSession(page, page.payment_id, buildMetadata(page)), { idempotencyKey }),
       CheckoutSession
     )
-  /** Stripe rejects some e-mail addresses, and stores that under the key: the retry without one needs another key. */
+  /** Stripe rejects some e-mail addresses, and stores that response under the key: the retry without one needs another. */
   const openSession = (page: Page & PaymentRequest, key: string) =>
     Effect.catchTag(createSession(page, key), "StripeFailed", (failure) =>
       isInvalid(failure.cause) && failure.cause.param === "customer_email"
@@ -119,7 +119,7 @@ export const makeStripeProcessor = (settings: StripeSettings): CardProcessor => 
   const isSaved = (card: string, customer: string | null) =>
     request(() => stripe.paymentMethods.retrieve(card), PaymentMethod).pipe(
       Effect.map((method) => {
-        const owner = referenceId(method.customer)
+        const owner = getId(method.customer)
         return owner !== null && (customer === null || owner === customer)
       }),
       orIfMissing(false)
@@ -139,9 +139,11 @@ export const makeStripeProcessor = (settings: StripeSettings): CardProcessor => 
       const session = yield* openSession(checkout, payment_id).pipe(
         Effect.catchTag("StripeFailed", (failure) =>
           Effect.gen(function* () {
-            const isGone =
+            const isCustomerGone =
               checkout.customer !== null && isInvalid(failure.cause) && (yield* isDeleted(checkout.customer))
-            return yield* isGone ? openSession({ ...checkout, customer: null }, `${payment_id}-new-customer`) : failure
+            return yield* isCustomerGone
+              ? openSession({ ...checkout, customer: null }, `${payment_id}-new-customer`)
+              : failure
           })
         ),
         Effect.catchTag("StripeFailed", ({ cause }) =>
@@ -154,7 +156,7 @@ export const makeStripeProcessor = (settings: StripeSettings): CardProcessor => 
       )
       const { customer, id, url } = session
       if (url === null) return yield* stripeUnavailable(new Error(`${id} has no payment page any more`))
-      return { url, reference: id, customer: referenceId(customer) }
+      return { url, reference: id, customer: getId(customer) }
     }),
     charge: Effect.fn("Stripe.charge")(function* (charge) {
       const charged = yield* request(

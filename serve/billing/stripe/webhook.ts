@@ -2,7 +2,7 @@
 import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import type Stripe from "stripe"
 import { type CardProcessor, checkTime, EventRejected } from "../processor.ts"
-import { referenceId, StripeEvent } from "./api.ts"
+import { getId, StripeEvent } from "./api.ts"
 import type { makeRetrieve } from "./retrieve.ts"
 
 const decodeEvent = Schema.decodeUnknownOption(Schema.fromJsonString(StripeEvent))
@@ -25,11 +25,11 @@ export const makeEventReader =
     webhookSecret: Redacted.Redacted | undefined,
     { findIntent }: Pick<ReturnType<typeof makeRetrieve>, "findIntent">
   ): CardProcessor["readEvent"] =>
-  (body, headerOf) =>
+  (body, readHeader) =>
     Effect.gen(function* () {
       if (webhookSecret === undefined) return yield* new EventRejected({ problem: noSecret })
       const now = yield* Clock.currentTimeMillis
-      const header = headerOf("stripe-signature")
+      const header = readHeader("stripe-signature")
       if (header === null) return yield* new EventRejected({ problem: noSignature })
       const { signature } = stripe.webhooks
       if (signature === null) return yield* Effect.die(new Error("Stripe's client cannot verify signatures"))
@@ -43,7 +43,7 @@ export const makeEventReader =
       const event = decodeEvent(body)
       if (Option.isNone(event)) return []
       const { id, metadata, object, payment_intent } = event.value.data.object
-      const intent = (object === "payment_intent" ? id : referenceId(payment_intent)) ?? null
+      const intent = (object === "payment_intent" ? id : getId(payment_intent)) ?? null
       const reference = (object === "checkout.session" ? id : intent) ?? null
       if (metadata?.payment_id) return [{ payment_id: metadata.payment_id, reference }]
       const paymentIntent = intent === null ? undefined : yield* findIntent(intent)

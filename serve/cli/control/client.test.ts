@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Stream } from "effect"
 import { Administration, embeddedConsole, LedgerFile, openLedgerFile, openLedgerInFile } from "../../ledger/index.ts"
 import { administerPeople, People } from "../../people/index.ts"
-import { runningServer } from "./client.ts"
+import { findRunningServer } from "./client.ts"
 import { serveControl } from "./server.ts"
 
 const temporaryDirectory = Effect.map(
@@ -27,7 +27,7 @@ const startServer = Effect.gen(function* () {
     Effect.provide(yield* Layer.build(Layer.provide(People.layer, tables)))
   )
   yield* serveControl(folder, administration, people)
-  const server = yield* runningServer(folder)
+  const server = yield* findRunningServer(folder)
   if (Option.isNone(server)) return yield* Effect.die("no server responds")
   return { local: administration, remote: server.value.administration }
 })

@@ -7,7 +7,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import { Administration, AdministrationError, operations, ServerUnreachable } from "../../ledger/index.ts"
 import { PeopleAdministration, PeopleError, peopleOperations } from "../../people/index.ts"
-import { ControlFile, controlFileIn, ResponseLine, statement } from "./wire.ts"
+import { ControlFile, controlFileIn, entriesOperation, ResponseLine } from "./wire.ts"
 
 interface Operation<O> {
   readonly input: Schema.Codec<unknown, unknown>
@@ -66,14 +66,14 @@ type Remote<L extends Readonly<Record<string, Operation<unknown>>>, E> = {
   ) => Effect.Effect<L[N]["output"]["Type"], E | ServerUnreachable>
 }
 
-/** Each operation of a list as a function that returns the single value of the server's response. */
-const callRemotely = <L extends Readonly<Record<string, Operation<unknown>>>, E>(
+/** Returns a function for each operation, which returns the single value of the server's response. */
+const makeRemote = <L extends Readonly<Record<string, Operation<unknown>>>, E>(
   send: Send,
-  list: L,
+  operations: L,
   errors: Schema.Codec<E, unknown>
 ) =>
   Object.fromEntries(
-    Object.entries(list).map(([name, operation]) => [
+    Object.entries(operations).map(([name, operation]) => [
       name,
       (input: unknown) =>
         Stream.runCollect(streamResponse(send, errors, name, operation, input)).pipe(
@@ -83,7 +83,7 @@ const callRemotely = <L extends Readonly<Record<string, Operation<unknown>>>, E>
   ) as Remote<L, E> // the schemas of each operation check its types at run time
 
 /** None if no server responds: it has not written control.json yet, or it was killed and left the file behind. */
-export const runningServer = Effect.fn("Control.runningServer")(function* (ledgerDirectory: string) {
+export const findRunningServer = Effect.fn("Control.findRunningServer")(function* (ledgerDirectory: string) {
   const client = yield* HttpClient.HttpClient
   const file = yield* Effect.try(() => readFileSync(controlFileIn(ledgerDirectory), "utf8")).pipe(
     Effect.flatMap(decodeFile),
@@ -105,11 +105,12 @@ export const runningServer = Effect.fn("Control.runningServer")(function* (ledge
   const response = yield* Effect.option(send("GET", "", undefined))
   return Option.map(response, () => ({
     administration: Administration.of({
-      ...callRemotely(send, operations, AdministrationError),
-      entriesOf: (account_id) => streamResponse(send, AdministrationError, "entriesOf", statement, { account_id })
+      ...makeRemote(send, operations, AdministrationError),
+      entriesOf: (account_id) =>
+        streamResponse(send, AdministrationError, "entriesOf", entriesOperation, { account_id })
     }),
-    people: PeopleAdministration.of(callRemotely(send, peopleOperations, PeopleError))
+    people: PeopleAdministration.of(makeRemote(send, peopleOperations, PeopleError))
   }))
 }, Effect.provide(FetchHttpClient.layer))
 
-export type Server = Option.Option.Value<Effect.Success<ReturnType<typeof runningServer>>>
+export type RunningServer = Option.Option.Value<Effect.Success<ReturnType<typeof findRunningServer>>>

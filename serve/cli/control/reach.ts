@@ -1,8 +1,8 @@
 /**
  * Opens the ledger for one command: in PostgreSQL if `LARDER_LEDGER_URL` is set; otherwise in its folder if no process
- * holds it, or through the server that holds it. If the holder does not respond, the command retries for a while: a
- * server may be starting or stopping, or another command may be running. People are reached the same way: the process
- * that holds the ledger also holds the console's tables, so no other process opens these.
+ * has locked it, or through the server that has. If that process does not respond, the command retries for a while: a
+ * server may be starting or stopping, or another command may be running. The console's tables, and so the people, are in
+ * the same place, and are reached the same way.
  */
 import path from "node:path"
 import { Effect, Exit, Layer, Option, type Redacted, Schedule, Scope } from "effect"
@@ -19,7 +19,7 @@ import {
 } from "../../ledger/index.ts"
 import { administerPeople, People, PeopleAdministration } from "../../people/index.ts"
 import { consoleUrlSetting, ledgerUrlSetting } from "../../settings.ts"
-import { runningServer, type Server } from "./client.ts"
+import { findRunningServer, type RunningServer } from "./client.ts"
 
 export const ledgerDirectoryIn = (home: string) => path.resolve(home, "ledger")
 
@@ -27,7 +27,7 @@ export const ledgerDirectoryIn = (home: string) => path.resolve(home, "ledger")
 const retries = { schedule: Schedule.spaced("200 millis"), times: 150 }
 
 type Reached = { readonly administration: Administration["Service"] } & (
-  | { readonly at: "server"; readonly server: Server }
+  | { readonly at: "server"; readonly server: RunningServer }
   | { readonly at: "file"; readonly file: LedgerFile["Service"] }
   | { readonly at: "postgres"; readonly url: Redacted.Redacted }
 )
@@ -57,7 +57,7 @@ export const reachLedger = Effect.fn("Ledger.reach")(function* (home: string) {
   return yield* openHere(directory).pipe(
     Effect.catchTag("LedgerInUse", (inUse) =>
       Effect.flatMap(
-        runningServer(directory),
+        findRunningServer(directory),
         Option.match({
           onNone: () => Effect.fail(inUse),
           onSome: (server) => Effect.succeed<Reached>({ at: "server", server, administration: server.administration })
@@ -69,7 +69,7 @@ export const reachLedger = Effect.fn("Ledger.reach")(function* (home: string) {
       "LedgerInUse",
       ({ file }) =>
         new ServerUnreachable({
-          problem: `${file} is in use by another process, which does not respond like larder-serve. A server that starts on a restored ledger sums it up first, which takes about ten seconds per million entries: try again later. If it is not such a server, stop the process.`
+          problem: `${file} is in use by another process, which does not respond like larder-serve. A server that starts on a restored ledger first computes its sums, which takes about ten seconds per million entries: try again later. If it is not such a server, stop the process.`
         })
     )
   )

@@ -11,7 +11,7 @@ import { H3, HTTPResponse } from "h3"
 import { listen } from "../../api/index.ts"
 import { type Administration, LedgerUnavailable, operations } from "../../ledger/index.ts"
 import { type PeopleAdministration, type PeopleError, peopleOperations } from "../../people/index.ts"
-import { ControlFile, controlFileIn, host, ResponseLine, statement } from "./wire.ts"
+import { ControlFile, controlFileIn, entriesOperation, host, ResponseLine } from "./wire.ts"
 
 type Values = Stream.Stream<Uint8Array, PeopleError | Schema.SchemaError>
 type Handler = (body: string) => Values
@@ -46,7 +46,7 @@ const makeHandlers = (
     if (run === undefined) throw new Error(`the operation ${name} has no implementation`)
     return [name, makeHandler<unknown, unknown>(operation, (input) => Stream.fromEffect(run(input)))] as const
   })
-  return new Map([...single, ["entriesOf", makeHandler(statement, ({ account_id }) => entriesOf(account_id))]])
+  return new Map([...single, ["entriesOf", makeHandler(entriesOperation, ({ account_id }) => entriesOf(account_id))]])
 }
 
 const streamBody = (values: Values): AsyncIterable<Uint8Array> =>
@@ -67,7 +67,7 @@ const makeControlApp = (handlers: ReadonlyMap<string, Handler>, token: string) =
   const app = new H3({ silent: true })
   app.all("/**", async (event) => {
     const { headers, method } = event.req
-    // a web page can point its host name at this machine, but sends that name and does not know the token
+    // a web page can point its host name at this machine, but its requests carry that name, and no valid token
     if (!/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(headers.get("host") ?? "")) return refuse(403, "Loopback only")
     if (!isSameText(headers.get("authorization") ?? "", `Bearer ${token}`)) return refuse(401, "Wrong token")
     if (method === "GET" && event.url.pathname === "/") return new HTTPResponse(null, { status: 204 })

@@ -16,7 +16,7 @@ export const ControlFile = Schema.fromJsonString(Schema.Struct({ url: Schema.Str
 export const controlFileIn = (ledgerDirectory: string) => path.join(ledgerDirectory, "control.json")
 
 /** `entriesOf`, the only operation with several values in its response: all entries of an account. */
-export const statement = { input: Schema.Struct({ account_id: Schema.String }), output: Entry } as const
+export const entriesOperation = { input: Schema.Struct({ account_id: Schema.String }), output: Entry } as const
 
 export const ResponseLine = Schema.fromJsonString(
   Schema.Union([

@@ -1,4 +1,4 @@
-/** Writes entries with little memory: as CSV or Parquet to stdout, or into a DuckDB file. */
+/** Writes a stream of entries in little memory: as CSV or Parquet to stdout, or into a DuckDB file. */
 import { createReadStream, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"

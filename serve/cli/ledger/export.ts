@@ -73,7 +73,9 @@ export const exportEntries = Command.make(
   Command.validate(({ csv, duckdb, json, parquet }) => {
     const chosen = [json, csv, parquet, Option.isSome(duckdb)].filter(Boolean).length
     if (chosen > 1)
-      return Effect.fail(new CliError.ValidationError({ message: "Give one of --json, --csv, --parquet, --duckdb" }))
+      return Effect.fail(
+        new CliError.ValidationError({ message: "Give at most one of --json, --csv, --parquet, --duckdb" })
+      )
     return parquet && process.stdout.isTTY
       ? Effect.fail(new CliError.ValidationError({ message: "--parquet writes binary data: redirect it to a file" }))
       : Effect.void

@@ -81,7 +81,7 @@ const readAnchor = Effect.fnUntraced(function* (flag: Option.Option<Redacted.Red
   return Option.isSome(anchor) ? anchor.value : yield* new NoAnchor({ place: place.name })
 })
 
-const describe = ({ accounts, balance_credits, entries, keys }: Omit<Verification, "problems">) =>
+const describeTotals = ({ accounts, balance_credits, entries, keys }: Omit<Verification, "problems">) =>
   `${entries} entries, ${accounts} accounts, ${keys} keys, ${usdOf(balance_credits)} USD in all balances`
 
 const verify = Command.make(
@@ -100,11 +100,13 @@ const verify = Command.make(
             : `Not covered, because newer than the anchor: ${newer.entries} entries, ${newer.records} records of accounts, keys and payments.`,
           "The chain does not cover people, sign-ins, invitations, cards, recharge settings, what the console shows of refunds and disputes (their credits are entries), and the log of requests with its counts."
         ]
-      yield* print(json, result, [`The ledger adds up: ${describe(result)}.`, ...(aboutAnchor || [])])
+      yield* print(json, result, [`The ledger adds up: ${describeTotals(result)}.`, ...(aboutAnchor || [])])
     }
     if (problems.length > 0) return yield* new LedgerDoesNotAddUp({ problems })
   }, withLedger)
-).pipe(Command.withDescription("Check every entry, balance and budget; exits with 1 and lists what is wrong"))
+).pipe(
+  Command.withDescription("Check every entry, balance and budget; exits with 1 if something is wrong, and lists it")
+)
 
 const backup = Command.make(
   "backup",
@@ -117,7 +119,7 @@ const backup = Command.make(
     const { bytes, entries, file } = written
     yield* print(json, written, [
       `${file} contains the ledger with ${entries} entries, and the console's data (${bytes} bytes).`,
-      "To restore it, put it as ledger.sqlite into an empty $LARDER_HOME/ledger."
+      "To restore it, copy it into an empty $LARDER_HOME/ledger, as ledger.sqlite."
     ])
   }, withLedger)
 ).pipe(
@@ -140,7 +142,7 @@ const migrate = Command.make(
     if (Option.isNone(url)) return yield* new NoTarget()
     const moved = yield* moveToPostgres(ledgerDirectoryIn(yield* homeSetting), url.value)
     yield* print(json, moved, [
-      `The ledger is now in ${moved.place}: ${describe(moved)}, the same as before.`,
+      `The ledger is now in ${moved.place}: ${describeTotals(moved)}, the same as before.`,
       `The console's data moved with it: ${moved.people} people, ${moved.payments} card payments, and everything else.`,
       "Start every larder-serve with this LARDER_LEDGER_URL. The old ledger stays where it is; servers refuse to open it."
     ])

@@ -4,11 +4,11 @@ import {
   formatCard,
   type PaymentView,
   type RetrievedPayment,
-  referenceOf,
-  remainingCents,
   type SimulatedPayment,
   type Simulator,
-  type SimulatorEffect
+  type SimulatorEffect,
+  sumRemainingCents,
+  toReference
 } from "../../billing/index.ts"
 import { button, dollarField, hiddenInput, parseCents, postForm } from "../web/form.ts"
 import {
@@ -61,7 +61,7 @@ export const stateBadges = ({ retrieved, payment }: PaymentView): Html => {
 }
 
 export const simulatedPaymentPath = ({ payment }: PaymentView) =>
-  `/simulator/payments/${encodeURIComponent(referenceOf(payment.payment_id))}` as const
+  `/simulator/payments/${encodeURIComponent(toReference(payment.payment_id))}` as const
 
 export const simulatedCardText = ({ card }: SimulatedPayment) => (card === null ? "none" : formatCard(card))
 
@@ -89,7 +89,7 @@ const reversalTable = ({ payment, retrieved }: PaymentView) => {
 
 const showPayment = (view: PaymentView, problem?: string) => {
   const { retrieved, payment } = view
-  const remaining = remainingCents(retrieved)
+  const remaining = sumRemainingCents(retrieved)
   const forms: Html | false =
     remaining > 0 &&
     html`${section(

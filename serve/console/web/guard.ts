@@ -1,8 +1,8 @@
 /** The console's security headers, the check that a form was sent from the console, and limits on request bodies. */
 import type { BlockList } from "node:net"
 import { getRequestIP, type H3Event } from "h3"
-import { isLoopback, validHost } from "../../addresses.ts"
-import { findCaller, isOneOf, loopback } from "../../trusted-proxies.ts"
+import { isLoopback, parseHost } from "../../addresses.ts"
+import { findCaller, isInNetworks, loopback } from "../../trusted-proxies.ts"
 import { makeForm, type SentForm } from "./form.ts"
 
 export const makeSecurityHeaders = (isSecure: boolean) => ({
@@ -27,9 +27,9 @@ export const makeSecurityHeaders = (isSecure: boolean) => ({
  * machine and send a local browser here, so over loopback only loopback names are accepted.
  */
 const findTrustedHost = (event: H3Event): string | undefined => {
-  const host = validHost(event.req.headers.get("host"))
+  const host = parseHost(event.req.headers.get("host"))
   if (host === undefined) return undefined
-  return isOneOf(loopback, getRequestIP(event) ?? "") && !isLoopback(`http://${host}`) ? undefined : host
+  return isInNetworks(loopback, getRequestIP(event) ?? "") && !isLoopback(`http://${host}`) ? undefined : host
 }
 
 /** The console's public address if it is set, otherwise the host of the request, or localhost if it is not trusted. */
