@@ -13,6 +13,7 @@ describe("a caller", () => {
     assert.strictEqual(loopback("192.0.2.7", null), "192.0.2.7")
     assert.strictEqual(loopback("192.0.2.7", "198.51.100.1"), "192.0.2.7")
     assert.strictEqual(loopback("::ffff:192.0.2.7", "198.51.100.1"), "192.0.2.7")
+    assert.strictEqual(loopback("::FFFF:c000:207", "198.51.100.1"), "192.0.2.7")
     assert.strictEqual(loopback("2001:db8::1", "198.51.100.1"), "2001:db8::1")
     assert.strictEqual(loopback("fe80::1%eth0", "198.51.100.1"), "fe80::1")
     assert.strictEqual(loopback("", "198.51.100.1"), "")

@@ -1,12 +1,12 @@
 /** The caller's address behind proxies. In X-Forwarded-For, only the entries of trusted proxies count: the rightmost ones. */
 import { BlockList, isIP } from "node:net"
+import ipaddr from "ipaddr.js"
 
-/** An IPv4 address has two spellings; `%eth0` after an IPv6 address does not make it another caller. */
-const normaliseAddress = (address: string) =>
-  address
-    .trim()
-    .replace(/^::ffff:(?=\d+\.)/i, "")
-    .replace(/%.*$/, "")
+/** One spelling for each address, an IPv4 address in IPv6 included. `%eth0` after an address does not make it another caller. */
+const normaliseAddress = (address: string) => {
+  const text = address.trim().replace(/%.*$/, "")
+  return isIP(text) === 6 ? ipaddr.process(text).toString() : text
+}
 const getFamily = (address: string) => (isIP(address) === 6 ? "ipv6" : "ipv4")
 
 /** Parses addresses and networks such as `10.0.0.0/8`, separated by commas; undefined if one of them is invalid. */

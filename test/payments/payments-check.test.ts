@@ -123,6 +123,7 @@ describe("a check of payments", () => {
     host.faults.forbidden.clear()
     host.faults.refuses = undefined
     host.faults.outage = "none"
+    host.faults.missingHeaders = []
   })
 
   it("finds an account that cannot take payments, which matters only with a live key", async () => {
@@ -177,6 +178,14 @@ describe("a check of payments", () => {
       expect.stringMatching(
         /^warning clock: This machine's clock is 3\d{3} seconds ahead of Stripe's: events are rejected/
       )
+    ])
+  })
+
+  it("warns that the clock and the version were not checked if the response does not state them", async () => {
+    host.faults.missingHeaders = ["date", "stripe-version"]
+    expect(await runCheck()).toEqual([
+      "warning api_version: Stripe's response does not state its API version, so it was not checked.",
+      "warning clock: Stripe's response states no time, so this machine's clock was not checked."
     ])
   })
 

@@ -110,6 +110,8 @@ export const startStripeHost = async (now: () => number = Date.now) => {
     outage: "none" as "none" | "503" | "closed",
     slow_ms: 0,
     loseNextResponse: false,
+    /** Headers that responses lack, for example behind a proxy. */
+    missingHeaders: [] as ReadonlyArray<string>,
     /** The next response is not JSON. */
     invalidJson: false,
     /** Why Stripe refuses new payments, for example because the account may not accept them. */
@@ -169,16 +171,24 @@ export const startStripeHost = async (now: () => number = Date.now) => {
     sent.push({ method, path: url.pathname, query: url.search, body })
     versions.add(String(request.headers["stripe-version"]))
     if (faults.outage === "closed") return request.socket.destroy()
-    const send = ({ body, status }: StripeResponse, headers: Record<string, string> = {}) =>
-      response
-        .writeHead(status, {
-          "content-type": "application/json",
-          date: new Date(now()).toUTCString(),
-          "request-id": `req_${randomBytes(7).toString("hex")}`,
-          "stripe-version": String(request.headers["stripe-version"]),
-          ...headers
-        })
+    const send = ({ body, status }: StripeResponse, headers: Record<string, string> = {}) => {
+      const all = {
+        "content-type": "application/json",
+        date: new Date(now()).toUTCString(),
+        "request-id": `req_${randomBytes(7).toString("hex")}`,
+        "stripe-version": String(request.headers["stripe-version"]),
+        ...headers
+      }
+      response.sendDate = false // Node would add the missing one
+      return response
+        .writeHead(
+          status,
+          Object.entries(all)
+            .filter(([name]) => !faults.missingHeaders.includes(name))
+            .flat()
+        )
         .end(JSON.stringify(body))
+    }
     if (faults.outage === "503") return send({ status: 503, body: { error: { type: "api_error", message: "Down" } } })
     const isKnown = [stripeKey, liveKey].includes(request.headers.authorization?.replace("Bearer ", "") ?? "")
     if (faults.wrongKey || !isKnown) {

@@ -80,4 +80,11 @@ const minUnnamedAge = 86_400_000
  * dated by the depot's clock: this machine's clock may be far ahead of it.
  */
 export const oldestKeptTime = (times: ReadonlyMap<string, number>) =>
-  Effect.map(Clock.currentTimeMillis, (now) => Math.min(now, Math.max(...times.values())) - minUnnamedAge)
+  Effect.map(
+    Clock.currentTimeMillis,
+    (now) =>
+      Math.min(
+        now,
+        Array.from(times.values()).reduce((a, b) => Math.max(a, b), 0)
+      ) - minUnnamedAge
+  )

@@ -96,14 +96,17 @@ const checkAccount = ({ isTest }: StripeSettings, account: typeof Account.Type):
   return failed(`${id} cannot take payments: ${reason}. Finish its activation in Stripe's dashboard.`)
 }
 
-const checkVersion = (version: string | undefined): Outcome =>
-  version === undefined || version === apiVersion
+const checkVersion = (version: string | undefined): Outcome => {
+  if (version === undefined) return warning("Stripe's response does not state its API version, so it was not checked.")
+  return version === apiVersion
     ? ok(apiVersion)
     : failed(`Stripe responds in version ${version}; Larder expects ${apiVersion}.`)
+}
 
 const checkClock = (date: string | undefined, now: number): Outcome => {
   const ahead = Math.round((now - Date.parse(date ?? "")) / 1000)
-  if (!(Math.abs(ahead) > signatureTolerance)) return ok("This machine's clock agrees with Stripe's.")
+  if (Number.isNaN(ahead)) return warning("Stripe's response states no time, so this machine's clock was not checked.")
+  if (Math.abs(ahead) <= signatureTolerance) return ok("This machine's clock agrees with Stripe's.")
   const difference = `${Math.abs(ahead)} seconds ${ahead > 0 ? "ahead of" : "behind"} Stripe's`
   return warning(
     `This machine's clock is ${difference}: events are rejected if it is off by more than ${signatureTolerance}.`

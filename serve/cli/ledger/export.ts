@@ -62,7 +62,8 @@ export const exportEntries = Command.make(
     if (Option.isSome(duckdb)) {
       const file = path.resolve(duckdb.value)
       yield* writeDuckDb(file, accounts, entries)
-      return yield* Console.log(`${file} contains the entries of ${accounts.length} accounts.`)
+      const owners = accounts.length === 1 ? "one account" : `${accounts.length} accounts`
+      return yield* Console.log(`${file} contains the entries of ${owners}.`)
     }
     yield* entries.pipe(
       Stream.map((entry) => (json ? JSON.stringify(entry) : formatEntry(entry))),
