@@ -43,12 +43,12 @@ interface AdministeredStore {
   readonly accountOfKey: (id: string) => Operation<string>
   /** Called in a change: nothing else changes the key until the change ends. */
   readonly keyRecord: (id: string) => Operation<ApiKey>
-  readonly countValidKeys: (accountId: string) => Operation<number>
+  readonly countUnrevokedKeys: (accountId: string) => Operation<number>
   /** The account whose entries contain this reference and type. */
   readonly accountOfBooking: (type: Entry["type"], reference: string) => Operation<string | undefined>
-  /** Runs `work` while nothing else changes these accounts. Afterwards, its writes are durable and in force. */
+  /** Runs `work` while nothing else changes these accounts. When it returns, its writes are durable and in force. */
   readonly change: <A>(accountIds: ReadonlyArray<string>, work: (now: number) => Operation<A>) => Operation<A>
-  /** Called once in a change. */
+  /** Called at most once per change. */
   readonly write: (decision: Decision) => Operation<void>
   readonly usage: (query: Input<"usage">) => Operation<Output<"usage">>
   readonly summedUsage: (query: Input<"summedUsage">) => Operation<Output<"summedUsage">>
@@ -149,8 +149,8 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
       return yield* store.change([account_id], (now) =>
         Effect.gen(function* () {
           yield* store.account(account_id)
-          const validKeys = yield* store.countValidKeys(account_id)
-          yield* write(issueKey({ ...settings, id, account_id, ...stored }, validKeys, now))
+          const unrevokedKeys = yield* store.countUnrevokedKeys(account_id)
+          yield* write(issueKey({ ...settings, id, account_id, ...stored }, unrevokedKeys, now))
           return { key, ...(yield* store.key(id, now)) }
         })
       )
@@ -200,7 +200,7 @@ export const logKeyChanges = (ledger: Administration["Service"], by: string) => 
     Effect.annotateLogs(Effect.logInfo(message), { key_id: key.id, account_id: key.account_id, by })
   return Administration.of({
     ...ledger,
-    createKey: (input) => Effect.tap(ledger.createKey(input), log("key made")),
+    createKey: (input) => Effect.tap(ledger.createKey(input), log("key created")),
     editKey: (input) => Effect.tap(ledger.editKey(input), log("key changed")),
     rotateKey: (input) => Effect.tap(ledger.rotateKey(input), log("key replaced")),
     revokeKey: (input) => Effect.tap(ledger.revokeKey(input), log("key revoked"))

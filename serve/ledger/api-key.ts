@@ -28,13 +28,13 @@ export const newApiKey = (): string => {
 
 const bearer = /^bearer +(\S+)$/i
 
-/** The key in an `Authorization` header. The scheme is case-insensitive, a key is not. */
+/** The key in an `Authorization` header. The scheme is case-insensitive, the key is case-sensitive. */
 export const readBearerKey = (authorization: string | null): string | undefined => {
   const token = bearer.exec(authorization ?? "")?.[1]
   return token !== undefined && pattern.test(token) ? token : undefined
 }
 
-/** Whether the text has the form of a key and its checksum is right. Says nothing about whether the key exists. */
+/** Whether the text has the form of a key and its checksum is right. A key with a valid checksum may not exist. */
 export const hasValidChecksum = (key: string): boolean => {
   const [, random, checksum] = pattern.exec(key) ?? []
   return random !== undefined && computeChecksum(random) === checksum

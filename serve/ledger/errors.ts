@@ -1,4 +1,4 @@
-/** Problems of the ledger itself, wherever it is stored. */
+/** Errors of the ledger, for every store. */
 import { type Duration, Effect, Schema } from "effect"
 
 /** An error that was received over a wire is a plain object. */
@@ -22,7 +22,7 @@ export class LedgerUnavailable extends Schema.TaggedError<LedgerUnavailable>()("
 export const toLedgerUnavailable = (action: string) => (cause: unknown) =>
   cause instanceof LedgerUnavailable ? cause : new LedgerUnavailable({ action, cause })
 
-/** A peer that has vanished sends nothing for minutes. */
+/** Fails if the work takes longer: a peer that has vanished may send nothing for minutes. */
 export const failAfter =
   <E>(duration: Duration.Input & string, toError: (problem: string) => E) =>
   <A, E2, R>(work: Effect.Effect<A, E2, R>) =>

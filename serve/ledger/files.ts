@@ -1,4 +1,4 @@
-/** Files that survive a power failure: flushed, including the folder's entry. */
+/** Flushes files and folders, so that they survive a power failure. */
 import { closeSync, fsyncSync, openSync } from "node:fs"
 
 const flush = (path: string, flags: "r" | "r+") => {

@@ -42,7 +42,7 @@ export { type LedgerStore, openEmbeddedStore, prepareGroupWrite } from "./embedd
 export { advanceHead, followFileChain } from "./embedded/head.ts"
 export { keepFileAnchor } from "./embedded/keep-anchor.ts"
 export { LedgerFile, ledgerPath, openLedgerFile } from "./embedded/ledger-file.ts"
-export { writeMigrationMarker } from "./embedded/migration-mark.ts"
+export { writeMigrationMark } from "./embedded/migration-mark.ts"
 export { readProgress, updateSums } from "./embedded/progress.ts"
 export { recordInSqlite } from "./embedded/tables.ts"
 export { LedgerUnavailable } from "./errors.ts"
@@ -58,7 +58,7 @@ export {
 export { keepDatabaseAnchor } from "./postgres/chain/keep-anchor.ts"
 export { type DecisionEvent, decisionChannel } from "./postgres/groups/group-writer.ts"
 export { openInDoubtFiles } from "./postgres/leases/in-doubt-calls.ts"
-export type { LeaseHabits } from "./postgres/leases/lease-rules.ts"
+export type { LeasePolicy } from "./postgres/leases/lease-rules.ts"
 export { bookWhileFree } from "./postgres/leases/leases.ts"
 export { moveToPostgres, sumStatements } from "./postgres/migration.ts"
 export {

@@ -1,6 +1,6 @@
 /**
- * The ledger for the request pipeline: who calls, whether the call may spend, and a charge that is durable before the
- * response is sent. One process keeps the ledger in a folder (`embedded/`), or many servers share it in
+ * The ledger for the request pipeline: authenticates a caller, decides whether the call may spend, and charges it durably
+ * before the response is sent. One process keeps the ledger in a folder (`embedded/`), or many servers share it in
  * PostgreSQL (`postgres/`).
  */
 import { Context, Effect, Layer } from "effect"

@@ -12,8 +12,8 @@ const daysOf = ({ from, to }: DateRange) => {
 /** How often each day of two years is counted. */
 const countDays = (period: DateRange) => {
   const { added, first, next, subtracted } = splitPeriod(period)
-  const countIn = (some: ReadonlyArray<DateRange>, day: string) =>
-    some.filter(({ from, to }) => from <= day && day <= to).length
+  const countIn = (ranges: ReadonlyArray<DateRange>, day: string) =>
+    ranges.filter(({ from, to }) => from <= day && day <= to).length
   return daysOf({ from: "2027-01-01", to: "2028-12-31" }).map((day) => {
     const isInMonth = first <= monthOfDay(day) && monthOfDay(day) < next
     return [day, Number(isInMonth) + countIn(added, day) - countIn(subtracted, day)]
@@ -22,9 +22,9 @@ const countDays = (period: DateRange) => {
 
 describe("a period in months and days", () => {
   it("counts each of its days once and no other day, and lists at most 16 days of a month", () => {
-    const ends = ["2027-02-01", "2027-02-28", "2027-03-01", "2028-01-15", "2028-01-16", "2028-02-16", "2028-02-29"]
-    for (const from of ends) {
-      for (const to of ends) {
+    const dates = ["2027-02-01", "2027-02-28", "2027-03-01", "2028-01-15", "2028-01-16", "2028-02-16", "2028-02-29"]
+    for (const from of dates) {
+      for (const to of dates) {
         const period = { from, to }
         const expected = countDays(period).map(([day]) => [day, Number(from <= String(day) && String(day) <= to)])
         assert.deepStrictEqual(countDays(period), expected)
@@ -47,8 +47,8 @@ describe("a period in months and days", () => {
   it("counts the whole calendar in months, and keeps an empty period unchanged", () => {
     const { added, first, next, subtracted } = splitPeriod({ from: "0001-01-01", to: "9999-12-31" })
     assert.deepStrictEqual([added, subtracted, next - first], [[], [], 9999 * 12])
-    const none = { from: "2028-03-01", to: "2028-02-01" }
-    assert.deepStrictEqual(splitPeriod(none).added, [none])
+    const empty = { from: "2028-03-01", to: "2028-02-01" }
+    assert.deepStrictEqual(splitPeriod(empty).added, [empty])
   })
 })
 

@@ -50,13 +50,13 @@ export const splitPeriod = ({ from, to }: DateRange) => {
     const { added, subtracted, wholeMonths } = splitMonth({ from, to }, [before, after])
     return { first, next: first + wholeMonths, added, subtracted }
   }
-  const head = splitMonth({ from, to: dateText(lastDayOf(first)) }, [before])
-  const tail = splitMonth({ from: dateText(firstDayOf(last)), to }, [after])
+  const beginning = splitMonth({ from, to: dateText(lastDayOf(first)) }, [before])
+  const end = splitMonth({ from: dateText(firstDayOf(last)), to }, [after])
   return {
-    first: first + 1 - head.wholeMonths,
-    next: last + tail.wholeMonths,
-    added: [...head.added, ...tail.added],
-    subtracted: [...head.subtracted, ...tail.subtracted]
+    first: first + 1 - beginning.wholeMonths,
+    next: last + end.wholeMonths,
+    added: [...beginning.added, ...end.added],
+    subtracted: [...beginning.subtracted, ...end.subtracted]
   }
 }
 

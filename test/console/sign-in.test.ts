@@ -316,7 +316,7 @@ it("metrics count sign-in attempts, and logs name people who create, change or r
   await browser.post(`/keys/${id}/revoke`, {})
   const lines = site.logs().split("\n")
   const findLines = (message: string) => lines.filter((line) => line.includes(message) && line.includes(id))
-  for (const message of ["key made", "key changed", "key replaced", "key revoked"]) {
+  for (const message of ["key created", "key changed", "key replaced", "key revoked"]) {
     expect(findLines(message), message).toEqual([expect.stringMatching(/pers_\w{20}/)])
   }
   expect(lines.filter((line) => line.includes("sign-in refused") && line.includes("pers_"))).not.toEqual([])

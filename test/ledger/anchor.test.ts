@@ -20,8 +20,7 @@ import { openSqlite } from "@larder/serve/persistence"
 import { Effect, Logger, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { append, sampleGroups, temporaryFolder, withDatabase } from "../support/serve/sample-ledger.ts"
-
-import { copyOf, makeOriginals } from "./anchored-ledgers.ts"
+import { copyToNewFolder, makeOriginals } from "./anchored-ledgers.ts"
 
 const originals = makeOriginals()
 
@@ -29,7 +28,7 @@ describe("the anchor", () => {
   it.live("warns at the next start of entries that are younger than the anchor, and of a place without an anchor", () =>
     Effect.gen(function* () {
       const { place, stopped } = yield* originals
-      const folder = yield* copyOf(stopped)
+      const folder = yield* copyToNewFolder(stopped)
       yield* withDatabase(folder, (sqlite) =>
         sqlite.exec("update api_key set budget_credits = 9000 where id = 'key_a'")
       )
@@ -125,7 +124,7 @@ describe("the anchor", () => {
   it.live("stays unchanged when the ledger cannot be opened", () =>
     Effect.gen(function* () {
       const { anchor, place, stopped } = yield* originals
-      const folder = yield* copyOf(stopped)
+      const folder = yield* copyToNewFolder(stopped)
       yield* withDatabase(folder, (sqlite) => sqlite.exec("update api_key set name = 'renamed' where id = 'key_a'"))
       const start = Effect.flatMap(openLedgerFile(folder), (file) =>
         keepFileAnchor(file, Option.some(place), Effect.fail("it is damaged"))
@@ -185,7 +184,7 @@ describe("the anchor", () => {
 })
 
 describe("the chain of a ledger without an anchor", () => {
-  it.effect("is verified each minute, so that a stop has little left to verify", () =>
+  it.effect("is followed each minute, so that a stop has little left to follow", () =>
     Effect.gen(function* () {
       const followed: Array<string> = []
       const follow = (when: string) =>

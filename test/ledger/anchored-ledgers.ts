@@ -11,7 +11,7 @@ export const payment = `
   values ('pay_1', 'acct_a', 'top_up', 5000, 'open', 'stripe', '2026-10-30T00:00:00.000Z');
   update payment set state = 'succeeded', reference = 'pi_1', settled_at = '2026-10-30T00:01:00.000Z' where id = 'pay_1'`
 
-/** A ledger that was stopped cleanly, one that was killed with everything in its log, and the anchor of both. Once per test file. */
+/** Once per test file: a ledger that was stopped cleanly, one that was killed with a full log, and the anchor of both. */
 export const makeOriginals = () => oncePerFile(createOriginals)
 
 const createOriginals = Effect.gen(function* () {
@@ -36,7 +36,7 @@ const createOriginals = Effect.gen(function* () {
   return { stopped, killed, older, anchor, place }
 })
 
-export const copyOf = Effect.fnUntraced(function* (original: string) {
+export const copyToNewFolder = Effect.fnUntraced(function* (original: string) {
   const folder = yield* temporaryFolder
   cpSync(original, folder, { recursive: true })
   return folder

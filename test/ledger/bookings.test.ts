@@ -1,4 +1,4 @@
-/** Bookings of money, in both stores: each is booked once, and a balance falls below 0 if more money goes out than it has. */
+/** Bookings of money, in both stores: each is booked once, and money that goes out can make a balance negative. */
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import {
@@ -58,7 +58,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("refuses a booking that would exceed the bounds once present credits expire", () =>
+  it.live("refuses a booking that would exceed the bounds once expiring credits are removed", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
       const { account_id } = yield* makeKey(ledger)
@@ -75,7 +75,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("books a payment once, however often it is reported, and returns whether it did", () =>
+  it.live("books a payment once, even if it is reported twice, and returns whether it was booked", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
       const key = yield* makeKey(ledger)
@@ -123,7 +123,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("remembers its bookings when it is opened again", () =>
+  it.live("books nothing twice, even after it was opened again", () =>
     Effect.gen(function* () {
       const opening = yield* place
       const key = yield* Effect.gen(function* () {
@@ -236,8 +236,8 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
 })
 
 describe.each(Object.entries(places))("a page of a statement in %s", (_, place) => {
-  /** A grant, then ten times a payment and three calls. Another account is charged meanwhile. */
-  const history = Effect.fnUntraced(function* (ledger: LedgerAccess) {
+  /** A grant, then ten times a payment and three calls, between charges of another account. */
+  const createHistory = Effect.fnUntraced(function* (ledger: LedgerAccess) {
     const [key, other] = [yield* makeKey(ledger), yield* makeKey(ledger)]
     for (let round = 0; round < 10; round++) {
       const credits = 1_000
@@ -252,30 +252,30 @@ describe.each(Object.entries(places))("a page of a statement in %s", (_, place) 
     Effect.gen(function* () {
       const opening = yield* place
       const check = Effect.fnUntraced(function* (ledger: LedgerAccess, account_id: string) {
-        const all = (yield* Stream.runCollect(ledger.administration.entriesOf(account_id))).toReversed()
-        assert.strictEqual(all.length, 41)
+        const entries = (yield* Stream.runCollect(ledger.administration.entriesOf(account_id))).toReversed()
+        assert.strictEqual(entries.length, 41)
         const query = (before: number | null, limit: number, types?: ReadonlyArray<(typeof entryTypes)[number]>) =>
           ledger.administration.entriesBefore({ account_id, before, limit, types })
-        assert.deepStrictEqual(yield* query(null, 1_000), all)
-        assert.deepStrictEqual(yield* query(null, 5), all.slice(0, 5))
-        assert.deepStrictEqual(yield* query(38, 5), all.slice(4, 9))
-        assert.deepStrictEqual(yield* query(3, 5), all.slice(-2))
+        assert.deepStrictEqual(yield* query(null, 1_000), entries)
+        assert.deepStrictEqual(yield* query(null, 5), entries.slice(0, 5))
+        assert.deepStrictEqual(yield* query(38, 5), entries.slice(4, 9))
+        assert.deepStrictEqual(yield* query(3, 5), entries.slice(-2))
         assert.deepStrictEqual(yield* query(1, 5), [])
         assert.deepStrictEqual(yield* query(-7, 5), [])
-        assert.deepStrictEqual(yield* query(10_000, 2), all.slice(0, 2))
+        assert.deepStrictEqual(yield* query(10_000, 2), entries.slice(0, 2))
         assert.deepStrictEqual(yield* query(null, 5, []), [])
         assert.deepStrictEqual(yield* query(null, 5, ["refund"]), [])
-        assert.deepStrictEqual(yield* query(null, 41, [...entryTypes]), all)
-        const topUps = all.filter(({ type }) => type === "top_up")
+        assert.deepStrictEqual(yield* query(null, 41, [...entryTypes]), entries)
+        const topUps = entries.filter(({ type }) => type === "top_up")
         assert.deepStrictEqual(yield* query(null, 3, ["top_up"]), topUps.slice(0, 3))
         assert.deepStrictEqual(yield* query(topUps[2]?.position ?? 0, 3, ["top_up", "refund"]), topUps.slice(3, 6))
-        const calls = all.filter(({ type }) => type === "charge" || type === "grant")
+        const calls = entries.filter(({ type }) => type === "charge" || type === "grant")
         assert.deepStrictEqual(yield* query(null, 1_000, ["charge", "grant"]), calls)
         assert.deepStrictEqual(yield* query(39, 7, ["charge", "grant"]), calls.slice(3, 10))
       })
       const account_id = yield* Effect.gen(function* () {
         const ledger = yield* opening
-        const { account_id } = yield* history(ledger)
+        const { account_id } = yield* createHistory(ledger)
         yield* check(ledger, account_id)
         return account_id
       }).pipe(Effect.scoped)
@@ -286,7 +286,7 @@ describe.each(Object.entries(places))("a page of a statement in %s", (_, place) 
   it.live("shows what was charged a moment ago before the older entries", () =>
     Effect.gen(function* () {
       const opening = yield* place
-      const key = yield* Effect.scoped(Effect.flatMap(opening, history))
+      const key = yield* Effect.scoped(Effect.flatMap(opening, createHistory))
       const { account_id } = key
       const ledger = yield* opening
       const { administration } = ledger

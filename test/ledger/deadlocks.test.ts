@@ -27,7 +27,7 @@ const shortDeadlockTimeout = Effect.promise(async () => {
   return { url, privileged: privileged.href }
 })
 
-const deadlocksIn = (sql: PgClient.PgClient) =>
+const countDeadlocks = (sql: PgClient.PgClient) =>
   Effect.map(
     sql<{ deadlocks: number }>`select deadlocks::integer from pg_stat_database where datname = current_database()`,
     ([row]) => row?.deadlocks ?? 0
@@ -37,12 +37,12 @@ const deadlocksIn = (sql: PgClient.PgClient) =>
  * Another session locks the first row, waits until the work waits for it, and locks the second row, which the work has
  * locked. Returns the result of the work. Fails if no deadlock occurred.
  */
-const inOppositeOrder = <A>(privileged: string, rows: readonly [Row, Row], work: () => Promise<A>): Promise<A> =>
+const runIntoDeadlock = <A>(privileged: string, rows: readonly [Row, Row], work: () => Promise<A>): Promise<A> =>
   withConnection(privileged, (sql) =>
     Effect.gen(function* () {
       const lock = ({ id, table }: Row) => sql.unsafe(`select from ledger.${table} where id = $1 for update`, [id])
       const waiting = sql`select from pg_locks where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))`
-      const before = yield* deadlocksIn(sql)
+      const before = yield* countDeadlocks(sql)
       const { result } = yield* sql.withTransaction(
         Effect.gen(function* () {
           yield* sql`set local deadlock_timeout = '1min'` // so that PostgreSQL aborts the transaction of the ledger
@@ -54,10 +54,10 @@ const inOppositeOrder = <A>(privileged: string, rows: readonly [Row, Row], work:
           return { result }
         })
       )
-      const done = yield* Effect.promise(() => result)
+      const outcome = yield* Effect.promise(() => result)
       // a session publishes its counts when it ends, and once a second while it works
-      while ((yield* deadlocksIn(sql)) === before) yield* Effect.sleep("20 millis")
-      return done
+      while ((yield* countDeadlocks(sql)) === before) yield* Effect.sleep("20 millis")
+      return outcome
     }).pipe(Effect.timeout("5 seconds"))
   )
 
@@ -80,10 +80,10 @@ describe("a deadlock with another session", () => {
         const { privileged, url } = yield* shortDeadlockTimeout
         const { keys, ledger, rows } = yield* twoAccounts(url)
         const holds = yield* Effect.promise(() =>
-          inOppositeOrder(privileged, rows, () => Promise.all(keys.map((key) => admit(ledger, key, 100))))
+          runIntoDeadlock(privileged, rows, () => Promise.all(keys.map((key) => admit(ledger, key, 100))))
         )
         yield* Effect.promise(() =>
-          inOppositeOrder(privileged, rows, () => Promise.all(holds.map((held, call) => held.commit(`req_${call}`))))
+          runIntoDeadlock(privileged, rows, () => Promise.all(holds.map((held, call) => held.commit(`req_${call}`))))
         )
         for (const key of keys) assert.strictEqual(yield* readBalance(ledger, key), 4_900)
         assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
@@ -110,7 +110,7 @@ describe("a deadlock with another session", () => {
           ...plainEntry
         }))
         yield* Effect.promise(() =>
-          inOppositeOrder(privileged, rows, () => withConnection(url, (sql) => bookWhileFree(sql, drafts)))
+          runIntoDeadlock(privileged, rows, () => withConnection(url, (sql) => bookWhileFree(sql, drafts)))
         )
         for (const key of keys) assert.strictEqual(yield* readBalance(ledger, key), 5_100)
         assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
@@ -130,7 +130,7 @@ describe("a deadlock with another session", () => {
           { table: "account", id: account_id }
         ] as const
         const edited = yield* Effect.promise(() =>
-          inOppositeOrder(privileged, rows, () =>
+          runIntoDeadlock(privileged, rows, () =>
             withConnection(url, (sql) => administerPostgres(sql).editKey({ key_id, budget_credits: 7_000 }))
           )
         )

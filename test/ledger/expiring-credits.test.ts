@@ -3,7 +3,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { reachLedger } from "@larder/serve/cli"
 import { type Administration, type LedgerAccess, timestampOf } from "@larder/serve/ledger"
 import { Deferred, Effect, Fiber } from "effect"
-import { inTime, start } from "./in-time.ts"
 import {
   admit,
   database,
@@ -18,6 +17,7 @@ import {
   readEntries,
   refundCharge
 } from "./shared-ledger.ts"
+import { runAtTestTime, start } from "./test-time.ts"
 
 const hour = 3_600_000
 const grant = Effect.fnUntraced(function* (
@@ -40,7 +40,7 @@ const readBill = (ledger: LedgerAccess, key: Key) =>
 
 describe.each(Object.entries(places))("credits that expire in %s", (_, place) => {
   it.live("are spent before others, the earliest expiry first, and an adjustment removes the rest", () =>
-    inTime(({ now, pass }) =>
+    runAtTestTime(({ now, pass }) =>
       Effect.gen(function* () {
         const ledger = yield* yield* place
         const { administration } = ledger
@@ -80,8 +80,8 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
     )
   )
 
-  it.live("can be spent if they were granted after the clock had been ahead", () =>
-    inTime(({ now, pass }) =>
+  it.live("can be spent if they were granted after the clock was set back", () =>
+    runAtTestTime(({ now, pass }) =>
       Effect.gen(function* () {
         const ledger = yield* yield* place
         const { administration } = ledger
@@ -101,7 +101,7 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
   )
 
   it.live("are unchanged after a restart, and cannot be spent once they have expired", () =>
-    inTime(({ now, pass }) =>
+    runAtTestTime(({ now, pass }) =>
       Effect.gen(function* () {
         const opening = yield* place
         const key = yield* Effect.gen(function* () {
@@ -129,7 +129,7 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
   )
 
   it.live("stay held by a call that took them before they expired, and expire when it is released later", () =>
-    inTime(({ now, pass }) =>
+    runAtTestTime(({ now, pass }) =>
       Effect.gen(function* () {
         const ledger = yield* yield* place
         const key = yield* makeKey(ledger)
@@ -160,8 +160,8 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
     )
   )
 
-  it.live("are removed completely when spent money was refunded, whether more is paid before or after", () =>
-    inTime(({ pass }) =>
+  it.live("are removed completely after a refund of spent money: the balance is below 0 until more is paid", () =>
+    runAtTestTime(({ pass }) =>
       Effect.gen(function* () {
         const ledger = yield* yield* place
         const { administration } = ledger
@@ -198,7 +198,7 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
 
 describe("credits that expire in a folder while they are being removed", () => {
   it.live("are not spent by a call of an earlier time, and other charges of the group are written", () =>
-    inTime(({ now, pass }) =>
+    runAtTestTime(({ now, pass }) =>
       Effect.gen(function* () {
         const ledger = yield* yield* places["a folder"]
         const { administration } = ledger
@@ -227,7 +227,7 @@ describe("credits that expire in a folder while they are being removed", () => {
 
 describe("credits that expire in an account that another session has locked", () => {
   it.live("delay no other account, and cannot be spent", () =>
-    inTime(({ now, pass }) =>
+    runAtTestTime(({ now, pass }) =>
       Effect.gen(function* () {
         const url = yield* database
         const ledger = yield* open(url)
@@ -253,7 +253,7 @@ describe("credits that expire in an account that another session has locked", ()
 
 describe("credits that expire, called on two servers", () => {
   it.live("are returned when a call is refunded, and still expire at their time", () =>
-    inTime(({ now, pass }) =>
+    runAtTestTime(({ now, pass }) =>
       Effect.gen(function* () {
         const url = yield* database
         const ledger = yield* open(url)
@@ -283,7 +283,7 @@ describe("credits that expire, called on two servers", () => {
   )
 
   it.live("are spent once, and each server counts what calls of the other one hold", () =>
-    inTime(({ now, pass }) =>
+    runAtTestTime(({ now, pass }) =>
       Effect.gen(function* () {
         const url = yield* database
         const [here, there] = [yield* open(url), yield* open(url)]
@@ -307,7 +307,7 @@ describe("credits that expire, called on two servers", () => {
 
 describe("a ledger in a folder whose credits have expired since its server stopped", () => {
   it.live("is verified unchanged by a command, and updated before a balance is shown", () =>
-    inTime(({ pass }) =>
+    runAtTestTime(({ pass }) =>
       Effect.gen(function* () {
         const home = yield* folder
         const command = <A, E>(work: (administration: Administration["Service"]) => Effect.Effect<A, E>) =>

@@ -59,7 +59,7 @@ const copyFolder = (from: string, to: string) => {
 describe("a primary that is frozen for seven seconds", () => {
   const frozen = 7_000
 
-  it.live("charges no call that was refused, and every call that was made in time", () =>
+  it.live("charges each call that succeeds once, and refunds a refused call if it was charged", () =>
     Effect.gen(function* () {
       const postgres = yield* server
       const url = yield* Effect.promise(postgres.newDatabase)
@@ -148,7 +148,7 @@ describe("an older copy that is put in place of the database", () => {
       const url = yield* Effect.promise(postgres.newDatabase)
       const ledger = yield* openEager(url)
       const key = yield* makeKey(ledger, 1_000)
-      yield* charge(ledger, key, "req_1") // the copy knows the server, and its lease
+      yield* charge(ledger, key, "req_1") // the copy contains the server and its lease
       yield* Effect.promise(async () => {
         await postgres.stop()
         copyFolder(data, copy)

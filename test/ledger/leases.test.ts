@@ -96,7 +96,7 @@ describe("an account that a server has leased", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("has a change by an operator applied from the next call on", () =>
+  it.live("applies a change by an operator from the next call on", () =>
     Effect.gen(function* () {
       const url = yield* database
       const [ledger, { administration }] = yield* Effect.all([openEager(url), openEager(url)])
@@ -188,7 +188,7 @@ describe("a database that has lost what a server wrote", () => {
       more as (delete from ledger.usage_of_month), all_usage as (delete from ledger.usage_of_endpoint)
       update ledger.account set position = 1, balance = 5000, hash = entry.hash from ledger.entry where entry.position = 1`
   }
-  it.live.each(Object.entries(losses))("makes it rejoin, without a charge: %s", ([, loss]) =>
+  it.live.each(Object.entries(losses))("makes the server join again, without a charge: %s", ([, loss]) =>
     Effect.gen(function* () {
       const url = yield* database
       const ledger = yield* openEager(url)

@@ -11,7 +11,7 @@ import {
   openEmbeddedLedger,
   openPostgresLedger,
   redactedUrl,
-  writeMigrationMarker
+  writeMigrationMark
 } from "@larder/serve/ledger"
 import { Context, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { afterAll, inject } from "vitest"
@@ -43,7 +43,7 @@ const migrate = (folder: string, url: string) =>
  * Two accounts, one with expiring credits; three keys, one revoked, and one that was rotated, expires and has every kind of
  * budget; and up to 300 charges over 75 days.
  */
-const history = Effect.fnUntraced(function* ({ administration, authenticate, hold }: LedgerAccess) {
+const createHistory = Effect.fnUntraced(function* ({ administration, authenticate, hold }: LedgerAccess) {
   const first = yield* administration.createAccount({ name: "Ännchen & Co" })
   const second = yield* administration.createAccount({ name: "Idle" })
   const create = (name: string) =>
@@ -74,7 +74,7 @@ const byId = <A extends { readonly id: string }>(records: ReadonlyArray<A>) =>
   records.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 
 /** Everything that operators can query, except sequence numbers of entries and the order of records of the same time. */
-const everything = Effect.fnUntraced(function* (
+const readEverything = Effect.fnUntraced(function* (
   administration: Administration["Service"],
   accounts: ReadonlyArray<string>
 ) {
@@ -97,17 +97,17 @@ const original = mkdtempSync(path.join(tmpdir(), "larder-home-"))
 afterAll(() => rmSync(original, { recursive: true, force: true }))
 const written = Effect.gen(function* () {
   const ledger = yield* openEmbedded(original)
-  const { accounts, key, revoked } = yield* history(ledger)
-  return { accounts, key, revoked, before: yield* everything(ledger.administration, accounts) }
+  const { accounts, key, revoked } = yield* createHistory(ledger)
+  return { accounts, key, revoked, before: yield* readEverything(ledger.administration, accounts) }
 }).pipe(Effect.scoped, Effect.cached, Effect.runSync)
-const aLedger = (folder: string) =>
+const copyOriginal = (folder: string) =>
   Effect.tap(written, () => Effect.sync(() => cpSync(original, folder, { recursive: true })))
 
 describe("ledger migrate", () => {
   it.live("moves accounts, keys, entries (with hashes and count), budgets and usage", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
-      const { accounts, before, key, revoked } = yield* aLedger(folder)
+      const { accounts, before, key, revoked } = yield* copyOriginal(folder)
       const { code, stderr, stdout } = yield* migrate(folder, url)
       assert.strictEqual(code, 0, stderr)
       const { accounts: count, entries, keys } = JSON.parse(stdout)
@@ -120,7 +120,7 @@ describe("ledger migrate", () => {
       assert.deepStrictEqual(known, [{ entries: before.totals.entries }])
 
       const ledger = yield* openPostgres(url)
-      assert.deepStrictEqual(yield* everything(ledger.administration, accounts), before)
+      assert.deepStrictEqual(yield* readEverything(ledger.administration, accounts), before)
       // keys are valid or revoked as before, budgets continue from their spent amounts, and entries extend the chain
       assert.isUndefined(yield* Effect.promise(() => ledger.authenticate(revoked.key, Date.now())))
       const view = yield* Effect.promise(() => ledger.authenticate(key.key, Date.now()))
@@ -166,7 +166,7 @@ describe("ledger migrate", () => {
   it.live("closes the old ledger, and can be rerun if it was interrupted before closing it", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
-      yield* aLedger(folder)
+      yield* copyOriginal(folder)
       yield* migrate(folder, url)
       assert.strictEqual((yield* refusal(folder))._tag, "LedgerMoved")
       const { code, stderr } = yield* Effect.promise(() =>
@@ -177,7 +177,7 @@ describe("ledger migrate", () => {
       assert.notInclude(stderr, new URL(url).password)
 
       // as if it had been interrupted before the old ledger was closed
-      yield* writeMigrationMarker("moving", path.join(folder, "ledger"), redactedUrl(Redacted.make(url)))
+      yield* writeMigrationMark("moving", path.join(folder, "ledger"), redactedUrl(Redacted.make(url)))
       assert.match(
         (yield* refusal(folder)).message,
         /it is unknown whether the move is complete. Run again: larder-serve ledger migrate/
@@ -191,7 +191,7 @@ describe("ledger migrate", () => {
   it.live("keeps the old ledger closed if the commit fails, until the migration is rerun", () =>
     Effect.gen(function* () {
       const [folder, url, other] = [yield* home, yield* database, yield* database]
-      const { accounts, before } = yield* aLedger(folder)
+      const { accounts, before } = yield* copyOriginal(folder)
       yield* Effect.scoped(openPostgres(url)) // makes the tables
       const sql = yield* client(url)
       yield* sql`create function refuse() returns trigger language plpgsql as $$ begin raise 'the disk is full'; end $$`
@@ -210,7 +210,7 @@ describe("ledger migrate", () => {
       const repeated = yield* migrate(folder, url)
       assert.strictEqual(repeated.code, 0, repeated.stderr)
       const { administration } = yield* openPostgres(url)
-      assert.deepStrictEqual(yield* everything(administration, accounts), before)
+      assert.deepStrictEqual(yield* readEverything(administration, accounts), before)
     }).pipe(Effect.scoped)
   )
 
@@ -218,9 +218,9 @@ describe("ledger migrate", () => {
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       const wrong = path.join(folder, "wrong")
-      const without = yield* migrate(wrong, url)
-      assert.strictEqual(without.code, 1)
-      assert.include(without.stderr, `The ledger was not moved: there is no ledger in ${path.join(wrong, "ledger")}`)
+      const missing = yield* migrate(wrong, url)
+      assert.strictEqual(missing.code, 1)
+      assert.include(missing.stderr, `The ledger was not moved: there is no ledger in ${path.join(wrong, "ledger")}`)
       assert.deepStrictEqual(readdirSync(folder), [])
 
       yield* Effect.scoped(openEmbedded(folder))
@@ -234,7 +234,7 @@ describe("ledger migrate", () => {
   it.live("refuses a database that contains another ledger, and changes nothing", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
-      const { accounts, before } = yield* aLedger(folder)
+      const { accounts, before } = yield* copyOriginal(folder)
       const other = yield* openPostgres(url)
       yield* other.administration.createAccount({ name: "theirs" })
       const { code, stderr } = yield* migrate(folder, url)
@@ -242,21 +242,24 @@ describe("ledger migrate", () => {
       assert.match(stderr, /The ledger was not moved: the database contains another ledger: it has 1 account,/)
       assert.strictEqual((yield* other.administration.verify({})).entries, 1)
       const { administration } = yield* openEmbedded(folder)
-      assert.deepStrictEqual(yield* everything(administration, accounts), before)
+      assert.deepStrictEqual(yield* readEverything(administration, accounts), before)
     }).pipe(Effect.scoped)
   )
 
   it.live("exits with 1 if the database is not set or unreachable, or while a server is running", () =>
     Effect.gen(function* () {
       const folder = yield* home
-      const without = yield* Effect.promise(() => run("larder-serve", ["ledger", "migrate"], { LARDER_HOME: folder }))
-      assert.deepStrictEqual([without.code, without.stdout], [1, ""])
-      assert.match(without.stderr, /Set LARDER_LEDGER_URL to the PostgreSQL database/)
+      const unset = yield* Effect.promise(() => run("larder-serve", ["ledger", "migrate"], { LARDER_HOME: folder }))
+      assert.deepStrictEqual([unset.code, unset.stdout], [1, ""])
+      assert.match(unset.stderr, /Set LARDER_LEDGER_URL to the PostgreSQL database/)
       yield* Effect.scoped(openEmbedded(folder))
-      const away = yield* migrate(folder, "postgres://larder:secret@127.0.0.1:9/nowhere")
-      assert.strictEqual(away.code, 1)
-      assert.match(away.stderr, /The ledger cannot be reached at postgres:\/\/127\.0\.0\.1:9\/nowhere: .*ECONNREFUSED/)
-      assert.notInclude(away.stderr, "secret")
+      const unreachable = yield* migrate(folder, "postgres://larder:secret@127.0.0.1:9/nowhere")
+      assert.strictEqual(unreachable.code, 1)
+      assert.match(
+        unreachable.stderr,
+        /The ledger cannot be reached at postgres:\/\/127\.0\.0\.1:9\/nowhere: .*ECONNREFUSED/
+      )
+      assert.notInclude(unreachable.stderr, "secret")
       yield* openEmbedded(folder)
       const running = yield* migrate(folder, yield* database)
       assert.strictEqual(running.code, 1)
@@ -270,10 +273,10 @@ describe("ledger backup (PostgreSQL)", () => {
     Effect.gen(function* () {
       const [folder, url, other] = [yield* home, yield* database, yield* database]
       const ledger = yield* openPostgres(url)
-      const { accounts, key } = yield* history(ledger)
+      const { accounts, key } = yield* createHistory(ledger)
       const file = path.join(folder, "ledger", "ledger.sqlite")
       mkdirSync(path.dirname(file), { mode: 0o700 })
-      const before = yield* everything(ledger.administration, accounts)
+      const before = yield* readEverything(ledger.administration, accounts)
       const { code, stderr } = yield* Effect.promise(() =>
         run("larder-serve", ["ledger", "backup", "--to", file, "--json"], {
           LARDER_HOME: folder,
@@ -287,12 +290,12 @@ describe("ledger backup (PostgreSQL)", () => {
       yield* Effect.scoped(
         Effect.gen(function* () {
           const { administration } = yield* openEmbedded(folder)
-          assert.deepStrictEqual(yield* everything(administration, accounts), before)
+          assert.deepStrictEqual(yield* readEverything(administration, accounts), before)
         })
       )
       assert.strictEqual((yield* migrate(folder, other)).code, 0)
       const restored = yield* openPostgres(other)
-      assert.deepStrictEqual(yield* everything(restored.administration, accounts), before)
+      assert.deepStrictEqual(yield* readEverything(restored.administration, accounts), before)
     }).pipe(Effect.scoped)
   )
 
@@ -314,13 +317,13 @@ describe("ledger backup (PostgreSQL)", () => {
       })
       yield* refundCharge(url, "req /v1/stores")
       const day = new Date(now).toISOString().slice(0, 10)
-      const snapshotOf = Effect.fnUntraced(function* (administration: Administration["Service"]) {
+      const readAll = Effect.fnUntraced(function* (administration: Administration["Service"]) {
         return {
-          ...(yield* everything(administration, [id])),
+          ...(yield* readEverything(administration, [id])),
           usage: yield* administration.usage({ account_id: id, from: day, to: day })
         }
       })
-      const before = yield* snapshotOf(administration)
+      const before = yield* readAll(administration)
       assert.deepStrictEqual(before.totals.problems, [])
       assert.deepStrictEqual(before.usage, [
         { day, key_id: key.id, endpoint: "/v1/branded-foods", calls: 1, credits: 75 },
@@ -331,7 +334,7 @@ describe("ledger backup (PostgreSQL)", () => {
       mkdirSync(path.join(folder, "ledger"), { mode: 0o700 })
       yield* administration.backup({ file: path.join(folder, "ledger", "ledger.sqlite") })
       const restored = yield* openEmbedded(folder)
-      assert.deepStrictEqual(yield* snapshotOf(restored.administration), before)
+      assert.deepStrictEqual(yield* readAll(restored.administration), before)
       const view = yield* Effect.promise(() => restored.authenticate(key.key, Date.now()))
       if (view === undefined) throw new Error("unknown key")
       assert.strictEqual(restored.remaining(view, now), 75)
@@ -342,7 +345,7 @@ describe("ledger backup (PostgreSQL)", () => {
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       const ledger = yield* openPostgres(url)
-      yield* history(ledger)
+      yield* createHistory(ledger)
       const file = path.join(folder, "copy.sqlite")
       const backup = yield* Effect.forkChild(ledger.administration.backup({ file }))
       const modes = new Set<string>()

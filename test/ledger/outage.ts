@@ -1,4 +1,4 @@
-/** Two servers under load, an outage of the database that they share, and a check of the ledger once they are ready again. */
+/** Runs two servers under load through an outage of their database, and checks the ledger once they are ready again. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
@@ -10,7 +10,7 @@ import type { Server } from "../support/programs.ts"
 export const ready = "200 ready, ledger writable"
 export const notReady = "503 not ready, ledger not writable"
 
-export const readiness = (servers: ReadonlyArray<Server>): Promise<ReadonlyArray<string>> =>
+export const readReadiness = (servers: ReadonlyArray<Server>): Promise<ReadonlyArray<string>> =>
   Promise.all(
     servers.map(async ({ console: operators }) => {
       const response = await fetch(`${operators}/readyz`)
@@ -20,7 +20,7 @@ export const readiness = (servers: ReadonlyArray<Server>): Promise<ReadonlyArray
   )
 
 /** Calls continue before, during and after the outage. Some must fail with 503, and those are not charged. */
-export const runThrough = (
+export const runThroughOutage = (
   name: string,
   url: string,
   causeOutage: (context: History, servers: ReadonlyArray<Server>) => Promise<void>
@@ -32,7 +32,7 @@ export const runThrough = (
     await Promise.all(callers.map(({ allStarted }) => allStarted))
     observations.outage(true)
     await causeOutage(context, servers)
-    while ((await readiness(servers)).some((state) => state !== ready)) await sleep(20)
+    while ((await readReadiness(servers)).some((state) => state !== ready)) await sleep(20)
     const before = observations.paid.size
     while (observations.paid.size === before) await sleep(20)
     await Promise.all(callers.map(({ end }) => end()))

@@ -45,13 +45,13 @@ const pay = (sql: PgClient.PgClient, id: string, problem: string | null = null) 
   )
 
 describe("the anchor of a ledger in PostgreSQL", () => {
-  it.live("is the same for two servers that write concurrently, however late an earlier transaction commits", () =>
+  it.live("is the same for two servers that write concurrently, even if an earlier transaction commits late", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const made = yield* temporaryFolder
-      const places = [makeAnchorPlace(made, "here.json"), makeAnchorPlace(made, "there.json")]
+      const home = yield* temporaryFolder
+      const places = [makeAnchorPlace(home, "here.json"), makeAnchorPlace(home, "there.json")]
       const ledgers = yield* Effect.all([open(url), open(url)])
-      const [observer] = yield* Effect.all([connect(Redacted.make(url))])
+      const observer = yield* connect(Redacted.make(url))
       yield* createConsoleTables(observer)
       const keys = yield* Effect.all(ledgers.map((ledger) => makeKey(ledger)))
       yield* Effect.scoped(
@@ -82,17 +82,17 @@ describe("the anchor of a ledger in PostgreSQL", () => {
       if (here === undefined) throw new Error("no anchor")
       assert.deepStrictEqual({ ...there, at: "" }, { ...here, at: "" })
       assert.deepStrictEqual([here.entries, here.records], [202, 6])
-      const found = yield* verifyDatabase(observer, here)
-      assert.deepStrictEqual(found.problems, [])
-      assert.deepStrictEqual(found.younger_than_anchor, { entries: 0, records: 0 })
+      const verification = yield* verifyDatabase(observer, here)
+      assert.deepStrictEqual(verification.problems, [])
+      assert.deepStrictEqual(verification.younger_than_anchor, { entries: 0, records: 0 })
     }).pipe(Effect.scoped)
   )
 
   it.live("verifies a backup in a file, even with unusual characters in names and problems", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const made = yield* folder
-      const place = makeAnchorPlace(made)
+      const home = yield* folder
+      const place = makeAnchorPlace(home)
       const ledger = yield* open(url)
       const sql = yield* connectWithAnchor(url, place)
       yield* createConsoleTables(sql)
@@ -115,13 +115,13 @@ describe("the anchor of a ledger in PostgreSQL", () => {
       const anchor = yield* waitUntilAnchored(place, ({ entries, records }) => entries === 2 && records === 8)
       assert.deepStrictEqual((yield* verifyDatabase(sql, anchor)).problems, [])
 
-      mkdirSync(path.join(made, "ledger"), { mode: 0o700 })
-      yield* administration.backup({ file: path.join(made, "ledger", "ledger.sqlite") })
-      const found = yield* withDatabase(path.join(made, "ledger"), (sqlite) =>
+      mkdirSync(path.join(home, "ledger"), { mode: 0o700 })
+      yield* administration.backup({ file: path.join(home, "ledger", "ledger.sqlite") })
+      const verification = yield* withDatabase(path.join(home, "ledger"), (sqlite) =>
         verifyFile(sqlite, { sequence: 0, heads: new Map() }, anchor)
       )
-      assert.deepStrictEqual(found.problems, [])
-      assert.deepStrictEqual(found.younger_than_anchor, { entries: 0, records: 0 })
+      assert.deepStrictEqual(verification.problems, [])
+      assert.deepStrictEqual(verification.younger_than_anchor, { entries: 0, records: 0 })
     }).pipe(Effect.scoped)
   )
 
@@ -143,7 +143,7 @@ describe("the anchor of a ledger in PostgreSQL", () => {
       const { logger, messages } = collectMessages()
       yield* Effect.scoped(connectWithAnchor(url, { ...place, write: () => Effect.void })).pipe(Effect.provide(logger))
       assert.match(messages.join("\n"), /1 entries and 2 records of .* are younger than the anchor of/)
-      // the chain was followed meanwhile, and still passes through the older anchor
+      // the chain was followed, and still passes through the older anchor
       yield* Effect.scoped(connectWithAnchor(url, place))
       const { entries, records } = yield* readAnchor(place)
       assert.deepStrictEqual([entries - before.entries, records - before.records], [1, 2])

@@ -92,7 +92,7 @@ describe("the entries in the database", () => {
     "a hold": [
       `insert into ledger.holding
       select account_id, api_key.id, 20000, 0, server.id, 4701, 0 from ledger.api_key, ledger.server`,
-      /calls under way hold 4701 credits of account acct_\w+, whose balance is 4700/
+      /running calls hold 4701 credits of account acct_\w+, whose balance is 4700/
     ],
     "the account of a hold": [
       `insert into ledger.account values ('acct_other', 'x', now(), 0, 0, '');

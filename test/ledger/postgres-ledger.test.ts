@@ -326,12 +326,12 @@ describe("a charge whose response is lost", () => {
     }).pipe(Effect.scoped)
   )
 
-  /** Stores in-doubt calls, like a server that was killed before it knew whether they were charged. */
+  /** Stores in-doubt calls, like a server that was killed before it found out whether they were charged. */
   const storeInDoubt = (requestIds: ReadonlyArray<string>) => {
     const directory = mkdtempSync(path.join(inDoubtFolder, "in-doubt-"))
-    const { add, all } = openInDoubtFiles(directory)
+    const { add, list } = openInDoubtFiles(directory)
     add("killed", requestIds)
-    return { directory, unresolved: () => all().map(({ member }) => member) }
+    return { directory, unresolved: () => list().map(({ member }) => member) }
   }
 
   it.live("is refunded after a lock on its account, which delays neither the server nor other refunds", () =>

@@ -26,7 +26,7 @@ import {
 import { Effect, Option, Redacted, Schema } from "effect"
 import { oncePerFile } from "../support/once-per-file.ts"
 import { sampleGroups, temporaryFolder, written } from "../support/serve/sample-ledger.ts"
-import { copyOf, makeOriginals } from "./anchored-ledgers.ts"
+import { copyToNewFolder, makeOriginals } from "./anchored-ledgers.ts"
 import { database } from "./shared-ledger.ts"
 
 const originals = makeOriginals()
@@ -178,12 +178,14 @@ const changes = [
 
 /** Thrown to roll back the changes. */
 class Found extends Schema.TaggedError<Found>()("Found", {
-  believed: Schema.Array(Schema.String),
+  withoutAnchor: Schema.Array(Schema.String),
   found: Schema.Array(Schema.String)
 }) {}
 
 describe("a ledger in PostgreSQL whose rows were changed, with every hash, sum and record recomputed", () => {
-  const sound = oncePerFile(Effect.flatMap(originals, ({ stopped }) => Effect.flatMap(copyOf(stopped), moveToDatabase)))
+  const sound = oncePerFile(
+    Effect.flatMap(originals, ({ stopped }) => Effect.flatMap(copyToNewFolder(stopped), moveToDatabase))
+  )
 
   it.live("adds up, and matches the anchor of the folder that it was moved from", () =>
     Effect.gen(function* () {
@@ -201,13 +203,13 @@ describe("a ledger in PostgreSQL whose rows were changed, with every hash, sum a
       const tamper = Effect.gen(function* () {
         yield* run(sql, `${disableGuards}; ${statements}`)
         yield* forge(sql)
-        const { problems: believed } = yield* verifyContents(sql)
+        const { problems: withoutAnchor } = yield* verifyContents(sql)
         const { problems: found } = yield* verifyContents(sql, anchor)
-        return yield* new Found({ believed, found })
+        return yield* new Found({ withoutAnchor, found })
       })
-      const { believed, found } = yield* sql.withTransaction(tamper).pipe(Effect.catchTag("Found", Effect.succeed))
+      const { withoutAnchor, found } = yield* sql.withTransaction(tamper).pipe(Effect.catchTag("Found", Effect.succeed))
       assert.deepStrictEqual(
-        believed.filter((problem) => !/leaves a balance|highest budget|was charged to key/.test(problem)),
+        withoutAnchor.filter((problem) => !/leaves a balance|highest budget|was charged to key/.test(problem)),
         []
       )
       assert.match(
@@ -257,7 +259,7 @@ describe("a ledger in PostgreSQL whose rows were changed, with every hash, sum a
       const tamper = Effect.gen(function* () {
         yield* run(sql, `${disableGuards}; ${statements}`)
         const { problems } = yield* verifyContents(sql)
-        return yield* new Found({ believed: [], found: problems })
+        return yield* new Found({ withoutAnchor: [], found: problems })
       })
       const { found } = yield* sql.withTransaction(tamper).pipe(Effect.catchTag("Found", Effect.succeed))
       assert.include(found, problem)
@@ -269,7 +271,7 @@ describe("an entry in PostgreSQL that has the same hash as the one that was writ
   it.live("is reported, for example if a line break in its note replaces the expiry of its credits", () =>
     Effect.gen(function* () {
       const { stopped } = yield* originals
-      const sql = yield* moveToDatabase(yield* copyOf(stopped))
+      const sql = yield* moveToDatabase(yield* copyToNewFolder(stopped))
       const first = "where account_id = 'acct_a' and position = 1"
       yield* run(sql, `${disableGuards}; update ledger.entry set expires_at = '2100-01-31T00:00:00.000Z' ${first}`)
       yield* forge(sql)
@@ -301,7 +303,7 @@ describe("another ledger in place of the anchored one", () => {
   it.live("is refused by a start, and never replaces the anchor: an older copy", () =>
     Effect.gen(function* () {
       const { older } = yield* originals
-      const { message, problems } = yield* expectRefusal(yield* copyOf(older))
+      const { message, problems } = yield* expectRefusal(yield* copyToNewFolder(older))
       assert.match(message, /does not pass through its anchor at .*: its chain ends at entry 39 and record 5/)
       assert.match(problems, /was anchored at entry 62 and record 7, and ends at entry 39 and record 5/)
     }).pipe(Effect.scoped)

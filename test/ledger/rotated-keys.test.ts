@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Administration, timestampOf } from "@larder/serve/ledger"
 import { Clock, Effect } from "effect"
-import { inTime } from "./in-time.ts"
 import { admit, database, endpoint, makeKey, open, places, readEntries, tryCall } from "./shared-ledger.ts"
+import { runAtTestTime } from "./test-time.ts"
 
 const hour = 3_600_000
 const rotate = (administration: Administration["Service"], key_id: string, overlap_hours: number) =>
@@ -104,7 +104,7 @@ describe.each(Object.entries(places))("a key that is rotated in %s", (_, place) 
 
 describe.each(Object.entries(places))("a key that has expired in %s", (_, place) => {
   it.live("cannot be rotated until it has a later expiry, because its new secret would be refused, too", () =>
-    inTime(({ now, pass }) =>
+    runAtTestTime(({ now, pass }) =>
       Effect.gen(function* () {
         const ledger = yield* yield* place
         const { administration } = ledger

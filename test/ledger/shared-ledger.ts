@@ -1,4 +1,4 @@
-/** Opens ledgers for tests, in PostgreSQL or in both stores, and does what many tests do with them. */
+/** Ledgers for tests, in PostgreSQL or in both stores, and actions that many tests share. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -8,7 +8,7 @@ import {
   administerPostgres,
   bookWhileFree,
   connect,
-  type LeaseHabits,
+  type LeasePolicy,
   type LedgerAccess,
   openEmbeddedLedger,
   openPostgresLedger,
@@ -25,16 +25,16 @@ export const endpoint = "/v1/stores"
 export const database = Effect.suspend(() => pooledDatabase(inject("postgresUrl")))
 export const inDoubtFolder = mkdtempSync(path.join(tmpdir(), "larder-doubts-"))
 afterAll(() => rmSync(inDoubtFolder, { recursive: true }))
-export const open = (url: string, directory = inDoubtFolder, habits?: LeaseHabits) =>
-  openPostgresLedger(Redacted.make(url), directory, habits)
+export const open = (url: string, directory = inDoubtFolder, leasePolicy?: LeasePolicy) =>
+  openPostgresLedger(Redacted.make(url), directory, leasePolicy)
 export const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-both-stores-"))),
-  (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+  (created) => Effect.sync(() => rmSync(created, { recursive: true, force: true }))
 )
 
 /** Each creates a ledger, and returns the effect that opens it, any number of times. */
 export const places = {
-  "a folder": Effect.map(folder, (made) => openEmbeddedLedger(path.join(made, "ledger"))),
+  "a folder": Effect.map(folder, (created) => openEmbeddedLedger(path.join(created, "ledger"))),
   PostgreSQL: Effect.map(database, (url) => open(url))
 }
 
@@ -43,10 +43,10 @@ export const client = (url: string) =>
   Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url) })), (built) => Context.get(built, PgClient.PgClient))
 
 /** A server takes a lease at the first call, unless another server has called in the last second. */
-export const eagerLeases: LeaseHabits = { groupsBeforeLease: 1, sharedFor: 1_000 }
+export const eagerLeases: LeasePolicy = { groupsBeforeLease: 1, sharedFor: 1_000 }
 export const openEager = (url: string) => open(url, inDoubtFolder, eagerLeases)
 
-/** Locks the row of an account in another session until `end` has run. Returns the fiber of that session once the row is locked. */
+/** Locks the row of an account in another session until `end` has run. Returns its fiber once the row is locked. */
 export const lockAccount = Effect.fnUntraced(function* (url: string, id: string, end: Effect.Effect<void>) {
   const sql = yield* client(url)
   const locked = yield* Deferred.make<void>()

@@ -158,11 +158,11 @@ describe.each(Object.entries(places))("a key with shorter budgets in %s", (_, pl
 })
 
 describe("a key with a daily budget, called on two servers", () => {
-  it.live("spends exactly its budget over both, whatever each of them has leased or reserved", () =>
+  it.live("spends exactly its budget over both, although both lease the account or reserve credits of it", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const habits = { ...eagerLeases, sharedFor: 5 }
-      const servers = [yield* open(url, inDoubtFolder, habits), yield* open(url, inDoubtFolder, habits)]
+      const leasePolicy = { ...eagerLeases, sharedFor: 5 }
+      const servers = [yield* open(url, inDoubtFolder, leasePolicy), yield* open(url, inDoubtFolder, leasePolicy)]
       const [here] = servers
       if (here === undefined) return
       const key = yield* makeLimitedKey(

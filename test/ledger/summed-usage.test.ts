@@ -10,7 +10,7 @@ import { database, makeKey, november, october, open } from "./shared-ledger.ts"
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-usage-"))),
-  (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+  (created) => Effect.sync(() => rmSync(created, { recursive: true, force: true }))
 )
 
 const createKeys = ({ administration }: LedgerAccess, account_id: string, count: number) =>
@@ -32,8 +32,8 @@ const createAndCopyKeys = Effect.fnUntraced(function* (
 
 /** Each creates a ledger, and returns how to open it and how to give an account many keys. */
 const places = {
-  "a folder": Effect.map(folder, (made) => ({
-    opening: openEmbeddedLedger(path.join(made, "ledger")),
+  "a folder": Effect.map(folder, (created) => ({
+    opening: openEmbeddedLedger(path.join(created, "ledger")),
     addKeys: createKeys
   })),
   PostgreSQL: Effect.map(database, (url) => ({
@@ -70,7 +70,7 @@ const periods = [
   ["0001-01-01", "9999-12-31", 7]
 ] as const
 
-describe.each(Object.entries(places))("usage added up in %s", (_, place) => {
+describe.each(Object.entries(places))("summed usage in %s", (_, place) => {
   it.live("is grouped by day, by key and by endpoint, for all calls or for some", () =>
     Effect.gen(function* () {
       const { opening } = yield* place

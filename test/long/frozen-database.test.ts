@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { notReady, readiness, runThrough, withConnection } from "../ledger/outage.ts"
+import { notReady, readReadiness, runThroughOutage, withConnection } from "../ledger/outage.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { type Postgres, startPostgres } from "../support/postgres/server.ts"
 
@@ -37,10 +37,10 @@ const stopDatabase = (url: string, whileStopped: () => Promise<void>) =>
 describe("a database that is frozen for 11 seconds", () => {
   it("makes calls end with 503 at no cost, and the servers are ready again after it", async () => {
     const url = await newDatabase(postgres.url)
-    await runThrough("frozen database", url, ({ observations }, servers) =>
+    await runThroughOutage("frozen database", url, ({ observations }, servers) =>
       stopDatabase(url, async () => {
         await sleep(stoppedFor)
-        expect(await readiness(servers)).toEqual([notReady, notReady])
+        expect(await readReadiness(servers)).toEqual([notReady, notReady])
         expect(observations.unavailable.length).toBeGreaterThan(0)
       })
     )

@@ -1,4 +1,4 @@
-/** A server that is frozen for so long that other servers consider it dead. Fifteen seconds. */
+/** A server that is frozen until other servers consider it dead. Fifteen seconds. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { describe, inject, it } from "vitest"
 import { history } from "../crash/history.ts"
@@ -17,7 +17,7 @@ describe("a server that is frozen for 7 seconds", () => {
       frozen.child.kill("SIGSTOP")
       await sleep(freeze) // the other server responds to every call
       observations.outage(true)
-      callers[0]?.tolerate("closed connections") // Node closes connections that were idle for so long before it reads what has arrived
+      callers[0]?.tolerate("closed connections") // Node closes idle connections before it reads what has arrived
       frozen.child.kill("SIGCONT")
       while (!(await fetch(`${frozen.console}/readyz`)).ok) await sleep(20)
       await Promise.all(callers.map(({ end }) => end()))

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
 import { describe, expect, inject, it } from "vitest"
-import { runThrough, withConnection } from "../ledger/outage.ts"
+import { runThroughOutage, withConnection } from "../ledger/outage.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 
 /** Milliseconds. Longer than a server waits for the database. */
@@ -16,7 +16,7 @@ const lock = (url: string, statement: string, params: ReadonlyArray<string>, whi
 describe("a call that meets a lock", () => {
   it("ends with 503 at no cost when its account or all are locked; calls of other accounts succeed", async () => {
     const url = await newDatabase(inject("postgresUrl"))
-    await runThrough("locked accounts", url, async ({ actors, observations }) => {
+    await runThroughOutage("locked accounts", url, async ({ actors, observations }) => {
       await lock(url, "select from ledger.account where id = $1 for update", [actors.poor], async () => {
         await sleep(lockedFor / 2)
         const before = observations.paid.size

@@ -1,7 +1,7 @@
 /**
  * Sends every request of Larder to Stripe, with every parameter, to Stripe's own mock, which refuses what is not in Stripe's
- * OpenAPI description. That does not say which parameters exclude each other: see `payments/stripe-rules.ts`. Needs Go to
- * build the mock, which takes about a minute the first time.
+ * OpenAPI description. Which parameters exclude each other is not part of it: see `payments/stripe-rules.ts`.
+ * Needs Go to build the mock, which takes about a minute the first time.
  */
 import { assert, it } from "@effect/vitest"
 import type { PaymentQuery } from "@larder/serve/billing"
@@ -21,7 +21,7 @@ import type { SentRequest, StripeHost } from "../payments/stripe-host.ts"
 import { hasGo, startStripeMock } from "../payments/stripe-mock.ts"
 import { findKnownName, knownParameters, listNames, parseRequest } from "../payments/stripe-rules.ts"
 
-const listOf = <A, I>(of: Schema.Codec<A, I>) => Schema.Struct({ data: Schema.Array(of) })
+const listOf = <A, I>(item: Schema.Codec<A, I>) => Schema.Struct({ data: Schema.Array(item) })
 
 /** What Larder reads from the responses. */
 const responseSchemas: Readonly<Record<string, Schema.Codec<unknown, unknown>>> = {
@@ -65,7 +65,7 @@ const fill = ({ account, state }: StripeHost) => {
   account.endpoints = Array.from({ length: 101 }, () => endpoint)
 }
 
-/** All that Larder asks of Stripe, at the test's own host: it keeps what it is told, which Stripe's mock does not. */
+/** Sends every request to the test's own host, which stores what it receives; Stripe's mock does not. */
 const sendEveryRequest = Effect.gen(function* () {
   const { host, settings, harness } = yield* stripeHarnessWithHost
   const { processor } = harness
@@ -106,16 +106,16 @@ const sendToMock = async (mock: string, { body, method, path, query }: SentReque
 it.live("every request that Larder sends is known, with every parameter", () =>
   Effect.gen(function* () {
     const sent = yield* sendEveryRequest
-    const driven = sent.flatMap(({ body, method, path, query }) => {
+    const sentNames = sent.flatMap(({ body, method, path, query }) => {
       const { name } = parseRequest(method, path)
       const names = listNames(parseParams(method === "GET" ? query.slice(1) : body))
       return [name, ...names.map((param) => `${name} ${findKnownName(name, param)}`)]
     })
-    const all = Object.entries(knownParameters).flatMap(([name, params]) => [
+    const expected = Object.entries(knownParameters).flatMap(([name, params]) => [
       name,
       ...params.map((param) => `${name} ${param}`)
     ])
-    assert.deepStrictEqual([...new Set(driven)].toSorted(), all.toSorted())
+    assert.deepStrictEqual([...new Set(sentNames)].toSorted(), expected.toSorted())
   })
 )
 

@@ -1,5 +1,4 @@
 /** URLs that no page links to, with PostgreSQL, which accepts fewer characters than SQLite. */
-
 import { isTemporary } from "@larder/serve/console"
 import { LedgerUnavailable } from "@larder/serve/ledger"
 import { ConsoleDatabase } from "@larder/serve/persistence"

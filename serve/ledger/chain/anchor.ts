@@ -1,6 +1,6 @@
 /**
- * The anchor: the head of the ledger's chain, stored in a file or at a URL (PUT and GET) that an attacker who can write the
- * ledger cannot reach. A comparison of the chain with the anchor detects every change to entries and records before it.
+ * The anchor: the head of the ledger's chain, stored in a file or at a URL (PUT and GET) that an attacker who can write
+ * the ledger cannot reach. A comparison of the chain with the anchor detects every change to entries and records before it.
  */
 import { open, readFile, realpath, rename } from "node:fs/promises"
 import path from "node:path"

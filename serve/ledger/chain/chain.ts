@@ -100,24 +100,24 @@ export const isSameHead = (head: Head, otherHead: Head): boolean =>
  * through the anchor if there is one. `report` receives each problem.
  */
 export const checkChain = (stored: Head, anchor: Head | undefined, report: (problem: string) => void) => {
-  const missing = new Map<string, Head>()
-  if (stored.entries + stored.records > 0) missing.set("was followed to", stored)
-  if (anchor !== undefined) missing.set("was anchored at", anchor)
+  const expectedHeads = new Map<string, Head>()
+  if (stored.entries + stored.records > 0) expectedHeads.set("was followed to", stored)
+  if (anchor !== undefined) expectedHeads.set("was anchored at", anchor)
   return {
     /** Called for each head on the way. */
     visit: (head: Head): void => {
-      for (const [what, expected] of missing) {
+      for (const [event, expected] of expectedHeads) {
         if (!isAtSamePlace(head, expected)) continue
-        missing.delete(what)
+        expectedHeads.delete(event)
         if (head.hash === expected.hash) continue
-        report(`the chain ${what} entry ${head.entries} and record ${head.records}, and has a different hash there`)
+        report(`the chain ${event} entry ${head.entries} and record ${head.records}, and has a different hash there`)
       }
     },
     /** Returns how many links are newer than the anchor. */
     finish: (end: Head): Pick<Verification, "younger_than_anchor"> => {
-      for (const [what, { entries, records }] of missing) {
+      for (const [event, { entries, records }] of expectedHeads) {
         report(
-          `the chain ${what} entry ${entries} and record ${records}, and ends at entry ${end.entries} and record ${end.records}`
+          `the chain ${event} entry ${entries} and record ${records}, and ends at entry ${end.entries} and record ${end.records}`
         )
       }
       if (anchor === undefined) return {}

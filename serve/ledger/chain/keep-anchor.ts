@@ -1,7 +1,7 @@
 /**
  * Maintains the anchor of a running server: writes it when the chain has grown, at most once a second, and at a clean
  * stop, which always logs the head. A start first checks the ledger against the anchor, so a ledger that has lost its
- * end, or that cannot be opened, never replaces it.
+ * end, or that cannot be opened, never replaces the anchor.
  */
 import { Clock, Effect, Option, Schedule, Schema } from "effect"
 import type { LedgerUnavailable } from "../errors.ts"
@@ -9,7 +9,7 @@ import { timestampOf } from "../utc-calendar.ts"
 import { type Anchor, type AnchorPlace, Anchor as AnchorRecord } from "./anchor.ts"
 import { type Head, isSameHead } from "./chain.ts"
 
-/** The chain of the whole ledger, wherever it is stored. */
+/** The chain of the whole ledger, in any store. */
 export interface Chain {
   /**
    * Why the chain does not pass through an anchor, and how many links are newer if it does. The chain is followed only
@@ -78,7 +78,7 @@ export const keepAnchor = Effect.fn("Anchor.keep")(function* <A, E, R>(
     }
     isFailing = false
   })
-  /** Logged once, until it works again. */
+  /** Logs only the first of consecutive failures. */
   const warn = (error: { readonly message: string }) =>
     Effect.suspend(() => {
       const isFirst = !isFailing

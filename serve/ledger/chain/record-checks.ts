@@ -4,10 +4,10 @@
  */
 import { type RecordedTable, recordedTables, recordNames } from "./recorded-tables.ts"
 
-/** Whether a record belongs to no row that the ledger records. */
+/** Condition in SQL: the kind of a record is unknown, or its body has no id. */
 export const isOfUnknownKind = `(kind not in (${recordedTables.map((table) => `'${table}'`).join(", ")}) or body ->> 'id' is null)`
 
-/** `asJson` casts a body to the type in which bodies are compared. Only payments can be removed: their record says so. */
+/** `asJson` casts a body to the type in which bodies are compared. Only payments can be removed, which their last record states. */
 const selectLastRecords = (table: RecordedTable, asJson: (body: string) => string) => `
   select cast(body ->> 'id' as text) as id, ${asJson("body")} as body,
     ${table === "payment" ? "coalesce(cast(body ->> 'removed' as text) in ('true', '1'), false)" : "false"} as is_removed

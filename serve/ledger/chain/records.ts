@@ -27,7 +27,7 @@ export const ApiKey = Schema.Struct({
   id: Schema.String,
   account_id: Schema.String,
   name: Schema.String,
-  /** Texts, because a key may have scopes of a data set that another version knows: they are kept, and allow nothing. */
+  /** Any text: scopes of a data set that this version does not include are kept, but allow nothing. */
   scopes: Schema.Array(Schema.String),
   /** 0 pauses the key. */
   budget_credits: Schema.Int,
@@ -40,7 +40,7 @@ export const ApiKey = Schema.Struct({
   former_expires_at: TimestampOrNull,
   created_at: Timestamp,
   revoked_at: TimestampOrNull,
-  /** May be changed, also after it has passed. */
+  /** Can be changed even after it has passed. */
   expires_at: TimestampOrNull,
   revision: Schema.Int
 })
@@ -64,7 +64,7 @@ export const entryTypes = ["grant", "charge", "top_up", "auto_recharge", "refund
 
 export const Entry = Schema.Struct({
   sequence: describeInt(
-    "Number of the entry in the ledger, in the order of writing. An embedded ledger leaves no number out."
+    "Number of the entry in the ledger, in the order of writing. Without gaps in an embedded ledger."
   ),
   account_id: describeText("Account: `account.id`."),
   position: describeInt(
@@ -88,7 +88,7 @@ export const Entry = Schema.Struct({
     "Credits added to the balance; negative for charges, for money that went out (a `refund` of a payment, an `adjustment` for a dispute), and for credits that expired."
   ),
   balance: describeInt(
-    "Balance of the account after the entry, in credits. Negative only if money went out whose credits were spent or had expired, and by no more than that."
+    "Balance of the account after the entry, in credits. Negative only after a refund or a dispute of a payment whose credits were spent or had expired, and by no more than those."
   ),
   budget_credits: describeOptionalInt(
     "Monthly budget of the key when the call was admitted, in credits; null except for charges."
@@ -103,7 +103,7 @@ export const Entry = Schema.Struct({
     description: "When the unspent credits of this entry expire, in UTC; null if they do not expire."
   }),
   grants: describeOptionalText(
-    "What the entry takes from expiring credits (negative) or returns to them, as `position:credits` of the entries that granted them, separated by spaces; null if it affects none. Calls spend first what expires first."
+    "What the entry takes from expiring credits (negative) or returns to them, as `position:credits` of the entries that granted them, separated by spaces; null if it affects none. Calls first spend the credits that expire first."
   ),
   hash: describeText(
     "SHA-256 in hexadecimal over the hash of the account's previous entry and the fields of this one except `sequence`: a changed, removed or added entry breaks the chain of its account."

@@ -18,7 +18,7 @@ const summarizeAccount = ({ grants, head, record }: AccountState, now: number): 
   expiring: listUnspentGrants(grants, now)
 })
 
-const summaryOfKey = (key: KeyState, now: number): KeySummary => {
+const summarizeKeyState = (key: KeyState, now: number): KeySummary => {
   const day = dayNumber(now)
   return summarizeKey(key.record, {
     month: spentInMonth(key, day),
@@ -39,17 +39,19 @@ const expiryInterval = "1 second"
 const readKeyTexts = ({ keys }: LedgerState) =>
   new Map([...keys.values()].map(({ record }): [string, string] => [record.id, JSON.stringify(keyCells(record))]))
 
-/** Keys whose stored text is neither what this process knew before the read nor what it knows now. */
+/** Keys that differ between the file and this process. A key that was changed during the read may have either state. */
 const findChangedKeys = (
   before: ReadonlyMap<string, string>,
   stored: ReadonlyMap<string, string>,
   now: ReadonlyMap<string, string>
 ): ReadonlyArray<string> => [
   ...[...stored].flatMap(([id, text]) =>
-    text === before.get(id) || text === now.get(id) ? [] : [`key ${id} is not what the running server knows`]
+    text === before.get(id) || text === now.get(id)
+      ? []
+      : [`key ${id} in the file differs from the one in the running server`]
   ),
   ...[...before.keys()].flatMap((id) =>
-    stored.has(id) ? [] : [`key ${id} is known to the running server, but missing in the file`]
+    stored.has(id) ? [] : [`key ${id} exists in the running server, but is missing in the file`]
   )
 ]
 
@@ -62,7 +64,7 @@ export const administerEmbedded = Effect.fnUntraced(function* (
   store: LedgerStore,
   user: LedgerUser
 ) {
-  const oneChange = yield* Semaphore.make(1)
+  const changeLock = yield* Semaphore.make(1)
 
   const findAccount = (id: string) =>
     Effect.suspend(() => {
@@ -95,7 +97,7 @@ export const administerEmbedded = Effect.fnUntraced(function* (
           for (const { account } of expired) account.removingExpiredUntil = 0
         })
       )
-    }).pipe(oneChange.withPermit, Effect.uninterruptible, Effect.ignore)
+    }).pipe(changeLock.withPermit, Effect.uninterruptible, Effect.ignore)
   const expireAll = expire(() => [...state.accountsWithExpiringCredits])
   if (user === "server") yield* Effect.forkScoped(Effect.repeat(expireAll, Schedule.spaced(expiryInterval)))
 
@@ -114,16 +116,16 @@ export const administerEmbedded = Effect.fnUntraced(function* (
       Effect.sync(() =>
         listKeys(accountId)
           .toSorted(oldestFirst)
-          .map((key) => summaryOfKey(key, now))
+          .map((key) => summarizeKeyState(key, now))
       ),
-    key: (id, now) => Effect.map(findKey(id), (key) => summaryOfKey(key, now)),
+    key: (id, now) => Effect.map(findKey(id), (key) => summarizeKeyState(key, now)),
     accountOfKey: (id) => Effect.map(findKey(id), ({ record }) => record.account_id),
     keyRecord: (id) => Effect.map(findKey(id), ({ record }) => record),
-    countValidKeys: (accountId) =>
+    countUnrevokedKeys: (accountId) =>
       Effect.sync(() => listKeys(accountId).filter(({ record }) => record.revoked_at === null).length),
     accountOfBooking: (type, reference) => Effect.sync(() => state.booked.get(bookingId(type, reference))),
     change: (_, work) =>
-      Effect.flatMap(Clock.currentTimeMillis, work).pipe(oneChange.withPermit, Effect.uninterruptible),
+      Effect.flatMap(Clock.currentTimeMillis, work).pipe(changeLock.withPermit, Effect.uninterruptible),
     write,
     usage: store.usage,
     summedUsage: store.summedUsage,

@@ -1,7 +1,7 @@
 /**
  * A consistent snapshot of everything in the SQLite file, taken while charges continue. The copy is made in a folder
- * that only its owner can read, and is checked and flushed before it gets its final name. In an empty folder, under the
- * name `ledger.sqlite`, it is the restored ledger.
+ * that only its owner can read, and is checked and flushed before it gets its final name. To restore it, put it into an
+ * empty folder under the name `ledger.sqlite`.
  */
 import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs"
 import path from "node:path"
@@ -37,7 +37,7 @@ const finishCopy = (part: string): number => {
   }
 }
 
-export const makeFolderBeside = (file: string) => mkdtempSync(path.join(path.dirname(file), "larder-backup-"))
+export const makeFolderNextTo = (file: string) => mkdtempSync(path.join(path.dirname(file), "larder-backup-"))
 
 export const finishBackup = (part: string, file: string): Backup => {
   chmodSync(part, 0o600)
@@ -50,7 +50,7 @@ export const finishBackup = (part: string, file: string): Backup => {
 }
 
 export const backUpFile = (sqlite: Sqlite, file: string): Backup => {
-  const folder = makeFolderBeside(file)
+  const folder = makeFolderNextTo(file)
   try {
     const part = ledgerPath(folder)
     sqlite.run("vacuum into $1", [part])

@@ -18,7 +18,7 @@ import { LedgerFile } from "./ledger-file.ts"
 
 type Database = ConsoleDatabase["Service"]
 
-/** Rows per transaction. It takes a millisecond or less; charged calls wait for its end. */
+/** Rows per transaction, which takes a millisecond or less. Charges wait until it ends. */
 const maxRowsPerTransaction = 250
 const inThread = new URL("../../persistence/in-thread.ts", import.meta.url).href
 

@@ -56,7 +56,7 @@ const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: Ledge
   let isWritable = true
   let probe: NodeJS.Timeout | undefined
 
-  const open = (): PendingGroup => {
+  const openGroup = (): PendingGroup => {
     if (pending !== undefined) return pending
     if (writing === undefined) setImmediate(write)
     pending = newGroup()
@@ -82,7 +82,7 @@ const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: Ledge
     counters.groups++
     counters.durable_seconds += (performance.now() - group.since) / 1_000
     isWritable = true
-    next()
+    scheduleNext()
     group.durable.resolve()
   }
 
@@ -91,12 +91,12 @@ const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: Ledge
     counters.failed_groups++
     isWritable = false
     clearTimeout(probe)
-    probe = setTimeout(() => open().durable.promise.catch(() => {}), retryDelay).unref() // a failure schedules the next
-    next()
+    probe = setTimeout(() => openGroup().durable.promise.catch(() => {}), retryDelay).unref() // a failure schedules the next
+    scheduleNext()
     group.durable.reject(error)
   }
 
-  const next = () => {
+  const scheduleNext = () => {
     writing = undefined
     if (pending !== undefined) setImmediate(write)
   }
@@ -104,14 +104,14 @@ const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: Ledge
   return {
     /** Resolves when the charge is durable. Rejects if it could not be written; the hold is then released. */
     charge: (hold: Hold, draft: Draft): Promise<void> => {
-      const group = open()
+      const group = openGroup()
       group.drafts.push(draft)
       group.holds.push(hold)
       return group.durable.promise
     },
     /** Resolves when the decision is durable and in force. */
     decide: ({ accounts, keys, entries }: Decision): Promise<void> => {
-      const group = open()
+      const group = openGroup()
       group.accounts.push(...accounts)
       group.keys.push(...keys)
       group.drafts.push(...entries)
@@ -142,7 +142,7 @@ export const openLedgerOver = Effect.fnUntraced(function* (store: LedgerStore, u
   for (const { id, scopes } of loaded.keys) {
     const unknown = scopes.filter((scope) => !isScope(scope))
     if (unknown.length === 0) continue
-    yield* Effect.logWarning(`${id} has scopes that this version of Larder does not know; they allow nothing`).pipe(
+    yield* Effect.logWarning(`${id} has scopes that this version of Larder does not include; they allow nothing`).pipe(
       Effect.annotateLogs({ scopes: unknown })
     )
   }

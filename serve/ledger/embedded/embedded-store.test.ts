@@ -1,4 +1,4 @@
-/** The ledger in a folder: it contains what was written when it is opened again, whatever its size and disk errors. */
+/** The ledger in a folder: when it is opened again, it contains what was written, even after a kill or a full disk. */
 import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -81,9 +81,9 @@ describe("the ledger in a folder", () => {
       const countDown = (from: number, count: number) => Array.from({ length: count }, (_, index) => from - index)
       yield* written(folder, [birth])
       let last = 1
-      for (const more of [10, 30, 20, 120]) {
-        yield* opened(folder, (store) => append(store, [charges(...countDown(last + more, more).toReversed())]))
-        last += more
+      for (const added of [10, 30, 20, 120]) {
+        yield* opened(folder, (store) => append(store, [charges(...countDown(last + added, added).toReversed())]))
+        last += added
         const check = opened(folder, (store) =>
           Effect.gen(function* () {
             assert.deepStrictEqual(yield* read(store, last + 1, 1_000), countDown(last, last))
@@ -93,7 +93,7 @@ describe("the ledger in a folder", () => {
           })
         )
         yield* check
-        if (more > 10) {
+        if (added > 10) {
           yield* followUp(folder)
           yield* check
         }

@@ -72,7 +72,7 @@ export const countLinks = (sqlite: Sqlite): Omit<Head, "hash"> => {
 }
 
 /** The problem if links of the chain, which was already followed to this head, are missing; otherwise undefined. */
-export const findCut = (sqlite: Sqlite, { entries, records }: Head): string | undefined => {
+export const findTruncation = (sqlite: Sqlite, { entries, records }: Head): string | undefined => {
   const end = countLinks(sqlite)
   return end.entries < entries || end.records < records
     ? `its chain ends at entry ${end.entries} and record ${end.records}, and was followed to entry ${entries} and record ${records}`
@@ -84,7 +84,7 @@ export const findCut = (sqlite: Sqlite, { entries, records }: Head): string | un
  * stored head; only a verification detects a change in an older part, even if every hash in the file was recomputed.
  */
 export const findChainProblem = (sqlite: Sqlite, stored: Head, anchor: Head): string | undefined => {
-  const missing = findCut(sqlite, stored) ?? findCut(sqlite, anchor)
+  const missing = findTruncation(sqlite, stored) ?? findTruncation(sqlite, anchor)
   if (missing !== undefined) return missing
   const isBehind = stored.entries <= anchor.entries && stored.records <= anchor.records
   const [from, to] = isBehind ? [stored, anchor] : [anchor, stored]
@@ -92,6 +92,5 @@ export const findChainProblem = (sqlite: Sqlite, stored: Head, anchor: Head): st
   followFileChain(sqlite, from, (head) => {
     if (isAtSamePlace(head, to)) reached = head
   })
-  if (reached === undefined) return "its chain ends before"
-  return reached.hash === to.hash ? undefined : "its chain is a different one"
+  return reached?.hash === to.hash ? undefined : "its chain is a different one"
 }

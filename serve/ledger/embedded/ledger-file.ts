@@ -81,7 +81,7 @@ const lockFolder = Effect.fnUntraced(function* (folder: string) {
   )
 })
 
-/** Refuses a ledger of a form that was never released, instead of treating its folder as empty. */
+/** Refuses a ledger in a format that was never released, instead of treating its folder as empty. */
 const refuseOldFormat = Effect.fnUntraced(function* (folder: string) {
   const old = readdirSync(folder).find((name) => name === "ledger.duckdb" || /^journal-\d+\.ndjson$/.test(name))
   if (old === undefined) return
@@ -95,13 +95,13 @@ const refuseOldFormat = Effect.fnUntraced(function* (folder: string) {
 /** Refuses to create a new file if the file is missing, but its write-ahead log or `sums.sqlite` exists. */
 const refuseMissing = Effect.fnUntraced(function* (file: string, sums: string) {
   if (existsSync(file) && statSync(file).size > 0) return
-  const left = [`${file}-wal`, sums].find((name) => existsSync(name))
-  if (left !== undefined) {
-    return yield* new LedgerDamaged({ place: file, problem: `it is missing or empty, but ${left} exists` })
+  const leftover = [`${file}-wal`, sums].find((name) => existsSync(name))
+  if (leftover !== undefined) {
+    return yield* new LedgerDamaged({ place: file, problem: `it is missing or empty, but ${leftover} exists` })
   }
 })
 
-interface File {
+interface OpenedFile {
   readonly directory: string
   readonly file: string
   readonly sums: string
@@ -109,7 +109,7 @@ interface File {
   readonly sqlite: Sqlite
   /** Reads on this thread, including the derived tables. */
   readonly reading: Sqlite
-  /** Runs reads that would delay requests, and writes that need not be flushed immediately. */
+  /** Runs reads that would delay requests, and writes that do not have to be flushed immediately. */
   readonly thread: Thread
 }
 
@@ -163,9 +163,9 @@ export const openLedgerFile = Effect.fn("LedgerFile.open")(function* (directory:
     ),
     (keeping) => Effect.promise(keeping.close)
   )
-  return { directory: folder, file, sums, sqlite, reading, thread } satisfies File
+  return { directory: folder, file, sums, sqlite, reading, thread } satisfies OpenedFile
 })
 
-export class LedgerFile extends Context.Service<LedgerFile, File>()("larder/serve/LedgerFile") {
+export class LedgerFile extends Context.Service<LedgerFile, OpenedFile>()("larder/serve/LedgerFile") {
   static readonly layer = (directory: string) => Layer.effect(LedgerFile, openLedgerFile(directory))
 }

@@ -29,7 +29,7 @@ export class LedgerMoved extends Schema.TaggedError<LedgerMoved>()("LedgerMoved"
 const toUnavailable = (cause: unknown) => new LedgerUnavailable({ action: "be marked as moved", cause })
 
 /** The mark is written as a whole or not at all, even after a power failure. */
-export const writeMigrationMarker = (stage: Mark["stage"], directory: string, place: string) =>
+export const writeMigrationMark = (stage: Mark["stage"], directory: string, place: string) =>
   Effect.try({
     try: () => {
       const part = `${markPath(directory)}.part`

@@ -1,6 +1,6 @@
 /**
- * What a start reads, even of a long ledger: accounts, keys, the head of each account and the spending of keys. It also
- * checks the newest entries; `larder-serve ledger verify` checks everything.
+ * Reads what a start needs, without reading all of a long ledger: accounts, keys, the head of each account and the
+ * spending of keys. Also checks the newest entries; `larder-serve ledger verify` checks everything.
  */
 import type { Sqlite, SqliteRow } from "../../persistence/index.ts"
 import { type ChainHead, emptyHead } from "../chain/chain.ts"
@@ -8,7 +8,7 @@ import type { Account, ApiKey, Entry } from "../chain/records.ts"
 import type { LedgerSnapshot } from "../rules/ledger-state.ts"
 import { dateOfDay, dayNumber, mondayOf, monthOf } from "../utc-calendar.ts"
 import { makeEntryChecks, type Owners, readEntriesAfter } from "./checks/entry-checks.ts"
-import { findCut, readHead } from "./head.ts"
+import { findTruncation, readHead } from "./head.ts"
 import {
   dayOfEntry,
   findProgressProblem,
@@ -21,10 +21,8 @@ import {
 import { entryColumns, queryRecords, readNumber, readNumberCell, readTextCell } from "./tables.ts"
 import { readGrants } from "./thread-reads.ts"
 
-/** Entries that a third of a second suffices to check. */
+/** Checking this many entries takes a third of a second. */
 const maxCheckedAtStart = 50_000
-
-const countUnfollowed = (sqlite: Sqlite) => readLastEntry(sqlite) - readProgress(sqlite)
 
 export class Damage extends Error {}
 
@@ -89,7 +87,7 @@ const comparePlaces = (places: ReadonlyMap<string, ChainHead>, followed: Readonl
   }
 }
 
-/** Exact: the last call admitted in a month saw every other call as spent or held. A refund only frees credits. */
+/** Exact: when the last call of a month was admitted, every other call was spent or held. A refund only frees credits. */
 const overspent = `
   select key_id, substr(occurred_at, 1, 7) as month, -sum(credits) as spent, coalesce(max(budget_credits), 0) as budget
   from ledger.entry
@@ -166,17 +164,19 @@ const booked = `
   where type <> 'charge' and key_id is null and request_id is not null`
 
 /** After a restore, all entries have to be summed up: ten seconds per million, in batches as large as memory allows. */
-const entriesOfFirstPortion = 2_000_000
+const maxBatchSize = 2_000_000
 
 /** The number of entries that a start has to sum up first, if that takes long; otherwise 0. */
-export const countEntriesToSum = (sqlite: Sqlite): number =>
-  countUnfollowed(sqlite) > maxCheckedAtStart ? countUnfollowed(sqlite) : 0
+export const countEntriesToSum = (sqlite: Sqlite): number => {
+  const count = readLastEntry(sqlite) - readProgress(sqlite)
+  return count > maxCheckedAtStart ? count : 0
+}
 
 /** The state of the ledger at its last entry. Throws `Damage` if the stored data is inconsistent. */
 export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
-  const problem = findCut(sqlite, readHead(sqlite)) ?? findProgressProblem(sqlite)
+  const problem = findTruncation(sqlite, readHead(sqlite)) ?? findProgressProblem(sqlite)
   if (problem !== undefined) throw new Damage(problem)
-  if (countUnfollowed(sqlite) > maxCheckedAtStart) updateSums(sqlite, entriesOfFirstPortion)
+  if (countEntriesToSum(sqlite) > 0) updateSums(sqlite, maxBatchSize)
   const [strayKey] = sqlite.all(keysWithoutAccount)
   if (strayKey !== undefined) {
     throw new Damage(`key ${strayKey.id} belongs to account ${strayKey.account_id}, which is missing`)

@@ -1,6 +1,6 @@
 /**
- * The tables of the ledger in SQLite, the triggers that record every state of accounts, keys and payments, and rows in
- * the spelling of the records. The tables are strict, so every value has the type of its column.
+ * The tables of the ledger in SQLite, the triggers that record every state of accounts, keys and payments, and functions
+ * that read rows. The tables are strict, so every value has the type of its column.
  */
 import { readFileSync } from "node:fs"
 import type { SqlCell, Sqlite, SqliteRow } from "../../persistence/index.ts"

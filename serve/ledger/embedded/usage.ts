@@ -6,7 +6,7 @@ import type { SqlCell, Sqlite } from "../../persistence/index.ts"
 import type { Input, UsageOfDay } from "../administration.ts"
 import type { UsagePart } from "../summed-usage.ts"
 import { type DateRange, splitPeriod } from "../utc-calendar.ts"
-import { dayOfEntry, usageAhead } from "./progress.ts"
+import { dayOfEntry, unsummedUsage } from "./progress.ts"
 import { queryRecords } from "./tables.ts"
 
 type UsageQuery = Input<"summedUsage">
@@ -21,10 +21,11 @@ const usageParams = ({ account_id, endpoint, from, key_id, to }: UsageQuery): Ar
 ]
 const ofEndpoint = "($5 is null or endpoint = $5)"
 
-const requestedAhead = `${usageAhead} and account_id = $1 and ${dayOfEntry} between $2 and $3
+const requestedUnsummed = `${unsummedUsage} and account_id = $1 and ${dayOfEntry} between $2 and $3
     and ($4 is null or key_id = $4) and ${ofEndpoint}`
 
-const dayOfAccount = (which: "min" | "max") => `(select ${which}(day) from sums.usage_of_day where account_id = $1)`
+const dayOfAccount = (aggregate: "min" | "max") =>
+  `(select ${aggregate}(day) from sums.usage_of_day where account_id = $1)`
 
 /** A key has few rows on a day, or none, so days are looked up one by one, within the days that its account has. */
 const daysOfKey = `
@@ -50,7 +51,7 @@ const daysOfAll = `
 const selectDays = ({ key_id }: UsageQuery) => `
   select * from (${key_id === undefined ? daysOfAll : daysOfKey})
   union all
-  select day, key_id, endpoint, calls, credits from (${requestedAhead})`
+  select day, key_id, endpoint, calls, credits from (${requestedUnsummed})`
 
 export const readUsage = (sqlite: Sqlite, query: UsageQuery): ReadonlyArray<UsageOfDay> =>
   queryRecords(
@@ -99,7 +100,7 @@ const queryAllKeys = (query: UsageQuery) => {
     where ${ofEndpoint}
     ${[...added.map(ofDays("")), ...subtracted.map(ofDays("-"))].join("")}
     union all
-    select key_id, calls, credits from (${requestedAhead})`
+    select key_id, calls, credits from (${requestedUnsummed})`
   return {
     sql: `
     with usage as materialized (
@@ -107,7 +108,7 @@ const queryAllKeys = (query: UsageQuery) => {
       from sums.usage_of_endpoint
       where account_id = $1 and day between $2 and $3 and ${ofEndpoint}
       union all
-      select day, endpoint, calls, credits from (${requestedAhead})
+      select day, endpoint, calls, credits from (${requestedUnsummed})
     )
     ${selectPart("day", "null", "null", "usage")}
     union all ${selectPart("null", "null", "endpoint", "usage")}

@@ -10,7 +10,7 @@ import { sumUsage, UsagePart } from "../summed-usage.ts"
 import { dateOfDay, dayNumber, mondayOf, monthOfDay, timestampOf } from "../utc-calendar.ts"
 import { backUpDatabase } from "./backup.ts"
 import { expireAccountCredits, expireCredits } from "./leases/expired-credits.ts"
-import { bookEntries, whileFree } from "./leases/leases.ts"
+import { bookEntries, runWhileFree } from "./leases/leases.ts"
 import { databaseUnavailable, texts } from "./sql/database.ts"
 import { accountRow, entryRow, keyRow, timestampText } from "./sql/sql-text.ts"
 import { selectSummedUsage, selectUsage } from "./usage.ts"
@@ -29,7 +29,7 @@ const entriesPerPage = 1_000
 
 export const administerPostgres = (sql: PgClient.PgClient): Administration["Service"] => {
   /** One `value` per row. The database builds the JSON, so numbers and timestamps are spelled the same everywhere. */
-  const all = <S extends Schema.Constraint>(row: S, statement: string, params: ReadonlyArray<unknown> = []) =>
+  const queryAll = <S extends Schema.Constraint>(row: S, statement: string, params: ReadonlyArray<unknown> = []) =>
     sql.unsafe<{ value: unknown }>(statement, params).pipe(
       Effect.flatMap((rows) => Schema.decodeUnknownEffect(Schema.Array(row))(rows.map(({ value }) => value))),
       Effect.mapError(databaseUnavailable("be read"))
@@ -43,9 +43,9 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
     from ledger.expiring_grant
     where account_id = account.id and credits_left > 0 and expires_at > $1::text::timestamptz`
   const accountWithBalance = `${accountRow} || jsonb_build_object('balance_credits', balance, 'expiring', (${expiring}))`
-  const accountsWhere = (condition: string, params: ReadonlyArray<string> = []) =>
+  const readAccounts = (condition: string, params: ReadonlyArray<string> = []) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      all(
+      queryAll(
         AccountSummary,
         `select ${accountWithBalance} as value from ledger.account where ${condition} order by created_at, id`,
         [timestampOf(now), ...params]
@@ -53,7 +53,7 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
     )
   const keyWithSpending = `${keyRow} || jsonb_build_object('spent', coalesce(spent.credits, 0))`
   const readKeys = (condition: string, value: string, now: number) =>
-    all(
+    queryAll(
       KeyAndMonth,
       `select ${keyWithSpending} as value
       from ledger.api_key as key
@@ -63,11 +63,11 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
       [value, monthOfDay(dayNumber(now))]
     )
   /** For keys of one account, in the week of a day. Reads nothing if no key has a daily or weekly budget. */
-  const spentOfDays = (keys: ReadonlyArray<ApiKey>, today: number) => {
+  const readDailySpending = (keys: ReadonlyArray<ApiKey>, today: number) => {
     const limited = keys.filter((key) => key.daily_budget_credits !== null || key.weekly_budget_credits !== null)
     const monday = mondayOf(today)
     if (limited.length === 0) return Effect.succeed([])
-    return all(
+    return queryAll(
       SpentOfDay,
       `select jsonb_build_object('key_id', key_id, 'day', day, 'credits', sum(credits)) as value
       from ledger.usage_of_day
@@ -78,7 +78,7 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
   }
   const summarize = Effect.fnUntraced(function* (keys: ReadonlyArray<typeof KeyAndMonth.Type>, now: number) {
     const today = dayNumber(now)
-    const days = Map.groupBy(yield* spentOfDays(keys, today), ({ key_id }) => key_id)
+    const days = Map.groupBy(yield* readDailySpending(keys, today), ({ key_id }) => key_id)
     return keys.map(({ spent: month, ...record }) => {
       const week = days.get(record.id) ?? []
       const sum = (days: typeof week) => days.reduce((sum, { credits }) => sum + credits, 0)
@@ -90,12 +90,12 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
       return summarizeKey(record, spent)
     })
   })
-  const keysWhere = (condition: string, value: string, now: number) =>
+  const readKeySummaries = (condition: string, value: string, now: number) =>
     Effect.flatMap(readKeys(condition, value, now), (keys) => summarize(keys, now))
 
   const accountOfKey = "select jsonb_build_object('account_id', account_id) as value from ledger.api_key where id = $1"
   const keyForUpdate = `select ${keyRow} as value from ledger.api_key as key where id = $1 for update`
-  const validKeys = `select jsonb_build_object('count', count(*)) as value
+  const unrevokedKeys = `select jsonb_build_object('count', count(*)) as value
     from ledger.api_key
     where account_id = $1 and revoked_at is null`
   const accountOfBooking = `select jsonb_build_object('account_id', account_id) as value
@@ -127,40 +127,41 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
     expire: (id) => Effect.ignore(expireAccountCredits(sql, id)),
     expireAll,
     account: (id) =>
-      Effect.flatMap(accountsWhere("id = $2", [id]), ([account]) =>
+      Effect.flatMap(readAccounts("id = $2", [id]), ([account]) =>
         account === undefined ? Effect.fail(new UnknownAccount({ id })) : Effect.succeed(account)
       ),
-    accounts: accountsWhere("true"),
-    keys: (accountId, now) => keysWhere("key.account_id = $1", accountId, now),
+    accounts: readAccounts("true"),
+    keys: (accountId, now) => readKeySummaries("key.account_id = $1", accountId, now),
     key: (id, now) =>
-      Effect.flatMap(keysWhere("key.id = $1", id, now), ([key]) =>
+      Effect.flatMap(readKeySummaries("key.id = $1", id, now), ([key]) =>
         key === undefined ? Effect.fail(keyNotFound(id)) : Effect.succeed(key)
       ),
     accountOfKey: (id) =>
-      Effect.flatMap(all(AccountId, accountOfKey, [id]), ([key]) =>
+      Effect.flatMap(queryAll(AccountId, accountOfKey, [id]), ([key]) =>
         key === undefined ? Effect.fail(keyNotFound(id)) : Effect.succeed(key.account_id)
       ),
     keyRecord: (id) =>
-      Effect.flatMap(all(ApiKey, keyForUpdate, [id]), ([key]) =>
+      Effect.flatMap(queryAll(ApiKey, keyForUpdate, [id]), ([key]) =>
         key === undefined ? Effect.fail(keyNotFound(id)) : Effect.succeed(key)
       ),
-    countValidKeys: (accountId) => Effect.map(all(Count, validKeys, [accountId]), ([valid]) => valid?.count ?? 0),
+    countUnrevokedKeys: (accountId) =>
+      Effect.map(queryAll(Count, unrevokedKeys, [accountId]), ([valid]) => valid?.count ?? 0),
     accountOfBooking: (type, reference) =>
-      Effect.map(all(AccountId, accountOfBooking, [reference, type]), ([entry]) => entry?.account_id),
+      Effect.map(queryAll(AccountId, accountOfBooking, [reference, type]), ([entry]) => entry?.account_id),
     /** One transaction, while no server decides calls of these accounts. */
     change: (accountIds, work) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        whileFree(sql, accountIds, work(now)).pipe(
+        runWhileFree(sql, accountIds, work(now)).pipe(
           Effect.catchTag("SqlError", (error) => Effect.fail(databaseUnavailable("be written")(error)))
         )
       ),
     write,
-    usage: (query) => all(UsageOfDay, ...selectUsage(query)),
-    summedUsage: (query) => Effect.map(all(UsagePart, ...selectSummedUsage(query)), sumUsage),
+    usage: (query) => queryAll(UsageOfDay, ...selectUsage(query)),
+    summedUsage: (query) => Effect.map(queryAll(UsagePart, ...selectSummedUsage(query)), sumUsage),
     entriesOf: (accountId) =>
       Stream.paginate(0, (after: number) =>
         Effect.map(
-          all(
+          queryAll(
             Entry,
             `select ${entryRow} as value
             from ledger.entry
@@ -175,7 +176,7 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
     entriesBefore: ({ account_id, before, limit, types }) => {
       // an index contains all entries except charges; otherwise a few payments cost a scan of millions of entries
       const exceptCharges = types === undefined || types.includes("charge") ? "" : "and type <> 'charge'"
-      return all(
+      return queryAll(
         Entry,
         `select ${entryRow} as value
         from ledger.entry

@@ -8,7 +8,7 @@ import { Effect, Schema } from "effect"
 import { ConsoleUnavailable, openSqlite, type Sqlite } from "../../persistence/index.ts"
 import { BackupFailed } from "../administration.ts"
 import { Account, ApiKey, Entry } from "../chain/records.ts"
-import { finishBackup, makeFolderBeside, refuseExisting } from "../embedded/backup.ts"
+import { finishBackup, makeFolderNextTo, refuseExisting } from "../embedded/backup.ts"
 import { prepareGroupWrite } from "../embedded/embedded-store.ts"
 import { ledgerPath, prepareTables } from "../embedded/ledger-file.ts"
 import type { Group } from "../rules/ledger-state.ts"
@@ -62,8 +62,8 @@ export const backUpDatabase = Effect.fn("PostgresLedger.backup")(function* (sql:
     return new BackupFailed({ file, problem: message })
   }
   const folder = yield* Effect.acquireRelease(
-    Effect.try({ try: () => makeFolderBeside(file), catch: toError }),
-    (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+    Effect.try({ try: () => makeFolderNextTo(file), catch: toError }),
+    (created) => Effect.sync(() => rmSync(created, { recursive: true, force: true }))
   )
   yield* Effect.mapError(createConsoleTables(sql), toError)
   const part = ledgerPath(folder)

@@ -11,7 +11,7 @@ import type { Sqlite } from "../../persistence/index.ts"
 import { emptyHead } from "../chain/chain.ts"
 import { openEmbeddedStore } from "../embedded/embedded-store.ts"
 import { ledgerPath, openLedgerFile } from "../embedded/ledger-file.ts"
-import { writeMigrationMarker } from "../embedded/migration-mark.ts"
+import { writeMigrationMark } from "../embedded/migration-mark.ts"
 import { readGrants } from "../embedded/thread-reads.ts"
 import { toLedgerUnavailable } from "../errors.ts"
 import type { LedgerSnapshot } from "../rules/ledger-state.ts"
@@ -34,7 +34,7 @@ class CannotMove extends Schema.TaggedError<CannotMove>()("CannotMove", { proble
   }
 }
 
-/** The heads of accounts, and the sums and statistics that are stored beside the entries. */
+/** Sets the heads of accounts, and the sums and statistics that are derived from the entries. */
 export const sumStatements = [
   `update ledger.account
   set position = newest.position, balance = newest.balance, hash = newest.hash, money_out = coalesce(sums.money_out, 0)
@@ -110,7 +110,7 @@ const copyConsole = Effect.fnUntraced(function* (sql: PgClient.PgClient, sqlite:
   return yield* new CannotMove({ problem: "the console's tables were not copied completely" })
 })
 
-const peopleAndPayments = makeRowQuery(
+const countPeopleAndPayments = makeRowQuery(
   Schema.Struct({ people: Schema.Int, payments: Schema.Int }),
   `
   select (select count(*) from console.person)::integer as people,
@@ -152,11 +152,11 @@ export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
       if (difference !== undefined) return yield* new CannotMove({ problem: difference })
       const { problems, ...totals } = yield* verifyContents(sql)
       if (problems.length > 0) return yield* new CannotMove({ problem: problems.join("; ") })
-      yield* writeMigrationMarker("moving", directory, place)
-      return { ...totals, ...(yield* peopleAndPayments(sql)) }
+      yield* writeMigrationMark("moving", directory, place)
+      return { ...totals, ...(yield* countPeopleAndPayments(sql)) }
     })
   ).pipe(Effect.catchTag(["SqlError", "SchemaError"], (error) => Effect.fail(databaseUnavailable("be moved")(error))))
-  yield* writeMigrationMarker("moved", directory, place)
+  yield* writeMigrationMark("moved", directory, place)
   yield* Effect.catch(sql.unsafe(vacuumTables), (error) =>
     Effect.logInfo(`PostgreSQL will analyze the new tables later, and is slower until then: ${error.message}`)
   )

@@ -1,5 +1,5 @@
 /**
- * What a start checks in PostgreSQL: the head of each account, the newest part of its chain, and what keys have spent
+ * The checks of a start in PostgreSQL: the head of each account, the newest part of its chain, and what keys have spent
  * this month. `larder-serve ledger verify` checks everything.
  */
 import type { PgClient } from "@effect/sql-pg"
@@ -13,11 +13,11 @@ import { findProblems, headProblems } from "./verification.ts"
 /** So that a start takes a second: the 100 newest entries of each of 1,000 accounts, or one of each of 100,000. */
 const maxEntriesAtStart = 100_000
 const maxPerAccount = 1_000
-/** If more keys than this were used this month, their days are too many for a start. */
+/** If more keys than this were used this month, their days are not checked, because that takes too long. */
 const maxKeysAtStart = 10_000
 
-const newestOfEach = `
-  select greatest(1, least(${maxPerAccount}, ${maxEntriesAtStart} / greatest(1, count(*))))::integer as "ofEach"
+const selectEntriesPerAccount = `
+  select greatest(1, least(${maxPerAccount}, ${maxEntriesAtStart} / greatest(1, count(*))))::integer as "entriesPerAccount"
   from ledger.account`
 
 /** Compares months with days, which are summed separately. The transaction that adds the entries updates both. */
@@ -45,8 +45,11 @@ const spendingOfThisMonth = `
   order by key_id`
 
 export const verifyHeads = Effect.fnUntraced(function* (sql: PgClient.PgClient, place: string) {
-  const [newest] = yield* Effect.mapError(sql.unsafe<{ ofEach: number }>(newestOfEach), databaseUnavailable("be read"))
-  for (const check of [headProblems, brokenNewestLinks(newest?.ofEach ?? 1), spendingOfThisMonth]) {
+  const [limit] = yield* Effect.mapError(
+    sql.unsafe<{ entriesPerAccount: number }>(selectEntriesPerAccount),
+    databaseUnavailable("be read")
+  )
+  for (const check of [headProblems, brokenNewestLinks(limit?.entriesPerAccount ?? 1), spendingOfThisMonth]) {
     const [problem] = yield* Effect.mapError(findProblems(sql, check, 1), databaseUnavailable("be read"))
     if (problem !== undefined) return yield* new LedgerDamaged({ place, problem })
   }

@@ -14,14 +14,14 @@ import { openServerSession, type ServerSession } from "./groups/server-session.t
 import { runExpiry } from "./leases/expired-credits.ts"
 import { openInDoubtFiles, refundCallsInDoubt } from "./leases/in-doubt-calls.ts"
 import { type KnownAccounts, trackKnownAccounts } from "./leases/known-accounts.ts"
-import type { LeaseHabits } from "./leases/lease-rules.ts"
+import type { LeasePolicy } from "./leases/lease-rules.ts"
 import { verifyHeads } from "./opening.ts"
 import { connect, databaseUnavailable, redactedUrl } from "./sql/database.ts"
 import { channel } from "./sql/statement-sql.ts"
 import { serverStatements } from "./sql/statements.ts"
 
 /** A lease does not help an account that is rarely called: each change of the account would have to end it. */
-const defaultHabits: LeaseHabits = { groupsBeforeLease: 3, sharedFor: 1_000 }
+const defaultLeasePolicy: LeasePolicy = { groupsBeforeLease: 3, sharedFor: 1_000 }
 
 const makeAdmittedCall = (session: ServerSession, known: KnownAccounts, hold: Hold): AdmittedCall => {
   const heldUnder = session.current()
@@ -36,7 +36,7 @@ const makeAdmittedCall = (session: ServerSession, known: KnownAccounts, hold: Ho
   }
 }
 
-/** Receives notices from servers and operators. A lost connection is opened again; servers also check by themselves. */
+/** Receives notices from servers and operators. A lost connection is opened again; until then, servers poll. */
 const listen = (sql: PgClient.PgClient, onNotice: (notice: string) => void) =>
   Effect.flatMap(sql.listen(channel), (notices) =>
     Effect.forever(Effect.map(Queue.take(notices), ({ payload }) => onNotice(payload)))
@@ -47,7 +47,7 @@ export const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
   sql: PgClient.PgClient,
   place: string,
   directory: string,
-  habits: LeaseHabits = defaultHabits
+  leasePolicy: LeasePolicy = defaultLeasePolicy
 ) {
   yield* verifyHeads(sql, place)
   const statements = yield* Effect.mapError(serverStatements(sql), databaseUnavailable("be joined"))
@@ -74,7 +74,7 @@ export const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
                 )
               )
           },
-          habits,
+          leasePolicy,
           clocks: {
             monotonic: () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6,
             timeOfDay: () => clock.currentTimeMillisUnsafe()
@@ -104,5 +104,5 @@ export const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
   })
 })
 
-export const openPostgresLedger = (url: Redacted.Redacted, directory: string, habits?: LeaseHabits) =>
-  Effect.flatMap(connect(url), (sql) => openLedgerInPostgres(sql, redactedUrl(url), directory, habits))
+export const openPostgresLedger = (url: Redacted.Redacted, directory: string, leasePolicy?: LeasePolicy) =>
+  Effect.flatMap(connect(url), (sql) => openLedgerInPostgres(sql, redactedUrl(url), directory, leasePolicy))

@@ -73,8 +73,8 @@ const moneyOutOfAccounts = `
   where account.money_out is distinct from coalesce(sums.money_out, 0)`
 
 /** A hold that the balance did not cover when it was placed could become a charge that it does not cover. */
-const holdings = `
-  select format('calls under way hold %s credits of account %s, whose balance is %s', sum(holding.credits), account.id,
+const uncoveredHolds = `
+  select format('running calls hold %s credits of account %s, whose balance is %s', sum(holding.credits), account.id,
     account.balance) as problem
   from ledger.holding
   join ledger.account on account.id = holding.account_id
@@ -82,7 +82,7 @@ const holdings = `
   having sum(holding.credits) > account.balance + account.money_out
   order by account.id`
 
-const holders = `
+const foreignHolds = `
   select format('a call of key %s holds credits of account %s, which is not its account', key_id, account_id) as problem
   from ledger.holding
   where not exists (
@@ -113,21 +113,21 @@ const shorterBudgets = (budget: string, period: string) => `
   group by key_id, date_trunc('${period}', occurred_at at time zone 'UTC')
   having count(*) filter (where type = 'charge' and ${budget} is null) = 0 and -sum(credits) > max(${budget})`
 
-const isOfGrants = "grants ~ '^[0-9]{1,15}:-?[0-9]{1,15}( [0-9]{1,15}:-?[0-9]{1,15})*$'"
+const isGrantList = "grants ~ '^[0-9]{1,15}:-?[0-9]{1,15}( [0-9]{1,15}:-?[0-9]{1,15})*$'"
 
-const textsOfGrants = `
+const invalidGrantLists = `
   select format('entry %s of account %s has an invalid list of credits: %s', position, account_id, grants) as problem
   from ledger.entry
-  where grants is not null and not ${isOfGrants}
+  where grants is not null and not ${isGrantList}
   order by account_id, position`
 
-const takenOfGrants = `
+const excessiveGrants = `
   select format('entry %s of account %s takes more from other entries than its credits', position, account_id) as problem
   from ledger.entry
   cross join lateral (
     select sum(split_part(part, ':', 2)::bigint) as credits from string_to_table(grants, ' ') as part
   ) as taken
-  where ${isOfGrants} and entry.credits < 0 and taken.credits < entry.credits
+  where ${isGrantList} and entry.credits < 0 and taken.credits < entry.credits
   order by account_id, position`
 
 const grants = `
@@ -135,7 +135,7 @@ const grants = `
     select account_id, split_part(part, ':', 1)::bigint as position, split_part(part, ':', 2)::bigint as credits
     from ledger.entry
     cross join lateral string_to_table(grants, ' ') as part
-    where ${isOfGrants}
+    where ${isGrantList}
   ), granted as (
     select account_id, position, expires_at, credits from ledger.entry where expires_at is not null
   ), sums as (
@@ -152,14 +152,14 @@ const grants = `
   where (sums.credits, sums.expires_at) is distinct from (kept.credits_left, kept.expires_at)
   order by account_id, position`
 
-const endedGrants = `
+const chargesOfExpiredGrants = `
   select format('entry %s of account %s was charged to credits that had expired at %s', entry.position,
     entry.account_id, kept.expires_at) as problem
   from ledger.entry
   cross join lateral string_to_table(grants, ' ') as part
   join ledger.expiring_grant as kept
     on kept.account_id = entry.account_id and kept.position::text = split_part(part, ':', 1)
-  where ${isOfGrants} and entry.type = 'charge' and entry.occurred_at >= kept.expires_at
+  where ${isGrantList} and entry.type = 'charge' and entry.occurred_at >= kept.expires_at
   order by entry.account_id, entry.position`
 
 /** `columns` identify a row of the table. `sentence` and its values describe a difference from the sums. */
@@ -202,16 +202,16 @@ const checks = [
   overdrafts,
   moneyOutOfAccounts,
   balances,
-  holdings,
-  holders,
+  uncoveredHolds,
+  foreignHolds,
   spending,
   budgets,
   shorterBudgets("daily_budget_credits", "day"),
   shorterBudgets("weekly_budget_credits", "week"),
-  textsOfGrants,
-  takenOfGrants,
+  invalidGrantLists,
+  excessiveGrants,
   grants,
-  endedGrants,
+  chargesOfExpiredGrants,
   ...usageChecks
 ]
 
@@ -228,12 +228,12 @@ const totals = makeRowQuery(
   ) as value`
 )
 
-const consoleTables = "select to_regclass('console.payment') is not null as is_there"
+const selectHasPayments = "select to_regclass('console.payment') is not null as has_payments"
 
 export const findProblems = (sql: PgClient.PgClient, check: string, limit: number) =>
   Effect.map(sql.unsafe<{ problem: string }>(`${check} limit ${limit}`), (rows) => rows.map(({ problem }) => problem))
 
-/** Follows the chain from its beginning. Numbers must be unique, so entries without a place in it are reported, too. */
+/** Follows the chain from its beginning. Also reports whether it lacks entries. */
 const checkWholeChain = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   anchor: Head | undefined,
@@ -247,7 +247,7 @@ const checkWholeChain = Effect.fnUntraced(function* (
       return Effect.succeed(noHead)
     })
   )
-  if (end.entries !== entries) report(`${end.entries} entries have a place in the chain, and there are ${entries}`)
+  if (end.entries !== entries) report(`the chain contains ${end.entries} of ${entries} entries`)
   return chain.finish(end)
 })
 
@@ -255,8 +255,8 @@ export const verifyContents = Effect.fnUntraced(
   function* (sql: PgClient.PgClient, anchor?: Head) {
     const { value } = yield* totals(sql)
     const problems: Array<string> = []
-    const [console] = yield* sql.unsafe<{ is_there: boolean }>(consoleTables)
-    for (const check of [...checks, ...recordChecks(console?.is_there ?? false)])
+    const [tables] = yield* sql.unsafe<{ has_payments: boolean }>(selectHasPayments)
+    for (const check of [...checks, ...recordChecks(tables?.has_payments ?? false)])
       problems.push(...(yield* findProblems(sql, check, maxProblems - problems.length)))
     const younger = yield* checkWholeChain(sql, anchor, value.entries, (problem) => problems.push(problem))
     return { ...value, problems: problems.slice(0, maxProblems), ...younger }

@@ -174,7 +174,7 @@ describe("holds: each ends exactly once", () => {
     assert.strictEqual(remaining(stateOfKey(state), october), 5000)
   })
 
-  it("cannot be charged twice, nor released while it is charged", () => {
+  it("cannot be charged twice, and is not released while it is charged", () => {
     const state = makeLedger()
     const running = requireHold(hold(state, "key_a", endpoint, 100, october))
     draftCharge(state, running, "req_1")

@@ -53,7 +53,7 @@ export const admit = (state: LedgerState, { credits, endpoint, key, nowMs }: Adm
 
 const insufficientBalance: HoldOutcome = { refused: "insufficient_balance" }
 
-/** Credits that the calls of all keys together can spend. */
+/** Credits of the account that calls can still spend. */
 const sumAvailable = ({ removingExpiredUntil, grants, head, held }: AccountState, now: number): number =>
   head.balance - held - (grants.length === 0 ? 0 : sumExpired(grants, Math.max(now, removingExpiredUntil)))
 
@@ -67,8 +67,8 @@ export const hold = (
 ): HoldOutcome => {
   const key = requireRecord(state.keys, keyId)
   if (sumAvailable(key.account, now) < credits) return insufficientBalance
-  const refused = findReachedCap(key, credits, dayNumber(now))
-  return refused === undefined ? { hold: placeHold(key, { endpoint, credits, now }) } : { refused }
+  const reachedCap = findReachedCap(key, credits, dayNumber(now))
+  return reachedCap === undefined ? { hold: placeHold(key, { endpoint, credits, now }) } : { refused: reachedCap }
 }
 
 /** Holds the price of a call. The caller has checked that the balance and the budgets allow it. */

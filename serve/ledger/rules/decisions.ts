@@ -43,8 +43,8 @@ export class ExpiryPassed extends Schema.TaggedError<ExpiryPassed>()("ExpiryPass
   expires_at: Schema.String
 }) {
   override get message() {
-    const what = this.what === "key" ? "A key cannot" : "Credits cannot"
-    return `${what} be made to expire at ${this.expires_at}, because that moment has passed. Nothing was changed.`
+    const subject = this.what === "key" ? "A key" : "Credits"
+    return `${subject} cannot be made to expire at ${this.expires_at}, because that moment has passed. Nothing was changed.`
   }
 }
 
@@ -152,8 +152,8 @@ export const creditAccount = (
 }
 
 /**
- * Removes the unspent part of expired credits. Credits that calls hold stay until those calls end. If money went out
- * whose credits were already spent, the balance is below 0 afterwards: expired credits do not cover that debt.
+ * Removes the unspent part of expired credits. Credits that calls hold stay until those calls end. Expired credits do not
+ * cover a debt: if a payment was refunded after its credits were spent, the balance falls below 0.
  */
 export const expireGrants = (
   account_id: string,
@@ -161,11 +161,11 @@ export const expireGrants = (
   now: number
 ): ReadonlyArray<Draft> =>
   grants.flatMap(({ endsAt, held, left, position }) => {
-    const ended = endsAt <= now ? left - held : 0
-    if (ended <= 0) return []
+    const expired = endsAt <= now ? left - held : 0
+    if (expired <= 0) return []
     const note = `left of entry ${position} when its credits expired`
-    const moved: CreditMovement = { account_id, type: "adjustment", credits: -ended, note }
-    return [makeDraft(moved, endsAt, { grants: `${position}:${-ended}` })]
+    const movement: CreditMovement = { account_id, type: "adjustment", credits: -expired, note }
+    return [makeDraft(movement, endsAt, { grants: `${position}:${-expired}` })]
   })
 
 /** The refund also reduces the spending of its month, and returns credits to the grants that they came from. */
@@ -184,12 +184,12 @@ export const nothingToWrite: Decision = { accounts: [], keys: [], entries: [] }
 /** `bookedFor` is the account whose entries already contain this reference and type. */
 export const bookOnce = (
   account: AccountBalance,
-  moved: CreditMovement & { readonly reference: string },
+  movement: CreditMovement & { readonly reference: string },
   bookedFor: string | undefined,
   now: number
 ): Result.Result<Decision, ReferenceTaken | BalanceOutOfBounds> => {
-  const { account_id, reference, type } = moved
-  if (bookedFor === undefined) return decideEntry(account, makeDraft(moved, now, { request_id: reference }))
+  const { account_id, reference, type } = movement
+  if (bookedFor === undefined) return decideEntry(account, makeDraft(movement, now, { request_id: reference }))
   return bookedFor === account_id
     ? Result.succeed(nothingToWrite)
     : Result.fail(new ReferenceTaken({ type, reference }))
@@ -200,15 +200,15 @@ const hasPassed = (moment: string | null, now: number): moment is string => mome
 type NewKeySettings = Pick<ApiKey, "id" | "account_id" | "sha256" | "last4" | "name" | "scopes" | "budget_credits"> &
   Partial<KeySettings>
 
-/** `validKeys` is the number of the account's keys that are not revoked. */
+/** `unrevokedKeys` is the number of the account's keys that are not revoked. */
 export const issueKey = (
   key: NewKeySettings,
-  validKeys: number,
+  unrevokedKeys: number,
   now: number
 ): Result.Result<Decision, TooManyKeys | ExpiryPassed> => {
   const { account_id, expires_at = null } = key
   if (hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ what: "key", expires_at }))
-  if (validKeys >= maxKeys) return Result.fail(new TooManyKeys({ account_id }))
+  if (unrevokedKeys >= maxKeys) return Result.fail(new TooManyKeys({ account_id }))
   const times = { created_at: timestampOf(now), revoked_at: null, revision: 1 }
   return Result.succeed(decideKey({ ...plainKey, ...key, ...times }))
 }

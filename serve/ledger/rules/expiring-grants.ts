@@ -42,13 +42,13 @@ export const takeCredits = (
   now: number
 ): ReadonlyArray<Taken> => {
   if (grants.length === 0) return nothingTaken
-  let wanted = credits
+  let rest = credits
   const taken: Array<Taken> = []
   for (const grant of grants) {
-    const part = grant.endsAt <= now ? 0 : Math.min(wanted, grant.left - grant.held)
+    const part = grant.endsAt <= now ? 0 : Math.min(rest, grant.left - grant.held)
     if (part <= 0) continue
     grant.held += part
-    wanted -= part
+    rest -= part
     taken.push({ grant, credits: part })
   }
   return taken

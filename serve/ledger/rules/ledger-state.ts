@@ -71,8 +71,8 @@ export interface AccountState {
   /** In spending order. */
   grants: ReadonlyArray<ExpiringGrant>
   /**
-   * While credits that expired before this time are being removed, calls use at least this time. 0 if none are being
-   * removed.
+   * While expired credits are being removed, calls are decided as of this time or a later one, so that none can spend
+   * them. Otherwise 0.
    */
   removingExpiredUntil: number
 }

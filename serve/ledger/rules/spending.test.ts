@@ -20,7 +20,7 @@ const makeSpending = (): KeySpending => ({
 
 describe("spending of a key whose days are read from a store", () => {
   it.each(["2026-09-21", "2026-10-22", "2026-01-01"])(
-    "is known for all periods of a day, however many days have passed since %s",
+    "is loaded for all periods of each of 200 days from %s on",
     (first) => {
       const key = makeSpending()
       for (let day = dayNumber(Date.parse(first)); day < dayNumber(Date.parse(first)) + 200; day++) {
@@ -45,7 +45,7 @@ describe("spending of a key whose days are read from a store", () => {
 })
 
 describe("spending of a key that is counted since the start", () => {
-  it("is not read for new periods, however many days the server has run", () => {
+  it("is not read for new periods, even after the server has run for 200 days", () => {
     const first = dayNumber(Date.parse("2026-09-21"))
     const read: Array<string> = []
     const stored = { month: 0, day: first, ofMonth: () => 0, ofDays: () => read.push("days") }

@@ -1,5 +1,5 @@
 /**
- * What a key has spent in the periods of its budgets, and what its calls hold, by the UTC day of their admission. So a
+ * What a key has spent in the periods of its budgets, and what its calls hold, by the UTC day of their admission. A
  * budget that is added while calls are running counts those calls, too.
  */
 import type { ApiKey } from "../chain/records.ts"
@@ -7,7 +7,7 @@ import { type DateRange, dateOfDay, mondayOf, monthOfDay } from "../utc-calendar
 
 export type CapReached = "daily_spend_cap_reached" | "weekly_spend_cap_reached" | "monthly_spend_cap_reached"
 
-/** A kind of budget period. Each day belongs to one period of each kind. Kinds share no number for 2,000 years. */
+/** A kind of budget period. Each day belongs to one period of each kind. The numbers of kinds do not overlap for 2,000 years. */
 interface Kind {
   readonly periodOf: (day: number) => number
   readonly refusal: CapReached
@@ -85,9 +85,9 @@ export const noDays: ReadonlyArray<DayOfKey> = []
 
 export const openDay = (key: KeySpending, day: number): DayOfKey => {
   for (const known of key.days) if (known.day === day) return known
-  const begun = { key_id: key.record.id, day, held: 0, reserved: 0 }
-  key.days = [...key.days.filter(({ held }) => held > 0), begun]
-  return begun
+  const newDay = { key_id: key.record.id, day, held: 0, reserved: 0 }
+  key.days = [...key.days.filter(({ held }) => held > 0), newDay]
+  return newDay
 }
 
 /** At this number, days and weeks that ended over a week earlier are dropped. They are read again on demand. */
@@ -105,7 +105,7 @@ const readSpent = ({ countedFrom, record: { account_id, id }, stored }: KeySpend
   return stored.ofDays(account_id, id, { from: dateOfDay(first), to: dateOfDay(last) })
 }
 
-const spendingIn = (key: KeySpending, period: number): Spending => {
+const loadSpending = (key: KeySpending, period: number): Spending => {
   const known = key.periods.get(period)
   if (known !== undefined) return known
   if (!isMonth(period) && key.periods.size >= maxPeriods) {
@@ -161,7 +161,7 @@ const heldByCalls = ({ held, reserved }: DayOfKey) => held - reserved
 
 const leftInBudget = (key: KeySpending, budget: Budget, day: number, creditsOf: (day: DayOfKey) => number): number => {
   const period = budget.periodOf(day)
-  return budget.credits - spendingIn(key, period).spent - sumDays(key, budget, period, creditsOf)
+  return budget.credits - loadSpending(key, period).spent - sumDays(key, budget, period, creditsOf)
 }
 const leastLeft = (key: KeySpending, day: number, creditsOf: (day: DayOfKey) => number): number => {
   let left = Number.POSITIVE_INFINITY
@@ -198,7 +198,7 @@ export interface ReadSpending {
 export const setSpent = (key: KeySpending, day: number, { ofDay, ofMonth }: ReadSpending): void => {
   for (const { periodOf } of key.budgets) {
     const period = periodOf(day)
-    const spending = spendingIn(key, period)
+    const spending = loadSpending(key, period)
     if (isMonth(period)) {
       spending.spent = ofMonth(period)
       continue
@@ -209,25 +209,25 @@ export const setSpent = (key: KeySpending, day: number, { ofDay, ofMonth }: Read
   }
 }
 
-/** Whether all periods that contain a day are loaded and satisfy a condition. */
-export const areKnown = (key: KeySpending, day: number, isTrue: (spending: Spending) => boolean): boolean => {
+/** Whether all periods that contain a day are loaded and valid. */
+export const areLoaded = (key: KeySpending, day: number, isValid: (spending: Spending) => boolean): boolean => {
   for (const { periodOf } of key.budgets) {
     const spending = key.periods.get(periodOf(day))
-    if (spending === undefined || !isTrue(spending)) return false
+    if (spending === undefined || !isValid(spending)) return false
   }
   return true
 }
 
 export const listSpendings = (key: KeySpending, day: number): ReadonlyArray<Spending> =>
-  key.budgets.map(({ periodOf }) => spendingIn(key, periodOf(day)))
+  key.budgets.map(({ periodOf }) => loadSpending(key, periodOf(day)))
 
 /** Whether two days belong to the same period of a budget. */
 export const areInOnePeriod = (refusal: CapReached, day: number, otherDay: number): boolean =>
   [daily, weekly, monthly].some((kind) => kind.refusal === refusal && kind.periodOf(day) === kind.periodOf(otherDay))
 
-export const spentInMonth = (key: KeySpending, day: number): number => spendingIn(key, monthly.periodOf(day)).spent
+export const spentInMonth = (key: KeySpending, day: number): number => loadSpending(key, monthly.periodOf(day)).spent
 /** Null if the key has no such budget. */
 export const spentOnDay = (key: KeySpending, day: number): number | null =>
-  key.record.daily_budget_credits === null ? null : spendingIn(key, daily.periodOf(day)).spent
+  key.record.daily_budget_credits === null ? null : loadSpending(key, daily.periodOf(day)).spent
 export const spentInWeek = (key: KeySpending, day: number): number | null =>
-  key.record.weekly_budget_credits === null ? null : spendingIn(key, weekly.periodOf(day)).spent
+  key.record.weekly_budget_credits === null ? null : loadSpending(key, weekly.periodOf(day)).spent

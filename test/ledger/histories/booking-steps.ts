@@ -1,4 +1,4 @@
-/** Money that comes in and goes out: each movement is booked once, however often it is reported, even below a balance of 0. */
+/** Money that comes in and goes out: each movement is booked once, even if it is reported several times. */
 import assert from "node:assert/strict"
 import { type Booking, type Entry, entryTypes } from "@larder/serve/ledger"
 import { Result } from "effect"

@@ -1,7 +1,7 @@
 /**
  * Concurrent calls on several servers, of one key or of two keys of an account, while an operator changes something. Their
- * order is unknown, so the outcome is checked against what holds for every order: an admitted call fitted into the limits,
- * and a refused one did not, because during a burst the rest of a limit only shrinks.
+ * order is unknown, so the outcome is checked against what is true for every order: an admitted call fitted into the
+ * limits, and a refused one did not, because during a burst the rest of a limit only shrinks.
  */
 import assert from "node:assert/strict"
 import type { ApiKeyView } from "@larder/serve/ledger"
@@ -99,7 +99,7 @@ interface EndedCall {
   readonly outcome: Outcome | "key_changed"
 }
 
-/** Admits a call like the request pipeline: looks the key up again if it was changed meanwhile. */
+/** Admits a call like the request pipeline: looks the key up again if it was changed. */
 const admit = async (
   world: World,
   call: Call,
@@ -120,7 +120,7 @@ const admit = async (
 const sumAdmitted = (ended: ReadonlyArray<EndedCall>) =>
   ended.filter(({ outcome }) => outcome === "held").reduce((total, { credits }) => total + credits, 0)
 
-/** `available` is the balance before the burst; `extra` was added meanwhile, or removed if it is negative. */
+/** `available` is the balance before the burst; `extra` was added during the burst, or removed if it is negative. */
 const checkAccount = (ended: ReadonlyArray<EndedCall>, available: number, extra: number) => {
   const admitted = sumAdmitted(ended)
   const [min, max] = [available + Math.min(0, extra), available + Math.max(0, extra)]
@@ -157,7 +157,7 @@ const burst = step("burst", details, {
     )
     const keys = [...new Set([first, second])]
     const available = model.available(account)
-    const before = keys.map((key) => ({ key, budget: key.budget, used: key.budget - model.room(key) }))
+    const before = keys.map((key) => ({ key, budget: key.budget, used: key.budget - model.budgetLeft(key) }))
     const { revision } = first
     const newBudget = burst.change.what === "budget" ? burst.change.budget : first.budget
     const budgetOf = (key: KeyModel, known: number) => (key === first && known > revision ? newBudget : key.budget)
@@ -178,7 +178,7 @@ const burst = step("burst", details, {
       await wait(turns)
       const { key, server } = from
       const { outcome, revision } = await admit(world, call, from)
-      assert.ok(outcome !== "away")
+      assert.ok(outcome !== "unavailable")
       const isHeld = typeof outcome === "object"
       const budget = budgetOf(key, revision)
       ended.push({ key, credits: call.credits, budget, outcome: isHeld ? "held" : outcome })

@@ -71,7 +71,7 @@ const commit = step("commit", fc.record({ which: choice }), {
 })
 
 const commitAndMore = step(
-  "commit, and end it again and hold meanwhile",
+  "commit, and end it again and hold during the commit",
   fc.record({ which: choice, again: fc.constantFrom("release", "commit", "both"), call: calls }),
   {
     isPossible: (model) => hasHolds(model) && isReachable(model),
@@ -85,7 +85,7 @@ const commitAndMore = step(
       const second = again === "release" ? false : world.commits(held, world.newRequestId())
       if (view !== undefined) {
         // the price stays held until the charge is written
-        if (model.traits.knowsRemaining) {
+        if (model.traits.hasExactRemaining) {
           assert.equal(
             world.server(server).remaining(view, model.now),
             model.remaining(key),
@@ -156,9 +156,9 @@ const endMany = step(
       const holds: ReadonlyArray<HoldModel> = world.model.holds
       await Promise.all(
         holds.map(async (held, index) => {
-          const how = pick(ends, index)
-          if (how === "commit") await world.commit(held)
-          if (how === "release") world.release(held)
+          const ending = pick(ends, index)
+          if (ending === "commit") await world.commit(held)
+          if (ending === "release") world.release(held)
         })
       )
       world.note("many ended at once")

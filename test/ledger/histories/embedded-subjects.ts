@@ -1,4 +1,4 @@
-/** The embedded ledger as a subject of the histories: over memory, and in a folder that can be left as a kill leaves it. */
+/** The embedded ledger as a subject of the histories: in memory, and in a folder that is copied at a simulated kill. */
 import assert from "node:assert/strict"
 import { cpSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -17,13 +17,13 @@ import { Effect, Exit, Logger, Scope, Stream } from "effect"
 import { memoryStore } from "../../support/serve/memory-store.ts"
 import type { LedgerKind, Subject, Traits } from "./subject.ts"
 import { readLog, tear } from "./torn-group.ts"
-import { type Fate, watch } from "./watched-store.ts"
+import { type StoreHooks, watch } from "./watched-store.ts"
 
 const progress = import.meta.resolve("@larder/serve/ledger/embedded/progress.ts")
 const checkpoints = import.meta.resolve("@larder/serve/persistence/checkpoints.ts")
 
-/** Where the store of a ledger is; after a death, where the dead process has left it. */
-interface Place extends Fate {
+/** The place of a ledger's store; after a kill, the copy of what the process had written. */
+interface Place extends StoreHooks {
   readonly open: Effect.Effect<LedgerStore, unknown, Scope.Scope>
   readonly remove: () => void
 }
@@ -142,9 +142,9 @@ const openSubject = async (place: Place): Promise<Subject> => {
 }
 
 const traits: Traits = {
-  sumsUp: false,
+  supportsUsage: false,
   outage: "of writes",
-  knowsRemaining: true,
+  hasExactRemaining: true,
   numbersHaveNoGaps: true,
   remembersRequestIds: "while it runs"
 }
@@ -153,6 +153,6 @@ export const overMemory: LedgerKind = { name: "memory", traits, open: () => open
 
 export const overFolder = (name: string, options: FolderOptions): LedgerKind => ({
   name,
-  traits: { ...traits, sumsUp: true },
+  traits: { ...traits, supportsUsage: true },
   open: () => openSubject(inFolder(options))
 })

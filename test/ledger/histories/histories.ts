@@ -89,7 +89,7 @@ export const histories = (
       const seed = readNumber("LARDER_TEST_SEED") ?? Math.floor(Math.random() * 2 ** 31)
       console.info(`${runs} histories over ${kind.name}; repeat them with LARDER_TEST_SEED=${seed}`)
       const tally = new Map<string, number>()
-      const note = (what: string) => tally.set(what, (tally.get(what) ?? 0) + 1)
+      const note = (event: string) => tally.set(event, (tally.get(event) ?? 0) + 1)
       const unwatch = kind.watch?.(note)
       const history = fc.commands([anyStep], { maxCommands: steps, size: "max" })
       const property = fc.asyncProperty(history, (steps) => runHistory(kind, steps, tally).catch(withCauses))
@@ -106,11 +106,11 @@ export const histories = (
       console.info(
         [...tally]
           .toSorted()
-          .map(([what, times]) => `${what} ${times}`)
+          .map(([event, times]) => `${event} ${times}`)
           .join(", ")
       )
       const expected = [...expectedEvents, ...(kind.paths ?? [])]
-      if (runs >= enoughRuns) expect(expected.filter((what) => !tally.has(what))).toEqual([])
+      if (runs >= enoughRuns) expect(expected.filter((event) => !tally.has(event))).toEqual([])
     },
     timeout
   )

@@ -5,9 +5,9 @@ import { eager, overPostgres } from "./postgres-subject.ts"
 
 export const historiesInPostgres = ({ runs }: { readonly runs: number }) =>
   describe("random histories of the ledger in PostgreSQL", () => {
-    for (const habits of [undefined, eager]) {
+    for (const leasePolicy of [undefined, eager]) {
       histories(
-        overPostgres(() => newDatabase(inject("postgresUrl")), habits),
+        overPostgres(() => newDatabase(inject("postgresUrl")), leasePolicy),
         { runs, steps: 400 }
       )
     }

@@ -69,13 +69,13 @@ const checkBudgets = (entries: ReadonlyArray<Entry>) => {
   }
 }
 
-const checkNumbers = (all: ReadonlyArray<ReadonlyArray<Entry>>, haveNoGaps: boolean) => {
-  for (const entries of all) {
+const checkNumbers = (entriesOfAccounts: ReadonlyArray<ReadonlyArray<Entry>>, haveNoGaps: boolean) => {
+  for (const entries of entriesOfAccounts) {
     for (const [index, { sequence }] of entries.entries()) {
       assert.ok(index === 0 || sequence > (entries[index - 1]?.sequence ?? 0), `entry ${sequence} is out of order`)
     }
   }
-  const flat = all.flat()
+  const flat = entriesOfAccounts.flat()
   const sequences = flat.map(({ sequence }) => sequence)
   assert.equal(new Set(sequences).size, sequences.length, "two entries have one number")
   if (haveNoGaps) assert.equal(Math.max(0, ...sequences), sequences.length, "a number was left out")
@@ -104,7 +104,7 @@ const checkKey = async (world: World, server: number, key: KeyModel) => {
   assert.deepEqual([...view.scopes].sort(), [...key.scopes].sort())
   const remaining = world.server(server).remaining(view, model.now)
   assert.ok(remaining >= 0)
-  if (model.traits.knowsRemaining) assert.equal(remaining, model.remaining(key), "remaining() is wrong")
+  if (model.traits.hasExactRemaining) assert.equal(remaining, model.remaining(key), "remaining() is wrong")
 }
 
 /** Compares the accounts that this server lists with the model. */
@@ -171,7 +171,7 @@ export const checkEverything = async (world: World, previous: PreviousEntries): 
   const { model, subject } = world
   if (model.isOut && model.traits.outage === "of everything") return // checked when the outage has ended
   await subject.settled()
-  const all = await Promise.all(
+  const entriesOfAccounts = await Promise.all(
     model.accounts.map(async (account) => {
       const entries = await subject.entriesOf(account.id)
       checkChain(account, entries)
@@ -182,7 +182,7 @@ export const checkEverything = async (world: World, previous: PreviousEntries): 
       return entries
     })
   )
-  checkNumbers(all, model.traits.numbersHaveNoGaps)
+  checkNumbers(entriesOfAccounts, model.traits.numbersHaveNoGaps)
   const servers = [...subject.servers().keys()]
   const listing = world.serverAt(world.steps) // each server in turn
   await Promise.all([

@@ -62,7 +62,7 @@ const useUpBudget = step(
       const { model } = world
       const server = world.serverAt(anyServer)
       const key = pick(model.validKeys(), anyKey)
-      const used = key.budget - model.room(key)
+      const used = key.budget - model.budgetLeft(key)
       const admitted = Math.min(calls, countAffordable(world, key))
       await setBudget(world, server, key, used + admitted * expensiveCall.credits + rest)
       const outcomes = await callConcurrently(world, server, key, admitted + 2, commits)

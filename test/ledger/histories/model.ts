@@ -96,7 +96,7 @@ export class Model {
   }
 
   /** The rest of a budget in this month, minus holds. Negative if the budget was lowered. */
-  room(key: KeyModel, budget = key.budget): number {
+  budgetLeft(key: KeyModel, budget = key.budget): number {
     const held = this.holds.filter((hold) => hold.key === key && monthOf(hold.admittedAt) === monthOf(this.now))
     return budget - this.spent(key) - sum(held.map(({ credits }) => credits))
   }
@@ -116,12 +116,12 @@ export class Model {
   }
 
   remaining(key: KeyModel): number {
-    return Math.max(0, Math.min(this.available(key.account), this.room(key)))
+    return Math.max(0, Math.min(this.available(key.account), this.budgetLeft(key)))
   }
 
   decide(key: KeyModel, credits: number): Outcome {
     if (this.available(key.account) < credits) return "insufficient_balance"
-    return this.room(key) < credits ? "monthly_spend_cap_reached" : "held"
+    return this.budgetLeft(key) < credits ? "monthly_spend_cap_reached" : "held"
   }
 
   isOfAnotherMonth(hold: HoldModel): boolean {
@@ -159,7 +159,7 @@ export class Model {
     account.expected.push({ ...nothing, type, occurred_at: timeOf(this.now), credits, request_id, note })
   }
 
-  /** A server has ended: its holds are void, and it remembers nothing. */
+  /** Removes what a server that has ended had in memory. */
   forget(server: number): void {
     this.holds = this.holds.filter((hold) => hold.server !== server)
     this.ended = this.ended.filter((hold) => hold.server !== server)

@@ -79,10 +79,10 @@ const credit = step(
     run: async (world, { account, credits, server }) => {
       const { model } = world
       const credited = pick(model.accounts, account)
-      const done = await world.change(world.serverAt(server), ({ creditAccount }) =>
+      const changed = await world.change(world.serverAt(server), ({ creditAccount }) =>
         creditAccount({ account_id: credited.id, credits, note: "a gift" })
       )
-      if (done !== undefined) model.book(credited, "adjustment", credits, "a gift")
+      if (changed !== undefined) model.book(credited, "adjustment", credits, "a gift")
     }
   }
 )
@@ -95,8 +95,10 @@ const edit = step(
     run: async (world, { changes, key, server }) => {
       const edited = pick(world.model.validKeys(), key)
       const input = "budget" in changes ? { budget_credits: changes.budget } : { scopes: oneOrMore(changes.scopes) }
-      const done = await world.change(world.serverAt(server), ({ editKey }) => editKey({ key_id: edited.id, ...input }))
-      if (done === undefined) return
+      const changed = await world.change(world.serverAt(server), ({ editKey }) =>
+        editKey({ key_id: edited.id, ...input })
+      )
+      if (changed === undefined) return
       edited.revision++
       Object.assign(edited, changes)
       world.note("budget" in changes ? "budget edited" : "scopes edited")
@@ -109,8 +111,8 @@ const revoke = step("revoke key", fc.record({ server: choice, key: choice }), {
   run: async (world, { key, server }) => {
     const { model } = world
     const revoked = pick(model.validKeys(), key)
-    const done = await world.change(world.serverAt(server), ({ revokeKey }) => revokeKey({ key_id: revoked.id }))
-    if (done === undefined) return
+    const changed = await world.change(world.serverAt(server), ({ revokeKey }) => revokeKey({ key_id: revoked.id }))
+    if (changed === undefined) return
     revoked.revokedAt = timeOf(model.now)
     revoked.revision++
     world.note("revoked")
@@ -149,7 +151,7 @@ const usage = step(
   "read usage",
   fc.record({ server: choice, account: choice, before: fc.nat(60), after: fc.nat(60) }),
   {
-    isPossible: ({ isOut, traits }) => traits.sumsUp && !isOut,
+    isPossible: ({ isOut, traits }) => traits.supportsUsage && !isOut,
     run: async (world, { account, after, before, server }) => {
       const { model } = world
       const owner = pick(model.accounts, account)
@@ -169,11 +171,11 @@ const formatRows = (rows: ReadonlyArray<UsageOfDay>) =>
   rows.map(({ calls, credits, day, endpoint, key_id }) => [day, key_id, endpoint, calls, credits].join(" ")).sort()
 
 const verify = step("verify", fc.record({ server: choice }), {
-  isPossible: ({ isOut, traits }) => traits.sumsUp && !isOut,
+  isPossible: ({ isOut, traits }) => traits.supportsUsage && !isOut,
   run: async (world, { server }) => {
     const { model } = world
-    const found = await world.run(world.server(world.serverAt(server)).administration.verify({}))
-    assert.deepEqual(found, {
+    const verification = await world.run(world.server(world.serverAt(server)).administration.verify({}))
+    assert.deepEqual(verification, {
       accounts: model.accounts.length,
       keys: model.keys.length,
       entries: model.accounts.reduce((count, { expected }) => count + expected.length, 0),

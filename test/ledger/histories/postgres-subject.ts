@@ -8,7 +8,7 @@ import {
   connect,
   type DecisionEvent,
   decisionChannel,
-  type LeaseHabits,
+  type LeasePolicy,
   type LedgerAccess,
   openPostgresLedger
 } from "@larder/serve/ledger"
@@ -27,14 +27,14 @@ interface Member {
 const waitUntil = async (isDone: () => boolean | Promise<boolean>) => {
   while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 5))
 }
-const turns = async (count: number) => {
+const waitTurns = async (count: number) => {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
 /** Outages are part of these histories, so their log messages are discarded. */
 const quiet = Logger.layer([])
 
-const open = async (url: string, habits: LeaseHabits | undefined): Promise<Subject> => {
+const open = async (url: string, leasePolicy: LeasePolicy | undefined): Promise<Subject> => {
   const doubts = mkdtempSync(path.join(tmpdir(), "larder-doubts-"))
   const watching = Scope.makeUnsafe()
   const { administration, sql } = await Effect.gen(function* () {
@@ -57,7 +57,7 @@ const open = async (url: string, habits: LeaseHabits | undefined): Promise<Subje
     const scope = Scope.makeUnsafe()
     // a separate folder: a server that only seems dead may still write here, unlike a killed process
     const directory = mkdtempSync(path.join(doubts, "server-"))
-    const ledger = await openPostgresLedger(Redacted.make(wire.url), directory, habits).pipe(
+    const ledger = await openPostgresLedger(Redacted.make(wire.url), directory, leasePolicy).pipe(
       Scope.provide(scope),
       Effect.provide(quiet),
       Effect.runPromise
@@ -104,7 +104,7 @@ const open = async (url: string, habits: LeaseHabits | undefined): Promise<Subje
       if (moment === "after") dead.wire.loseResponses()
       if (moment === "idle" || moment === "before") dead.wire.cut()
       const ended = begin()
-      if (moment === "torn") await turns(Math.round(tear * 40))
+      if (moment === "torn") await waitTurns(Math.round(tear * 40))
       if (moment === "after") await Promise.race([waitUntil(dead.wire.isCut), ended])
       dead.wire.cut()
       await waitForSessions([...ports, ...dead.wire.ports()])
@@ -136,12 +136,12 @@ const open = async (url: string, habits: LeaseHabits | undefined): Promise<Subje
 }
 
 /** Takes a lease at the first call, which the other server, operators and tests then have to request again and again. */
-export const eager: LeaseHabits = { groupsBeforeLease: 1, sharedFor: 50 }
+export const eager: LeasePolicy = { groupsBeforeLease: 1, sharedFor: 50 }
 
 /** What decides calls outside the database. Only eager leases follow slices often enough. */
 const paths = ["decided by a lease", "decided by a slice"]
 const pathsOfEager = [...paths, "decided by a lease that followed a slice"]
-const watch = (note: (what: string) => void) => {
+const watch = (note: (event: string) => void) => {
   /** Leases by server and account: whether the server had a slice before. */
   const hadSlice = new Map<string, boolean>()
   const onDecision = (message: unknown) => {
@@ -158,16 +158,16 @@ const watch = (note: (what: string) => void) => {
 }
 
 /** `newDatabase` returns the URL of an empty database. */
-export const overPostgres = (newDatabase: () => Promise<string>, habits?: LeaseHabits): LedgerKind => ({
-  name: habits === undefined ? "two servers on PostgreSQL" : "two servers on PostgreSQL with eager leases",
+export const overPostgres = (newDatabase: () => Promise<string>, leasePolicy?: LeasePolicy): LedgerKind => ({
+  name: leasePolicy === undefined ? "two servers on PostgreSQL" : "two servers on PostgreSQL with eager leases",
   traits: {
-    sumsUp: true,
+    supportsUsage: true,
     outage: "of everything",
-    knowsRemaining: false,
+    hasExactRemaining: false,
     numbersHaveNoGaps: false,
-    remembersRequestIds: "for ever"
+    remembersRequestIds: "forever"
   },
-  open: async () => open(await newDatabase(), habits),
+  open: async () => open(await newDatabase(), leasePolicy),
   watch,
-  paths: habits === undefined ? paths : pathsOfEager
+  paths: leasePolicy === undefined ? paths : pathsOfEager
 })

@@ -2,7 +2,6 @@
  * What the random histories test: a ledger with one server, or with several that share it, and everything that can happen
  * to them. Each kind of store implements this.
  */
-
 import type { Entry, LedgerAccess } from "@larder/serve/ledger"
 
 /** When a process dies: while it is idle, or before, while or after its pending changes reach the store. */
@@ -39,13 +38,13 @@ export interface Subject {
 export interface Traits {
   readonly outage: "of writes" | "of everything"
   /** Whether `remaining` counts every hold of every server; if not, it returns what the server has read last. */
-  readonly knowsRemaining: boolean
-  /** Whether it supports `usage` and `verify`; the ledger in memory does not. */
-  readonly sumsUp: boolean
+  readonly hasExactRemaining: boolean
+  /** Whether it supports `usage` and `verify`, which the ledger in memory does not. */
+  readonly supportsUsage: boolean
   /** Whether the entries of all accounts are numbered together, without gaps. */
   readonly numbersHaveNoGaps: boolean
   /** How long a charged request id is refused: ids are unique by design, and some stores guard only against bugs. */
-  readonly remembersRequestIds: "while it runs" | "for ever"
+  readonly remembersRequestIds: "while it runs" | "forever"
 }
 
 export interface LedgerKind {
@@ -54,7 +53,7 @@ export interface LedgerKind {
   readonly traits: Traits
   readonly open: () => Promise<Subject>
   /** Notes what only this kind of ledger does, until the returned function is called. */
-  readonly watch?: (note: (what: string) => void) => () => void
+  readonly watch?: (note: (event: string) => void) => () => void
   /** Everything that `watch` notes in enough histories. */
   readonly paths?: ReadonlyArray<string>
 }

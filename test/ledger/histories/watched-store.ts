@@ -1,9 +1,8 @@
 /** A store of the embedded ledger whose groups are recorded, refused or interrupted. */
-
 import { type Entry, type Group, type LedgerStore, LedgerUnavailable } from "@larder/serve/ledger"
 import type { Death } from "./subject.ts"
 
-export interface Fate {
+export interface StoreHooks {
   /** Copies what a killed process would leave behind. `write` writes the pending group. */
   readonly leaveBehind: (death: Death, write: () => Promise<void>) => Promise<void>
   /** Runs after each group that is not interrupted. */
@@ -20,7 +19,11 @@ interface WatchedStore extends LedgerStore {
 const isEmpty = ({ accounts, entries, keys }: Group) => accounts.length + entries.length + keys.length === 0
 
 /** `written` receives every durable entry. */
-export const watch = (store: LedgerStore, written: Array<Entry>, { afterGroup, leaveBehind }: Fate): WatchedStore => {
+export const watch = (
+  store: LedgerStore,
+  written: Array<Entry>,
+  { afterGroup, leaveBehind }: StoreHooks
+): WatchedStore => {
   let isDead = false
   let atNextGroup: ((group: Group) => Promise<void>) | undefined
   const killedError = () => new LedgerUnavailable({ action: "be written", cause: new Error("the process was killed") })

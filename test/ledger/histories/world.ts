@@ -69,8 +69,8 @@ export class World {
     this.counts = subject.servers().map(noCounts)
   }
 
-  note(what: string): void {
-    this.tally.set(what, (this.tally.get(what) ?? 0) + 1)
+  note(event: string): void {
+    this.tally.set(event, (this.tally.get(event) ?? 0) + 1)
   }
 
   /** Maps any number to a server. */
@@ -120,7 +120,7 @@ export class World {
     return undefined
   }
 
-  /** Looks a key up like the request pipeline: again, if the server remembered an older state. */
+  /** Looks a key up like the request pipeline: again, if the server had an older state in memory. */
   async lookUp(server: number, key: KeyModel): Promise<ApiKeyView | undefined> {
     const ledger = this.server(server)
     const place = `${server} ${key.id}`
@@ -143,7 +143,7 @@ export class World {
     server: number,
     view: ApiKeyView,
     call: { readonly endpoint: string; readonly credits: number }
-  ): Promise<AdmittedCall | "key_changed" | "away" | Exclude<Outcome, "held">> {
+  ): Promise<AdmittedCall | "key_changed" | "unavailable" | Exclude<Outcome, "held">> {
     try {
       const admission = await this.server(server).hold(view, call.endpoint, call.credits, this.model.now)
       if ("held" in admission) {
@@ -155,7 +155,7 @@ export class World {
       return admission.refused
     } catch (error) {
       assert.ok(error instanceof LedgerUnavailable && this.model.isOut, `a hold failed: ${error}`)
-      return "away"
+      return "unavailable"
     }
   }
 

@@ -1,7 +1,7 @@
 /**
  * A ledger and its model make the same random steps: calls with all their ends, credits (some expire) and money in both
  * directions, edits, expiries and revocations of keys, new keys and accounts, days and months that pass, and servers that are
- * closed and opened again. Some hundred steps are in flight at once; their outcomes must be possible in some order
+ * closed and opened again. Hundreds of steps are in flight at once; their outcomes must be possible in some order
  * (`overlaps.ts`), and in between the ledger must agree exactly with the model (`compare.ts`). Rules are in `rules.ts`.
  *
  * The seed decides the steps; the machine decides their order, such as which of two calls comes first.
@@ -14,7 +14,7 @@ import { end, type Fate, makeCall, type PlannedCall, readRemaining, release, wai
 import { compare, compareAll, compareMore, settle } from "./compare.ts"
 import { type LedgerUnderTest, openAll } from "./ledgers.ts"
 import { Model } from "./model.ts"
-import { createKey, drawOperation, oneOf, openAccount } from "./operators.ts"
+import { createKey, drawOperation, openAccount, pickOne } from "./operators.ts"
 import { prices, stores } from "./rules.ts"
 import { type UsedHold, type UsedKey, World } from "./world.ts"
 
@@ -32,7 +32,7 @@ const fates: ReadonlyArray<readonly [number, Fate]> = [
   [1_000, "commit with a used id"]
 ]
 
-/** With these, the rest of a limit only shrinks, so a refused call found less than any earlier one. */
+/** With these, the rest of a limit only shrinks, so less was left for a refused call than for any earlier one. */
 const fatesWithoutRelease: ReadonlyArray<readonly [number, Fate]> = [
   [900, "commit"],
   [1_000, "stay open"]
@@ -51,11 +51,11 @@ const drawFate = ({ chance }: World, drawnFrom: typeof fates): Fate => {
 
 const drawCall = (world: World, { keys, known }: Called, drawnFrom = fates): PlannedCall => {
   const { chance } = world
-  const key = oneOf(world, known.length > 0 && chance.between(0, 19) > 0 ? known : keys)
+  const key = pickOne(world, known.length > 0 && chance.between(0, 19) > 0 ? known : keys)
   return {
     server: chance.between(0, 1),
     key,
-    secret: oneOf(world, key.terms.secrets).secret,
+    secret: pickOne(world, key.terms.secrets).secret,
     call: chance.between(0, 9) < 7 ? prices : stores,
     fate: drawFate(world, drawnFrom),
     before: chance.between(0, maxWait),
@@ -72,7 +72,7 @@ const batch = async (world: World) => {
   world.shrinks = shrinks
   world.batch++
   const drawn = shrinks ? fatesWithoutRelease : fates
-  const keys = world.keysOfCalled()
+  const keys = world.calledKeys()
   const called = { keys, known: keys.filter((key) => world.isKnown(key)) }
   const changed = new Set<UsedKey>()
   const planned = Array.from({ length: chance.between(callsOfBatch.min, callsOfBatch.max) }, () =>
@@ -115,7 +115,7 @@ const reopen = async (world: World) => {
   world.note("reopened")
 }
 
-/** First releases calls that may hold credits that expire in this time: only the ledger knows how much they hold of them. */
+/** First releases calls that may hold credits that expire in this time: the model does not compute how many. */
 const passTime = async (world: World, ms: number) => {
   const { model, open, overlaps } = world
   const ends = ({ key }: UsedHold) =>
@@ -136,7 +136,7 @@ const changeBetweenBatches = async (world: World) => {
   const { chance } = world
   if (chance.between(0, 3) === 0) await passTime(world, chance.between(1, 96) * hour + chance.between(0, hour - 1))
   if (chance.between(0, 149) === 0) await openAccount(world, chance.between(0, 1))
-  for (const account of world.called()) {
+  for (const account of world.calledAccounts()) {
     const known = world.keysOf(account).filter((key) => world.isKnown(key)).length
     for (let count = known; count < 2; count++) await createKey(world, chance.between(0, 1), account)
   }
@@ -160,7 +160,7 @@ const runSteps = async (world: World, steps: number) => {
 const expectedEvents = [
   ["held", "charged", "released", "insufficient_balance", "unknown", "forbidden"],
   ["daily_spend_cap_reached", "weekly_spend_cap_reached", "monthly_spend_cap_reached"],
-  ["request id refused", "charged later than admitted", "key changed meanwhile", "remaining read"],
+  ["request id refused", "charged later than admitted", "key changed before the hold", "remaining read"],
   ["budget edited", "scopes edited", "end edited", "rotated", "revoked", "key created", "account opened"],
   ["credited until a moment", "taken of credits that expire", "credits expired"],
   ["credited", "money in", "money out", "booked again", "time passed", "reopened"]
@@ -168,15 +168,15 @@ const expectedEvents = [
 
 const enoughSteps = 100_000
 
-export const agreesWithModel = (name: string, under: () => Promise<LedgerUnderTest>, steps: number): void => {
+export const agreesWithModel = (name: string, makeLedger: () => Promise<LedgerUnderTest>, steps: number): void => {
   afterEach(() => void vi.useRealTimers())
 
   it(`agrees with a plain model, in some order of overlapping calls, for ${steps} random steps: ${name}`, async () => {
     console.info(`${name}, LARDER_TEST_SEED=${seed}`)
-    const store = await under()
+    const under = await makeLedger()
     const model = new Model()
     vi.useFakeTimers({ toFake: ["Date"], now: model.now }) // servers use it, too
-    const ledgers = await openAll(store)
+    const ledgers = await openAll(under)
     const world = new World(ledgers, model, chanceFrom(seed))
     const startedAt = performance.now()
     try {
@@ -186,12 +186,12 @@ export const agreesWithModel = (name: string, under: () => Promise<LedgerUnderTe
     } finally {
       await ledgers.close()
       const seconds = (performance.now() - startedAt) / 1_000
-      const numbers = [...world.tally].toSorted().map(([what, times]) => `${what} ${times}`)
+      const numbers = [...world.tally].toSorted().map(([event, times]) => `${event} ${times}`)
       console.info(
         `${name}: ${world.steps} steps in ${Math.round(seconds)} s, ${Math.round(world.steps / seconds)}/s; ${numbers.join(", ")}`
       )
     }
-    if (steps >= enoughSteps) expect(expectedEvents.filter((what) => !world.tally.has(what))).toEqual([])
+    if (steps >= enoughSteps) expect(expectedEvents.filter((event) => !world.tally.has(event))).toEqual([])
     assert.ok(world.steps >= steps)
   }, 3_600_000)
 }

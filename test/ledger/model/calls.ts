@@ -43,7 +43,7 @@ const admit = async (world: World, { call, key, looking, secret, server }: Plann
       if ("held" in admission) return { outcome: "held", held: admission.held, span: makeSpan() } as const
       if (admission.refused !== "key_changed") return { outcome: admission.refused, span: makeSpan() } as const
     }
-    world.count("key changed meanwhile")
+    world.count("key changed before the hold")
   }
   throw new Error(`key ${key.id} was looked up ${maxAttempts} times and is not current`)
 }
@@ -124,7 +124,7 @@ export const end = async (world: World, hold: UsedHold, fate: Fate): Promise<voi
   if (fate !== "release") hold.held.release() // has no effect on an ended hold
 }
 
-/** Reads the remaining credits while calls are in flight; exact if one server knows all holds. */
+/** Reads the remaining credits while calls are in flight. The value is compared if one server has all holds. */
 export const readRemaining = async (world: World, { before, key, secret, server }: PlannedCall): Promise<void> => {
   const { model, overlaps } = world
   await wait(before)
@@ -134,6 +134,6 @@ export const readRemaining = async (world: World, { before, key, secret, server 
   const from = overlaps.moment()
   const value = ledger.remaining(view, model.now)
   assert.ok(Number.isSafeInteger(value) && value >= 0)
-  if (world.knowsRemaining) overlaps.addRead(model.limits(key), value, { from, to: overlaps.moment() })
+  if (world.hasExactRemaining) overlaps.addRead(model.limits(key), value, { from, to: overlaps.moment() })
   world.note("remaining read")
 }

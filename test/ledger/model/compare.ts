@@ -29,11 +29,11 @@ const compareKeys = async (world: World, server: number, account: string) => {
   const known = world.keysOf(account)
   /** For each budget of the key: its credits, and the spent part of them. */
   const budgetsOf = (key: UsedKey) =>
-    windows.map(({ budget, of }) => {
+    windows.map(({ budget, periodAt }) => {
       const credits = key.terms.budgets[budget]
       return credits === noBudget
         ? [null, null]
-        : [usd(credits), usd(model.spent.get(`${key.id} ${of(model.now)}`) ?? 0)]
+        : [usd(credits), usd(model.spent.get(`${key.id} ${periodAt(model.now)}`) ?? 0)]
     })
   assert.deepEqual(
     new Map(
@@ -73,8 +73,7 @@ const compareRemaining = async (world: World, key: UsedKey) => {
   }
 }
 
-const compareAllRemaining = (world: World) =>
-  Promise.all(world.keysOfCalled().map((key) => compareRemaining(world, key)))
+const compareAllRemaining = (world: World) => Promise.all(world.calledKeys().map((key) => compareRemaining(world, key)))
 
 /** Whether the entry is the expected one, with any budget that may have been in force. */
 const isSame = (entry: Entry, expected: Expected) =>
@@ -100,8 +99,8 @@ const parseParts = (text: string | null) =>
  * Applies what a charge took from expiring credits: only from credits that had not expired, no more than they had left, and
  * in total no more than its price. Returns the earlier grants, from which it took nothing more.
  */
-const takeGrants = ({ credits, grants, occurred_at }: Entry, all: ReadonlyArray<Grant>): ReadonlyArray<Grant> => {
-  const unexpired = all.filter(({ endsAt }) => endsAt > Date.parse(occurred_at))
+const takeGrants = ({ credits, grants, occurred_at }: Entry, available: ReadonlyArray<Grant>): ReadonlyArray<Grant> => {
+  const unexpired = available.filter(({ endsAt }) => endsAt > Date.parse(occurred_at))
   let rest = -credits
   let last = -1
   for (const part of parseParts(grants)) {
@@ -183,13 +182,13 @@ export const compare = async (world: World): Promise<void> => {
   const { chance, isShared, model, overlaps } = world
   await settle(world)
   assert.deepEqual(overlaps.findProblems().slice(0, 3), [])
-  for (const key of world.keysOfCalled()) key.versions = key.versions.slice(-1)
+  for (const key of world.calledKeys()) key.versions = key.versions.slice(-1)
   const server = chance.between(0, 1)
   await world.operate(server, ({ listAccounts }) => listAccounts({})) // removes expired credits
   await Promise.all([...model.expected.keys()].map((account) => compareEntries(world, server, account)))
   await Promise.all([
     compareBalances(world, server),
-    ...world.called().map((account) => compareKeys(world, server, account))
+    ...world.calledAccounts().map((account) => compareKeys(world, server, account))
   ])
   if (!isShared) await compareAllRemaining(world)
   world.count("compared")
@@ -203,11 +202,11 @@ const day = 86_400_000
  */
 export const compareMore = async (world: World): Promise<void> => {
   const { chance, isShared, model, overlaps } = world
-  if (isShared) for (const account of world.called()) await credit(world, 0, account, 10)()
+  if (isShared) for (const account of world.calledAccounts()) await credit(world, 0, account, 10)()
   await settle(world)
   assert.deepEqual(overlaps.findProblems(), [])
   if (isShared) await compareAllRemaining(world)
-  for (const account of world.called()) {
+  for (const account of world.calledAccounts()) {
     const from = dayOf(model.now - chance.between(0, 70) * day)
     const to = dayOf(model.now + chance.between(-40, 10) * day)
     await compareUsage(world, chance.between(0, 1), account, from, to)
@@ -222,8 +221,8 @@ export const compareAll = async (world: World): Promise<void> => {
   await compareMore(world)
   await compare(world)
   for (const account of accounts) await compareUsage(world, 0, account, "2020-01-01", "2099-12-31")
-  const found = await world.operate(0, ({ verify }) => verify({}))
-  assert.deepEqual(found, {
+  const verification = await world.operate(0, ({ verify }) => verify({}))
+  assert.deepEqual(verification, {
     accounts: accounts.length,
     keys: model.keys.length,
     entries: model.entries,

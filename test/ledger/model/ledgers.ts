@@ -7,9 +7,9 @@ import { Effect, Exit, Redacted, Scope } from "effect"
 
 export interface LedgerUnderTest {
   readonly servers: number
-  /** Whether a server always knows all holds; otherwise it knows them when nothing is in flight. */
-  readonly knowsRemaining: boolean
-  /** Forever, or only while it is open: ids are unique by design, and some stores guard only against bugs. */
+  /** Whether `remaining` always counts all holds; otherwise it counts them all only when nothing is in flight. */
+  readonly hasExactRemaining: boolean
+  /** Whether a charged request id is refused forever; otherwise only while the ledger is open, to detect bugs. */
   readonly remembersRequestIds: boolean
   /** Opens one server's ledger in its folder. */
   readonly open: (folder: string) => Effect.Effect<LedgerAccess, unknown, Scope.Scope>
@@ -17,19 +17,19 @@ export interface LedgerUnderTest {
 
 export const inFolder: LedgerUnderTest = {
   servers: 1,
-  knowsRemaining: true,
+  hasExactRemaining: true,
   remembersRequestIds: false,
   open: openEmbeddedLedger
 }
 
 export const inPostgres = (url: string, servers: number): LedgerUnderTest => ({
   servers,
-  knowsRemaining: false,
+  hasExactRemaining: false,
   remembersRequestIds: true,
   open: (folder) => openPostgresLedger(Redacted.make(url), folder)
 })
 
-export const openAll = async ({ knowsRemaining, open, remembersRequestIds, servers: count }: LedgerUnderTest) => {
+export const openAll = async ({ hasExactRemaining, open, remembersRequestIds, servers: count }: LedgerUnderTest) => {
   const home = mkdtempSync(path.join(tmpdir(), "larder-model-"))
   const start = async (folder: string) => {
     const scope = Scope.makeUnsafe()
@@ -40,10 +40,10 @@ export const openAll = async ({ knowsRemaining, open, remembersRequestIds, serve
   const running: Array<Running> = []
   for (let server = 0; server < count; server++) running.push(await start(path.join(home, `server-${server}`)))
   return {
-    knowsRemaining,
+    hasExactRemaining,
     remembersRequestIds,
     servers: () => running.map(({ ledger }) => ledger),
-    /** Its holds become void. */
+    /** The holds of the server end. */
     reopen: async (server: number) => {
       const before = running[server]
       if (before === undefined) throw new Error(`there is no server ${server}`)

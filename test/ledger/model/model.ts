@@ -40,7 +40,7 @@ export interface Expected {
   readonly note: string | null
   readonly budgets: ReadonlyArray<number | null>
   readonly expires_at: string | null
-  /** Not compared for charges: only the ledger knows what they took from expiring credits. */
+  /** Not compared for charges: the model does not compute what they take from expiring credits. */
   readonly grants: string | null
   /** The batch in which a charged call was admitted. */
   readonly admittedIn?: number
@@ -102,8 +102,8 @@ export class Model {
   /** In the order in which they refuse a call. */
   limits(key: Key, at = this.now): ReadonlyArray<Limit> {
     const left = (this.balances.get(key.account) ?? 0) - (this.held.get(key.account) ?? 0)
-    const ofKey = windows.map(({ budget, of, refusal }) => {
-      const name = `${key.id} ${of(at)}`
+    const ofKey = windows.map(({ budget, periodAt, refusal }) => {
+      const name = `${key.id} ${periodAt(at)}`
       const used = (this.spent.get(name) ?? 0) + (this.held.get(name) ?? 0)
       return { name, left: key.terms.budgets[budget] - used, refusal }
     })
@@ -126,7 +126,7 @@ export class Model {
     const { admittedIn, at, budgets, call, key } = hold
     const { credits, endpoint } = call
     this.release(hold)
-    for (const { of } of windows) add(this.spent, `${key.id} ${of(at)}`, credits)
+    for (const { periodAt } of windows) add(this.spent, `${key.id} ${periodAt(at)}`, credits)
     const [day, key_id] = [dayOf(at), key.id]
     const days = this.usage.get(key.account) ?? new Map<string, UsageOfDay>()
     const name = `${day} ${key_id} ${endpoint}`

@@ -1,4 +1,4 @@
-/** Changes by operators and payments while calls are made. Each key is changed once per batch, because the order of changes is unknown. */
+/** Changes by operators and payments during calls. Each key is changed once per batch: the order of changes is unknown. */
 import assert from "node:assert/strict"
 import { scopes as allScopes, type Scope } from "@larder/schemas"
 import type { Booking } from "@larder/serve/ledger"
@@ -9,10 +9,10 @@ import type { UsedKey, World } from "./world.ts"
 const day = 86_400_000
 const never = Number.POSITIVE_INFINITY
 
-export const oneOf = <A>(world: World, list: ReadonlyArray<A>): A => {
-  const found = list[world.chance.between(0, list.length - 1)]
-  if (found === undefined) throw new Error("the list is empty")
-  return found
+export const pickOne = <A>(world: World, list: ReadonlyArray<A>): A => {
+  const picked = list[world.chance.between(0, list.length - 1)]
+  if (picked === undefined) throw new Error("the list is empty")
+  return picked
 }
 
 export const openAccount = async (world: World, server: number): Promise<void> => {
@@ -31,7 +31,9 @@ const drawAmount = ({ chance }: World, min: number, max: number) =>
 /** Mostly enough for some more calls. A budget of 0, or below what was spent, pauses the key. */
 const drawBudgets = (world: World, key?: UsedKey): Budgets => {
   const { chance, model } = world
-  const spent = windows.map(({ of }) => (key === undefined ? 0 : (model.spent.get(`${key.id} ${of(model.now)}`) ?? 0)))
+  const spent = windows.map(({ periodAt }) =>
+    key === undefined ? 0 : (model.spent.get(`${key.id} ${periodAt(model.now)}`) ?? 0)
+  )
   const draw = (at: number) =>
     chance.between(0, 9) === 0 ? 0 : Math.max(0, (spent[at] ?? 0) + drawAmount(world, -300, 20_000))
   const drawOrNone = (at: number) => (chance.between(0, 3) > 0 ? noBudget : draw(at))
@@ -69,7 +71,7 @@ export const createKey = async (world: World, server: number, account: string): 
   world.note("key created")
 }
 
-/** The old terms may be in force until the change has returned, the new ones from its begin. */
+/** The old terms may be in force until the change has returned, the new ones from its beginning. */
 const change = async (world: World, key: UsedKey, terms: Terms, makeChange: () => Promise<unknown>) => {
   const { model, overlaps } = world
   const from = overlaps.moment()
@@ -81,18 +83,18 @@ const change = async (world: World, key: UsedKey, terms: Terms, makeChange: () =
   const [, ...limits] = model.limits(key)
   for (const [index, { budget }] of windows.entries()) {
     const limit = limits[index]
-    const by = terms.budgets[budget] - key.terms.budgets[budget]
-    if (limit !== undefined && by !== 0) overlaps.change([limit], by, { from, to }, Math.max(0, -by))
+    const added = terms.budgets[budget] - key.terms.budgets[budget]
+    if (limit !== undefined && added !== 0) overlaps.change([limit], added, { from, to }, Math.max(0, -added))
   }
   key.terms = terms
 }
 
 const hour = 3_600_000
 
-/** Nobody knows the new secret before the change has returned. */
+/** No call uses the new secret before the change has returned. */
 const rotate = (world: World, server: number, key: UsedKey) => async () => {
   const { model } = world
-  const overlap_hours = oneOf(world, [0, 1, 36] as const)
+  const overlap_hours = pickOne(world, [0, 1, 36] as const)
   const last = key.terms.secrets.slice(-1).map(({ secret }) => ({ secret, until: model.now + overlap_hours * hour }))
   const former = overlap_hours === 0 ? [] : last
   const newSecrets: Array<string> = []
@@ -109,9 +111,9 @@ const rotate = (world: World, server: number, key: UsedKey) => async () => {
 const edit = (world: World, server: number, key: UsedKey): (() => Promise<void>) => {
   const { terms } = key
   const key_id = key.id
-  const what = oneOf(world, ["budget", "budget", "budget", "scopes", "end", "secret"] as const)
-  if (what === "secret" && world.model.now < terms.until) return rotate(world, server, key) // otherwise it would be refused
-  if (what === "budget") {
+  const setting = pickOne(world, ["budget", "budget", "budget", "scopes", "end", "secret"] as const)
+  if (setting === "secret" && world.model.now < terms.until) return rotate(world, server, key) // otherwise it would be refused
+  if (setting === "budget") {
     const budgets = drawBudgets(world, key)
     const makeChange = () => world.operate(server, ({ editKey }) => editKey({ key_id, ...toSettings(budgets) }))
     return async () => {
@@ -119,7 +121,7 @@ const edit = (world: World, server: number, key: UsedKey): (() => Promise<void>)
       world.note("budget edited")
     }
   }
-  if (what === "scopes") {
+  if (setting === "scopes") {
     const scopes = drawScopes(world)
     const makeChange = () => world.operate(server, ({ editKey }) => editKey({ key_id, scopes: [...scopes] }))
     return async () => {
@@ -141,14 +143,14 @@ const revoke = (world: World, server: number, key: UsedKey) => async () => {
   world.note("revoked")
 }
 
-/** Records that a movement of money changes the balance at some moment of the span. */
-const recordMovement = (world: World, account: string, credits: number, from: number, write: () => void) => {
+/** Records that a movement of money has changed the balance at some moment since `from`. Returns that span. */
+const recordMovement = (world: World, account: string, credits: number, from: number) => {
   const { model, overlaps } = world
   const span = { from, to: overlaps.moment() }
   const left = (model.balances.get(account) ?? 0) - (model.held.get(account) ?? 0)
   overlaps.change([{ name: account, left }], credits, span, Math.max(0, -credits))
   overlaps.change([world.balanceOf(account)], credits, span, never)
-  return { span, write: () => write() }
+  return span
 }
 
 export const credit =
@@ -159,11 +161,9 @@ export const credit =
     const { balance_credits } = await world.operate(server, ({ creditAccount }) =>
       creditAccount({ account_id: account, credits, note, expires_at })
     )
-    const { span, write } = recordMovement(world, account, credits, from, () =>
-      world.model.book(account, "adjustment", credits, note, { expires_at })
-    )
+    const span = recordMovement(world, account, credits, from)
     world.overlaps.addRead([world.balanceOf(account)], balance_credits, span, -never)
-    write()
+    world.model.book(account, "adjustment", credits, note, { expires_at })
     world.note(expires_at === null ? "credited" : "credited until a moment")
   }
 
@@ -184,13 +184,11 @@ const book = (world: World, server: number, booking: Booking, times: number) => 
     )
   )
   assert.equal(results.filter(({ booked }) => booked).length, 1, `${reference} was not booked once`)
-  const { span, write } = recordMovement(world, account_id, credits, from, () =>
-    world.model.book(account_id, type, credits, note, { reference })
-  )
+  const span = recordMovement(world, account_id, credits, from)
   for (const { balance_credits } of results) {
     world.overlaps.addRead([world.balanceOf(account_id)], balance_credits, span, -never)
   }
-  write()
+  world.model.book(account_id, type, credits, note, { reference })
   world.bookings.push(booking)
   world.note(credits > 0 ? "money in" : "money out")
 }
@@ -209,8 +207,8 @@ const drawBooking = (world: World, account_id: string): Booking => {
   const note = `because of ${reference}`
   const isOut = world.chance.between(0, 5) === 0
   const type = isOut
-    ? oneOf(world, ["refund", "adjustment"] as const)
-    : oneOf(world, ["top_up", "auto_recharge", "refund", "adjustment"] as const)
+    ? pickOne(world, ["refund", "adjustment"] as const)
+    : pickOne(world, ["top_up", "auto_recharge", "refund", "adjustment"] as const)
   const credits = 10 * (isOut ? -world.chance.between(1, 400) : world.chance.between(1, 1_200))
   return { account_id, type, credits, reference, note }
 }
@@ -219,16 +217,17 @@ const drawBooking = (world: World, account_id: string): Booking => {
 export const drawOperation = (world: World, changed: Set<UsedKey>): (() => Promise<void>) => {
   const { chance } = world
   const server = chance.between(0, 1)
-  const account = oneOf(world, world.called())
-  const keys = world.keysOfCalled().filter((key) => !changed.has(key) && !key.terms.isRevoked)
-  const what = chance.between(0, 99)
-  if (what < 10) return credit(world, server, account, 10 * chance.between(1, 1_200))
-  if (what < 25) return creditUntil(world, server, account, drawAmount(world, 1, 12_000))
-  if (what < 50) return book(world, server, drawBooking(world, account), chance.between(1, 3))
-  if (what < 55 && world.bookings.length > 0) return bookAgain(world, server, oneOf(world, world.bookings.slice(-50)))
-  if (what >= 95) return () => createKey(world, server, account)
+  const account = pickOne(world, world.calledAccounts())
+  const keys = world.calledKeys().filter((key) => !changed.has(key) && !key.terms.isRevoked)
+  const number = chance.between(0, 99)
+  if (number < 10) return credit(world, server, account, 10 * chance.between(1, 1_200))
+  if (number < 25) return creditUntil(world, server, account, drawAmount(world, 1, 12_000))
+  if (number < 50) return book(world, server, drawBooking(world, account), chance.between(1, 3))
+  if (number < 55 && world.bookings.length > 0)
+    return bookAgain(world, server, pickOne(world, world.bookings.slice(-50)))
+  if (number >= 95) return () => createKey(world, server, account)
   if (keys.length === 0) return credit(world, server, account, 10)
-  const key = oneOf(world, keys)
+  const key = pickOne(world, keys)
   changed.add(key)
-  return what < 93 ? edit(world, server, key) : revoke(world, server, key)
+  return number < 93 ? edit(world, server, key) : revoke(world, server, key)
 }

@@ -1,8 +1,8 @@
 /**
- * Which outcomes of overlapping calls are possible. Each change of a number takes effect at some moment within a span, so
- * the number always lies between its value with all pending losses and no pending gains, and its value with all gains and no
- * losses. An outcome must be right at one moment at least of its span. This is checked when nothing is in flight: then it is
- * known which calls were admitted, and refused calls have changed nothing.
+ * Checks whether the outcomes of overlapping calls are possible. Each change of a number takes effect at some moment within
+ * a span. So the number always lies between its value with all pending losses and no pending gains, and its value with all
+ * gains and no losses. An outcome must be right at some moment of its span. This is checked when nothing is in flight: then
+ * it is known which calls were admitted, and refused calls have changed nothing.
  */
 import type { Limit } from "./model.ts"
 import type { Refusal } from "./rules.ts"
@@ -125,19 +125,21 @@ export class Overlaps {
     const bounds = new Map(
       [...this.starts].map(([name, start]) => [name, boundsOf(name, start, this.changes.get(name) ?? [], problems)])
     )
-    const roomIn = (name: string, span: Span) => within(bounds.get(name) ?? [], span)
-    for (const one of this.decisions) {
-      const rooms = one.limits.map((name) => roomIn(name, one))
-      const refusedBy = one.outcome === "held" ? rooms.length : one.refusals.indexOf(one.outcome)
-      const hadRoom = rooms.slice(0, refusedBy).every(({ high }) => high >= one.credits)
-      const hadNone = one.outcome === "held" || (rooms[refusedBy]?.low ?? Number.POSITIVE_INFINITY) < one.credits
-      if (!hadRoom || !hadNone) problems.push(`${JSON.stringify(one)} with ${JSON.stringify(rooms)}`)
+    const findRests = (outcome: Decision | Read) =>
+      outcome.limits.map((name) => within(bounds.get(name) ?? [], outcome))
+    for (const decision of this.decisions) {
+      const { credits, outcome, refusals } = decision
+      const rests = findRests(decision)
+      const refusedBy = outcome === "held" ? rests.length : refusals.indexOf(outcome)
+      const couldFit = rests.slice(0, refusedBy).every(({ high }) => high >= credits)
+      const couldBeRefused = outcome === "held" || (rests[refusedBy]?.low ?? Number.POSITIVE_INFINITY) < credits
+      if (!couldFit || !couldBeRefused) problems.push(`${JSON.stringify(decision)} with ${JSON.stringify(rests)}`)
     }
-    for (const one of this.reads) {
-      const rooms = one.limits.map((name) => roomIn(name, one))
-      const low = Math.max(one.atLeast, Math.min(...rooms.map((room) => room.low)))
-      const high = Math.max(one.atLeast, Math.min(...rooms.map((room) => room.high)))
-      if (one.value < low || one.value > high) problems.push(`read ${JSON.stringify(one)}: ${JSON.stringify(rooms)}`)
+    for (const read of this.reads) {
+      const rests = findRests(read)
+      const low = Math.max(read.atLeast, Math.min(...rests.map((rest) => rest.low)))
+      const high = Math.max(read.atLeast, Math.min(...rests.map((rest) => rest.high)))
+      if (read.value < low || read.value > high) problems.push(`read ${JSON.stringify(read)}: ${JSON.stringify(rests)}`)
     }
     this.starts.clear()
     this.changes.clear()

@@ -19,12 +19,12 @@ export const noBudget = 9_000_000_000_000_000
 /** 1970-01-05 was a Monday. */
 const weekOf = (ms: number) => Math.floor((ms / 86_400_000 - 4) / 7)
 
-/** Budgets of a key, the shortest window first. `of` names the window of a moment; names of different windows differ. */
+/** Budgets of a key, the shortest window first. `periodAt` names the period that contains a moment. */
 export const windows = [
-  { budget: "day", of: dayOf, refusal: "daily_spend_cap_reached" },
-  { budget: "week", of: (ms: number) => `week ${weekOf(ms)}`, refusal: "weekly_spend_cap_reached" },
-  { budget: "month", of: (ms: number) => timeOf(ms).slice(0, 7), refusal: "monthly_spend_cap_reached" }
-] as const satisfies ReadonlyArray<{ budget: string; of: (ms: number) => string; refusal: Refusal }>
+  { budget: "day", periodAt: dayOf, refusal: "daily_spend_cap_reached" },
+  { budget: "week", periodAt: (ms: number) => `week ${weekOf(ms)}`, refusal: "weekly_spend_cap_reached" },
+  { budget: "month", periodAt: (ms: number) => timeOf(ms).slice(0, 7), refusal: "monthly_spend_cap_reached" }
+] as const satisfies ReadonlyArray<{ budget: string; periodAt: (ms: number) => string; refusal: Refusal }>
 
 export type Budgets = Readonly<Record<(typeof windows)[number]["budget"], number>>
 

@@ -8,7 +8,7 @@ import type { Key, Model, OpenHold } from "./model.ts"
 import { Overlaps, type Span } from "./overlaps.ts"
 import { isKnown, type Terms } from "./rules.ts"
 
-/** Terms of a key, from the begin of the change to them until the end of the next change. */
+/** Terms of a key, from the beginning of the change to them until the end of the next change. */
 interface Version extends Span {
   readonly terms: Terms
 }
@@ -29,8 +29,8 @@ export class World {
   readonly ledgers: OpenLedgers
   /** With several servers, a released hold becomes visible to the others with the next group of its server. */
   readonly isShared: boolean
-  /** Whether a server knows at any time what every call holds. */
-  readonly knowsRemaining: boolean
+  /** Whether `remaining` always counts all holds. */
+  readonly hasExactRemaining: boolean
   /** Every account that was opened. */
   readonly accounts: Array<string> = []
   private readonly keys = new Map<string, Array<UsedKey>>()
@@ -52,17 +52,17 @@ export class World {
     this.model = model
     this.chance = chance
     this.isShared = ledgers.servers().length > 1
-    this.knowsRemaining = ledgers.knowsRemaining
+    this.hasExactRemaining = ledgers.hasExactRemaining
   }
 
   /** Counts a step and its outcome. */
-  note(what: string): void {
+  note(event: string): void {
     this.steps++
-    this.count(what)
+    this.count(event)
   }
 
-  count(what: string): void {
-    this.tally.set(what, (this.tally.get(what) ?? 0) + 1)
+  count(event: string): void {
+    this.tally.set(event, (this.tally.get(event) ?? 0) + 1)
   }
 
   newName(prefix: string): string {
@@ -84,7 +84,7 @@ export class World {
   }
 
   /** The accounts that are called: the newest ones. */
-  called(): ReadonlyArray<string> {
+  calledAccounts(): ReadonlyArray<string> {
     return this.accounts.slice(-maxCalled)
   }
 
@@ -92,8 +92,8 @@ export class World {
     return this.keys.get(account) ?? []
   }
 
-  keysOfCalled(): ReadonlyArray<UsedKey> {
-    return this.called().flatMap((account) => this.keysOf(account))
+  calledKeys(): ReadonlyArray<UsedKey> {
+    return this.calledAccounts().flatMap((account) => this.keysOf(account))
   }
 
   isKnown(key: UsedKey): boolean {

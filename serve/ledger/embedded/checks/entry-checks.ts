@@ -49,16 +49,16 @@ export const readOwners = (sqlite: Sqlite): Owners => ({
 
 const describeEntry = (accountId: string, position: number) => `entry ${position} of account ${accountId}`
 
-/** If `after` is not 0, the first entry of an account is compared with its predecessor only at position 1. */
+/** If `after` is not 0, the first checked entry of an account is compared with its predecessor only at position 1. */
 export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number) => {
   const heads = new Map<string, ChainHead>()
   let reached = after
 
-  const headBefore = ({ account_id, position }: Entry): ChainHead | undefined =>
+  const findHeadBefore = ({ account_id, position }: Entry): ChainHead | undefined =>
     heads.get(account_id) ?? (after === 0 || position === 1 ? emptyHead : undefined)
 
-  /** Null and an empty text have the same hash, and so do fields if a line break moves text from one to the next. */
-  const textProblem = (entry: Entry, place: string) => {
+  /** Different entries can have the same hash only if a text is empty (hashed like null) or has a line break. */
+  const findTextProblem = (entry: Entry, place: string) => {
     const { account_id, endpoint, expires_at, grants, key_id, note, occurred_at, request_id, type } = entry
     for (const text of [account_id, endpoint, expires_at, grants, key_id, note, occurred_at, request_id, type]) {
       if (text === "" || text?.includes("\n") === true) {
@@ -68,10 +68,10 @@ export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number) =
     return undefined
   }
 
-  const numberProblem = ({ sequence }: Entry) =>
+  const findNumberProblem = ({ sequence }: Entry) =>
     sequence > reached + 1 ? `entry ${sequence} follows entry ${reached}, so entries are missing` : undefined
 
-  const ownerProblem = ({ account_id, key_id, type }: Entry, place: string) => {
+  const findOwnerProblem = ({ account_id, key_id, type }: Entry, place: string) => {
     if (!owners.accounts.has(account_id)) return `${place} belongs to an account that is missing`
     if (type !== "charge" && key_id === null) return undefined
     return owners.ofKeys.get(key_id ?? "") === account_id
@@ -80,7 +80,7 @@ export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number) =
   }
 
   /** Calls cannot spend credits that an account does not have: only money that went out makes a balance negative. */
-  const balanceProblem = ({ account_id, balance, position }: Entry, place: string) => {
+  const findBalanceProblem = ({ account_id, balance, position }: Entry, place: string) => {
     if (balance >= 0) return undefined
     const wentOut = readNumber(sqlite, moneyOut, [account_id, position])
     return balance + wentOut < 0 ? `${place} leaves a balance of ${balance} credits` : undefined
@@ -93,13 +93,13 @@ export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number) =
     check: (entry: Entry): ReadonlyArray<string> => {
       const { account_id, balance, hash, position, sequence } = entry
       const place = describeEntry(account_id, position)
-      const head = headBefore(entry)
+      const head = findHeadBefore(entry)
       const problems = [
-        numberProblem(entry),
-        textProblem(entry, place),
-        ownerProblem(entry, place),
+        findNumberProblem(entry),
+        findTextProblem(entry, place),
+        findOwnerProblem(entry, place),
         head === undefined ? undefined : findBreak(head, entry),
-        balanceProblem(entry, place)
+        findBalanceProblem(entry, place)
       ]
       heads.set(account_id, { position, balance, hash })
       reached = sequence
@@ -138,7 +138,8 @@ export const makeGrantChecks = () => {
         ]
       })
     },
-    problems: (sqlite: Sqlite): ReadonlyArray<string> => {
+    /** Called after the last entry. */
+    compareWithStored: (sqlite: Sqlite): ReadonlyArray<string> => {
       const stored = new Map(
         readGrants(sqlite).map(({ account_id, credits_left, expires_at, position }): [string, Grant] => [
           describeEntry(account_id, position),
@@ -146,10 +147,10 @@ export const makeGrantChecks = () => {
         ])
       )
       return [...new Set([...granted.keys(), ...stored.keys()])].flatMap((place) => {
-        const [here, there] = [granted.get(place), stored.get(place)]
-        return here?.left === there?.left && here?.expires_at === there?.expires_at
+        const [expected, actual] = [granted.get(place), stored.get(place)]
+        return expected?.left === actual?.left && expected?.expires_at === actual?.expires_at
           ? []
-          : [`${place} has ${there?.left ?? 0} expiring credits left, but its charges leave ${here?.left ?? 0}`]
+          : [`${place} has ${actual?.left ?? 0} expiring credits left, but its charges leave ${expected?.left ?? 0}`]
       })
     }
   }

@@ -42,7 +42,7 @@ afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 const soundLedger = Effect.gen(function* () {
   const { reading: sqlite } = yield* openLedgerFile(yield* followedCopy)
   sqlite.exec("pragma foreign_keys = off")
-  return { sqlite, held: readServerHeads(readSnapshot(sqlite, 0)) }
+  return { sqlite, serverHeads: readServerHeads(readSnapshot(sqlite, 0)) }
 }).pipe(Scope.provide(scope), Effect.cached, Effect.runSync)
 
 /** Runs in the open transaction, without beginning its own. */
@@ -50,10 +50,10 @@ const inTransaction = (sqlite: Sqlite): Sqlite => ({ ...sqlite, inSnapshot: (wor
 
 /** What a verification finds after a change since the ledger was opened. */
 const problemsAfter = Effect.fnUntraced(function* (sql: string) {
-  const { held, sqlite } = yield* soundLedger
+  const { serverHeads, sqlite } = yield* soundLedger
   return sqlite.inSnapshot(() => {
     sqlite.exec(sql)
-    return verifyFile(inTransaction(sqlite), held).problems
+    return verifyFile(inTransaction(sqlite), serverHeads).problems
   })
 })
 
@@ -224,13 +224,13 @@ describe("a verification", () => {
       const nothing = { key_id: null, endpoint: null, budget_credits: null, note: "paid by card" }
       const topUp = { ...aCharge("pay_1", { ...nothing, credits: 10_000 }), type: "top_up" as const }
       const refund = { ...aCharge("re_1", { ...nothing, credits: -15_000 }), type: "refund" as const }
-      const givenBack = aRefund(aCharge("req_3", { occurred_at: "2026-10-30T00:00:00.000Z" }))
-      yield* written(folder, [...sampleGroups(write), write({ entries: [givenBack, topUp, refund] })])
+      const refundedCall = aRefund(aCharge("req_3", { occurred_at: "2026-10-30T00:00:00.000Z" }))
+      yield* written(folder, [...sampleGroups(write), write({ entries: [refundedCall, topUp, refund] })])
       yield* followUp(folder)
       const sound = { accounts: 2, keys: 3, entries: 65, balance_credits: 4_410, problems: [] }
       assert.deepStrictEqual(yield* verifyFolder(folder), sound)
-      yield* written(folder, [write({ entries: [topUp, givenBack] })])
-      const twice = ["request req_3 was given back 2 times", "top_up pay_1 was booked 2 times"]
+      yield* written(folder, [write({ entries: [topUp, refundedCall] })])
+      const twice = ["request req_3 was refunded 2 times", "top_up pay_1 was booked 2 times"]
       assert.deepStrictEqual((yield* verifyFolder(folder)).problems.toSorted(), twice)
     }).pipe(Effect.scoped)
   )
@@ -264,20 +264,20 @@ describe("a verification", () => {
       const { administration } = yield* openEmbeddedLedger(folder)
       const { id } = yield* administration.createAccount({ name: "A" })
       const key = { account_id: id, name: "k", scopes: ["get-store"], budget_credits: 1 } as const
-      const made = yield* administration.createKey(key)
-      yield* administration.editKey({ key_id: made.id, budget_credits: 2 })
+      const created = yield* administration.createKey(key)
+      yield* administration.editKey({ key_id: created.id, budget_credits: 2 })
       assert.deepStrictEqual((yield* administration.verify({})).problems, [])
       const other = new DatabaseSync(ledgerPath(folder))
       other.exec("update api_key set budget_credits = 9000000000")
       other.close()
       assert.deepStrictEqual((yield* administration.verify({})).problems, [
-        `key ${made.id} is not what the running server knows`
+        `key ${created.id} in the file differs from the one in the running server`
       ])
       const deleting = new DatabaseSync(ledgerPath(folder))
       deleting.exec("delete from api_key; delete from record where kind = 'api_key'")
       deleting.close()
       assert.deepStrictEqual((yield* administration.verify({})).problems, [
-        `key ${made.id} is known to the running server, but missing in the file`
+        `key ${created.id} exists in the running server, but is missing in the file`
       ])
     }).pipe(Effect.scoped)
   )
@@ -285,7 +285,7 @@ describe("a verification", () => {
   it.live("finds a record that was added before the first one", () =>
     Effect.gen(function* () {
       const problems = yield* problemsAfter("insert into record values (0, 0, 'account', '{}')")
-      assert.deepStrictEqual(problems, ["record 0 was added: they are numbered from 1"])
+      assert.deepStrictEqual(problems, ["record 0 was added: records are numbered from 1"])
     })
   )
 

@@ -12,9 +12,10 @@ import {
   dayOfEntry,
   findProgressProblem,
   indexedUpTo,
+  monthOfText,
   readLastEntry,
   readProgress,
-  usageAhead,
+  unsummedUsage,
   usageSums
 } from "../progress.ts"
 import { readNumber, readTextCell, recordInSqlite } from "../tables.ts"
@@ -38,10 +39,14 @@ const describeHead = ({ balance, position }: ChainHead) => `at its entry ${posit
 
 const compareHeads = (serverHeads: ServerHeads["heads"], stored: ReadonlyMap<string, ChainHead>, report: Report) => {
   for (const id of new Set([...serverHeads.keys(), ...stored.keys()])) {
-    const here = serverHeads.get(id) ?? emptyHead
-    const there = stored.get(id) ?? emptyHead
-    if (here.position === there.position && here.balance === there.balance && here.hash === there.hash) continue
-    report(`account ${id} is ${describeHead(here)} in the running server, and ${describeHead(there)} in the database`)
+    const inServer = serverHeads.get(id) ?? emptyHead
+    const inFile = stored.get(id) ?? emptyHead
+    if (inServer.position === inFile.position && inServer.balance === inFile.balance && inServer.hash === inFile.hash) {
+      continue
+    }
+    report(
+      `account ${id} is ${describeHead(inServer)} in the running server, and ${describeHead(inFile)} in the database`
+    )
   }
 }
 
@@ -63,7 +68,7 @@ const makeFollower = (sqlite: Sqlite, server: ServerHeads, report: Report) => {
       if (!isCompared) {
         report(`the database ends at entry ${reached()}, and the running server has written ${server.sequence}`)
       }
-      for (const problem of grants.problems(sqlite)) report(problem)
+      for (const problem of grants.compareWithStored(sqlite)) report(problem)
       return { entries: reached(), heads }
     }
   }
@@ -73,7 +78,7 @@ const makeFollower = (sqlite: Sqlite, server: ServerHeads, report: Report) => {
 const repeatedRequests = `
   select case type
       when 'charge' then format('request %s was charged %s times', coalesce(request_id, 'null'), count(*))
-      when 'refund' then format('request %s was given back %s times', request_id, count(*))
+      when 'refund' then format('request %s was refunded %s times', request_id, count(*))
       else format('%s %s was booked %s times', type, request_id, count(*))
     end as problem
   from ledger.entry
@@ -92,11 +97,10 @@ const createCharged = `
     where key_id is not null
     group by account_id, 2, key_id, endpoint`
 
-const monthOfDay = "cast(substr(day, 1, 4) as integer) * 12 + cast(substr(day, 6, 2) as integer) - 1"
 const usageTables = {
   usage_of_day: { account_id: "account_id", day: "day", key_id: "key_id", endpoint: "endpoint" },
   usage_of_endpoint: { account_id: "account_id", day: "day", endpoint: "endpoint" },
-  usage_of_month: { month: monthOfDay, account_id: "account_id", key_id: "key_id", endpoint: "endpoint" }
+  usage_of_month: { month: monthOfText("day"), account_id: "account_id", key_id: "key_id", endpoint: "endpoint" }
 }
 
 const selectDifferences = (table: string, columns: Readonly<Record<string, string>>) => {
@@ -109,7 +113,7 @@ const selectDifferences = (table: string, columns: Readonly<Record<string, strin
     select ${names.join(", ")}, calls as stored_calls, credits as stored_credits, 0 as calls, 0 as credits
     from sums.${table}
     union all
-    select ${values.join(", ")}, calls, credits, 0, 0 from (${usageAhead})
+    select ${values.join(", ")}, calls, credits, 0, 0 from (${unsummedUsage})
     union all
     select ${values.join(", ")}, 0, 0, calls, credits from charged
   )
@@ -118,7 +122,7 @@ const selectDifferences = (table: string, columns: Readonly<Record<string, strin
   order by ${names.join(", ")}`
 }
 
-/** Exact: the last call admitted in a month saw every other call as spent or held. A refund only frees credits. */
+/** Exact: when the last call of a month was admitted, every other call was spent or held. A refund only frees credits. */
 const overspentMonths = `
   select format('key %s was charged %s credits in %s, but the highest budget of these charges is %s', key_id,
     sum(credits), substr(day, 1, 7), coalesce(max(budget), 0)) as problem
@@ -165,8 +169,8 @@ const checkPlaces = (sqlite: Sqlite, last: number, report: Report) => {
 
 const misplacedRecords = `
   select case
-      when number < 1 then format('record %s was added: they are numbered from 1', number)
-      when ${isOfUnknownKind} then format('record %s is of no account, key or payment', number)
+      when number < 1 then format('record %s was added: records are numbered from 1', number)
+      when ${isOfUnknownKind} then format('record %s does not belong to an account, a key or a payment', number)
       when number <> before + 1 then format('record %s follows record %s, so records are missing', number, before)
       else format('record %s cannot have followed entry %s', number, after_entry)
     end as problem

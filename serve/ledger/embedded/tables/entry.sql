@@ -18,5 +18,5 @@ create table ledger.entry (
   grants text, -- taken from expiring credits or returned to them: position:credits of the entries that granted them
   hash text not null -- SHA-256 over the hash of the account's previous entry and the fields of this one
 ) strict;
--- Entries other than charges, such as payments: a statement without charges does not scan millions of charges.
+-- All entries except charges: a statement without charges does not scan millions of charges.
 create index ledger.entry_but_charge on entry (account_id, position) where type <> 'charge'

@@ -1,4 +1,4 @@
--- Expiring credits, by the entry that granted them: what charges and expiry have left of them.
+-- The unspent part of expiring credits, by the entry that granted them.
 create table ledger.expiring_grant (
   account_id text not null,
   position integer not null,

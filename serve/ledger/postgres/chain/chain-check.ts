@@ -8,7 +8,7 @@ import type { RecordedTable } from "../../chain/recorded-tables.ts"
 import { recordInPostgres } from "../sql/recording.ts"
 import { hashAfter } from "../sql/sql-text.ts"
 
-/** Null and an empty text have the same hash, and so do fields if a line break moves text from one to the next. */
+/** Different entries can have the same hash only if a text is empty (hashed like null) or has a line break. */
 const hasUnfitText = `coalesce('' in (account_id, type, key_id, endpoint, request_id, note, grants), false)
       or strpos(concat(account_id, type, key_id, endpoint, request_id, note, grants), E'\\n') > 0`
 
@@ -40,22 +40,22 @@ const brokenLinks = (entries: string, checked: string) => `
 export const brokenChains = brokenLinks("ledger.entry", "true")
 
 /** Checks the newest entries of each account. The entry before them is read only to compare with it. */
-export const brokenNewestLinks = (ofEach: number) =>
+export const brokenNewestLinks = (entriesPerAccount: number) =>
   brokenLinks(
     `(
       select newest.*, row_number() over (partition by newest.account_id order by newest.position desc) as age
       from ledger.account
       cross join lateral (
-        select * from ledger.entry where account_id = account.id order by entry.position desc limit ${ofEach + 1}
+        select * from ledger.entry where account_id = account.id order by entry.position desc limit ${entriesPerAccount + 1}
       ) as newest
     )`,
-    `age <= ${ofEach}`
+    `age <= ${entriesPerAccount}`
   )
 
 const schemas = { account: "ledger", api_key: "ledger", payment: "console" } satisfies Record<RecordedTable, string>
 
 const unknownRecords = `
-  select format('record %s is of no account, key or payment', number) as problem
+  select format('record %s does not belong to an account, a key or a payment', number) as problem
   from ledger.record
   where ${isOfUnknownKind}
   order by number`

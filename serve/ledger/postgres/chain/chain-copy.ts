@@ -1,7 +1,7 @@
 /**
  * Copies the chain of a ledger between PostgreSQL and SQLite: links, their order and the head stay the same, and so does
  * the anchor. PostgreSQL numbers entries and records with one sequence. SQLite has two sequences without gaps, and
- * stores with each record after which entry it was written.
+ * stores with each record the number of the entry before it.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Stream } from "effect"
@@ -41,7 +41,7 @@ export const copyChainIntoFile = Effect.fnUntraced(function* (sql: PgClient.PgCl
   sqlite.run("update ledger.head set entries = $1, records = $2, hash = $3", [entries, records, hash])
 })
 
-/** Maps entry numbers of a file to those of PostgreSQL, in ascending order: each record before the entry adds one. */
+/** Returns a function from entry numbers of a file to those of PostgreSQL. Numbers must be passed in ascending order. */
 export const makeEntryNumbering = (sqlite: Sqlite): ((sequence: number) => number) => {
   const records = sqlite.prepare("select after_entry from ledger.record order by number").iterate()
   let next = records.next()

@@ -1,7 +1,7 @@
 /**
  * Follows the chain of a ledger in PostgreSQL: entries and records in the order of their numbers, which come from one
  * sequence. A transaction draws its numbers before it ends, so a smaller number may become visible after a larger one.
- * So the chain is followed only to a number up to which all transactions have ended: each writer locks the table before
+ * Therefore the chain is followed only to a number up to which all transactions have ended: each writer locks the table before
  * it draws a number and until it ends, and `pg_locks` shows that lock. No writer waits for this check.
  */
 import type { PgClient } from "@effect/sql-pg"
@@ -24,7 +24,7 @@ export class BrokenChain extends Schema.TaggedError<BrokenChain>()("BrokenChain"
   }
 }
 
-/** Before the first link, whatever its number is. */
+/** Before the first link, even if its number is negative. */
 export const beforeFirstLink: ChainPosition = { entries: 0, records: 0, hash: "", sequence: "-9223372036854775808" }
 export const maxLinkNumber = "9223372036854775807"
 

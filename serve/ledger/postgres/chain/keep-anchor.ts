@@ -1,6 +1,6 @@
 /**
  * The chain of a ledger in PostgreSQL, for the anchor that a server maintains. Each server continues where it stopped
- * and keeps the last link in memory, so a database that goes back in time, or is exchanged, is never anchored.
+ * and keeps the last link in memory, so a database that was replaced, even by an older copy, is never anchored.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, type Option, Schema } from "effect"
@@ -9,7 +9,7 @@ import { type Head, isAtSamePlace, isSameHead } from "../../chain/chain.ts"
 import { type Chain, keepAnchor } from "../../chain/keep-anchor.ts"
 import { failAfter, LedgerUnavailable } from "../../errors.ts"
 import { databaseUnavailable, makeQuery, makeRowQuery } from "../sql/database.ts"
-import { durably } from "../sql/statement-sql.ts"
+import { requireFlush } from "../sql/statement-sql.ts"
 import {
   BrokenChain,
   type ChainPosition,
@@ -23,12 +23,12 @@ import {
 const advanceTimeout = "10 seconds"
 const stopTimeout = "5 seconds"
 
-/** Flushed even if this database commits asynchronously: an anchor must not outlive what it names. */
+/** Flushed even if this database commits asynchronously: an anchor must not refer to a head that can be lost. */
 const updateHead = `
-  with lasting as materialized (select ${durably})
+  with flushed as materialized (select ${requireFlush})
   update ledger.head
   set entries = $1, records = $2, sequence = $3::text::bigint, hash = $4
-  from lasting
+  from flushed
   where sequence < $3::text::bigint`
 
 /** The number of the link that `$2` other links follow, up to the number `$1`. */
@@ -66,7 +66,7 @@ const findAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, stored: 
   return { entries: anchor.entries, records: anchor.records, hash: anchor.hash, sequence: link.number }
 })
 
-/** Follows the chain from the older of the two, which must arrive at the other one. */
+/** Follows the chain from the stored head to the anchor, or from the anchor to the stored head if the anchor is older. */
 const checkAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, stored: ChainPosition, anchor: Head) {
   if (countLinks(anchor) <= countLinks(stored)) {
     const end = yield* followDatabaseChain(sql, yield* findAnchor(sql, stored, anchor), stored.sequence)

@@ -7,7 +7,7 @@ import { type AdmissionOutcome, type Hold, releaseHold } from "../../rules/admis
 import { areInOnePeriod, type DayOfKey } from "../../rules/spending.ts"
 import { dayNumber } from "../../utc-calendar.ts"
 import { holdingName, type KnownAccounts } from "../leases/known-accounts.ts"
-import type { LeaseHabits, UseCounts } from "../leases/lease-rules.ts"
+import type { LeasePolicy, UseCounts } from "../leases/lease-rules.ts"
 import type { AccountRead, GroupChanges, GroupRead, LeaseChange, ReadRequest } from "../sql/statements.ts"
 import type { Holding } from "../sql/write-group.ts"
 import { accountOfCharge, accountOfHold, accountsOf, type CallGroup } from "./group.ts"
@@ -49,7 +49,7 @@ export const listReads = (group: CallGroup, now: number): ReadRequest => ({
 const differs = (before: Holding | undefined, { credits, reserved }: Holding) =>
   before?.credits !== credits || before.reserved !== reserved
 
-/** The changes after which the database knows what the server holds. The next beat deletes rows of 0 credits. */
+/** The rows that bring the database up to date with what the server holds. The next beat deletes rows of 0 credits. */
 export const findDifferences = (
   before: ReadonlyMap<string, Holding>,
   after: ReadonlyMap<string, Holding>
@@ -64,14 +64,14 @@ export const decideGroup = (
   group: CallGroup,
   read: GroupRead,
   days: ReadonlyArray<number>,
-  by: {
+  context: {
     readonly member: string
     readonly known: KnownAccounts
     readonly uses: UseCounts
-    readonly habits: LeaseHabits
+    readonly leasePolicy: LeasePolicy
   }
 ): GroupDecision => {
-  const { habits, known, member, uses } = by
+  const { leasePolicy, known, member, uses } = context
   const accounts = new Map(read.accounts.map((account) => [account.record.id, account]))
   known.refresh(read, days)
   const isHeldByOthers = (id: string) => read.held.some(({ account_id }) => account_id === id)
@@ -93,11 +93,11 @@ export const decideGroup = (
     // credits that others have reserved, but hold for no call, are still available
     if (!("refused" in decided) || decided.refused === "key_changed" || !slicesOfOthers.has(id)) return decided
     const { refused } = decided
-    const isRoom =
+    const fitsAfterRecall =
       refused === "insufficient_balance"
         ? isHeldByOthers(id)
         : read.held.some(({ day, key_id }) => key_id === key.id && areInOnePeriod(refused, day, dayNumber(nowMs)))
-    if (!isRoom) return decided
+    if (!fitsAfterRecall) return decided
     recalled.add(id)
     return "deferred"
   })
@@ -111,7 +111,7 @@ export const decideGroup = (
   const charged = new Set(group.charges.map(accountOfCharge))
   const called = new Set([...charged, ...group.holds.map(accountOfHold)])
   /** If the clock of the database was set back, earlier events count as long ago. */
-  const isRecent = (ms: number | null) => ms !== null && ms >= 0 && ms < habits.sharedFor
+  const isRecent = (ms: number | null) => ms !== null && ms >= 0 && ms < leasePolicy.sharedFor
   const mayLease = (id: string, { lease_asked, shared_for, used_by }: AccountRead) => {
     if (group.returned.has(id) || lease_asked || isHeldByOthers(id)) return false
     if (known.isLeased(id)) return true
@@ -162,7 +162,7 @@ export const decideGroup = (
     } else if (hadSlice) ended.push(id)
     // a slice that the lease replaces ends now, before the lease is written: the lease has room for all of it
     if (slice.size === 0 && (!takesLease || known.isSliced(id))) known.endLease(id)
-    holdings.set(id, takesLease ? noHoldings : known.heldOf(id, charging, slice))
+    holdings.set(id, takesLease ? noHoldings : known.listHoldings(id, charging, slice))
     const next = {
       leased_by: takesLease ? member : null,
       lease_asked: false,
@@ -178,7 +178,7 @@ export const decideGroup = (
     if ((leased_by !== null && !takesLease) || (hadSlice && slice.size === 0)) notices.push(`free ${id}`)
   }
   for (const id of group.released)
-    if (!known.isLeased(id) && !known.isSliced(id) && !holdings.has(id)) holdings.set(id, known.heldOf(id))
+    if (!known.isLeased(id) && !known.isSliced(id) && !holdings.has(id)) holdings.set(id, known.listHoldings(id))
 
   const changed = [...holdings].flatMap(([id, after]) => findDifferences(known.recorded(id), after))
   const isEmpty = entries.length + changed.length + leases.size + begun.length + ended.length === 0
@@ -190,7 +190,7 @@ export const decideGroup = (
 
 /** Undoes a decision that was not written. */
 export const undoDecision = ({ outcomes, sliced }: GroupDecision, known: KnownAccounts): void => {
-  for (const { slice, whenNot } of sliced) addToSlice(slice, whenNot)
+  for (const { slice, whenNotWritten } of sliced) addToSlice(slice, whenNotWritten)
   for (const outcome of outcomes) {
     if (outcome === "deferred" || "refused" in outcome) continue
     releaseHold(outcome.hold)

@@ -10,7 +10,7 @@ import { applyGroup } from "../../rules/ledger-state.ts"
 import { dayNumber } from "../../utc-calendar.ts"
 import type { KnownAccounts } from "../leases/known-accounts.ts"
 import type { LeaseTrust, Moment } from "../leases/lease-rules.ts"
-import { countUses, type LeaseHabits } from "../leases/lease-rules.ts"
+import { countUses, type LeasePolicy } from "../leases/lease-rules.ts"
 import type { ReadRequest, ServerStatements } from "../sql/statements.ts"
 import type { Holding } from "../sql/write-group.ts"
 import type { DeferredCalls } from "./deferred-calls.ts"
@@ -38,7 +38,7 @@ export const makeGroupWriter = (options: {
   readonly statements: ServerStatements
   readonly known: KnownAccounts
   readonly trust: LeaseTrust
-  readonly habits: LeaseHabits
+  readonly leasePolicy: LeasePolicy
   readonly counters: LedgerCounters
   readonly queue: GroupQueue
   readonly locked: LockedAccounts
@@ -46,8 +46,8 @@ export const makeGroupWriter = (options: {
   readonly returns: Returns
   readonly memberId: () => string
 }) => {
-  const { returns, counters, deferred, habits, known, locked, memberId, queue, statements, trust } = options
-  const useCounts = countUses(habits)
+  const { returns, counters, deferred, leasePolicy, known, locked, memberId, queue, statements, trust } = options
+  const useCounts = countUses(leasePolicy)
   /** Number of groups that the database has decided under the server's current name. */
   let groups = 0
   const member = () => ({ id: memberId(), groups })
@@ -98,7 +98,7 @@ export const makeGroupWriter = (options: {
     }
     const holdings = new Map<string, ReadonlyMap<string, Holding>>()
     for (const id of new Set([...before.keys(), ...released])) {
-      if (!known.isLeased(id) && !known.isSliced(id)) holdings.set(id, known.heldOf(id, holds))
+      if (!known.isLeased(id) && !known.isSliced(id)) holdings.set(id, known.listHoldings(id, holds))
     }
     const changed = [...holdings].flatMap(([id, after]) => findDifferences(known.recorded(id), after))
     if (charges.length + changed.length === 0) return
@@ -108,7 +108,7 @@ export const makeGroupWriter = (options: {
     )
     const requested = await statements.charge({ entries, before, holdings: changed }, member())
     if (requested === "not a member") throw silenceError()
-    if (requested === "moved") return decide(group)
+    if (requested === "changed") return decide(group)
     succeed(group, entries, holdings)
     returns.returnLeases(requested)
   }
@@ -121,7 +121,7 @@ export const makeGroupWriter = (options: {
       const outcome = await statements.decide(member(), reads, (read) => {
         if (decision !== undefined) undoDecision(decision, known)
         addArrivedCalls(group, reads)
-        decision = decideGroup(group, read, reads.days, { member: memberId(), known, uses: useCounts, habits })
+        decision = decideGroup(group, read, reads.days, { member: memberId(), known, uses: useCounts, leasePolicy })
         return decision.changes
       })
       if (outcome === "not a member" || decision === undefined) throw silenceError()
@@ -160,7 +160,7 @@ export const makeGroupWriter = (options: {
     resolveLookUps(group)
   }
 
-  /** Adds calls of the same accounts that arrived while others had the accounts locked: fewer groups are better. */
+  /** Adds calls of the same accounts that arrived while the group waited for its locks: fewer groups are better. */
   const addArrivedCalls = (group: CallGroup, { accounts, days, keys }: ReadRequest) => {
     const next = queue.collected()
     if (next === undefined) return
@@ -218,7 +218,7 @@ export const makeGroupWriter = (options: {
       counters.groups++
       counters.durable_seconds += (performance.now() - group.since) / 1_000
     },
-    /** Since then, the database knows the server under a new name. */
+    /** The server was registered under a new name at this moment. */
     joined: (since: Moment): void => {
       groups = 0
       trust.renew(since)

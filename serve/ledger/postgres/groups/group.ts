@@ -1,6 +1,6 @@
 /**
  * Groups: what a server has collected for the database, and the promises that wait for it. Groups are sent one at a
- * time; requests that arrive meanwhile go into the next group. The parts of a group that was split are sent first.
+ * time; requests that arrive in between go into the next group. The parts of a split group are sent first.
  */
 import type { Draft } from "../../chain/chain.ts"
 import type { AdmissionOutcome, AdmissionRequest, Hold } from "../../rules/admission.ts"
@@ -25,7 +25,7 @@ export interface CallGroup {
   readonly holds: Array<Waiting<AdmissionRequest, AdmissionOutcome>>
   readonly bySha256: Map<string, Waiting<string, void>>
   readonly byId: Map<string, Waiting<string, void>>
-  /** Accounts whose holds on this server are fewer than those in the database. */
+  /** Accounts of which holds have ended on this server, but not in the database. */
   readonly released: Set<string>
   /** Accounts whose lease or slice ends. */
   readonly returned: Set<string>
@@ -70,7 +70,7 @@ export const splitByCharge = (group: CallGroup): ReadonlyArray<CallGroup> =>
     { ...group, charges: [] }
   )
 
-/** The calls of each account in a group of their own, and everything that concerns no account in one more group. */
+/** Returns one group for each account, and one more for everything that concerns no account. */
 export const splitByAccount = ({ charges, holds, returned, since, ...rest }: CallGroup): ReadonlyArray<CallGroup> => {
   const parts = new Map<string, CallGroup>()
   const partOf = (accountId: string) => {
@@ -85,7 +85,7 @@ export const splitByAccount = ({ charges, holds, returned, since, ...rest }: Cal
 }
 
 /**
- * Milliseconds that a group waits for the charges of held calls, of accounts that several servers call: those servers
+ * Milliseconds that a group waits for the charges of held calls, if several servers call their account. Those servers
  * write one after the other, so larger groups are better.
  */
 const gatherDelay = 2

@@ -24,7 +24,7 @@ describe("the log of outages", () => {
       const { log, logs } = yield* openLog
       log.lost(diskFull)
       assert.deepStrictEqual(yield* logs, [lossMessage])
-      log.found()
+      log.restored()
       assert.deepStrictEqual(yield* logs, ["The ledger is back."])
     })
   )
@@ -34,7 +34,7 @@ describe("the log of outages", () => {
       const { log, logs } = yield* openLog
       for (let time = 0; time < 250; time++) {
         log.lost(diskFull)
-        log.found()
+        log.restored()
       }
       assert.deepStrictEqual(yield* logs, [lossMessage, "The ledger is back."])
       yield* TestClock.adjust("10 seconds")
@@ -42,7 +42,7 @@ describe("the log of outages", () => {
       log.lost(diskFull)
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(yield* logs, [`${lossMessage} It was lost 1 more time in ten seconds.`])
-      log.found()
+      log.restored()
       assert.deepStrictEqual(yield* logs, ["The ledger is back."])
     })
   )
@@ -52,7 +52,7 @@ describe("the log of outages", () => {
       const { log, logs } = yield* openLog
       log.lost(diskFull)
       yield* TestClock.adjust("30 seconds")
-      log.found()
+      log.restored()
       assert.deepStrictEqual(yield* logs, [lossMessage, "The ledger is back."])
       log.lost(diskFull)
       assert.deepStrictEqual(yield* logs, [lossMessage])
@@ -63,7 +63,7 @@ describe("the log of outages", () => {
     Effect.gen(function* () {
       const { end, log, logs } = yield* openLog
       log.lost(diskFull)
-      log.found()
+      log.restored()
       log.lost(diskFull)
       yield* logs
       yield* end

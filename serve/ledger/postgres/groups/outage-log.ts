@@ -11,7 +11,7 @@ const formatLoss = ({ message }: LedgerUnavailable) =>
   `${message}. Calls are refused, and not charged, until it is back.`
 const formatCount = (count: number) => `It was lost ${count} more time${count === 1 ? "" : "s"} in ten seconds.`
 
-/** Changes that are not logged yet are logged when the scope ends. */
+/** Closing the scope logs the changes that were not logged. */
 export const makeOutageLog = Effect.gen(function* () {
   const run = yield* FiberSet.makeRuntime()
   let isQuiet = false
@@ -46,7 +46,7 @@ export const makeOutageLog = Effect.gen(function* () {
       isQuiet = true
       run(Effect.andThen(Effect.logWarning(formatLoss(why)), logLater))
     },
-    found: (): void => {
+    restored: (): void => {
       cause = undefined
       if (notLogged === 0) run(Effect.logInfo("The ledger is back."))
     }

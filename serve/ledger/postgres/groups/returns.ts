@@ -44,14 +44,14 @@ export const makeReturns = (options: {
       setTimeout(() => isMember() && returnLeases(copy), lockoutDuration).unref()
     },
     returnSurplus: (): void => {
-      let tooMany = [...known.leased()].length - maxLeases
-      for (const id of known.leased()) if (tooMany-- > 0) returnLease(id)
+      let surplus = [...known.leased()].length - maxLeases
+      for (const id of known.leased()) if (surplus-- > 0) returnLease(id)
     },
     /** The call has ended without a charge, or can no longer be charged. */
     returnHold: (hold: Hold): void => {
       known.unregister(hold)
       const id = hold.key.record.account_id
-      if (!known.isLeased(id) && !known.backIntoSlice(hold)) queue.open().released.add(id)
+      if (!known.isLeased(id) && !known.returnToSlice(hold)) queue.open().released.add(id)
     }
   }
 }

@@ -10,7 +10,7 @@ import { type AdmissionOutcome, type AdmissionRequest, type Hold, releaseHold } 
 import type { ApiKeyView } from "../../rules/ledger-state.ts"
 import type { InDoubtFiles } from "../leases/in-doubt-calls.ts"
 import type { KnownAccounts } from "../leases/known-accounts.ts"
-import { type Clocks, type LeaseHabits, trackLeaseTrust } from "../leases/lease-rules.ts"
+import { type Clocks, type LeasePolicy, trackLeaseTrust } from "../leases/lease-rules.ts"
 import { registerServer, type ServerName } from "../leases/membership.ts"
 import type { ServerStatements } from "../sql/statements.ts"
 import { makeDeferredCalls } from "./deferred-calls.ts"
@@ -32,14 +32,14 @@ export const openServerSession = async (options: {
   readonly listener: {
     /** The database has become unavailable, or is available again. */
     readonly lost: (cause: LedgerUnavailable) => void
-    readonly found: () => void
+    readonly restored: () => void
     /** Another session has locked an account. */
     readonly locked: (accountId: string) => void
   }
-  readonly habits: LeaseHabits
+  readonly leasePolicy: LeasePolicy
   readonly clocks: Clocks
 }) => {
-  const { clocks, counters, inDoubtFiles, habits, known, listener, statements } = options
+  const { clocks, counters, inDoubtFiles, leasePolicy, known, listener, statements } = options
   const trust = trackLeaseTrust(clocks)
   const membership = await registerServer(statements, inDoubtFiles)
   const { current } = membership
@@ -65,7 +65,7 @@ export const openServerSession = async (options: {
     statements,
     known,
     trust,
-    habits,
+    leasePolicy,
     counters,
     queue,
     locked,
@@ -86,7 +86,7 @@ export const openServerSession = async (options: {
     onLost: listener.lost,
     onJoined: (since) => {
       writer.joined(since)
-      listener.found()
+      listener.restored()
     }
   })
 
@@ -104,7 +104,7 @@ export const openServerSession = async (options: {
 
   return {
     current,
-    /** The key with this SHA-256, from memory if the server knows it, otherwise as the database has it now. */
+    /** The key with this SHA-256, from memory if it is there, otherwise from the database. */
     authenticate: async (sha256: string, nowMs: number): Promise<ApiKeyView | undefined> => {
       const key = known.find(sha256, nowMs)
       if (key !== undefined) return key
@@ -140,9 +140,9 @@ export const openServerSession = async (options: {
     /** A notice about leases from another server or an operator. */
     onNotice: (notice: string): void => {
       if (failed.isLost()) return
-      const [what = "", first = "", second = ""] = notice.split(" ")
-      if (what === "free") deferred.retry(first)
-      if (what === "asked" && first === current().id) returns.returnLeases([second])
+      const [kind = "", first = "", second = ""] = notice.split(" ")
+      if (kind === "free") deferred.retry(first)
+      if (kind === "asked" && first === current().id) returns.returnLeases([second])
     },
     isWritable: failed.isWritable,
     /** Completes pending work, and unregisters the server. If the database is unavailable, tries once more. */

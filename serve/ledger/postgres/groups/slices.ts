@@ -4,14 +4,14 @@ import type { KeyState } from "../../rules/ledger-state.ts"
 import { type DayOfKey, leftInBudgets } from "../../rules/spending.ts"
 
 /**
- * What is reserved of an account beyond its calls. While a new slice is being written, calls may use what is reserved
- * both before and after; the rest is added when it is known which of the two applies.
+ * A change of a slice that is being written. Until the outcome is known, calls may use only what both the old and the new
+ * slice reserve. Then the rest of the slice that applies is added.
  */
 export interface PendingSlice {
   readonly id: string
   readonly slice: Map<DayOfKey, number>
   readonly whenWritten: ReadonlyMap<DayOfKey, number>
-  readonly whenNot: ReadonlyMap<DayOfKey, number>
+  readonly whenNotWritten: ReadonlyMap<DayOfKey, number>
 }
 
 /** A slice is this many times what the calls of a group hold, and at most this part of what is left. */
@@ -49,17 +49,17 @@ export const changeSlice = (
   slice: Map<DayOfKey, number>,
   next: ReadonlyMap<DayOfKey, number>
 ): PendingSlice => {
-  const [whenWritten, whenNot] = [new Map<DayOfKey, number>(), new Map<DayOfKey, number>()]
+  const [whenWritten, whenNotWritten] = [new Map<DayOfKey, number>(), new Map<DayOfKey, number>()]
   for (const day of new Set([...slice.keys(), ...next.keys()])) {
     const [before, after] = [slice.get(day) ?? 0, next.get(day) ?? 0]
     const both = Math.min(before, after)
     slice.set(day, both)
     whenWritten.set(day, after - both)
-    whenNot.set(day, before - both)
+    whenNotWritten.set(day, before - both)
   }
-  return { id, slice, whenWritten, whenNot }
+  return { id, slice, whenWritten, whenNotWritten }
 }
 
-export const addToSlice = (slice: Map<DayOfKey, number>, more: ReadonlyMap<DayOfKey, number>): void => {
-  for (const [day, credits] of more) slice.set(day, (slice.get(day) ?? 0) + credits)
+export const addToSlice = (slice: Map<DayOfKey, number>, added: ReadonlyMap<DayOfKey, number>): void => {
+  for (const [day, credits] of added) slice.set(day, (slice.get(day) ?? 0) + credits)
 }

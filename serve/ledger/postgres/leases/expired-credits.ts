@@ -1,10 +1,10 @@
-/** Removes expired credits from the balances in the database, account by account: a locked one delays no other. */
+/** Removes expired credits from the balances in the database, account by account: a locked account delays no other. */
 import type { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Schedule, Schema } from "effect"
 import { expireGrants } from "../../rules/decisions.ts"
 import { timestampOf } from "../../utc-calendar.ts"
 import { databaseUnavailable, makeQuery } from "../sql/database.ts"
-import { bookEntries, whileFree } from "./leases.ts"
+import { bookEntries, runWhileFree } from "./leases.ts"
 
 const roundInterval = "5 seconds"
 const maxConcurrency = 2 // operators need connections, too
@@ -40,7 +40,7 @@ const removeExpired = Effect.fnUntraced(
       )
       if (entries.length > 0) yield* bookEntries(sql, entries)
     })
-    yield* whileFree(sql, [id], expire)
+    yield* runWhileFree(sql, [id], expire)
   },
   Effect.mapError(databaseUnavailable("be written"))
 )

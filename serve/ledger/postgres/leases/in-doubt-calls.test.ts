@@ -6,7 +6,7 @@ import { openInDoubtFiles } from "./in-doubt-calls.ts"
 
 describe("files of in-doubt calls", () => {
   it("are readable by their owner only, even if the folder and files existed before", () => {
-    const home = mkdtempSync(path.join(tmpdir(), "larder-inDoubtFiles-"))
+    const home = mkdtempSync(path.join(tmpdir(), "larder-in-doubt-"))
     try {
       const [ledger, folder] = [path.join(home, "ledger"), path.join(home, "ledger", "in-doubt")]
       const before = path.join(folder, "before")

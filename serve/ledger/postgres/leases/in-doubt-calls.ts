@@ -1,8 +1,8 @@
 /**
- * In-doubt calls: they were answered with an error while it was unknown whether they were charged. They are stored, one
- * file per name of a server in `$LARDER_HOME/ledger/in-doubt`, until the database has been queried, so they get a refund
- * even if the server ends before. Refunds are booked while the server works, account by account, and retried until each
- * is durable: a locked account delays neither the server nor the refunds of other accounts.
+ * In-doubt calls: they were answered with an error while it was unknown whether they were charged. They are stored in
+ * `$LARDER_HOME/ledger/in-doubt`, in one file per name of a server, until the database has been queried, so they are
+ * refunded even if the server ends first. Refunds are booked while the server works, account by account, and retried
+ * until each is durable: a locked account delays neither the server nor the refunds of other accounts.
  */
 import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import path from "node:path"
@@ -13,10 +13,10 @@ import { flushFolder } from "../../files.ts"
 import { refundCall } from "../../rules/decisions.ts"
 import { databaseUnavailable, makeQuery, texts } from "../sql/database.ts"
 import { entryRow } from "../sql/sql-text.ts"
-import { bookEntries, whileFree } from "./leases.ts"
+import { bookEntries, runWhileFree } from "./leases.ts"
 
 interface InDoubtCalls {
-  /** Name under which the database knew the server when it sent the charges. */
+  /** Name under which the server was registered when it sent the charges. */
   readonly member: string
   readonly requestIds: ReadonlyArray<string>
 }
@@ -38,8 +38,8 @@ export const openInDoubtFiles = (ledgerDirectory: string) => {
       appendFileSync(path.join(folder, member), lines, { mode: 0o600, flush: true })
       flushFolder(folder)
     },
-    all: (): ReadonlyArray<InDoubtCalls> => readdirSync(folder).map(read),
-    /** All of its calls are reconciled. The file stays if calls were added since it was read. */
+    list: (): ReadonlyArray<InDoubtCalls> => readdirSync(folder).map(read),
+    /** Called when these calls are reconciled. The file stays if calls were added since it was read. */
     remove: ({ member, requestIds }: InDoubtCalls): void => {
       if (read(member).requestIds.length === requestIds.length) rmSync(path.join(folder, member))
     }
@@ -69,11 +69,11 @@ const selectNotRefunded = makeQuery(
 const readCharges = (sql: PgClient.PgClient, requestIds: ReadonlyArray<string>) =>
   Effect.map(selectNotRefunded(sql, [texts(requestIds)]), (rows) => rows.map(({ value }) => value))
 
-/** Charges that another server has refunded meanwhile are not found again once the account is locked. */
+/** Reads the charges again once the account is locked: another server may have refunded some of them. */
 const refund = (sql: PgClient.PgClient, accountId: string, charges: ReadonlyArray<Entry>) => {
   const requestIds = charges.flatMap(({ request_id }) => request_id ?? [])
   const book = Effect.flatMap(readCharges(sql, requestIds), (left) => bookEntries(sql, left.map(refundCall)))
-  return Effect.timeout(whileFree(sql, [accountId], book), attemptTimeout)
+  return Effect.timeout(runWhileFree(sql, [accountId], book), attemptTimeout)
 }
 
 /** Runs until it is interrupted. `server` is the server that has the files. */
@@ -84,23 +84,23 @@ export const refundCallsInDoubt = (
 ) => {
   /** Late refunds, each logged once. */
   const late = new Set<string>()
-  const logIfLate = <E, R>(what: string, work: Effect.Effect<unknown, E, R>) =>
+  const logIfLate = <E, R>(subject: string, work: Effect.Effect<unknown, E, R>) =>
     work.pipe(
       Effect.map(() => {
-        late.delete(what)
+        late.delete(subject)
         return true
       }),
       Effect.catchCause((cause) => {
-        if (late.has(what) || !server.isWritable()) return Effect.succeed(false) // an outage is logged already
-        late.add(what)
+        if (late.has(subject) || !server.isWritable()) return Effect.succeed(false) // an outage is logged already
+        late.add(subject)
         const { message } = databaseUnavailable("be written")(Cause.squash(cause))
-        const refunds = `Refunds of calls that were answered with an error (${what}) are late. ${message}`
+        const refunds = `Refunds of calls that were answered with an error (${subject}) are late. ${message}`
         return Effect.as(Effect.logWarning(`${refunds}. They are tried again until they are booked.`), false)
       })
     )
 
-  const reconcile = Effect.fnUntraced(function* (doubt: InDoubtCalls) {
-    const { member, requestIds } = doubt
+  const reconcile = Effect.fnUntraced(function* (calls: InDoubtCalls) {
+    const { member, requestIds } = calls
     // waits for statements in flight under that name, which can write nothing afterwards
     yield* Effect.timeout(sql.unsafe("delete from ledger.server where id = $1", [member]), attemptTimeout)
     const charges = yield* readCharges(sql, requestIds)
@@ -110,13 +110,13 @@ export const refundCallsInDoubt = (
       ([id, ofAccount]) => logIfLate(`account ${id}`, refund(sql, id, ofAccount)),
       { concurrency: maxConcurrency }
     )
-    if (refunded.every((isRefunded) => isRefunded)) yield* Effect.sync(() => files.remove(doubt))
+    if (refunded.every((isRefunded) => isRefunded)) yield* Effect.sync(() => files.remove(calls))
   })
 
   /** Skips the current name of the server, under which it may still write. */
   const reconcileAll = Effect.gen(function* () {
-    for (const doubt of yield* Effect.sync(files.all)) {
-      if (doubt.member !== server.current().id) yield* logIfLate(`server ${doubt.member}`, reconcile(doubt))
+    for (const calls of yield* Effect.sync(files.list)) {
+      if (calls.member !== server.current().id) yield* logIfLate(`server ${calls.member}`, reconcile(calls))
     }
   })
   return Effect.suspend(() => (server.isWritable() ? logIfLate("all", reconcileAll) : Effect.void)).pipe(

@@ -1,9 +1,8 @@
 /**
- * What a server knows of accounts and keys, over the state of `ledger-state.ts`. For an account whose lease the server
- * has, this knowledge is authoritative and decides calls. Other accounts are known as they were last read, which suffices
- * to check scopes; they are read again, locked, before a call is decided.
+ * The accounts and keys that a server has in memory, over the state of `ledger-state.ts`. For an account whose lease the
+ * server has, this state is authoritative and decides calls. Other accounts are in the state that was last read, which
+ * suffices to check scopes; they are locked and read again before a call is decided.
  */
-
 import {
   type AdmissionOutcome,
   type AdmissionRequest,
@@ -24,7 +23,7 @@ import {
   type LedgerState,
   restoreState
 } from "../../rules/ledger-state.ts"
-import { areKnown, type DayOfKey, listSpendings, openDay, type ReadSpending, setSpent } from "../../rules/spending.ts"
+import { areLoaded, type DayOfKey, listSpendings, openDay, type ReadSpending, setSpent } from "../../rules/spending.ts"
 import { dayNumber } from "../../utc-calendar.ts"
 import type { AccountRead, GroupRead } from "../sql/statements.ts"
 import type { Holding } from "../sql/write-group.ts"
@@ -48,11 +47,13 @@ export const holdingName = ({ day, grant_position, key_id }: Omit<Holding, "cred
 
 /** The database does not contain what the server has written there: a restored copy, or a primary that lost commits. */
 const otherDatabaseError = (id: string) =>
-  new Error(`account ${id} is not where this server has left it: the database has lost what was written`)
+  new Error(
+    `account ${id} has another state in the database than in this server: the database has lost what was written`
+  )
 
 export const trackKnownAccounts = (charged: ChargedRequests) => {
   let state = makeState(charged)
-  /** By account: keys, and their spending, that were read under the lease. */
+  /** By leased account: its keys and their spending, as far as they were read under the lease. */
   const leases = new Map<string, Set<unknown>>()
   const calls = new Map<string, Set<Hold>>()
   const recorded = new Map<string, ReadonlyMap<string, Holding>>()
@@ -137,12 +138,12 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     const holdings = new Map<string, ReadonlyArray<Holding>>()
     for (const account of read.accounts) {
       const { id } = account.record
-      const all = [...listHoldings(id).values(), ...read.held.filter(({ account_id }) => account_id === id)]
-      holdings.set(id, all)
+      const ofAccount = [...listHoldings(id).values(), ...read.held.filter(({ account_id }) => account_id === id)]
+      holdings.set(id, ofAccount)
       const known = updateAccount(account)
-      known.held = sumCredits(all)
-      known.reserved = all.reduce((sum, { reserved }) => sum + reserved, 0)
-      if (known.grants.length + read.grants.length > 0) known.grants = updateGrants(known.grants, read, id, all)
+      known.held = sumCredits(ofAccount)
+      known.reserved = ofAccount.reduce((sum, { reserved }) => sum + reserved, 0)
+      if (known.grants.length + read.grants.length > 0) known.grants = updateGrants(known.grants, read, id, ofAccount)
     }
     for (const record of read.keys) {
       if (state.keys.get(record.id)?.record.revision !== record.revision)
@@ -179,7 +180,7 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     const cached = leases.get(key.account_id)
     const known = state.keys.get(key.id)
     if (cached === undefined || known === undefined || !cached.has(known)) return undefined
-    return areKnown(known, dayNumber(nowMs), (spending) => cached.has(spending)) ? known : undefined
+    return areLoaded(known, dayNumber(nowMs), (spending) => cached.has(spending)) ? known : undefined
   }
 
   const decideInSlice = (
@@ -201,7 +202,7 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     state: () => state,
     decide,
     refresh,
-    heldOf: listHoldings,
+    listHoldings,
     unregister,
     /** Decides a call if the lease allows it; undefined if the database has to decide. */
     decideLeased: (call: AdmissionRequest): AdmissionOutcome | undefined => {
@@ -220,7 +221,7 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     slice: (id: string) => slices.get(id),
     beginSlice: (id: string, slice: Map<DayOfKey, number>) => slices.set(id, slice),
     /** The call ended without a charge: another one can use its credits. True if nothing has to be written. */
-    backIntoSlice: (held: Hold): boolean => {
+    returnToSlice: (held: Hold): boolean => {
       const slice = slices.get(held.key.record.account_id)
       if (slice === undefined) return false
       slice.set(held.day, (slice.get(held.day) ?? 0) + held.credits)
@@ -254,7 +255,7 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
       return view
     },
     isCurrent: (key: ApiKeyView, nowMs: number): boolean => isCurrent(state.keys.get(key.id), key, nowMs),
-    /** Whether the server knows everything about the key. It does not know what other servers spend of a shared account. */
+    /** Whether the key and its account are completely in memory: of a shared account, other servers spend credits, too. */
     isCached: ({ account_id, id }: ApiKeyView): boolean => {
       const known = state.keys.get(id)
       return known !== undefined && !slices.has(account_id) && (leases.get(account_id)?.has(known) ?? false)
@@ -264,7 +265,7 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
       const known = state.keys.get(key.id) ?? handedOut.get(key)
       return known === undefined ? 0 : remaining(known, nowMs)
     },
-    /** Holds end with the name under which the database knew the server. */
+    /** Called when the server gets another name: its holds belonged to the former one. */
     forgetAll: () => {
       state = makeState(charged)
       for (const known of [leases, slices, calls, recorded]) known.clear()

@@ -1,13 +1,13 @@
 /** When a server takes the lease of an account, and how long it may rely on its leases. */
 
-export interface LeaseHabits {
+export interface LeasePolicy {
   /** If the database decides calls of an account in this many groups within a second, the server takes its lease. */
   readonly groupsBeforeLease: number
   /** Milliseconds for which no server takes the lease of an account after several have used it. */
   readonly sharedFor: number
 }
 
-export const countUses = ({ groupsBeforeLease }: LeaseHabits) => {
+export const countUses = ({ groupsBeforeLease }: LeasePolicy) => {
   const byAccount = new Map<string, { count: number; since: number }>()
   return {
     add: (id: string) => {
@@ -34,7 +34,7 @@ export type Clocks = Readonly<Record<"monotonic" | "timeOfDay", () => number>>
 export type Moment = Readonly<Record<keyof Clocks, number>>
 
 /**
- * Whether what the server knows of its leases is still true. After five seconds of silence, another server may have
+ * Whether the server still has its leases. After five seconds of silence, another server may have
  * them. The database refuses charges then, but admissions do not query it, so they depend on this check.
  *
  * The monotonic clock of a suspended machine may stand still while the time of day moves on, so both must have moved
@@ -45,7 +45,7 @@ export const trackLeaseTrust = (clocks: Clocks) => {
   let heardAt = now()
   return {
     now,
-    /** `since` is when the server began to send what the database has received. */
+    /** `since` is when the server began to send the statement that succeeded. */
     renew: (since: Moment): void => {
       heardAt = since
     },

@@ -8,24 +8,24 @@ import { Effect } from "effect"
 import { chainEntries, type Draft } from "../../chain/chain.ts"
 import { LedgerUnavailable } from "../../errors.ts"
 import { texts, transact, wasRolledBack } from "../sql/database.ts"
-import { channel, durably, forgetSilentServers } from "../sql/statement-sql.ts"
+import { channel, forgetSilentServers, requireFlush } from "../sql/statement-sql.ts"
 import { bindRows, listAccountsAfter, writeRows } from "../sql/write-group.ts"
 
 /** A dead server keeps its leases for five seconds, and other changes may come first. */
 const maxWait = 15_000
 const pollInterval = "3 millis"
 const forgetInterval = 500
-/** A deadlock ends one of the transactions that wait for each other, by default after a second. */
+/** PostgreSQL ends one of the transactions of a deadlock, by default after a second. */
 const maxDeadlocks = 5
 
 /**
- * A command that loses its connection must not keep an account locked, nor wait long for a locked one. A change is
- * flushed before its caller gets the result, whatever the default of the role is.
+ * A command that loses its connection must not keep an account locked, and no command waits long for a locked one. A
+ * change is flushed before its caller gets the result, even if the role commits asynchronously.
  */
 const limits = `select set_config('idle_in_transaction_session_timeout', '2s', true),
-  set_config('lock_timeout', '5s', true), ${durably}`
+  set_config('lock_timeout', '5s', true), ${requireFlush}`
 
-/** Serializes concurrent changes of the same account, so that each sees what was written before. */
+/** Serializes concurrent changes of the same account, so that each reads what was written before. */
 const lock = "select from ledger.account where id = any ($1::text[]) order by id for no key update"
 
 const requestLeases = `
@@ -53,10 +53,10 @@ const stillLeased = `
 const waitUntilFree = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   accounts: ReadonlyArray<string>,
-  end: number
+  deadline: number
 ) {
   let forgottenAt = performance.now()
-  while (performance.now() < end && (yield* sql.unsafe(stillLeased, [texts(accounts)])).length > 0) {
+  while (performance.now() < deadline && (yield* sql.unsafe(stillLeased, [texts(accounts)])).length > 0) {
     yield* Effect.sleep(pollInterval)
     if (performance.now() - forgottenAt < forgetInterval) continue
     forgottenAt = performance.now()
@@ -65,14 +65,14 @@ const waitUntilFree = Effect.fnUntraced(function* (
 })
 
 /** Runs all of `work` or nothing, in a transaction that has locked the accounts while no server has their lease. */
-export const whileFree = Effect.fnUntraced(function* <A, E, R>(
+export const runWhileFree = Effect.fnUntraced(function* <A, E, R>(
   sql: PgClient.PgClient,
   accounts: ReadonlyArray<string>,
   work: Effect.Effect<A, E, R>
 ) {
-  const end = performance.now() + maxWait
+  const deadline = performance.now() + maxWait
   for (;;) {
-    const done = yield* transact(
+    const outcome = yield* transact(
       sql,
       Effect.gen(function* () {
         yield* sql.unsafe(limits)
@@ -81,11 +81,11 @@ export const whileFree = Effect.fnUntraced(function* <A, E, R>(
         return leased.length > 0 ? undefined : { result: yield* work }
       })
     ).pipe(Effect.retry({ times: maxDeadlocks, while: wasRolledBack }))
-    if (done !== undefined) return done.result
-    if (performance.now() > end) {
+    if (outcome !== undefined) return outcome.result
+    if (performance.now() > deadline) {
       return yield* new LedgerUnavailable({ action: "be written", cause: "a server does not return an account" })
     }
-    yield* waitUntilFree(sql, accounts, end)
+    yield* waitUntilFree(sql, accounts, deadline)
   }
 })
 
@@ -104,4 +104,4 @@ export const bookEntries = Effect.fnUntraced(function* (sql: PgClient.PgClient, 
 })
 
 export const bookWhileFree = (sql: PgClient.PgClient, drafts: ReadonlyArray<Draft>) =>
-  whileFree(sql, [...new Set(drafts.map(({ account_id }) => account_id))], bookEntries(sql, drafts))
+  runWhileFree(sql, [...new Set(drafts.map(({ account_id }) => account_id))], bookEntries(sql, drafts))

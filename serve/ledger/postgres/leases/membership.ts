@@ -30,7 +30,7 @@ export const registerServer = async (statements: ServerStatements, inDoubtFiles:
   let waiting: Array<WaitingCharge & { readonly since: number }> = []
   let isStopping = false
 
-  /** Rejects calls that have waited long enough, whether or not they were charged. */
+  /** Rejects calls that have waited long enough, even if they were charged. */
   const rejectWaiting = (isExpired: (call: { readonly since: number }) => boolean) => {
     const expired = waiting.filter(isExpired)
     if (expired.length === 0) return
@@ -43,7 +43,7 @@ export const registerServer = async (statements: ServerStatements, inDoubtFiles:
     for (const { reject } of expired) reject(error)
   }
 
-  const joinAnew = async () => {
+  const joinAgain = async () => {
     const next = makeName()
     const calls = waiting
     const ids = calls.map(({ requestId }) => requestId)
@@ -66,7 +66,7 @@ export const registerServer = async (statements: ServerStatements, inDoubtFiles:
       waiting.push(...inDoubt.map((call) => ({ ...call, since })))
       for (;;) {
         try {
-          await joinAnew()
+          await joinAgain()
           return true
         } catch (error) {
           onFailure(error)

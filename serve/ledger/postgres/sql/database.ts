@@ -8,7 +8,7 @@ import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
 import { createLedgerTables, failOnOutage } from "./schema.ts"
 
-/** One connection listens; joining, operators, exports and checks use the others. Groups have their own. */
+/** One connection listens; joining, operators, exports and checks use the others. Groups use a separate connection. */
 const maxConnections = 5
 
 export const databaseUnavailable = (action: string) => (cause: unknown) =>
@@ -80,29 +80,33 @@ export const connect = Effect.fn("PostgresLedger.connect")(function* (url: Redac
   return yield* Effect.gen(function* () {
     const context = yield* Layer.build(client)
     const sql = Context.get(context, PgClient.PgClient)
-    yield* refuseUnfit(sql)
+    yield* refuseUnsupported(sql)
     yield* createLedgerTables(sql)
     return sql
   }).pipe(Effect.mapError(databaseUnavailable(`be reached at ${redactedUrl(url)}`)))
 })
 
-class UnfitDatabase extends Schema.TaggedError<UnfitDatabase>()("UnfitDatabase", { problem: Schema.String }) {
+class UnsupportedDatabase extends Schema.TaggedError<UnsupportedDatabase>()("UnsupportedDatabase", {
+  problem: Schema.String
+}) {
   override get message() {
     return this.problem
   }
 }
 
-/** Transactions lock accounts and then read what others have written meanwhile; stricter levels would fail there. */
-const refuseUnfit = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+/** Transactions lock accounts and then read what others wrote until then. At a stricter level, such a read fails. */
+const refuseUnsupported = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const [settings] = yield* sql.unsafe<{ version: number; isolation: string }>(
     "select current_setting('server_version_num')::integer as version, current_setting('default_transaction_isolation') as isolation"
   )
   if (settings === undefined || settings.version < 140_000) {
-    return yield* new UnfitDatabase({ problem: `PostgreSQL 14 or newer is required, and this is ${settings?.version}` })
+    return yield* new UnsupportedDatabase({
+      problem: `PostgreSQL 14 or newer is required, and this is ${settings?.version}`
+    })
   }
   if (settings.isolation !== "read committed") {
     const problem = `default_transaction_isolation is ${settings.isolation}, and must be read committed for this role or database`
-    return yield* new UnfitDatabase({ problem })
+    return yield* new UnsupportedDatabase({ problem })
   }
 })
 

@@ -37,12 +37,12 @@ const insertRows = ({ columns, onConflict = "", table }: EncodedRows) => {
     from (
       select string_to_array(line, chr(${cellSeparator.charCodeAt(0)})) as cells
       from (select unnest(string_to_array($1, chr(${rowSeparator.charCodeAt(0)}))) as line) as lines
-    ) as calls
+    ) as split
     ${onConflict}`
 }
 
 /** Whether `synchronous_commit` is off by default. The record that a card is about to be charged must be on disk. */
-const commitsLate = (sql: PgClient.PgClient) =>
+const commitsAsynchronously = (sql: PgClient.PgClient) =>
   sql.unsafe<{ setting: string }>("select current_setting('synchronous_commit') as setting").pipe(
     Effect.map(([row]) => row?.setting === "off"),
     toConsoleUnavailable
@@ -51,24 +51,24 @@ const commitsLate = (sql: PgClient.PgClient) =>
 const open = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   const sql = yield* connect(url)
   yield* createConsoleTables(sql)
-  const isLate = yield* commitsLate(sql)
-  const flushCommit: Effect.Effect<unknown, SqlError> = isLate
+  const isAsynchronous = yield* commitsAsynchronously(sql)
+  const flushCommit: Effect.Effect<unknown, SqlError> = isAsynchronous
     ? sql.unsafe("set local synchronous_commit = on")
     : Effect.void
   const durably = <A, E, R>(work: Effect.Effect<A, E, R>) => transact(sql, Effect.andThen(flushCommit, work))
   const query = (statement: string, params: ReadonlyArray<SqlCell>) => sql.unsafe(statement, params)
-  const inside = makeStatements((statement, params) => withTimeout(query(statement, params)))
-  const outside = isLate
+  const statements = makeStatements((statement, params) => withTimeout(query(statement, params)))
+  const durableStatements = isAsynchronous
     ? makeStatements((statement, params) => withTimeout(durably(query(statement, params))))
-    : inside
+    : statements
   const transaction: ConsoleDatabase["Service"]["transaction"] = (work) =>
-    durably(work(inside)).pipe(
+    durably(work(statements)).pipe(
       Effect.catchTag("SqlError", (error) => Effect.fail(consoleUnavailable(databaseCause(error))))
     )
   return ConsoleDatabase.of({
-    ...outside,
+    ...durableStatements,
     transaction,
-    background: inside,
+    background: statements,
     append: (batchesOf) =>
       transaction(({ run }) =>
         Effect.forEach([...batchesOf(Number.POSITIVE_INFINITY)].flat(), (rows) => run(insertRows(rows), [rows.text]), {

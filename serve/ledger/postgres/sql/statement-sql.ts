@@ -8,40 +8,40 @@ const pauseTimeout = "1500ms"
 export const channel = "larder_ledger"
 
 /** Overrides the default of the database or the role: a charge is flushed before its response is sent. */
-export const durably =
+export const requireFlush =
   "set_config('synchronous_commit', case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end, true)"
-/** A hold need not survive a crash of the database, because its server then joins again. */
-const lightly = "set_config('synchronous_commit', 'off', true)"
+/** A hold does not have to survive a crash of the database, because its server then joins again. */
+const skipFlush = "set_config('synchronous_commit', 'off', true)"
 
 /** Only statements with charges have to be flushed. */
-const durablyIf = (charges: string) => `case when ${charges} then ${durably} else ${lightly} end`
+const requireFlushIf = (charges: string) => `case when ${charges} then ${requireFlush} else ${skipFlush} end`
 
-const withMember = (timeout: string, more: string) => `
-  me as materialized (
-    select set_config('lock_timeout', ${timeout}, true), ${more},
+const withMember = (timeout: string, setting: string) => `
+  registered as materialized (
+    select set_config('lock_timeout', ${timeout}, true), ${setting},
       set_config('idle_in_transaction_session_timeout', '${pauseTimeout}', true)
     from ledger.server
     where id = $1 and groups = $2::bigint
     for key share
   )`
 
-/** Divides by zero to abort if an account that was locked in the known state was not updated, which never happens. */
-export const write = `
-  with ${withMember("$5", durablyIf("cardinality($3::text[]) > 0"))}, locked as materialized (
+/** Writes charges. Divides by zero to abort if a locked account in the expected state was not updated, which never happens. */
+export const writeCharges = `
+  with ${withMember("$5", requireFlushIf("cardinality($3::text[]) > 0"))}, locked as materialized (
     select id, hash, leased_by, lease_asked
     from ledger.account
-    where id = any ($3::text[]) and exists (select from me)
+    where id = any ($3::text[]) and exists (select from registered)
     order by id
     for no key update
   ), fence as materialized (
-    select count(*) = cardinality($3::text[]) and exists (select from me) as holds,
+    select count(*) = cardinality($3::text[]) and exists (select from registered) as is_unchanged,
       coalesce(array_agg(id) filter (where lease_asked), '{}') as requested
     from locked
     join unnest($3::text[], $4::text[]) as known (id, hash) using (id, hash)
     where coalesce(leased_by, $1) = $1
-  ), ${writeRows("(select holds from fence)", 5)}
-  select exists (select from me) as member, holds, requested,
-    1 / case when holds and (select count(*) from moved) <> cardinality($3::text[]) then 0 else 1 end as complete
+  ), ${writeRows("(select is_unchanged from fence)", 5)}
+  select exists (select from registered) as member, is_unchanged, requested,
+    1 / case when is_unchanged and (select count(*) from moved) <> cardinality($3::text[]) then 0 else 1 end as complete
   from fence`
 
 /**
@@ -54,11 +54,11 @@ export const lock = `
   with ${withMember("$4", planOnce)}, locked as materialized (
     select id
     from ledger.account
-    where id = any ($3::text[]) and exists (select from me)
+    where id = any ($3::text[]) and exists (select from registered)
     order by id
     for no key update
   )
-  select exists (select from me) as member, (select count(*) from locked) as locked`
+  select exists (select from registered) as member, (select count(*) from locked) as locked`
 
 /** Reads the accounts that are locked, and those of keys that are looked up. */
 export const read = `
@@ -117,7 +117,7 @@ export const read = `
     )
   ) as content`
 
-export const decided = `
+export const writeDecision = `
   with ${writeRows("true", 1, {
     set: `, leased_by = head.leased_by, lease_asked = head.lease_asked, used_by = head.used_by,
       shared_at = case when head.is_shared then clock_timestamp() else account.shared_at end,
@@ -135,7 +135,7 @@ export const decided = `
   ), counted_group as (
     update ledger.server set groups = groups + 1, seen_at = clock_timestamp() where id = $1
   )
-  select (select count(*) from moved) as moved, ${durablyIf("cardinality($2::text[]) > 0")}, count(pg_notify('${channel}', notice)) as notices
+  select (select count(*) from moved) as moved, ${requireFlushIf("cardinality($2::text[]) > 0")}, count(pg_notify('${channel}', notice)) as notices
   from unnest($${rowParameterCount + 7}::text[]) as sent (notice)`
 
 /** Servers that have sent nothing for five seconds. If a clock was set back, `seen_at` may be in the future. */
@@ -145,12 +145,12 @@ const silent = `
   where seen_at not between clock_timestamp() - interval '5 seconds' and clock_timestamp() + interval '5 seconds'
   order by id
   for update skip locked`
-/** Skips a server that is in the middle of a group. What the other servers held or had leased becomes free. */
+/** What silent servers held or had leased becomes free. Skips a server that is in the middle of a group. */
 export const forgetSilentServers = `delete from ledger.server where id in (${silent})`
 
 export const beat = `
   with beat as (
-    update ledger.server set seen_at = clock_timestamp() where id = $1 and groups = $2::bigint returning ${lightly}
+    update ledger.server set seen_at = clock_timestamp() where id = $1 and groups = $2::bigint returning ${skipFlush}
   ), emptied as (
     delete from ledger.holding where server_id = $1 and credits = 0 and exists (select from beat)
   ), silent as materialized (${silent.replace("where", "where id <> $1 and")}), forgotten as (

@@ -1,6 +1,6 @@
 /**
  * What a server sends to the database. Charges are one statement, which writes only if the database is in the state that
- * the server knows. A decision is one transaction: it locks accounts in the order of their ids, reads, calls
+ * the server expects. A decision is one transaction: it locks accounts in the order of their ids, reads, calls
  * `decideGroup`, and writes.
  */
 import type { PgClient } from "@effect/sql-pg"
@@ -99,9 +99,10 @@ export interface GroupChanges {
   /** Accounts with entries, and others whose lease changes, by id. */
   readonly leases: ReadonlyMap<string, LeaseChange>
   readonly notices: ReadonlyArray<string>
-  /** Accounts whose slice the server begins or ends, and accounts whose other slices it requests the end of. */
+  /** Accounts of which the server begins, or ends, its slice. */
   readonly begun: ReadonlyArray<string>
   readonly ended: ReadonlyArray<string>
+  /** Accounts of which it requests the end of all other slices. */
   readonly recalled: ReadonlyArray<string>
 }
 
@@ -135,11 +136,11 @@ const rollback: SqlStatement = { text: "rollback" }
 /** Returns promises: a group is one promise, and no fiber runs per call. */
 export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const run = Effect.runPromiseWith(yield* Effect.context<never>())
-  const inTime = <A, E>(work: Effect.Effect<A, E>) =>
+  const runWithDeadline = <A, E>(work: Effect.Effect<A, E>) =>
     withDeadline((signal) => run(Effect.mapError(work, databaseUnavailable("be written")), { signal }))
   const retryPolicy = { times: 5, while: (error: unknown) => wasRolledBack(error) }
 
-  const use = yield* openGroupConnection(sql)
+  const useConnection = yield* openGroupConnection(sql)
   const readStatement = (member: string, { accounts, days, keys, sha256 }: ReadRequest): SqlStatement => ({
     text: statementSql.read,
     params: [
@@ -151,32 +152,32 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
       texts(daysOfWeeks(days).map(dateOfDay))
     ]
   })
-  const queryOne = <A>(statement: SqlStatement) =>
-    use((send) => Effect.map(send([statement]), ([rows]) => rows?.[0] as A | undefined)) // the columns of the statement
+  const queryRow = <A>(statement: SqlStatement) =>
+    useConnection((send) => Effect.map(send([statement]), ([rows]) => rows?.[0] as A | undefined)) // the columns of the statement
 
   return {
     /**
-     * Returns the accounts whose lease or slice is requested. `moved`: an account is not in the state that the server
-     * knows, and nothing was written.
+     * Returns the accounts whose lease or slice is requested. `changed`: an account is not in the state that the server
+     * expects, and nothing was written.
      */
     charge: (
       { before, entries, holdings }: ChargeGroup,
       { groups, id }: MemberState
-    ): Promise<"not a member" | "moved" | ReadonlyArray<string>> => {
+    ): Promise<"not a member" | "changed" | ReadonlyArray<string>> => {
       const accounts = [...before.keys()]
       const heads: ReadonlyArray<AccountAfter> = [...listAccountsAfter(entries).values()]
-      const known = texts([...before.values()].map(({ hash }) => hash))
-      const params = [id, groups, texts(accounts), known, lockTimeout(accounts.length)]
-      const written = queryOne<{ member: boolean; holds: boolean; requested: ReadonlyArray<string> }>({
-        text: statementSql.write,
+      const expected = texts([...before.values()].map(({ hash }) => hash))
+      const params = [id, groups, texts(accounts), expected, lockTimeout(accounts.length)]
+      const written = queryRow<{ member: boolean; is_unchanged: boolean; requested: ReadonlyArray<string> }>({
+        text: statementSql.writeCharges,
         params: [...params, ...bindRows(entries, heads, holdings)]
       })
-      return inTime(
+      return runWithDeadline(
         written.pipe(
           Effect.retry(retryPolicy),
           Effect.map((row) => {
             if (!row?.member) return "not a member" as const
-            return row.holds ? row.requested : ("moved" as const)
+            return row.is_unchanged ? row.requested : ("changed" as const)
           })
         )
       )
@@ -203,20 +204,20 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
           return "decided" as const
         }
         const ids = [changes.notices, changes.begun, changes.ended, changes.recalled].map(texts)
-        yield* send([{ text: statementSql.decided, params: [id, ...bindChanges(changes), ...ids] }, commit])
+        yield* send([{ text: statementSql.writeDecision, params: [id, ...bindChanges(changes), ...ids] }, commit])
         return "decided" as const
       })
-      return inTime(use(transaction).pipe(Effect.retry(retryPolicy)))
+      return runWithDeadline(useConnection(transaction).pipe(Effect.retry(retryPolicy)))
     },
     /** Reads keys and their accounts without a lock, so they may have changed since. */
     read: ({ id }: MemberState, request: ReadRequest): Promise<GroupRead> =>
-      inTime(
-        Effect.flatMap(queryOne<{ content: unknown }>(readStatement(id, request)), (row) => decodeRead(row?.content))
+      runWithDeadline(
+        Effect.flatMap(queryRow<{ content: unknown }>(readStatement(id, request)), (row) => decodeRead(row?.content))
       ),
     /** Returns the accounts whose lease or slice is requested, or undefined if the server is no longer registered. */
     beat: ({ groups, id }: MemberState): Promise<ReadonlyArray<string> | undefined> =>
-      inTime(
-        queryOne<{ member: boolean; requested: ReadonlyArray<string> }>({
+      runWithDeadline(
+        queryRow<{ member: boolean; requested: ReadonlyArray<string> }>({
           text: statementSql.beat,
           params: [id, groups]
         }).pipe(
@@ -229,7 +230,7 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
      * first, and can write nothing afterwards, so the result is final: which of the waiting request ids are charged.
      */
     join: (id: string, previous: string, waiting: ReadonlyArray<string>): Promise<ReadonlySet<string>> =>
-      inTime(
+      runWithDeadline(
         transact(
           sql,
           Effect.gen(function* () {
@@ -247,7 +248,7 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
         )
       ),
     leave: (server: string): Promise<void> =>
-      inTime(Effect.asVoid(sql.unsafe("delete from ledger.server where id = $1", [server])))
+      runWithDeadline(Effect.asVoid(sql.unsafe("delete from ledger.server where id = $1", [server])))
   }
 })
 

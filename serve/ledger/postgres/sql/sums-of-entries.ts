@@ -1,7 +1,7 @@
 /**
- * Sums of entries, beside the balance: money that went out, what keys have spent, and usage per day. An entry with a
- * key is a charge, or the refund of a call, which is subtracted. Usage of months and endpoints is derived from usage of
- * days.
+ * Sums of entries, in addition to the balance: money that went out, what keys have spent, and usage per day. An entry
+ * with a key is a charge, or the refund of a call, which is subtracted. Usage of months and endpoints is derived from
+ * usage of days.
  */
 import { isMoneyOut } from "../../chain/records.ts"
 import { monthOfDate, monthOfMoment } from "./sql-text.ts"

@@ -1,8 +1,7 @@
 /**
- * The statement that writes a group, wherever the group was decided: chained entries, the heads of their accounts
- * afterwards, what they add to spending and usage, and what the server holds.
+ * The statement that writes a group: chained entries, the new heads of their accounts, what the entries add to spending
+ * and usage, and what the server holds. It is the same for groups that were decided in memory and in the database.
  */
-
 import { Schema } from "effect"
 import type { ChainHead, Draft } from "../../chain/chain.ts"
 import { type Entry, moneyOutOfEntry } from "../../chain/records.ts"
@@ -131,9 +130,9 @@ export const rowParameterCount = parameters.length + 1
  * after `before`. `more` sets further columns of the accounts, from arrays that are passed after those of `bindRows`.
  */
 export const writeRows = (isToBeWritten: string, before: number, more = { set: "", arrays: "", columns: "" }) => {
-  const arrays = (wanted: Table) =>
+  const arrays = (name: Table) =>
     parameters
-      .flatMap(({ table, type }, index) => (table === wanted ? [`$${before + 1 + index}::${type}`] : []))
+      .flatMap(({ table, type }, index) => (table === name ? [`$${before + 1 + index}::${type}`] : []))
       .join(", ")
   const names = (table: Table) => Object.keys(columns[table]).join(", ")
   const grants = `$${before + rowParameterCount}`

@@ -1,7 +1,7 @@
--- `leased_by`: the server that decides calls of the account in its memory; void once that server is no longer in
--- `ledger.server`. `lease_asked`: the end of the lease has been requested. `used_by`: the server that last decided a
--- call in the database. `shared_at`: when a different server than that was last seen; a lease is taken only some time
--- after that. `recalled_at`: when the end of all slices was last requested.
+-- `leased_by`: the server that decides calls of the account in its memory; without effect once that server is no longer
+-- in `ledger.server`. `lease_asked`: the end of the lease has been requested. `used_by`: the server that last decided a
+-- call in the database. `shared_at`: when several servers last used the account; no server takes a lease for some time
+-- afterwards. `recalled_at`: when the end of all slices was last requested.
 create table ledger.account (
   id text primary key,
   name text not null,

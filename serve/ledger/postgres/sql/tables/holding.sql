@@ -1,7 +1,7 @@
--- What a server holds of accounts that are not leased, by the UTC day on which its calls were admitted, counted from
--- 1970-01-01, and by the credits that they take: `grant_position` is the position of an expiring grant, or 0 for
--- credits that do not expire. A lease has no rows: its holds are in the memory of the server. `reserved`: the part that
--- no call holds yet; it belongs to a slice.
+-- What a server holds of accounts that are not leased; the holds of a leased account are in the memory of its server.
+-- `day`: the UTC day on which the calls were admitted, counted from 1970-01-01. `grant_position`: the position of the
+-- expiring grant that they take credits from, or 0 for credits that do not expire. `reserved`: the part that no call
+-- holds yet; it belongs to a slice.
 create table ledger.holding (
   account_id text not null,
   key_id text not null,

@@ -1,5 +1,5 @@
--- `groups` counts the groups that a server has decided in the database. If a server finds another number than its own,
--- the database has lost commits (it may be a restored copy), and the server joins again.
+-- `groups` counts the groups that a server has decided in the database. If it differs from the server's own count, the
+-- database has lost commits (it may be a restored copy), and the server joins again.
 create table ledger.server (
   id text primary key,
   seen_at timestamptz not null,

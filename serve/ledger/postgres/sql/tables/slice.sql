@@ -1,5 +1,5 @@
--- Servers that decide calls of an account that other servers call, too, each within what it has reserved in
--- `ledger.holding`. `is_asked`: the end of the slice has been requested, except for what calls hold.
+-- Slices: servers that decide calls of a shared account in their memory, each within the credits that it has reserved
+-- in `ledger.holding`. `is_asked`: the end of the slice has been requested, except for what calls hold.
 create table ledger.slice (
   account_id text not null references ledger.account,
   server_id text not null references ledger.server on delete cascade,

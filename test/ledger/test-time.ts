@@ -5,7 +5,7 @@ import { adjustableClock } from "../payments/stores.ts"
 export const start = Date.parse("2100-01-01T00:00:00.000Z")
 
 /** Runs `work` with a clock that begins at `start`; keys and credits expire by this clock. */
-export const inTime = <A, E, R>(
+export const runAtTestTime = <A, E, R>(
   work: (time: {
     readonly now: Effect.Effect<number>
     readonly pass: (ms: number) => Effect.Effect<void>
