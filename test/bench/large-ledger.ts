@@ -30,8 +30,8 @@ const year = 365 * 86_400_000
 const price = 10
 const endpoints = ["/v1/commodities/prices", "/v1/branded-foods", "/v1/stores"]
 const entriesPerGroup = 5_000
-/** After so many groups, the sums are updated and a checkpoint is made: otherwise the log grows by 1 GB per million entries. */
-const groupsPerPortion = 20
+/** Groups between updates of the sums, each with a checkpoint: otherwise the log grows by 1 GB per million entries. */
+const groupsPerUpdate = 20
 const creationsPerGroup = 1_000
 
 const progress = import.meta.resolve("@larder/serve/ledger/embedded/progress.ts")
@@ -153,7 +153,7 @@ export const makeLargeLedger = (directory: string, size: LedgerSize): Promise<st
       for (let at = 0; at < creations.length; at += creationsPerGroup)
         write(combine(creations.slice(at, at + creationsPerGroup)))
       while (state.sequence < entries) {
-        for (let group = 0; group < groupsPerPortion && state.sequence < entries; group++) {
+        for (let group = 0; group < groupsPerUpdate && state.sequence < entries; group++) {
           const { decision, holds } = makeCalls(Math.min(entriesPerGroup, entries - state.sequence))
           write(decision, holds)
         }

@@ -1,6 +1,6 @@
 /**
  * Runs the questions of `examples/analysis.sql` on the catalogue `larder.duckdb`, which combines the files of the data
- * sets, and on a snapshot, which is one file. A separate process, which prints the time of each question.
+ * sets, and on a snapshot, which is one file. Runs as a separate process, and prints the time of each question.
  */
 import { DuckDb, literal } from "@larder/warehouse"
 import { Effect } from "effect"

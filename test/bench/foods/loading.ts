@@ -10,7 +10,7 @@ import { roundTo } from "../statistics.ts"
 import { measureAnalysis } from "./analysis.ts"
 import { combineRounds, measureIngest, measureProcess, measureScript, type ProcessCost } from "./processes.ts"
 import { writeCsvRelease, writeJsonRelease } from "./releases.ts"
-import { measureBytes, measureSizes, megabytes } from "./sizes.ts"
+import { measureBytes, measureSizes, toMegabytes } from "./sizes.ts"
 
 const rounds = 3
 /** Maximum labels for the analysis: more may not fit into its memory. */
@@ -49,7 +49,7 @@ export const measureJson = async (folder: string, foods: number) => {
     const [unzip, ingest] = await inTurns(() => unpack(release.zip), ingestInto(home, release.zip))
     return {
       foods: release.foods,
-      "zip, MB": megabytes(measureBytes(release.zip)),
+      "zip, MB": toMegabytes(measureBytes(release.zip)),
       "unzip, s": unzip.seconds,
       "published, s": ingest.seconds,
       "ended, s": ingest.ended,
@@ -84,7 +84,7 @@ export const measureCsv = async (folder: string, labels: number) => {
     return {
       times: {
         labels: release.foods,
-        "files, MB": megabytes(measureBytes(release.unpacked)),
+        "files, MB": toMegabytes(measureBytes(release.unpacked)),
         "DuckDB read_csv, s": tables.seconds,
         "published, s": ingest.seconds,
         "ended, s": ingest.ended,
@@ -93,7 +93,7 @@ export const measureCsv = async (folder: string, labels: number) => {
         "peak memory, MB": ingest.peak_mb,
         "from the zip, s": fromZip.ended
       },
-      sizes: { labels: release.foods, "plain tables, MB": megabytes(tablesBytes), ...measureSizes(home) },
+      sizes: { labels: release.foods, "plain tables, MB": toMegabytes(tablesBytes), ...measureSizes(home) },
       analysis: labels <= maxAnalysed ? await measureAnalysis(home) : undefined
     }
   } finally {
