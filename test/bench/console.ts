@@ -1,5 +1,5 @@
 /**
- * Measures the pages of the console with a large ledger. A signed-in operator opens all pages in turns, one at a time,
+ * Measures the pages of the console with a large ledger. A signed-in operator opens all pages in rounds, one at a time,
  * first with the ledger in its folder, then with the same ledger in PostgreSQL.
  */
 import path from "node:path"

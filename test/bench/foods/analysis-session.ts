@@ -29,7 +29,7 @@ export interface Analysis {
 const rounds = 5
 const names = ["catalogue", "snapshot"] as const
 
-/** Queries both databases in turns in one session. It writes no temporary files: a query that needs more memory fails. */
+/** Queries both databases alternately in one session. A query that needs more memory fails: temporary files are disabled. */
 const queryBoth = (warehouses: Warehouses) =>
   Effect.gen(function* () {
     const db = yield* DuckDb.memory
