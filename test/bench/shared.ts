@@ -10,7 +10,7 @@ import { setTimeout } from "node:timers/promises"
 import { addGeneration } from "../support/more-generations.ts"
 import { type Environment, type Server, start, startServer, waitForExit } from "../support/programs.ts"
 import { writeCsvRelease } from "./foods/releases.ts"
-import { databaseFile, measureBytes, toMegabytes, readPublishedAt } from "./foods/sizes.ts"
+import { databaseFile, measureBytes, readPublishedAt, toMegabytes } from "./foods/sizes.ts"
 import { measureEngines } from "./lake-engines.ts"
 import { roundTo } from "./statistics.ts"
 import { record } from "./storefronts/recordings.ts"
@@ -123,7 +123,9 @@ export const measureShared = async (foods: ReadonlyArray<number>, products: Read
     for (const count of products) {
       const recordings = path.join(folder, "recordings")
       await record({ folder: recordings, kind: "shopify", products: count })
-      rows.push(await measureSource(folder, { name: `${count} products`, args: ["storefronts", "--replay", recordings] }))
+      rows.push(
+        await measureSource(folder, { name: `${count} products`, args: ["storefronts", "--replay", recordings] })
+      )
       rmSync(recordings, { recursive: true, force: true })
     }
     console.table(rows)

@@ -18,7 +18,8 @@ export const updateWithLake = (layout: Layout) =>
   )
 export const lakeOf = ({ dir }: Layout) => path.join(dir, "lake")
 export const readRows = (lake: string, table: string) => Effect.promise(() => readDeltaRows(lake, table))
-const listMetrics = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>) => rows.map((row) => row.metric_name).sort()
+const listMetrics = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>) =>
+  rows.map((row) => row.metric_name).sort()
 export const price = "commodity.price_version"
 
 /** Returns a copy of a home whose generation 1 has milk. The original is made once for each test file. */

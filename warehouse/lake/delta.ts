@@ -14,7 +14,7 @@ import {
   selectChangedTables,
   tableKey
 } from "./ducklake.ts"
-import { toDeltaStruct, type LakeField } from "./types.ts"
+import { type LakeField, toDeltaStruct } from "./types.ts"
 
 type Db = DuckDb["Service"]
 
@@ -112,7 +112,10 @@ const chooseProtocol = (fields: ReadonlyArray<LakeField>) =>
     ? { minReaderVersion: 3, minWriterVersion: 7, readerFeatures: ["timestampNtz"], writerFeatures: ["timestampNtz"] }
     : { minReaderVersion: 1, minWriterVersion: 2 }
 
-const formatMetadata = ({ comment, name, schema, uuid }: typeof ChangedTable.Type, columns: ReadonlyArray<LakeColumn>) => ({
+const formatMetadata = (
+  { comment, name, schema, uuid }: typeof ChangedTable.Type,
+  columns: ReadonlyArray<LakeColumn>
+) => ({
   id: uuid,
   name: `${schema}.${name}`,
   ...(comment === null ? {} : { description: comment }),

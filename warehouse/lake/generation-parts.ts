@@ -39,7 +39,8 @@ export const pullGenerationParts = Effect.fnUntraced(function* (
   yield* pullParts(layout, generationId(manifest.number), [...databases, ...manifest.ingest.parts])
   for (const [pipeline, entry] of Object.entries(loaded)) yield* verifyDataSet(layout, pipeline, entry)
   const { others, readable } = yield* findReadable(layout, loaded)
-  for (const { message } of others) yield* Effect.logWarning(`the lake keeps an earlier state of a data set: ${message}`)
+  for (const { message } of others)
+    yield* Effect.logWarning(`the lake keeps an earlier state of a data set: ${message}`)
   const isReadable = new Set(readable.map(({ dataSet }) => dataSet))
   const untouched = dataSets.filter((dataSet) => dataSet.about.pipeline in loaded && !isReadable.has(dataSet))
   return {

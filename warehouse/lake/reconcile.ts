@@ -6,12 +6,12 @@ import { Effect, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
 import {
   catalogue,
-  selectComment,
   endRows,
   insertRows,
   type LakeColumn,
   liveRows,
   readTables,
+  selectComment,
   tableKey,
   type Value
 } from "./ducklake.ts"

@@ -96,7 +96,9 @@ export const loadCommodities = Effect.fn("Commodities.load")(function* (
   const rowsOfProduct = Map.groupBy(rows, ({ product_slug }) => product_slug)
   const metricsOf = (slug: string): ReadonlyArray<typeof Metric.Type> =>
     (rowsOfProduct.get(slug) ?? []).map(({ licence: _licence, product_slug: _product, ...metric }) => metric)
-  const emptied = new Set(allRows.flatMap(({ product_slug }) => (rowsOfProduct.has(product_slug) ? [] : [product_slug])))
+  const emptied = new Set(
+    allRows.flatMap(({ product_slug }) => (rowsOfProduct.has(product_slug) ? [] : [product_slug]))
+  )
   const products = (yield* db.all(ProductRow, productRows))
     .filter(({ slug }) => !emptied.has(slug))
     .map((product) => ({

@@ -114,7 +114,8 @@ const formatRecord = (fdcId: number, cells: ReadonlyArray<string>, prefixes: Rea
     else if (field === "source") json += '"gov-fdc"'
     else if (field === "serving_size") json += servingSize
     else if (field === "nutrients") json += formatNutrients(ids, amounts, prefixes)
-    else if (field === "nutrition") json += formatNutrition(servingSize, ids, amounts, parseNumbers(cell("own_amounts")))
+    else if (field === "nutrition")
+      json += formatNutrition(servingSize, ids, amounts, parseNumbers(cell("own_amounts")))
     else if (cell(field) === "") json += "null"
     else json += isText(field) ? textToJson(cell(field)) : cell(field)
   }

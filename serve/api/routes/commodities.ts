@@ -9,7 +9,7 @@ import {
   unknownSeries,
   yearsBefore
 } from "@larder/schemas"
-import { type CommodityModel, serializeRange, measureRange, type MetricModel } from "@larder/warehouse"
+import { type CommodityModel, type MetricModel, measureRange, serializeRange } from "@larder/warehouse"
 import { Effect } from "effect"
 import { page, type Request, type Route, route } from "../route.ts"
 

@@ -2,7 +2,7 @@
  * Data for the prices page: series and metrics, and their readings in a range of days, thinned if a chart cannot show
  * all. Summaries in words always cover all readings.
  */
-import { type CommodityModel, serializeRange, type Points, type SeriesModel } from "@larder/warehouse"
+import { type CommodityModel, type Points, type SeriesModel, serializeRange } from "@larder/warehouse"
 import { dayText } from "../web/html.ts"
 
 /** Something that can be drawn: a curated series, or a metric of the whole catalog. */

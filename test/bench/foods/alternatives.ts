@@ -12,7 +12,7 @@ import { writeLines } from "./lines.ts"
 import { measurePostgres } from "./postgres-trigrams.ts"
 import { measureScript, runScript } from "./processes.ts"
 import { measureScans } from "./scans.ts"
-import { toMegabytes, sidecarParts } from "./sizes.ts"
+import { sidecarParts, toMegabytes } from "./sizes.ts"
 import { kinds as descriptions, type Kind, type Texts } from "./texts.ts"
 import type { Warehouse } from "./warehouse.ts"
 
