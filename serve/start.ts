@@ -116,7 +116,7 @@ const openServer = Effect.fnUntraced(function* () {
     samples
   })
   apiAddress = yield* listen(app, {
-    what: "API",
+    name: "API",
     host,
     port,
     setting: "LARDER_PORT",
@@ -140,7 +140,7 @@ const openServer = Effect.fnUntraced(function* () {
     checkout: simulator === undefined ? undefined : makeCheckoutPage(simulator)
   })
   consoleAddress = yield* listen(consoleApp, {
-    what: "console",
+    name: "console",
     host: consoleHost,
     port: consolePort,
     setting: "LARDER_CONSOLE_PORT",

@@ -13,7 +13,7 @@ import {
   newestManifest,
   PublishedMeanwhile,
   publish,
-  recordedRun,
+  readRecordedRun,
   recordFailedRun,
   refreshOpened,
   requirePublishable,
@@ -77,7 +77,7 @@ const recordFailure = Effect.fnUntraced(function* (
 ) {
   const recorded = options.dryRun
     ? undefined
-    : yield* recordedRun(layout, known.run_id).pipe(Effect.orElseSucceed(() => undefined))
+    : yield* readRecordedRun(layout, known.run_id).pipe(Effect.orElseSucceed(() => undefined))
   if (recorded !== undefined) {
     options.onFailed?.({ run: recorded, left_out })
     return yield* Effect.logWarning(

@@ -1,4 +1,4 @@
-/** Unfinished responses by connection. Input that is not readable HTTP is refused after the responses before it. */
+/** Tracks unfinished responses by connection. Input that is not valid HTTP is refused after the responses before it. */
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
@@ -102,7 +102,7 @@ export const trackConnections = (server: Server) => {
       connection.end()
     },
 
-    /** Takes over a connection that Node detached, as it does after CONNECT. Discards further input. */
+    /** Handles the events of a connection that Node detached, as it does after CONNECT. Discards further input. */
     adopt: (socket: Duplex) => {
       const connection = connections.get(socket)
       socket.on("error", () => undefined) // an unhandled error would end the process; the connection is closed anyway

@@ -32,7 +32,7 @@ const app = new H3({ silent: true })
 
 const startServer = async () => {
   const scope = Scope.makeUnsafe()
-  const options = { what: "server", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" }
+  const options = { name: "server", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" }
   const url = new URL(await Effect.runPromise(Scope.provide(listen(app, options), scope)))
   return { url, stop: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }
@@ -76,9 +76,12 @@ const unreadable = `400 ${error("The request is not readable HTTP")}`
 const unclearHost = `400 ${error("The request must name one host, such as api.example.com:8080")}`
 
 /** Sends all bytes at once, releases the slow responses once the server has read them, and reads until it closes. */
-const exchange = async (bytes: string, how: "keeps its side open" | "closes its side" = "keeps its side open") => {
+const exchange = async (
+  bytes: string,
+  behaviour: "keeps its side open" | "closes its side" = "keeps its side open"
+) => {
   const { socket, text } = connectTo(server.url)
-  if (how === "closes its side") socket.end(bytes)
+  if (behaviour === "closes its side") socket.end(bytes)
   else socket.write(bytes)
   await reached.promise
   await nextIteration()
@@ -103,9 +106,9 @@ describe("a request that is not readable HTTP, sent right after readable ones", 
     ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", unreadable]
   ]
 
-  describe.each(["keeps its side open", "closes its side"] as const)("from a client that %s", (how) => {
+  describe.each(["keeps its side open", "closes its side"] as const)("from a client that %s", (behaviour) => {
     it.each(brokenRequests)("is refused after their responses: %s", async (_what, bytes, refusal) => {
-      expect(await exchange(`${get("/")}${get("/slow")}${get("/")}${bytes}`, how)).toEqual([
+      expect(await exchange(`${get("/")}${get("/slow")}${get("/")}${bytes}`, behaviour)).toEqual([
         "200 quick",
         "200 slow",
         "200 quick",
@@ -114,7 +117,7 @@ describe("a request that is not readable HTTP, sent right after readable ones", 
     })
 
     it.each(brokenRequests)("is refused after a long response: %s", async (_what, bytes, refusal) => {
-      expect(await exchange(`${get("/long")}${bytes}`, how)).toEqual(["200 524288 bytes", refusal])
+      expect(await exchange(`${get("/long")}${bytes}`, behaviour)).toEqual(["200 524288 bytes", refusal])
     })
   })
 
@@ -148,7 +151,7 @@ describe("a request that is not readable HTTP, sent right after readable ones", 
     ])
   })
 
-  it.each(brokenRequests)("affects no other client if its own resets the connection: %s", async (_what, bytes) => {
+  it.each(brokenRequests)("affects no other client if its client resets the connection: %s", async (_what, bytes) => {
     const { socket } = connectTo(server.url)
     socket.write(`${get("/long")}${get("/slow")}${bytes}`)
     await reached.promise

@@ -64,7 +64,7 @@ export const makeMeters = () => {
           ([status, count]) => `larder_requests_total{endpoint="${endpoint}",status="${status}"} ${count}`
         )
       ),
-      "# HELP larder_request_seconds Time from the whole request to its response, by endpoint.",
+      "# HELP larder_request_seconds Time from the complete request to its response, by endpoint.",
       "# TYPE larder_request_seconds histogram",
       ...[...durations].flatMap(([endpoint, endpointDurations]) =>
         formatHistogram("larder_request_seconds", `endpoint="${endpoint}",`, endpointDurations)

@@ -1,4 +1,4 @@
-/** What the server reads of the live generation, in memory and in open files. */
+/** The read model of the live generation, in memory and in open files. */
 import { dataSets, type Endpoint, type Licence } from "@larder/schemas"
 import {
   type CommodityModel,

@@ -28,7 +28,7 @@ beforeAll(async () => {
       const permit = (await limiter.acquire({ id: "k", account_id: "a" }, 100, new AbortController().signal)) as Permit
       return respond(event, { status: 200, body: large, headers: {}, permit })
     })
-  const options = { what: "server", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" }
+  const options = { name: "server", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" }
   url = new URL(await Effect.runPromise(Scope.provide(listen(app, options), scope)))
 })
 afterEach(() => {

@@ -46,7 +46,7 @@ export interface Route {
   readonly chargedAs: string
   readonly parse: (query: URLSearchParams) => Read<Readonly<Record<string, unknown>>>
   /** The error if a name is not in the catalogs. Called before credits are held and data is read. */
-  readonly unknownNames: (values: Readonly<Record<string, unknown>>, model: ReadModel) => Invalid | undefined
+  readonly findUnknownNames: (values: Readonly<Record<string, unknown>>, model: ReadModel) => Invalid | undefined
   /** Approximate size of the response in bytes, before the read. It decides how the call waits for its permit. */
   readonly expectedBytes: (request: ValidRequest, model: ReadModel) => number
   readonly read: (request: ValidRequest, generation: Generation<ReadModel>) => Effect.Effect<string, unknown>
@@ -62,7 +62,7 @@ const estimatePage = ({ values: { limit } }: ValidRequest) =>
 export const route = <P extends Parameters>(
   endpoint: Endpoint<P>,
   functions: {
-    readonly unknownNames?: (values: Values<P>, model: ReadModel) => Invalid | undefined
+    readonly findUnknownNames?: (values: Values<P>, model: ReadModel) => Invalid | undefined
     readonly expectedBytes?: (request: Request<Values<P>>, model: ReadModel) => number
     readonly read: (request: Request<Values<P>>, generation: Generation<ReadModel>) => Effect.Effect<string, unknown>
   }
@@ -71,7 +71,7 @@ export const route = <P extends Parameters>(
   chargedAs: templateOf(endpoint.path),
   parse: endpoint.read,
   // the pipeline passes on the values that `parse` of the same endpoint returned
-  unknownNames: (values, model) => functions.unknownNames?.(values as Values<P>, model),
+  findUnknownNames: (values, model) => functions.findUnknownNames?.(values as Values<P>, model),
   expectedBytes: (request, model) =>
     functions.expectedBytes?.(request as Request<Values<P>>, model) ?? estimatePage(request),
   read: (request, generation) => functions.read(request as Request<Values<P>>, generation)
@@ -104,7 +104,7 @@ export const validate = (call: RoutedRequest, model: ReadModel): ValidRequest | 
   const scope = route.endpoint.order === undefined ? "" : cursorScope(route.endpoint.id, id, filters)
   const after = typeof cursor === "string" ? decodeCursor(scope, cursor) : undefined
   if (cursor !== undefined && after?.length !== route.endpoint.order?.length) return invalidRequest(foreignCursor)
-  const unknown = route.unknownNames(parsed.value, model)
+  const unknown = route.findUnknownNames(parsed.value, model)
   if (unknown !== undefined) return invalidRequest(unknown)
   const given = new Set(query.keys())
   const cursorAt = (position: CursorPosition) => encodeCursor(scope, position)

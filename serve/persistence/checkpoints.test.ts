@@ -14,7 +14,7 @@ const twoMegabytes = `
   insert into kept (body) select hex(randomblob(1000)) from row`
 
 describe("the write-ahead log", () => {
-  it.each(["the main thread", "a thread"])("is checkpointed after %s has written", async (who) => {
+  it.each(["the main thread", "a thread"])("is checkpointed after %s has written", async (writer) => {
     const folder = mkdtempSync(path.join(tmpdir(), "larder-log-"))
     const file = path.join(folder, "kept.sqlite")
     const sqlite = openSqlite(file)
@@ -22,7 +22,7 @@ describe("the write-ahead log", () => {
     sqlite.exec("create table kept (body text not null)")
     const keeping = keepLogShort(sqlite, thread, (error) => assert.fail(String(error)))
     try {
-      if (who === "a thread") await thread.run(inThread, readRows, twoMegabytes, [])
+      if (writer === "a thread") await thread.run(inThread, readRows, twoMegabytes, [])
       else sqlite.run(twoMegabytes)
       while (statSync(file).size < 2_000_000) await setTimeout(20)
     } finally {
@@ -33,13 +33,13 @@ describe("the write-ahead log", () => {
     }
   })
 
-  it("of sums.sqlite is checkpointed by its writer, and does not grow with each batch", () => {
+  it("is checkpointed by the writer of sums.sqlite, and does not grow with each batch", () => {
     const folder = mkdtempSync(path.join(tmpdir(), "larder-log-"))
     const sums = path.join(folder, "sums.sqlite")
     const sqlite = openSqlite(path.join(folder, "kept.sqlite"), { durability: "normal", sums })
     try {
       sqlite.exec("create table sums.kept (body text not null)")
-      for (let portion = 0; portion < 20; portion++) {
+      for (let batch = 0; batch < 20; batch++) {
         sqlite.transactionOfSums(() => {
           sqlite.run("delete from sums.kept")
           sqlite.run(twoMegabytes.replace("into kept", "into sums.kept"))

@@ -48,9 +48,9 @@ export class ConsoleDatabase extends Context.Service<
   ConsoleDatabase,
   Statements & {
     /**
-     * Runs `work` as one transaction; durable on return. In PostgreSQL, others run concurrently (read committed): a
-     * condition that must hold against them needs one conditional update. In SQLite, `work` has to end in one turn of
-     * the event loop: it may wait only for the statements that it is given.
+     * Runs `work` as one transaction; durable on return. In PostgreSQL, other transactions run concurrently (read
+     * committed): a condition that must still hold at the commit needs one conditional update. In SQLite, `work` has to
+     * end in one turn of the event loop: it may wait only for the statements that it is given.
      */
     readonly transaction: <A, E, R>(
       work: (statements: Statements) => Effect.Effect<A, E, R>

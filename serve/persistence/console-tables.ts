@@ -38,15 +38,15 @@ export const consoleTables: ReadonlyArray<string> = [
 ]
 
 /**
- * Restored, a session would be valid even if its browser has signed out or its person has changed the password, and a
- * used link would work again. So people sign in again and are invited again.
+ * A restored session would be valid even if its browser has signed out or its person has changed the password, and a
+ * restored link would work again after its use. So people sign in again and are invited again.
  */
 const neverRestored: ReadonlyArray<string> = ["session", "known_browser", "invitation"]
 export const backedUpTables: ReadonlyArray<string> = allTables.filter((name) => !neverRestored.includes(name))
 
 /**
- * A backup lacks the recharges made since, and does not know whether a customer has switched auto-recharge off since.
- * So auto-recharge is off after a restore, and no card is charged before the customer agrees.
+ * A backup lacks later recharges, and a customer may have switched auto-recharge off later. So auto-recharge is off after
+ * a restore, and no card is charged before the customer agrees.
  */
 const switchRechargesOff = `
   update console.recharge

@@ -10,7 +10,7 @@ export const runMigrations = (sqlite: Sqlite, migrations: ReadonlyArray<string>)
   const isEmpty = sqlite.all("select 1 from sqlite_schema limit 1").length === 0
   if (applied === 0 && !isEmpty) return "it is a SQLite file of another program"
   if (applied > migrations.length) {
-    return `a newer version of Larder has written it: it knows ${applied} migrations, and this version knows ${migrations.length}`
+    return `a newer version of Larder has written it, with ${applied} migrations; this version has ${migrations.length}`
   }
   for (const [index, statements] of migrations.entries()) {
     if (index < applied) continue

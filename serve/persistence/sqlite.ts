@@ -12,7 +12,7 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSy
 export type SqlCell = string | number | boolean | null
 export type SqliteRow = Record<string, SQLOutputValue | boolean>
 
-/** Milliseconds that a statement waits for another connection's write. While the main thread (`full`) waits, all wait. */
+/** Milliseconds that a statement waits for another connection's write. In the main thread (`full`), this blocks requests. */
 const lockTimeout = { full: 1_000, normal: 10_000 }
 /** Pages of 4 kB: 16 MB. */
 export const longLogPages = 4_000
@@ -21,12 +21,12 @@ const maxLogBytes = 64 * 1024 * 1024
 /** Page cache of a connection, in kilobytes. */
 const cacheSize = 32_768
 
-const withoutSchemas = (sql: string) => sql.replaceAll(/\b(?:console|ledger)\.(?=[a-z_])/g, "")
+const dropSchemas = (sql: string) => sql.replaceAll(/\b(?:console|ledger)\.(?=[a-z_])/g, "")
 const toInput = (cell: SqlCell): SQLInputValue => (typeof cell === "boolean" ? Number(cell) : cell)
 
 /**
  * Restricts files to their owner. An existing file is not opened here: closing it would release every lock that this
- * process holds on it, and another process would consider itself the last user.
+ * process holds on it, and another process could remove the log as if it were the last user.
  */
 const restrictFile = (file: string) => {
   if (!existsSync(file)) closeSync(openSync(file, "a", 0o600))
@@ -40,7 +40,7 @@ export const isBusy = (error: unknown): boolean => readErrorCode(error) === 5
 export const isDamaged = (error: unknown): error is Error => readErrorCode(error) === 11 || readErrorCode(error) === 26
 
 export interface SqliteOptions {
-  /** `full`: a commit is on disk when it returns. `normal`: a later flushed commit takes it to the disk. */
+  /** `full`: a commit is on disk when it returns. `normal`: it reaches the disk with a later flush. */
   readonly durability?: "full" | "normal"
   /** A second file, whose tables are named `sums.…`. Its commits are never flushed individually. */
   readonly sums?: string | undefined
@@ -64,7 +64,7 @@ export const openSqlite = (file: string, { durability = "full", sums }: SqliteOp
   const prepare = (sql: string) => {
     const cached = cache.get(sql)
     if (cached !== undefined) return cached
-    const statement = db.prepare(withoutSchemas(sql))
+    const statement = db.prepare(dropSchemas(sql))
     const booleans = statement.columns().flatMap(({ name, type }) => (type === "boolean" ? [name] : []))
     const prepared = { statement, booleans }
     cache.set(sql, prepared)
@@ -99,9 +99,9 @@ export const openSqlite = (file: string, { durability = "full", sums }: SqliteOp
   return {
     file,
     sums,
-    exec: (sql: string): void => db.exec(withoutSchemas(sql)),
+    exec: (sql: string): void => db.exec(dropSchemas(sql)),
     /** For a statement that runs for every row: parameters are `?`. */
-    prepare: (sql: string): StatementSync => db.prepare(withoutSchemas(sql)),
+    prepare: (sql: string): StatementSync => db.prepare(dropSchemas(sql)),
     all,
     run: (sql: string, params: ReadonlyArray<SqlCell> = []): number => {
       commits++

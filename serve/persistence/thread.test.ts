@@ -12,7 +12,7 @@ const folder = mkdtempSync(path.join(tmpdir(), "larder-thread-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** The number of locks of this process on a file, from Linux's list; 0 on other systems. */
-const locksOn = (file: string): number => {
+const countLocks = (file: string): number => {
   if (!existsSync("/proc/locks")) return 0
   const lines = readFileSync("/proc/locks", "utf8").split("\n")
   return lines.filter((line) => line.includes(` ${process.pid} `) && line.includes(`:${statSync(file).ino} `)).length
@@ -71,10 +71,10 @@ describe("a thread", () => {
     const sqlite = openSqlite(file)
     sqlite.exec("create table t (a)")
     sqlite.all("select * from t")
-    const before = locksOn(file)
+    const before = countLocks(file)
     const thread = makeThread({ file })
     await thread.run(work, count, 0)
-    assert.isAtLeast(locksOn(file), before)
+    assert.isAtLeast(countLocks(file), before)
     assert.isTrue(before > 0 || !existsSync("/proc/locks"))
     await thread.close()
     sqlite.close()

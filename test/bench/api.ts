@@ -1,21 +1,19 @@
 /** Measures the bars of the API and the ledger with the bundled samples, in about seven minutes. */
-import { mkdtempSync, rmSync } from "node:fs"
-import { cpus, tmpdir } from "node:os"
-import path from "node:path"
+import { cpus } from "node:os"
 import { run, startServer } from "../support/programs.ts"
 import { compareLedgers } from "./ledgers.ts"
 import { combineRounds, load, type Measured } from "./load.ts"
 import { createRichKey, fetchResponse, startChild } from "./servers.ts"
 import { startWithLargeLedger } from "./start-up.ts"
 import { swapUnderLoad } from "./swap.ts"
+import { inTemporaryFolder } from "./temporary-folder.ts"
 
 const rounds = 5
 const seconds = 5
 const request = "/v1/commodities/prices?series=cheese-block-sales-price-weekly&from=2025-09-27&to=2026-09-26"
 
-export const measureApi = async () => {
-  const home = mkdtempSync(path.join(tmpdir(), "larder-bench-"))
-  try {
+export const measureApi = () =>
+  inTemporaryFolder("api", async (home) => {
     await run("larder-ingest", ["all"], { LARDER_HOME: home })
     const key = await createRichKey(home)
 
@@ -65,7 +63,4 @@ export const measureApi = async () => {
       await startWithLargeLedger(home, request, { entries: 10_000_000, accounts: 100, keysPerAccount: 1 }),
       await startWithLargeLedger(home, request, { entries: 1_000_000, accounts: 10_000, keysPerAccount: 10 })
     ])
-  } finally {
-    rmSync(home, { recursive: true, force: true })
-  }
-}
+  })

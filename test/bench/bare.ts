@@ -1,6 +1,6 @@
 /**
- * Bare h3: one handler that returns the same bytes and headers in the fastest way that h3 has. The response is JSON in
- * the first argument. Prints its address.
+ * Bare h3: one handler that returns the same bytes and headers as fast as h3 can. The response is JSON in the first
+ * argument. Prints its address.
  */
 import { H3, HTTPResponse, serve } from "h3"
 

@@ -6,8 +6,8 @@ interface Histogram {
   readonly sum: number
 }
 
-export const readCommits = async (console: string): Promise<Histogram> => {
-  const text = await (await fetch(`${console}/metrics`)).text()
+export const readCommits = async (consoleUrl: string): Promise<Histogram> => {
+  const text = await (await fetch(`${consoleUrl}/metrics`)).text()
   const buckets = [...text.matchAll(/^larder_commit_seconds_bucket\{le="([\d.]+)"\} (\d+)$/gm)]
   const value = (name: string) => Number(new RegExp(`^larder_commit_seconds_${name} (\\S+)$`, "m").exec(text)?.[1] ?? 0)
   return {

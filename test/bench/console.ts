@@ -1,5 +1,5 @@
 /**
- * Measures the pages of the console with a large ledger. A signed-in operator opens all pages in turns, one at a time,
+ * Measures the pages of the console with a large ledger. A signed-in operator opens all pages in rounds, one at a time,
  * first with the ledger in its folder, then with the same ledger in PostgreSQL.
  */
 import path from "node:path"
@@ -22,7 +22,7 @@ type Environment = Readonly<Record<string, string>>
 
 const runProgram = async (...command: Parameters<typeof start>) => {
   const { code, stderr } = await waitForExit(start(...command))
-  if (code !== 0) throw new Error(`${command[0]} ${command[1].join(" ")} ended with ${code}:\n${stderr}`)
+  if (code !== 0) throw new Error(`${command[0]} ${command[1].join(" ")} exited with ${code}:\n${stderr}`)
 }
 
 /** Signs in as an operator of the account of the key. */
@@ -123,7 +123,7 @@ export const measureConsole = (entries: number) =>
     try {
       const environment = { LARDER_LEDGER_URL: await postgres.newDatabase() }
       await runProgram("larder-serve", ["ledger", "migrate"], { ...environment, LARDER_HOME: home })
-      console.log(`The same in PostgreSQL`)
+      console.log("The same in PostgreSQL")
       console.table(await measurePages(home, key, "after@example.com", environment))
     } finally {
       await postgres.remove()

@@ -1,12 +1,12 @@
 /** Measures how accounts with many connections and large responses slow another account down, in five minutes. */
-import { mkdtempSync, rmSync } from "node:fs"
-import { cpus, tmpdir } from "node:os"
-import path from "node:path"
+import { cpus } from "node:os"
+import { setTimeout as pause } from "node:timers/promises"
 import { Worker } from "node:worker_threads"
 import { run, startServer } from "../support/programs.ts"
 import type { HeavyCallers } from "./heavy-callers.ts"
 import { type Load, load, type Measured } from "./load.ts"
 import { createRichKey } from "./servers.ts"
+import { inTemporaryFolder } from "./temporary-folder.ts"
 import { leaveUnread } from "./unread.ts"
 
 const seconds = 10
@@ -41,11 +41,8 @@ const callHeavily = (callers: HeavyCallers) =>
     worker.once("error", reject)
   })
 
-const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
-
-export const measureFairness = async () => {
-  const home = mkdtempSync(path.join(tmpdir(), "larder-bench-"))
-  try {
+export const measureFairness = () =>
+  inTemporaryFolder("fairness", async (home) => {
     await run("larder-ingest", ["all"], { LARDER_HOME: home })
     const key = await createRichKey(home)
     const heavy: Array<string> = []
@@ -90,7 +87,4 @@ export const measureFairness = async () => {
       "100 request 5 MB with one key": await leaveUnread({ ...target, path: large, key, sockets: 100 })
     })
     await server.stop()
-  } finally {
-    rmSync(home, { recursive: true, force: true })
-  }
-}
+  })

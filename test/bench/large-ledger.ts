@@ -30,8 +30,8 @@ const year = 365 * 86_400_000
 const price = 10
 const endpoints = ["/v1/commodities/prices", "/v1/branded-foods", "/v1/stores"]
 const entriesPerGroup = 5_000
-/** After so many groups, the sums are updated and a checkpoint is made: otherwise the log grows by 1 GB per million entries. */
-const groupsPerPortion = 20
+/** Groups between updates of the sums, each with a checkpoint: otherwise the log grows by 1 GB per million entries. */
+const groupsPerUpdate = 20
 const creationsPerGroup = 1_000
 
 const progress = import.meta.resolve("@larder/serve/ledger/embedded/progress.ts")
@@ -42,7 +42,7 @@ export interface LedgerSize {
   readonly accounts: number
   readonly keysPerAccount: number
   /** Order in which keys call. If it is random, the ids are random as well, so that indexes are updated in random places. */
-  readonly order?: "in turns" | "random"
+  readonly order?: "round robin" | "random"
 }
 
 const makeId = (prefix: string, number: number) => `${prefix}${String(number).padStart(20, "0")}`
@@ -109,7 +109,7 @@ const combine = (decisions: ReadonlyArray<Decision>): Decision => ({
  * a key that may read prices.
  */
 export const makeLargeLedger = (directory: string, size: LedgerSize): Promise<string> => {
-  const { accounts, entries, keysPerAccount, order = "in turns" } = size
+  const { accounts, entries, keysPerAccount, order = "round robin" } = size
   const names = order === "random" ? makeRandomNames(size) : numbered
   const keys = accounts * keysPerAccount
   const token = newApiKey()
@@ -117,7 +117,7 @@ export const makeLargeLedger = (directory: string, size: LedgerSize): Promise<st
   const start = Date.now() - year
   const state = restoreState({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
 
-  /** The key and endpoint of a call. In turns, each key calls one endpoint after another. */
+  /** The key and endpoint of a call. Round robin, each key calls one endpoint after another. */
   const chooseCall = (number: number) => {
     const [key, endpoint] =
       order === "random" ? [randomInt(keys), randomInt(endpoints.length)] : [number % keys, Math.floor(number / keys)]
@@ -153,7 +153,7 @@ export const makeLargeLedger = (directory: string, size: LedgerSize): Promise<st
       for (let at = 0; at < creations.length; at += creationsPerGroup)
         write(combine(creations.slice(at, at + creationsPerGroup)))
       while (state.sequence < entries) {
-        for (let group = 0; group < groupsPerPortion && state.sequence < entries; group++) {
+        for (let group = 0; group < groupsPerUpdate && state.sequence < entries; group++) {
           const { decision, holds } = makeCalls(Math.min(entriesPerGroup, entries - state.sequence))
           write(decision, holds)
         }

@@ -1,6 +1,6 @@
 /**
  * Measures the cost of authentication and ledger: the same server without them, with the embedded ledger, and with a
- * ledger in PostgreSQL, each with 1, 16, 64 and 256 connections, in turns. All share the cores with the load generator.
+ * ledger in PostgreSQL, each with 1, 16, 64 and 256 connections, alternately. All share the cores with the load generator.
  */
 import { startPostgres } from "../support/postgres/server.ts"
 import { type Server, startServer } from "../support/programs.ts"

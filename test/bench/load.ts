@@ -15,7 +15,7 @@ export interface Measured {
 
 export interface Load {
   readonly url: string
-  /** Replace the path of `url`: all connections share the list, and begin again at its end. */
+  /** Requested instead of the path of `url`. All connections share the list, which repeats. */
   readonly paths?: ReadonlyArray<string>
   readonly key: string
   readonly seconds: number
@@ -29,7 +29,7 @@ export interface Load {
 const endOfHead = "\r\n\r\n"
 const parseLength = (head: string) => Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? Number.NaN)
 
-/** One connection until a time. Calls `onResponse` with each status and duration. Bodies are counted, not kept. */
+/** Sends requests on one connection until a time. Passes each status and duration to `onResponse`, and drops the bodies. */
 const call = (
   url: URL,
   nextRequest: () => string,

@@ -1,9 +1,9 @@
 /**
  * `npm run bench -- [api|fairness|console|foods|storefronts|rounds|shared] [--entries 10000000] [--foods 450000,2000000]
  * [--products 100000,1000000] [--stores 1000]` measures the bars on this machine and prints them as tables. Each pair
- * runs in turns in one run, and medians are compared: ratios count, machines differ. With the default sizes, the API
- * takes seven minutes, fairness five, the console ten, branded foods 90 and 30 GB in the temporary folder, storefronts
- * 8 GB, rounds three minutes, and shared depots an hour.
+ * runs alternately in one run, and medians are compared. Compare the ratios, because machines differ. With the default
+ * sizes, the API takes seven minutes, fairness five, the console ten, branded foods 90, rounds three, and shared depots
+ * an hour. Branded foods need 30 GB in the temporary folder, and storefronts 8 GB.
  */
 import { parseArgs } from "node:util"
 import { measureApi } from "./api.ts"
@@ -34,7 +34,7 @@ if (
   [...entries, ...foods, ...products].some((size) => !Number.isSafeInteger(size) || size < 1000)
 ) {
   console.error(
-    "Name no part or some of api, fairness, console, foods, storefronts, rounds and shared, and sizes of 1,000 or more: foods --foods 450000,2000000"
+    "Name some of api, fairness, console, foods, storefronts, rounds and shared, or none for all. Sizes are 1,000 or more: foods --foods 450000,2000000"
   )
   process.exit(2)
 }

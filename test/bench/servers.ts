@@ -12,7 +12,7 @@ export const startChild = async (file: string, argument: string) => {
   const lines = createInterface({ input: child.stdout })
   const first = await new Promise<string>((resolve, reject) => {
     lines.once("line", resolve)
-    child.once("close", (code) => reject(new Error(`${file} ended with ${code} before it listened`)))
+    child.once("close", (code) => reject(new Error(`${file} exited with ${code} before it listened`)))
   })
   return { api: (JSON.parse(first) as { readonly api: string }).api, stop: () => child.kill() }
 }

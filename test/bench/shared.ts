@@ -10,7 +10,7 @@ import { setTimeout } from "node:timers/promises"
 import { addGeneration } from "../support/more-generations.ts"
 import { type Environment, type Server, start, startServer, waitForExit } from "../support/programs.ts"
 import { writeCsvRelease } from "./foods/releases.ts"
-import { databaseFile, measureBytes, megabytes, readPublishedAt } from "./foods/sizes.ts"
+import { databaseFile, measureBytes, readPublishedAt, toMegabytes } from "./foods/sizes.ts"
 import { measureEngines } from "./lake-engines.ts"
 import { roundTo } from "./statistics.ts"
 import { record } from "./storefronts/recordings.ts"
@@ -19,7 +19,7 @@ import { inTemporaryFolder } from "./temporary-folder.ts"
 const ingest = async (args: ReadonlyArray<string>, environment: Environment) => {
   const startedAt = performance.now()
   const { code, stderr, stdout } = await waitForExit(start("larder-ingest", args, environment)) // `run` would use a process without optimisation
-  if (code !== 0) throw new Error(`larder-ingest ${args.join(" ")} ended with ${code}:\n${stderr}`)
+  if (code !== 0) throw new Error(`larder-ingest ${args.join(" ")} exited with ${code}:\n${stderr}`)
   return { seconds: (performance.now() - startedAt) / 1000, stdout }
 }
 
@@ -55,12 +55,12 @@ const measureFollowing = async (folder: string, depot: string, publish: () => Pr
 interface Source {
   readonly name: string
   readonly args: ReadonlyArray<string>
-  /** Whether it includes all data sets: then the servers follow one more day of prices. Otherwise they have prices before. */
+  /** Whether it includes all data sets: then the servers follow one more day of prices. Otherwise they follow this source. */
   readonly isEverything?: true
 }
 
-/** Each number comes from one run. The time of the lake is the difference to the run before, which also found nothing new. */
-const measureOne = async (folder: string, { args, isEverything, name }: Source) => {
+/** Each number comes from one run. The time of the lake is the difference to a run without it; both found nothing new. */
+const measureSource = async (folder: string, { args, isEverything, name }: Source) => {
   const [home, depot, puller] = ["home", "depot", "puller"].map((part) => path.join(folder, part)) as [
     string,
     string,
@@ -85,25 +85,25 @@ const measureOne = async (folder: string, { args, isEverything, name }: Source) 
       if (isEverything) await addGeneration(home, ["2026-09-30"], publishing)
       else await publish()
     })
-    const first = await pull()
+    const pulled = await pull()
     const idle = await ingest(args, publishing)
-    const next = await pull()
-    const made = await ingest(args, withLake)
+    const pulledAgain = await pull()
+    const firstWithLake = await ingest(args, withLake)
     const lakeBytes = measureIfPresent(path.join(lake, "data"))
-    const again = await ingest(args, withLake)
-    const more = measureIfPresent(path.join(lake, "data")) - lakeBytes
+    const nextWithLake = await ingest(args, withLake)
+    const lakeGrowth = measureIfPresent(path.join(lake, "data")) - lakeBytes
     if (args[0] === "branded-foods") await measureEngines(lake, databaseFile(home, "branded-foods"))
     return {
-      what: name,
+      source: name,
       "published, s": roundTo(published),
       "served by the last, s": roundTo(servedSeconds),
-      "pulled, MB": megabytes(first),
+      "pulled, MB": toMegabytes(pulled),
       "read again, s": roundTo(idle.seconds),
-      "pulled then, kB": Math.round(next / 1000),
-      "lake made, s": roundTo(made.seconds - idle.seconds),
-      "lake, MB": megabytes(lakeBytes),
-      "lake then, s": roundTo(again.seconds - idle.seconds),
-      "more of it, kB": Math.round(more / 1000)
+      "pulled then, kB": Math.round(pulledAgain / 1000),
+      "lake made, s": roundTo(firstWithLake.seconds - idle.seconds),
+      "lake, MB": toMegabytes(lakeBytes),
+      "lake then, s": roundTo(nextWithLake.seconds - idle.seconds),
+      "lake growth, kB": Math.round(lakeGrowth / 1000)
     }
   } finally {
     for (const folder of [home, depot, puller]) rmSync(folder, { recursive: true, force: true })
@@ -113,17 +113,19 @@ const measureOne = async (folder: string, { args, isEverything, name }: Source) 
 export const measureShared = async (foods: ReadonlyArray<number>, products: ReadonlyArray<number>) => {
   await inTemporaryFolder("shared", async (folder) => {
     console.log(`\nA depot and a lake: ${cpus().length} cores, Node ${process.version}`)
-    const rows = [await measureOne(folder, { name: "bundled samples", args: ["all"], isEverything: true })]
+    const rows = [await measureSource(folder, { name: "bundled samples", args: ["all"], isEverything: true })]
     for (const labels of foods) {
       const release = await writeCsvRelease(folder, labels)
       const args = ["branded-foods", "--file", release.unpacked]
-      rows.push(await measureOne(folder, { name: `${labels} labels`, args }))
+      rows.push(await measureSource(folder, { name: `${labels} labels`, args }))
       for (const file of [release.unpacked, release.zip]) rmSync(file, { recursive: true, force: true })
     }
     for (const count of products) {
       const recordings = path.join(folder, "recordings")
       await record({ folder: recordings, kind: "shopify", products: count })
-      rows.push(await measureOne(folder, { name: `${count} products`, args: ["storefronts", "--replay", recordings] }))
+      rows.push(
+        await measureSource(folder, { name: `${count} products`, args: ["storefronts", "--replay", recordings] })
+      )
       rmSync(recordings, { recursive: true, force: true })
     }
     console.table(rows)

@@ -1,10 +1,10 @@
 /** Measures swaps under load: rollbacks of commodities, back and forth between two generations, while clients call. */
+import { setTimeout as pause } from "node:timers/promises"
 import { addGeneration } from "../support/more-generations.ts"
 import { run } from "../support/programs.ts"
 import { load } from "./load.ts"
 
 const seconds = 8
-const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 export const swapUnderLoad = async (options: {
   readonly home: string

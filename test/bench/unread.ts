@@ -1,8 +1,7 @@
 /** Measures how much memory the server keeps for callers that never read, and for how long. */
 import { execFileSync } from "node:child_process"
 import { connect, type Socket } from "node:net"
-
-const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+import { setTimeout as pause } from "node:timers/promises"
 
 /** Resident memory in MiB. */
 const readMemory = (pid: number) => Math.round(Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)])) / 1024)
@@ -20,7 +19,7 @@ export const leaveUnread = async ({ api, key, path, pid, sockets }: UnreadReques
   const authorization = key === undefined ? "" : `Authorization: Bearer ${key}\r\n`
   const before = readMemory(pid)
   let open = sockets
-  const all = Array.from({ length: sockets }, (): Socket => {
+  const connections = Array.from({ length: sockets }, (): Socket => {
     const socket = connect(Number(port), hostname).pause()
     socket.on("error", () => {}).once("close", () => open--)
     socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${authorization}\r\n`)
@@ -32,13 +31,13 @@ export const leaveUnread = async ({ api, key, path, pid, sockets }: UnreadReques
     peak = Math.max(peak, readMemory(pid))
   }
   await pause(35_000)
-  // a socket that reads nothing notices its end only when it writes for the second time
+  // a socket that reads nothing reports that it is closed only at its second write
   for (let time = 0; time < 2; time++) {
-    for (const socket of all) socket.write("GET ")
+    for (const socket of connections) socket.write("GET ")
     await pause(1_000)
   }
   const after = readMemory(pid)
   const stillOpen = open
-  for (const socket of all) socket.destroy()
+  for (const socket of connections) socket.destroy()
   return { "MiB before": before, peak, "after 45 s": after, "still open": stillOpen }
 }

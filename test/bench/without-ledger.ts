@@ -64,7 +64,7 @@ const open = Effect.gen(function* () {
     consoleFor: () => undefined,
     samples: () => undefined
   })
-  const api = yield* listen(app, { what: "API", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" })
+  const api = yield* listen(app, { name: "API", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" })
   console.log(JSON.stringify({ api }))
   yield* Effect.never
 })

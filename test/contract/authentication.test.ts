@@ -9,7 +9,7 @@ const target = "/v1/commodities?commodity=butter"
 const malformed = "401 unauthorized: Missing or malformed Authorization: Bearer header"
 const unknown = "401 unauthorized: Unknown or revoked API key"
 const withHeader = (...lines: ReadonlyArray<string>) => {
-  // Node's types know one Authorization header; its client sends as many as it is given.
+  // Node's types allow one Authorization header, and its client sends several.
   const authorization = (lines.length === 1 ? lines[0] : lines) as string
   return api.get(target, { key: undefined, headers: { authorization } })
 }

@@ -183,10 +183,10 @@ describe("the balance", () => {
   })
 
   it("is shared by all keys of an account, and separate for each account", async () => {
-    const one = await createKey(api.home())
-    const other = await createKey(api.home(), { account: one.account_id })
+    const first = await createKey(api.home())
+    const other = await createKey(api.home(), { account: first.account_id })
     const unrelated = await createKey(api.home())
-    await call(expensive, one)
+    await call(expensive, first)
     expect(readRemaining(await call(expensive, other))).toBe(4_800)
     expect(readRemaining(await call(expensive, unrelated))).toBe(4_900)
   })
@@ -237,7 +237,7 @@ describe("the monthly budget of a key", () => {
     expect(formatError(await call(cheap, key))).toBe(capReached)
   })
 
-  it("can be changed from the next request on, and keeps what was spent", async () => {
+  it("applies a change from the next request on, and keeps what was spent", async () => {
     const key = await createKey(api.home(), { budget: 20 })
     await callRepeatedly(2, cheap, key)
     expect(formatError(await call(cheap, key))).toBe(capReached)
@@ -248,7 +248,7 @@ describe("the monthly budget of a key", () => {
     expect([formatError(lowered), readRemaining(lowered)]).toEqual([capReached, 0])
   })
 
-  it("limits X-Credits-Remaining to the smaller of its rest and the balance", async () => {
+  it("limits X-Credits-Remaining to the smaller of the remaining budget and the balance", async () => {
     const key = await createKey(api.home(), { budget: 4_950 })
     expect(readRemaining(await call(cheap, key))).toBe(4_940)
     const other = await createKey(api.home(), { account: key.account_id })

@@ -95,7 +95,7 @@ export const labelRules: ReadonlyArray<Rule> = [
   ),
   // days
   [
-    "days are read in both forms",
+    "days are read in both spellings",
     {
       publication_date: "11/13/2020",
       available_date: "4/1/2020",

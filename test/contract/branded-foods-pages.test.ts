@@ -30,20 +30,19 @@ describe("pages and categories of branded foods", () => {
     ).data
 
   it("returns 50 rows by default and 200 at most, ordered by fdc_id, each row once", async () => {
-    const all = allFoods
-    expect(all.length).toBeGreaterThan(500)
-    const ids = all.map(({ fdc_id }) => fdc_id)
+    expect(allFoods.length).toBeGreaterThan(500)
+    const ids = allFoods.map(({ fdc_id }) => fdc_id)
     expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => a - b))
-    expect((await getPage("")).data).toEqual(all.slice(0, 50))
-    expect((await getPage("limit=200")).data).toEqual(all.slice(0, 200))
-    expect((await getPage("limit=0001")).data).toEqual(all.slice(0, 1))
+    expect((await getPage("")).data).toEqual(allFoods.slice(0, 50))
+    expect((await getPage("limit=200")).data).toEqual(allFoods.slice(0, 200))
+    expect((await getPage("limit=0001")).data).toEqual(allFoods.slice(0, 1))
   })
 
   it.each([7, 50, 199])("returns the whole list in pages of %i", async (limit) => {
     const pages = await fetchPages(api.get, `/v1/branded-foods?limit=${limit}&ingredient=cocoa`)
-    const allFoods = (await fetchPages(api.get, "/v1/branded-foods?limit=200&ingredient=cocoa")).flat()
-    expect(allFoods.length).toBeGreaterThan(50)
-    expect(pages.flat()).toEqual(allFoods)
+    const whole = (await fetchPages(api.get, "/v1/branded-foods?limit=200&ingredient=cocoa")).flat()
+    expect(whole.length).toBeGreaterThan(50)
+    expect(pages.flat()).toEqual(whole)
     expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true)
   })
 
@@ -71,12 +70,12 @@ describe("pages and categories of branded foods", () => {
       product_count: 0
     }
     const filter = `category=${encodeURIComponent(category)}`
-    const allFoods = await getPage(`${filter}&limit=${product_count}`)
-    expect([allFoods.data.length, allFoods.next_cursor]).toEqual([product_count, null])
+    const whole = await getPage(`${filter}&limit=${product_count}`)
+    expect([whole.data.length, whole.next_cursor]).toEqual([product_count, null])
     const most = await getPage(`${filter}&limit=${product_count - 1}`)
     expect(most.next_cursor).not.toBeNull()
     const rest = await getPage(`${filter}&limit=1&cursor=${most.next_cursor}`)
-    expect([[...most.data, ...rest.data], rest.next_cursor]).toEqual([allFoods.data, null])
+    expect([[...most.data, ...rest.data], rest.next_cursor]).toEqual([whole.data, null])
   })
 
   it("counts the products of each category as the search finds them", async () => {
@@ -109,23 +108,23 @@ describe("pages and categories of branded foods", () => {
   }
 
   it("rejects a cursor with other filters than its own", async () => {
-    const none = await getCursor("limit=1")
-    const some = await getCursor("name=e&limit=1")
+    const unfiltered = await getCursor("limit=1")
+    const filtered = await getCursor("name=e&limit=1")
     for (const query of [
-      `name=e&cursor=${none}`,
-      `brand=e&cursor=${none}`,
-      `ingredient=e&cursor=${none}`,
-      `category=Candy&cursor=${none}`,
-      `barcode=1&cursor=${none}`,
-      `cursor=${some}`,
-      `name=E&cursor=${some}`,
-      `name=ee&cursor=${some}`,
-      `brand=e&cursor=${some}`,
-      `name=e&brand=e&cursor=${some}`
+      `name=e&cursor=${unfiltered}`,
+      `brand=e&cursor=${unfiltered}`,
+      `ingredient=e&cursor=${unfiltered}`,
+      `category=Candy&cursor=${unfiltered}`,
+      `barcode=1&cursor=${unfiltered}`,
+      `cursor=${filtered}`,
+      `name=E&cursor=${filtered}`,
+      `name=ee&cursor=${filtered}`,
+      `brand=e&cursor=${filtered}`,
+      `name=e&brand=e&cursor=${filtered}`
     ]) {
       expect(formatError(await api.get(`/v1/branded-foods?${query}`))).toBe(damaged)
     }
-    const rest = await getPage(`name=&brand=&limit=2&cursor=${none}`)
+    const rest = await getPage(`name=&brand=&limit=2&cursor=${unfiltered}`)
     expect(rest.data).toEqual((await getPage("limit=3")).data.slice(1))
   })
 

@@ -73,13 +73,13 @@ describe("the paged catalog", () => {
     const { data } = json as { data: ReadonlyArray<{ series: ReadonlyArray<Metric & { readonly slug: string }> }> }
     const series = data.flatMap((group) => group.series)
     expect(series.length).toBe(24)
-    for (const { frequency, measure, slug, source, unit, ...one } of series) {
+    for (const { frequency, measure, slug, source, unit, ...others } of series) {
       expect(metrics.get(slug.replaceAll("-", "_"))).toMatchObject({
         frequency,
         measure,
         source,
         unit: unit === "USD/lb" ? "usd_per_lb" : "usd_per_cwt",
-        ...("first_observed_on" in one && { first_observed_on: one.first_observed_on })
+        ...("first_observed_on" in others && { first_observed_on: others.first_observed_on })
       })
     }
   })
@@ -137,7 +137,7 @@ describe("the filter `category`", () => {
     ["dair", []],
     ["dairy%", []],
     ["*", []]
-  ])("matches whole leading segments, with case, and ignores a trailing slash: %s", async (text, slugs) => {
+  ])("matches whole leading segments, case-sensitively, and ignores a trailing slash: %s", async (text, slugs) => {
     expect(await getSlugs(`category=${encodeURIComponent(text)}`)).toEqual(slugs)
   })
 
@@ -160,7 +160,7 @@ describe("the parameter `limit` of products", () => {
     expect(data.length).toBe(Math.min(Number(limit), 21))
   })
 
-  it("is 100 by default, which the document states only in words, because generated clients send stated defaults", async () => {
+  it("is 100 by default; the document has this only in words, because generated clients send the schema's defaults", async () => {
     expect((await api.get("/v1/commodities?cursor=")).text).toBe((await api.get("/v1/commodities?limit=100")).text)
     const { parameters } = api.client().document.paths["/v1/commodities"]?.get ?? { parameters: [] }
     const limit = parameters.find(({ name }) => name === "limit")

@@ -64,11 +64,11 @@ describe("the pages of the docs", () => {
   })
 
   it("links to the console only if its address for the reader is known", async () => {
-    const link = (text: string) => /<a class="aside" href="([^"]+)">Console</.exec(text)?.[1]
+    const findLink = (text: string) => /<a class="aside" href="([^"]+)">Console</.exec(text)?.[1]
     for (const path of ["/docs", "/docs/reference"]) {
-      expect(link(await getText(path))).toBe(`${api.server().console}/`)
+      expect(findLink(await getText(path))).toBe(`${api.server().console}/`)
       const { body } = await getPage(path, "GET", { host: "api.example.com" })
-      expect(link(body.toString())).toBe(undefined)
+      expect(findLink(body.toString())).toBe(undefined)
     }
   })
 
@@ -246,7 +246,8 @@ describe("the calls in the guides and the README", () => {
           const documented: unknown = JSON.parse(body)
           wrong.push(...findDifferences(documented, reply.json).map((line) => `${path}: ${line}`))
           const isAnnounced = /some of its fields/i.test(response?.before ?? "")
-          if (isAnnounced !== omitsFields(documented, reply.json)) wrong.push(`${path}: ${filled} shows some fields`)
+          if (isAnnounced !== omitsFields(documented, reply.json))
+            wrong.push(`${path}: ${filled} ${isAnnounced ? "omits no field" : "omits fields without a note"}`)
         }
         calls++
       }

@@ -18,7 +18,7 @@ describe("the order of checks", () => {
     }
   })
 
-  it("responds with 405 to a method other than GET, before it looks at the key", async () => {
+  it("responds with 405 to a method other than GET, before it checks the key", async () => {
     const reply = await api.get("/v1/commodities?limit=0", { method: "POST", key: undefined })
     expect(formatError(reply)).toBe("405 invalid_request: Only GET is served here")
   })

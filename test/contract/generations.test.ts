@@ -1,6 +1,6 @@
 /**
- * A running server that switches to new generations: with other numbers, and with data sets that are not loaded, whose
- * endpoints then behave as if the data sets were empty.
+ * A running server that switches to new generations. Endpoints of a data set that is not loaded behave as if the data set
+ * were empty.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -144,8 +144,8 @@ describe("a rollback of one data set", () => {
     const back = await rollback("--only", "commodities", "--note", "typing error")
     expect(back).not.toBe(published)
     expect(await readPrices()).toEqual([back, formatPrices("15.97")])
-    const again = await rollback("--to", published)
-    expect(await readPrices()).toEqual([again, formatPrices("16.10")])
+    const restored = await rollback("--to", published)
+    expect(await readPrices()).toEqual([restored, formatPrices("16.10")])
     expect(await readProvenance("/v1/stores?limit=1")).toEqual(stores)
   })
 })
@@ -261,7 +261,7 @@ describe("a data set with rows of its source", () => {
 })
 
 describe("a generation that cannot be served", () => {
-  const readiness = async () => {
+  const fetchReadiness = async () => {
     const response = await fetch(`${api.server().console}/readyz`)
     return [response.status, await response.json()]
   }
@@ -275,7 +275,7 @@ describe("a generation that cannot be served", () => {
     })
     const fault = `commodities of ${broken} cannot be served`
     const ready = { status: "ready", fault: `${fault}: the log says why` }
-    await expect.poll(readiness, { interval: 50 }).toMatchObject([200, ready])
+    await expect.poll(fetchReadiness, { interval: 50 }).toMatchObject([200, ready])
     expect(await readPrices()).toEqual(before)
     expect(api.server().logs()).toContain(`${fault}; ${before[0]} stays`)
     expect(api.server().logs()).toMatch(/commodities\.duckdb of commodities .+ is missing/)
@@ -287,7 +287,7 @@ describe("a generation that cannot be served", () => {
       expect.stringMatching(/is missing\..* larder-ingest rebuild commodities/)
     ])
     const back = await rollback("--only", "commodities", "--to", liveGeneration)
-    expect((await readiness())[1]).not.toHaveProperty("fault")
+    expect((await fetchReadiness())[1]).not.toHaveProperty("fault")
     expect(await readPrices()).toEqual([back, before[1]])
   })
 })

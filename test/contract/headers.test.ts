@@ -5,7 +5,7 @@ const api = useSharedServer()
 const target = "/v1/commodities?commodity=butter"
 
 describe("response headers", () => {
-  it("X-Request-Id is on every response and always new, whatever the caller sends", async () => {
+  it("X-Request-Id is on every response and always new, even if the caller sends one", async () => {
     const replies = [
       await api.get(target),
       await api.get(target, { headers: { "x-request-id": "mine" } }),
@@ -28,13 +28,13 @@ describe("response headers", () => {
       "x-credits-charged": "10"
     })
     const remaining = first.headers["x-credits-remaining"]
-    for (const [at, version] of [
+    for (const [path, version] of [
       ["/v1/commodities?limit=0", "larder-000001"],
       ["/v1/branded-foods/none", "larder-000002"],
       ["/v1/stores/none", "larder-000003"],
       ["/v1/commodities/prices?series=nope", "larder-000001"]
     ] as const) {
-      const { headers } = await api.get(at)
+      const { headers } = await api.get(path)
       expect(headers, "the generation that changed the data set").toMatchObject({
         "x-data-version": version,
         "x-data-origin": "sample",
@@ -49,14 +49,14 @@ describe("response headers", () => {
       const { headers, status } = await api.get(target, { key })
       expect([status, headers["www-authenticate"]]).toEqual([401, "Bearer"])
     }
-    for (const at of [target, "/v1/unknown", "/v1/commodities?limit=0"]) {
-      expect((await api.get(at)).headers).not.toHaveProperty("www-authenticate")
+    for (const path of [target, "/v1/unknown", "/v1/commodities?limit=0"]) {
+      expect((await api.get(path)).headers).not.toHaveProperty("www-authenticate")
     }
   })
 
   it("no response may be cached, and none names the server's software", async () => {
-    for (const at of [target, "/v1/unknown", "/v1/commodities?limit=0"]) {
-      const { headers } = await api.get(at)
+    for (const path of [target, "/v1/unknown", "/v1/commodities?limit=0"]) {
+      const { headers } = await api.get(path)
       expect(headers["cache-control"]).toBe("private, no-store")
       for (const name of ["etag", "last-modified", "set-cookie", "server", "x-powered-by"]) {
         expect(headers).not.toHaveProperty([name])
@@ -71,8 +71,8 @@ describe("response headers", () => {
   })
 
   it("Content-Length is the length of the body in bytes", async () => {
-    for (const at of [target, "/v1/commodities", "/v1/stores/k%C3%A4se", "/v1/unknown"]) {
-      const { headers, text } = await api.get(at)
+    for (const path of [target, "/v1/commodities", "/v1/stores/k%C3%A4se", "/v1/unknown"]) {
+      const { headers, text } = await api.get(path)
       expect(headers["content-length"]).toBe(String(Buffer.byteLength(text)))
     }
   })

@@ -37,11 +37,11 @@ describe("the console listener", () => {
 
   it("stays local with a loopback host while the API is public", async () => {
     const { api: address, console, logs } = api.server()
-    const other = (url: string) => `http://127.0.0.2:${new URL(url).port}`
-    expect((await fetch(`${other(address)}/openapi.json`)).status).toBe(200)
-    await expect(fetch(`${other(console)}/sign-in`)).rejects.toThrow()
+    const atOtherAddress = (url: string) => `http://127.0.0.2:${new URL(url).port}`
+    expect((await fetch(`${atOtherAddress(address)}/openapi.json`)).status).toBe(200)
+    await expect(fetch(`${atOtherAddress(console)}/sign-in`)).rejects.toThrow()
     expect((await fetch(`${console}/sign-in`)).status).toBe(200)
-    expect(await (await fetch(`${other(address)}/docs`)).text()).not.toContain(new URL(console).port)
+    expect(await (await fetch(`${atOtherAddress(address)}/docs`)).text()).not.toContain(new URL(console).port)
     expect(logs()).not.toContain("without https")
   })
 
@@ -149,7 +149,7 @@ describe("records of branded foods that are damaged while the server runs", () =
   afterEach(() => writeFileSync(records, original))
 
   /** The file is changed in place, because the server has it open. */
-  const damages: ReadonlyArray<readonly [damage: string, damage: () => void, told: RegExp]> = [
+  const damages: ReadonlyArray<readonly [damage: string, damage: () => void, message: RegExp]> = [
     [
       "overwritten",
       () => writeFileSync(records, Buffer.alloc(original.length)),

@@ -28,8 +28,8 @@ const findFiles = (folder: string, text: string): ReadonlyArray<string> =>
     .map((name) => path.join(folder, name))
     .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile() && readFileSync(file).includes(text))
 
-describe("accounts and keys by the command line", () => {
-  it("accepts changes for the next request while the server runs", async () => {
+describe("accounts and keys on the command line", () => {
+  it("can be changed while the server runs, with effect on the next request", async () => {
     const opened = await command<Record<string, unknown>>("accounts create --name Acme")
     const id = String(opened.id)
     expect(opened).toMatchObject({ id: expect.stringMatching(/^\S+$/), name: "Acme", balance_credits: 5_000 })

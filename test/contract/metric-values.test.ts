@@ -15,9 +15,9 @@ const getResults = async (query: string) =>
   ((await getValues(query)).json as { readonly data: ReadonlyArray<Result> }).data
 const getRanges = async (query: string) => (await getResults(query)).map(({ from, to }) => [from, to])
 const getResult = async (query: string): Promise<Result> => {
-  const [one] = await getResults(query)
-  if (one === undefined) throw new Error(`${query} returned no result`)
-  return one
+  const [result] = await getResults(query)
+  if (result === undefined) throw new Error(`${query} returned no result`)
+  return result
 }
 
 const blocks = "cheese_block_sales_price_weekly"

@@ -92,7 +92,7 @@ describe.each(endpoints)("%s", (template, scope, parameters) => {
     }
   })
 
-  it("rejects a cursor that the API never issued, before it looks for the store", async () => {
+  it("rejects a cursor that the API never issued, before it looks up the store", async () => {
     if (!parameters.includes("cursor")) return
     for (const target of [path, template.replace("platform_store_shop", "platform_store_none")]) {
       expect(await callForFree(`${target}?cursor=abc`)).toMatch(/^400 invalid_request: cursor /)

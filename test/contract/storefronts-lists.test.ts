@@ -33,7 +33,7 @@ const stores = [
 /** Indexes in an order that differs from the API's. */
 const shuffle = (count: number) => Array.from({ length: count }, (_, index) => (index * 101) % count)
 const formatTime = (index: number) => new Date(Date.UTC(2026, 5, 6, 12) - index * 3_600_000).toISOString()
-/** A third have a time of their own, a third share theirs with nine others, and a third have none. */
+/** A third have a unique time, a third share theirs with nine others, and a third have none. */
 const choosePublicationTime = (index: number) => {
   if (index % 3 === 0) return formatTime(index)
   return index % 3 === 1 ? formatTime(Math.floor(index / 30)) : null

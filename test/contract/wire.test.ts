@@ -22,7 +22,7 @@ const sendRequest = async (requestLine: string, headers: ReadonlyArray<string> =
   return reply
 }
 
-/** Sends one request with the file's key that reaches the API. */
+/** Sends one request that reaches the API, with the shared key. */
 const callApi = async (requestLine: string, headers: ReadonlyArray<string> = ["Host: localhost"], body = "") => {
   const [method = "", target = ""] = requestLine.split(" ")
   const reply = await sendRequest(requestLine, [authorization(), ...headers], body)

@@ -227,7 +227,7 @@ describe("a fourth data set", () => {
       expect((await request(api, "/v1/commodities", keys.rates)).status).toBe(403)
       const { about, status } = await request(api, "/v1/commodities", keys.commodities)
       expect([status, ...about]).toEqual([200, "larder-000001", "sample", "10", "4960"])
-      expect(logs()).toContain("exchange-rates is not served: this version of Larder does not know this data set")
+      expect(logs()).toContain("exchange-rates is not served: this data set is unknown to this version of Larder")
       expect(logs()).toContain("has scopes that this version of Larder does not include; they allow nothing")
       expect(JSON.parse(await admin("keys", "list", "--account", account))).toMatchObject([
         { scopes: [] },

@@ -91,11 +91,11 @@ export const readWarehouse = (home: string, lists: "as they are" | "never null" 
          where database_name = current_database() order by all`
       )
       for (const [table = "", own = []] of Map.groupBy(columns, (column) => String(column.table))) {
-        const others = own.flatMap(({ column_name: name, data_type }) => {
+        const replaced = own.flatMap(({ column_name: name, data_type }) => {
           if (data_type === "JSON") return [`${name}::varchar as ${name}`]
           return String(data_type).endsWith("[]") && lists === "never null" ? [`coalesce(${name}, []) as ${name}`] : []
         })
-        const source = `select * ${others.length === 0 ? "" : `replace (${others.join(", ")})`} from ${quoteName(table)}`
+        const source = `select * ${replaced.length === 0 ? "" : `replace (${replaced.join(", ")})`} from ${quoteName(table)}`
         const [summary] = yield* db.rows(
           `select count(*)::integer as rows, md5(coalesce(string_agg(line, '' order by line), '')) as digest
            from (select md5(t::varchar) as line from (${source}) t)`

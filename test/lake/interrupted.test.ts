@@ -9,7 +9,7 @@ import { itLive } from "../support/it-live.ts"
 import { countSnapshotRows, listSnapshotNumbers, readDeltaVersions } from "../support/lake/reading.ts"
 import { publishPrices } from "../support/warehouse/every-data-set.ts"
 import { aRun } from "../support/warehouse/example-data-set.ts"
-import { copyMilkHome, lakeOf, price, rowsIn, testLakeKills, updateWithLake } from "./lake-kills.ts"
+import { copyMilkHome, lakeOf, price, readRows, testLakeKills, updateWithLake } from "./lake-kills.ts"
 
 const withMilk = copyMilkHome()
 
@@ -28,7 +28,7 @@ describe("two machines that update the lake at the same time", () => {
       assert.deepStrictEqual(yield* listSnapshotNumbers(lake), [1, 2, 3])
       assert.deepStrictEqual(readDeltaVersions(lake, price), ["larder-000001", "larder-000002", "larder-000003"])
       for (const [table, count] of yield* countSnapshotRows(lake)) {
-        assert.strictEqual((yield* rowsIn(lake, table)).length, count, table)
+        assert.strictEqual((yield* readRows(lake, table)).length, count, table)
       }
     })
   )
@@ -64,7 +64,7 @@ describe("two machines that update the lake at the same time", () => {
       }
       assert.deepStrictEqual(yield* listSnapshotNumbers(lake), [1, 2, 3, 4, 5])
       for (const [table, count] of yield* countSnapshotRows(lake)) {
-        assert.strictEqual((yield* rowsIn(lake, table)).length, count, table)
+        assert.strictEqual((yield* readRows(lake, table)).length, count, table)
       }
     })
   )

@@ -17,15 +17,16 @@ export const updateWithLake = (layout: Layout) =>
     ConfigProvider.fromUnknown({ LARDER_LAKE: "yes" })
   )
 export const lakeOf = ({ dir }: Layout) => path.join(dir, "lake")
-export const rowsIn = (lake: string, table: string) => Effect.promise(() => readDeltaRows(lake, table))
-const metrics = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>) => rows.map((row) => row.metric_name).sort()
+export const readRows = (lake: string, table: string) => Effect.promise(() => readDeltaRows(lake, table))
+const listMetrics = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>) =>
+  rows.map((row) => row.metric_name).sort()
 export const price = "commodity.price_version"
 
 /** Returns a copy of a home whose generation 1 has milk. The original is made once for each test file. */
 export const copyMilkHome = () => copyPerTest(Effect.tap(aLayout, (layout) => publishPrices(layout, "milk")))
 
 /** Fails at each change after the first `allowed` ones, as if the program was killed there. */
-const cutAfter = (depot: Depot, allowed: number): Depot => {
+const killAfter = (depot: Depot, allowed: number): Depot => {
   let changes = 0
   const orKilled = <A>(effect: Effect.Effect<A, DepotUnusable>) =>
     Effect.suspend(() => (++changes > allowed ? Effect.die(new Error("killed")) : effect))
@@ -48,23 +49,23 @@ export const testLakeKills = ({ step }: { readonly step: number }) => {
         yield* updateWithLake(original)
         yield* publishPrices(original, "butter")
         const states = new Set<string>()
-        for (let allowed = 0, isCut = true; isCut; allowed += step) {
+        for (let allowed = 0, isKilled = true; isKilled; allowed += step) {
           const layout = yield* aLayout
           yield* Effect.promise(() => cp(original.home, layout.home, { recursive: true }))
-          isCut =
-            (yield* Effect.exit(updateWithLake({ ...layout, depot: cutAfter(layout.depot, allowed) })))._tag ===
+          isKilled =
+            (yield* Effect.exit(updateWithLake({ ...layout, depot: killAfter(layout.depot, allowed) })))._tag ===
             "Failure"
           const lake = lakeOf(layout)
           const rows = (yield* countSnapshotRows(lake)).get(price)
-          const byLog = yield* rowsIn(lake, price)
+          const byLog = yield* readRows(lake, price)
           assert.include([1, 2], rows)
           states.add(`${rows} ${byLog.length}`)
           yield* updateWithLake(layout)
           assert.strictEqual((yield* countSnapshotRows(lake)).get(price), 2)
-          assert.deepStrictEqual(metrics(yield* rowsIn(lake, price)), ["butter", "milk"])
+          assert.deepStrictEqual(listMetrics(yield* readRows(lake, price)), ["butter", "milk"])
           assert.deepStrictEqual(readDeltaVersions(lake, price), ["larder-000001", "larder-000002"])
           for (const [table, count] of yield* countSnapshotRows(lake)) {
-            assert.strictEqual((yield* rowsIn(lake, table)).length, count, table)
+            assert.strictEqual((yield* readRows(lake, table)).length, count, table)
           }
         }
         assert.includeMembers([...states], step === 1 ? ["1 1", "1 2", "2 2"] : ["1 1", "2 2"])

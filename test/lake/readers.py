@@ -77,18 +77,18 @@ def ducklake():
     tables = session.execute(
         "select schema_name, table_name, comment from duckdb_tables() where database_name = 'larder'"
     ).fetchall()
-    seen = {}
+    summaries = {}
     for schema, table, comment in tables:
         columns = session.execute(
             "select column_name, comment from duckdb_columns() where database_name = 'larder' and schema_name = ? and table_name = ?",
             [schema, table],
         ).fetchall()
-        seen[f"{schema}.{table}"] = {
+        summaries[f"{schema}.{table}"] = {
             **summary(f'from "{schema}"."{table}"'),
             "comment": comment,
             "comments": dict(columns),
         }
-    return seen
+    return summaries
 
 
 def views():
@@ -97,9 +97,9 @@ def views():
     found = session.execute(
         "select schema_name, view_name, comment from duckdb_views() where database_name = 'larder' and not internal"
     ).fetchall()
-    seen = {f"{schema}.{view}": {**summary(f'from "{schema}"."{view}"'), "comment": comment} for schema, view, comment in found}
-    seen["price_as_of"] = summary("from commodity.price_as_of('2026-07-10')")
-    return seen
+    summaries = {f"{schema}.{view}": {**summary(f'from "{schema}"."{view}"'), "comment": comment} for schema, view, comment in found}
+    summaries["price_as_of"] = summary("from commodity.price_as_of('2026-07-10')")
+    return summaries
 
 
 def snapshots():
@@ -132,29 +132,29 @@ def requested_tables():
 def deltalake():
     from deltalake import DeltaTable
 
-    seen = {}
+    summaries = {}
     for table, place in requested_tables().items():
         opened = DeltaTable(place, version=version_of(table))
         session.register("frame", opened.to_pyarrow_table())
         fields = json.loads(opened.schema().to_json())["fields"]
-        seen[table] = {
+        summaries[table] = {
             **summary("from frame"),
             "comment": opened.metadata().description,
             "comments": {field["name"]: field["metadata"].get("comment") for field in fields},
             "generation": opened.history(1)[0].get("userMetadata"),
             "version": opened.version(),
         }
-    return seen
+    return summaries
 
 
 def polars():
     import polars
 
-    seen = {}
+    summaries = {}
     for table, place in requested_tables().items():
         session.register("frame", polars.read_delta(place, version=version_of(table)).to_arrow())
-        seen[table] = summary("from frame")
-    return seen
+        summaries[table] = summary("from frame")
+    return summaries
 
 
 def delta():
@@ -168,7 +168,7 @@ def clickhouse():
 
     os.chdir(lake)  # it reads no files outside the working directory
     connection = chdb.connect(":memory:")
-    seen = {}
+    summaries = {}
     for table, place in requested_tables().items():
         settings = ["output_format_arrow_string_as_string = 1"]
         if versions is not None:
@@ -180,27 +180,27 @@ def clickhouse():
         types = session.execute("describe from frame").fetchall()
         times = [f'"{name}"::timestamp as "{name}"' for name, kind, *_ in types if kind == "TIMESTAMP WITH TIME ZONE"]
         replaced = f"replace ({', '.join(times)})" if times else ""
-        seen[table] = summary(f"select * {replaced} from frame")
-    return seen
+        summaries[table] = summary(f"select * {replaced} from frame")
+    return summaries
 
 
 def spark():
     opened = spark_session(**{"spark.databricks.delta.snapshotPartitions": "2"})  # for small tables
-    seen = {}
+    summaries = {}
     for table, place in requested_tables().items():
         reader = opened.read.format("delta")
         if versions is not None:
             reader = reader.option("versionAsOf", version_of(table))
         frame = reader.load(place)
         session.register("frame", frame.toArrow())
-        seen[table] = {
+        summaries[table] = {
             **summary("from frame"),
             "comment": opened.sql(f"describe detail delta.`{place}`").first()["description"],
             "comments": {field.name: field.metadata.get("comment") for field in frame.schema.fields},
             "generation": opened.sql(f"describe history delta.`{place}` limit 1").first()["userMetadata"],
         }
     opened.stop()
-    return seen
+    return summaries
 
 
 engines = [ducklake, views, snapshots, deltalake, polars, delta, clickhouse, spark]

@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert } from "@effect/vitest"
-import { rollback as goBack, type Layout, prune, updateLake } from "@larder/warehouse"
+import { type Layout, prune, rollback, updateLake } from "@larder/warehouse"
 import { ConfigProvider, Effect, Option } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { copyHome, makeTestFolder, query, removeFolder } from "../end-to-end/ingesting.ts"
@@ -31,7 +31,7 @@ const updateWithLake = (layout: Layout, variables: Readonly<Record<string, strin
 let home = ""
 let python = ""
 const lake = () => path.join(home, "warehouse/lake")
-const rollback = async (...args: ReadonlyArray<string>) => {
+const runRollback = async (...args: ReadonlyArray<string>) => {
   const { code, stderr } = await run("larder-ingest", ["rollback", ...args], { LARDER_HOME: home, ...upgraded })
   expect(code, stderr).toBe(0)
 }
@@ -102,13 +102,13 @@ describe("an older generation of the lake", () => {
   it("equals what was live then, read by deltalake and Polars", async () => {
     const versions = newest.snapshots.find(({ snapshot }) => snapshot === 4)?.delta_versions
     const { deltalake, polars } = await readWithEngines(python, ["deltalake", "polars"], lake(), versions)
-    for (const seen of [deltalake, polars]) expect(values(seen)).toEqual(values(inFourth))
+    for (const tables of [deltalake, polars]) expect(values(tables)).toEqual(values(inFourth))
   })
 })
 
 describe("a lake after a rollback and a pruning", () => {
   it("has the rows that are live again, and the snapshots of the kept generations", async () => {
-    await rollback("--to", "4", "--only", "commodities", "--note", "a wrong close")
+    await runRollback("--to", "4", "--only", "commodities", "--note", "a wrong close")
     const back = await readWithEngines(python, ["snapshots", "ducklake", "delta"], lake())
     expect(back.snapshots.map(({ message }) => message)).toEqual([
       "larder-000001: commodities: published",
@@ -143,14 +143,14 @@ describe("a lake behind a web server", () => {
         layout,
         lake,
         updateHosted,
-        seen: yield* Effect.promise(() => readWithEngines(python, ["ducklake"], lake))
+        before: yield* Effect.promise(() => readWithEngines(python, ["ducklake"], lake))
       }
     }).pipe(Effect.provide(NodeServices.layer))
   )
   itLive("equals the warehouse, read by DuckDB at the address in LARDER_LAKE_URL", () =>
     Effect.gen(function* () {
-      const { lake, layout, seen } = yield* hosted
-      assert.deepStrictEqual(seen.ducklake, yield* Effect.promise(() => readWarehouse(layout.home)))
+      const { before, lake, layout } = yield* hosted
+      assert.deepStrictEqual(before.ducklake, yield* Effect.promise(() => readWarehouse(layout.home)))
       const first = yield* Effect.promise(() => readWithEngines(python, ["ducklake"], lake, 1))
       assert.strictEqual(first.ducklake[prices]?.rows, 2)
       assert.notProperty(first.ducklake, "branded_food.food")
@@ -158,20 +158,20 @@ describe("a lake behind a web server", () => {
   )
   itLive("stays the same for a session with a copy of its catalogue, while generations are replaced and pruned", () =>
     Effect.gen(function* () {
-      const { updateHosted, lake, layout, seen } = yield* hosted
+      const { before, updateHosted, lake, layout } = yield* hosted
       const own = makeTestFolder()
       const copied = yield* Effect.promise(async () => (await fetch(`${lake}/larder.ducklake`)).bytes())
       writeFileSync(path.join(own, "larder.ducklake"), copied)
       yield* publishPrices(layout, "cheese")
-      yield* goBack(layout, { to: Option.none(), only: Option.some("commodities"), note: Option.none() })
+      yield* rollback(layout, { to: Option.none(), only: Option.some("commodities"), note: Option.none() })
       yield* publishPrices(layout, "butter")
       yield* prune(layout).pipe(settings({ LARDER_KEPT_GENERATIONS: "1" }))
       yield* updateHosted
       const [ofCopy, newest] = yield* Effect.promise(() =>
         Promise.all([own, lake].map((place) => readWithEngines(python, ["ducklake"], place)))
       )
-      assert.deepStrictEqual(ofCopy, seen)
-      assert.notDeepEqual(newest?.ducklake["ingest.run"], seen.ducklake["ingest.run"])
+      assert.deepStrictEqual(ofCopy, before)
+      assert.notDeepEqual(newest?.ducklake["ingest.run"], before.ducklake["ingest.run"])
     })
   )
 })

@@ -71,7 +71,7 @@ export const startWaitingServer = Effect.gen(function* () {
     consoleFor: () => undefined,
     samples: () => undefined
   })
-  const url = yield* listen(app, { what: "API", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" })
+  const url = yield* listen(app, { name: "API", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" })
   return {
     url,
     key,

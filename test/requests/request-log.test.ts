@@ -1,5 +1,4 @@
 /** The request log, on both databases. */
-
 import { assert, describe, it } from "@effect/vitest"
 import {
   ConsoleDatabase,
@@ -124,7 +123,7 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
       const first = RequestLog.use((log) =>
         Effect.sync(() => [call(0), call(1), call(2), call(2, refused)].forEach(log.record))
       )
-      yield* Effect.provide(first, opened) // what was not written yet is written at the end
+      yield* Effect.provide(first, opened) // the end of the layer writes the gathered calls
       const counted = yield* Effect.provide(
         Effect.gen(function* () {
           const log = yield* RequestLog
@@ -144,7 +143,7 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
         }),
         opened
       )
-      const of = (day: string, calls: number, key_id = "key_a", status = 200) => ({
+      const dailyCalls = (day: string, calls: number, key_id = "key_a", status = 200) => ({
         day,
         key_id,
         endpoint: "/v1/stores",
@@ -152,7 +151,7 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
         calls
       })
       assert.deepStrictEqual(counted, {
-        all: [of("2026-10-31", 1), of("2026-11-01", 4), of("2026-11-01", 1, "key_b", 402)],
+        all: [dailyCalls("2026-10-31", 1), dailyCalls("2026-11-01", 4), dailyCalls("2026-11-01", 1, "key_b", 402)],
         byStatus: [
           { status: 200, calls: 5 },
           { status: 402, calls: 1 }
@@ -162,9 +161,9 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
           { status: 200, calls: 5 },
           { status: 402, calls: 1 }
         ],
-        rows: [of("2026-11-01", 1, "key_b", 402)],
+        rows: [dailyCalls("2026-11-01", 1, "key_b", 402)],
         ofNone: [],
-        october: [of("2026-10-31", 1)]
+        october: [dailyCalls("2026-10-31", 1)]
       })
     }).pipe(Effect.scoped)
   )
@@ -232,7 +231,7 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
     )
   )
 
-  it.live("writes a call on its own", () =>
+  it.live("writes a call without any read of the log", () =>
     withLog(
       Effect.gen(function* () {
         const log = yield* RequestLog
@@ -288,7 +287,7 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
 })
 
 describe("the log of requests", () => {
-  it.live("drops calls beyond what it may hold, and counts them", () =>
+  it.live("drops calls above its memory limit, and counts them", () =>
     useLog("PostgreSQL")(
       Effect.gen(function* () {
         const log = yield* RequestLog
@@ -302,7 +301,7 @@ describe("the log of requests", () => {
         const [newest] = yield* log.latest({ account_id: `acct_${(held - 1) % 40}`, limit: 1 })
         assert.strictEqual(newest?.id, call(held - 1).id)
         for (let number = 0; number < recorded; number++) log.record(call(number))
-        assert.strictEqual(log.dropped(), recorded - held) // of one account the latest suffice
+        assert.strictEqual(log.dropped(), recorded - held) // one account needs memory only for its latest calls
       })
     )
   )

@@ -48,7 +48,7 @@ const takesPrecedence = `if(
   coalesce(s.release_on > l.release_on, s.release_on is not null)
 )`
 
-const either = (column: string) =>
+const preferredValue = (column: string) =>
   `if(${takesPrecedence}, coalesce(s.${column}, l.${column}), coalesce(l.${column}, s.${column}))`
 
 /** The label's own amounts belong together: all come from the preferred row, or from the other if that has none. */
@@ -84,7 +84,7 @@ const rules: Readonly<Record<string, string>> = {
     else 'both'
   end`,
   quality_flags: `list_filter(
-    ${either("quality_flags")},
+    ${preferredValue("quality_flags")},
     lambda flag: (flag <> 'no_nutrients' or coalesce(len(${preferFilled("nutrients")}), 0) = 0)
       and (flag <> 'label_row_missing' or (list_contains(s.quality_flags, flag) and list_contains(l.quality_flags, flag)))
   )`
@@ -96,5 +96,5 @@ const runColumns = ["fdc_id", "source_rows", "fetched_at", "run_id", "raw_sha256
 /** The merged value of a column, as SQL over `s` and `l`; undefined for columns that are not merged. */
 export const mergeLabelColumn = (column: string): string | undefined => {
   if (runColumns.includes(column)) return undefined
-  return rules[column] ?? merge(column, either(column))
+  return rules[column] ?? merge(column, preferredValue(column))
 }

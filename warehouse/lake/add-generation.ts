@@ -42,11 +42,11 @@ export interface NamedFile {
 }
 
 const describeEvent = ({ event: { kind, note, outcome, pipeline, went_back_to }, number }: Manifest) => {
-  const what =
+  const action =
     kind === "rollback"
       ? `rollback to ${went_back_to === null ? "before its first run" : generationId(went_back_to)}`
       : (outcome ?? kind)
-  return [generationId(number), pipeline, what, note].filter((part) => part !== null).join(": ")
+  return [generationId(number), pipeline, action, note].filter((part) => part !== null).join(": ")
 }
 
 const selectFrom = (source: TableSource) =>
@@ -64,7 +64,7 @@ const define = Effect.fnUntraced(function* (db: DuckDb["Service"], parts: Parts)
   return sources
 })
 
-/** Adds the snapshot to the catalogue and expires old ones. Returns the new files, and what the catalogue results in. */
+/** Adds the snapshot to the catalogue and expires old ones. Returns the new files, and the contents of the catalogue. */
 export const addGeneration = Effect.fnUntraced(function* (generation: GenerationParts, target: Target) {
   const { databases, manifest, untouched } = generation
   const db = yield* DuckDb.memory
@@ -72,12 +72,12 @@ export const addGeneration = Effect.fnUntraced(function* (generation: Generation
   const sources = yield* define(db, generation)
   yield* attachCatalogue(db, target.file, target.isNew)
   const snapshot = yield* beginSnapshot(db, manifest, untouched)
-  const before = snapshot.before?.extra.databases ?? {}
+  const previous = snapshot.before?.extra.databases ?? {}
   const added: Array<NamedFile> = []
   for (const source of sources) {
     const { name, schema } = source.table
     const database = databases[schema]
-    if (database !== undefined && database === before[schema]) continue // unchanged, so not even read
+    if (database !== undefined && database === previous[schema]) continue // unchanged, so not even read
     const table = snapshot.tables.get(`${schema}.${name}`)
     if (table === undefined) continue
     const fields = table.columns.map(({ field }) => field)
@@ -87,23 +87,23 @@ export const addGeneration = Effect.fnUntraced(function* (generation: Generation
       added.push({ name: fileName(schema, name, `${object.sha256}.parquet`), object, file })
     }
   }
-  const kept = Object.entries(before).filter(([schema]) => untouched.has(schema))
+  const kept = Object.entries(previous).filter(([schema]) => untouched.has(schema))
   const all = { ...Object.fromEntries(kept), ...databases }
   yield* endSnapshot(db, snapshot, all, target.address, describeEvent(manifest))
   yield* expireSnapshots(db, target.objects)
-  const read = yield* readCatalogue(db)
+  const contents = yield* readContents(db)
   yield* db.run(`checkpoint ${catalogue}; detach ${catalogue}`)
-  return { added, read }
+  return { added, contents }
 }, Effect.scoped)
 
-/** The Delta commits, file names and oldest log versions that result from a catalogue. */
-const readCatalogue = (db: DuckDb["Service"]) =>
+/** The newest Delta commits, the files and the oldest log versions of a catalogue. */
+const readContents = (db: DuckDb["Service"]) =>
   Effect.all({ commits: readNewestCommits(db), files: listFiles(db), versions: readOldestVersions(db) })
-export type ReadCatalogue = Effect.Success<ReturnType<typeof readCatalogue>>
+export type CatalogueContents = Effect.Success<ReturnType<typeof readContents>>
 
 /** Reads the file of a catalogue that another writer made. */
 export const readCatalogueFile = Effect.fnUntraced(function* (file: string) {
   const db = yield* DuckDb.memory
   yield* db.run(`attach ${literal(file)} as ${catalogue} (read_only)`)
-  return yield* readCatalogue(db)
+  return yield* readContents(db)
 }, Effect.scoped)

@@ -1,6 +1,6 @@
 /**
  * Derives the Delta logs of the lake from its catalogue: one for each table, with a version for each generation that
- * changed it. So a process that finishes the snapshot of a killed one writes the same commit.
+ * changed it. So a process that finishes the snapshot of a killed process writes the same commit.
  */
 import { Effect, Option, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
@@ -14,7 +14,7 @@ import {
   selectChangedTables,
   tableKey
 } from "./ducklake.ts"
-import { deltaStruct, type LakeField } from "./types.ts"
+import { type LakeField, toDeltaStruct } from "./types.ts"
 
 type Db = DuckDb["Service"]
 
@@ -88,16 +88,16 @@ const jsonValue = (type: string, text: string, isMax: boolean) => {
 const statisticsText = (
   rows: bigint,
   fields: ReadonlyArray<LakeField>,
-  all: ReadonlyArray<typeof StatisticsRow.Type>
+  statistics: ReadonlyArray<typeof StatisticsRow.Type>
 ) => {
   const [minimums, maximums, nulls]: [Array<string>, Array<string>, Array<string>] = [[], [], []]
   for (const { id, name, type } of fields) {
-    const statistics = all.find(({ column }) => Number(column) === id)
-    if (statistics === undefined) continue
+    const row = statistics.find(({ column }) => Number(column) === id)
+    if (row === undefined) continue
     const key = JSON.stringify(name)
-    if (statistics.nulls !== null) nulls.push(`${key}:${statistics.nulls}`)
-    if (statistics.min === null || statistics.max === null || statistics.has_nan === true) continue
-    const [min, max] = [jsonValue(type, statistics.min, false), jsonValue(type, statistics.max, true)]
+    if (row.nulls !== null) nulls.push(`${key}:${row.nulls}`)
+    if (row.min === null || row.max === null || row.has_nan === true) continue
+    const [min, max] = [jsonValue(type, row.min, false), jsonValue(type, row.max, true)]
     if (min === undefined || max === undefined) continue
     minimums.push(`${key}:${min}`)
     maximums.push(`${key}:${max}`)
@@ -107,17 +107,20 @@ const statisticsText = (
 
 const hasTimestamp = ({ children, type }: LakeField): boolean => type === "timestamp" || children.some(hasTimestamp)
 
-const protocolOf = (fields: ReadonlyArray<LakeField>) =>
+const chooseProtocol = (fields: ReadonlyArray<LakeField>) =>
   fields.some(hasTimestamp)
     ? { minReaderVersion: 3, minWriterVersion: 7, readerFeatures: ["timestampNtz"], writerFeatures: ["timestampNtz"] }
     : { minReaderVersion: 1, minWriterVersion: 2 }
 
-const metadataOf = ({ comment, name, schema, uuid }: typeof ChangedTable.Type, columns: ReadonlyArray<LakeColumn>) => ({
+const formatMetadata = (
+  { comment, name, schema, uuid }: typeof ChangedTable.Type,
+  columns: ReadonlyArray<LakeColumn>
+) => ({
   id: uuid,
   name: `${schema}.${name}`,
   ...(comment === null ? {} : { description: comment }),
   format: { provider: "parquet", options: {} },
-  schemaString: JSON.stringify(deltaStruct(columns)),
+  schemaString: JSON.stringify(toDeltaStruct(columns)),
   partitionColumns: [],
   configuration: {}
 })
@@ -162,7 +165,7 @@ export const readNewestCommits = Effect.fnUntraced(function* (db: Db) {
     const live = files.filter(({ ended }) => ended === null)
     const definition = table.is_dropped
       ? []
-      : [{ protocol: protocolOf(fields) }, { metaData: metadataOf(table, columns) }]
+      : [{ protocol: chooseProtocol(fields) }, { metaData: formatMetadata(table, columns) }]
     const commitInfo = {
       timestamp,
       operation: "WRITE",

@@ -30,14 +30,14 @@ const writeRows = Effect.fnUntraced(function* (rows: string) {
 })
 const listHashes = (files: ReadonlyArray<LakeFile>) => files.map(({ object }) => object.sha256)
 
-describe("the files of a table", () => {
-  itLive("are none for no rows, and one for few rows", () =>
+describe("writing the files of a table", () => {
+  itLive("writes none without rows, and one for few rows", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* writeRows(selectChanges(0)), [])
-      const [one, ...others] = yield* writeRows(`${selectChanges(3)} order by i desc`)
+      const [file, ...others] = yield* writeRows(`${selectChanges(3)} order by i desc`)
       assert.lengthOf(others, 0)
-      assert.strictEqual(one?.rows, 3)
-      const statistics = one?.statistics.map(({ max, min, nulls, path: field, values }) => [
+      assert.strictEqual(file?.rows, 3)
+      const statistics = file?.statistics.map(({ max, min, nulls, path: field, values }) => [
         field,
         values,
         nulls,
@@ -50,12 +50,12 @@ describe("the files of a table", () => {
       ])
       assert.deepStrictEqual(
         listHashes(yield* writeRows(selectChanges(3))),
-        listHashes(one === undefined ? [] : [one]),
-        "whatever their order was"
+        listHashes(file === undefined ? [] : [file]),
+        "the order of the rows does not matter"
       )
     })
   )
-  itLive("are one for each month of a large history, and only the month with new rows gets a new file", () =>
+  itLive("writes one for each month of a large history, and a new one only for the month with new rows", () =>
     Effect.gen(function* () {
       const before = yield* writeRows(selectChanges(1_000_001))
       assert.deepStrictEqual(

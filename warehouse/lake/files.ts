@@ -64,22 +64,22 @@ export interface LakeFile {
   readonly statistics: ReturnType<typeof parseStatistics>
 }
 
-const fieldIds = ({ children, id }: LakeField): string =>
+const formatFieldIds = ({ children, id }: LakeField): string =>
   children.length === 0
     ? String(id)
-    : `{__duckdb_field_id: ${id}, ${children.map((child) => `${identifier(child.name)}: ${fieldIds(child)}`).join(", ")}}`
+    : `{__duckdb_field_id: ${id}, ${children.map((child) => `${identifier(child.name)}: ${formatFieldIds(child)}`).join(", ")}}`
 
 const Count = Schema.Struct({ rows: Schema.BigInt })
 const Month = Schema.Struct({ month: Schema.NullOr(Schema.String) })
 
 /** Tables without a key are sorted by all their columns. */
-const sortOrder = ({ merge }: Table) => {
+const chooseSortOrder = ({ merge }: Table) => {
   if (merge.by === "complete") return identifier(merge.key)
   return merge.by === "append" || merge.by === "replace" ? merge.key.map(identifier).join(", ") : "all"
 }
 
 /** Conditions that divide the rows into files: one for all rows, or one for each month. */
-const fileConditions = Effect.fnUntraced(function* (db: DuckDb["Service"], rows: string, { dateColumn }: Table) {
+const listFileConditions = Effect.fnUntraced(function* (db: DuckDb["Service"], rows: string, { dateColumn }: Table) {
   const [counted] = yield* db.all(Count, `select count(*) as rows from (${rows})`)
   const count = Number(counted?.rows ?? 0)
   if (count === 0) return []
@@ -99,14 +99,14 @@ export const writeFiles = Effect.fnUntraced(function* (
 ) {
   const texts = columns.filter(({ type }) => type === "varchar").map(({ name }) => identifier(name))
   const asText = texts.length === 0 ? "" : `replace (${texts.map((name) => `${name}::varchar as ${name}`).join(", ")})`
-  const ids = columns.map((column) => `${identifier(column.name)}: ${fieldIds(column)}`).join(", ")
+  const ids = columns.map((column) => `${identifier(column.name)}: ${formatFieldIds(column)}`).join(", ")
   const lakeFiles: Array<LakeFile> = []
   yield* Effect.promise(() => mkdir(folder, { recursive: true }))
   yield* db.run("set threads = 1") // with more, the same rows sometimes give different bytes
-  for (const [index, condition] of (yield* fileConditions(db, rows, table)).entries()) {
+  for (const [index, condition] of (yield* listFileConditions(db, rows, table)).entries()) {
     const target = path.join(folder, String(index))
     const files = yield* db.rows(
-      `copy (select * ${asText} from (${rows}) ${condition} order by ${sortOrder(table)}) to ${literal(target)}
+      `copy (select * ${asText} from (${rows}) ${condition} order by ${chooseSortOrder(table)}) to ${literal(target)}
        (format parquet, compression zstd, file_size_bytes '${maxFileSize}', field_ids {${ids}}, return_stats)`
     )
     for (const written of decodeWritten(files)) {

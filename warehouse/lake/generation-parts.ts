@@ -19,7 +19,7 @@ const makeIngestion = Effect.fnUntraced(function* (layout: Layout, manifest: Man
   if ((yield* recordsUpTo(layout, layout.ingestion))?.number === manifest.number) {
     const before = yield* attempt(layout.ingestion, inode)
     yield* attempt(ingestion, () => copyFile(layout.ingestion, ingestion))
-    if (before === (yield* attempt(layout.ingestion, inode))) return ingestion // otherwise it was exchanged, and may be written to
+    if (before === (yield* attempt(layout.ingestion, inode))) return ingestion // otherwise it was replaced during the copy
     yield* attempt(ingestion, () => rm(ingestion))
   }
   yield* refreshIngestion({ ...layout, dir: folder, ingestion, notes: path.join(folder, "notes") }, manifest, dataSets)
@@ -39,7 +39,8 @@ export const pullGenerationParts = Effect.fnUntraced(function* (
   yield* pullParts(layout, generationId(manifest.number), [...databases, ...manifest.ingest.parts])
   for (const [pipeline, entry] of Object.entries(loaded)) yield* verifyDataSet(layout, pipeline, entry)
   const { others, readable } = yield* findReadable(layout, loaded)
-  for (const { message } of others) yield* Effect.logWarning(`the lake keeps what it had of a data set: ${message}`)
+  for (const { message } of others)
+    yield* Effect.logWarning(`the lake keeps an earlier state of a data set: ${message}`)
   const isReadable = new Set(readable.map(({ dataSet }) => dataSet))
   const untouched = dataSets.filter((dataSet) => dataSet.about.pipeline in loaded && !isReadable.has(dataSet))
   return {
@@ -48,7 +49,7 @@ export const pullGenerationParts = Effect.fnUntraced(function* (
     ingestion: yield* makeIngestion(layout, manifest, path.join(folder, String(manifest.number))),
     /** The SHA-256 of each data set's database, by schema. */
     databases: Object.fromEntries(readable.map(({ dataSet, sha256 }) => [dataSet.schema, sha256])),
-    /** Schemas that this version cannot read: the lake keeps what it has of them. */
+    /** Schemas that this version cannot read: the lake keeps their earlier state. */
     untouched: new Set(untouched.map(({ schema }) => schema))
   }
 })

@@ -23,12 +23,12 @@ import { rollback } from "../publishing/rollback.ts"
 import { updateLake } from "./lake.ts"
 import { followWithLake } from "./setting.ts"
 
-const settings = (variables: Readonly<Record<string, string>>) =>
+const withSettings = (variables: Readonly<Record<string, string>>) =>
   Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({ LARDER_LAKE: "yes", ...variables }))
 const update = (layout: Layout, variables: Readonly<Record<string, string>> = {}) =>
-  updateLake(layout).pipe(settings(variables))
+  updateLake(layout).pipe(withSettings(variables))
 
-const goBack = (layout: Layout, to: number) =>
+const rollBackTo = (layout: Layout, to: number) =>
   rollback(layout, { to: Option.some(to), only: Option.some("commodities"), note: Option.some("a wrong unit") })
 
 const lakeOf = ({ dir }: Layout) => path.join(dir, "lake")
@@ -42,7 +42,7 @@ const withHistory = copyPerTest(
     yield* publishPrices(layout, "milk")
     yield* publishPrices(layout, "butter")
     yield* update(layout)
-    yield* goBack(layout, 1)
+    yield* rollBackTo(layout, 1)
     yield* update(layout)
     return layout
   })
@@ -107,15 +107,15 @@ describe("the lake", () => {
       })
     })
   )
-  itLive("has a snapshot for each generation and a version of each log for each that changed the table", () =>
+  itLive("has a snapshot for each generation, and a log version for each generation that changed the table", () =>
     Effect.gen(function* () {
       const lake = lakeOf(yield* withHistory)
       const price = "commodity.price_version"
       const versions = readDeltaVersions(lake, price)
       assert.deepStrictEqual(versions, ["larder-000001", "larder-000002", "larder-000003"])
-      for (const [at, wanted] of [["milk"], ["butter", "milk"], ["milk"]].entries()) {
-        assert.deepStrictEqual(listMetrics(yield* readRows(lake, price, at)), wanted)
-        assert.strictEqual((yield* countSnapshotRows(lake, at + 1)).get(price), wanted.length)
+      for (const [version, expected] of [["milk"], ["butter", "milk"], ["milk"]].entries()) {
+        assert.deepStrictEqual(listMetrics(yield* readRows(lake, price, version)), expected)
+        assert.strictEqual((yield* countSnapshotRows(lake, version + 1)).get(price), expected.length)
       }
       assert.deepStrictEqual(readDeltaVersions(lake, "commodity.series"), ["larder-000001"])
       assert.deepStrictEqual(readDeltaVersions(lake, "ingest.run"), [
@@ -131,7 +131,7 @@ describe("the lake", () => {
       assert.strictEqual(listLakeFiles(lake, "commodity.price_version").length, 2)
     })
   )
-  itLive("has the record of a failed run, and no data of it", () =>
+  itLive("has the record of a failed run, but none of its data", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       yield* update(layout)
@@ -152,23 +152,23 @@ describe("the lake", () => {
 const price = "commodity.price_version"
 
 describe("retention in the lake", () => {
-  itLive("keeps the generations whose data is kept, and removes a file a day after the last one that names it", () =>
+  itLive("keeps the generations whose data is kept, and removes a file one day after the last generation with it", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       yield* update(layout)
       const [oldest = ""] = listLakeFiles(lakeOf(layout), price)
       yield* publishPrices(layout, "butter")
       yield* update(layout)
-      yield* prune(layout).pipe(settings({ LARDER_KEPT_GENERATIONS: "1" }))
+      yield* prune(layout).pipe(withSettings({ LARDER_KEPT_GENERATIONS: "1" }))
       yield* publishPrices(layout, "cheese")
       yield* update(layout)
       const lake = lakeOf(layout)
       assert.deepStrictEqual(yield* listSnapshotNumbers(lake), [2, 3])
       assert.include(listLakeFiles(lake, price), oldest)
-      const tomorrow = Date.now() / 1000 - 90_000
+      const yesterday = Date.now() / 1000 - 90_000
       yield* Effect.promise(async () => {
         for (const name of listLakeFiles(lake, price))
-          await utimes(path.join(lake, "data/commodity/price_version", name), tomorrow, tomorrow)
+          await utimes(path.join(lake, "data/commodity/price_version", name), yesterday, yesterday)
       })
       yield* publishPrices(layout, "cream").pipe(withClockAhead("25 hours"))
       yield* update(layout).pipe(withClockAhead("25 hours"))
@@ -180,11 +180,11 @@ describe("retention in the lake", () => {
   )
 })
 
-describe("a lake that cannot be updated", () => {
+describe("an update of the lake that fails", () => {
   const errorMessage = (layout: Layout, variables?: Readonly<Record<string, string>>) =>
     Effect.map(Effect.flip(update(layout, variables)), ({ message }) => message.replaceAll(layout.dir, "DEPOT"))
 
-  itLive("is an error if another program's lake is there, and nothing is written", () =>
+  itLive("writes nothing if another program's lake is there", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       const log = path.join(lakeOf(layout), "data/mine/table/_delta_log/00000000000000000000.json")
@@ -200,7 +200,7 @@ describe("a lake that cannot be updated", () => {
       assert.isFalse(existsSync(path.join(lakeOf(layout), "larder.ducklake")))
     })
   )
-  itLive("is an error if it belongs to another warehouse", () =>
+  itLive("changes nothing if the lake belongs to another warehouse", () =>
     Effect.gen(function* () {
       const [mine, other] = [yield* withHistory, yield* aLayout]
       yield* publishPrices(other, "wool")
@@ -212,7 +212,7 @@ describe("a lake that cannot be updated", () => {
       )
     })
   )
-  itLive("names the forms of an address if it has another one", () =>
+  itLive("names the valid forms of an address if LARDER_LAKE_URL has none of them", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       for (const address of ["lake", "host/lake", "s3:lake"]) {
@@ -229,7 +229,7 @@ describe("a lake that cannot be updated", () => {
       const unwritable = Effect.fail(
         new DepotUnusable({ attempt: "write", cause: new Error("no room"), advice: "Make some." })
       )
-      yield* followWithLake({ ...layout, depot: { ...layout.depot, putFile: () => unwritable } }).pipe(settings({}))
+      yield* followWithLake({ ...layout, depot: { ...layout.depot, putFile: () => unwritable } }).pipe(withSettings({}))
       assert.deepStrictEqual(
         logs.filter((line) => line.startsWith("Warn")),
         ["Warn: the lake is not up to date, and the next run tries again: Cannot write: no room. Make some."]

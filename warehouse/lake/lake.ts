@@ -1,8 +1,8 @@
 /**
- * Updates the lake: every generation also as Parquet files, described by two catalogues that other engines read, a
- * DuckLake for all tables and a Delta log for each. It is stored in the depot, beside the parts. Files are put before a
+ * Updates the lake: the generations as Parquet files, which other engines read through a DuckLake catalogue for all
+ * tables or through a Delta log for each. The lake is stored in the depot, next to the parts. Files are put before a
  * catalogue names them. The first writer to put the next state of the lake decides its catalogue, and everything else
- * follows from that catalogue. So a killed process leaves a readable lake, and the next one continues from there.
+ * follows from that catalogue. So a killed process leaves a readable lake, from which the next process continues.
  */
 import { randomUUID } from "node:crypto"
 import { chmod, copyFile, mkdir, writeFile } from "node:fs/promises"
@@ -17,7 +17,7 @@ import { readNote, writeNote } from "../generation/notes.ts"
 import { identifyFile } from "../generation/parts.ts"
 import { makeOwnFolder } from "../publishing/staging.ts"
 import { findNewer } from "../tables/versions.ts"
-import { addGeneration, type NamedFile, type ReadCatalogue, readCatalogueFile } from "./add-generation.ts"
+import { addGeneration, type CatalogueContents, type NamedFile, readCatalogueFile } from "./add-generation.ts"
 import { type Commit, isSameCommit, selectCheckpoint, toJsonLines } from "./delta.ts"
 import { type GenerationParts, pullGenerationParts } from "./generation-parts.ts"
 import {
@@ -47,7 +47,7 @@ import {
 interface LocalState {
   readonly state: LakeState
   readonly file: string
-  readonly read: ReadCatalogue
+  readonly contents: CatalogueContents
 }
 
 /** Puts a checkpoint of a Delta log, and the hint by which readers find it. */
@@ -66,8 +66,8 @@ const putCheckpoint = Effect.fnUntraced(function* (
   yield* depot.putHint(lastCheckpointName(schema, table), JSON.stringify({ version, size: actions.length }))
 }, Effect.scoped)
 
-/** Puts the Delta commits of the newest snapshot. A run that did so before has put the same commits. */
-const putCommits = Effect.fnUntraced(function* (depot: Depot, { file, read: { commits } }: LocalState) {
+/** Puts the Delta commits of the newest snapshot. Any that an earlier run has put are the same. */
+const putCommits = Effect.fnUntraced(function* (depot: Depot, { contents: { commits }, file }: LocalState) {
   const put = Effect.fnUntraced(function* (commit: Commit) {
     const { checkpoint, schema, table, text, version } = commit
     const name = commitName(schema, table, version)
@@ -108,7 +108,7 @@ const putGeneration = Effect.fnUntraced(function* (
     })
   }
   const isNew = before === undefined
-  const { added, read } = yield* addGeneration(generation, { ...target, folder, file, isNew, objects })
+  const { added, contents } = yield* addGeneration(generation, { ...target, folder, file, isNew, objects })
   yield* putFiles(depot, added)
   const catalogue = yield* identifyFile(file)
   yield* depot.putFile(catalogueName(catalogue.sha256), catalogue, file)
@@ -119,7 +119,7 @@ const putGeneration = Effect.fnUntraced(function* (
     return faster === undefined ? undefined : yield* fetchState(layout, faster, target.folder)
   }
   yield* putFiles(depot, added) // again: an existing file may have been removed before it was named
-  const local: LocalState = { state, file, read }
+  const local: LocalState = { state, file, contents }
   yield* putCommits(depot, local)
   const bytes = added.reduce((sum, { object }) => sum + object.bytes, 0)
   yield* Effect.logInfo(
@@ -138,7 +138,7 @@ const show = Effect.fnUntraced(function* (depot: Depot, own: LocalState, folder:
     const newest = yield* newestState(depot)
     if (newest !== undefined && newest.place > shown.state.place) {
       const file = yield* fetchCatalogue(depot, newest.catalogue, folder)
-      shown = { state: newest, file, read: yield* readCatalogueFile(file) }
+      shown = { state: newest, file, contents: yield* readCatalogueFile(file) }
     } else if (isShown) return shown
     yield* depot.replaceFile(openedCatalogue, shown.state.catalogue, shown.file)
     isShown = true
@@ -150,10 +150,10 @@ const noteText = ({ nonce, place }: LakeState) => `${place} ${nonce}\n`
 const isFinished = (layout: Layout, state: LakeState) =>
   Effect.map(readNote(layout, "lake"), (note) => note === noteText(state))
 
-/** Another machine may be reading one of the newest states. */
+/** Number of kept states: another machine may be reading one of them. */
 const maxStates = 10
 
-const sweep = Effect.fnUntraced(function* (depot: Depot, { read: { files, versions }, state }: LocalState) {
+const sweep = Effect.fnUntraced(function* (depot: Depot, { contents: { files, versions }, state }: LocalState) {
   const names = files.map(({ path: file, schema, table }) => fileName(schema, table, file))
   const stateNames = (yield* depot.list(statesFolder)).slice(-maxStates)
   if (stateNames.at(-1) !== stateName(state.place)) return // another machine put a newer state, and removes what it does not need
@@ -167,7 +167,7 @@ const fetchState = Effect.fnUntraced(function* (layout: Layout, state: LakeState
   const { depot } = layout
   yield* requireOwnHistory(depot, state)
   const file = yield* fetchCatalogue(depot, state.catalogue, folder)
-  const local: LocalState = { state, file, read: yield* readCatalogueFile(file) }
+  const local: LocalState = { state, file, contents: yield* readCatalogueFile(file) }
   if (!(yield* isFinished(layout, state))) yield* putCommits(depot, local)
   return local
 })

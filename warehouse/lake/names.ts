@@ -1,4 +1,4 @@
-/** Names of the lake's files in a depot: the catalogue, the files of the tables, and the logs beside these. */
+/** Names of the lake's files in a depot: the catalogue, the files of the tables, and their Delta logs. */
 const folder = "lake/"
 /** The catalogue that readers open. */
 export const openedCatalogue = `${folder}larder.ducklake`

@@ -6,12 +6,12 @@ import { Effect, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
 import {
   catalogue,
-  commentOf,
   endRows,
   insertRows,
   type LakeColumn,
   liveRows,
   readTables,
+  selectComment,
   tableKey,
   type Value
 } from "./ducklake.ts"
@@ -42,7 +42,7 @@ const fromWantedColumns = `
 const keptTables = `select table_id from ${liveRows("table")} join (${wantedTables}) using (schema_id, table_name)`
 const keptViews = `
   select view_id from ${liveRows("view")} join (${wantedViews}) w using (schema_id, view_name, "sql")
-  where w.comment is not distinct from ${commentOf("view_id")}`
+  where w.comment is not distinct from ${selectComment("view_id")}`
 const keptMacros = `
   select macro_id
   from ${liveRows("macro")} m

@@ -34,13 +34,13 @@ const generation = (number: number): Manifest => ({
 })
 
 /** The columns of a catalogue after generations with these columns. Only the newest snapshot is kept. */
-const readColumnsAfter = Effect.fnUntraced(function* (...all: ReadonlyArray<Columns>) {
+const readColumnsAfter = Effect.fnUntraced(function* (...definitions: ReadonlyArray<Columns>) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-lake-" })
   const db = yield* DuckDb.memory
   yield* attachCatalogue(db, path.join(folder, "larder.ducklake"), true)
   yield* db.run("create schema shop")
-  for (const [index, columns] of all.entries()) {
+  for (const [index, columns] of definitions.entries()) {
     yield* db.run(define(columns))
     const snapshot = yield* beginSnapshot(db, generation(index + 1), new Set())
     yield* endSnapshot(db, snapshot, { shop: `sha ${index}` }, "/lake", "")

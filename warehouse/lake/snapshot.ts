@@ -35,9 +35,9 @@ export const beginSnapshot = Effect.fnUntraced(function* (db: Db, manifest: Mani
 
 type BegunSnapshot = Effect.Success<ReturnType<typeof beginSnapshot>>
 
-const leaves = (field: LakeField, parent = ""): ReadonlyArray<readonly [path: string, id: number]> => {
+const listLeaves = (field: LakeField, parent = ""): ReadonlyArray<readonly [path: string, id: number]> => {
   const path = parent === "" ? field.name : `${parent}.${field.name}`
-  return field.children.length === 0 ? [[path, field.id]] : field.children.flatMap((child) => leaves(child, path))
+  return field.children.length === 0 ? [[path, field.id]] : field.children.flatMap((child) => listLeaves(child, path))
 }
 
 const parquetName = ({ object }: LakeFile) => `${object.sha256}.parquet`
@@ -71,7 +71,7 @@ export const setFiles = Effect.fnUntraced(function* (
   const removed = live.filter(({ path }) => !wanted.has(path))
   const added = [...wanted.values()].filter((file) => !live.some(({ path }) => path === parquetName(file)))
   if (removed.length === 0 && added.length === 0) return added
-  const columnIds = new Map(columns.flatMap(({ field }) => leaves(field)))
+  const columnIds = new Map(columns.flatMap(({ field }) => listLeaves(field)))
   const [next] = yield* db.all(NextIds, selectNextIds(id))
   const firstFileId = Number(next?.file_id)
   let nextRow = Number(next?.row_id)

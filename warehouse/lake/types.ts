@@ -11,7 +11,7 @@ export interface NamedType extends LakeType {
   readonly name: string
 }
 
-/** DuckLake finds it in a file by its permanent id. */
+/** A column or field with the permanent id by which DuckLake finds it in a file. */
 export interface LakeField extends NamedType {
   readonly id: number
   readonly children: ReadonlyArray<LakeField>
@@ -74,22 +74,22 @@ export const parseType = (type: string): LakeType => {
   return { type: name, children: [] }
 }
 
-const deltaType = ({ children, type }: LakeField): unknown => {
+const toDeltaType = ({ children, type }: LakeField): unknown => {
   const [element] = children
   if (type === "list" && element !== undefined) {
-    return { type: "array", elementType: deltaType(element), containsNull: true }
+    return { type: "array", elementType: toDeltaType(element), containsNull: true }
   }
-  if (type === "struct") return deltaStruct(children.map((field) => ({ field })))
+  if (type === "struct") return toDeltaStruct(children.map((field) => ({ field })))
   return deltaTypes[type] ?? type
 }
 
-export const deltaStruct = (
+export const toDeltaStruct = (
   fields: ReadonlyArray<{ readonly field: LakeField; readonly comment?: string | null }>
 ) => ({
   type: "struct",
   fields: fields.map(({ comment = null, field }) => ({
     name: field.name,
-    type: deltaType(field),
+    type: toDeltaType(field),
     nullable: true,
     metadata: comment === null ? {} : { comment }
   }))

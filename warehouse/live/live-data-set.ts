@@ -1,7 +1,6 @@
 /**
- * The live state of a data set, for runs: its verified database, shown beside another one as `live`, with the records in
- * `ingest` of the runs from which it descends. Records of failed or rolled-back runs are left out: their payloads count
- * as unread.
+ * The live state of a data set, for runs: views in `live` of its verified database and, in `live.ingest`, of the records
+ * of the runs from which it descends. Records of failed or rolled-back runs are left out: their payloads count as unread.
  */
 import { Effect, Option } from "effect"
 import { DuckDb, identifier, literal, openError } from "../duckdb.ts"

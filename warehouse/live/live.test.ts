@@ -50,7 +50,7 @@ describe("the live data", () => {
       assert.strictEqual(live.current().entries.example?.changed_in, 1)
     })
   )
-  itLive("has the records of a run as soon as another program has written them, if the server itself cannot", () =>
+  itLive("has the records of a run once another program has written them, if the server cannot write them", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       const live = yield* watchExample({ ...layout, openedLock: "/dev/null/lock" })
@@ -76,7 +76,7 @@ describe("the live data", () => {
       assert.strictEqual(live.current().dataSet("example"), db)
     })
   )
-  itLive("stays open for its readers until they are done, and is closed then", () =>
+  itLive("stays open until its readers are done, and is then closed", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       const live = yield* watchExample(layout)

@@ -30,7 +30,7 @@ export interface LiveData {
 
 /** How each data set is loaded, and how the loaded data is assembled into the model. */
 export interface Loading<Loaded, Model, R> {
-  /** By pipeline: the data set as this version knows it, and its loader. The loader's resources close with it. */
+  /** By pipeline: this version's definition of the data set, and its loader, whose resources close with the data set. */
   readonly dataSets: {
     readonly [P in keyof Loaded]: {
       readonly definition: DataSet
@@ -74,7 +74,7 @@ const unreadable = "the newest generation cannot be read"
 const hasSameParts = (a: DataSetEntry, b: DataSetEntry) =>
   a.parts.length === b.parts.length && a.parts.every(({ sha256 }, index) => sha256 === b.parts[index]?.sha256)
 
-/** Opens the live data, and follows it. Generations or data sets that cannot be opened are skipped and logged. */
+/** Opens the live data, and polls for new generations. What cannot be opened is skipped and logged. */
 export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
   layout: Layout,
   { assemble, dataSets }: Loading<Loaded, Model, R>
@@ -96,7 +96,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
   }
   const pipelines = Object.keys(dataSets) as unknown as ReadonlyArray<Pipeline> // keys of a record, which TypeScript widens
 
-  /** The scope of the caller is its first user, so it closes if it is never served. */
+  /** The caller's scope is the first user of the data set, which therefore closes if it is never served. */
   const openDataSet = Effect.fnUntraced(function* (pipeline: Pipeline, entry: DataSetEntry) {
     const { definition, load } = dataSets[pipeline]
     yield* requireKnown(definition, entry)
@@ -122,7 +122,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     for (const [name, entry] of Object.entries(data_sets)) {
       if (!isLoaded(entry) || knownOrReported.has(name)) continue
       knownOrReported.add(name)
-      yield* Effect.logWarning(`${name} is not served: this version of Larder does not know this data set`)
+      yield* Effect.logWarning(`${name} is not served: this data set is unknown to this version of Larder`)
     }
   })
 
@@ -226,7 +226,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     const changed = pipelines.filter((pipeline) => served.get(pipeline)?.open !== before.served.get(pipeline)?.open)
     const hasMore = yield* mayHaveMoreRecords(layout, manifest.number, unserved, before.records)
     if (manifest.number !== before.number || changed.length > 0 || hasMore) {
-      current = yield* serve(manifest, served, before) // no request waits: the old generation serves them until here
+      current = yield* serve(manifest, served, before) // the old generation is served until here, so no request waits
       yield* releaseReference(before)
     }
     faults = newFaults
@@ -237,14 +237,14 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     yield* Effect.annotateLogs(Effect.logInfo("generation swapped"), { from: before.id, to: current.id, changed })
   }, Effect.scoped)
 
-  const reportUnreadable = (what: string, generation: number) => (cause: Cause.Cause<unknown>) => {
+  const reportUnreadable = (subject: string, generation: number) => (cause: Cause.Cause<unknown>) => {
     isUnreadable = true
-    return unserved.report(what, generation, Effect.logError(`${unreadable}; ${current.id} stays`, cause))
+    return unserved.report(subject, generation, Effect.logError(`${unreadable}; ${current.id} stays`, cause))
   }
 
   const poll = Effect.gen(function* () {
     const newest = (yield* listNumbers(layout.local)).at(-1)
-    if (newest === completed) isUnreadable = false // the unreadable one may be gone
+    if (newest === completed) isUnreadable = false // the unreadable generation was removed
     if (newest === undefined || newest === completed) return
     const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
     if (manifest === undefined || (yield* unserved.isRecent("generation", manifest.number))) return

@@ -53,7 +53,7 @@ export const openRecords = Effect.fnUntraced(function* (
 ) {
   const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
   yield* refreshOpened(layout, "server").pipe(
-    Effect.andThen(requireKnownIngest(manifest)), // otherwise they would be checked again on every poll
+    Effect.andThen(requireKnownIngest(manifest)), // otherwise each poll would try again to open a newer version's records
     Effect.catch(({ message }) =>
       unserved.report(
         writing,

@@ -41,7 +41,7 @@ const hasRead = ({ outcome, pipeline, rolled_back_by, rows_read }: Row) =>
     outcome === "unchanged" ||
     (outcome === "partial" && pipeline === "storefronts" && (rows_read ?? 0) > 0))
 
-/** Whether a run published nothing although it was not interrupted, or read nothing at all. */
+/** Whether a run failed, or left feeds out and read nothing. */
 export const hasFailed = ({ outcome, rows_read }: Row): boolean =>
   outcome === "failed" || outcome === "checks_failed" || (outcome === "partial" && rows_read === 0)
 
@@ -53,7 +53,7 @@ const toStates = (runs: ReadonlyArray<Row>) =>
       title,
       /** Days after which a read of its source is late. */
       late_after_days,
-      /** The newest run that was not interrupted: an interruption has nothing to do with the source. Otherwise the newest. */
+      /** The newest run that was not interrupted, because interruptions do not come from the source. Otherwise the newest. */
       last_run: runsOfPipeline.find(({ outcome }) => outcome !== "interrupted") ?? runsOfPipeline[0],
       /** The newest run that read its source, new rows or not. */
       last_read: runsOfPipeline.find(hasRead)
@@ -151,7 +151,7 @@ export const listPastRuns = Effect.fnUntraced(function* (layout: Layout) {
   })
 })
 
-export const recordedRun = Effect.fnUntraced(function* (layout: Layout, run_id: string) {
+export const readRecordedRun = Effect.fnUntraced(function* (layout: Layout, run_id: string) {
   yield* refreshOpened(layout)
   const sql = `select ${runColumns} from ingest.run where run_id = $run_id`
   const [run] = yield* selectFromIngestion(layout, RunRecord, sql, { run_id })

@@ -1,7 +1,7 @@
 /**
- * Opens the sidecar files of the branded foods, which are parts beside their database, in a folder of hard links with
- * their names. If they are missing, changed or written by another version of Larder, they are made again from the
- * database: a data set can be served as long as its database is intact.
+ * Opens the sidecar files of the branded foods: parts in addition to their database, in a folder of hard links with their
+ * names. If they are missing, changed or written by another version of Larder, they are made again from the database: a
+ * data set can be served as long as its database is intact.
  */
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
@@ -64,7 +64,7 @@ const clear = Effect.fnUntraced(function* (building: string) {
 
 /**
  * Runs in the process that serves the files. It takes minutes at 2 M label versions, with all cores busy. DuckDB and two
- * more threads do the work. Only the checksums and the opening at its end block the event loop, as any opening does.
+ * more threads do the work. Only the checksums and the opening at the end block the event loop.
  */
 const buildAgain = Effect.fnUntraced(function* (file: string, folder: string, entry: DataSetEntry) {
   const fs = yield* FileSystem.FileSystem

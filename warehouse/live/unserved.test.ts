@@ -1,4 +1,4 @@
-/** Generations that a server cannot serve completely: the previous data stays, and one log entry says so. */
+/** Generations that a server cannot serve completely: the previous data stays, and one log entry reports it. */
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { example, publishRows } from "@larder/test/support/warehouse/example-data-set.ts"

@@ -27,15 +27,15 @@ export type Unserved = ReturnType<typeof makeUnserved>
 export const makeUnserved = () => {
   const reported = new Map<string, { readonly generation: number; readonly until: bigint }>()
   /** Whether this was reported for this generation less than a minute ago. */
-  const isRecent = (what: string, generation: number) =>
+  const isRecent = (subject: string, generation: number) =>
     Effect.map(Clock.monotonicTimeNanos, (now) => {
-      const report = reported.get(what)
+      const report = reported.get(subject)
       return report !== undefined && report.generation === generation && now < report.until
     })
   /** Logs a problem, at most once a minute. */
-  const report = Effect.fnUntraced(function* (what: string, generation: number, log: Effect.Effect<void>) {
-    if (yield* isRecent(what, generation)) return
-    reported.set(what, { generation, until: (yield* Clock.monotonicTimeNanos) + retryInterval })
+  const report = Effect.fnUntraced(function* (subject: string, generation: number, log: Effect.Effect<void>) {
+    if (yield* isRecent(subject, generation)) return
+    reported.set(subject, { generation, until: (yield* Clock.monotonicTimeNanos) + retryInterval })
     yield* log
   })
   const reportDataSet = (unserved: UnservedDataSet) => {

@@ -21,7 +21,7 @@ import { type LiveData, watchLive } from "./live.ts"
 
 const cellar = exampleIn("cellar")
 /** Published by this version, before the upgrade. */
-const before = copyPerTest(
+const beforeUpgrade = copyPerTest(
   Effect.tap(aLayout, (layout) =>
     Effect.andThen(
       publishRows(layout, { prices: [apples], deliveries: [{ item: "apple" }] }),
@@ -52,7 +52,7 @@ const serve = (layout: Layout, dataSet: DataSet = example.dataSet) =>
   })
 type Server = Effect.Success<ReturnType<typeof serve>>
 
-/** Reads from a server repeatedly. Returns all distinct results. */
+/** Reads from a server repeatedly. Returns an effect that stops the reads and returns all distinct results. */
 const readRepeatedly = Effect.fnUntraced(function* (server: Server) {
   const results = new Set<string>()
   const read = server.use(({ dataSet, model }) =>
@@ -63,10 +63,10 @@ const readRepeatedly = Effect.fnUntraced(function* (server: Server) {
       yield* Effect.sleep("5 millis")
     })
   )
-  let isOver = false
-  const readers = yield* Effect.forkChild(Effect.repeat(read, { while: () => !isOver }))
+  let isStopped = false
+  const readers = yield* Effect.forkChild(Effect.repeat(read, { while: () => !isStopped }))
   return Effect.suspend(() => {
-    isOver = true
+    isStopped = true
     return Effect.as(Fiber.join(readers), [...results])
   })
 })
@@ -76,16 +76,16 @@ const newer = (dataSet: DataSet) => ({
   dataSet,
   price: dataSet.tables.find(({ name }) => name === "price") ?? example.price
 })
-const fault = (number: number) => `example of larder-00000${number} cannot be served`
+const describeFault = (number: number) => `example of larder-00000${number} cannot be served`
 
 describe("an upgrade with an added column, under a running server", () => {
   const withColour = newer(withColumn(example.dataSet, "price", "colour"))
 
   itLive("is read by name until the next publication adds the column", () =>
     Effect.gen(function* () {
-      const layout = yield* before
+      const layout = yield* beforeUpgrade
       const old = yield* serve(layout)
-      const over = yield* readRepeatedly(old)
+      const stopReads = yield* readRepeatedly(old)
       const server = yield* serve(layout, withColour.dataSet)
       const prices = server.use(({ dataSet }) =>
         (dataSet("example") ?? assert.fail()).rows(
@@ -103,13 +103,13 @@ describe("an upgrade with an added column, under a running server", () => {
         { item: "apple", price: "1.2500", colour: null, row: 0 },
         { item: "pear", price: "2.0000", colour: "green", row: 1 }
       ])
-      assert.deepStrictEqual([server.fault(), old.fault()], [undefined, fault(3)])
-      assert.deepStrictEqual(yield* over, ["apple apple wine"])
+      assert.deepStrictEqual([server.fault(), old.fault()], [undefined, describeFault(3)])
+      assert.deepStrictEqual(yield* stopReads, ["apple apple wine"])
     })
   )
   itLive("is opened without access to other files, like all data", () =>
     Effect.gen(function* () {
-      const server = yield* serve(yield* before, withColour.dataSet)
+      const server = yield* serve(yield* beforeUpgrade, withColour.dataSet)
       const db = (yield* server.use(({ dataSet }) => Effect.succeed(dataSet("example")))) ?? assert.fail()
       for (const sql of ["select * from read_text('/etc/hostname')", "set enable_external_access = true"]) {
         yield* Effect.flip(db.rows(sql))
@@ -137,28 +137,28 @@ describe("an upgrade that cannot be read by name, under a running server", () =>
   ] as const) {
     itLive(`does not serve that data set until it is rebuilt, and serves the others: ${change}`, (logs) =>
       Effect.gen(function* () {
-        const layout = yield* before
+        const layout = yield* beforeUpgrade
         const old = yield* serve(layout)
-        const over = yield* readRepeatedly(old)
+        const stopReads = yield* readRepeatedly(old)
         const server = yield* serve(layout, dataSet)
-        assert.deepStrictEqual([server.current().model, server.fault()], [{ cellar: "wine" }, fault(1)])
+        assert.deepStrictEqual([server.current().model, server.fault()], [{ cellar: "wine" }, describeFault(1)])
         assert.deepStrictEqual([...server.unserved()], ["example"])
-        assert.isTrue(logs.some((line) => line.includes(`${fault(1)}; nothing is served instead`)))
+        assert.isTrue(logs.some((line) => line.includes(`${describeFault(1)}; nothing is served instead`)))
         const file = layout.dataSetFile("example")
         const message = String(yield* Effect.flip(Effect.scoped(openPublished(file, dataSet, {}))))
         assert.include(message, difference)
         assert.include(message, "larder-ingest rebuild example")
-        const again = yield* aLayout
-        yield* publishRows(again, { prices: [apples, pears] }, { of: newer(dataSet) })
+        const rebuilt = yield* aLayout
+        yield* publishRows(rebuilt, { prices: [apples, pears] }, { of: newer(dataSet) })
         const since = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets.example
-        yield* rebuildFrom({ layout, dataSet, from: again, since })
+        yield* rebuildFrom({ layout, dataSet, from: rebuilt, since })
         yield* waitUntil(() => server.swaps() === 1 && old.fault() !== undefined)
         assert.deepStrictEqual(
           [server.current().model, server.fault()],
           [{ example: "apple,pear", cellar: "wine" }, undefined]
         )
-        assert.strictEqual(old.fault(), fault(3))
-        assert.deepStrictEqual(yield* over, ["apple apple wine"])
+        assert.strictEqual(old.fault(), describeFault(3))
+        assert.deepStrictEqual(yield* stopReads, ["apple apple wine"])
       })
     )
   }
@@ -168,7 +168,7 @@ describe("a start on a data set that cannot be served", () => {
   itLive("serves the others, and retries it after a minute, even if the clock is changed", (logs) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const layout = yield* before
+      const layout = yield* beforeUpgrade
       const entry = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets.example
       const file = layout.objectFile(entry?.parts[0]?.sha256 ?? "")
       yield* fs.rename(file, `${file}.away`)
@@ -185,9 +185,9 @@ describe("a start on a data set that cannot be served", () => {
           sleep: (duration) => clock.sleep(duration)
         })
       )
-      assert.deepStrictEqual([server.current().model, server.fault()], [{ cellar: "wine" }, fault(1)])
+      assert.deepStrictEqual([server.current().model, server.fault()], [{ cellar: "wine" }, describeFault(1)])
       assert.strictEqual(server.current().dataSet("example"), undefined)
-      assert.isTrue(logs.some((line) => line.includes(`${fault(1)}; nothing is served instead`)))
+      assert.isTrue(logs.some((line) => line.includes(`${describeFault(1)}; nothing is served instead`)))
       yield* fs.rename(`${file}.away`, file)
       passed = 61_000_000_000n
       yield* waitUntil(() => server.swaps() === 1)

@@ -21,7 +21,7 @@ import { findFault, identifyWithStamp, noteVerified } from "../generation/parts.
 import { pullGeneration } from "../generation/pull.ts"
 import { mergeIngestParts } from "../ingestion/part.ts"
 import { eventOf, type RecordsOfRun, stagedByFailedRun, writeRecordsOfRun } from "../ingestion/records.ts"
-import { recordedRun } from "../live/runs.ts"
+import { readRecordedRun } from "../live/runs.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { ingestVersion } from "../tables/ingest-tables.ts"
 import { requireKnownIngest } from "../tables/versions.ts"
@@ -259,7 +259,7 @@ export const recordKilledRuns = (layout: Layout) =>
   removeAbandoned(
     layout,
     Effect.fn("KilledRuns.record")(function* (run) {
-      if ((yield* recordedRun(layout, run.run_id)) !== undefined) return
+      if ((yield* readRecordedRun(layout, run.run_id)) !== undefined) return
       yield* recordFailedRun(layout, {
         run: { ...run, outcome: "interrupted", message: killedMessage },
         checks: [],

@@ -17,7 +17,6 @@ export interface MetricModel {
 }
 
 export interface CommodityModel {
-  readonly loaded: boolean
   /** In the order of the catalog. */
   readonly groups: ReadonlyArray<{ readonly commodity: string; readonly series: ReadonlyArray<SeriesModel> }>
   readonly series: ReadonlyMap<string, SeriesModel>
@@ -27,7 +26,6 @@ export interface CommodityModel {
 }
 
 export const withoutCommodities: CommodityModel = {
-  loaded: false,
   groups: [],
   series: new Map(),
   metrics: new Map(),
@@ -78,8 +76,8 @@ export const loadCommodities = Effect.fn("Commodities.load")(function* (
   db: DuckDb["Service"],
   withheldLicences: ReadonlyArray<string>
 ) {
-  const all = yield* db.all(MetricRow, metricRows)
-  const rows = all.filter(({ licence }) => !withheldLicences.includes(licence))
+  const allRows = yield* db.all(MetricRow, metricRows)
+  const rows = allRows.filter(({ licence }) => !withheldLicences.includes(licence))
   const pointsOf = new Map((yield* db.all(ReadingsRow, readingsRows)).map((row) => [row.metric_name, parsePoints(row)]))
   const noPoints = serializePoints([])
   const metrics = new Map(
@@ -98,7 +96,9 @@ export const loadCommodities = Effect.fn("Commodities.load")(function* (
   const rowsOfProduct = Map.groupBy(rows, ({ product_slug }) => product_slug)
   const metricsOf = (slug: string): ReadonlyArray<typeof Metric.Type> =>
     (rowsOfProduct.get(slug) ?? []).map(({ licence: _licence, product_slug: _product, ...metric }) => metric)
-  const emptied = new Set(all.flatMap(({ product_slug }) => (rowsOfProduct.has(product_slug) ? [] : [product_slug])))
+  const emptied = new Set(
+    allRows.flatMap(({ product_slug }) => (rowsOfProduct.has(product_slug) ? [] : [product_slug]))
+  )
   const products = (yield* db.all(ProductRow, productRows))
     .filter(({ slug }) => !emptied.has(slug))
     .map((product) => ({
@@ -107,7 +107,6 @@ export const loadCommodities = Effect.fn("Commodities.load")(function* (
       json: JSON.stringify({ ...product, metrics: metricsOf(product.slug) })
     }))
   const model: CommodityModel = {
-    loaded: true,
     groups: [...Map.groupBy(series, ({ commodity }) => commodity)].map(([commodity, series]) => ({
       commodity,
       series

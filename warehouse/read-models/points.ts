@@ -28,13 +28,13 @@ const findRange = ({ days, starts }: Points, from: string | undefined, to: strin
 }
 
 /** The points of a range of days, both ends included, as a JSON array. An open end is undefined. */
-export const jsonOfRange = (points: Points, from: string | undefined, to: string | undefined): string => {
+export const serializeRange = (points: Points, from: string | undefined, to: string | undefined): string => {
   const { start, stop } = findRange(points, from, to)
   return stop <= start ? "[]" : `[${points.json.slice(start, stop - 1)}]` // without the comma after the last one
 }
 
 /** Length of that JSON array, without building it. */
-export const lengthOfRange = (points: Points, from: string | undefined, to: string | undefined): number => {
+export const measureRange = (points: Points, from: string | undefined, to: string | undefined): number => {
   const { start, stop } = findRange(points, from, to)
   return Math.max(0, stop - start) + 2
 }

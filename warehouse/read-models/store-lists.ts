@@ -2,8 +2,8 @@
  * Pages of a store's products and collections, from tables in the order of the API: by store, then by `place`. A page
  * begins after the publication time and id of the last row seen, so paging continues correctly in the next generation.
  *
- * Finding rows by `store_id` would scan all of them: ids of one kind begin alike, and DuckDB keeps only 8 bytes of their
- * minima and maxima. So the row numbers of each store are in memory, and a position at every 2,048th place.
+ * Finding rows by `store_id` would scan all of them: ids of one kind have the same beginning, and DuckDB keeps only 8 bytes
+ * of their minima and maxima. So the row numbers of each store are in memory, with a position at every 2,048th place.
  */
 import { Effect, Schema } from "effect"
 import type { DuckDb } from "../duckdb.ts"
@@ -66,12 +66,12 @@ const behindPosition = ({ id }: SortedTable) => {
 }
 
 /** The range of places that contains the page after a position. */
-const findPlaces = (marks: ReadonlyArray<typeof Mark.Type>, after: ListPosition, rows: number, all: number) => {
+const findPlaces = (marks: ReadonlyArray<typeof Mark.Type>, after: ListPosition, rows: number, total: number) => {
   const next = marks.findIndex((mark) => isBehind(mark, after))
   const before = next === -1 ? marks.length : next
   const from = (marks[before - 1]?.place ?? 0) + 1
   const mark = marks[next]
-  return { from, to: mark === undefined ? all : mark.place + rows }
+  return { from, to: mark === undefined ? total : mark.place + rows }
 }
 
 export const openLists = Effect.fnUntraced(function* (db: DuckDb["Service"], table: SortedTable) {

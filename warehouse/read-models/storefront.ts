@@ -89,18 +89,21 @@ const collectionListing: SortedTable = {
 export const loadStorefronts = Effect.fn("Storefronts.load")(function* (db: DuckDb["Service"]) {
   const products = yield* openLists(db, listing)
   const collections = yield* openLists(db, collectionListing)
-  const facts = yield* loadStores(db, { products: products.count, collections: collections.count })
+  const loadedStores = yield* loadStores(db, { products: products.count, collections: collections.count })
   const product = yield* openProducts(db)
-  return { facts, products, collections, product }
+  return { loadedStores, products, collections, product }
 })
 
 /** Without the stores' last reads. */
 type StorefrontData = Effect.Success<ReturnType<typeof loadStorefronts>>
 
-export interface Storefronts extends Omit<StorefrontData, "facts"> {
+export interface Storefronts extends Omit<StorefrontData, "loadedStores"> {
   readonly stores: Stores
 }
 
 /** Adds the stores' last reads, which change even if the data does not. */
-export const withLastReads = ({ facts, ...data }: StorefrontData, ingest: DuckDb["Service"]) =>
-  Effect.map(loadLastReads(ingest), (lastReads): Storefronts => ({ ...data, stores: makeStores(facts, lastReads) }))
+export const withLastReads = ({ loadedStores, ...data }: StorefrontData, ingest: DuckDb["Service"]) =>
+  Effect.map(
+    loadLastReads(ingest),
+    (lastReads): Storefronts => ({ ...data, stores: makeStores(loadedStores, lastReads) })
+  )

@@ -32,7 +32,7 @@ describe("a barcode", () => {
       [1, 1, 1, 1, 1]
     )
   })
-  it("of eight digits is expanded with exactly one check digit, in number systems 0 and 1", () => {
+  it("is expanded from eight digits with exactly one check digit, in number systems 0 and 1", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(..."0123456789"), minLength: 7, maxLength: 7 }), (digits) => {
         const long = [..."0123456789"].flatMap((check) => parseBarcode(`${digits}${check}`).slice(1))

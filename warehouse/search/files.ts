@@ -1,6 +1,7 @@
 /**
  * The file formats of sidecar files: large files that are read in pieces, and bundles of typed arrays that are loaded
- * whole. Numbers are little-endian, on all machines of Node 24 but s390x, whose files fail the checksums elsewhere.
+ * whole. Numbers have the byte order of the machine: little-endian on every platform of Node 24 except s390x, whose files
+ * fail the checksums elsewhere.
  */
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from "node:fs"
 import { basename } from "node:path"
@@ -66,7 +67,7 @@ export class FileWriter {
   }
 }
 
-/** Creates a file, which is flushed to the disk when this returns. */
+/** Creates a file and flushes it to the disk. */
 export const writeFile = <A>(file: string, write: (writer: FileWriter) => A): A => {
   const writer = new FileWriter(file)
   try {

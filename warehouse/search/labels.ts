@@ -23,7 +23,7 @@ const hashBarcode = (barcode: number) => {
   return (hash ^ (hash >>> 15)) >>> 0
 }
 
-/** Hash table from barcodes to documents. The second number of a UPC-E is an entry after those of all documents. */
+/** Hash table from barcodes to documents. The entries for the second number of a UPC-E follow those of all documents. */
 const makeBarcodeTable = (first: Float64Array, others: ReadonlyArray<readonly [number, number]>) => {
   const barcodes = new Float64Array(first.length + others.length)
   barcodes.set(first)

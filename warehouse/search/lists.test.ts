@@ -3,13 +3,13 @@ import fc from "fast-check"
 import { intersect, sortUnique } from "./lists.ts"
 
 const documents = 5000
-const some = (maxLength: number) => fc.array(fc.nat(documents - 1), { maxLength })
+const anyDocuments = (maxLength: number) => fc.array(fc.nat(documents - 1), { maxLength })
 const sorted = (docs: ReadonlyArray<number>) => [...new Set(docs)].sort((a, b) => a - b)
 
 describe("lists of documents", () => {
   it("are sorted and without duplicates, whether they are short or long", () => {
     fc.assert(
-      fc.property(fc.oneof(some(18), some(400)), (docs) => {
+      fc.property(fc.oneof(anyDocuments(18), anyDocuments(400)), (docs) => {
         assert.deepStrictEqual([...sortUnique(Uint32Array.from(docs), documents)], sorted(docs))
       })
     )
@@ -18,7 +18,7 @@ describe("lists of documents", () => {
   })
   it("are intersected", () => {
     fc.assert(
-      fc.property(some(300), some(300), (a, b) => {
+      fc.property(anyDocuments(300), anyDocuments(300), (a, b) => {
         const both = intersect(Uint32Array.from(sorted(a)), Uint32Array.from(sorted(b)))
         assert.deepStrictEqual(
           [...both],

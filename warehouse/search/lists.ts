@@ -13,7 +13,7 @@ export const intersect = (a: Uint32Array, b: Uint32Array): Uint32Array => {
   return both.subarray(0, n)
 }
 
-/** Binary search: the first number for which `isReached` is true, as for all after it; `high` if there is none. */
+/** Binary search for the first number from which on `isReached` is true; `high` if there is none. */
 export const findFirst = (low: number, high: number, isReached: (n: number) => boolean) => {
   let from = low
   let to = high

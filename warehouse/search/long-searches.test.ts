@@ -20,7 +20,7 @@ const labels = Array.from({ length: count }, (_, i) => ({
   ingredients: i % 20 === 0 ? rotate(i, ", ") : `${i % 2 === 0 ? "sugar" : "salt"}, ${"water, ".repeat(200)}`
 }))
 const built = oncePerFile(buildFoodFiles(labels))
-const apart = { name: "apple", ingredient: "salt" }
+const neverTogether = { name: "apple", ingredient: "salt" }
 
 /** The number of pauses of a search, and its results. */
 const searchAndCount = (folder: string, filters: FoodFilters) =>
@@ -39,7 +39,7 @@ const searchAndCount = (folder: string, filters: FoodFilters) =>
 describe("a search with much to read", () => {
   itLive("pauses after every text, if two common filters never match together", () =>
     Effect.gen(function* () {
-      const { found, pauses } = yield* searchAndCount(yield* built, apart)
+      const { found, pauses } = yield* searchAndCount(yield* built, neverTogether)
       assert.deepStrictEqual(found, [])
       assert.isAtLeast(pauses, count / 2)
     })
@@ -66,7 +66,7 @@ describe("a search with much to read", () => {
       }
     })
   )
-  itLive("leaves the event loop to others, even if 32 searches run at once", () =>
+  itLive("leaves the event loop to others, even if 32 searches run concurrently", () =>
     Effect.gen(function* () {
       const foods = yield* openFoods(yield* built)
       let turns = 0
@@ -75,7 +75,7 @@ describe("a search with much to read", () => {
         next = setImmediate(again)
       })
       const searches = Array.from({ length: 16 }, (_, i) => [
-        foods.search(apart, undefined, 50),
+        foods.search(neverTogether, undefined, 50),
         foods.search({ ingredient: rotate(i * 100, ", ") }, undefined, 50)
       ])
       const pages = yield* Effect.all(searches.flat(), { concurrency: "unbounded" })

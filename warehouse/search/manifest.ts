@@ -1,4 +1,4 @@
-/** `manifest.json`: the search never uses a folder with a file that differs from it, such as one of another build. */
+/** `manifest.json` lists the files with their checksums: a folder with a changed file or one of another build is not opened. */
 import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { crc32 } from "node:zlib"

@@ -35,7 +35,7 @@ export const openFiles = (folder: string, opened: Array<PieceFile>) => {
   return { manifest, records, labels, columns }
 }
 
-/** The file that an error of the system names. */
+/** The file of a system error. */
 const findPath = (error: unknown) =>
   error instanceof Error && "path" in error && typeof error.path === "string" ? error.path : undefined
 

@@ -22,8 +22,8 @@ describe("posting lists", () => {
         const expected = new Map<number, Array<number>>()
         const builder = new PostingsBuilder(common, 1, 4) // for one document, so that a run is about a thousand occurrences
         let doc = 0
-        for (const [term, further] of fc.sample(occurrence, { numRuns: 30_000, seed: 5 })) {
-          doc += further
+        for (const [term, gap] of fc.sample(occurrence, { numRuns: 30_000, seed: 5 })) {
+          doc += gap
           builder.add(term, doc)
           const docs = expected.get(term) ?? []
           if (docs.at(-1) !== doc) docs.push(doc)
@@ -36,17 +36,17 @@ describe("posting lists", () => {
           return builder.write(writer, order)
         })
         const bytes = readFileSync(file)
-        let commons = 0
+        let commonTerms = 0
         for (const [i, term] of order.entries()) {
           const docs = expected.get(term) ?? []
           const into = new Uint32Array(docs.length)
           const n = decodePostings(bytes, written.places[i] ?? 0, written.places[i + 1] ?? 0, into, 0)
-          if (docs.length > common) commons++
+          if (docs.length > common) commonTerms++
           else assert.strictEqual(written.docs[i], docs.length)
           assert.isAbove((written.docs[i] ?? 0) + 1, Math.min(docs.length, common + 1))
           assert.deepStrictEqual([...into.subarray(0, n)], docs.length > common ? [] : docs)
         }
-        assert.strictEqual(commons, 6)
+        assert.strictEqual(commonTerms, 6)
       })
   )
 })

@@ -1,7 +1,8 @@
 /**
  * Posting lists: for each term the documents that contain it, ascending, as varints of their differences. Terms in more
- * than `maxListed` documents, which are most occurrences, get no list: it would restrict little. Lists are built in runs
- * of several million occurrences, each sorted by counting: appending directly takes five times as long (cache misses).
+ * than `maxListed` documents get no list: they make up most occurrences, and their lists would restrict little. Lists are
+ * built in runs of several million occurrences, each sorted by counting: appending directly takes five times as long,
+ * because of cache misses.
  */
 import { type FileWriter, type Places, toPlaces } from "./files.ts"
 

@@ -7,7 +7,7 @@ import { firstOwnAmount, labelColumns } from "../branded-foods/nutrition.ts"
 
 type Field = keyof typeof BrandedFood.fields
 
-/** A text is stored unchanged, which takes half the time of JSON, unless it would be misread: then as JSON. */
+/** A text is stored unchanged, which takes half the time of JSON. One that would be misread is stored as JSON. */
 const text = (column: string) =>
   `if(${column} = '' or starts_with(${column}, '"') or contains(${column}, chr(9)) or contains(${column}, chr(10)), to_json(${column})::varchar, ${column})`
 export const textToJson = (cell: string) => (cell.startsWith('"') ? cell : JSON.stringify(cell))

@@ -159,7 +159,7 @@ const label = fc.record({
 })
 
 describe("nutrition per serving", () => {
-  itLive("of a record equals the one of the view", () =>
+  itLive("is the same in a record as in the view", () =>
     Effect.gen(function* () {
       const labels = fc
         .sample(label, { numRuns: 1500, seed: 11 })

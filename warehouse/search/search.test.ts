@@ -22,7 +22,7 @@ const words =
     " "
   )
 const separators = [" ", ", ", " (", "). ", "-", "; ", "%", "_", "\\", "*", "'", '"', "\t", "\u001f", "\u0001", "  "]
-const nasty = fc
+const unusualText = fc
   .array(
     fc.tuple(
       fc.oneof(fc.constantFrom(...words), fc.string({ unit: "grapheme", maxLength: 4 })),
@@ -51,16 +51,16 @@ const upcs = fc.constantFrom(
 )
 
 const label = fc.record({
-  description: nasty,
+  description: unusualText,
   brand_owner: orNull(brands),
-  brand_name: orNull(nasty),
+  brand_name: orNull(unusualText),
   subbrand_name: orNull(brands),
   category: orNull(fc.constantFrom("Candy", "CANDY", "Käse", "KÄSE", "Chewing Gum & Mints", "Rare")),
   upc: orNull(upcs),
-  ingredients: orNull(nasty),
+  ingredients: orNull(unusualText),
   is_current: fc.boolean()
 })
-const labels = (count: number): ReadonlyArray<Label> =>
+const makeLabels = (count: number): ReadonlyArray<Label> =>
   fc.sample(label, { numRuns: count, seed: 20261001 }).map((stated, i) => ({
     ...stated,
     fdc_id: 1000 + ((i * 7919) % 10007), // not in the order of the table
@@ -74,8 +74,8 @@ const isBarcode = (upc: string | null, text: string | undefined) =>
   !text || parseBarcode(text).some((number) => upc !== null && parseBarcode(upc).includes(number))
 
 /** What the search must find, by a check of every label. */
-const scan = (all: ReadonlyArray<Label>, filters: FoodFilters) =>
-  all
+const scan = (labels: ReadonlyArray<Label>, filters: FoodFilters) =>
+  labels
     .filter((food) => food.is_current)
     .filter((food) => contains(food.description, filters.name))
     .filter((food) =>
@@ -87,7 +87,7 @@ const scan = (all: ReadonlyArray<Label>, filters: FoodFilters) =>
     .map((food) => food.fdc_id)
     .sort((a, b) => a - b)
 
-const pages = Effect.fnUntraced(function* (foods: Foods, filters: FoodFilters, limits: ReadonlyArray<number>) {
+const readPages = Effect.fnUntraced(function* (foods: Foods, filters: FoodFilters, limits: ReadonlyArray<number>) {
   const found: Array<number> = []
   let after: number | undefined
   for (let i = 0; ; i++) {
@@ -108,12 +108,12 @@ const filterText = (texts: ReadonlyArray<string>) =>
       weight: 6,
       arbitrary: fc
         .tuple(fc.constantFrom(...texts), fc.nat(40), fc.integer({ min: 1, max: 14 }), fc.nat(3))
-        .map(([text, from, length, how]) => {
+        .map(([text, from, length, variant]) => {
           const cut = text.slice(from % (text.length + 1), (from % (text.length + 1)) + length)
-          return [cut, cut.toUpperCase(), cut.toLowerCase(), `${cut} `][how] ?? cut
+          return [cut, cut.toUpperCase(), cut.toLowerCase(), `${cut} `][variant] ?? cut
         })
     },
-    { weight: 2, arbitrary: nasty.map((text) => text.slice(0, 6)) },
+    { weight: 2, arbitrary: unusualText.map((text) => text.slice(0, 6)) },
     {
       weight: 1,
       arbitrary: fc.constantFrom(
@@ -143,21 +143,21 @@ const filterText = (texts: ReadonlyArray<string>) =>
 describe("the search of branded foods", () => {
   itLive("finds the same as a scan of all labels, page by page", () =>
     Effect.gen(function* () {
-      const all = labels(700)
-      const foods = yield* openFoods(yield* buildFoodFiles(all))
-      const texts = all.flatMap(({ description, ingredients }) => [description, ingredients ?? ""])
-      const names = all.flatMap((food) => [food.brand_owner ?? "", food.brand_name ?? "", food.subbrand_name ?? ""])
-      const sometimes = (texts: fc.Arbitrary<string>) => fc.option(texts, { freq: 1, nil: undefined })
+      const labels = makeLabels(700)
+      const foods = yield* openFoods(yield* buildFoodFiles(labels))
+      const texts = labels.flatMap(({ description, ingredients }) => [description, ingredients ?? ""])
+      const names = labels.flatMap((food) => [food.brand_owner ?? "", food.brand_name ?? "", food.subbrand_name ?? ""])
+      const optionally = (texts: fc.Arbitrary<string>) => fc.option(texts, { freq: 1, nil: undefined })
       const filters: fc.Arbitrary<FoodFilters> = fc.oneof(
         filterText(texts).map((name) => ({ name })),
         filterText(texts).map((ingredient) => ({ ingredient })),
         filterText(names).map((brand) => ({ brand })),
         fc.record({
-          name: sometimes(filterText(texts)),
-          brand: sometimes(filterText(names)),
-          category: sometimes(fc.constantFrom("candy", "käse", "Candy ", "rare", "%")),
-          barcode: sometimes(fc.oneof(upcs, fc.constantFrom("x", "000000000000000", "4252614 "))),
-          ingredient: sometimes(filterText(texts))
+          name: optionally(filterText(texts)),
+          brand: optionally(filterText(names)),
+          category: optionally(fc.constantFrom("candy", "käse", "Candy ", "rare", "%")),
+          barcode: optionally(fc.oneof(upcs, fc.constantFrom("x", "000000000000000", "4252614 "))),
+          ingredient: optionally(filterText(texts))
         })
       )
       const limits = fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 200 })), {
@@ -166,16 +166,16 @@ describe("the search of branded foods", () => {
       })
       const failed: Array<unknown> = []
       let hits = 0
-      for (const [filter, some] of fc.sample(fc.tuple(filters, limits), { numRuns: 600, seed: 7 })) {
-        const expected = scan(all, filter)
+      for (const [filter, pageSizes] of fc.sample(fc.tuple(filters, limits), { numRuns: 600, seed: 7 })) {
+        const expected = scan(labels, filter)
         const least = Math.ceil(expected.length / 20) // fewer pages: otherwise the long lists take most of the time
-        const found = yield* pages(
+        const found = yield* readPages(
           foods,
           filter,
-          some.map((limit) => Math.max(limit, least))
+          pageSizes.map((limit) => Math.max(limit, least))
         )
         if (expected.length > 0) hits++
-        if (JSON.stringify(found) !== JSON.stringify(expected)) failed.push({ filter, some, found, expected })
+        if (JSON.stringify(found) !== JSON.stringify(expected)) failed.push({ filter, pageSizes, found, expected })
       }
       assert.deepStrictEqual(failed.slice(0, 3), [])
       assert.isAbove(hits, 240) // otherwise too few filters match for the test to mean anything

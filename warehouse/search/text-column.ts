@@ -1,4 +1,4 @@
-/** One text column of the search: documents that may contain a text, by the index, and those that do, by their texts. */
+/** One text column of the search. Its index finds the documents that may contain a text; their texts decide. */
 import type { Bundle, PieceFile } from "./files.ts"
 import { maxListedDocuments } from "./indexed-columns.ts"
 import { findFirst, intersect, sortUnique } from "./lists.ts"
@@ -153,7 +153,7 @@ export const makeTextColumn = (index: Bundle, texts: PieceFile, postings: PieceF
   const findList = (token: number) => [tokenPlaces[token] ?? 0, tokenPlaces[token + 1] ?? 0] as const
 
   function* readLists({ docs, lists }: Term): Generator<void, Uint32Array> {
-    const all = new Uint32Array(docs)
+    const decoded = new Uint32Array(docs)
     let n = 0
     let start = 0 // `start` and `end` delimit the contents of the buffer: many lists are adjacent
     let end = 0
@@ -168,9 +168,9 @@ export const makeTextColumn = (index: Bundle, texts: PieceFile, postings: PieceF
         end = lists.length === 1 ? to : Math.min(Math.max(to, from + nearBytes), postings.size)
         postings.read(listBuffer, start, end - start)
       }
-      n += decodePostings(listBuffer, from - start, to - start, all, n)
+      n += decodePostings(listBuffer, from - start, to - start, decoded, n)
     }
-    return lists.length > 1 ? sortUnique(all, documents) : all
+    return lists.length > 1 ? sortUnique(decoded, documents) : decoded
   }
 
   const textEnd = (doc: number) => (starts[doc + 1] ?? 0) - 1

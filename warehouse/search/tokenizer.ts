@@ -1,5 +1,5 @@
 /**
- * Splits lower-cased texts and filters into words (letters and digits) and separators. It looks at bytes: all UTF-8 bytes
+ * Splits lower-cased texts and filters into words (letters and digits) and separators. It works on bytes: all UTF-8 bytes
  * beyond ASCII are letters. So a filter's inner tokens are tokens of every text that contains it.
  */
 
@@ -61,7 +61,7 @@ export const startOfWord = (bytes: Uint8Array, from: number, to: number) => {
   if (to - from > 2) edge |= (bytes[from + 2] ?? 0) << 16
   return edge | (Math.min(to - from, edgeLength) << 24)
 }
-/** The edge if only its nearest byte is known: a filter has fewer than three bytes of a word that may continue. */
+/** An edge of which only the nearest byte is known: a filter has fewer than three bytes of a word that may continue. */
 export const nearestByte = (edge: number) => (edge & 255) | 0x04000000
 
 export const hashJunction = (left: number, separator: number, right: number) =>

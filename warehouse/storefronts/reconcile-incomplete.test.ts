@@ -93,7 +93,7 @@ describe("a partial read", () => {
         { variant_id: "bread.2", price: 2.5 },
         { variant_id: "tea.1", price: 2.5 }
       ])
-      assert.deepStrictEqual((yield* halved.sightings)[0], ["bread", 1, 1, true]) // day 1 at least: its row is unchanged
+      assert.deepStrictEqual((yield* halved.sightings)[0], ["bread", 1, 1, true]) // last seen on day 1: its row is unchanged
       assert.deepStrictEqual(
         (yield* halved.history).filter(([day]) => day !== 1),
         [[2, "tea.1", "first_seen", 2.5]]

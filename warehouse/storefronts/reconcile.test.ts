@@ -36,7 +36,7 @@ describe("a store that is read twice, with another data set in the warehouse", (
       })
     })
   )
-  itLive("records a read that finds nothing new, which updates the times of last sight, and changes no row", () =>
+  itLive("records a read that finds nothing new, and updates times of last sight, but changes no row", () =>
     Effect.gen(function* () {
       const { layout, second } = yield* readTwice
       const { outcome, rows_loaded, rows_unchanged } = second.run

@@ -1,7 +1,7 @@
 /**
  * Reconciles the reads of a run with the existing data of their stores. The staged rows become those of the live
  * generation: times of first sight are kept, only a complete read of a list withdraws its items, and changes of variants
- * become history. An item that has not changed becomes an unchanged row.
+ * become history. The staged row of an unchanged item becomes equal to the live one.
  *
  * Each store is staged once, with its products, collections and read (`ingest.store_read`); after a failed read, only the
  * store. `storefront.variant_change` is only written here, as are sightings of all products whose rows are usable.
@@ -49,7 +49,7 @@ export const lastSeen = ({ known, knownReads }: KnownStores) => `
   left join whole using (store_id, kind)
   left join changed using (kind, id)`
 
-/** If runs overlap, the later read of a store is used, but never a failed one before one that did not fail. */
+/** If runs overlap, the later read of a store is used. A failed read never replaces one that did not fail. */
 const discardOlderReads = (knownReads: KnownTable) => [
   `create or replace temp table outdated as
    select store_id
@@ -83,7 +83,7 @@ const facts = [
   "reported_product_count"
 ]
 
-/** After a failed read, the currency of the existing rows is kept, whatever the store list says. */
+/** After a failed read, the currency of the existing rows is kept, even if the store list has another. */
 const keepStoreFacts = ({ known, knownReads }: KnownStores) => `
   update storefront.store s
   set

@@ -128,9 +128,9 @@ export const makeLimiter = () => {
 
   const waitForCapacity = (caller: Caller, expected: number, signal: AbortSignal) =>
     new Promise<Acquired>((resolve) => {
-      const giveUp = (why: "too many in flight" | "disconnected") => {
+      const giveUp = (reason: "too many in flight" | "disconnected") => {
         waiting.remove(caller.id, waiter)
-        settle(why)
+        settle(reason)
       }
       const disconnect = () => giveUp("disconnected")
       const timer = setTimeout(() => giveUp("too many in flight"), timeoutMs)

@@ -1,4 +1,7 @@
-/** Resets connections that read nothing in 30 s or less than 16 KiB in 60 s, and the slowest while too many wait. */
+/**
+ * Resets connections that read nothing in 30 s or less than 16 KiB in 60 s, and the slowest ones while too many wait or
+ * memory is full.
+ */
 import type { Socket } from "node:net"
 import { readUnacknowledged } from "./unacknowledged.ts"
 
@@ -18,7 +21,7 @@ interface Reader {
   newest: Mark
 }
 
-const speedOf = ({ first, newest }: Reader) => (newest.bytesRead - first.bytesRead) / (newest.at - first.at)
+const computeSpeed = ({ first, newest }: Reader) => (newest.bytesRead - first.bytesRead) / (newest.at - first.at)
 
 interface ReaderOptions {
   readonly sockets: () => Iterable<Socket>
@@ -41,8 +44,8 @@ export const makeReaders = ({ isFull, maxWaiting = 1_024, now, sockets }: Reader
   const resetSlowest = () => {
     const bySpeed = [...readers]
       .filter(([, { first, newest }]) => newest.at - first.at >= minObservationMs)
-      .sort(([, a], [, b]) => speedOf(a) - speedOf(b))
-    const stalledCount = bySpeed.filter(([, reader]) => speedOf(reader) < minBytes / windowMs).length
+      .sort(([, a], [, b]) => computeSpeed(a) - computeSpeed(b))
+    const stalledCount = bySpeed.filter(([, reader]) => computeSpeed(reader) < minBytes / windowMs).length
     const excess = Math.max(readers.size - maxWaiting, isFull() ? Math.max(stalledCount, 1) : 0)
     for (const [socket] of bySpeed.slice(0, excess)) reset(socket)
   }

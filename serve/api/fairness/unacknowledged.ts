@@ -1,6 +1,6 @@
 /**
  * Bytes that the peer of a connection has not acknowledged, from Linux's socket tables. Without them, a slow reader
- * looks stalled: the kernel buffers megabytes at once, and takes more only after a third of them are sent.
+ * seems stalled: the kernel buffers megabytes at once, and accepts more only after a third of its buffer is sent.
  */
 import { readFile } from "node:fs/promises"
 import { type Socket, SocketAddress } from "node:net"
@@ -16,7 +16,7 @@ const decodeAddress = (hex: string) => {
 /** `sl: local:port remote:port state sent:received …`, all hexadecimal. */
 const rowPattern = /^ *\d+: [\dA-F]+:([\dA-F]{4}) ([\dA-F]+):([\dA-F]{4}) [\dA-F]{2} ([\dA-F]{8}):/gm
 
-const nameOf = (localPort: number, address: string, port: number) => `${localPort} ${address} ${port}`
+const formatKey = (localPort: number, address: string, port: number) => `${localPort} ${address} ${port}`
 
 /** Unacknowledged bytes by socket; 0 if the operating system has no such table. */
 export const readUnacknowledged = async (): Promise<(socket: Socket) => number> => {
@@ -28,10 +28,10 @@ export const readUnacknowledged = async (): Promise<(socket: Socket) => number> 
     const count = Number.parseInt(bytes, 16)
     if (count > 0)
       unacknowledged.set(
-        nameOf(Number.parseInt(localPort, 16), decodeAddress(address), Number.parseInt(port, 16)),
+        formatKey(Number.parseInt(localPort, 16), decodeAddress(address), Number.parseInt(port, 16)),
         count
       )
   }
   return ({ localPort = 0, remoteAddress = "", remotePort = 0 }) =>
-    unacknowledged.get(nameOf(localPort, remoteAddress, remotePort)) ?? 0
+    unacknowledged.get(formatKey(localPort, remoteAddress, remotePort)) ?? 0
 }

@@ -9,7 +9,7 @@ import {
   unknownSeries,
   yearsBefore
 } from "@larder/schemas"
-import { type CommodityModel, jsonOfRange, lengthOfRange, type MetricModel } from "@larder/warehouse"
+import { type CommodityModel, type MetricModel, measureRange, serializeRange } from "@larder/warehouse"
 import { Effect } from "effect"
 import { page, type Request, type Route, route } from "../route.ts"
 
@@ -63,7 +63,7 @@ const resolveRange = ({ frequency, points }: MetricModel, from: string | undefin
 
 const formatMetric = (name: string, metric: MetricModel, from: string | undefined, to: string | undefined) => {
   const { begin, end } = resolveRange(metric, from, to)
-  const points = begin === null || end === null ? "[]" : jsonOfRange(metric.points, begin, end)
+  const points = begin === null || end === null ? "[]" : serializeRange(metric.points, begin, end)
   const head = { metric_name: name, unit: metric.unit, from: begin, to: end }
   return `${JSON.stringify(head).slice(0, -1)},"points":${points}}`
 }
@@ -89,13 +89,13 @@ export const commodityRoutes: ReadonlyArray<Route> = [
       })
   }),
   route(getCommodityPrices, {
-    unknownNames: ({ series }, { commodities }) => {
+    findUnknownNames: ({ series }, { commodities }) => {
       const unknown = series.find((slug) => !commodities.series.has(slug))
       return unknown === undefined ? undefined : unknownSeries(unknown)
     },
     expectedBytes: ({ values: { from, series, to } }, { commodities }) =>
       series.reduce(
-        (sum, slug) => sum + headBytes + lengthOfRange(getKnown(commodities.series, slug).points, from, to),
+        (sum, slug) => sum + headBytes + measureRange(getKnown(commodities.series, slug).points, from, to),
         0
       ),
     read: ({ values: { from, series, to } }, { model: { commodities } }) =>
@@ -103,13 +103,13 @@ export const commodityRoutes: ReadonlyArray<Route> = [
         listBody(
           series.map((slug) => {
             const { points, record } = getKnown(commodities.series, slug)
-            return `{"slug":"${slug}","unit":"${record.unit}","points":${jsonOfRange(points, from, to)}}`
+            return `{"slug":"${slug}","unit":"${record.unit}","points":${serializeRange(points, from, to)}}`
           })
         )
       )
   }),
   route(getCommodityMetricValues, {
-    unknownNames: ({ metrics }, { commodities }) => {
+    findUnknownNames: ({ metrics }, { commodities }) => {
       const unknown = metrics.filter((name) => !commodities.metrics.has(name))
       return unknown.length === 0 ? undefined : unknownMetrics(unknown)
     },
@@ -117,7 +117,7 @@ export const commodityRoutes: ReadonlyArray<Route> = [
       metrics.reduce((sum, name) => {
         const metric = getKnown(commodities.metrics, name)
         const { begin, end } = resolveRange(metric, from, to)
-        return sum + headBytes + lengthOfRange(metric.points, begin ?? undefined, end ?? undefined)
+        return sum + headBytes + measureRange(metric.points, begin ?? undefined, end ?? undefined)
       }, 0),
     read: ({ values: { from, metrics, to } }, { model: { commodities } }) =>
       Effect.sync(() =>

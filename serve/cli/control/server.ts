@@ -90,7 +90,7 @@ export const serveControl = Effect.fn("Control.serve")(function* (
 ) {
   const token = yield* Effect.sync(() => randomBytes(32).toString("base64url"))
   const app = makeControlApp(makeHandlers(administration, people), token)
-  const url = yield* listen(app, { what: "control channel", host, port: 0, setting: "LARDER_CONSOLE_PORT" })
+  const url = yield* listen(app, { name: "control channel", host, port: 0, setting: "LARDER_CONSOLE_PORT" })
   const file = controlFileIn(ledgerDirectory)
   yield* Effect.acquireRelease(
     Effect.try({

@@ -2,7 +2,7 @@
  * Data for the prices page: series and metrics, and their readings in a range of days, thinned if a chart cannot show
  * all. Summaries in words always cover all readings.
  */
-import { type CommodityModel, jsonOfRange, type Points, type SeriesModel } from "@larder/warehouse"
+import { type CommodityModel, type Points, type SeriesModel, serializeRange } from "@larder/warehouse"
 import { dayText } from "../web/html.ts"
 
 /** Something that can be drawn: a curated series, or a metric of the whole catalog. */
@@ -69,7 +69,7 @@ export const readRange = (
   from: string | undefined,
   to: string | undefined
 ): ReadonlyArray<ChartReading> =>
-  [...jsonOfRange(points, from, to).matchAll(/"date":"([^"]+)","value":([^},]+)\}/g)].map(
+  [...serializeRange(points, from, to).matchAll(/"date":"([^"]+)","value":([^},]+)\}/g)].map(
     ([, day = "", text = ""]) => ({ day, value: Number(text), text })
   )
 

@@ -14,7 +14,7 @@ const call = (number: number, stated: Partial<RequestRecord> = {}): RequestRecor
   ...stated
 })
 
-const ids = (lines: string) => lines.split("\n").map((line) => line.split("\u001f")[0])
+const listIds = (lines: string) => lines.split("\n").map((line) => line.split("\u001f")[0])
 
 describe("gathered calls", () => {
   it("returns the added calls once, in order", () => {
@@ -40,7 +40,7 @@ describe("gathered calls", () => {
     const bytes = gathering.bytes()
     const { calls, counts, lines } = gathering.take()
     assert.strictEqual(bytes, lines.length + 1)
-    assert.deepStrictEqual(ids(lines), ["req_6", "req_7", "req_8", "req_9", "req_10", "req_99"])
+    assert.deepStrictEqual(listIds(lines), ["req_6", "req_7", "req_8", "req_9", "req_10", "req_99"])
     const common = { key_id: "key_a", endpoint: "/v1/stores/{id}", status: 200 }
     assert.deepStrictEqual(counts, [
       { day: "2026-10-31", account_id: "acct_a", ...common, calls: 11 },
@@ -53,7 +53,7 @@ describe("gathered calls", () => {
     const gathering = gatherCalls(10_000)
     for (let number = 0; number < 5_000; number++) gathering.add(call(number))
     assert.deepStrictEqual(
-      ids(gathering.take().lines),
+      listIds(gathering.take().lines),
       Array.from({ length: 5_000 }, (_, number) => `req_${number}`)
     )
   })

@@ -45,7 +45,7 @@ const append = (part: Part, line: string) => {
   part.calls++
 }
 
-const partText = ({ bytes, end }: Part) => bytes.toString("latin1", 0, end)
+const decodePart = ({ bytes, end }: Part) => bytes.toString("latin1", 0, end)
 
 const parseCount = (account_id: string, [key, calls]: readonly [string, number]): Counted => {
   const [day = "", key_id = "", endpoint = "", status] = key.split(cellSeparator)
@@ -94,7 +94,7 @@ export const gatherCalls = (maxKept: number) => {
     take: (): Gathered => {
       const parts = [...accounts.values()].flatMap(({ current, parts }) => [...parts, current])
       const counts = [...accounts].flatMap(([id, account]) => [...account.counts].map((count) => parseCount(id, count)))
-      const taken = { lines: parts.map(partText).join("").trimEnd(), counts, calls }
+      const taken = { lines: parts.map(decodePart).join("").trimEnd(), counts, calls }
       accounts = new Map()
       calls = 0
       bytes = 0

@@ -12,7 +12,7 @@ import { type Gathered, gatherCalls } from "./gather-calls.ts"
 import { CallsByStatus, DailyCalls, lastUseDays, RequestLog, RequestRecord, type StatusQuery } from "./request-log.ts"
 
 const writeInterval = "500 millis"
-/** Smaller batches are written at each check, larger ones at once; others after up to `maxChecks` checks. */
+/** A batch between these sizes is written after `maxChecks` checks, any other at the next check. */
 const busy = { minBytes: 256 * 1024, maxBytes: 8 * 1024 * 1024, maxChecks: 10 }
 const pruneInterval = "10 seconds"
 /** The calls of ten busy accounts, or 150,000 of many quiet ones. Buffers double, so memory use may be twice this. */
@@ -79,7 +79,7 @@ const make = Effect.gen(function* () {
   let dropped = 0
   let isDropping = false
   let checks = 0
-  /** Calls per account since its last pruning. An earlier run may have left some, so the first call makes it due. */
+  /** Calls per account since its last pruning. The first call makes it due: an earlier process may have left some. */
   const unpruned = new Map<string, number>()
 
   const markWritten = ({ counts }: Gathered) => {
@@ -159,5 +159,5 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Stores the log in the console's tables. Calls still gathered when the scope ends are written then. */
+/** Stores the log in the console's tables. When the scope ends, the gathered calls are written. */
 export const layerRequestLog = Layer.effect(RequestLog, make)

@@ -1,5 +1,5 @@
 -- Auto-recharge of an account. `running` is the payment of the running recharge, at most one per account. `off_reason`
--- says why auto-recharge was switched off.
+-- is the reason why auto-recharge was switched off.
 create table console.recharge (
   account_id text primary key,
   is_on boolean not null,

@@ -12,8 +12,8 @@ import { writeLines } from "./lines.ts"
 import { measurePostgres } from "./postgres-trigrams.ts"
 import { measureScript, runScript } from "./processes.ts"
 import { measureScans } from "./scans.ts"
-import { megabytes, sidecarParts } from "./sizes.ts"
-import { kinds as described, type Kind, type Texts } from "./texts.ts"
+import { sidecarParts, toMegabytes } from "./sizes.ts"
+import { kinds as descriptions, type Kind, type Texts } from "./texts.ts"
 import type { Warehouse } from "./warehouse.ts"
 
 /** Argument of the scripts. */
@@ -49,13 +49,13 @@ const kinds = ["rare", "medium", "common", "absent", "comma", "apart"] as const 
 const perKind = 12
 
 const measureLarder = async ({ database, folder, home, key }: Options, texts: Task["texts"]) => {
-  const again = path.join(folder, "foods-again")
+  const rebuilt = path.join(folder, "foods-rebuilt")
   const server = await startServer(home)
   try {
-    const { seconds } = await measureScript("search-files.ts", { folder: again, database })
+    const { seconds } = await measureScript("search-files.ts", { folder: rebuilt, database })
     const milliseconds: Record<string, ReadonlyArray<number>> = {}
-    for (const [kind, some] of Object.entries(texts)) {
-      milliseconds[kind] = await callAll({ api: server.api, key, connections: 1 }, some, async (text, get) => {
+    for (const [kind, textsOfKind] of Object.entries(texts)) {
+      milliseconds[kind] = await callAll({ api: server.api, key, connections: 1 }, textsOfKind, async (text, get) => {
         const query = new URLSearchParams({ ingredient: text })
         return (await get(`/v1/branded-foods?${query}`)).milliseconds
       })
@@ -65,20 +65,20 @@ const measureLarder = async ({ database, folder, home, key }: Options, texts: Ta
     return { seconds, bytes, milliseconds } satisfies Alternative
   } finally {
     await server.stop()
-    rmSync(again, { recursive: true, force: true })
+    rmSync(rebuilt, { recursive: true, force: true })
   }
 }
 
 const measureScan = async (warehouse: Warehouse, texts: Task["texts"]) => {
   const milliseconds: Record<string, ReadonlyArray<number>> = {}
-  for (const [kind, some] of Object.entries(texts)) {
-    const scans = await measureScans(warehouse, "ingredients", some)
+  for (const [kind, textsOfKind] of Object.entries(texts)) {
+    const scans = await measureScans(warehouse, "ingredients", textsOfKind)
     milliseconds[kind] = scans.map((scan) => scan.milliseconds)
   }
   return { seconds: 0, bytes: 0, milliseconds } satisfies Alternative
 }
 
-const spreadText = (milliseconds: ReadonlyArray<number> = []) => {
+const formatSpread = (milliseconds: ReadonlyArray<number> = []) => {
   const { p50_ms, p99_ms } = describeSpread(milliseconds)
   return milliseconds.length === 0 ? "no such texts" : `${p50_ms} / ${p99_ms}`
 }
@@ -87,13 +87,13 @@ const printTables = (measured: Readonly<Record<string, Alternative>>) => {
   const entries = Object.entries(measured)
   const sizes = entries.map(([name, { bytes, seconds }]) => [
     name,
-    { "build, s": roundTo(seconds), "index, MB": megabytes(bytes) }
+    { "build, s": roundTo(seconds), "index, MB": toMegabytes(bytes) }
   ])
   console.table(Object.fromEntries(sizes))
   console.log("p50 / p99 in ms, one search at a time")
   const rows = kinds.map((kind) => [
-    described[kind],
-    Object.fromEntries(entries.map(([name, { milliseconds }]) => [name, spreadText(milliseconds[kind])]))
+    descriptions[kind],
+    Object.fromEntries(entries.map(([name, { milliseconds }]) => [name, formatSpread(milliseconds[kind])]))
   ])
   console.table(Object.fromEntries(rows))
 }

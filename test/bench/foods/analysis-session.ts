@@ -1,6 +1,6 @@
 /**
  * Runs the questions of `examples/analysis.sql` on the catalogue `larder.duckdb`, which combines the files of the data
- * sets, and on a snapshot, which is one file. A separate process, which prints the time of each question.
+ * sets, and on a snapshot, which is one file. Runs as a separate process, and prints the time of each question.
  */
 import { DuckDb, literal } from "@larder/warehouse"
 import { Effect } from "effect"
@@ -29,7 +29,7 @@ export interface Analysis {
 const rounds = 5
 const names = ["catalogue", "snapshot"] as const
 
-/** Queries both databases in turns in one session. It writes no temporary files: a query that needs more memory fails. */
+/** Queries both databases alternately in one session. A query that needs more memory fails: temporary files are disabled. */
 const queryBoth = (warehouses: Warehouses) =>
   Effect.gen(function* () {
     const db = yield* DuckDb.memory

@@ -1,6 +1,6 @@
 /**
  * Measures how fast releases become generations. JSON is compared with `unzip` of the same file to `/dev/null`, CSV with
- * DuckDB reading the same files into plain tables. Each pair runs in turns, each load into an empty home, with files in
+ * DuckDB reading the same files into plain tables. Each pair runs alternately, each load into an empty home, with files in
  * the page cache.
  */
 import { spawn, spawnSync } from "node:child_process"
@@ -10,7 +10,7 @@ import { roundTo } from "../statistics.ts"
 import { measureAnalysis } from "./analysis.ts"
 import { combineRounds, measureIngest, measureProcess, measureScript, type ProcessCost } from "./processes.ts"
 import { writeCsvRelease, writeJsonRelease } from "./releases.ts"
-import { measureBytes, measureSizes, megabytes } from "./sizes.ts"
+import { measureBytes, measureSizes, toMegabytes } from "./sizes.ts"
 
 const rounds = 3
 /** Maximum labels for the analysis: more may not fit into its memory. */
@@ -23,8 +23,8 @@ const unpack = (zip: string) =>
     ? measureProcess("unzip", () => spawn("unzip", ["-p", zip], { stdio: ["ignore", "ignore", "pipe"] }))
     : measureScript("inflate.ts", { zip })
 
-/** Runs two measurements in turns. */
-const inTurns = async <A extends ProcessCost, B extends ProcessCost>(
+/** Runs two measurements alternately. */
+const runAlternately = async <A extends ProcessCost, B extends ProcessCost>(
   first: () => Promise<A>,
   second: () => Promise<B>
 ) => {
@@ -46,10 +46,10 @@ export const measureJson = async (folder: string, foods: number) => {
   const release = await writeJsonRelease(folder, foods)
   const home = path.join(folder, "home")
   try {
-    const [unzip, ingest] = await inTurns(() => unpack(release.zip), ingestInto(home, release.zip))
+    const [unzip, ingest] = await runAlternately(() => unpack(release.zip), ingestInto(home, release.zip))
     return {
       foods: release.foods,
-      "zip, MB": megabytes(measureBytes(release.zip)),
+      "zip, MB": toMegabytes(measureBytes(release.zip)),
       "unzip, s": unzip.seconds,
       "published, s": ingest.seconds,
       "ended, s": ingest.ended,
@@ -80,11 +80,11 @@ export const measureCsv = async (folder: string, labels: number) => {
   }
   try {
     const fromZip = await ingestInto(home, release.zip)()
-    const [tables, ingest] = await inTurns(readTables, ingestInto(home, release.unpacked))
+    const [tables, ingest] = await runAlternately(readTables, ingestInto(home, release.unpacked))
     return {
       times: {
         labels: release.foods,
-        "files, MB": megabytes(measureBytes(release.unpacked)),
+        "files, MB": toMegabytes(measureBytes(release.unpacked)),
         "DuckDB read_csv, s": tables.seconds,
         "published, s": ingest.seconds,
         "ended, s": ingest.ended,
@@ -93,7 +93,7 @@ export const measureCsv = async (folder: string, labels: number) => {
         "peak memory, MB": ingest.peak_mb,
         "from the zip, s": fromZip.ended
       },
-      sizes: { labels: release.foods, "plain tables, MB": megabytes(tablesBytes), ...measureSizes(home) },
+      sizes: { labels: release.foods, "plain tables, MB": toMegabytes(tablesBytes), ...measureSizes(home) },
       analysis: labels <= maxAnalysed ? await measureAnalysis(home) : undefined
     }
   } finally {

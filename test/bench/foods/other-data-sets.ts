@@ -3,7 +3,7 @@ import { addGeneration } from "../../support/more-generations.ts"
 import { start } from "../../support/programs.ts"
 import { roundTo } from "../statistics.ts"
 import { measureProcess } from "./processes.ts"
-import { measureBytes, megabytes } from "./sizes.ts"
+import { measureBytes, toMegabytes } from "./sizes.ts"
 
 const ingestPrices = (home: string) =>
   measureProcess("larder-ingest", () =>
@@ -12,14 +12,14 @@ const ingestPrices = (home: string) =>
 
 export const measureOtherRuns = async (home: string, foods: number) => {
   await ingestPrices(home)
-  const measureGrowth = async (what: string, work: () => Promise<unknown>) => {
+  const measureGrowth = async (name: string, work: () => Promise<unknown>) => {
     const before = measureBytes(`${home}/warehouse/objects`)
     const startedAt = performance.now()
     await work()
     const seconds = roundTo((performance.now() - startedAt) / 1000, 2)
     return [
-      what,
-      { foods, seconds, "new parts, MB": megabytes(measureBytes(`${home}/warehouse/objects`) - before) }
+      name,
+      { foods, seconds, "new parts, MB": toMegabytes(measureBytes(`${home}/warehouse/objects`) - before) }
     ] as const
   }
   const rows = [

@@ -28,8 +28,8 @@ const measure = ({ lines, texts }: Pick<Task, "lines" | "texts">) =>
     const buildMilliseconds = yield* measureRun(indexes)
     yield* run("vacuum analyze food")
     const milliseconds: Record<string, ReadonlyArray<number>> = {}
-    for (const [kind, some] of Object.entries(texts)) {
-      milliseconds[kind] = yield* Effect.forEach(some, (text) =>
+    for (const [kind, textsOfKind] of Object.entries(texts)) {
+      milliseconds[kind] = yield* Effect.forEach(textsOfKind, (text) =>
         measureRun([`select fdc_id from food where ingredients ilike ${literal(`%${text}%`)} order by fdc_id limit 50`])
       )
     }

@@ -22,7 +22,7 @@ const readPeakMemory = (pid: number | undefined) => {
 }
 
 /** Fails with the stderr of the process if the process fails. */
-export const measureProcess = async (what: string, begin: () => ChildProcess): Promise<ProcessCost> => {
+export const measureProcess = async (command: string, begin: () => ChildProcess): Promise<ProcessCost> => {
   const startedAt = performance.now()
   const child = begin()
   let peak = 0
@@ -30,7 +30,7 @@ export const measureProcess = async (what: string, begin: () => ChildProcess): P
     peak = Math.max(peak, readPeakMemory(child.pid))
   }, 20)
   const { code, signal, stderr } = await waitForExit(child).finally(() => clearInterval(sampling))
-  if (code !== 0) throw new Error(`${what} ended with ${code ?? signal}:\n${stderr}`)
+  if (code !== 0) throw new Error(`${command} exited with ${code ?? signal}:\n${stderr}`)
   return { seconds: (performance.now() - startedAt) / 1000, peak_mb: peak === 0 ? undefined : Math.round(peak) }
 }
 
@@ -47,7 +47,7 @@ export const measureScript = (file: string, task: unknown) => measureProcess(fil
 /** Runs a script, and parses the JSON that it prints. */
 export const runScript = async <A>(file: string, task: unknown): Promise<A> => {
   const { code, signal, stderr, stdout } = await waitForExit(startScript(file, task, "pipe"))
-  if (code !== 0) throw new Error(`${file} ended with ${code ?? signal}:\n${stderr}`)
+  if (code !== 0) throw new Error(`${file} exited with ${code ?? signal}:\n${stderr}`)
   return JSON.parse(stdout) as A
 }
 

@@ -29,7 +29,7 @@ const write = async (task: Task) => {
   return { foods, unpacked: path.join(task.folder, task.name), zip: path.join(task.folder, `${task.name}.zip`) }
 }
 
-/** Writes the zip of a JSON release with about this number of current foods, which name their earlier versions. */
+/** Writes the zip of a JSON release with about this number of current foods. Each names its earlier versions. */
 export const writeJsonRelease = (folder: string, foods: number) => {
   const size = makeSize(foods * versionsPerProduct, versionsPerProduct)
   return write({ folder, name: `json-${foods}`, form: "json", size, zipped: true })

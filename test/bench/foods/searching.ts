@@ -17,7 +17,7 @@ interface SearchTimes {
   readonly later: ReadonlyArray<number>
 }
 
-const searchPath = (query: Readonly<Record<string, string>>) => `/v1/branded-foods?${new URLSearchParams(query)}`
+const buildSearchPath = (query: Readonly<Record<string, string>>) => `/v1/branded-foods?${new URLSearchParams(query)}`
 /** Does not parse the 50 records, which would delay the other connections. */
 const findCursor = (body: string) => /"next_cursor":"([^"]+)"\}$/.exec(body.slice(-300))?.[1]
 
@@ -25,11 +25,11 @@ const measureTimes = async (home: string, key: string, connections: number, sear
   const server = await startServer(home)
   try {
     return await callAll({ api: server.api, key, connections }, searches, async ({ group, query }, get) => {
-      const first = await get(searchPath(query))
+      const first = await get(buildSearchPath(query))
       const later: Array<number> = []
       let cursor = findCursor(first.body)
       while (cursor !== undefined && later.length < maxLaterPages) {
-        const page = await get(searchPath({ ...query, cursor }))
+        const page = await get(buildSearchPath({ ...query, cursor }))
         later.push(page.milliseconds)
         cursor = findCursor(page.body)
       }
@@ -40,33 +40,33 @@ const measureTimes = async (home: string, key: string, connections: number, sear
   }
 }
 
-const toRow = (one: ReadonlyArray<SearchTimes>, eight: ReadonlyArray<SearchTimes>) => {
-  const first = describeSpread(one.map((times) => times.first))
-  const later = one.flatMap((times) => times.later)
-  const more = describeSpread(later)
-  const busy = describeSpread(eight.map((times) => times.first))
+const toRow = (single: ReadonlyArray<SearchTimes>, concurrent: ReadonlyArray<SearchTimes>) => {
+  const first = describeSpread(single.map((times) => times.first))
+  const later = single.flatMap((times) => times.later)
+  const laterSpread = describeSpread(later)
+  const busy = describeSpread(concurrent.map((times) => times.first))
   return {
-    searches: one.length,
+    searches: single.length,
     "p50, ms": first.p50_ms,
     "p99, ms": first.p99_ms,
-    ...(later.length > 0 && { "later pages, p50": more.p50_ms, "later, p99": more.p99_ms }),
+    ...(later.length > 0 && { "later pages, p50": laterSpread.p50_ms, "later, p99": laterSpread.p99_ms }),
     "8 at once, p50": busy.p50_ms,
     "8, p99": busy.p99_ms
   }
 }
 
 export const measureSearches = async (home: string, key: string, searches: ReadonlyArray<Search>) => {
-  const one = await measureTimes(home, key, 1, searches)
-  const eight = await measureTimes(home, key, 8, searches)
-  const groups = [...new Set(one.map(({ group }) => group))].sort()
+  const single = await measureTimes(home, key, 1, searches)
+  const concurrent = await measureTimes(home, key, 8, searches)
+  const groups = [...new Set(single.map(({ group }) => group))].sort()
   const isInGroup = (group: string) => (times: SearchTimes) => times.group === group
   console.table({
     ...Object.fromEntries(
-      groups.map((group) => [group, toRow(one.filter(isInGroup(group)), eight.filter(isInGroup(group)))])
+      groups.map((group) => [group, toRow(single.filter(isInGroup(group)), concurrent.filter(isInGroup(group)))])
     ),
-    "ALL, MIXED": toRow(one, eight)
+    "ALL, MIXED": toRow(single, concurrent)
   })
-  const all = describeSpread(one.flatMap(({ first, later }) => [first, ...later]))
+  const all = describeSpread(single.flatMap(({ first, later }) => [first, ...later]))
   console.table({
     "B3 p50, ms (≤ 5)": { measured: all.p50_ms },
     "B3 p99, ms (≤ 25)": { measured: all.p99_ms }
@@ -93,7 +93,7 @@ export const compareWithScan = async (warehouse: Warehouse, home: string, key: s
         { api: server.api, key, connections: 1 },
         [...rare.entries()],
         async ([i, text], get) => {
-          const { body, milliseconds } = await get(searchPath({ [filter]: text }))
+          const { body, milliseconds } = await get(buildSearchPath({ [filter]: text }))
           compareFound(text, scans[i], body)
           return milliseconds
         }

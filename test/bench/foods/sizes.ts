@@ -27,7 +27,7 @@ export const measureBytes = (file: string): number => {
   return readdirSync(file).reduce((sum, name) => sum + measureBytes(path.join(file, name)), 0)
 }
 
-export const megabytes = (bytes: number) => Number((bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0))
+export const toMegabytes = (bytes: number) => Number((bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0))
 
 const describePart = (file: string) => {
   if (file.startsWith("records.")) return "records"
@@ -42,5 +42,5 @@ export const measureSizes = (home: string) => {
     const part = describePart(name)
     sizes[part] = (sizes[part] ?? 0) + bytes
   }
-  return Object.fromEntries(Object.entries(sizes).map(([part, bytes]) => [`${part}, MB`, megabytes(bytes)]))
+  return Object.fromEntries(Object.entries(sizes).map(([part, bytes]) => [`${part}, MB`, toMegabytes(bytes)]))
 }

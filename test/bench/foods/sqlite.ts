@@ -35,6 +35,8 @@ const measureSearch = (text: string) => {
   search.all(`ingredients : "${text}"`)
   return performance.now() - searchStartedAt
 }
-const milliseconds = Object.fromEntries(Object.entries(texts).map(([kind, some]) => [kind, some.map(measureSearch)]))
+const milliseconds = Object.fromEntries(
+  Object.entries(texts).map(([kind, textsOfKind]) => [kind, textsOfKind.map(measureSearch)])
+)
 console.log(JSON.stringify({ seconds, bytes: statSync(file).size - tableBytes, milliseconds } satisfies Alternative))
 db.close()

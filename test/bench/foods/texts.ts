@@ -34,10 +34,10 @@ const Phrase = Schema.Struct({ phrase: Schema.String })
 const Sample = Schema.Struct({ labels: Schema.Int })
 const Counts = Schema.Struct({ counts: Schema.Array(Schema.Int) })
 
-const labels = (column: string) => `select lower(${column}) as text from branded_food.current_food`
+const selectTexts = (column: string) => `select lower(${column}) as text from branded_food.current_food`
 /** About `size` labels, the same ones each time. */
 const selectSample = (column: string, foods: number, size: number) =>
-  `${labels(column)} where hash(fdc_id) % ${Math.max(1, Math.round(foods / size))} = 0`
+  `${selectTexts(column)} where hash(fdc_id) % ${Math.max(1, Math.round(foods / size))} = 0`
 
 const shuffle = <A>(list: Iterable<A>, chance: Chance): Array<A> => {
   const all = [...list]
@@ -62,7 +62,7 @@ const listParts = (word: string) => {
 const countLabels = async ({ all }: Warehouse, column: string, texts: ReadonlyArray<string>) => {
   if (texts.length === 0) return []
   const columns = texts.map((text) => `count(*) filter (contains(text, ${literal(text)}))::integer`)
-  const [row] = await all(Counts, `select [${columns.join(", ")}] as counts from (${labels(column)})`)
+  const [row] = await all(Counts, `select [${columns.join(", ")}] as counts from (${selectTexts(column)})`)
   return row?.counts ?? []
 }
 

@@ -20,7 +20,7 @@ const selectCounts = `
   from storefront.product`
 
 /** Fails if they differ. */
-export const requireAll = async (home: string, written: Written) => {
+export const requireSameCounts = async (home: string, written: Written) => {
   const [counts] = await withWarehouse(databaseFile(home, "storefronts"), ({ all }) => all(Counts, selectCounts))
   const { images, price_sum, products, variants } = written
   const expected = { products, variants, images, cents: Number(price_sum.replace(".", "")) }

@@ -5,17 +5,17 @@
 import { rmSync } from "node:fs"
 import { cpus } from "node:os"
 import path from "node:path"
-import { measureBytes, megabytes } from "../foods/sizes.ts"
+import { measureBytes, toMegabytes } from "../foods/sizes.ts"
 import { roundTo } from "../statistics.ts"
 import { inTemporaryFolder } from "../temporary-folder.ts"
-import { requireAll } from "./loaded.ts"
+import { requireSameCounts } from "./loaded.ts"
 import { type Kind, kinds, record } from "./recordings.ts"
 import { measureRun, type RunCost } from "./run-cost.ts"
 
 /** Small loads run three times. Large ones take long enough for one measurement. */
 const countRounds = (products: number) => (products < 100_000 ? 3 : 1)
 
-const measureOne = async (folder: string, kind: Kind, products: number) => {
+const measureKind = async (folder: string, kind: Kind, products: number) => {
   const recordings = path.join(folder, "recordings")
   const home = path.join(folder, "home")
   try {
@@ -24,7 +24,7 @@ const measureOne = async (folder: string, kind: Kind, products: number) => {
     for (let round = 0; round < countRounds(products); round++) {
       rmSync(home, { recursive: true, force: true })
       rounds.push(await measureRun(home, recordings))
-      await requireAll(home, written)
+      await requireSameCounts(home, written)
     }
     const sorted = rounds.toSorted((a, b) => a.staged.cpu_seconds - b.staged.cpu_seconds)
     const middle = sorted[Math.floor(sorted.length / 2)]
@@ -34,7 +34,7 @@ const measureOne = async (folder: string, kind: Kind, products: number) => {
       kind,
       products,
       stores,
-      "recorded, MB": megabytes(measureBytes(recordings)),
+      "recorded, MB": toMegabytes(measureBytes(recordings)),
       "staged, s": roundTo(staged.seconds),
       "published, s": roundTo(published.seconds),
       "products/s": Math.round(products / staged.seconds),
@@ -48,7 +48,7 @@ const measureOne = async (folder: string, kind: Kind, products: number) => {
   }
 }
 
-type Row = Awaited<ReturnType<typeof measureOne>>
+type Row = Awaited<ReturnType<typeof measureKind>>
 
 const formatCount = (count: number) => count.toLocaleString("en-US")
 
@@ -79,7 +79,7 @@ export const measureStorefronts = async (products: ReadonlyArray<number>) => {
     for (const kind of kinds) {
       for (const size of chooseSizes(kind, sizes)) {
         const startedAt = performance.now()
-        rows.push(await measureOne(folder, kind, size))
+        rows.push(await measureKind(folder, kind, size))
         console.log(
           `${kind}, ${formatCount(size)} products: done in ${roundTo((performance.now() - startedAt) / 1000)} s`
         )

@@ -22,7 +22,7 @@ interface Round {
   readonly bytes: number
 }
 
-const percent = (part: number, whole: number) => `${((part / whole) * 100).toFixed(1)} %`
+const formatPercent = (part: number, whole: number) => `${((part / whole) * 100).toFixed(1)} %`
 const formatCount = (count: number) => Math.round(count).toLocaleString("en-US")
 
 const measure = (count: number, folder: string) =>
@@ -68,12 +68,12 @@ const printWeeks = (rounds: ReadonlyArray<Round>) => {
       "stores read": formatCount(mean(days, ({ read }) => read)),
       "stores that changed": formatCount(mean(days, ({ changed }) => changed)),
       requests: formatCount(mean(days, ({ requests }) => requests)),
-      "of the first": percent(
+      "of the first": formatPercent(
         mean(days, ({ requests }) => requests),
         first.requests
       ),
       "bytes of payload": formatCount(mean(days, ({ bytes }) => bytes)),
-      "of the first, bytes": percent(
+      "of the first, bytes": formatPercent(
         mean(days, ({ bytes }) => bytes),
         first.bytes
       )

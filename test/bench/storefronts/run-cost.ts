@@ -57,9 +57,9 @@ export const measureRun = async (home: string, folder: string): Promise<RunCost>
   }, 50)
   const { code, signal, stderr, stdout } = await waitForExit(child).finally(() => clearInterval(sampling))
   const seconds = (Date.now() - startedAt) / 1000
-  if (code !== 0) throw new Error(`larder-ingest ended with ${code ?? signal}:\n${stderr}`)
+  if (code !== 0) throw new Error(`larder-ingest exited with ${code ?? signal}:\n${stderr}`)
   const run = JSON.parse(stdout) as RunLine
-  if (run.outcome !== "published") throw new Error(`The run ended as ${run.outcome}:\n${stdout}${stderr}`)
+  if (run.outcome !== "published") throw new Error(`The outcome of the run is ${run.outcome}:\n${stdout}${stderr}`)
   const stagedAt = Date.parse(run.finished_at)
   const last = samples.at(-1)
   const staged = samples.findLast(({ at }) => at <= stagedAt) ?? last

@@ -54,7 +54,7 @@ const layerConsole = (folder: string, now: () => number) => {
         samples: () => undefined,
         processor: "simulator"
       })
-      url = yield* listen(app, { what: "console", host: "127.0.0.1", port: 0, setting: "LARDER_CONSOLE_PORT" })
+      url = yield* listen(app, { name: "console", host: "127.0.0.1", port: 0, setting: "LARDER_CONSOLE_PORT" })
       return Address.of({ url })
     })
   )

@@ -1,4 +1,4 @@
-/** Writes the records and the search index of branded foods, which follow from the database alone. */
+/** Builds the records and the search index of branded foods from their database alone. */
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { Worker } from "node:worker_threads"
@@ -100,12 +100,12 @@ export const readNewestRun = (db: DuckDb["Service"]) =>
 
 /** Opens the folder and reads its first and last record, so that unusable files are never published. */
 const verify = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string) {
-  const failed = (cause: unknown) =>
+  const toError = (cause: unknown) =>
     new FoodFilesNotWritten({
       step: "verifying them",
       cause: cause instanceof FoodFilesDamaged ? new Error(`${cause.file} ${cause.reason}`) : cause
     })
-  const foods = yield* Effect.mapError(openFoods(folder), failed)
+  const foods = yield* Effect.mapError(openFoods(folder), toError)
   for (const { fdc_id } of yield* db.all(Id, firstAndLast)) {
     if (fdc_id === null) continue // the table is empty
     yield* Effect.try({
@@ -114,12 +114,12 @@ const verify = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: strin
         if (record === undefined) throw new Error(`${recordFiles.index} lacks the record ${fdc_id}`)
         JSON.parse(record)
       },
-      catch: failed
+      catch: toError
     })
   }
 }, Effect.scoped)
 
-/** `folder` is new; nothing else uses `db`. `useThreads`: threads do even short work, so the event loop stays free. */
+/** `folder` is new; nothing else uses `db`. With `useThreads`, threads do even short work: the event loop stays free. */
 export const buildFoods = Effect.fn("Foods.build")(function* (
   db: DuckDb["Service"],
   folder: string,

@@ -7,7 +7,10 @@ import { indexRecords } from "../records.ts"
 import { endOfWord, hashJunction, hashStart, mixHash, nearestByte, startOfWord, wordBytes } from "../tokenizer.ts"
 import { VocabularyBuilder } from "../vocabulary.ts"
 
-/** Hash buckets of the junctions. More cause cache misses; fewer, look-ups: several hundred at 2 M ingredient texts. */
+/**
+ * Number of hash buckets of the junctions. More would cause cache misses while building. Fewer would make a search check
+ * more texts: several hundred at 2 M ingredient texts.
+ */
 const countBuckets = (documents: number) => 2 ** Math.min(18, Math.max(8, Math.floor(Math.log2(documents + 1)) - 1))
 
 class TokenIndex {
