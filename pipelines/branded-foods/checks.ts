@@ -11,7 +11,7 @@ const labelsLosingNutrients = `
   where not list_has_all(${nutrientIds("s")}, ${nutrientIds("l")})`
 
 const selectCurrent = (versions: string) => `select fdc_id from ${versions} where is_current`
-const current = selectCurrent("live.branded_food.version")
+const liveCurrentLabels = selectCurrent("live.branded_food.version")
 
 /** Forms with fewer rows are not checked: small forms legitimately vary by more than 5 %. */
 const minCheckedRows = 10_000
@@ -45,7 +45,7 @@ export const brandedFoodChecks: ReadonlyArray<Check> = [
   shrinkage({
     name: "current_labels_do_not_shrink",
     what: "current labels",
-    before: `select count(*) from (${current})`,
+    before: `select count(*) from (${liveCurrentLabels})`,
     now: `select count(*) from (${selectCurrent("branded_food.version")})`,
     percent: 5
   }),
@@ -59,8 +59,8 @@ export const brandedFoodChecks: ReadonlyArray<Check> = [
   shrinkage({
     name: "current_labels_keep_nutrients",
     what: "current labels with each nutrient that they had",
-    before: `select count(*) from (${current})`,
-    now: `(select count(*) from (${current})) - (select count(*) ${labelsLosingNutrients} and fdc_id in (${current}))`,
+    before: `select count(*) from (${liveCurrentLabels})`,
+    now: `(select count(*) from (${liveCurrentLabels})) - (select count(*) ${labelsLosingNutrients} and fdc_id in (${liveCurrentLabels}))`,
     percent: 2
   }),
   {
@@ -79,7 +79,7 @@ export const brandedFoodChecks: ReadonlyArray<Check> = [
   error(
     "products_have_one_current_label",
     "every product (data source and barcode) that is loaded has exactly one current label, and it is loaded",
-    // without a barcode, a history is the label and the versions that only this label names
+    // without a barcode, a history consists of the label and the versions that no other label names
     `select data_source, gtin_14, count(*) filter (where is_current and is_loaded) as current
      from branded_food.version
      where gtin_14 is not null

@@ -12,7 +12,7 @@ import { loadForms } from "./stage/load-forms.ts"
 
 const protein = { nutrient_id: 1003, amount: "3.3333333" }
 
-/** Each label has another oddity of the source, in both forms if both can state it. */
+/** Each label has a different oddity of the source, in both forms if both can state it. */
 const labels: ReadonlyArray<Label> = [
   aLabel({
     fdc_id: 1001,
@@ -172,8 +172,8 @@ const loadRelease = Effect.fnUntraced(function* (forms: ReadonlyArray<ReleaseFor
       const rows: Record<string, unknown> = { left_out, counts }
       for (const [name, query] of Object.entries(queries)) {
         const found = yield* staging.db.all(Json, `select to_json(found)::varchar as row from (${query}) found`)
-        const stated = ({ row }: typeof Json.Type) => Object.entries(row).filter(([, value]) => value !== null)
-        rows[name] = found.map((row) => Object.fromEntries(stated(row)))
+        const listValues = ({ row }: typeof Json.Type) => Object.entries(row).filter(([, value]) => value !== null)
+        rows[name] = found.map((row) => Object.fromEntries(listValues(row)))
       }
       return rows
     })

@@ -2,10 +2,10 @@
 import { createHash } from "node:crypto"
 import { countries, derivations, nutrients } from "./normalise/dictionaries.ts"
 
-/** Raise it by one whenever the same release gives other rows, and record the new golden rows (docs/contributing.md). */
+/** Raise it by one if the same release becomes different rows, and record the new golden rows (docs/contributing.md). */
 export const labelMappingVersion = 1
 
-/** Recorded as `mapping_sha256`: the version, and the data that, besides the code, affects the rows. */
+/** Recorded as `mapping_sha256`: a hash of the version and of the data that affects the rows. */
 export const labelMappingHash = createHash("sha256")
   .update(JSON.stringify([labelMappingVersion, nutrients, derivations, countries()]))
   .digest("hex")

@@ -17,7 +17,7 @@ import { loadForms, type StagedForm } from "./stage/load-forms.ts"
 
 const advice = "This run published nothing; the previous generation stays live."
 
-const noFormRead = (left_out: ReadonlyArray<FeedLeftOut>) => {
+const makeNothingReadError = (left_out: ReadonlyArray<FeedLeftOut>) => {
   const reasons = [...new Set(left_out.map(({ reason }) => reason))]
   return left_out.some(({ kind }) => kind === "untrusted")
     ? new ReadFailed({ faults: [...reasons, advice], left_out })
@@ -31,7 +31,7 @@ const failWithoutRelease = ({ message: reason }: Error) => {
     kind: "unreachable" as const,
     reason
   }))
-  return Effect.fail(noFormRead(left_out))
+  return Effect.fail(makeNothingReadError(left_out))
 }
 
 const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, number) => total + number, 0)
@@ -48,7 +48,7 @@ const rejectedRows = `
     arg_min(if(feed like '%.csv', 'record ', 'line ') || position || ': ' || reason, position) as first
   from ingest.reject group by raw_sha256, feed`
 
-const payloadFields = ({ bytes, content_type, fetched_at, url }: FetchedPayload) => ({
+const pickPayloadFields = ({ bytes, content_type, fetched_at, url }: FetchedPayload) => ({
   url,
   fetched_at,
   bytes,
@@ -75,7 +75,7 @@ const recordPayloads = Effect.fnUntraced(function* (
       rawFileTable,
       files.map((file) => ({
         ...source,
-        ...payloadFields(file),
+        ...pickPayloadFields(file),
         raw_sha256: file.sha256,
         // files without labels, such as dictionaries, have no rows
         rows_read: rows_read.get(file.url) ?? 0,
@@ -99,7 +99,7 @@ const recordPayloads = Effect.fnUntraced(function* (
 const recordAddresses = ({ run_id, staging }: RunContext, moved: ReadonlyArray<MovedPayload>) =>
   staging.add(
     rawFileTable,
-    moved.map(({ file, payload }) => ({ ...payload, pipeline: "branded-foods", run_id, ...payloadFields(file) }))
+    moved.map(({ file, payload }) => ({ ...payload, pipeline: "branded-foods", run_id, ...pickPayloadFields(file) }))
   )
 
 export const readBrandedFoods = Effect.fn("brandedFoods.read")(
@@ -114,7 +114,7 @@ export const readBrandedFoods = Effect.fn("brandedFoods.read")(
     yield* recordAddresses(run, moved)
     const { left_out: untrusted, staged } = yield* loadForms(run, fetched.forms, previous.nutrientNumbers)
     const left_out = [...fetched.left_out, ...untrusted]
-    if (staged.length + known.length === 0) return yield* noFormRead(left_out)
+    if (staged.length + known.length === 0) return yield* makeNothingReadError(left_out)
     const rows_rejected = yield* recordPayloads(run, staged, previous.unknownFields)
     const knownRejected = sum(known.map((payload) => payload.rows_rejected))
     const knownRead = sum(known.map((payload) => payload.rows_read))

@@ -2,13 +2,13 @@
 import type { Check } from "@larder/warehouse"
 import { error, shrinkage, warning } from "../run/severity.ts"
 
-const listed = (sighting: string) => `from ${sighting} where kind = 'product' and is_listed`
+const fromListed = (sighting: string) => `from ${sighting} where kind = 'product' and is_listed`
 
 /** Products that are no longer listed, although no complete list of their store shows that they are gone. */
 const vanished = `
   select count(*)
-  from (${listed("live.storefront.sighting")}) l
-  anti join (${listed("storefront.sighting")}) s using (id)
+  from (${fromListed("live.storefront.sighting")}) l
+  anti join (${fromListed("storefront.sighting")}) s using (id)
   anti join (from ingest.store_read where run_id = getvariable('run_id') and has_all_products and is_taken) r using (store_id)`
 
 export const checks: ReadonlyArray<Check> = [
@@ -17,8 +17,8 @@ export const checks: ReadonlyArray<Check> = [
   shrinkage({
     name: "products_do_not_shrink",
     what: "products",
-    before: `select count(*) ${listed("live.storefront.sighting")}`,
-    now: `(select count(*) ${listed("live.storefront.sighting")}) - (${vanished})`,
+    before: `select count(*) ${fromListed("live.storefront.sighting")}`,
+    now: `(select count(*) ${fromListed("live.storefront.sighting")}) - (${vanished})`,
     percent: 5
   }),
   error(

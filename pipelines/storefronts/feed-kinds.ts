@@ -37,8 +37,8 @@ interface FeedKind {
   readonly fields: Partial<Readonly<Record<OptionalField, ReadonlyArray<string>>>>
 }
 
-/** One request, for a file of any size. Some row must have each of the `required` fields. */
-const oneFile =
+/** One request, for a file of any size. Each `required` field must occur in some row. */
+const makeFileReader =
   (decode: ReadFile, required: ReadonlyArray<string> = []): FeedKind["read"] =>
   (store, take, policy) =>
     readFeedFile(store, { decode, required }, take, policy)
@@ -80,7 +80,7 @@ export const feedKinds: Readonly<Record<ListedStore["kind"], FeedKind>> = {
   },
   // a product export
   "shopify-csv": {
-    read: oneFile(readShopifyCsv), // the header of an export shows whether its columns are there
+    read: makeFileReader(readShopifyCsv), // the header of an export shows whether its columns are there
     isFile: true,
     fields: {
       vendor: exportColumns.vendor,
@@ -99,7 +99,7 @@ export const feedKinds: Readonly<Record<ListedStore["kind"], FeedKind>> = {
   },
   // a feed for Google Merchant Center: RSS, Atom, TSV or CSV
   "google-merchant": {
-    read: oneFile(readGoogleMerchant, ["price"]),
+    read: makeFileReader(readGoogleMerchant, ["price"]),
     isFile: true,
     omitsEmptyFields: true,
     fields: {

@@ -19,10 +19,10 @@ interface StoreReadContext {
   readonly list_fetched_at: string
   readonly staging: Staging
   readonly rows: Effect.Success<ReturnType<typeof stageRows>>
-  readonly known: FindKnownProducts
+  readonly findKnown: FindKnownProducts
 }
 
-/** A reject that does not identify its product or collection may be one that is already known. */
+/** A reject that does not identify its product or collection may be a known one, so nothing is withdrawn. */
 const checkUnnamedRejects = (read: StoreRead, collections: number, products: number): StoreRead => {
   if (read.fetch_status === "failed" || products + collections === 0) return read
   const has_all_products = read.has_all_products && products === 0
@@ -34,13 +34,13 @@ const checkUnnamedRejects = (read: StoreRead, collections: number, products: num
   })
 }
 
-export const readStore = Effect.fn("Storefronts.readStore")(function* (store: ListedStore, target: StoreReadContext) {
+export const readStore = Effect.fn("Storefronts.readStore")(function* (store: ListedStore, context: StoreReadContext) {
   const progress = yield* Progress
-  const { list_fetched_at, rows, run_id, staging } = target
+  const { list_fetched_at, rows, run_id, staging } = context
   const began = yield* Clock.currentTimeMillis
   const feed = feedName(store)
   yield* progress.advance({ started: feed })
-  const about = { pipeline, feed, run_id }
+  const source = { pipeline, feed, run_id }
   const payloads = new Map<string, { readonly raw: FetchedPayload; rows_read: number; rows_rejected: number }>()
   const unnamedRejects = { products: 0, collections: 0 }
   const take = Effect.fnUntraced(function* (batch: Parameters<TakeRows<never, never>>[0], raw: FetchedPayload) {
@@ -55,19 +55,19 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
       batch.rejects.length - batch.rejected.length
     yield* staging.add(
       rejectTable,
-      batch.rejects.map((reject) => ({ ...about, raw_sha256, ...reject }))
+      batch.rejects.map((reject) => ({ ...source, raw_sha256, ...reject }))
     )
     yield* progress.advance({ rows: count })
   })
-  const ended = yield* feedKinds[store.kind]
-    .read(store, take, storePolicy, target.known(store))
+  const result = yield* feedKinds[store.kind]
+    .read(store, take, storePolicy, context.findKnown(store))
     .pipe(Effect.catchTag("Unread", Effect.die)) // each reader turns it into an outcome
-  const read = checkUnnamedRejects(ended, unnamedRejects.collections, unnamedRejects.products)
+  const read = checkUnnamedRejects(result, unnamedRejects.collections, unnamedRejects.products)
   const all = [...payloads.values()]
   yield* staging.add(
     rawFileTable,
     all.map(({ raw: { bytes, content_type, fetched_at, sha256: raw_sha256, url }, ...counts }) => ({
-      ...about,
+      ...source,
       ...counts,
       raw_sha256,
       url,

@@ -14,12 +14,12 @@ import { feedKinds } from "./feed-kinds.ts"
 import { readKnownStores, stageKnownProducts } from "./known-stores.ts"
 import { mappingHash } from "./mapping-version.ts"
 import { assembleProducts } from "./normalise/assemble.ts"
-import { dictionary } from "./normalise/category/dictionary.ts"
+import { loadDictionary } from "./normalise/category/dictionary.ts"
 import { readStore } from "./read-store.ts"
 import { isAccepted, outcomes } from "./source/crawl/outcome.ts"
 import { feedName, type ReadStore } from "./source/crawl/store-read.ts"
 import { pickDueStores } from "./source/due.ts"
-import { listAddress, listName, withOperatorFiles } from "./source/operator-files.ts"
+import { findListName, listAddress, withOperatorFiles } from "./source/operator-files.ts"
 import { parseStoreList, StoreListUnusable } from "./source/store-list.ts"
 import { checkReads, discardRejectedReads } from "./stage/check-reads.ts"
 import { stageRows } from "./stage/stage-rows.ts"
@@ -89,7 +89,7 @@ const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext
 
 const Staged = Schema.Struct({ rows: Schema.Int })
 
-/** Dies unless the rows read are the rejected, the silent (nothing to store) and the staged ones, each once. */
+/** Dies unless each row that was read is rejected, silent (nothing to store) or staged. */
 const checkCounts = Effect.fnUntraced(function* (
   { staging }: RunContext,
   result: Pick<ReadResult, "rows_read" | "rows_silent" | "rows_rejected">
@@ -111,20 +111,24 @@ export const readStorefronts = Effect.fn("storefronts.read")(
     const origin = yield* Origin
     const previous = yield* readKnownStores(run)
     const originWithFiles = yield* withOperatorFiles(origin, run.stores)
-    const shownListName = yield* listName(origin, run.stores)
+    const shownListName = yield* findListName(origin, run.stores)
     const { results, result, stores } = yield* Effect.gen(function* () {
       const { fetched_at: list_fetched_at, stores: all } = yield* readList(shownListName)
       const due = yield* pickDueStores({ ...run, mapping: mappingHash }, all, list_fetched_at)
       const stores = { listed: all.length, not_due: all.length - due.length }
       if (due.length === 0) return { results: [], result: noRows, stores }
-      yield* readHandEdited(dictionary)
+      yield* readHandEdited(loadDictionary)
       yield* progress.expect(due.length)
       const folder = path.dirname(run.staging.file)
       const rows = yield* stageRows(run.staging.db, folder)
-      const known = yield* stageKnownProducts(run.staging.db, run.layout, previous)
-      const read = yield* Effect.forEach(due, (store) => readStore(store, { ...run, list_fetched_at, rows, known }), {
-        concurrency: maxConcurrentStores
-      })
+      const findKnown = yield* stageKnownProducts(run.staging.db, run.layout, previous)
+      const read = yield* Effect.forEach(
+        due,
+        (store) => readStore(store, { ...run, list_fetched_at, rows, findKnown }),
+        {
+          concurrency: maxConcurrentStores
+        }
+      )
       yield* progress.phase("assembling products")
       yield* rows.finishLoading
       const checked = yield* checkReads(run, read, previous)

@@ -47,11 +47,11 @@ const published = Effect.gen(function* () {
   const recorded = makeTestFolder()
   recordDays(recorded, [first, second])
   yield* Effect.promise(() => addGeneration(publisher, [first], environment))
-  const objects = new Map(service.kept)
+  const objects = new Map(service.objects)
   /** Restores the bucket. */
   const restore = () => {
-    service.kept.clear()
-    for (const [key, object] of objects) service.kept.set(key, object)
+    service.objects.clear()
+    for (const [key, object] of objects) service.objects.set(key, object)
   }
   return { environment, service, publisher, recorded, restore }
 })

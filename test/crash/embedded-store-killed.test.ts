@@ -18,7 +18,7 @@ import {
 import { checkpoint } from "@larder/serve/persistence"
 import { Effect, Logger } from "effect"
 import { aCharge, aKey, birth, charges, createdAt, killedAfter, numbersOf } from "../support/serve/killed-ledger.ts"
-import { append, opened, temporaryFolder } from "../support/serve/sample-ledger.ts"
+import { append, temporaryFolder, useStore } from "../support/serve/sample-ledger.ts"
 import { chanceFrom } from "./chance.ts"
 import { findTransactions, headerLength, logPath, tearBytes, tears } from "./torn-log.ts"
 
@@ -70,13 +70,13 @@ describe("a group that was not written completely", () => {
       const folder = yield* killedAfter(birth, charges(2), charges(3, 4))
       const { end, start } = findLast(readFileSync(logPath(folder)))
       const whole = copyOf(folder, "whole")
-      assert.deepStrictEqual(yield* collectLogs(opened(whole, numbersOf)), { result: [1, 2, 3, 4], messages: [] })
+      assert.deepStrictEqual(yield* collectLogs(useStore(whole, numbersOf)), { result: [1, 2, 3, 4], messages: [] })
       for (const missing of [1, (end - start) / 2, end - start - 40]) {
         const cut = changeLast((transaction) =>
           Buffer.from(transaction).fill(0, transaction.length - Math.floor(missing))
         )
         const copy = copyOf(folder, `cut-${missing}`, cut)
-        assert.deepStrictEqual(yield* collectLogs(opened(copy, numbersOf)), { result: [1, 2], messages: [] })
+        assert.deepStrictEqual(yield* collectLogs(useStore(copy, numbersOf)), { result: [1, 2], messages: [] })
       }
     })
   )
@@ -87,7 +87,7 @@ describe("a group that was not written completely", () => {
       for (const seed of [1, 2, 3]) {
         const tear = changeLast((transaction) => tearBytes(transaction, nothing, how, chanceFrom(seed)))
         const copy = copyOf(folder, `torn-${seed}`, tear)
-        assert.deepStrictEqual(yield* collectLogs(opened(copy, numbersOf)), { result: [1, 2], messages: [] })
+        assert.deepStrictEqual(yield* collectLogs(useStore(copy, numbersOf)), { result: [1, 2], messages: [] })
       }
     })
   )
@@ -101,7 +101,7 @@ describe("a group that was not written completely", () => {
         changeLast((transaction) => Buffer.from(transaction).fill(0, 0, 50))
       )
       const killed = path.join(path.dirname(folder), "killed-again")
-      yield* opened(live, (store) =>
+      yield* useStore(live, (store) =>
         Effect.andThen(
           append(store, [charges(2)]),
           Effect.sync(() => cpSync(live, killed, { recursive: true }))
@@ -109,9 +109,9 @@ describe("a group that was not written completely", () => {
       )
       const log = readFileSync(logPath(killed))
       assert.isAbove(log.length, findLast(log).end)
-      assert.deepStrictEqual(yield* opened(killed, numbersOf), [1, 2])
-      yield* opened(killed, (store) => append(store, [charges(3, 4)]))
-      assert.deepStrictEqual(yield* opened(killed, numbersOf), [1, 2, 3, 4])
+      assert.deepStrictEqual(yield* useStore(killed, numbersOf), [1, 2])
+      yield* useStore(killed, (store) => append(store, [charges(3, 4)]))
+      assert.deepStrictEqual(yield* useStore(killed, numbersOf), [1, 2, 3, 4])
     })
   )
 })
@@ -151,7 +151,7 @@ describe("a log that is reset", () => {
       assert.notDeepEqual(logAt(110).subarray(0, headerLength), logAt(111).subarray(0, headerLength))
       assert.isAbove(logAt(111).length, findLast(logAt(111)).end) // the content of an older log follows its end
       for (const [last, folder] of killedAt) {
-        assert.deepStrictEqual(yield* opened(folder, numbersOf), numbersTo(last))
+        assert.deepStrictEqual(yield* useStore(folder, numbersOf), numbersTo(last))
       }
     })
   )
@@ -163,7 +163,7 @@ describe("a log that is reset", () => {
       const copy = copyOf(at(112), "with-older", (log) =>
         Buffer.concat([log.subarray(0, findLast(log).end), logAt(109).subarray(older.start, older.end)])
       )
-      assert.deepStrictEqual(yield* collectLogs(opened(copy, numbersOf)), { result: numbersTo(112), messages: [] })
+      assert.deepStrictEqual(yield* collectLogs(useStore(copy, numbersOf)), { result: numbersTo(112), messages: [] })
     })
   )
 
@@ -175,7 +175,7 @@ describe("a log that is reset", () => {
         Buffer.concat([resetLog.subarray(0, length), log.subarray(length)])
       for (const length of [12, 20, 28, headerLength]) {
         const copy = copyOf(at(110), `header-${length}`, replaceStart(length))
-        assert.deepStrictEqual(yield* opened(copy, numbersOf), numbersTo(110))
+        assert.deepStrictEqual(yield* useStore(copy, numbersOf), numbersTo(110))
       }
       const { end, start } = findLast(resetLog)
       for (const how of tears) {
@@ -183,7 +183,7 @@ describe("a log that is reset", () => {
           const part = tearBytes(resetLog.subarray(start, end), log.subarray(start, end), how, chanceFrom(1))
           return Buffer.concat([resetLog.subarray(0, start), part, log.subarray(end)])
         })
-        assert.deepStrictEqual(yield* opened(copy, numbersOf), numbersTo(110))
+        assert.deepStrictEqual(yield* useStore(copy, numbersOf), numbersTo(110))
       }
     })
   )
@@ -209,7 +209,7 @@ describe("a log that is copied into the file", () => {
     return { before, after }
   })
   const assertComplete = Effect.fnUntraced(function* (folder: string) {
-    const [snapshot, numbers] = yield* opened(folder, (store) => Effect.all([store.load, numbersOf(store)]))
+    const [snapshot, numbers] = yield* useStore(folder, (store) => Effect.all([store.load, numbersOf(store)]))
     assert.strictEqual(snapshot.sequence, 3)
     assert.strictEqual(snapshot.accounts.length, 1)
     assert.deepStrictEqual(snapshot.keys, [aKey({ name: "edited", revision: 2 })])

@@ -192,9 +192,9 @@ describe("machines that share a depot", () => {
 
         const { data_sets } = newestManifest(publisher)
         const key = service.keyOf(objectName(data_sets.commodities?.parts[0]?.sha256 ?? ""))
-        const object = service.kept.get(key)
+        const object = service.objects.get(key)
         assert.isDefined(object)
-        service.kept.set(key, { ...object, bytes: Buffer.from(object.bytes).fill(1, 5_000, 5_001) })
+        service.objects.set(key, { ...object, bytes: Buffer.from(object.bytes).fill(1, 5_000, 5_001) })
         const refused = await pull(laptop)
         assert.strictEqual(refused.code, 1)
         assert.match(
@@ -202,7 +202,7 @@ describe("machines that share a depot", () => {
           /is damaged: the received file has another size or SHA-256\..* Put the object there again/
         )
         assert.strictEqual(await live(laptop), "2026-09-29")
-        service.kept.set(key, object)
+        service.objects.set(key, object)
         assert.strictEqual((await pull(laptop)).code, 0)
         assert.strictEqual(await live(laptop), "2026-09-30")
       })

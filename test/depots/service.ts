@@ -7,7 +7,7 @@ import { type Bucket, listObjectTimes, proveDepot, putObject, s3Depot } from "@l
 import { AwsClient } from "aws4fetch"
 import { Effect, FileSystem, Redacted } from "effect"
 import { afterAll, beforeAll } from "vitest"
-import { soon, withClient } from "../support/depots/networked.ts"
+import { withClient, withQuickRetries } from "../support/depots/networked.ts"
 import { itLive } from "../support/it-live.ts"
 import { testDepot } from "../support/warehouse/depot-contract.ts"
 
@@ -98,7 +98,7 @@ export const testDepots = (name: string, start: () => Promise<Service>) => {
         const fs = yield* FileSystem.FileSystem
         const file = yield* fs.makeTempFileScoped()
         yield* fs.writeFileString(file, "another one")
-        yield* putObject(depot, { sha256: "0".repeat(64), bytes: 11 }, file).pipe(soon, Effect.option)
+        yield* putObject(depot, { sha256: "0".repeat(64), bytes: 11 }, file).pipe(withQuickRetries, Effect.option)
         assert.strictEqual((yield* listObjectTimes(depot)).size, service?.isStrict === true ? 0 : 1)
       })
     )

@@ -115,8 +115,8 @@ describe("a CSV release with odd fields", () => {
   })
 
   it("accepts branded_food in several spellings, and rejects labels of another type in food.csv", () => {
-    const ofTypes = rejects.filter((reject) => reject.includes("food.csv calls it"))
-    const reason = (type: string) => `its label was rejected: food.csv calls it "${type}", not branded_food`
+    const ofTypes = rejects.filter((reject) => reject.includes("data_type in food.csv is"))
+    const reason = (type: string) => `its label was rejected: data_type in food.csv is "${type}", not branded_food`
     expect(ofTypes).toEqual(
       ["branded_food", "food", "food_nutrient"].flatMap((file) => [
         `csv/${file}.csv 13: ${reason("foundation_food")}`,

@@ -49,7 +49,7 @@ describe("publishers at the same time", () => {
       yield* publishRows(layout, { deliveries: makeItems("fig", 1) })
       const holder = yield* otherProcess({ do: "hold", file: layout.lockOf("example") })
       assert.strictEqual(yield* holder.nextLine, "held")
-      const { run } = yield* publishRows(layout, { deliveries: makeItems("wine", 1) }, { of: exampleIn("cellar") })
+      const { run } = yield* publishRows(layout, { deliveries: makeItems("wine", 1) }, { target: exampleIn("cellar") })
       assert.strictEqual(run.generation, "larder-000002")
     })
   )

@@ -29,7 +29,7 @@ const byDomain = (rows: ReadonlyArray<Row>) => new Map(rows.map((row) => [String
 describe("a list of stores that hardly change", () => {
   const [home, folder] = [temporaryFolder(), temporaryFolder()]
   const runs: Array<EndedRun> = []
-  const traffic: Array<ReturnType<Effect.Success<ReturnType<typeof startStores>>["look"]>> = []
+  const traffic: Array<ReturnType<Effect.Success<ReturnType<typeof startStores>>["takeTraffic"]>> = []
   const known: Array<ReadonlyMap<string, Row>> = []
   let changed: ReadonlyArray<string> = []
   let currentTitles: ReadonlyMap<string, ReadonlyArray<string>>
@@ -54,12 +54,12 @@ describe("a list of stores that hardly change", () => {
         [10, before],
         [11, after]
       ] as const) {
-        changed = stores.pass(day)
+        changed = stores.changeStores(day)
         runs.push(yield* ingest(day, listed))
-        traffic.push(stores.look())
+        traffic.push(stores.takeTraffic())
         known.push(byDomain(yield* Effect.promise(() => rowsOf(home, states))))
       }
-      currentTitles = stores.listed()
+      currentTitles = stores.listTitles()
     }).pipe(Effect.scoped, Effect.runPromise)
   )
   afterAll(() => [home, folder].forEach(removeFolder))

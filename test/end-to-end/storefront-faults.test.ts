@@ -74,7 +74,7 @@ const startStore = (store: Store, price: () => string, isFaulty: () => boolean) 
     if (page > 1) return void response.end(form === "shopify" ? makeEmptyPage(pathname) : "[]")
     const intact = feedOf(form, price())
     if (!isFaulty()) return void response.end(intact)
-    if (store.answer !== undefined) return store.answer(response, intact)
+    if (store.respond !== undefined) return store.respond(response, intact)
     response.writeHead(200, store.headers ?? {}).end(store.feed ?? intact)
   })
 

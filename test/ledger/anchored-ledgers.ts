@@ -4,7 +4,7 @@ import path from "node:path"
 import { anchorPlace, keepFileAnchor, openEmbeddedStore, openLedgerFile, updateSums } from "@larder/serve/ledger"
 import { Effect, Option, Redacted } from "effect"
 import { oncePerFile } from "../support/once-per-file.ts"
-import { append, sampleGroups, temporaryFolder, withDatabase, written } from "../support/serve/sample-ledger.ts"
+import { append, sampleGroups, temporaryFolder, withDatabase, writeGroups } from "../support/serve/sample-ledger.ts"
 
 export const payment = `
   insert into payment (id, account_id, kind, cents, state, processor, created_at)
@@ -20,7 +20,7 @@ const createOriginals = Effect.gen(function* () {
   mkdirSync(path.join(folder, "elsewhere"))
   const place = anchorPlace(Redacted.make(path.join(folder, "elsewhere", "anchor.json")))
   const older = path.join(folder, "older")
-  yield* written(older, sampleGroups().slice(0, 40))
+  yield* writeGroups(older, sampleGroups().slice(0, 40))
   yield* Effect.scoped(
     Effect.gen(function* () {
       const file = yield* openLedgerFile(stopped)

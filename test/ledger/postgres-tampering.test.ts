@@ -25,7 +25,7 @@ import {
 } from "@larder/serve/ledger"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { oncePerFile } from "../support/once-per-file.ts"
-import { sampleGroups, temporaryFolder, written } from "../support/serve/sample-ledger.ts"
+import { sampleGroups, temporaryFolder, writeGroups } from "../support/serve/sample-ledger.ts"
 import { copyToNewFolder, makeOriginals } from "./anchored-ledgers.ts"
 import { database } from "./shared-ledger.ts"
 
@@ -312,7 +312,7 @@ describe("another ledger in place of the anchored one", () => {
   it.live("is refused by a start, and never replaces the anchor: one with as many entries and more records", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      yield* written(folder, sampleGroups())
+      yield* writeGroups(folder, sampleGroups())
       const sql = yield* moveToDatabase(folder)
       const { anchor, place } = yield* originals
       for (const id of ["1", "2", "3"]) {

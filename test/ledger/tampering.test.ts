@@ -23,7 +23,7 @@ import {
 import type { Sqlite } from "@larder/serve/persistence"
 import { Effect, Option } from "effect"
 import { oncePerFile } from "../support/once-per-file.ts"
-import { refusal, sampleGroups, temporaryFolder, withDatabase, written } from "../support/serve/sample-ledger.ts"
+import { refusal, sampleGroups, temporaryFolder, withDatabase, writeGroups } from "../support/serve/sample-ledger.ts"
 import { copyToNewFolder, makeOriginals, payment } from "./anchored-ledgers.ts"
 
 const originals = makeOriginals()
@@ -336,7 +336,7 @@ describe("a ledger whose last entries were removed", () => {
       const { place } = yield* originals
       const folder = yield* temporaryFolder
       const groups = sampleGroups()
-      yield* written(folder, groups)
+      yield* writeGroups(folder, groups)
       yield* withDatabase(folder, (sqlite) => sqlite.exec(payment.replace("pi_1", "pi_2")))
       const start = Effect.flatMap(openLedgerFile(folder), (file) =>
         keepFileAnchor(file, Option.some(place), Effect.void)

@@ -4,13 +4,13 @@ import { pruneArchive } from "@larder/pipelines"
 import { Effect } from "effect"
 import { itLive } from "../support/it-live.ts"
 import {
-  age,
   archiveWithFailures,
-  isWhole,
-  killedAt,
+  expectRebuildable,
   listsOf,
+  makeRunsOld,
   neededPacks,
-  packsOf
+  packsOf,
+  pruneUntilKilled
 } from "../support/pipelines/shop-archive.ts"
 
 const withFailures = archiveWithFailures()
@@ -31,12 +31,12 @@ describe("a pruning that is killed", () => {
     Effect.gen(function* () {
       for (let nth = 1, signal: string | null = "SIGKILL"; signal !== null; nth++) {
         const layout = yield* withFailures
-        age(layout)
-        const ended = killedAt(layout, { methods, pattern: "/raw", nth })
+        makeRunsOld(layout)
+        const ended = pruneUntilKilled(layout, { methods, pattern: "/raw", nth })
         signal = ended.signal
         if (signal === null) assert.strictEqual(ended.status, 0, ended.stderr)
         assert.isTrue(signal === null || signal === "SIGKILL")
-        yield* isWhole(layout)
+        yield* expectRebuildable(layout)
         yield* pruneArchive(layout, { keep: { runs: 0 }, dryRun: false })
         assert.deepStrictEqual(yield* packsOf(layout), neededPacks, `killed at call ${nth}`)
         assert.lengthOf(listsOf(layout), 3)

@@ -261,7 +261,7 @@ export const ingestFile = async (
   const { code, stderr, stdout } = await run("larder-ingest", ["branded-foods", "--file", file, "--json", ...flags], {
     LARDER_HOME: home
   })
-  if (code !== 0) throw new Error(`larder-ingest branded-foods ended with ${code}:\n${stderr}`)
+  if (code !== 0) throw new Error(`larder-ingest branded-foods exited with ${code}:\n${stderr}`)
   return JSON.parse(stdout)
 }
 

@@ -109,7 +109,7 @@ const runShared = async (command: Command): Promise<Ended> => {
 
 const failLost = ({ args, program }: Command, code: unknown): never => {
   shared = undefined
-  throw new Error(`test/support/commands.ts ended with ${code} while it ran ${program} ${args.join(" ")}`)
+  throw new Error(`test/support/commands.ts exited with ${code} while it ran ${program} ${args.join(" ")}`)
 }
 
 /** Runs a program until it ends. A command that runs during another one has its own process: DuckDB locks files between processes. */
@@ -147,7 +147,7 @@ export const startServer = async (
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })
   const first = await Promise.race([
     new Promise<string>((resolve) => lines.once("line", resolve)),
-    closed.then((code) => Promise.reject(new Error(`larder-serve ended with ${code} before it listened:\n${logs()}`)))
+    closed.then((code) => Promise.reject(new Error(`larder-serve exited with ${code} before it listened:\n${logs()}`)))
   ])
   return {
     ...(JSON.parse(first) as Pick<Server, "api" | "console" | "payments" | "first_link">),
@@ -172,7 +172,7 @@ export const waitUntilServed = async ({ console }: Pick<Server, "console">, gene
 
 const runAdmin = async (home: string, args: ReadonlyArray<string>, environment: Environment): Promise<string> => {
   const { code, stderr, stdout } = await run("larder-serve", [...args, "--json"], { LARDER_HOME: home, ...environment })
-  if (code !== 0) throw new Error(`larder-serve ${args.join(" ")} ended with ${code}:\n${stderr}`)
+  if (code !== 0) throw new Error(`larder-serve ${args.join(" ")} exited with ${code}:\n${stderr}`)
   return stdout
 }
 

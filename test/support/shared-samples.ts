@@ -1,4 +1,4 @@
-/** Recorded payloads of the real sources, in a folder beside the repository. */
+/** Recorded payloads of the real sources, in a folder next to the repository. */
 import { existsSync } from "node:fs"
 import path from "node:path"
 import { describe, it } from "vitest"

@@ -17,7 +17,7 @@ export const runCommand = async (
   const child = spawn(program, args, { cwd, env: cleanEnvironment(environment), stdio: ["ignore", "pipe", "pipe"] })
   const { code, stderr, stdout } = await waitForExit(child)
   if (code === 0) return stdout
-  throw new Error(`${program} ${args.join(" ")}\nended with ${code}:\n${stdout}\n${stderr}`)
+  throw new Error(`${program} ${args.join(" ")}\nexited with ${code}:\n${stdout}\n${stderr}`)
 }
 
 /** Commands that install exactly the PyPI packages of a requirements file into a folder. */

@@ -1,6 +1,6 @@
 import { createServer } from "node:http"
 import { assert, describe } from "@effect/vitest"
-import { aBucket, soon, withClient } from "@larder/test/support/depots/networked.ts"
+import { aBucket, withClient, withQuickRetries } from "@larder/test/support/depots/networked.ts"
 import { staticHost } from "@larder/test/support/depots/static-host.ts"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { testReadableDepot } from "@larder/test/support/warehouse/depot-contract.ts"
@@ -132,14 +132,18 @@ describe("a depot behind a web server", () => {
   itLive("rejects a response that the host compressed although it must not", () =>
     Effect.gen(function* () {
       const host = yield* aHost({ [`/${nameOf(1)}`]: [200, { "content-encoding": "gzip" }, "pressed"] })
-      const { message } = yield* Effect.flip((yield* openForReading(host.address)).readText(nameOf(1)).pipe(soon))
+      const { message } = yield* Effect.flip(
+        (yield* openForReading(host.address)).readText(nameOf(1)).pipe(withQuickRetries)
+      )
       assert.match(message, /the text is sent as gzip\. Check the host/)
     })
   )
   itLive("reports a host that does not respond", () =>
     Effect.gen(function* () {
       const host = yield* Effect.scoped(aHost({})) // already closed
-      const { message } = yield* Effect.flip((yield* openForReading(host.address)).readText(nameOf(1)).pipe(soon))
+      const { message } = yield* Effect.flip(
+        (yield* openForReading(host.address)).readText(nameOf(1)).pipe(withQuickRetries)
+      )
       assert.match(
         message,
         /the connection failed \(connect ECONNREFUSED .*\)\. Check the network and the service, and run again\.$/

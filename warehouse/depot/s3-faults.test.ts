@@ -5,7 +5,7 @@ import path from "node:path"
 import { setTimeout } from "node:timers/promises"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { aBucket, soon, withClient } from "@larder/test/support/depots/networked.ts"
+import { aBucket, withClient, withQuickRetries } from "@larder/test/support/depots/networked.ts"
 import { type Mishap, s3Service } from "@larder/test/support/depots/s3-service.ts"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { Effect, Fiber, FileSystem, Option, Redacted, Stream } from "effect"
@@ -51,7 +51,7 @@ describe("a text that is put while responses get lost", () => {
       Effect.gen(function* () {
         const { depot, service } = yield* aBucket
         service.plan("PUT", mishap)
-        assert.isTrue(yield* depot.putText(name, "mine").pipe(soon))
+        assert.isTrue(yield* depot.putText(name, "mine").pipe(withQuickRetries))
         assert.isFalse(yield* depot.putText(name, "another"))
         assert.deepStrictEqual(yield* depot.readText(name), Option.some("mine"))
       })
@@ -67,7 +67,7 @@ describe("a text that is put while responses get lost", () => {
         const { depot, service } = yield* aBucket
         yield* depot.putText(name, "another")
         service.plan("PUT", mishap)
-        assert.isFalse(yield* depot.putText(name, "mine").pipe(soon))
+        assert.isFalse(yield* depot.putText(name, "mine").pipe(withQuickRetries))
         assert.deepStrictEqual(yield* depot.readText(name), Option.some("another"))
       })
     )
@@ -76,7 +76,7 @@ describe("a text that is put while responses get lost", () => {
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.plan("PUT", refuse(503, "SlowDown"), 100)
-      const { message } = yield* Effect.flip(depot.putText(name, "mine").pipe(soon))
+      const { message } = yield* Effect.flip(depot.putText(name, "mine").pipe(withQuickRetries))
       assert.strictEqual(
         message,
         `Cannot write ${name} in ${depot.location} at ${service.endpoint}: the service returned 503 SlowDown ` +
@@ -111,7 +111,7 @@ describe("an object that is put", () => {
         const { depot, service } = yield* aBucket
         const { file, object } = yield* aPart
         service.plan("PUT", mishap)
-        yield* putObject(depot, object, file).pipe(soon)
+        yield* putObject(depot, object, file).pipe(withQuickRetries)
         assert.strictEqual(yield* textOf(depot, object.sha256), text)
       })
     )
@@ -123,7 +123,7 @@ describe("an object that is put", () => {
       for (let time = 1; time <= 2; time++) yield* putObject(depot, object, file)
       assert.strictEqual(service.requests.filter((request) => request.startsWith("PUT")).length, 1)
       const key = service.keyOf(objectName(object.sha256))
-      service.kept.set(key, { bytes: Buffer.from("half of it"), modified: new Date(0).toISOString() })
+      service.objects.set(key, { bytes: Buffer.from("half of it"), modified: new Date(0).toISOString() })
       yield* putObject(depot, object, file)
       assert.strictEqual(yield* textOf(depot, object.sha256), text)
     })
@@ -133,7 +133,7 @@ describe("an object that is put", () => {
       const { depot, service } = yield* aBucket
       const { file, object } = yield* aPart
       yield* Effect.promise(() => writeFile(file, text.toUpperCase()))
-      const { message } = yield* Effect.flip(putObject(depot, object, file).pipe(soon))
+      const { message } = yield* Effect.flip(putObject(depot, object, file).pipe(withQuickRetries))
       assert.match(
         message,
         /400 XAmzContentSHA256Mismatch .*Run again; if this happens again, .* or the file changes\.$/
@@ -162,7 +162,9 @@ describe("an object that is put", () => {
       const bytes = 64 << 20
       yield* Effect.promise(() => truncate(file, bytes))
       service.plan("PUT", { kind: "refuse", status: 507, code: "XMinioStorageFull", headers: { connection: "close" } })
-      const { message } = yield* Effect.flip(putObject(depot, { sha256: "0".repeat(64), bytes }, file).pipe(soon))
+      const { message } = yield* Effect.flip(
+        putObject(depot, { sha256: "0".repeat(64), bytes }, file).pipe(withQuickRetries)
+      )
       assert.match(message, /507 XMinioStorageFull .*The bucket is full/)
     })
   )
@@ -183,7 +185,11 @@ describe("an object that is read", () => {
     const { file, object } = yield* aPart
     yield* putObject(depot, object, file)
     service.requests.length = 0
-    return { service, sha256: object.sha256, read: (from: number) => textOf(depot, object.sha256, from).pipe(soon) }
+    return {
+      service,
+      sha256: object.sha256,
+      read: (from: number) => textOf(depot, object.sha256, from).pipe(withQuickRetries)
+    }
   })
   itLive("resumes after each lost connection", () =>
     Effect.gen(function* () {
@@ -243,7 +249,7 @@ describe("a listing", () => {
       yield* Effect.forEach(names, (name) => depot.putText(name, "{}"))
       service.state.pageLength = 2
       service.plan("GET", refuse(500, "InternalError"), 2)
-      assert.deepStrictEqual(yield* depot.list("generations/").pipe(soon), names)
+      assert.deepStrictEqual(yield* depot.list("generations/").pipe(withQuickRetries), names)
       assert.deepStrictEqual(yield* depot.list("generations/", names[3]), names.slice(4))
     })
   )
@@ -261,7 +267,7 @@ describe("a listing", () => {
       yield* depot.putText(name, "{}")
       for (const length of [20, -30]) {
         service.state.listingEndsAt = length
-        const { message } = yield* Effect.flip(depot.list("generations/").pipe(soon))
+        const { message } = yield* Effect.flip(depot.list("generations/").pipe(withQuickRetries))
         assert.match(
           message,
           /list generations\/ in .*: the response is not a page of ListObjectsV2\. Check that the address belongs/

@@ -51,7 +51,7 @@ describe("a generation", () => {
       yield* publishRows(layout, { prices: [apples] })
       const slow = yield* runBeforePut(
         layout,
-        publishRows(layout, { prices: [pears] }, { of: cellar, run: { run_id: "fast" } })
+        publishRows(layout, { prices: [pears] }, { target: cellar, run: { run_id: "fast" } })
       )
       const { run } = yield* publishRows(slow, { prices: [{ ...apples, price: "3" }] }, { run: { run_id: "slow" } })
       assert.strictEqual(run.generation, "larder-000003")

@@ -67,7 +67,7 @@ describe("machines that share a depot", () => {
       const { depot, takeReceivedBytes } = yield* aDepot
       const [first, second, server] = [yield* aMachine(depot), yield* aMachine(depot), yield* aMachine(depot)]
       yield* publishOn(first, { prices: [apples], rejects: ["is no price"] })
-      yield* publishOn(second, { prices: [{ item: "wine" }] }, { of: cellar })
+      yield* publishOn(second, { prices: [{ item: "wine" }] }, { target: cellar })
       takeReceivedBytes()
       assert.deepInclude(yield* follow(server), { generation: 2 })
       assert.isAbove(takeReceivedBytes(), (yield* sizeOf(server, "example")) + (yield* sizeOf(server, "cellar")))
@@ -94,7 +94,7 @@ describe("machines that share a depot", () => {
       const both = yield* Effect.all(
         [
           publishOn(first, { prices: [{ item: "fig" }] }),
-          publishOn(second, { prices: [{ item: "plum" }] }, { of: cellar })
+          publishOn(second, { prices: [{ item: "plum" }] }, { target: cellar })
         ],
         { concurrency: 2 }
       )
@@ -212,7 +212,7 @@ describe("a pull", () => {
       assert.deepStrictEqual(yield* queryItems(server, "example.price"), ["apple"])
 
       const file = server.objectFile(part.sha256)
-      const isNewer = publishOn(yield* aMachine(depot), { prices: [{ item: "wine" }] }, { of: cellar })
+      const isNewer = publishOn(yield* aMachine(depot), { prices: [{ item: "wine" }] }, { target: cellar })
       for (const before of [Effect.void, isNewer]) {
         chmodSync(file, 0o644)
         writeFileSync(file, "damaged")

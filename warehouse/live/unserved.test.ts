@@ -80,7 +80,7 @@ describe("a new generation that cannot be served", () => {
       const layout = yield* oneDay
       const live = yield* watchExample(layout)
       const newer = { ...example, dataSet: { ...example.dataSet, version: example.dataSet.version + 1 } }
-      yield* publishRows(layout, rowsOfDay(2), { of: newer })
+      yield* publishRows(layout, rowsOfDay(2), { target: newer })
       yield* waitUntil(() => live.fault() !== undefined)
       assert.strictEqual(live.fault(), "example of larder-000002 cannot be served")
       assert.strictEqual(yield* readExample(live, countDays), 1)

@@ -39,7 +39,7 @@ const original = oncePerFile(
   Effect.gen(function* () {
     const folder = yield* aFolder
     yield* publishIn(folder, { prices: [apples] })
-    yield* publishIn(folder, { prices: [{ item: "wine" }] }, { of: cellar })
+    yield* publishIn(folder, { prices: [{ item: "wine" }] }, { target: cellar })
     return folder
   })
 )

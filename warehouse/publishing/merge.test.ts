@@ -289,10 +289,10 @@ describe("a run with nothing new", () => {
         tables: dataSet.tables.map((table) => (table === price ? inOtherWords : table)),
         views: [...dataSet.views, { schema: "example", name: "cheap", ddl }]
       }
-      const of = { ...example, dataSet: other }
-      const same = yield* publishRows(layout, { prices: [apples] }, { of })
+      const target = { ...example, dataSet: other }
+      const same = yield* publishRows(layout, { prices: [apples] }, { target })
       assert.deepStrictEqual([same.run.outcome, same.run.generation], ["unchanged", null])
-      const { run } = yield* publishRows(layout, { prices: [{ item: "plum", price: "0.5" }] }, { of })
+      const { run } = yield* publishRows(layout, { prices: [{ item: "plum", price: "0.5" }] }, { target })
       assert.deepStrictEqual([run.outcome, run.generation, run.rows_loaded], ["published", "larder-000003", 1])
       assert.deepStrictEqual(yield* queryWarehouse(layout, "from example.cheap"), [{ item: "plum" }])
       const comment = "select comment from duckdb_tables() where table_name = 'price'"
@@ -302,10 +302,10 @@ describe("a run with nothing new", () => {
   itLive("publishes once if this version's tables are newer", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
-      const of = { ...example, dataSet: { ...example.dataSet, version: example.dataSet.version + 1 } }
-      const { run } = yield* publishRows(layout, { prices: [apples] }, { of })
+      const target = { ...example, dataSet: { ...example.dataSet, version: example.dataSet.version + 1 } }
+      const { run } = yield* publishRows(layout, { prices: [apples] }, { target })
       assert.deepStrictEqual([run.outcome, run.generation, run.rows_loaded], ["published", "larder-000002", 0])
-      assert.strictEqual((yield* publishRows(layout, { prices: [apples] }, { of })).run.outcome, "unchanged")
+      assert.strictEqual((yield* publishRows(layout, { prices: [apples] }, { target })).run.outcome, "unchanged")
     })
   )
   itLive("stays partial if some feeds were missing", () =>

@@ -115,7 +115,7 @@ describe("a published generation", () => {
     Effect.gen(function* () {
       const layout = yield* withApples
       const cellar = exampleIn("cellar")
-      yield* publishRows(layout, { shelves: ["deep"], prices: [pears] }, { of: cellar })
+      yield* publishRows(layout, { shelves: ["deep"], prices: [pears] }, { target: cellar })
       yield* publishRows(layout, { shelves: ["right"] })
       assert.deepStrictEqual(
         yield* queryWarehouse(layout, "from example.shelf, (select shelf as deep from cellar.shelf)"),

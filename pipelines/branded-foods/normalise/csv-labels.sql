@@ -43,21 +43,21 @@ amount as (
     ) as daily_values
   from sorted_amount
 ),
-sorted_remark as (
+sorted_attribute as (
   select fdc_id, list_sort(list({'added': added, 'name': tidied(name), 'value': tidied(value)})) as rows
   from release.food_attribute
   where fdc_id between first and last
   group by fdc_id
 ),
-remark as (
+attribute as (
   select
     fdc_id,
-    len(rows)::integer as remarks,
+    len(rows)::integer as attribute_count,
     list_transform(rows, lambda row: {'name': row.name, 'value': row.value}) as attributes
-  from sorted_remark
+  from sorted_attribute
 )
 select
-  * exclude (data_type, trade_channel, amounts, remarks) replace (
+  * exclude (data_type, trade_channel, amounts, attribute_count) replace (
     coalesce(nutrients, []) as nutrients,
     if(has_attributes, coalesce(attributes, []), null) as attributes -- null: the release has no such file
   ),
@@ -66,13 +66,13 @@ select
   null::varchar as footnote,
   null as earlier_versions,
   if(trim(trade_channel) = '', []::varchar[], channels_in(trade_channel)) as trade_channels,
-  (line is not null)::integer + (labelled.fdc_id is not null)::integer + coalesce(amounts, 0) + coalesce(remarks, 0)
+  (line is not null)::integer + (labelled.fdc_id is not null)::integer + coalesce(amounts, 0) + coalesce(attribute_count, 0)
     as source_rows,
   labelled.fdc_id is not null as has_label_row,
   nullif(concat_ws('; ',
     if(
       line is null,
-      coalesce('food.csv calls it "' || left(data_type, 60) || '", not branded_food', 'food.csv has no row with this fdc_id'),
+      coalesce('data_type in food.csv is "' || left(data_type, 60) || '", not branded_food', 'food.csv has no row with this fdc_id'),
       null
     ),
     case when trim(trade_channel) <> '' then if(
@@ -84,5 +84,5 @@ select
 from labelled
 full join named using (fdc_id)
 left join amount using (fdc_id)
-left join remark using (fdc_id)
+left join attribute using (fdc_id)
 left join release.other_kind using (fdc_id)

@@ -4,7 +4,7 @@ import { BadLine } from "../../run/files/hand-edited.ts"
 import { parseDictionaries } from "./dictionaries.ts"
 
 type Name = Parameters<Parameters<typeof parseDictionaries>[0]>[0]
-const textOf = (name: Name) => readFileSync(new URL(`../dictionaries/${name}.tsv`, import.meta.url), "utf8")
+const readText = (name: Name) => readFileSync(new URL(`../dictionaries/${name}.tsv`, import.meta.url), "utf8")
 
 describe("an invalid line of a dictionary", () => {
   it.each<readonly [string, Name, (text: string) => string, line: number, column: string | null]>([
@@ -13,7 +13,7 @@ describe("an invalid line of a dictionary", () => {
     ["a missing cell", "nutrients", (text) => text.replace("\tNitrogen", ""), 3, null],
     ["a duplicate code", "derivations", (text) => text.replace("2\tAI\t", "2\tA\t"), 3, "derivation"]
   ])("is one error with file, line and column: %s", (_, edited, edit, line, column) => {
-    const parse = () => parseDictionaries((name) => (name === edited ? edit(textOf(name)) : textOf(name)))
+    const parse = () => parseDictionaries((name) => (name === edited ? edit(readText(name)) : readText(name)))
     try {
       parse()
       assert.fail("it was accepted")

@@ -1,7 +1,7 @@
 /**
  * Built-in nutrients, derivations and countries. Names and units have one spelling here; in releases they vary, and a
- * release may have no dictionaries. They are part of the SQL that normalises labels, so they are read when this module is
- * loaded. An invalid line fails only runs of this pipeline.
+ * release may have no dictionaries. The entries are part of the SQL that normalises labels, so they are read when this
+ * module is loaded. An invalid line fails only runs of this pipeline.
  */
 import { readFileSync } from "node:fs"
 import { Effect, Exit, Schema } from "effect"
@@ -21,12 +21,12 @@ const DerivationLine = Schema.Struct({
 })
 
 /** Parses the dictionaries. Throws `BadLine`. */
-export const parseDictionaries = (textOf: (name: "nutrients" | "derivations") => string) => {
+export const parseDictionaries = (readText: (name: "nutrients" | "derivations") => string) => {
   const fileOf = (name: string) => `pipelines/branded-foods/dictionaries/${name}.tsv`
-  const nutrients = parseTable(fileOf("nutrients"), textOf("nutrients"), NutrientLine, "nutrient_id")
+  const nutrients = parseTable(fileOf("nutrients"), readText("nutrients"), NutrientLine, "nutrient_id")
   const derivationsFile = fileOf("derivations")
   const uniqueColumns = ["derivation_id", "derivation"] as const
-  const derivations = parseTable(derivationsFile, textOf("derivations"), DerivationLine, ...uniqueColumns)
+  const derivations = parseTable(derivationsFile, readText("derivations"), DerivationLine, ...uniqueColumns)
   return {
     nutrients: nutrients.map(({ row }) => ({
       ...row,

@@ -32,8 +32,8 @@ select
     }
   ) as nutrients,
   list_transform(
-    list_sort(list_transform(foodAttributes, lambda remark:
-      {'added': try_cast(remark.id as bigint), 'name': tidied(remark.name), 'value': tidied(remark.value)})),
+    list_sort(list_transform(foodAttributes, lambda attribute:
+      {'added': try_cast(attribute.id as bigint), 'name': tidied(attribute.name), 'value': tidied(attribute.value)})),
     lambda row: {'name': row.name, 'value': row.value}
   ) as attributes,
   null as daily_values,

@@ -25,7 +25,10 @@ const problems = (names: FieldNames) => {
 /** Columns that are texts in the source. */
 const textColumns = [...Object.values(textKeys), "food_category", "serving_size", "not_a_significant_source_of"]
 
-/** One test of all texts takes half the time of testing each: an untidy text makes two spaces in a row here. */
+/**
+ * One test of all texts takes half the time of testing each. A text that is empty, or has a blank at an end, makes two
+ * blanks in a row here.
+ */
 const joinedTexts = `' ' || concat_ws(' ', ${textColumns.join(", ")}) || ' '`
 
 /** Returns `line`, `problem`, and the columns of `branded_food.food` that do not describe the run. */

@@ -65,12 +65,12 @@ create or replace temp macro gtin_14_of(bare) as if(
   regexp_full_match(bare, '[0-9]{1,14}'), lpad(bare, 14, '0'), null
 );
 -- The check digit makes the weighted sum of all fourteen digits a multiple of ten.
-create or replace temp macro tens(number, place) as (number // place) % 10;
+create or replace temp macro digit(number, place) as (number // place) % 10;
 create or replace temp macro has_check_digit(number) as (
-  3 * (tens(number, 10000000000000) + tens(number, 100000000000) + tens(number, 1000000000) + tens(number, 10000000)
-    + tens(number, 100000) + tens(number, 1000) + tens(number, 10))
-  + tens(number, 1000000000000) + tens(number, 10000000000) + tens(number, 100000000) + tens(number, 1000000)
-  + tens(number, 10000) + tens(number, 100) + tens(number, 1)
+  3 * (digit(number, 10000000000000) + digit(number, 100000000000) + digit(number, 1000000000) + digit(number, 10000000)
+    + digit(number, 100000) + digit(number, 1000) + digit(number, 10))
+  + digit(number, 1000000000000) + digit(number, 10000000000) + digit(number, 100000000) + digit(number, 1000000)
+  + digit(number, 10000) + digit(number, 100) + digit(number, 1)
 ) % 10 = 0;
 
 -- MG, IU and MC are miscoded g or ml: ml if the household text or the category names a liquid, otherwise g.

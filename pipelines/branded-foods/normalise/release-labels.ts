@@ -1,4 +1,4 @@
-/** Labels of each release form, as SQL: the queries of the forms, in files, within the query that both share. */
+/** The SQL that returns the labels of a release form: a query for that form inside a query that both forms share. */
 import { readFileSync } from "node:fs"
 import { labelColumns } from "@larder/warehouse"
 import { columnOfKey, foodShape, jsonRelation, labelKeys } from "../decode/json/keys.ts"
@@ -9,7 +9,7 @@ const readSql = (file: string) => readFileSync(new URL(file, import.meta.url), "
 const columns = Object.entries(columnOfKey).map(([key, column]) => `"${key}" as ${column}`)
 const ownAmount = (key: string) => `"labelNutrients".${key}.value`
 const ownAmounts = labelKeys.map((key, i) => `try_cast(${ownAmount(key)} as decimal(18, 6)) as ${labelColumns[i]}`)
-/** The first own amount that is unreadable. Most labels have none, or fifteen that are numbers. */
+/** The first of a label's own amounts that is unreadable. Most labels have no own amounts, or fifteen numbers. */
 const unreadable = `case when "labelNutrients" is not null then coalesce(
   ${labelKeys.map((key) => `unreadable_amount('${key}', ${ownAmount(key)})`).join(", ")}
 ) end`

@@ -13,7 +13,7 @@ export type ReleaseForm = "json" | "csv"
 export const formFeed = (form: ReleaseForm | undefined) => (form === undefined ? "gov-fdc" : `gov-fdc/${form}`)
 
 export interface FormToLoad {
-  /** Undefined for a zip whose name does not say its form. */
+  /** Undefined for a zip whose name does not state its form. */
   readonly form: ReleaseForm | undefined
   readonly released_on: string | null
   /** A zip, the unpacked JSON file, or the separate CSV files. */

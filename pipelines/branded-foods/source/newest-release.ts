@@ -22,7 +22,7 @@ export interface Release {
   readonly json: string | undefined
   /** A zip with the CSV form, or the separate CSV files. */
   readonly csv: string | ReadonlyArray<string> | undefined
-  /** A zip whose name does not say whether it contains JSON or CSV; its members do. */
+  /** A zip whose name does not state whether it contains JSON or CSV; its members do. */
   readonly zip: string | undefined
   /** The date in the name. Null if there is none: a local file may have any name. */
   readonly released_on: string | null
@@ -45,11 +45,11 @@ const releaseName = /FoodData_Central_(?:branded_food_)?(json|csv)_(\d{4}-\d{2}-
 const parseAddress = (address: string) => {
   const [, form, day] = releaseName.exec(address) ?? []
   const extension = /\.(json|csv)$/i.exec(address)?.[1]
-  const known = (extension ?? form)?.toLowerCase()
+  const stated = (extension ?? form)?.toLowerCase()
   const anyDay = day ?? /(\d{4}-\d{2}-\d{2})[^/]*(?:\/[^/]*)?$/.exec(address)?.[1]
   return {
     address,
-    form: known === "json" || known === "csv" ? known : undefined,
+    form: stated === "json" || stated === "csv" ? stated : undefined,
     released_on: anyDay !== undefined && isDay(anyDay) ? anyDay : null
   }
 }
@@ -93,7 +93,7 @@ const readPage = Effect.fnUntraced(function* (url: string) {
   return page.match(zipName) ?? []
 })
 
-/** Either page may be removed. */
+/** Whether the page was removed, which may happen to either. */
 const isGone = (error: unknown) => error instanceof RefusedByUpstream && [404, 410].includes(error.status)
 
 const isAbsent = (error: unknown) => error instanceof NotRecorded || isGone(error)

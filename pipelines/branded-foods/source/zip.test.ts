@@ -82,7 +82,7 @@ layer(NodeServices.layer)("a release's zip", (it) => {
     })
   )
 
-  it.effect("reads a file that is already unpacked, or says why it cannot", () =>
+  it.effect("reads a file that is already unpacked, or reports why it cannot", () =>
     Effect.gen(function* () {
       const file = yield* writeZip(Buffer.from("unpacked"))
       assert.strictEqual(String(yield* readAll(readUnzipped(file, "foods.json"))), "unpacked")

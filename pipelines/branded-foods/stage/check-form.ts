@@ -36,7 +36,7 @@ const usualKeys = [
 const requiredKeys: ReadonlyArray<string> = ["foodNutrients", "publicationDate"]
 const fewRecords = 100
 
-/** Other fields whose values are validated, as rejects name them, each with its column: fifteen count as `own_amounts`. */
+/** Other validated fields, by their names in rejects, with their columns. The fifteen own amounts count as one column. */
 const checkedFields = {
   nutrient_id: "nutrients",
   amount: "nutrients",
@@ -51,7 +51,7 @@ const checkedFields = {
   labelNutrients: "own_amounts"
 }
 
-/** At least as many unreadable values of a field are no isolated errors; nor is one in each label. */
+/** This many unreadable values of a field are not isolated errors. Nor is one in each label. */
 const manyValues = 10
 
 const columnOf: ReadonlyMap<string, string> = new Map([
@@ -59,14 +59,14 @@ const columnOf: ReadonlyMap<string, string> = new Map([
   ...Object.entries(checkedFields)
 ])
 const columns = [...new Set(columnOf.values())]
-/** Values to count in columns that may be empty without being null. */
+/** What is counted in columns that may be empty without being null. */
 const countedValues: Readonly<Record<string, string>> = {
   nutrients: "if(len(nutrients) > 0, 1, null)",
   trade_channels: "if(len(trade_channels) > 0, 1, null)",
   own_amounts: firstOwnAmount()
 }
 
-const statedCounts = `
+const countValues = `
   select count(*)::integer as labels,
     ${columns.map((column) => `count(${countedValues[column] ?? column})::integer as ${column}`).join(", ")},
     count(nutrients)::integer as has_nutrients
@@ -97,7 +97,7 @@ const firstReject = `
   select 1 as rows, if(feed like '%.csv', 'record ', 'line ') || position || ': ' || reason as example, feed as field
   from ingest.reject where feed = $feed or starts_with(feed, $feed || '/') order by position limit 1`
 
-/** CSV files, except food.csv, with rows of which none is usable. */
+/** CSV files, except food.csv, that have rows but no usable one. */
 const unreadableFiles = `
   select regexp_extract(feed, '[a-z_.]+$') as field, count(*)::integer as rows, arg_min('record ' || position || ': ' || reason, position) as example
   from ingest.reject
@@ -114,33 +114,33 @@ export const checkForm = Effect.fnUntraced(function* (
 ) {
   const release = released_on === null ? "The release" : `The release ${released_on}`
   const implausible = (problem: string) => new ImplausibleForm({ release, problem })
-  const [stated = {}] = yield* db.all(Counts, statedCounts)
-  const { labels = 0 } = stated
+  const [counts = {}] = yield* db.all(Counts, countValues)
+  const { labels = 0 } = counts
   if (labels === 0) {
     const [example] = yield* db.all(Rejected, firstReject, { feed })
-    const why = example === undefined ? "it is empty" : `all rows were rejected. For example, ${example.example}`
-    return yield* implausible(`contains no valid label: ${why}`)
+    const reason = example === undefined ? "it is empty" : `all rows were rejected. For example, ${example.example}`
+    return yield* implausible(`contains no valid label: ${reason}`)
   }
   const [unreadable] = form === "csv" ? yield* db.all(Rejected, unreadableFiles, { feed }) : []
   if (unreadable !== undefined) {
-    return yield* implausible(`has no row in ${unreadable.field} that can be read, such as ${unreadable.example}`)
+    return yield* implausible(`has no readable row in ${unreadable.field}. For example, ${unreadable.example}`)
   }
   for (const { example, field, rows } of yield* db.all(Rejected, rejectedFields, { feed })) {
     const column = columnOf.get(field)
     const isMany = rows >= manyValues || rows >= Math.max(2, labels)
-    if (column !== undefined && stated[column] === 0 && isMany) {
-      return yield* implausible(`has no ${field} that can be read, of ${rows} in it: ${example}`)
+    if (column !== undefined && counts[column] === 0 && isMany) {
+      return yield* implausible(`has no readable ${field}. ${rows} values were rejected. For example, ${example}`)
     }
   }
   if (form === "json") {
     const missing = usualKeys.filter(
-      (key) => stated[columnOfKey[key] ?? "has_nutrients"] === 0 && (labels >= fewRecords || requiredKeys.includes(key))
+      (key) => counts[columnOfKey[key] ?? "has_nutrients"] === 0 && (labels >= fewRecords || requiredKeys.includes(key))
     )
     if (missing.length > 0) {
       return yield* implausible(`has no ${missing.join(", ")} in any of its ${labels} records`)
     }
   }
-  if (stated.nutrients === 0) return
+  if (counts.nutrients === 0) return
   const [amount] = yield* db.all(Counts, hasAmounts)
   if (amount === undefined) return yield* implausible("has nutrients, but no amount of any")
 })

@@ -54,7 +54,7 @@ const rejectRows = Effect.fnUntraced(function* (db: Db, load: LoadInput, member:
 })
 
 const withoutLabel = "anti join branded_food.food label using (fdc_id)"
-/** A food that branded_food.csv names is branded, whatever food.csv calls it. */
+/** A food in branded_food.csv is branded, even if food.csv states another kind. */
 const isOtherKind = "fdc_id in (select fdc_id from release.other_kind anti join release.branded_food using (fdc_id))"
 
 /** After labels are assembled: rejects rows without a label. Returns the number of rows of other kinds of food. */

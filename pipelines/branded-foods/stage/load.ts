@@ -1,4 +1,4 @@
-/** What loading a form of a release, CSV or JSON, takes and returns, and the SQL that inserts its labels. */
+/** The input and the result of loading a release form, CSV or JSON, and the SQL that inserts its labels. */
 import { literal } from "@larder/warehouse"
 import type { Effect } from "effect"
 import type { FetchedPayload } from "../../run/archive/fetch-list.ts"

@@ -6,17 +6,17 @@ import { withClockAhead } from "@larder/test/support/clock-ahead.ts"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { filesIn } from "@larder/test/support/pipelines/raw-archive.ts"
 import {
-  age,
   archiveWithFailures,
+  expectRebuildable,
   hashes,
-  isWhole,
-  killedAt,
   listsOf,
+  makeRunsOld,
   neededPacks,
   packsOf,
-  prunedWithin,
-  ran,
+  pruneUntilKilled,
+  pruneWithLimit,
   rawOf,
+  runOnce,
   shop,
   zipsOf
 } from "@larder/test/support/pipelines/shop-archive.ts"
@@ -59,18 +59,18 @@ describe("pruning the raw archive", () => {
       assert.isAtMost(done.bytes, before - bytesOf(layout))
       assert.isAbove(done.bytes, 500)
       assert.deepInclude(yield* pruneHome(layout), { runs: [], payloads: 0, bytes: 0, kept: 3 })
-      yield* isWhole(layout)
+      yield* expectRebuildable(layout)
     })
   )
   itLive("keeps a rolled-back run while its generation can be restored", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* ran(layout, "apples", "pears")
-      yield* ran(layout, "apples", "figs")
+      yield* runOnce(layout, "apples", "pears")
+      yield* runOnce(layout, "apples", "figs")
       yield* rollback(layout, { to: Option.none(), only: Option.none(), note: Option.none() })
       assert.deepStrictEqual((yield* pruneHome(layout)).runs, [])
       const keepingOne = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ LARDER_KEPT_GENERATIONS: "1" }))
-      yield* Effect.provide(ran(layout, "apples", "plums"), keepingOne)
+      yield* Effect.provide(runOnce(layout, "apples", "plums"), keepingOne)
       const [first, , third] = listsOf(layout)
       const { runs } = yield* pruneHome(layout)
       assert.deepStrictEqual(
@@ -90,7 +90,7 @@ describe("pruning the raw archive", () => {
   itLive("keeps the newest runs, or those of the last days, in any case", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      for (const eggs of ["1", "2", "3"]) yield* ran(layout, `spoiled eggs ${eggs}`, "pears")
+      for (const eggs of ["1", "2", "3"]) yield* runOnce(layout, `spoiled eggs ${eggs}`, "pears")
       const lists = listsOf(layout)
       assert.deepStrictEqual((yield* pruneHome(layout, { keep: { days: 1 } })).runs, [])
       yield* pruneHome(layout, { keep: { runs: 2 } })
@@ -103,7 +103,7 @@ describe("pruning the raw archive", () => {
   itLive("keeps payloads that the next run reuses, of a run that was killed less than six hours ago", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
-      yield* ran(layout, "apples", "pears") // records the killed one
+      yield* runOnce(layout, "apples", "pears") // records the killed one
       const young = listsOf(layout)
       assert.deepStrictEqual((yield* pruneArchive(layout, { keep: { runs: 0 }, dryRun: false })).runs, [])
       assert.deepStrictEqual(listsOf(layout), young)
@@ -148,10 +148,10 @@ describe("a prune that is killed", () => {
   itLive("before a smaller pack gets its name loses nothing that is needed, and the next prune completes it", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
-      age(layout)
-      const { signal, stderr } = killedAt(layout, { methods: ["rename"], pattern: "packs/.*\\.zip$", nth: 1 })
+      makeRunsOld(layout)
+      const { signal, stderr } = pruneUntilKilled(layout, { methods: ["rename"], pattern: "packs/.*\\.zip$", nth: 1 })
       assert.strictEqual(signal, "SIGKILL", stderr)
-      yield* isWhole(layout)
+      yield* expectRebuildable(layout)
       yield* pruneHome(layout)
       assert.deepStrictEqual(yield* packsOf(layout), neededPacks)
       assert.lengthOf(listsOf(layout), 3)
@@ -166,9 +166,9 @@ describe("a prune on a full disk", () => {
     Effect.gen(function* () {
       const layout = yield* withLargePayload
       yield* refreshOpened(layout) // a copied home needs a new one
-      age(layout)
+      makeRunsOld(layout)
       const before = zipsOf(layout).map((name) => statSync(`${rawOf(layout)}/packs/${name}`).size)
-      const { status, stderr } = prunedWithin(layout, 120)
+      const { status, stderr } = pruneWithLimit(layout, 120)
       assert.strictEqual(status, 1, stderr)
       assert.match(stderr, /The raw archive .*raw cannot be written: EFBIG/)
       assert.deepStrictEqual(
@@ -176,7 +176,7 @@ describe("a prune on a full disk", () => {
         before.filter((_, index) => index !== 2) // it had no needed payload
       )
       assert.deepStrictEqual(readdirSync(`${rawOf(layout)}/incoming`), [])
-      yield* isWhole(layout)
+      yield* expectRebuildable(layout)
       yield* pruneHome(layout)
       assert.deepStrictEqual(yield* packsOf(layout), [hashes("apples", "pears"), hashes(figs), hashes("plums")])
     })
@@ -207,7 +207,11 @@ describe("a prune and concurrent runs", () => {
       const pruning = Effect.map(Effect.flip(pruneHome(layout)), ({ message }) => {
         refused = message
       })
-      yield* Effect.provideServiceEffect(ran(layout, "spoiled", "kiwis"), FileSystem.FileSystem, whenPacking(pruning))
+      yield* Effect.provideServiceEffect(
+        runOnce(layout, "spoiled", "kiwis"),
+        FileSystem.FileSystem,
+        whenPacking(pruning)
+      )
       assert.match(refused, /^A run is active: it uses .*\. Nothing was changed; try again when the run has ended\.$/)
       assert.lengthOf(listsOf(layout), 6)
     })
@@ -221,7 +225,7 @@ describe("a prune and concurrent runs", () => {
       })
       yield* Effect.provideServiceEffect(pruneHome(layout), FileSystem.FileSystem, whenPacking(Effect.scoped(trying)))
       assert.strictEqual(lock, "in use")
-      yield* ran(layout, "spoiled eggs", "kiwis")
+      yield* runOnce(layout, "spoiled eggs", "kiwis")
       assert.deepStrictEqual(yield* packsOf(layout), [...neededPacks, hashes("spoiled eggs", "kiwis")])
     })
   )

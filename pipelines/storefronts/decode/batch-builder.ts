@@ -1,14 +1,14 @@
 /**
  * Collects the rows of a payload into batches. A payload row is used as a whole or not at all, so each one is accounted
- * for once: one that cannot be used becomes a reject and does not affect the others.
+ * for once. A row that cannot be used becomes a reject and does not affect the others.
  */
 import {
   type Batch,
-  emptyBatch,
   type FeedCollection,
   type FeedImage,
   type FeedProduct,
   type FeedVariant,
+  makeBatch,
   UnusableRow
 } from "./feed.ts"
 import type { FeedStats } from "./typed-fields.ts"
@@ -23,7 +23,7 @@ const maxVariantIdLength = 4000
 /** Rejected rows are kept for inspection, up to this many characters. */
 const maxPayloadCharacters = 10_000
 
-/** The rows that a payload row becomes: those of a product, or a collection. */
+/** The rows that a payload row is converted to: those of a product, or a collection. */
 export interface ParsedRow {
   readonly product?: FeedProduct | undefined
   readonly variants?: ReadonlyArray<FeedVariant>
@@ -43,7 +43,7 @@ const rejectLongIds = (product_native_id: string, variants: ReadonlyArray<FeedVa
 export type Identify = (native_id: string | undefined) => void
 
 export class BatchBuilder {
-  #open = emptyBatch()
+  #batch = makeBatch()
   #characters = 0
   readonly #stats: FeedStats
 
@@ -52,9 +52,9 @@ export class BatchBuilder {
   }
 
   /**
-   * Adds one payload row. `read` passes its native id to `identify` as soon as it is known, so that a reject has it, too;
-   * undefined if it turns out to be uncertain. If `read` fails with `UnusableRow`, only the reject and the id are added.
-   * `raw` is a function if the text of a row has to be made first.
+   * Adds one payload row. `read` passes its native id to `identify` as soon as it is known, because a reject needs it,
+   * too. It passes undefined if the id turns out to be uncertain. If `read` fails with `UnusableRow`, only the reject and
+   * the id are added. `raw` is a function if the row has to be serialized first.
    */
   addRow(position: number, raw: string | (() => string), read: (identify: Identify) => ParsedRow) {
     if (typeof raw === "string") this.#characters += raw.length
@@ -69,31 +69,31 @@ export class BatchBuilder {
         id = native_id
       })
       if (id !== undefined) rejectLongIds(id, variants)
-      if (collection !== undefined) this.#open.collections.push(collection)
-      else if (id !== undefined) this.#open.rows.push(id)
-      if (product !== undefined) this.#open.products.push(product)
-      for (const variant of variants) this.#open.variants.push(variant)
-      for (const image of images) this.#open.images.push(image)
+      if (collection !== undefined) this.#batch.collections.push(collection)
+      else if (id !== undefined) this.#batch.rows.push(id)
+      if (product !== undefined) this.#batch.products.push(product)
+      for (const variant of variants) this.#batch.variants.push(variant)
+      for (const image of images) this.#batch.images.push(image)
       this.#stats.recordUsed()
     } catch (cause) {
       if (!(cause instanceof UnusableRow)) throw cause
-      if (id !== undefined) this.#open.rejected.push(id)
+      if (id !== undefined) this.#batch.rejected.push(id)
       this.#stats.recordReject(cause.message)
       const payload = (typeof raw === "string" ? raw : raw()).slice(0, maxPayloadCharacters)
-      this.#open.rejects.push({ position, reason: cause.message, payload })
+      this.#batch.rejects.push({ position, reason: cause.message, payload })
     }
   }
 
   get rowCount() {
-    return this.#open.rows.length + this.#open.rejects.length
+    return this.#batch.rows.length + this.#batch.rejects.length
   }
   get isFull() {
     return this.rowCount >= maxBatchRows || this.#characters >= maxBatchCharacters
   }
 
   takeBatch(): Batch {
-    const batch = this.#open
-    this.#open = emptyBatch()
+    const batch = this.#batch
+    this.#batch = makeBatch()
     this.#characters = 0
     return batch
   }

@@ -36,7 +36,7 @@ export interface FeedVariant {
   readonly barcode: string | null
   readonly price: string | null
   readonly compare_at_price: string | null
-  /** ISO 4217, if the row itself names it; null for the currency of the read. */
+  /** ISO 4217, if the row itself names it; null if the currency of the whole read applies. */
   readonly currency: string | null
   readonly grams: number | null
   readonly available: boolean | null
@@ -98,7 +98,7 @@ export interface Batch {
   readonly rejected: ReadonlyArray<string>
 }
 
-export const emptyBatch = (): { readonly [Field in keyof Batch]: Array<Batch[Field][number]> } => ({
+export const makeBatch = (): { readonly [Field in keyof Batch]: Array<Batch[Field][number]> } => ({
   rows: [],
   products: [],
   variants: [],
@@ -128,7 +128,7 @@ export class FeedUnreadable extends Error {
  */
 export type ReadFile = (
   bytes: AsyncIterable<Uint8Array>,
-  about: {
+  context: {
     readonly currency: string | null
     readonly content_type?: string | null
     /** Collects the types of all values, which show whether the file as a whole can be trusted. */

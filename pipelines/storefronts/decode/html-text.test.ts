@@ -32,14 +32,14 @@ describe("descriptions as text", () => {
     ])
   })
 
-  it("leave out items of pictures or blanks, but count them", () => {
+  it("leave out items that contain only pictures or blanks, but count them", () => {
     assert.deepStrictEqual(
       lines("<ul><li>a</li><li><img src=a></li><li>&nbsp;</li></ul><ol><li>b</li><li> </li><li>c<p>d</ol>"),
       ["- a", "", "1. b", "3. c", "", "   d"]
     )
   })
 
-  it("number lists in digits from 1, even if the HTML asks for letters or another start", () => {
+  it("number lists in digits from 1, even if the HTML specifies letters or another start", () => {
     assert.deepStrictEqual(lines('<ol type="i" start="100000">before<li>Mix</li></ol>'), ["before", "1. Mix"])
   })
 

@@ -1,6 +1,6 @@
 /**
- * Converts the HTML of shops to plain text. Paragraphs, list items and table rows get lines of their own; of links,
- * only the words are kept. Pictures, and content that a browser does not show, are left out.
+ * Converts the HTML of shops to plain text. Paragraphs, list items and table rows begin new lines. Links keep only their
+ * words. Pictures, and content that a browser does not show, are left out.
  *
  * Descriptions have up to some 13 kB and 12 levels. A much larger one is cut, so that no shop can stall a read: text
  * after 200,000 characters or 10,000 tags, or below 64 levels, is left out. Nothing here throws.
@@ -44,7 +44,7 @@ const limitLength = (html: string): string =>
 const maxLevels = 64
 
 interface TagRole {
-  readonly kind: "hidden" | "break" | "kept" | "bullets" | "numbers" | "item" | "cell" | "apart" | "plain"
+  readonly kind: "hidden" | "break" | "preformatted" | "bullets" | "numbers" | "item" | "cell" | "spaced" | "plain"
   /** Minimum number of line breaks before and after it. Two leave a blank line. */
   readonly breaks: 0 | 1 | 2
 }
@@ -58,12 +58,13 @@ const roles = new Map([
     "hidden"
   ),
   ...assignRole("select datalist", "hidden"),
-  ...assignRole("textarea xmp listing noembed noframes", "hidden"), // tags in some of them are plain words: a script would appear as text
+  // the parser reads tags in some of them as text: a script would appear
+  ...assignRole("textarea xmp listing noembed noframes", "hidden"),
   ...assignRole("br", "break"),
   ...assignRole("h1 h2 h3 h4 h5 h6 p blockquote figure table hr", "plain", 2),
   ...assignRole("article aside div footer form header main nav section address fieldset center", "plain", 1),
   ...assignRole("tr caption dt dd figcaption summary details", "plain", 1),
-  ...assignRole("pre", "kept", 2),
+  ...assignRole("pre", "preformatted", 2),
   ...assignRole("ul", "bullets", 2),
   ...assignRole("ol", "numbers", 2),
   ...assignRole("li", "item", 1),
@@ -71,7 +72,7 @@ const roles = new Map([
 ])
 const inline: TagRole = { kind: "plain", breaks: 0 }
 /** Paragraphs that word processors put into a cell stay in the line of its row. */
-const withinCell: TagRole = { kind: "apart", breaks: 0 }
+const withinCell: TagRole = { kind: "spaced", breaks: 0 }
 
 /** An open tag, and the state to restore when it ends. */
 interface OpenTag extends TagRole {
@@ -91,7 +92,7 @@ const blanks = /[\t\r\n\f][ \t\r\n\f]*| [ \t\r\n\f]+/g
 
 /**
  * Writes the text of HTML while a parser reads it. A tag decides where lines end, what they begin with, and what is
- * left out. Of links, emphasis and all tags that are not listed above, only the words are kept.
+ * left out. Links, emphasis and all tags that are not listed above keep only their words.
  */
 class TextWriter implements Partial<Handler> {
   text = ""
@@ -99,10 +100,10 @@ class TextWriter implements Partial<Handler> {
   /** Tags that are open and not shown. */
   #hidden = 0
   #keepsLines: boolean
-  /** Line breaks due before the next word: of those around tags the largest counts, and `#breaks` add up. */
-  #around = 0
-  #breaks = 0
-  #isApart = false
+  /** Line breaks due before the next word: the largest number that a tag requires, plus the sum of the others. */
+  #tagBreaks = 0
+  #otherBreaks = 0
+  #needsSpace = false
   #cells = 0
   #indent = ""
   /** Written at the beginning of the next line in place of `#indent`: marks of list items that have no word yet. */
@@ -132,9 +133,9 @@ class TextWriter implements Partial<Handler> {
     this.#open.push(tag)
     this.#endLine(tag.breaks)
     if (kind === "plain") return
-    if (kind === "break") this.#breaks += 1
-    else if (kind === "apart") this.#isApart = true
-    else if (kind === "kept") this.#keepsLines = true
+    if (kind === "break") this.#otherBreaks += 1
+    else if (kind === "spaced") this.#needsSpace = true
+    else if (kind === "preformatted") this.#keepsLines = true
     else if (kind === "bullets" || kind === "numbers") this.#indent += indentOfItems[kind]
     else if (kind === "cell" && parent !== undefined && parent.count++ > 0) this.#cells += 1
     else if (kind === "item" && parent !== undefined && isList(parent)) {
@@ -155,7 +156,7 @@ class TextWriter implements Partial<Handler> {
     this.#endLine(tag.breaks)
     this.#indent = tag.indent
     this.#keepsLines = tag.keepsLines
-    if (tag.kind === "apart") this.#isApart = true
+    if (tag.kind === "spaced") this.#needsSpace = true
     if (this.#mark !== undefined) this.#mark = tag.mark
   }
 
@@ -163,36 +164,36 @@ class TextWriter implements Partial<Handler> {
     if (this.#hidden > 0) return
     if (!this.#keepsLines) return this.#write(text)
     for (const [index, line] of text.split(/\r\n?|\n/).entries()) {
-      if (index > 0) this.#breaks += 1
+      if (index > 0) this.#otherBreaks += 1
       this.#write(line)
     }
   }
 
   #endLine(breaks: number) {
-    if (breaks > this.#around) this.#around = breaks
+    if (breaks > this.#tagBreaks) this.#tagBreaks = breaks
     if (breaks > 0) this.#cells = 0
   }
 
   #write(text: string) {
     const words = text.replace(blanks, " ")
     const begin = words.startsWith(" ") ? 1 : 0
-    if (begin === 1) this.#isApart = true
+    if (begin === 1) this.#needsSpace = true
     if (words.length === begin) return
-    const isLast = words.endsWith(" ")
+    const endsWithBlank = words.endsWith(" ")
     this.#beginWord()
-    this.text += isLast ? words.slice(begin, -1) : words.slice(begin)
-    this.#isApart = isLast
+    this.text += endsWithBlank ? words.slice(begin, -1) : words.slice(begin)
+    this.#needsSpace = endsWithBlank
   }
 
   /** Writes at most one blank line. */
   #beginWord() {
-    const breaks = this.#around + this.#breaks
+    const breaks = this.#tagBreaks + this.#otherBreaks
     if (this.text === "") this.text = this.#mark ?? ""
     else if (breaks > 0) this.text += (breaks > 1 ? "\n\n" : "\n") + (this.#mark ?? this.#indent)
-    else if (this.#isApart || this.#cells > 0) this.text += " "
+    else if (this.#needsSpace || this.#cells > 0) this.text += " "
     if (this.#cells > 0) this.text += "| ".repeat(this.#cells)
-    this.#around = 0
-    this.#breaks = 0
+    this.#tagBreaks = 0
+    this.#otherBreaks = 0
     this.#cells = 0
     this.#mark = undefined
   }

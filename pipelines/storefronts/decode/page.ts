@@ -1,6 +1,6 @@
 /** Reads a page of a shop's list, entry by entry. */
 import { BatchBuilder, type ParsedRow } from "./batch-builder.ts"
-import { type Batch, emptyBatch, UnusableRow } from "./feed.ts"
+import { type Batch, makeBatch, UnusableRow } from "./feed.ts"
 import { undecodable } from "./payload-text.ts"
 import { formatJson, isObject, type JsonObject, UnexpectedResponse } from "./responses.ts"
 import { parseId } from "./texts.ts"
@@ -55,7 +55,7 @@ export const readFeedPage = (
  * read from the list of all products. Fails with `UnexpectedResponse` if an entry has no id: a member would be missing.
  */
 export const readMemberPage = (entries: ReadonlyArray<unknown>, collection: string, offset: number): FeedPage => {
-  const batch = emptyBatch()
+  const batch = makeBatch()
   for (const [index, entry] of entries.entries()) {
     const id = isObject(entry) ? parseId(entry.id) : null
     if (id === null) {

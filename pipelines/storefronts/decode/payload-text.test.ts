@@ -21,7 +21,7 @@ describe("the text of a payload", () => {
     assert.strictEqual(await whole(Buffer.from("\uFEFFHandle,Title")), "Handle,Title")
   })
 
-  it.each([true, false])("is read as UTF-16 when a byte order mark says so (big-endian: %s)", async (isBig) => {
+  it.each([true, false])("is read as UTF-16 if it has its byte order mark (big-endian: %s)", async (isBig) => {
     assert.strictEqual(await whole(utf16("<rss>Größe 🧀</rss>", isBig)), "<rss>Größe 🧀</rss>")
   })
 
@@ -48,22 +48,27 @@ describe("the text of a payload", () => {
       Buffer.from("\uFEFFCafé"),
       "Café"
     ],
-    ["UTF-16 as the byte order mark says, not the header", "text/csv; charset=utf-8", utf16("Café", false), "Café"],
-    ["UTF-16 without a byte order mark", "text/csv; charset=utf-16le", wide("Café"), "Café"],
-    ["UTF-8 when the header wrongly says UTF-16", "text/csv; charset=utf-16", Buffer.from("Café"), "Café"],
     [
-      "UTF-8 when the header says so, not the declaration",
+      "UTF-16 according to the byte order mark, not the header",
+      "text/csv; charset=utf-8",
+      utf16("Café", false),
+      "Café"
+    ],
+    ["UTF-16 without a byte order mark", "text/csv; charset=utf-16le", wide("Café"), "Café"],
+    ["UTF-8 when the header wrongly states UTF-16", "text/csv; charset=utf-16", Buffer.from("Café"), "Café"],
+    [
+      "UTF-8 when the header states it, not the declaration",
       "text/xml; charset=utf-8",
       Buffer.from(declaring("latin1")),
       declaring("latin1")
     ],
     [
-      "the encoding of the declaration when the header wrongly says UTF-8",
+      "the encoding of the declaration when the header wrongly states UTF-8",
       "text/xml; charset=utf-8",
       latin(declaring("latin1")),
       declaring("latin1")
     ],
-    ["UTF-8 when the header says ASCII", "text/plain; charset=us-ascii", Buffer.from("Café"), "Café"],
+    ["UTF-8 when the header states ASCII", "text/plain; charset=us-ascii", Buffer.from("Café"), "Café"],
     ["UTF-8 when the header names an unknown encoding", "text/csv; charset=klingon-8", Buffer.from("Café"), "Café"],
     ["UTF-8 when the header names no encoding", "text/csv", Buffer.from("Café"), "Café"]
   ] as const)("is read in %s", async (_, contentType, bytes, expected) => {
@@ -72,7 +77,7 @@ describe("the text of a payload", () => {
     assert.strictEqual(texts.join(""), expected)
   })
 
-  it("is read as UTF-8 when the declaration wrongly says UTF-16", async () => {
+  it("is read as UTF-8 when the declaration wrongly states UTF-16", async () => {
     const text = '<?xml version="1.0" encoding="utf-16"?><rss>Größe</rss>'
     assert.strictEqual(await whole(Buffer.from(text)), text)
   })
@@ -112,11 +117,11 @@ describe("the text of a payload", () => {
       const texts = await read(bytes)
       assert.strictEqual(texts.join(""), text)
       assert.isTrue(texts.every((piece) => piece.length <= 65_536))
-      const bits = Array.from({ length: Math.ceil(bytes.length / 1000) }, (_, n) =>
+      const chunks = Array.from({ length: Math.ceil(bytes.length / 1000) }, (_, n) =>
         bytes.subarray(n * 1000, n * 1000 + 1000)
       )
-      assert.deepStrictEqual((await read(...bits)).join(""), text)
-      assert.isBelow((await read(...bits)).length, 10)
+      assert.deepStrictEqual((await read(...chunks)).join(""), text)
+      assert.isBelow((await read(...chunks)).length, 10)
     }
   })
 

@@ -2,7 +2,7 @@
  * Decodes the text of a payload, piece by piece. The encoding comes from a byte order mark, or else from the `charset`
  * of the response, or else from an XML declaration; the default is UTF-8.
  *
- * Bytes that are not text become `undecodable`, so that the row with them can be identified and the rows beside it are
+ * Bytes that are not text become `undecodable`, so that the row with them can be identified and the other rows are
  * kept. A U+FFFD in the payload itself stays: that text was lost before the payload was made.
  */
 import { isUtf8 } from "node:buffer"
@@ -55,7 +55,7 @@ const parseXmlDeclaration = (head: Buffer): string | undefined => {
     head.subarray(0, headBytes).toString("latin1")
   )?.[1]
   if (declared === undefined) return undefined
-  // A declaration that can be read byte by byte is not UTF-16, whatever it says: tools declare UTF-16 in UTF-8 files.
+  // A declaration that can be read byte by byte is not UTF-16, even if it states UTF-16: some tools do so in UTF-8 files.
   if (/^(?:utf|ucs|iso-10646)/i.test(declared)) return "utf-8"
   const encoding = findEncoding(declared)
   if (encoding !== undefined) return encoding
@@ -72,7 +72,7 @@ const detectEncoding = (head: Buffer, contentType: string | null): string => {
   const isWide = head[0] === 0 || head[1] === 0 // UTF-16 text begins with an ASCII letter: the name of a column
   const isUsable = charset?.startsWith("utf-16") === true ? isWide : charset !== undefined
   if (isUsable && charset !== "utf-8") return charset ?? "utf-8"
-  // Servers state UTF-8 for anything they serve: if it is not true, the declaration is used.
+  // Servers state UTF-8 for anything they serve: if that is wrong, the declaration is used.
   if (isUsable && isUtf8(head.subarray(0, head.length - countOpenBytes(head)))) return "utf-8"
   return parseXmlDeclaration(head) ?? "utf-8"
 }

@@ -32,7 +32,7 @@ export const isObject = (value: unknown): value is JsonObject =>
 export const pickObjects = (value: unknown): ReadonlyArray<JsonObject> =>
   Array.isArray(value) ? value.filter(isObject) : []
 
-/** Three times as many as a page of 32 MB would have if it were like the pages of real shops. */
+/** Real pages have a third of these values per 32 MB, the limit of a page. */
 const maxValues = 1_000_000
 
 const findClosingQuote = (json: string, from: number) => {

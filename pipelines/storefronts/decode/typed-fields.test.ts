@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { UnusableRow } from "./feed.ts"
 import { FeedStats, Fields, types } from "./typed-fields.ts"
 
-/** What is said of a feed after rows that state these prices; a row without a price that can be read is a reject. */
+/** The fault of a feed whose rows state these prices. A row with an unreadable price is a reject. */
 const faultOf = (prices: ReadonlyArray<unknown>, needed?: ReadonlyArray<string>) => {
   const stats = new FeedStats()
   for (const stated of prices) {

@@ -55,7 +55,7 @@ export const types = {
 const isAbsent = (value: unknown) =>
   value === undefined || value === null || (typeof value === "string" && value.trim() === "")
 
-/** If few rows have a field, fewer values than this may all be wrong by chance. */
+/** If fewer rows than this have a field, all of their values may be wrong by chance. */
 const minMistypedRows = 3
 
 interface Mistyped {
@@ -63,7 +63,7 @@ interface Mistyped {
   readonly reason: string
 }
 
-/** What the rows of one feed have in their fields. Its size does not grow with the number of rows. */
+/** Statistics of the fields in the rows of one feed. Their size does not grow with the number of rows. */
 export class FeedStats {
   #usedCount = 0
   #rejectCount = 0
@@ -110,7 +110,7 @@ export class FeedStats {
     this.#firstReason ??= reason
   }
 
-  /** Why the feed as a whole cannot be trusted; null if it can. Some row must have each of the `required` fields. */
+  /** Why the feed as a whole cannot be trusted; null if it can. Each `required` field must occur in some row. */
   findFault(required: ReadonlyArray<string> = []): string | null {
     if (this.#usedCount === 0) {
       return this.#rejectCount === 0 ? null : `none of its ${this.#rejectCount} rows can be used: ${this.#firstReason}`

@@ -98,7 +98,7 @@ describe("assembling products", () => {
       const title = "Chocolate bar ".repeat(60)
       const tags = Array.from({ length: 100 }, (_, n) => `${"t".repeat(50)}${n}`).join(",")
       const { db } = yield* stageAndAssemble(products.map((n) => `p${n},${n} ${title},,"${tags}",,1.00,`))
-      // 500 characters of the title, 50 tags, and 500 bytes for what else there is: some 3.6 kB of each
+      // 500 characters of the title, 50 tags, and 500 bytes for everything else: some 3.6 kB for each product
       assert.strictEqual((yield* findPageEnds(db, 8000)).length, 14)
       assert.strictEqual((yield* findPageEnds(db)).length, 1)
     })

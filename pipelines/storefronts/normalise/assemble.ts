@@ -88,7 +88,7 @@ const counts = `
     join feed.first_product p on p.domain = b.domain and p.native_id = b.product_native_id
   )
   select (
-    (select count(*) from feed.variant_again)
+    (select count(*) from feed.duplicate_variant)
     + (select count(*) from feed.excess_row)
     + (select coalesce(sum(rows), 0) from feed.orphan)
   )::integer as rows_rejected, (
@@ -111,7 +111,7 @@ export const assembleProducts = Effect.fnUntraced(function* (
   yield* db.run(`set variable run_id = ${literal(run_id)}; ${separateRows}`)
   yield* categorizeProducts(db, folder, surveys)
   const parts = yield* divideIntoParts(db, maxBytes)
-  // one transaction: rows go to the file as soon as they fill a row group, not to the write-ahead log before that
+  // one transaction: full row groups are written directly to the file, not first to the write-ahead log
   yield* db.run(["begin", ...parts.map(assemblePart), "commit"].join(";\n"))
   yield* db.run(`${collections} ${halfProducts}`)
   const [counted] = yield* db.all(Counts, counts)

@@ -33,7 +33,7 @@ const Product = Schema.Struct({
 })
 
 const bytesOfProduct = 500
-const leftOf = (column: string) => `left(${column}, ${maxTextCharacters})`
+const limitText = (column: string) => `left(${column}, ${maxTextCharacters})`
 const sumBytes = (list: string) => `coalesce(list_sum(list_transform(${list}, lambda text: strlen(text))), 0)`
 
 /** Titles of the collections that contain a product: the first `maxTags` in alphabetical order. */
@@ -43,7 +43,7 @@ const titles = `
   from (
     select domain, native_id, min(title, ${maxTags}) as titles
     from (
-      select distinct m.domain, m.product_native_id as native_id, ${leftOf("c.title")} as title
+      select distinct m.domain, m.product_native_id as native_id, ${limitText("c.title")} as title
       from feed.member m
       join feed.collection c on c.domain = m.domain and c.native_id = m.collection_native_id
     )
@@ -52,8 +52,8 @@ const titles = `
 
 const described = `
   create view feed.described as
-  select seq, domain, p.native_id, ${leftOf("p.title")} as title, product_type, stated_category,
-    ${leftOf("vendor")} as vendor, tags[:${maxTags}] as tags
+  select seq, domain, p.native_id, ${limitText("p.title")} as title, product_type, stated_category,
+    ${limitText("vendor")} as vendor, tags[:${maxTags}] as tags
   from feed.product p semi join feed.first_product using (seq)
   where is_published`
 

@@ -1,6 +1,6 @@
 -- Assembles the collections. Reads the variable `run_id`.
 insert into storefront.collection by name
-with belonging as (
+with member as (
   select m.domain, m.collection_native_id as native_id, m.product_native_id, min(m.position) as place, min(m.seq) as seq
   from feed.member m
   semi join (
@@ -11,7 +11,7 @@ with belonging as (
 listed as (
   select domain, native_id,
     list_sort(list({'place': place, 'seq': seq, 'id': id_of('product', domain, product_native_id)})) as members
-  from belonging group by all
+  from member group by all
 )
 select
   id_of('collection', domain, native_id) as collection_id,

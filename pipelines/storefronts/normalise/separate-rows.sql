@@ -15,7 +15,7 @@ from (
 where v.sku is not null and v.domain = shared.domain and v.product_native_id = shared.product_native_id
   and v.native_id = shared.native_id;
 
--- Of rows with the same id, the first one is used.
+-- If several rows have the same id, the first one is used.
 create table feed.first_product as
 select domain, native_id, min(seq) as seq, arg_min(is_published, seq) as is_published
 from feed.product group by domain, native_id;
@@ -81,7 +81,7 @@ where is_file;
 
 -- Duplicate variants of files. There every row describes one variant, so a row whose id repeats is rejected; a shop's
 -- pages only overlap. Rows of unpublished products are left out as a whole and are not duplicates.
-create table feed.variant_again as
+create table feed.duplicate_variant as
 select v.domain, v.product_native_id, v.seq
 from feed.variant v
 join feed.store using (domain)
@@ -93,7 +93,7 @@ where is_file;
 insert into ingest.reject
 select 'storefronts', 'store/' || v.domain, getvariable('run_id'), v.raw_sha256, v.position,
   'duplicate id ' || v.native_id || ' (first seen in an earlier row)', to_json(v)::varchar
-from feed.variant v semi join feed.variant_again using (seq);
+from feed.variant v semi join feed.duplicate_variant using (seq);
 
 -- Rows that belong to a product of which no row has a title.
 create view feed.orphan as
@@ -121,11 +121,11 @@ from feed.cut group by domain;
 
 -- Number of payload rows per product of a file. In a shop's pages, a repeated entry is the same product.
 create table feed.source_rows as
-with refused as (
+with rejected_rows as (
   select domain, product_native_id, count(*) as rows
-  from (select domain, product_native_id from feed.variant_again union all from feed.excess_row)
+  from (select domain, product_native_id from feed.duplicate_variant union all from feed.excess_row)
   group by all
 )
-select domain, product_native_id as native_id, (sum(b.rows) - coalesce(any_value(refused.rows), 0))::integer as rows
-from feed.row_count b join feed.store using (domain) left join refused using (domain, product_native_id)
+select domain, product_native_id as native_id, (sum(b.rows) - coalesce(any_value(rejected_rows.rows), 0))::integer as rows
+from feed.row_count b join feed.store using (domain) left join rejected_rows using (domain, product_native_id)
 where is_file group by all;

@@ -1,8 +1,8 @@
 /**
- * Decides which stores of the list a live run reads. `schedule.ts` computes how long a store waits. It does not wait if
- * it is new, if its entry in the list changed, if an earlier version of the mapping read it, or if its feed is on this
- * machine. The waiting stores are archived with the run, so that a repeated run leaves out the same stores, even with
- * other settings.
+ * Decides which stores of the list a live run reads. `schedule.ts` computes how long a store waits. A store does not
+ * wait if it is new, if its entry in the list changed, if an earlier version of the mapping read it, or if its feed is
+ * on this machine. The waiting stores are archived with the run, so that a repeated run leaves out the same stores, even
+ * with other settings.
  */
 import { readLive, storefront } from "@larder/warehouse"
 import { Effect, FileSystem, Schema, Stream } from "effect"
@@ -128,7 +128,7 @@ const decideWaiting = Effect.fnUntraced(function* (
 })
 
 /** The stores that this run reads, in list order. Recordings and samples leave out only stores archived as waiting. */
-export const pickDueStores = Effect.fn("Storefronts.dueAmong")(function* (
+export const pickDueStores = Effect.fn("Storefronts.pickDueStores")(function* (
   run: MappingRun,
   stores: ReadonlyArray<ListedStore>,
   list_fetched_at: string

@@ -1,6 +1,6 @@
 /**
- * Files on the operator's machine: the store list that `--stores` or `LARDER_STORES` names, and store feeds beside that
- * list or below the folder that `LARDER_STORE_FILES` names. No other file is ever read, whatever a list says.
+ * Files on the operator's machine: the store list that `--stores` or `LARDER_STORES` names, and store feeds next to
+ * that list or below the folder that `LARDER_STORE_FILES` names. No other file is ever read, even if a list names it.
  * Recordings and the bundled samples have the same addresses; only a list that was passed with `--stores` replaces a
  * recorded one.
  */
@@ -40,10 +40,10 @@ const findRoots = (list: Option.Option<string>, folder: Option.Option<string>, p
   ...Option.toArray(folder)
 ]
 
-export const listName = Effect.fnUntraced(function* ({ kind }: Pick<Origin["Service"], "kind">, given?: string) {
+export const findListName = Effect.fnUntraced(function* ({ kind }: Pick<Origin["Service"], "kind">, given?: string) {
   const path = yield* Path.Path
-  const { list: set } = yield* settings
-  const list = given ?? (kind === "live" ? Option.getOrUndefined(set) : undefined)
+  const { list: configured } = yield* settings
+  const list = given ?? (kind === "live" ? Option.getOrUndefined(configured) : undefined)
   return list === undefined ? "stores.json" : path.basename(list)
 })
 
@@ -54,9 +54,9 @@ export const listName = Effect.fnUntraced(function* ({ kind }: Pick<Origin["Serv
 export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Service"], given?: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const { folder, list: set } = yield* settings
+  const { folder, list: configured } = yield* settings
   const isLive = origin.kind === "live"
-  const list = given === undefined && isLive ? set : Option.fromUndefinedOr(given)
+  const list = given === undefined && isLive ? configured : Option.fromUndefinedOr(given)
   const roots = origin.kind === "sample" ? [] : findRoots(list, folder, path)
 
   const refuse = (url: string, problem: string) => Effect.fail(new RefusedByUpstream({ url, status: 0, problem }))
@@ -87,7 +87,7 @@ export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Se
     const alsoIn = Option.isSome(folder)
       ? " or in the folder that LARDER_STORE_FILES names"
       : "; LARDER_STORE_FILES may name another folder"
-    return yield* refuse(url, `there is no such file beside the store list${alsoIn}`)
+    return yield* refuse(url, `there is no such file next to the store list${alsoIn}`)
   })
 
   const open = Effect.fnUntraced(function* ({ url }: SourceRequest) {

@@ -77,37 +77,35 @@ const reads: Readonly<Record<string, ReadonlyArray<Omit<StoreRead, "day">>>> = {
 }
 
 describe("the last change of a store in a generation", () => {
-  itLive(
-    "is the last read that changed a price, a product or a collection, or the first that ended like the last one",
-    () =>
-      Effect.gen(function* () {
-        const layout = yield* aLayout
-        for (const [index, day] of [1, 3, 5].entries()) {
-          yield* publishReads(
-            layout,
-            ...Object.entries(reads).map(([store, each]): StoreRead => ({ ...each[index], day, store }))
-          )
-        }
-        const none: ReadonlyMap<string, LastRead> = new Map()
-        const known = yield* readLive(layout, storefront, none, (db) => readLastReads(db, "of this version"))
-        const dayOf = (time: number) => new Date(time).getUTCDate()
-        const summaries = [...known.values()].map(
-          ({ domain, last_successful_run_id, read_at, run_id, unchanged_since }) => [
-            domain.split(".")[0],
-            { read: dayOf(read_at), since: dayOf(unchanged_since), run_id, last_successful_run_id }
-          ]
+  itLive("is the last read that changed a price, a product, a collection or the status of the reads", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      for (const [index, day] of [1, 3, 5].entries()) {
+        yield* publishReads(
+          layout,
+          ...Object.entries(reads).map(([store, each]): StoreRead => ({ ...each[index], day, store }))
         )
-        const fetched = { read: 5, run_id: "run-5", last_successful_run_id: "run-5" }
-        assert.deepStrictEqual(Object.fromEntries(summaries), {
-          same: { ...fetched, since: 1 },
-          priced: { ...fetched, since: 3 },
-          renamed: { ...fetched, since: 3 },
-          gone: { ...fetched, since: 3 },
-          collected: { ...fetched, since: 3 },
-          closed: { ...fetched, since: 3, last_successful_run_id: "run-1" },
-          opened: { ...fetched, since: 5 },
-          broken: { ...fetched, since: 3 }
-        })
+      }
+      const none: ReadonlyMap<string, LastRead> = new Map()
+      const known = yield* readLive(layout, storefront, none, (db) => readLastReads(db, "of this version"))
+      const dayOf = (time: number) => new Date(time).getUTCDate()
+      const summaries = [...known.values()].map(
+        ({ domain, last_successful_run_id, read_at, run_id, unchanged_since }) => [
+          domain.split(".")[0],
+          { read: dayOf(read_at), since: dayOf(unchanged_since), run_id, last_successful_run_id }
+        ]
+      )
+      const fetched = { read: 5, run_id: "run-5", last_successful_run_id: "run-5" }
+      assert.deepStrictEqual(Object.fromEntries(summaries), {
+        same: { ...fetched, since: 1 },
+        priced: { ...fetched, since: 3 },
+        renamed: { ...fetched, since: 3 },
+        gone: { ...fetched, since: 3 },
+        collected: { ...fetched, since: 3 },
+        closed: { ...fetched, since: 3, last_successful_run_id: "run-1" },
+        opened: { ...fetched, since: 5 },
+        broken: { ...fetched, since: 3 }
       })
+    })
   )
 })

@@ -30,7 +30,7 @@ export type LastRead = typeof LastRead.Type
 
 const lastReads = readFileSync(new URL("./last-reads.sql", import.meta.url), "utf8")
 
-/** The last read of each store that this generation knows, by domain. `mapping` is the hash of the current mapping. */
+/** The last read of each store in this generation, by domain. `mapping` is the hash of the current mapping. */
 export const readLastReads = (db: DuckDb["Service"], mapping: string) =>
   Effect.map(
     db.all(LastRead, lastReads, { mapping }),

@@ -21,7 +21,7 @@ describe("the store list", () => {
     ["text that is not JSON", "[{", /not valid JSON/],
     ["an object", {}, /not a JSON array/],
     ["no store", [], /lists no store/],
-    ["a kind that nobody reads", [{ ...store, kind: "etsy" }], /Store 1, kind: expected "shopify"/],
+    ["an unknown kind", [{ ...store, kind: "etsy" }], /Store 1, kind: expected "shopify"/],
     [
       "a domain with a scheme",
       [store, { ...store, domain: "https://a.example" }],

@@ -2,7 +2,6 @@
  * Parses the store list, the operator's JSON file of the stores to read. All its faults are reported with their places
  * before anything is fetched. It must not contain secrets, because addresses are archived and logged.
  */
-
 import { storeKinds, suggestName } from "@larder/schemas"
 import { Effect, Result, Schema, SchemaIssue } from "effect"
 import { reasonOf } from "../../run/files/causes.ts"

@@ -64,7 +64,7 @@ const checkClock: Check = ({ previous: { fetched_at }, read_at }) => {
   const last = new Date(fetched_at).toISOString()
   return [
     "outdated",
-    `this machine's clock says ${read_at}, but the last read was later, at ${last}: correct the clock`
+    `by the clock of this machine it is ${read_at}, but the last read was later, at ${last}: correct the clock`
   ]
 }
 

@@ -31,7 +31,7 @@ const hasValue = {
 export type OptionalField = keyof typeof hasValue
 const optionalFields = Object.keys(hasValue) as ReadonlyArray<OptionalField> // keys of a literal object, which TypeScript widens
 
-/** If items contain a field only if it has a value, a few of them may lose it together. */
+/** If items omit empty fields, a few of them may lose the last values of a field by chance. */
 const isLost = (kind: ListedStore["kind"], products: number, listed: number) =>
   !feedKinds[kind].omitsEmptyFields || (products > 2 && products * 10 > listed)
 

@@ -2,7 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { DuckDb, DuckDbError } from "@larder/warehouse"
 import { Effect, FileSystem, Schema } from "effect"
-import { type Batch, emptyBatch, type FeedImage, type FeedProduct } from "../decode/feed.ts"
+import { type Batch, type FeedImage, type FeedProduct, makeBatch } from "../decode/feed.ts"
 import { readCollections, readShopifyProducts } from "../decode/json/shopify-json.ts"
 import { stageRows } from "./stage-rows.ts"
 
@@ -21,9 +21,9 @@ const aProduct: FeedProduct = {
   created_at: null,
   is_published: true
 }
-const batchOf = (rows: Partial<Batch>): Batch => ({ ...emptyBatch(), ...rows })
+const batchOf = (rows: Partial<Batch>): Batch => ({ ...makeBatch(), ...rows })
 
-/** Three of them are a piece. */
+/** Three of them fill the buffer. */
 const longImages = (count: number) =>
   Array.from(
     { length: count },
@@ -36,11 +36,11 @@ const longImages = (count: number) =>
     })
   )
 
-const stagingOf = Effect.fnUntraced(function* (mostOfStore?: number) {
+const stagingOf = Effect.fnUntraced(function* (maxCharacters?: number) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-test-" })
   const db = yield* DuckDb.memory
-  return { db, ...(yield* stageRows(db, folder, mostOfStore)) }
+  return { db, ...(yield* stageRows(db, folder, maxCharacters)) }
 })
 const staging = stagingOf()
 
@@ -91,7 +91,7 @@ describe("staging rows", () => {
         ]
       ]
       const image = { src: "https://cdn.example.com/a.jpg" }
-      const ofProduct = (value: unknown) => [
+      const changeProduct = (value: unknown) => [
         ...["handle", "body_html", "vendor", "product_type", "published_at", "created_at"].map((key) => ({
           [key]: value
         })),
@@ -100,26 +100,31 @@ describe("staging rows", () => {
       ]
       const variantFields =
         "title,sku,barcode,grams,available,option1,position,requires_shipping,price,compare_at_price".split(",")
-      const ofVariant = (value: unknown) => [
+      const changeVariant = (value: unknown) => [
         ...variantFields.map((key) => ({ [key]: value })),
         { featured_image: { src: value } }
       ]
-      const ofCollection = (value: unknown) => [
+      const changeCollection = (value: unknown) => [
         ...["handle", "description", "published_at", "updated_at"].map((key) => ({ [key]: value })),
         ...["width", "height"].map((key) => ({ image: { ...image, [key]: value } }))
       ]
       const variant = { id: 1, price: "1" }
       const products = odd.flatMap((value) => [
-        ...ofProduct(value).map((fields) => ({ title: "x", variants: [variant], images: [image], ...fields })),
-        ...ofVariant(value).map((fields) => ({ title: "x", variants: [{ ...variant, ...fields }], images: [image] }))
+        ...changeProduct(value).map((fields) => ({ title: "x", variants: [variant], images: [image], ...fields })),
+        ...changeVariant(value).map((fields) => ({
+          title: "x",
+          variants: [{ ...variant, ...fields }],
+          images: [image]
+        }))
       ])
-      const collections = odd.flatMap(ofCollection).map((fields) => ({ title: "x", image, ...fields }))
+      const collections = odd.flatMap(changeCollection).map((fields) => ({ title: "x", image, ...fields }))
       const batches = [
         readShopifyProducts(
           JSON.stringify({ products: products.map((fields, index) => ({ id: index + 1, ...fields })) })
         ).batch,
-        readCollections(JSON.stringify({ collections: collections.map((one, index) => ({ id: index + 1, ...one })) }))
-          .batch
+        readCollections(
+          JSON.stringify({ collections: collections.map((fields, index) => ({ id: index + 1, ...fields })) })
+        ).batch
       ]
       const tables = ["product", "variant", "image", "collection"]
       const sum = tables.map((table) => `(select count(*) from feed.${table})`).join(" + ")

@@ -31,7 +31,7 @@ type TableName = (typeof feedTables)[number]
 /** How `JSON.stringify` writes a lone surrogate. A text that contains these characters literally matches too. */
 const maybeIllFormed = /\\ud[89a-f]/
 
-/** DuckDB's JSON reader refuses a whole file because of one lone surrogate, so it is replaced by U+FFFD. */
+/** DuckDB's JSON reader rejects a whole file because of one lone surrogate, so it is replaced by U+FFFD. */
 const toJson = (row: object): string => {
   const text = JSON.stringify(row)
   if (!maybeIllFormed.test(text)) return text
@@ -71,7 +71,7 @@ const groupRows = (batch: Batch, cuts: ReadonlyArray<CutText>): Readonly<Record<
   cut: cuts
 })
 
-const emptyBuffer = () => new Map<TableName, Array<Buffer>>(feedTables.map((table) => [table, []]))
+const makeBuffer = () => new Map<TableName, Array<Buffer>>(feedTables.map((table) => [table, []]))
 
 const Column = Schema.Struct({ table: Schema.Literals(feedTables), name: Schema.String, type: Schema.String })
 const columnsOfTables = `
@@ -121,7 +121,7 @@ export const stageRows = Effect.fnUntraced(function* (
   const writing = yield* Semaphore.make(1)
   const surveys = new Map<string, ReturnType<typeof surveyStore>>()
   const characterCounts = new Map<string, number>()
-  let buffer = emptyBuffer()
+  let buffer = makeBuffer()
   let bufferBytes = 0
   let seq = 0
   let loaded: Effect.Effect<void, DuckDbError | FileUnwritable> = Effect.void
@@ -144,7 +144,7 @@ export const stageRows = Effect.fnUntraced(function* (
   const load = Effect.gen(function* () {
     yield* loaded
     const pieces = buffer
-    buffer = emptyBuffer()
+    buffer = makeBuffer()
     bufferBytes = 0
     const loading = Effect.forEach(feedTables, (table) => loadTable(table, pieces.get(table) ?? []), { discard: true })
     loaded = Fiber.join(yield* Effect.forkIn(loading, scope))

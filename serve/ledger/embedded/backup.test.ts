@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { append, opened, sampleGroups, temporaryFolder } from "@larder/test/support/serve/sample-ledger.ts"
+import { append, sampleGroups, temporaryFolder, useStore } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Stream } from "effect"
 import type { LedgerAccess } from "../ledger.ts"
 import { openEmbeddedLedger } from "./embedded-ledger.ts"
@@ -83,7 +83,7 @@ describe("a backup", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const file = path.join(folder, "copy.sqlite")
-      const backup = yield* opened(path.join(folder, "ledger"), (store) =>
+      const backup = yield* useStore(path.join(folder, "ledger"), (store) =>
         Effect.andThen(append(store, sampleGroups()), store.backup(file))
       )
       assert.strictEqual(backup.entries, 62)

@@ -5,14 +5,14 @@ import {
   aCharge,
   append,
   aRefund,
-  author,
   followUp,
   load,
-  opened,
+  makeWriter,
   refusal,
   sampleGroups,
   temporaryFolder,
-  written
+  useStore,
+  writeGroups
 } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect } from "effect"
 import type { Draft } from "../chain/chain.ts"
@@ -25,7 +25,7 @@ describe("a start with a negative balance", () => {
     ...entry
   })
   const extendSample = (...drafts: ReadonlyArray<Draft>) => {
-    const write = author()
+    const write = makeWriter()
     return [...sampleGroups(write), ...drafts.map((draft) => write({ entries: [draft] }))]
   }
   const inFlight = aCharge("req_63", { occurred_at: "2026-11-01T00:00:00.000Z" })
@@ -34,7 +34,7 @@ describe("a start with a negative balance", () => {
   const writeAndKill = Effect.fnUntraced(function* (folder: string, groups: ReadonlyArray<Group>) {
     const killed = path.join(yield* temporaryFolder, "killed")
     const copy = Effect.sync(() => cpSync(folder, killed, { recursive: true }))
-    yield* opened(folder, (store) => Effect.andThen(append(store, groups), copy))
+    yield* useStore(folder, (store) => Effect.andThen(append(store, groups), copy))
     return killed
   })
 
@@ -54,7 +54,7 @@ describe("a start with a negative balance", () => {
       const readBalances = (folder: string) =>
         Effect.map(load(folder), ({ accounts }) => accounts.map(({ head }) => head.balance))
       assert.deepStrictEqual(yield* readBalances(yield* writeAndKill(yield* temporaryFolder, groups)), [-311, -211])
-      yield* written(folder, groups.slice(0, -3))
+      yield* writeGroups(folder, groups.slice(0, -3))
       assert.deepStrictEqual(yield* readBalances(folder), [-410, -210])
       yield* followUp(folder)
       const killed = yield* writeAndKill(folder, groups.slice(-3)) // the tables include the entries of money that went out
@@ -67,7 +67,7 @@ describe("a start with a negative balance", () => {
   it.live("does not book a refund twice", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      yield* written(folder, extendSample(makeMovement(-5_000), inFlight, aRefund(inFlight)))
+      yield* writeGroups(folder, extendSample(makeMovement(-5_000), inFlight, aRefund(inFlight)))
       yield* followUp(folder)
       const { booked } = yield* load(folder)
       assert.deepStrictEqual(booked, [{ account_id: "acct_a", type: "refund", reference: "re_1" }])

@@ -13,7 +13,14 @@ import {
   killedAfter,
   numbersOf
 } from "@larder/test/support/serve/killed-ledger.ts"
-import { append, followUp, load, opened, temporaryFolder, written } from "@larder/test/support/serve/sample-ledger.ts"
+import {
+  append,
+  followUp,
+  load,
+  temporaryFolder,
+  useStore,
+  writeGroups
+} from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Stream } from "effect"
 import type { Group } from "../rules/ledger-state.ts"
 import { monthOf } from "../utc-calendar.ts"
@@ -55,8 +62,8 @@ describe("the ledger in a folder", () => {
   it.effect("returns what was written when it is opened again", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      yield* written(folder, [birth, charges(2, 3)])
-      const [{ dailySpending: _, stored: __, ...snapshot }, entries] = yield* opened(folder, (store) =>
+      yield* writeGroups(folder, [birth, charges(2, 3)])
+      const [{ dailySpending: _, stored: __, ...snapshot }, entries] = yield* useStore(folder, (store) =>
         Effect.all([store.load, Stream.runCollect(store.entriesOf("acct_a"))])
       )
       assert.deepStrictEqual(snapshot, {
@@ -79,12 +86,12 @@ describe("the ledger in a folder", () => {
           entries.map(({ position }) => position)
         )
       const countDown = (from: number, count: number) => Array.from({ length: count }, (_, index) => from - index)
-      yield* written(folder, [birth])
+      yield* writeGroups(folder, [birth])
       let last = 1
       for (const added of [10, 30, 20, 120]) {
-        yield* opened(folder, (store) => append(store, [charges(...countDown(last + added, added).toReversed())]))
+        yield* useStore(folder, (store) => append(store, [charges(...countDown(last + added, added).toReversed())]))
         last += added
-        const check = opened(folder, (store) =>
+        const check = useStore(folder, (store) =>
           Effect.gen(function* () {
             assert.deepStrictEqual(yield* read(store, last + 1, 1_000), countDown(last, last))
             assert.deepStrictEqual(yield* read(store, last + 1, 25), countDown(last, Math.min(25, last)))
@@ -104,7 +111,7 @@ describe("the ledger in a folder", () => {
   it.effect("returns what was written after a kill", () =>
     Effect.gen(function* () {
       const folder = yield* killedAfter(birth, charges(2, 3))
-      const [snapshot, numbers] = yield* opened(folder, (store) => Effect.all([store.load, numbersOf(store)]))
+      const [snapshot, numbers] = yield* useStore(folder, (store) => Effect.all([store.load, numbersOf(store)]))
       assert.strictEqual(snapshot.accounts[0]?.head.balance, 4980)
       assert.deepStrictEqual(numbers, [1, 2, 3])
     }).pipe(Effect.scoped)
@@ -122,9 +129,9 @@ describe("the ledger in a folder", () => {
   it.effect("refuses to be opened twice", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const second = opened(folder, () => Effect.flip(Effect.scoped(openLedgerFile(folder))))
+      const second = useStore(folder, () => Effect.flip(Effect.scoped(openLedgerFile(folder))))
       assert.strictEqual((yield* second)._tag, "LedgerInUse")
-      yield* written(folder, [birth])
+      yield* writeGroups(folder, [birth])
     })
   )
 })
@@ -149,7 +156,7 @@ describe("a disk that cannot be written", () => {
           cpSync(folder, copy, { recursive: true })
         })
       )
-      assert.deepStrictEqual(yield* opened(copy, numbersOf), [1, 2])
+      assert.deepStrictEqual(yield* useStore(copy, numbersOf), [1, 2])
       rmSync(copy, { recursive: true })
     }).pipe(Effect.scoped)
   )

@@ -4,15 +4,15 @@ import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import {
   aCharge,
-  author,
   inDatabase,
   load,
-  opened,
+  makeWriter,
   refusal,
   sampleCopy,
   sampleGroups,
   temporaryFolder,
-  written
+  useStore,
+  writeGroups
 } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -45,7 +45,7 @@ describe("a start", () => {
     Effect.gen(function* () {
       for (const copy of [plainCopy, followedCopy]) {
         yield* TestClock.setTime(Date.parse("2027-06-01"))
-        yield* opened(yield* copy, (store) =>
+        yield* useStore(yield* copy, (store) =>
           Effect.gen(function* () {
             const loaded = yield* store.load
             assert.isEmpty(loaded.spending)
@@ -119,7 +119,7 @@ describe("a start with damaged entries", () => {
   )
 
   const extendSample = (...decisions: ReadonlyArray<Partial<Decision>>) => {
-    const write = author()
+    const write = makeWriter()
     return [...sampleGroups(write), ...decisions.map(write)]
   }
 
@@ -131,9 +131,9 @@ describe("a start with damaged entries", () => {
         { entries: [aCharge("req_63", { ...inNovember, credits: -870 })] },
         { entries: [aCharge("req_64", { ...inNovember, credits: -100 })] }
       )
-      yield* written(folder, groups.slice(0, -1))
+      yield* writeGroups(folder, groups.slice(0, -1))
       assert.strictEqual((yield* load(folder)).sequence, 63)
-      yield* written(folder, groups.slice(-1))
+      yield* writeGroups(folder, groups.slice(-1))
       assert.match(
         (yield* refusal(folder)).message,
         /key key_a was charged 1010 credits in 2026-11, but the highest budget of these charges is 1000/
@@ -151,7 +151,7 @@ describe("a start with damaged entries", () => {
       assert.isDefined(previous)
       const wrong = { ...entry, balance: entry.balance + 1 }
       const group = { accounts: [], keys: [], entries: [{ ...wrong, hash: hashEntry(previous.hash, wrong) }] }
-      yield* written(folder, [...before.toReversed(), group])
+      yield* writeGroups(folder, [...before.toReversed(), group])
       assert.match(
         (yield* refusal(folder)).message,
         /has a balance of 4601 credits, but the entries up to it add up to 4600/
@@ -162,7 +162,10 @@ describe("a start with damaged entries", () => {
   it.live("refuses a charge that overdraws the balance", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      yield* written(folder, extendSample({ entries: [aCharge("req_63", { credits: -4_601, budget_credits: 9_000 })] }))
+      yield* writeGroups(
+        folder,
+        extendSample({ entries: [aCharge("req_63", { credits: -4_601, budget_credits: 9_000 })] })
+      )
       assert.match((yield* refusal(folder)).message, /entry 42 of account acct_a leaves a balance of -1 credits/)
     }).pipe(Effect.scoped)
   )

@@ -3,13 +3,13 @@ import {
   aCharge,
   append,
   aRefund,
-  author,
   followUp,
-  opened,
+  makeWriter,
   sampleCopy,
   sampleGroups,
   temporaryFolder,
-  written
+  useStore,
+  writeGroups
 } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect } from "effect"
 import type { UsageOfDay } from "../administration.ts"
@@ -40,7 +40,9 @@ describe("usage", () => {
   it.live("is counted per UTC day, key and endpoint, including both ends of the period", () =>
     Effect.gen(function* () {
       const folder = yield* sampleLedger
-      const [usage, all] = yield* opened(folder, (store) => Effect.all([store.usage(october), store.usage(everything)]))
+      const [usage, all] = yield* useStore(folder, (store) =>
+        Effect.all([store.usage(october), store.usage(everything)])
+      )
       assert.deepStrictEqual(usage.slice(0, 2), [
         { day: "2026-10-30", key_id: "key_a", endpoint: "/v1/branded-foods", calls: 4, credits: 40 },
         { day: "2026-10-30", key_id: "key_a", endpoint: "/v1/stores", calls: 4, credits: 40 }
@@ -67,10 +69,10 @@ describe("usage", () => {
         })
       for (const followed of [0, 20, 45, groups.length]) {
         const here = `${folder}-${followed}`
-        yield* written(here, groups.slice(0, followed))
+        yield* writeGroups(here, groups.slice(0, followed))
         yield* followUp(here)
-        yield* written(here, groups.slice(followed))
-        yield* opened(here, (store) => Effect.andThen(check(store, groups), check(store, groups, october)))
+        yield* writeGroups(here, groups.slice(followed))
+        yield* useStore(here, (store) => Effect.andThen(check(store, groups), check(store, groups, october)))
       }
     }).pipe(Effect.scoped)
   )
@@ -78,12 +80,12 @@ describe("usage", () => {
   it.live("counts a charge on the day of its admission, even at the last millisecond", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const write = author()
+      const write = makeWriter()
       const late = ["2026-12-31T23:59:59.999Z", "2027-01-01T00:00:00.000Z"].map((occurred_at, index) =>
         aCharge(`late_${index}`, { occurred_at })
       )
-      yield* written(folder, [...sampleGroups(write), write({ entries: late })])
-      const usage = yield* opened(folder, (store) =>
+      yield* writeGroups(folder, [...sampleGroups(write), write({ entries: late })])
+      const usage = yield* useStore(folder, (store) =>
         store.usage({ ...everything, from: "2026-12-01", to: "2027-01-01" })
       )
       assert.deepStrictEqual(
@@ -101,16 +103,16 @@ describe("usage", () => {
     Effect.gen(function* () {
       for (const between of [followUp, () => Effect.void]) {
         const folder = yield* temporaryFolder
-        const write = author()
+        const write = makeWriter()
         const charge = (id: string, endpoint: string) =>
           aCharge(id, { occurred_at: "2026-12-31T23:59:59.999Z", credits: -100, endpoint })
         const [successful, refunded] = [
           charge("req_successful", "/v1/stores"),
           charge("req_refunded", "/v1/branded-foods")
         ]
-        yield* written(folder, [...sampleGroups(write), write({ entries: [successful, refunded] })])
+        yield* writeGroups(folder, [...sampleGroups(write), write({ entries: [successful, refunded] })])
         yield* between(folder)
-        const { state, summed, usage } = yield* opened(folder, (store) =>
+        const { state, summed, usage } = yield* useStore(folder, (store) =>
           Effect.gen(function* () {
             yield* append(store, [write({ entries: [aRefund(refunded)] })])
             const december = { ...everything, from: "2026-12-01" }
@@ -118,7 +120,7 @@ describe("usage", () => {
             return { summed, usage: yield* store.usage(december) }
           })
         ).pipe(
-          Effect.flatMap((read) => opened(folder, (store) => Effect.map(store.load, (state) => ({ ...read, state }))))
+          Effect.flatMap((read) => useStore(folder, (store) => Effect.map(store.load, (state) => ({ ...read, state }))))
         )
         assert.deepStrictEqual(summed.by_day, [{ name: "2026-12-31", calls: 1, credits: 100 }])
         assert.deepStrictEqual(usage, [

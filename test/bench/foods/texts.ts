@@ -110,7 +110,7 @@ export const findTexts = async (warehouse: Warehouse, filter: TextFilter, foods:
   const common = between(0.05, 1)
   const rareWords = words.filter(({ labels }) => labels <= 2).map(({ word }) => word)
   const pairs = common.flatMap((a) => common.map((b) => `${a} ${b}`))
-  const inventWord = () => Array.from({ length: 4 }, () => chance.of(["qu", "zo", "xi", "vy", "wub", "jek"])).join("")
+  const inventWord = () => Array.from({ length: 4 }, () => chance.pick(["qu", "zo", "xi", "vy", "wub", "jek"])).join("")
   const letters = "abcdefghijklmnopqrstuvwxyz%,('-"
   return {
     common: shuffle(new Set(common.flatMap(listParts)), chance).slice(0, perKind),

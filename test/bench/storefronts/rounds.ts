@@ -27,20 +27,20 @@ const formatCount = (count: number) => Math.round(count).toLocaleString("en-US")
 
 const measure = (count: number, folder: string) =>
   Effect.gen(function* () {
-    const { list, look, pass } = yield* startStores(count)
+    const { list, takeTraffic, changeStores } = yield* startStores(count)
     const [home, stores] = [path.join(folder, "home"), path.join(folder, "stores.json")]
     writeFileSync(stores, JSON.stringify(list))
     const environment = { LARDER_PRIVATE_HOSTS: "127.0.0.1" }
     const rounds: Array<Round> = []
     for (let day = 0; day < days; day++) {
-      const changed = pass(day)
+      const changed = changeStores(day)
       const {
         problem,
         run,
         stores: status
       } = yield* Effect.promise(() => ingestLive(storefronts, { home, stores, environment, ahead: `${day} days` }))
       if (run === null || problem !== "" || status === undefined) return yield* Effect.die(new Error(problem))
-      const { bytes, requests } = look()
+      const { bytes, requests } = takeTraffic()
       rounds.push({ day, read: status.listed - status.not_due, changed: changed.length, requests, bytes })
       console.log(
         `day ${day}: ${formatCount(status.listed - status.not_due)} stores, ${formatCount(requests)} requests`

@@ -39,54 +39,55 @@ const sugars = new Set([1005, 2000, 1063, 1235])
 const common = nutrients.filter(({ id, share }) => share >= rareShare && id !== 1110 && id !== 1114)
 const rare = nutrients.filter(({ share }) => share > 0 && share < rareShare)
 
-/** `short`: six numbers on a small label; `full`: an analysis of thirty or more; `none`: the source lost the amounts. */
-const chooseNutrients = (chance: Chance, carry: Array<Nutrient>) => {
+/** Small labels state few nutrients, those with a full analysis thirty or more. The source lost the amounts of some. */
+const chooseNutrients = (chance: Chance): ReadonlyArray<Nutrient> => {
   const kind = chance.unit()
-  if (kind < 0.004) return
+  if (kind < 0.004) return []
+  const chosen: Array<Nutrient> = []
   const isShort = kind < 0.13
   const isNew = chance.happens(0.43)
   const special = isNew ? newLabel : oldLabel
   for (const nutrient of common) {
     const share = special.get(nutrient.id) ?? (macros.has(nutrient.id) ? 0.985 : Math.min(0.97, nutrient.share * 1.08))
-    const likely = isShort && !short.has(nutrient.id) ? share * 0.25 : share
-    if (!chance.happens(likely)) continue
-    carry.push(substitute(chance, nutrient))
+    const probability = isShort && !short.has(nutrient.id) ? share * 0.25 : share
+    if (chance.happens(probability)) chosen.push(substitute(chance, nutrient))
   }
-  const d = chance.unit()
+  const vitaminD = chance.unit()
   if (isNew && !isShort) {
-    if (d < 0.7) carry.push(findNutrient(1110))
-    if (d > 0.69 && d < 0.95) carry.push(findNutrient(1114))
+    if (vitaminD < 0.7) chosen.push(findNutrient(1110))
+    if (vitaminD > 0.69 && vitaminD < 0.95) chosen.push(findNutrient(1114))
   }
-  if (chance.happens(fullShare)) for (const nutrient of rare) if (chance.happens(0.75)) carry.push(nutrient)
+  if (chance.happens(fullShare)) for (const nutrient of rare) if (chance.happens(0.75)) chosen.push(nutrient)
+  return chosen
 }
 
 /** Replaces ids: energy only in kJ or by Atwater's factors, sugars under the older id. */
 const substitute = (chance: Chance, nutrient: Nutrient) => {
   if (nutrient.id === 1008) {
-    if (chance.odd(0.003)) return findNutrient(1062)
-    if (chance.odd(0.0005)) return findNutrient(2047)
-    if (chance.odd(0.0005)) return findNutrient(2048)
+    if (chance.oddityHappens(0.003)) return findNutrient(1062)
+    if (chance.oddityHappens(0.0005)) return findNutrient(2047)
+    if (chance.oddityHappens(0.0005)) return findNutrient(2048)
   }
-  return nutrient.id === 2000 && chance.odd(0.0015) ? findNutrient(1063) : nutrient
+  return nutrient.id === 2000 && chance.oddityHappens(0.0015) ? findNutrient(1063) : nutrient
 }
 
 /** Three significant digits since November 2020, two decimals before. */
-const roundAmount = (amount: number, threeDigits: boolean): Decimal => {
-  if (amount <= 0) return { digits: 0, scale: threeDigits ? 3 : 2 }
-  let scale = threeDigits ? 0 : 2
-  if (threeDigits) {
+const roundAmount = (amount: number, hasThreeDigits: boolean): Decimal => {
+  if (amount <= 0) return { digits: 0, scale: hasThreeDigits ? 3 : 2 }
+  let scale = hasThreeDigits ? 0 : 2
+  if (hasThreeDigits) {
     let probe = amount
     for (; probe < 100 && scale < 7; scale++) probe *= 10
     for (; probe >= 999.5; scale--) probe /= 10
   }
   const digits = Math.round(scale < 0 ? amount / powerOf10(-scale) : amount * powerOf10(scale))
-  return digits === 0 ? { digits: 0, scale: threeDigits ? 3 : 2 } : { digits, scale }
+  return digits === 0 ? { digits: 0, scale: hasThreeDigits ? 3 : 2 } : { digits, scale }
 }
 
-const drawDerivation = (chance: Chance, id: number, perHundred: boolean) => {
+const drawDerivation = (chance: Chance, id: number, isPerHundred: boolean) => {
   const draw = chance.unit()
   if (draw < 0.024) return -1
-  if (perHundred) return draw < 0.5 ? 4 : 6
+  if (isPerHundred) return draw < 0.5 ? 4 : 6
   if (draw < 0.056) return 2
   if (draw < 0.068) return 3
   if (draw < 0.07) return draw < 0.069 ? 5 : 8
@@ -99,42 +100,42 @@ export interface Statement {
   readonly firstId: number
   /** Serving size; 0 if the label lacks it. */
   readonly serving: number
-  readonly threeDigits: boolean
+  /** Whether amounts have three significant digits, not two decimals. */
+  readonly hasThreeDigits: boolean
   /** Whether the sender (GDSN) states amounts per 100 itself. */
-  readonly perHundred: boolean
+  readonly isPerHundred: boolean
 }
 
 /** Draws each amount from its own distribution, in the steps in which a label with this serving states it. */
-const drawComposition = (chance: Chance, list: ReadonlyArray<Nutrient>, serving: number) => {
+const drawComposition = (chance: Chance, chosen: ReadonlyArray<Nutrient>, serving: number) => {
   const [fat, sweet] = [chance.unit(), chance.unit()]
-  const made: Composition = new Map()
-  for (const { id, points, zeros } of list) {
+  const composition: Composition = new Map()
+  for (const { id, points, zeros } of chosen) {
     let u = chance.unit()
     if (chance.happens(0.6)) {
       // Fat and saturated fat correlate, and so do carbohydrates and sugars.
       if (fats.has(id)) u = fat
       if (sugars.has(id)) u = sweet
     }
-    made.set(id, u < zeros ? 0 : roundToStep(quantile(points, u), serving))
+    composition.set(id, u < zeros ? 0 : roundToStep(quantile(points, u), serving))
   }
-  reconcile(made, serving, { most: 85 + 15 * chance.unit(), share: 0.95 + 0.08 * chance.unit() })
-  return made
+  reconcile(composition, serving, { maxWeight: 85 + 15 * chance.unit(), share: 0.95 + 0.08 * chance.unit() })
+  return composition
 }
 
-export const drawAmounts = ({ chance, firstId, perHundred, serving, threeDigits }: Statement) => {
-  const list: Array<Nutrient> = []
-  chooseNutrients(chance, list)
-  const made = drawComposition(chance, list, serving)
+export const drawAmounts = ({ chance, firstId, isPerHundred, serving, hasThreeDigits }: Statement) => {
+  const chosen = chooseNutrients(chance)
+  const composition = drawComposition(chance, chosen, serving)
   const amounts: Array<StatedAmount> = []
   const add = (nutrient: Nutrient, amount: Decimal, derivation: number) => {
     amounts.push({ id: firstId + amounts.length, nutrient, amount, derivation })
   }
-  for (const nutrient of list) {
-    const per100 = chance.odd(0.0002) ? nutrient.impossible : (made.get(nutrient.id) ?? 0)
-    const derivation = drawDerivation(chance, nutrient.id, perHundred)
-    add(nutrient, roundAmount(per100, threeDigits), derivation)
-    if (chance.odd(0.00007))
-      add(nutrient, roundAmount(chance.happens(0.5) ? per100 : per100 / 2, threeDigits), derivation)
+  for (const nutrient of chosen) {
+    const per100 = chance.oddityHappens(0.0002) ? nutrient.impossible : (composition.get(nutrient.id) ?? 0)
+    const derivation = drawDerivation(chance, nutrient.id, isPerHundred)
+    add(nutrient, roundAmount(per100, hasThreeDigits), derivation)
+    if (chance.oddityHappens(0.00007))
+      add(nutrient, roundAmount(chance.happens(0.5) ? per100 : per100 / 2, hasThreeDigits), derivation)
   }
   return amounts
 }

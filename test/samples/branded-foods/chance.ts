@@ -2,7 +2,6 @@
  * Seeded random numbers for generators: one stream per (seed, purpose, product, version), so that a label is the same
  * alone or among two million. Only integers and basic arithmetic: the numbers are the same on every machine.
  */
-
 const mixBits = (h: number) => {
   let x = Math.imul(h ^ (h >>> 16), 0x7feb352d)
   x = Math.imul(x ^ (x >>> 15), 0x846ca68b)
@@ -22,7 +21,7 @@ export class Chance {
     this.oddities = oddities
   }
 
-  /** Begins another stream. All labels share one object, because millions of small objects would cost more than the numbers. */
+  /** Begins another stream. All labels share one object, because millions of small objects would be slow. */
   start(seed: number, purpose: number, product: number, version = 0) {
     this.state = hashNumbers(seed, purpose, product, version)
     return this
@@ -46,7 +45,7 @@ export class Chance {
   }
 
   /** Whether an oddity occurs that has this share in the source. */
-  odd(share: number) {
+  oddityHappens(share: number) {
     return this.happens(Math.min(0.5, share * this.oddities))
   }
 
@@ -57,13 +56,13 @@ export class Chance {
 
   /**
    * From 0 to `limit` - 1 with a long tail: the product of three uniform numbers. Half of the draws fall into the first tenth, and
-   * the last ranks are as good as never drawn.
+   * the last ranks are almost never drawn.
    */
   zipf(limit: number) {
     return Math.floor(this.unit() * this.unit() * this.unit() * limit)
   }
 
-  of<T>(list: readonly [T, ...Array<T>]): T {
+  pick<T>(list: readonly [T, ...Array<T>]): T {
     return list[this.below(list.length)] ?? list[0]
   }
 }

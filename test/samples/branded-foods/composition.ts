@@ -44,7 +44,7 @@ const findStep = (amount: number) => {
 }
 
 /** Rounds the amount of a serving with `steps`, and converts it back to 100 g. A serving of 0 is unknown: no rounding. */
-const stated = (per100: number, serving: number, steps: (count: number) => number) => {
+const roundInSteps = (per100: number, serving: number, steps: (count: number) => number) => {
   if (per100 <= 0 || serving <= 0) return per100
   const inServing = (per100 * serving) / 100
   const step = findStep(inServing)
@@ -53,33 +53,38 @@ const stated = (per100: number, serving: number, steps: (count: number) => numbe
 
 /** Rounds to the nearest step, but not to zero. */
 export const roundToStep = (per100: number, serving: number) =>
-  stated(per100, serving, (count) => Math.max(1, Math.round(count)))
+  roundInSteps(per100, serving, (count) => Math.max(1, Math.round(count)))
 
 /** Reduces all parts by the same share if they weigh more than the whole. */
-const fit = (made: Composition, whole: number, parts: ReadonlyArray<number>, serving: number) => {
+const fit = (composition: Composition, whole: number, parts: ReadonlyArray<number>, serving: number) => {
   let sum = 0
-  for (const part of parts) sum += made.get(part) ?? 0
+  for (const part of parts) sum += composition.get(part) ?? 0
   if (sum <= whole) return
   for (const part of parts) {
-    const amount = made.get(part)
-    if (amount) made.set(part, stated((amount * whole) / sum, serving, Math.floor))
+    const amount = composition.get(part)
+    if (amount) composition.set(part, roundInSteps((amount * whole) / sum, serving, Math.floor))
   }
 }
 
-const setEnergy = (made: Composition, serving: number, share: number) => {
-  const [p, f, c] = [made.get(protein), made.get(fat), made.get(carbohydrates)]
+const setEnergy = (composition: Composition, serving: number, share: number) => {
+  const [p, f, c] = [composition.get(protein), composition.get(fat), composition.get(carbohydrates)]
   if (p === undefined && f === undefined && c === undefined) return
   // half of the energy for fibre
-  const kcal = 4 * (p ?? 0) + 9 * (f ?? 0) + 4 * (c ?? 0) - 2 * (made.get(fibre) ?? 0)
-  for (const [id, perKcal] of energies) if (made.has(id)) made.set(id, roundToStep(kcal * share * perKcal, serving))
+  const kcal = 4 * (p ?? 0) + 9 * (f ?? 0) + 4 * (c ?? 0) - 2 * (composition.get(fibre) ?? 0)
+  for (const [id, perKcal] of energies)
+    if (composition.has(id)) composition.set(id, roundToStep(kcal * share * perKcal, serving))
 }
 
-/** `most` is the maximum weight of protein, fat, carbohydrates, ash and water together, `share` the stated share of their energy. */
-export const reconcile = (made: Composition, serving: number, { most, share }: { most: number; share: number }) => {
-  fit(made, most, makeUp, serving)
+/** `maxWeight` is that of protein, fat, carbohydrates, ash and water together, `share` the stated share of their energy. */
+export const reconcile = (
+  composition: Composition,
+  serving: number,
+  { maxWeight, share }: { maxWeight: number; share: number }
+) => {
+  fit(composition, maxWeight, makeUp, serving)
   for (const [whole, parts] of wholes) {
-    const amount = made.get(whole)
-    if (amount !== undefined) fit(made, amount, parts, serving)
+    const amount = composition.get(whole)
+    if (amount !== undefined) fit(composition, amount, parts, serving)
   }
-  setEnergy(made, serving, share)
+  setEnergy(composition, serving, share)
 }

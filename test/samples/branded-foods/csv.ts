@@ -4,8 +4,8 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { plainText } from "./decimals.ts"
-import { dateText, type Label } from "./label.ts"
+import { formatPlain } from "./decimals.ts"
+import { formatDate, type Label } from "./label.ts"
 import { Labels, type ReleaseSize } from "./labels.ts"
 import { derivations, fromDailyValue, nutrients } from "./nutrients.ts"
 import { Sinks } from "./sink.ts"
@@ -18,7 +18,7 @@ interface CsvCounts {
 }
 
 const quote = (text: string) => (text.includes('"') ? `"${text.replaceAll('"', '""')}"` : `"${text}"`)
-const line = (fields: ReadonlyArray<string>) => `${fields.map(quote).join(",")}\n`
+const formatLine = (fields: ReadonlyArray<string>) => `${fields.map(quote).join(",")}\n`
 
 const headers = {
   food: ["fdc_id", "data_type", "description", "food_category_id", "publication_date"],
@@ -63,45 +63,45 @@ const headers = {
   food_attribute: ["id", "fdc_id", "seq_num", "food_attribute_type_id", "name", "value"]
 }
 
-const modernFrom = 3_800 // mid-2024: since then `food.csv` repeats the category
+const categoryRepeatedFrom = 3_800 // mid-2024: since then `food.csv` repeats the category
 
-const foodRow = (label: Label) => {
-  const category = label.categoryOnlyInFood || label.published > modernFrom ? label.category : ""
-  const published = dateText(label.published, label.americanDates)
+const formatFood = (label: Label) => {
+  const category = label.hasCategoryOnlyInFood || label.published > categoryRepeatedFrom ? label.category : ""
+  const published = formatDate(label.published, label.hasAmericanDates)
   return `"${label.fdc_id}","branded_food",${quote(label.description)},${quote(category)},"${published}"\n`
 }
 
-const withPoint = (size: string) => (size.includes(".") ? size : `${size}.0`)
+const addPoint = (size: string) => (size.includes(".") ? size : `${size}.0`)
 
-const brandedRow = (label: Label) => {
+const formatBrandedFood = (label: Label) => {
   const channels = label.trade_channels.length > 0 ? JSON.stringify(label.trade_channels) : ""
-  const category = label.categoryOnlyInFood ? "" : label.category
-  return `"${label.fdc_id}",${quote(label.brand_owner)},${quote(label.brand_name)},"${label.subbrand_name}","${label.gtin_upc}",${quote(label.ingredients)},"${label.not_a_significant_source_of}","${withPoint(label.serving_size)}","${label.serving_size_unit}",${quote(label.household_serving_fulltext)},${quote(category)},"${label.data_source}","${label.package_weight}","${dateText(label.modified, false)}","${dateText(label.available, false)}","${label.market_country}","${dateText(label.discontinued, false)}","${label.preparation_state_code}",${quote(channels)},"${label.short_description}","${label.material_code}"\n`
+  const category = label.hasCategoryOnlyInFood ? "" : label.category
+  return `"${label.fdc_id}",${quote(label.brand_owner)},${quote(label.brand_name)},"${label.subbrand_name}","${label.gtin_upc}",${quote(label.ingredients)},"${label.not_a_significant_source_of}","${addPoint(label.serving_size)}","${label.serving_size_unit}",${quote(label.household_serving_fulltext)},${quote(category)},"${label.data_source}","${label.package_weight}","${formatDate(label.modified, false)}","${formatDate(label.available, false)}","${label.market_country}","${formatDate(label.discontinued, false)}","${label.preparation_state_code}",${quote(channels)},"${label.short_description}","${label.material_code}"\n`
 }
 
-const amountRows = (label: Label) => {
+const formatAmounts = (label: Label) => {
   let rows = ""
   for (const { amount, derivation, id, nutrient } of label.amounts) {
     const daily = derivation === fromDailyValue ? `${amount.digits % 100}.0` : ""
-    rows += `"${id}","${label.fdc_id}","${nutrient.id}","${plainText(amount)}","","${derivations[derivation]?.id ?? ""}","","","","","","","${daily}"\n`
+    rows += `"${id}","${label.fdc_id}","${nutrient.id}","${formatPlain(amount)}","","${derivations[derivation]?.id ?? ""}","","","","","","","${daily}"\n`
   }
   return rows
 }
 
-const attributeRows = (label: Label) => {
+const formatAttributes = (label: Label) => {
   let rows = ""
   for (const { id, name, value } of label.changes) rows += `"${id}","${label.fdc_id}","","998","${name}","${value}"\n`
   return rows
 }
 
-const upperUnit = (unit: string) => (unit === "kJ" ? unit : unit.replace("µ", "u").toUpperCase())
+const toUpperUnit = (unit: string) => (unit === "kJ" ? unit : unit.replace("µ", "u").toUpperCase())
 
 const writeDictionaries = (folder: string, counts: CsvCounts) => {
   const write = (name: string, rows: ReadonlyArray<ReadonlyArray<string>>) =>
-    writeFileSync(join(folder, name), rows.map(line).join(""))
+    writeFileSync(join(folder, name), rows.map(formatLine).join(""))
   write("nutrient.csv", [
     ["id", "name", "unit_name", "nutrient_nbr", "rank"],
-    ...nutrients.map((n) => [`${n.id}`, n.name, upperUnit(n.unit), n.number, `${n.rank}.0`])
+    ...nutrients.map((n) => [`${n.id}`, n.name, toUpperUnit(n.unit), n.number, `${n.rank}.0`])
   ])
   write("measure_unit.csv", [
     ["id", "name"],
@@ -145,20 +145,20 @@ const writeDictionaries = (folder: string, counts: CsvCounts) => {
 
 const writeTables = (release: Labels, folder: string): CsvCounts => {
   const sinks = new Sinks()
-  const table = (name: keyof typeof headers) => {
+  const openTable = (name: keyof typeof headers) => {
     const sink = sinks.open(join(folder, `${name}.csv`))
-    sink.write(line(headers[name]))
+    sink.write(formatLine(headers[name]))
     return sink
   }
   try {
-    const [food, branded] = [table("food"), table("branded_food")]
-    const [amounts, attributes] = [table("food_nutrient"), table("food_attribute")]
+    const [food, branded] = [openTable("food"), openTable("branded_food")]
+    const [amounts, attributes] = [openTable("food_nutrient"), openTable("food_attribute")]
     let [foods, nutrient_rows, attribute_rows] = [0, 0, 0]
-    for (const label of release.all()) {
-      food.write(foodRow(label))
-      branded.write(brandedRow(label))
-      amounts.write(amountRows(label))
-      if (label.changes.length > 0) attributes.write(attributeRows(label))
+    for (const label of release.drawAll()) {
+      food.write(formatFood(label))
+      branded.write(formatBrandedFood(label))
+      amounts.write(formatAmounts(label))
+      if (label.changes.length > 0) attributes.write(formatAttributes(label))
       foods += 1
       nutrient_rows += label.amounts.length
       attribute_rows += label.changes.length

@@ -36,14 +36,14 @@ export const roundToThreeDigits = (value: Decimal): Decimal => {
   return digits === 1000 ? { digits: 100, scale: scale - 1 } : { digits, scale }
 }
 
-/** amount × serving / 100 / divisor (40 makes µg of vitamin D from IU), to three significant digits. */
+/** amount × serving / 100 / `unitsPerMicrogram` (40 for vitamin D in IU), to three significant digits. */
 export const perServing = (amount: Decimal, serving: Decimal, unitsPerMicrogram: 1 | 40 = 1): Decimal => {
   const digits = amount.digits * serving.digits * (unitsPerMicrogram === 1 ? 1 : 25) // 1 / 40 = 25 / 1000
-  if (!Number.isSafeInteger(digits)) throw new Error(`${amount.digits} × ${serving.digits} is no exact number`)
+  if (!Number.isSafeInteger(digits)) throw new Error(`${amount.digits} × ${serving.digits} is not exact`)
   return roundToThreeDigits({ digits, scale: amount.scale + serving.scale + (unitsPerMicrogram === 1 ? 2 : 5) })
 }
 
-const plain = ({ digits, scale }: Decimal) => {
+const formatAllDigits = ({ digits, scale }: Decimal) => {
   if (scale <= 0) return `${digits * powerOf10(-scale)}`
   const unit = powerOf10(scale)
   const rest = digits % unit
@@ -51,26 +51,26 @@ const plain = ({ digits, scale }: Decimal) => {
 }
 
 /** The format of a Java BigDecimal: `0.000`, `83.3`, `7.10`, `333`, `4.00E+4`, `2.5E-7`. */
-export const scientific = (value: Decimal) => {
+export const formatScientific = (value: Decimal) => {
   const text = value.digits.toString()
   const exponent = text.length - 1 - value.scale
-  if (value.scale >= 0 && exponent >= -6) return plain(value)
+  if (value.scale >= 0 && exponent >= -6) return formatAllDigits(value)
   const mantissa = text.length === 1 ? text : `${text[0]}.${text.slice(1)}`
   return `${mantissa}E${exponent < 0 ? "" : "+"}${exponent}`
 }
 
 /** The format of the CSV: `0.0`, `83.3`, `7.1`, `333.0`, `40000.0`. */
-export const plainText = (value: Decimal) => {
+export const formatPlain = (value: Decimal) => {
   let { digits, scale } = value
   while (scale > 1 && digits % 10 === 0) {
     digits /= 10
     scale--
   }
-  return scale <= 0 ? `${plain({ digits, scale })}.0` : plain({ digits, scale })
+  return scale <= 0 ? `${formatAllDigits({ digits, scale })}.0` : formatAllDigits({ digits, scale })
 }
 
 /** The shortest format: `30`, `28.5`. */
-export const shortText = (value: Decimal) => {
-  const text = plainText(value)
+export const formatShort = (value: Decimal) => {
+  const text = formatPlain(value)
   return text.endsWith(".0") ? text.slice(0, -2) : text
 }

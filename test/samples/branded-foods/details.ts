@@ -46,16 +46,16 @@ export const drawDetails = (chance: Chance, plan: Plan, { product, wave, shelf, 
   const isGdsn = source === "GDSN"
   const isPrepared = isGdsn && chance.happens(0.43)
   const isNewZealand = source === "NZGDSN"
-  const category = chance.unit()
-  const day = plan.modified(product, wave)
-  const isDiscontinued = chance.happens(0.05) && wave === plan.current(product)
-  const caffeinated = shelf.liquid && source !== "LI" && chance.odd(0.06)
-  const liquid = shelf.liquid && chance.happens(0.75)
+  const categoryDraw = chance.unit()
+  const day = plan.getModified(product, wave)
+  const isDiscontinued = chance.happens(0.05) && wave === plan.findCurrent(product)
+  const isCaffeinated = shelf.isLiquid && source !== "LI" && chance.oddityHappens(0.06)
+  const isLiquid = shelf.isLiquid && chance.happens(0.75)
   const country = isGdsn && wave >= 15 ? "US" : "United States"
   return {
-    ...drawServing(chance, liquid),
-    serving_size_unit: drawUnit(chance, liquid, wave),
-    withoutBrand: chance.happens(isGdsn ? 0.33 : 0.28),
+    ...drawServing(chance, isLiquid),
+    serving_size_unit: drawUnit(chance, isLiquid, wave),
+    omitsBrand: chance.happens(isGdsn ? 0.33 : 0.28),
     subbrand_name: chance.happens(0.05) ? (subbrands[chance.below(subbrands.length)] ?? "") : "",
     short_description: isPrepared ? shelf.nouns[0].replaceAll(/[AEIOU]/g, "") : "",
     not_a_significant_source_of:
@@ -63,18 +63,18 @@ export const drawDetails = (chance: Chance, plan: Plan, { product, wave, shelf, 
         ? `NOT A SIGNIFICANT SOURCE OF ${insignificant[chance.below(insignificant.length)]}`
         : "",
     household_serving_fulltext: chance.happens(isGdsn ? 0.74 : 0.43) ? households.draw(chance) : "",
-    withoutCategory: isGdsn && category < 0.1,
-    categoryOnlyInFood: wave >= 13 && category > 0.97,
+    omitsCategory: isGdsn && categoryDraw < 0.1,
+    hasCategoryOnlyInFood: wave >= 13 && categoryDraw > 0.97,
     package_weight: chance.happens(isGdsn ? 0.55 : 0.41) ? weights.draw(chance) : "",
-    modified: wave < 13 && chance.odd(0.0001) ? -1 : day,
-    discontinued: isDiscontinued ? plan.published(product, wave) + chance.below(60) : -1,
+    modified: wave < 13 && chance.oddityHappens(0.0001) ? -1 : day,
+    discontinued: isDiscontinued ? plan.getPublished(product, wave) + chance.below(60) : -1,
     market_country: isNewZealand ? "New Zealand" : country,
     preparation_state_code: isPrepared ? preparations.draw(chance) : "",
     trade_channels: isGdsn && chance.happens(0.187) ? channels.draw(chance) : [],
-    material_code: isGdsn && chance.odd(0.02) ? "PLASTIC_OTHER" : "",
-    caffeine_statement: caffeinated ? `CONTAINS CAFFEINE: ${10 * (1 + chance.below(16))} MG PER SERVING` : "",
+    material_code: isGdsn && chance.oddityHappens(0.02) ? "PLASTIC_OTHER" : "",
+    caffeine_statement: isCaffeinated ? `CONTAINS CAFFEINE: ${10 * (1 + chance.below(16))} MG PER SERVING` : "",
     footnote: chance.happens(0.004) ? "*PERCENT DAILY VALUES ARE BASED ON A 2,000 CALORIE DIET." : "",
-    withoutLabelNutrients: chance.happens(0.005),
-    americanDates: chance.happens(0.01)
+    omitsLabelNutrients: chance.happens(0.005),
+    hasAmericanDates: chance.happens(0.01)
   }
 }

@@ -99,7 +99,7 @@ const frequent: ReadonlyArray<readonly [string, number]> = [
   ["CARROTS", 6],
   ["CELERY", 6]
 ]
-const items = new Weighted(frequent.map(([, weight], index) => [index, weight] as const))
+const frequentItems = new Weighted(frequent.map(([, weight], index) => [index, weight] as const))
 
 const plants = (
   "APPLE|APRICOT|ARTICHOKE|AVOCADO|BANANA|BEET|BLACKBERRY|BLUEBERRY|BROCCOLI|CABBAGE|CARDAMOM|CARROT|CAULIFLOWER|CAYENNE|CHERRY|" +
@@ -113,7 +113,7 @@ const forms = (
   "NATURAL * FLAVOR WITH OTHER NATURAL FLAVORS|FREEZE-DRIED *|* (SULFITED TO RETAIN COLOR)"
 ).split("|")
 /** A thousand rare ingredients. */
-const seldom = forms.flatMap((form) => plants.map((plant) => form.replace("*", plant)))
+const rareIngredients = forms.flatMap((form) => plants.map((plant) => form.replace("*", plant)))
 
 const lengths = [
   [0, 3],
@@ -130,7 +130,7 @@ const lengths = [
   [1, 4643]
 ] as const
 
-const little: readonly [string, ...Array<string>] = [
+const minorPhrases: readonly [string, ...Array<string>] = [
   "CONTAINS 2% OR LESS OF: ",
   "CONTAINS LESS THAN 2% OF ",
   "CONTAINS 1% OR LESS OF EACH OF THE FOLLOWING: ",
@@ -157,33 +157,33 @@ const broken: readonly [string, ...Array<string>] = [
   "PURÉE VON HIMBEEREN ÄÖÜß"
 ]
 
-const opened = (chance: Chance, base: string) => {
+const openStatement = (chance: Chance, base: string) => {
   const draw = chance.unit()
   if (draw < 0.035) return `INGREDIENTS: ${base}`
   return draw < 0.044 ? `, ${base}` : base
 }
 
-const dressed = (chance: Chance, statement: string) => {
+const finishStatement = (chance: Chance, statement: string) => {
   let text = statement
-  if (chance.odd(0.0015)) text = `${text}, ${chance.of(broken)}`
-  if (chance.odd(0.0004)) text = text.replace(", ", ',\n"SPICE BLEND", ')
+  if (chance.oddityHappens(0.0015)) text = `${text}, ${chance.pick(broken)}`
+  if (chance.oddityHappens(0.0004)) text = text.replace(", ", ',\n"SPICE BLEND", ')
   if (chance.happens(0.7)) text = `${text}.`
-  if (chance.happens(0.13)) text = `${text} ${chance.of(allergens)}`
+  if (chance.happens(0.13)) text = `${text} ${chance.pick(allergens)}`
   return chance.happens(0.032) ? text.toLowerCase() : text
 }
 
 /** Draws an item. A frequent one is repeated only in the brackets of another, as on labels. */
 const drawItem = (chance: Chance, used: Uint8Array) => {
-  if (chance.happens(0.18)) return seldom[chance.zipf(seldom.length)] ?? ""
-  let index = items.draw(chance)
-  for (let tries = 0; tries < 4 && used[index] === 1; tries++) index = items.draw(chance)
+  if (chance.happens(0.18)) return rareIngredients[chance.zipf(rareIngredients.length)] ?? ""
+  let index = frequentItems.draw(chance)
+  for (let tries = 0; tries < 4 && used[index] === 1; tries++) index = frequentItems.draw(chance)
   used[index] = 1
   return frequent[index]?.[0] ?? ""
 }
 
-const organic = (item: string) => (item.startsWith("ORGANIC") ? item : `ORGANIC ${item}`)
+const makeOrganic = (item: string) => (item.startsWith("ORGANIC") ? item : `ORGANIC ${item}`)
 
-const separator = (chance: Chance) => {
+const drawSeparator = (chance: Chance) => {
   const draw = chance.unit()
   if (draw < 0.76) return ", "
   return draw < 0.92 ? " AND " : " AND/OR "
@@ -192,23 +192,23 @@ const separator = (chance: Chance) => {
 /** `rareWord` is the name of a rare botanical or additive. */
 export const drawIngredients = (chance: Chance, shelf: Shelf, rareWord: string) => {
   if (chance.happens(0.003)) return ""
-  const until = quantile(lengths, chance.unit()) - 16 // a statement ends in the middle of its last item
-  let text = opened(chance, chance.of(shelf.bases))
-  if (until < 12) return text.length > 30 ? "SALT" : text
+  const minLength = quantile(lengths, chance.unit()) - 16 // the last item exceeds this length, by about 16 characters
+  let text = openStatement(chance, chance.pick(shelf.bases))
+  if (minLength < 12) return text.length > 30 ? "SALT" : text
   let isLittle = false
-  let afterwards = ""
+  let ending = ""
   const used = new Uint8Array(frequent.length)
-  while (text.length < until) {
-    text += separator(chance)
-    if (!isLittle && text.length > until * 0.6 && until > 120) {
+  while (text.length < minLength) {
+    text += drawSeparator(chance)
+    if (!isLittle && text.length > minLength * 0.6 && minLength > 120) {
       isLittle = true
-      if (chance.happens(0.26)) text += chance.of(little)
+      if (chance.happens(0.26)) text += chance.pick(minorPhrases)
     }
     const draw = chance.unit()
-    if (draw < 0.02) text += `${chance.of(shelf.bases)} (${1 + chance.below(40)}%)`
-    else if (draw < 0.06) text += organic(drawItem(chance, used))
+    if (draw < 0.02) text += `${chance.pick(shelf.bases)} (${1 + chance.below(40)}%)`
+    else if (draw < 0.06) text += makeOrganic(drawItem(chance, used))
     else text += drawItem(chance, used)
   }
-  if (chance.happens(0.25)) afterwards = `, ${rareWord} ${chance.happens(0.5) ? "EXTRACT" : "POWDER"}`
-  return dressed(chance, text + afterwards)
+  if (chance.happens(0.25)) ending = `, ${rareWord} ${chance.happens(0.5) ? "EXTRACT" : "POWDER"}`
+  return finishStatement(chance, text + ending)
 }

@@ -6,7 +6,7 @@ import { mkdirSync } from "node:fs"
 import { dirname } from "node:path"
 import type { StatedAmount } from "./amounts.ts"
 import { formatAmericanDate } from "./days.ts"
-import { perServing, scientific } from "./decimals.ts"
+import { formatScientific, perServing } from "./decimals.ts"
 import type { Headline, Label, LoggedChange } from "./label.ts"
 import { Labels, type ReleaseSize } from "./labels.ts"
 import { derivations, nutrients } from "./nutrients.ts"
@@ -32,9 +32,9 @@ const middles = new Map(
   })
 )
 
-const amountObject = ({ amount, derivation, id, nutrient }: StatedAmount) => {
+const formatAmount = ({ amount, derivation, id, nutrient }: StatedAmount) => {
   const middle = middles.get(nutrient)?.at(derivation) ?? ""
-  return `{"type":"FoodNutrient","id":${id}${middle}${scientific(amount)}}`
+  return `{"type":"FoodNutrient","id":${id}${middle}${formatScientific(amount)}}`
 }
 
 /** In the order of the source. The first stated nutrient is used. 40 IU of vitamin D are a microgram. */
@@ -80,8 +80,8 @@ const betterFirst = ["LCGE", "LCGP", "LCGA", "LCGL", "LCSE", "LCCS", "LCCD", "LC
 const quality = derivations.map(({ code }) => betterFirst.indexOf(code))
 const getQuality = ({ derivation }: StatedAmount) => quality[derivation] ?? betterFirst.length
 
-export const labelNutrients = (label: Label) => {
-  if (label.serving.digits === 0 || label.withoutLabelNutrients) return "{}"
+const formatLabelNutrients = (label: Label) => {
+  if (label.serving.digits === 0 || label.omitsLabelNutrients) return "{}"
   const stated = new Map<number, StatedAmount>()
   for (const row of label.amounts) {
     const other = stated.get(row.nutrient.id)
@@ -92,52 +92,52 @@ export const labelNutrients = (label: Label) => {
     for (const [id, unitsPerMicrogram] of choices) {
       const row = stated.get(id)
       if (!row) continue
-      text += `${text === "" ? "" : ","}"${key}":{"value":${scientific(perServing(row.amount, label.serving, unitsPerMicrogram))}}`
+      text += `${text === "" ? "" : ","}"${key}":{"value":${formatScientific(perServing(row.amount, label.serving, unitsPerMicrogram))}}`
       break
     }
   return `{${text}}`
 }
 
 const updateLog = { id: 998, name: "Update Log", description: "Changes that were made to this food" }
-const changes = (list: ReadonlyArray<LoggedChange>, type: object) =>
+const formatChanges = (list: ReadonlyArray<LoggedChange>, type: object) =>
   JSON.stringify(list.map(({ id, name, value }) => ({ id, name, value, foodAttributeType: type })))
 
-const logged = ({ changes: list, description, fdc_id, published }: Headline) =>
-  `{"foodClass":"Branded","description":${JSON.stringify(description)},"foodAttributes":${changes(list, { id: 998 })},"fdcId":${fdc_id},"dataType":"Branded","publicationDate":"${formatAmericanDate(published)}"}`
+const formatHeadline = ({ changes: list, description, fdc_id, published }: Headline) =>
+  `{"foodClass":"Branded","description":${JSON.stringify(description)},"foodAttributes":${formatChanges(list, { id: 998 })},"fdcId":${fdc_id},"dataType":"Branded","publicationDate":"${formatAmericanDate(published)}"}`
 
 /** If the label does not state a text, its key is missing, or empty in one record of fifty. */
-const optional = (key: string, text: string, asEmpty: boolean) =>
-  text !== "" || asEmpty ? `"${key}":${JSON.stringify(text)},` : ""
-const date = (key: string, day: number) => (day < 0 ? "" : `"${key}":"${formatAmericanDate(day)}",`)
+const formatOptional = (key: string, text: string, includesEmpty: boolean) =>
+  text !== "" || includesEmpty ? `"${key}":${JSON.stringify(text)},` : ""
+const formatDay = (key: string, day: number) => (day < 0 ? "" : `"${key}":"${formatAmericanDate(day)}",`)
 
-export const record = (label: Label, older: ReadonlyArray<Headline>) => {
-  const asEmpty = label.fdc_id % 50 === 0
+const formatRecord = (label: Label, older: ReadonlyArray<Headline>) => {
+  const includesEmpty = label.fdc_id % 50 === 0
   let amounts = ""
-  for (const row of label.amounts) amounts += `${amounts === "" ? "" : ","}${amountObject(row)}`
+  for (const row of label.amounts) amounts += `${amounts === "" ? "" : ","}${formatAmount(row)}`
   const channels = label.trade_channels.length > 0 ? label.trade_channels : ["NO_TRADE_CHANNEL"]
   let text = `{"foodClass":"Branded","description":${JSON.stringify(label.description)},"foodNutrients":[${amounts}],`
-  text += `"foodAttributes":${changes(label.changes.toReversed(), updateLog)},`
-  text += `${date("modifiedDate", label.modified)}${date("availableDate", label.available)}${date("discontinuedDate", label.discontinued)}`
+  text += `"foodAttributes":${formatChanges(label.changes.toReversed(), updateLog)},`
+  text += `${formatDay("modifiedDate", label.modified)}${formatDay("availableDate", label.available)}${formatDay("discontinuedDate", label.discontinued)}`
   text += `"marketCountry":"${label.market_country}",`
-  text += optional("brandOwner", label.brand_owner, label.data_source === "GDSN")
-  text += optional("brandName", label.brand_name, asEmpty)
-  text += optional("subbrandName", label.subbrand_name, false)
+  text += formatOptional("brandOwner", label.brand_owner, label.data_source === "GDSN")
+  text += formatOptional("brandName", label.brand_name, includesEmpty)
+  text += formatOptional("subbrandName", label.subbrand_name, false)
   text += `"gtinUpc":"${label.gtin_upc}","dataSource":"${label.data_source}",`
-  text += optional("ingredients", label.ingredients, asEmpty)
+  text += formatOptional("ingredients", label.ingredients, includesEmpty)
   text += `"servingSize":${label.serving_size},`
-  text += optional("servingSizeUnit", label.serving_size_unit, asEmpty)
-  text += optional("householdServingFullText", label.household_serving_fulltext, asEmpty)
-  text += optional("shortDescription", label.short_description, false)
-  text += optional("packageWeight", label.package_weight, false)
-  text += optional("preparationStateCode", label.preparation_state_code, false)
+  text += formatOptional("servingSizeUnit", label.serving_size_unit, includesEmpty)
+  text += formatOptional("householdServingFullText", label.household_serving_fulltext, includesEmpty)
+  text += formatOptional("shortDescription", label.short_description, false)
+  text += formatOptional("packageWeight", label.package_weight, false)
+  text += formatOptional("preparationStateCode", label.preparation_state_code, false)
   text += label.gpc_class_code === 0 ? "" : `"gpcClassCode":${label.gpc_class_code},`
-  text += optional("caffeineStatement", label.caffeine_statement, false)
-  text += optional("footnote", label.footnote, false)
-  text += optional("materialCode", label.material_code, false)
-  text += `"labelNutrients":${labelNutrients(label)},"tradeChannels":${JSON.stringify(channels)},"microbes":[],`
-  text += optional("brandedFoodCategory", label.category, asEmpty)
-  text += `"fdcId":${label.fdc_id},"dataType":"Branded","publicationDate":"${formatAmericanDate(label.published)}","foodUpdateLog":[${logged(label)}`
-  for (const version of older) text += `,${logged(version)}`
+  text += formatOptional("caffeineStatement", label.caffeine_statement, false)
+  text += formatOptional("footnote", label.footnote, false)
+  text += formatOptional("materialCode", label.material_code, false)
+  text += `"labelNutrients":${formatLabelNutrients(label)},"tradeChannels":${JSON.stringify(channels)},"microbes":[],`
+  text += formatOptional("brandedFoodCategory", label.category, includesEmpty)
+  text += `"fdcId":${label.fdc_id},"dataType":"Branded","publicationDate":"${formatAmericanDate(label.published)}","foodUpdateLog":[${formatHeadline(label)}`
+  for (const version of older) text += `,${formatHeadline(version)}`
   return `${text}]}`
 }
 
@@ -150,8 +150,8 @@ export const writeJsonRelease = async (file: string, size: ReleaseSize): Promise
     const sink = sinks.open(file)
     sink.write('{"BrandedFoods": [\n')
     let [foods, rows] = [0, 0]
-    for (const { label, older } of release.current()) {
-      sink.write(`${foods === 0 ? "" : ",\n"}${record(label, older)}`)
+    for (const { label, older } of release.drawCurrent()) {
+      sink.write(`${foods === 0 ? "" : ",\n"}${formatRecord(label, older)}`)
       foods += 1
       rows += label.amounts.length
     }

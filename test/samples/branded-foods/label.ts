@@ -18,7 +18,7 @@ export interface Headline {
   readonly changes: ReadonlyArray<LoggedChange>
 }
 
-/** A label does not state a text that is empty. */
+/** An empty text is not on the label. */
 export interface Label extends Headline {
   readonly short_description: string
   readonly brand_owner: string
@@ -36,7 +36,7 @@ export interface Label extends Headline {
   readonly household_serving_fulltext: string
   readonly category: string
   /** Whether the CSV has the category in `food.csv` instead of `branded_food.csv`. */
-  readonly categoryOnlyInFood: boolean
+  readonly hasCategoryOnlyInFood: boolean
   readonly data_source: string
   readonly package_weight: string
   /** -1 if not stated. */
@@ -52,13 +52,13 @@ export interface Label extends Headline {
   readonly caffeine_statement: string
   readonly footnote: string
   /** Whether `labelNutrients` of the JSON is empty although amounts are stated. */
-  readonly withoutLabelNutrients: boolean
+  readonly omitsLabelNutrients: boolean
   /** Whether the CSV has the publication date as `M/D/YYYY`. */
-  readonly americanDates: boolean
+  readonly hasAmericanDates: boolean
   readonly amounts: ReadonlyArray<StatedAmount>
 }
 
-export const dateText = (day: number, american: boolean) => {
+export const formatDate = (day: number, isAmerican: boolean) => {
   if (day < 0) return ""
-  return american ? formatAmericanDate(day) : formatIsoDate(day)
+  return isAmerican ? formatAmericanDate(day) : formatIsoDate(day)
 }

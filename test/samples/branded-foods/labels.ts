@@ -3,7 +3,6 @@
  * ingredients, dates) also on the release. So both forms of a release have the same labels, and each label can be drawn
  * alone.
  */
-
 import { drawAmounts } from "./amounts.ts"
 import { Chance, hashNumbers } from "./chance.ts"
 import { drawDetails } from "./details.ts"
@@ -40,45 +39,45 @@ export class Labels {
   }
 
   /** The LI product of which this one is the GDSN twin, otherwise the product itself. One in a hundred has a twin. */
-  private content(product: number) {
+  private findContent(product: number) {
     return product % 2 === 1 && this.hash(purpose.source, product) % 50 === 0 ? product - 1 : product
   }
 
-  private hash(why: number, product: number, wave = 0) {
-    return hashNumbers(this.plan.size.seed, why, product, wave)
+  private hash(stream: number, product: number, wave = 0) {
+    return hashNumbers(this.plan.size.seed, stream, product, wave)
   }
 
-  private start(why: number, product: number, wave = 0) {
-    return this.chance.start(this.plan.size.seed, why, product, wave)
+  private start(stream: number, product: number, wave = 0) {
+    return this.chance.start(this.plan.size.seed, stream, product, wave)
   }
 
-  private source(product: number) {
-    if (this.content(product) !== product) return "GDSN"
-    if (product % 2 === 0 && this.content(product + 1) === product) return "LI"
+  private drawSource(product: number) {
+    if (this.findContent(product) !== product) return "GDSN"
+    if (product % 2 === 0 && this.findContent(product + 1) === product) return "LI"
     const share = (this.hash(purpose.source, product) >>> 8) / 16_777_216
     if (share < 0.0007 * this.plan.size.oddities) return "NZGDSN"
     return share < 0.053 ? "GDSN" : "LI"
   }
 
-  private gtin(product: number, source: string) {
-    const content = this.content(product)
+  private findGtin(product: number, source: string) {
+    const content = this.findContent(product)
     if (content === product) return makeGtin(product, source, this.plan.size.seed, this.start(purpose.gtin, product))
     return makeGtin(content, "LI", this.plan.size.seed, this.start(purpose.gtin, content)).padStart(14, "0")
   }
 
-  private word(chance: Chance) {
+  private drawWord(chance: Chance) {
     return this.words[chance.zipf(this.words.length)] ?? ""
   }
 
-  private product(product: number) {
-    const chance = this.start(purpose.product, this.content(product))
+  private drawProduct(product: number) {
+    const chance = this.start(purpose.product, this.findContent(product))
     const { category, shelf } = drawCategory(chance)
     const maker = drawMaker(chance)
-    const { name, short } = drawName(chance, shelf, maker.brand, this.word(chance))
+    const { name, short } = drawName(chance, shelf, maker.brand, this.drawWord(chance))
     return { category, shelf, maker, name, short }
   }
 
-  private changes(product: number, wave: number, fdc_id: number): ReadonlyArray<LoggedChange> {
+  private drawChanges(product: number, wave: number, fdc_id: number): ReadonlyArray<LoggedChange> {
     if (this.plan.isFirst(product, wave)) return []
     const hash = this.hash(purpose.changes, product, wave)
     return changeNames.flatMap(([name, value], i) =>
@@ -87,72 +86,69 @@ export class Labels {
   }
 
   /** The first version often has only a short name: `HOT SAUCE` became `PINEAPPLE & ORANGE HABANERO HOT SAUCE`. */
-  headline(product: number, wave: number, { name, short } = this.product(product)): Headline {
-    const isEarly = this.plan.isFirst(product, wave) && wave !== this.plan.current(product)
-    const fdc_id = this.plan.fdcId(product, wave)
+  drawHeadline(product: number, wave: number, { name, short } = this.drawProduct(product)): Headline {
+    const isEarly = this.plan.isFirst(product, wave) && wave !== this.plan.findCurrent(product)
+    const fdc_id = this.plan.getFdcId(product, wave)
     return {
       fdc_id,
       description: isEarly && this.hash(purpose.words, product) % 4 === 0 ? short : name,
-      published: this.plan.published(product, wave),
-      changes: this.changes(product, wave, fdc_id)
+      published: this.plan.getPublished(product, wave),
+      changes: this.drawChanges(product, wave, fdc_id)
     }
   }
 
-  label(product: number, wave: number): Label {
-    const made = this.product(product)
-    const head = this.headline(product, wave, made)
-    const data_source = this.source(product)
-    const gtin_upc = this.gtin(product, data_source)
+  drawLabel(product: number, wave: number): Label {
+    const drawn = this.drawProduct(product)
+    const head = this.drawHeadline(product, wave, drawn)
+    const data_source = this.drawSource(product)
+    const gtin_upc = this.findGtin(product, data_source)
     const formula = wave >> 2 // recipes change every few releases
-    const ingredientsChance = this.start(purpose.ingredients, this.content(product), formula)
-    const ingredients = drawIngredients(ingredientsChance, made.shelf, this.word(ingredientsChance))
-    const { serving, size, withoutBrand, withoutCategory, ...described } = drawDetails(
+    const ingredientsChance = this.start(purpose.ingredients, this.findContent(product), formula)
+    const ingredients = drawIngredients(ingredientsChance, drawn.shelf, this.drawWord(ingredientsChance))
+    const { serving, size, omitsBrand, omitsCategory, ...described } = drawDetails(
       this.start(purpose.label, product, wave),
       this.plan,
-      { product, wave, shelf: made.shelf, source: data_source }
+      { product, wave, shelf: drawn.shelf, source: data_source }
     )
     const amounts = drawAmounts({
       chance: this.start(purpose.amounts, product, formula),
       firstId: head.fdc_id * 64,
       serving: serving.digits / (serving.scale === 1 ? 10 : 1),
-      threeDigits: wave >= threeDigitsFrom,
-      perHundred: data_source !== "LI" && product % 3 === 0
+      hasThreeDigits: wave >= threeDigitsFrom,
+      isPerHundred: data_source !== "LI" && product % 3 === 0
     })
     return {
       ...head,
       ...described,
       serving,
       serving_size: size,
-      brand_owner: data_source === "GDSN" && wave >= 15 && product % 5 === 0 ? "" : made.maker.owner,
+      brand_owner: data_source === "GDSN" && wave >= 15 && product % 5 === 0 ? "" : drawn.maker.owner,
       gtin_upc,
       ingredients,
-      category: withoutCategory ? "" : made.category,
-      brand_name: withoutBrand ? "" : made.maker.brand,
+      category: omitsCategory ? "" : drawn.category,
+      brand_name: omitsBrand ? "" : drawn.maker.brand,
       data_source,
-      available: this.plan.available(product, wave),
-      gpc_class_code: data_source === "LI" ? 0 : made.shelf.gpc,
+      available: this.plan.getAvailable(product, wave),
+      gpc_class_code: data_source === "LI" ? 0 : drawn.shelf.gpc,
       amounts
     }
   }
 
   /** Every label version, by ascending `fdc_id`. */
-  *all(): Generator<Label> {
+  *drawAll(): Generator<Label> {
     for (let wave = 0; wave < this.plan.releases; wave++)
       for (let product = 0; product < this.plan.products; product++)
-        if (this.plan.has(product, wave)) yield this.label(product, wave)
+        if (this.plan.has(product, wave)) yield this.drawLabel(product, wave)
   }
 
   /** The current version of each product, by ascending `fdc_id`, with its older ones, newest first. */
-  *current(): Generator<{ readonly label: Label; readonly older: ReadonlyArray<Headline> }> {
+  *drawCurrent(): Generator<{ readonly label: Label; readonly older: ReadonlyArray<Headline> }> {
     for (let wave = 0; wave < this.plan.releases; wave++)
       for (let product = 0; product < this.plan.products; product++)
-        if (this.plan.has(product, wave) && this.plan.current(product) === wave)
+        if (this.plan.has(product, wave) && this.plan.findCurrent(product) === wave)
           yield {
-            label: this.label(product, wave),
-            older: this.plan.older(product).map((earlier) => this.headline(product, earlier))
+            label: this.drawLabel(product, wave),
+            older: this.plan.listOlder(product).map((earlier) => this.drawHeadline(product, earlier))
           }
   }
 }
-
-/** Every label version of a release, by ascending `fdc_id`. */
-export const labels = (size: ReleaseSize): Iterable<Label> => new Labels(size).all()

@@ -69,39 +69,39 @@ const foreign: readonly [string, ...Array<string>] = [
 
 const toTitleCase = (text: string) => text.toLowerCase().replace(/(^|[ (-])[a-z]/g, (start) => start.toUpperCase())
 
-const oddity = (chance: Chance, name: string, shelf: Shelf) => {
-  if (chance.odd(0.002)) return `6"" ${name}`
-  if (chance.odd(0.0015)) return name.replace(/^\S+/, (word) => `""${word}""`)
-  if (chance.odd(0.001)) return `${name} 9"`
-  if (chance.odd(0.0015)) return `${chance.of(foreign)} ${name}`
-  if (chance.odd(0.002)) return `${name}  ${chance.of(shelf.flavours)}` // two spaces
+const addOddity = (chance: Chance, name: string, shelf: Shelf) => {
+  if (chance.oddityHappens(0.002)) return `6"" ${name}`
+  if (chance.oddityHappens(0.0015)) return name.replace(/^\S+/, (word) => `""${word}""`)
+  if (chance.oddityHappens(0.001)) return `${name} 9"`
+  if (chance.oddityHappens(0.0015)) return `${chance.pick(foreign)} ${name}`
+  if (chance.oddityHappens(0.002)) return `${name}  ${chance.pick(shelf.flavours)}` // two spaces
   return name
 }
 
-const long = (chance: Chance, start: string, shelf: Shelf) => {
-  const until = 70 + 170 * chance.unit() * chance.unit() + (chance.happens(0.03) ? 100 : 0)
+const lengthen = (chance: Chance, start: string, shelf: Shelf) => {
+  const minLength = 70 + 170 * chance.unit() * chance.unit() + (chance.happens(0.03) ? 100 : 0)
   let name = start
-  while (name.length < until)
-    name += `, ${chance.happens(0.5) ? chance.of(additions) : `${chance.of(shelf.flavours)} ${chance.of(shelf.nouns)}`}`
+  while (name.length < minLength)
+    name += `, ${chance.happens(0.5) ? chance.pick(additions) : `${chance.pick(shelf.flavours)} ${chance.pick(shelf.nouns)}`}`
   return name
 }
 
 /** `word` is an invented name of a product line. */
 export const drawName = (chance: Chance, shelf: Shelf, brand: string, word: string) => {
-  const noun = chance.of(shelf.nouns)
+  const noun = chance.pick(shelf.nouns)
   let name = noun
-  const flavour = chance.of(shelf.flavours)
+  const flavour = chance.pick(shelf.flavours)
   if (chance.happens(0.62)) name = `${flavour} ${name}`
-  if (chance.happens(0.3)) name = `${chance.of(adjectives)} ${name}`
+  if (chance.happens(0.3)) name = `${chance.pick(adjectives)} ${name}`
   if (chance.happens(0.27)) name = `${word} ${name}`
   if (chance.happens(0.22)) name = `${brand}, ${name}`
   const form = chance.unit()
-  if (form < 0.2) name = `${name}, ${chance.of(shelf.flavours)}`
+  if (form < 0.2) name = `${name}, ${chance.pick(shelf.flavours)}`
   else if (form < 0.32) name = `${name}, ${flavour} ${noun}`
-  else if (form < 0.4) name = `${name}, ${chance.of(additions)}`
-  else if (form < 0.46) name = `${name} WITH ${chance.of(companions)}`
+  else if (form < 0.4) name = `${name}, ${chance.pick(additions)}`
+  else if (form < 0.46) name = `${name} WITH ${chance.pick(companions)}`
   else if (form < 0.5) name = `${name}, ${4 + chance.below(28)} OZ`
-  else if (form < 0.58) name = long(chance, name, shelf)
-  name = oddity(chance, name, shelf)
+  else if (form < 0.58) name = lengthen(chance, name, shelf)
+  name = addOddity(chance, name, shelf)
   return { name: chance.happens(0.043) ? toTitleCase(name) : name, short: noun }
 }

@@ -1,8 +1,8 @@
 /**
- * Plans which versions exist. Every product appears in one release for certain, and in each other release with the share
- * of that release. An `fdc_id` follows from (release, product), so each version can be generated alone. Ids grow from
- * release to release. For 1 % of the products the last two publication dates are exchanged, so that the newest id is not
- * the newest label; for another 1 % the last two versions have the same day.
+ * Plans which versions exist. Every product appears in at least one release, and in each other release with a
+ * probability that follows from the share of that release. An `fdc_id` follows from (release, product), so each version
+ * can be generated alone. Ids grow from release to release. For 1 % of the products the last two publication dates are
+ * swapped, so that the newest id is not the newest label; for another 1 % the last two versions have the same day.
  */
 import { hashNumbers } from "./chance.ts"
 import { parseDay } from "./days.ts"
@@ -72,7 +72,7 @@ export class Plan {
   constructor(size: ReleaseSize) {
     this.size = size
     this.waves = listWaves(size.released_on)
-    this.masks = this.draw()
+    this.masks = this.drawMasks()
     this.products = this.masks.length
     const gaps = this.waves.map(
       (wave, i) => (this.waves[i + 1]?.firstId ?? wave.firstId + roomAfterLast) - wave.firstId
@@ -87,19 +87,19 @@ export class Plan {
   }
 
   /** Exactly `foods` bits in total: the last product loses its oldest versions. */
-  private draw() {
+  private drawMasks() {
     const { foods, seed, versions_per_product } = this.size
     const squares = this.waves.reduce((sum, { share }) => sum + share * share, 0)
-    const often = (versions_per_product - 1) / (1 - squares + 1e-9)
-    const limits = this.waves.map(({ share }) => Math.min(0.97, share * often) * 4_294_967_296)
+    const factor = (versions_per_product - 1) / (1 - squares + 1e-9)
+    const limits = this.waves.map(({ share }) => Math.min(0.97, share * factor) * 4_294_967_296)
     const masks = new Uint32Array(foods)
     let products = 0
     for (let left = foods; left > 0; products++) {
-      let sure = hashNumbers(seed, 1, products) / 4_294_967_296
-      let certain = -1
-      do sure -= this.waves[++certain]?.share ?? 1
-      while (sure >= 0 && certain < this.waves.length - 1)
-      let mask = 1 << certain
+      let remaining = hashNumbers(seed, 1, products) / 4_294_967_296
+      let guaranteed = -1
+      do remaining -= this.waves[++guaranteed]?.share ?? 1
+      while (remaining >= 0 && guaranteed < this.waves.length - 1)
+      let mask = 1 << guaranteed
       if (versions_per_product > 1)
         for (const [wave, limit] of limits.entries())
           if (hashNumbers(seed, 2, products, wave) < limit) mask |= 1 << wave
@@ -116,44 +116,44 @@ export class Plan {
     return ((this.masks[product] ?? 0) & (1 << wave)) !== 0
   }
 
-  fdcId(product: number, wave: number) {
-    const first = this.at(wave).firstId
+  getFdcId(product: number, wave: number) {
+    const first = this.getWave(wave).firstId
     if (this.stride < 2) return first + product
     return first + product * this.stride + (hashNumbers(this.size.seed, 3, product, wave) % this.stride)
   }
 
   /** Day of publication. */
-  published(product: number, wave: number) {
+  getPublished(product: number, wave: number) {
     const quirk = hashNumbers(this.size.seed, 4, product) % 100
     if (quirk < 2) {
       const mask = this.masks[product] ?? 0
       const top = findHighestBit(mask)
       const second = findHighestBit(mask & ~(1 << top))
       if (second >= 0) {
-        if (wave === second) return this.at(top).day
-        if (wave === top && quirk === 0) return this.at(second).day
+        if (wave === second) return this.getWave(top).day
+        if (wave === top && quirk === 0) return this.getWave(second).day
       }
     }
-    return this.at(wave).day
+    return this.getWave(wave).day
   }
 
-  modified(product: number, wave: number) {
-    return this.published(product, wave) - 1 - (hashNumbers(this.size.seed, 5, product, wave) % 240)
+  getModified(product: number, wave: number) {
+    return this.getPublished(product, wave) - 1 - (hashNumbers(this.size.seed, 5, product, wave) % 240)
   }
 
   /** Until 2023 the day of publication, later the day of modification, as in the real files. */
-  available(product: number, wave: number) {
-    const published = this.published(product, wave)
-    return published < availableIsModifiedFrom ? published : this.modified(product, wave)
+  getAvailable(product: number, wave: number) {
+    const published = this.getPublished(product, wave)
+    return published < availableIsModifiedFrom ? published : this.getModified(product, wave)
   }
 
   /** Latest publication, then availability, modification and id. */
-  current(product: number) {
+  findCurrent(product: number) {
     const mask = this.masks[product] ?? 0
     const top = findHighestBit(mask)
     const second = findHighestBit(mask & ~(1 << top))
     if (second < 0) return top
-    for (const day of [this.published, this.available, this.modified]) {
+    for (const day of [this.getPublished, this.getAvailable, this.getModified]) {
       const difference = day.call(this, product, top) - day.call(this, product, second)
       if (difference !== 0) return difference > 0 ? top : second
     }
@@ -161,8 +161,8 @@ export class Plan {
   }
 
   /** Waves of the older versions, newest publication first. */
-  older(product: number) {
-    const current = this.current(product)
+  listOlder(product: number) {
+    const current = this.findCurrent(product)
     const waves: Array<number> = []
     for (let wave = this.waves.length - 1; wave >= 0; wave--)
       if (wave !== current && this.has(product, wave)) waves.push(wave)
@@ -173,7 +173,7 @@ export class Plan {
     return ((this.masks[product] ?? 0) & ((1 << wave) - 1)) === 0
   }
 
-  private at(wave: number) {
+  private getWave(wave: number) {
     const found = this.waves[wave]
     if (!found) throw new Error(`Release ${wave} of ${this.waves.length}`)
     return found

@@ -1,6 +1,6 @@
 /** Frequent serving sizes, units, household texts and package weights of the source, with their frequencies. */
 import { type Chance, Weighted } from "./chance.ts"
-import { shortText } from "./decimals.ts"
+import { formatShort } from "./decimals.ts"
 
 const gramSizes = new Weighted<number>([
   [28, 1052],
@@ -110,26 +110,26 @@ export const weights = new Weighted<string>([
   ["1 GAL/3.78 L", 6]
 ])
 /** Draws the weight of a serving, and its text in the file. */
-export const drawServing = (chance: Chance, liquid: boolean) => {
-  const whole = (liquid ? millilitreSizes : gramSizes).draw(chance)
+export const drawServing = (chance: Chance, isLiquid: boolean) => {
+  const whole = (isLiquid ? millilitreSizes : gramSizes).draw(chance)
   const draw = chance.unit()
-  if (chance.odd(0.0003)) return { serving: { digits: 0, scale: 0 }, size: "0" }
+  if (chance.oddityHappens(0.0003)) return { serving: { digits: 0, scale: 0 }, size: "0" }
   if (draw > 0.08) return { serving: { digits: whole, scale: 0 }, size: whole.toString() }
   const serving = { digits: whole * 10 + 1 + chance.below(9), scale: 1 }
-  const size = shortText(serving)
+  const size = formatShort(serving)
   // The nearest 32-bit float, with the digits of a 64-bit one: 56.7 is 56.70000076293945.
   return { serving, size: draw < 0.014 ? `${Math.fround(Number(size))}` : size }
 }
 
 /** `MG`, `IU` and `MC` are grams and millilitres under a wrong name. */
-export const drawUnit = (chance: Chance, liquid: boolean, wave: number) => {
+export const drawUnit = (chance: Chance, isLiquid: boolean, wave: number) => {
   const draw = chance.unit()
   if (draw < 0.005) return ""
   if (draw < 0.0067) return "IU"
   if (draw < 0.0117) return "MG"
-  if (chance.odd(0.0004)) return "MC"
+  if (chance.oddityHappens(0.0004)) return "MC"
   const isModern = wave >= 12
-  if (liquid) return isModern && draw < 0.35 ? "MLT" : "ml"
-  if (chance.odd(0.0003)) return "GM"
+  if (isLiquid) return isModern && draw < 0.35 ? "MLT" : "ml"
+  if (chance.oddityHappens(0.0003)) return "GM"
   return isModern && draw < 0.35 ? "GRM" : "g"
 }

@@ -5,13 +5,13 @@
  */
 
 import type { Day } from "./calendar.ts"
-import { weightedAverage } from "./decimal.ts"
-import { classIMonths, classIvMonths, type Print, recentWeeks } from "./facts.ts"
-import { advancedReportWeek, butterfatPrice, classIvSkim, milkPrice } from "./formulas.ts"
+import { computeWeightedAverage } from "./decimal.ts"
+import { type Print, readClassIMonths, readClassIvMonths, readRecentWeeks } from "./facts.ts"
+import { computeButterfatPrice, computeClassIvSkim, computeMilkPrice, findAdvancedReportWeek } from "./formulas.ts"
 import { getElement, getValue } from "./lookup.ts"
 import { addNoise, interpolate } from "./paths.ts"
 import { findPrint, inventPrints, repeatPrint, type SurveyWeek } from "./prints.ts"
-import { makeChance } from "./random.ts"
+import { makeRandomStream } from "./random.ts"
 
 /** Weeks with a known average, as one report printed it. */
 interface Goal {
@@ -21,15 +21,15 @@ interface Goal {
 }
 
 const computeAverage = (goal: Pick<Goal, "weeks" | "report">, survey: ReadonlyMap<Day, SurveyWeek>) =>
-  weightedAverage(
+  computeWeightedAverage(
     goal.weeks.flatMap((week) => {
       const print = findPrint(getValue(survey, week), goal.report)
       return print ? [print] : []
     })
   )
 
-const monthGoals = (weeks: ReadonlyArray<Day>): ReadonlyArray<Goal> => {
-  const months = classIvMonths()
+const listMonthGoals = (weeks: ReadonlyArray<Day>): ReadonlyArray<Goal> => {
+  const months = readClassIvMonths()
   return months.flatMap((month, index) =>
     month.published
       ? [
@@ -44,29 +44,29 @@ const monthGoals = (weeks: ReadonlyArray<Day>): ReadonlyArray<Goal> => {
 }
 
 /** Several butter averages result in the Class I price; the middle one is used. Class IV skim is the higher value. */
-const classIGoals = (nonfatDryMilk: ReadonlyMap<Day, SurveyWeek>): ReadonlyArray<Goal> =>
-  [...classIMonths()].map(([month, price]) => {
-    const report = advancedReportWeek(month)
+const listClassIGoals = (nonfatDryMilk: ReadonlyMap<Day, SurveyWeek>): ReadonlyArray<Goal> =>
+  [...readClassIMonths()].map(([month, price]) => {
+    const report = findAdvancedReportWeek(month)
     const weeks = [report - 7, report]
     const powder = computeAverage({ weeks, report }, nonfatDryMilk)
-    const { skim } = classIvSkim(month, powder ?? 0)
+    const { skim } = computeClassIvSkim(month, powder ?? 0)
     const fitting: Array<number> = []
     for (let butter = 10_000; butter < 30_000; butter++)
-      if (milkPrice(skim, butterfatPrice(month, butter)) === price) fitting.push(butter)
+      if (computeMilkPrice(skim, computeButterfatPrice(month, butter)) === price) fitting.push(butter)
     return { weeks, report, average: getElement(fitting, fitting.length >> 1) }
   })
 
 /** A line through the monthly means misses them slightly, so it is bent until it meets them. */
 const bendPath = (weeks: ReadonlyArray<Day>, goals: ReadonlyArray<Goal>, known: ReadonlyMap<Day, Print>) => {
-  const middleOf = (goal: Goal) => (getElement(goal.weeks, 0) + goal.report) / 2
-  const line = interpolate(goals.map((goal) => [middleOf(goal), goal.average] as const))
+  const getMiddle = (goal: Goal) => (getElement(goal.weeks, 0) + goal.report) / 2
+  const line = interpolate(goals.map((goal) => [getMiddle(goal), goal.average] as const))
   const path = addNoise("butter", weeks, line, { size: 260, memory: 0.7 })
   let prices = new Map(weeks.map((week, index) => [week, known.get(week)?.price ?? getElement(path, index)]))
   for (let round = 0; round < 12; round++) {
     const misses = interpolate(
       goals.map((goal) => {
         const mean = goal.weeks.reduce((sum, week) => sum + getValue(prices, week), 0) / goal.weeks.length
-        return [middleOf(goal), goal.average - mean] as const
+        return [getMiddle(goal), goal.average - mean] as const
       })
     )
     prices = new Map([...prices].map(([week, price]) => [week, known.has(week) ? price : price + misses(week)]))
@@ -90,15 +90,15 @@ const meetGoal = (goal: Goal, survey: Map<Day, SurveyWeek>, fixed: ReadonlySet<D
   throw new Error(`butter weeks up to day ${goal.report} cannot average to ${goal.average}`)
 }
 
-export const butterPrices = (
+export const inventButterSurvey = (
   weeks: ReadonlyArray<Day>,
   unsurveyed: ReadonlySet<Day>,
   nonfatDryMilk: ReadonlyArray<SurveyWeek>
 ): ReadonlyArray<SurveyWeek> => {
-  const known = recentWeeks("butter")
-  const months = monthGoals(weeks)
+  const known = readRecentWeeks("butter")
+  const months = listMonthGoals(weeks)
   const prices = bendPath(weeks, months, known)
-  const random = makeChance("butter prints")
+  const random = makeRandomStream("butter prints")
   const survey = new Map(
     weeks.map((week): readonly [Day, SurveyWeek] => {
       const published = known.get(week)
@@ -109,7 +109,7 @@ export const butterPrices = (
     })
   )
   const fixed = new Set(known.keys())
-  for (const goal of [...classIGoals(new Map(nonfatDryMilk.map((week) => [week.week, week]))), ...months]) {
+  for (const goal of [...listClassIGoals(new Map(nonfatDryMilk.map((week) => [week.week, week]))), ...months]) {
     meetGoal(goal, survey, fixed)
     for (const week of goal.weeks) fixed.add(week)
   }

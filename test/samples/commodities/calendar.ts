@@ -30,19 +30,19 @@ export const listDays = (first: Day, last: Day, step = 1) => {
 }
 
 /** The n-th given weekday of a month; n = -1 is the last one. */
-const nth = (n: number, weekday: number, month: string): Day => {
+const findNthWeekday = (n: number, weekday: number, month: string): Day => {
   if (n < 0) return getLastDay(month) - ((getWeekday(getLastDay(month)) - weekday + 7) % 7)
   const first = parseDay(`${month}-01`)
   return first + ((weekday - getWeekday(first) + 7) % 7) + 7 * (n - 1)
 }
 
 /** A holiday on a Sunday moves to Monday, one on a Saturday to Friday. */
-const observed = (day: Day): Day => {
+const getObservedDay = (day: Day): Day => {
   if (getWeekday(day) === 0) return day + 1
   return getWeekday(day) === 6 ? day - 1 : day
 }
 
-const perYear = (list: (year: number) => ReadonlyArray<Day>) => {
+const makeHolidayTest = (list: (year: number) => ReadonlyArray<Day>) => {
   const known = new Map<number, ReadonlySet<Day>>()
   return (day: Day) => {
     const year = getYear(day)
@@ -52,27 +52,27 @@ const perYear = (list: (year: number) => ReadonlyArray<Day>) => {
   }
 }
 
-const mondays = (year: number) => [
-  nth(3, 1, `${year}-01`),
-  nth(3, 1, `${year}-02`),
-  nth(-1, 1, `${year}-05`),
-  nth(1, 1, `${year}-09`)
+const listMondayHolidays = (year: number) => [
+  findNthWeekday(3, 1, `${year}-01`),
+  findNthWeekday(3, 1, `${year}-02`),
+  findNthWeekday(-1, 1, `${year}-05`),
+  findNthWeekday(1, 1, `${year}-09`)
 ]
 
-const isFederalHoliday = perYear((year) => [
-  ...mondays(year),
-  nth(2, 1, `${year}-10`),
-  nth(4, 4, `${year}-11`),
-  observed(parseDay(`${year}-01-01`)),
-  observed(parseDay(`${year + 1}-01-01`)),
-  ...(year >= 2021 ? [observed(parseDay(`${year}-06-19`))] : []),
-  observed(parseDay(`${year}-07-04`)),
-  observed(parseDay(`${year}-11-11`)),
-  observed(parseDay(`${year}-12-25`))
+const isFederalHoliday = makeHolidayTest((year) => [
+  ...listMondayHolidays(year),
+  findNthWeekday(2, 1, `${year}-10`),
+  findNthWeekday(4, 4, `${year}-11`),
+  getObservedDay(parseDay(`${year}-01-01`)),
+  getObservedDay(parseDay(`${year + 1}-01-01`)),
+  ...(year >= 2021 ? [getObservedDay(parseDay(`${year}-06-19`))] : []),
+  getObservedDay(parseDay(`${year}-07-04`)),
+  getObservedDay(parseDay(`${year}-11-11`)),
+  getObservedDay(parseDay(`${year}-12-25`))
 ])
 
 /** Western Easter Sunday, by the anonymous Gregorian computus. */
-const easter = (year: number): Day => {
+const computeEaster = (year: number): Day => {
   const a = year % 19
   const b = Math.floor(year / 100)
   const c = year % 100
@@ -85,15 +85,15 @@ const easter = (year: number): Day => {
 }
 
 /** The dairy spot market is also closed on Good Friday and on the day after Thanksgiving. */
-const isExchangeHoliday = perYear((year) => [
-  ...mondays(year),
-  easter(year) - 2,
-  nth(4, 4, `${year}-11`),
-  nth(4, 4, `${year}-11`) + 1,
-  ...(getWeekday(parseDay(`${year}-01-01`)) === 6 ? [] : [observed(parseDay(`${year}-01-01`))]),
-  ...(year >= 2022 ? [observed(parseDay(`${year}-06-19`))] : []),
-  observed(parseDay(`${year}-07-04`)),
-  observed(parseDay(`${year}-12-25`))
+const isExchangeHoliday = makeHolidayTest((year) => [
+  ...listMondayHolidays(year),
+  computeEaster(year) - 2,
+  findNthWeekday(4, 4, `${year}-11`),
+  findNthWeekday(4, 4, `${year}-11`) + 1,
+  ...(getWeekday(parseDay(`${year}-01-01`)) === 6 ? [] : [getObservedDay(parseDay(`${year}-01-01`))]),
+  ...(year >= 2022 ? [getObservedDay(parseDay(`${year}-06-19`))] : []),
+  getObservedDay(parseDay(`${year}-07-04`)),
+  getObservedDay(parseDay(`${year}-12-25`))
 ])
 
 const isWeekend = (day: Day) => getWeekday(day) === 0 || getWeekday(day) === 6
@@ -101,6 +101,6 @@ export const isTradingDay = (day: Day) => !isWeekend(day) && !isExchangeHoliday(
 export const isFederalWorkday = (day: Day) => !isWeekend(day) && !isFederalHoliday(day)
 
 /** The first federal workday on or after a day. */
-export const workdayFrom = (day: Day): Day => (isFederalWorkday(day) ? day : workdayFrom(day + 1))
+export const findWorkdayFrom = (day: Day): Day => (isFederalWorkday(day) ? day : findWorkdayFrom(day + 1))
 /** The last federal workday on or before a day. */
-export const workdayUpTo = (day: Day): Day => (isFederalWorkday(day) ? day : workdayUpTo(day - 1))
+export const findWorkdayUpTo = (day: Day): Day => (isFederalWorkday(day) ? day : findWorkdayUpTo(day - 1))

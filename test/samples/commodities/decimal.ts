@@ -23,7 +23,7 @@ export const parseFixed = (text: string, places: number) => {
 export const addCommas = (value: number) => String(value).replace(/\B(?=(\d{3})+$)/g, ",")
 
 /** Average of prices weighted by pounds, half-up at the scale of the prices; null without any pound. */
-export const weightedAverage = (prints: ReadonlyArray<{ readonly price: number; readonly pounds: number }>) => {
+export const computeWeightedAverage = (prints: ReadonlyArray<{ readonly price: number; readonly pounds: number }>) => {
   const pounds = prints.reduce((sum, print) => sum + print.pounds, 0)
   return pounds === 0
     ? null

@@ -12,7 +12,8 @@ const readRows = (name: string, columns: number): ReadonlyArray<ReadonlyArray<st
     .slice(1)
     .map((line, index) => {
       const cells = line.split(",")
-      if (cells.length !== columns) throw new Error(`facts/${name}.csv line ${index + 2} has not ${columns} columns`)
+      if (cells.length !== columns)
+        throw new Error(`facts/${name}.csv line ${index + 2} does not have ${columns} columns`)
       return cells
     })
 
@@ -28,25 +29,25 @@ export interface BarrelPrint extends Print {
 }
 export type SurveyProduct = "butter" | "block" | "whey" | "nfdm"
 
-const price = (text: string) => parseFixed(text, 4)
+const parsePrice = (text: string) => parseFixed(text, 4)
 
 /** Nonfat dry milk, every week since 2012-03-03; the three weeks of the 2013 shutdown are absent. */
-export const nonfatDryMilkWeeks = (): ReadonlyMap<Day, Print> =>
+export const readNonfatDryMilkWeeks = (): ReadonlyMap<Day, Print> =>
   new Map(
     readRows("survey-nonfat-dry-milk", 3).map((row) => [
       parseDay(getElement(row, 0)),
-      { price: price(getElement(row, 1)), pounds: Number(getElement(row, 2)) }
+      { price: parsePrice(getElement(row, 1)), pounds: Number(getElement(row, 2)) }
     ])
   )
 
 /** The last twelve weeks of the other three products. */
-export const recentWeeks = (product: SurveyProduct): ReadonlyMap<Day, Print> =>
+export const readRecentWeeks = (product: SurveyProduct): ReadonlyMap<Day, Print> =>
   new Map(
     readRows("survey-recent-weeks", 4)
       .filter((row) => row[0] === product)
       .map((row) => [
         parseDay(getElement(row, 1)),
-        { price: price(getElement(row, 2)), pounds: Number(getElement(row, 3)) }
+        { price: parsePrice(getElement(row, 2)), pounds: Number(getElement(row, 3)) }
       ])
   )
 
@@ -55,22 +56,22 @@ export interface Revision extends Print {
   readonly week: Day
   readonly report: Day
 }
-export const revisions = (): ReadonlyArray<Revision> =>
+export const readRevisions = (): ReadonlyArray<Revision> =>
   readRows("survey-revisions", 5).map((row) => ({
     product: getElement(row, 0),
     week: parseDay(getElement(row, 1)),
     report: parseDay(getElement(row, 2)),
-    price: price(getElement(row, 3)),
+    price: parsePrice(getElement(row, 3)),
     pounds: Number(getElement(row, 4))
   }))
 
-export const barrelWeeks = (): ReadonlyMap<Day, BarrelPrint> =>
+export const readBarrelWeeks = (): ReadonlyMap<Day, BarrelPrint> =>
   new Map(
     readRows("survey-barrels", 5).map((row) => [
       parseDay(getElement(row, 0)),
       {
-        price: price(getElement(row, 1)),
-        adjusted: price(getElement(row, 2)),
+        price: parsePrice(getElement(row, 1)),
+        adjusted: parsePrice(getElement(row, 2)),
         pounds: Number(getElement(row, 3)),
         moisture: parseFixed(getElement(row, 4), 2)
       }
@@ -78,7 +79,7 @@ export const barrelWeeks = (): ReadonlyMap<Day, BarrelPrint> =>
   )
 
 /** Report week → `MM/DD/YYYY HH:MM:SS`, for the known releases. */
-export const surveyReleases = (): ReadonlyMap<Day, string> =>
+export const readSurveyReleases = (): ReadonlyMap<Day, string> =>
   new Map(readRows("survey-releases", 2).map((row) => [parseDay(getElement(row, 0)), getElement(row, 1)]))
 
 export interface ClassIvMonth {
@@ -94,7 +95,7 @@ export interface ClassIvMonth {
     readonly butter: number
   }
 }
-export const classIvMonths = (): ReadonlyArray<ClassIvMonth> =>
+export const readClassIvMonths = (): ReadonlyArray<ClassIvMonth> =>
   readRows("class-iv", 7).map((row) => ({
     month: getElement(row, 0),
     lastWeek: parseDay(getElement(row, 1)),
@@ -104,23 +105,25 @@ export const classIvMonths = (): ReadonlyArray<ClassIvMonth> =>
         : {
             price: parseFixed(getElement(row, 2), 2),
             skim: parseFixed(getElement(row, 3), 2),
-            butterfat: price(getElement(row, 4)),
-            nonfatDryMilk: price(getElement(row, 5)),
-            butter: price(getElement(row, 6))
+            butterfat: parsePrice(getElement(row, 4)),
+            nonfatDryMilk: parsePrice(getElement(row, 5)),
+            butter: parsePrice(getElement(row, 6))
           }
   }))
 
 /** Month → Class I base price in 0.01 USD/cwt, for the two months where it is known. */
-export const classIMonths = (): ReadonlyMap<string, number> =>
+export const readClassIMonths = (): ReadonlyMap<string, number> =>
   new Map(readRows("class-i", 2).map((row) => [getElement(row, 0), parseFixed(getElement(row, 1), 2)]))
 
 /** Day → nonfat dry milk close in 0.0001 USD/lb. */
-export const nonfatDryMilkCloses = (): ReadonlyMap<Day, number> =>
-  new Map(readRows("cme-nonfat-dry-milk", 2).map((row) => [parseDay(getElement(row, 0)), price(getElement(row, 1))]))
+export const readNonfatDryMilkCloses = (): ReadonlyMap<Day, number> =>
+  new Map(
+    readRows("cme-nonfat-dry-milk", 2).map((row) => [parseDay(getElement(row, 0)), parsePrice(getElement(row, 1))])
+  )
 
 /** Month → butter monthly average in 0.0001 USD/lb. */
-export const butterMonths = (): ReadonlyMap<string, number> =>
-  new Map(readRows("cme-butter-months", 2).map((row) => [getElement(row, 0), price(getElement(row, 1))]))
+export const readButterMonths = (): ReadonlyMap<string, number> =>
+  new Map(readRows("cme-butter-months", 2).map((row) => [getElement(row, 0), parsePrice(getElement(row, 1))]))
 
 export interface MarketNewsReport {
   readonly slug: number
@@ -128,7 +131,7 @@ export interface MarketNewsReport {
   /** Publication time of the newest report, `MM/DD/YYYY HH:MM:SS`. */
   readonly published: string
 }
-export const marketNewsReports = (): ReadonlyMap<number, MarketNewsReport> =>
+export const readMarketNewsReports = (): ReadonlyMap<number, MarketNewsReport> =>
   new Map(
     readRows("market-news-reports", 3).map((row) => [
       Number(getElement(row, 0)),
@@ -142,13 +145,13 @@ export interface KnownRange {
   readonly mostly: readonly [low: number, high: number]
 }
 /** `slug week` → range. */
-export const marketNewsRanges = (): ReadonlyMap<string, KnownRange> =>
+export const readMarketNewsRanges = (): ReadonlyMap<string, KnownRange> =>
   new Map(
     readRows("market-news-ranges", 6).map((row) => [
       `${getElement(row, 0)} ${getElement(row, 1)}`,
       {
-        outer: getElement(row, 2) === "" ? null : [price(getElement(row, 2)), price(getElement(row, 3))],
-        mostly: [price(getElement(row, 4)), price(getElement(row, 5))]
+        outer: getElement(row, 2) === "" ? null : [parsePrice(getElement(row, 2)), parsePrice(getElement(row, 3))],
+        mostly: [parsePrice(getElement(row, 4)), parsePrice(getElement(row, 5))]
       }
     ])
   )

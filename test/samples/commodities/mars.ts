@@ -1,15 +1,15 @@
 /** Payloads of the Market News service: envelope, columns of every dairy row, and publication times. */
 
 import { type Day, formatUsDate } from "./calendar.ts"
-import { marketNewsReports } from "./facts.ts"
+import { readMarketNewsReports } from "./facts.ts"
 import { getValue } from "./lookup.ts"
 import type { Payload } from "./mpr.ts"
-import { makeChance } from "./random.ts"
+import { makeRandomStream } from "./random.ts"
 
 export type MarsRow = Readonly<Record<string, string | number | null>>
 
 const host = "marsapi.ams.usda.gov/services/v1.2/reports"
-export const reports = marketNewsReports()
+export const reports = readMarketNewsReports()
 
 const makeStats = (rows: ReadonlyArray<MarsRow>) => ({
   returnedRows: rows.length,
@@ -18,13 +18,13 @@ const makeStats = (rows: ReadonlyArray<MarsRow>) => ({
 })
 
 /** A report without sections returns its rows directly. */
-export const marsPayload = (slug: number, rows: ReadonlyArray<MarsRow>): Payload => ({
+export const makeMarsPayload = (slug: number, rows: ReadonlyArray<MarsRow>): Payload => ({
   path: `${host}/${slug}`,
   body: JSON.stringify({ stats: makeStats(rows), results: rows })
 })
 
 /** The response to `?allSections=true`: one envelope per section. */
-export const marsSectionsPayload = (
+export const makeMarsSectionsPayload = (
   slug: number,
   sections: ReadonlyArray<{ readonly name: string; readonly rows: ReadonlyArray<MarsRow> }>
 ): Payload => {
@@ -40,10 +40,10 @@ export const marsSectionsPayload = (
 const twoDigits = (value: number) => String(value).padStart(2, "0")
 
 /** The newest report has its real time; earlier ones have the same hour and minute, with different seconds. */
-export const makeStamp = (slug: number, day: Day, newest: boolean) => {
+export const makeStamp = (slug: number, day: Day, isNewest: boolean) => {
   const { published } = getValue(reports, slug)
-  if (newest) return published
-  const second = twoDigits(makeChance(`stamp ${slug} ${day}`).whole(0, 59))
+  if (isNewest) return published
+  const second = twoDigits(makeRandomStream(`stamp ${slug} ${day}`).whole(0, 59))
   return `${formatUsDate(day)} ${published.slice(11, 16)}:${second}`
 }
 
@@ -74,4 +74,4 @@ export const makeMarsHead = (slug: number, period: Period): MarsRow => ({
 })
 
 /** A number without padding, as the service prints it: 18200 is `1.82`. */
-export const dollars = (tenThousandths: number) => tenThousandths / 10_000
+export const toDollars = (tenThousandths: number) => tenThousandths / 10_000

@@ -4,28 +4,28 @@
  */
 
 import { type Day, formatUsDate, getMonthName, getNextMonth, listMonths } from "./calendar.ts"
-import { divideHalfUp, formatFixed, weightedAverage } from "./decimal.ts"
-import { type ClassIvMonth, classIMonths, classIvMonths, type Print } from "./facts.ts"
+import { computeWeightedAverage, divideHalfUp, formatFixed } from "./decimal.ts"
+import { type ClassIvMonth, type Print, readClassIMonths, readClassIvMonths } from "./facts.ts"
 import {
   type Averages,
-  advancedReportWeek,
-  butterfatPrice,
-  classIiButterfat,
-  classIiiSkim,
-  classIiSkim,
-  classISkim,
-  classIvSkim,
-  milkPrice
+  computeButterfatPrice,
+  computeClassIiButterfat,
+  computeClassIiiSkim,
+  computeClassIiSkim,
+  computeClassISkim,
+  computeClassIvSkim,
+  computeMilkPrice,
+  findAdvancedReportWeek
 } from "./formulas.ts"
 import { getElement } from "./lookup.ts"
-import { type MprRow, makeMprTail, mprPayload, type Payload } from "./mpr.ts"
+import { type MprRow, makeMprPayload, makeMprTail, type Payload } from "./mpr.ts"
 import { findPrint, type SurveyWeek } from "./prints.ts"
 import { findRelease } from "./releases.ts"
 import { lastWeek, type Surveys } from "./survey.ts"
 
 const sections = ["Summary", "Detail"]
-const perPound = (value: number) => formatFixed(value, 4)
-const perCwt = (value: number) => formatFixed(value, 2)
+const formatPerPound = (value: number) => formatFixed(value, 4)
+const formatPerCwt = (value: number) => formatFixed(value, 2)
 
 const findPrints = <P extends Print>(survey: ReadonlyArray<SurveyWeek<P>>, after: Day, report: Day) =>
   survey
@@ -48,30 +48,30 @@ const computeAverages = (survey: Surveys, month: string, after: Day, report: Day
     pounds
   }))
   return {
-    butter: requireAverage(weightedAverage(findPrints(survey.butter, after, report))),
+    butter: requireAverage(computeWeightedAverage(findPrints(survey.butter, after, report))),
     cheese: requireAverage(
-      weightedAverage([...findPrints(survey.block, after, report), ...(month < "2025-06" ? barrels : [])])
+      computeWeightedAverage([...findPrints(survey.block, after, report), ...(month < "2025-06" ? barrels : [])])
     ),
-    nonfatDryMilk: requireAverage(weightedAverage(findPrints(survey.nonfatDryMilk, after, report))),
-    whey: requireAverage(weightedAverage(findPrints(survey.whey, after, report)))
+    nonfatDryMilk: requireAverage(computeWeightedAverage(findPrints(survey.nonfatDryMilk, after, report))),
+    whey: requireAverage(computeWeightedAverage(findPrints(survey.whey, after, report)))
   }
 }
 
-const advancedAverages = (survey: Surveys, month: string) => {
-  const report = advancedReportWeek(month)
+const computeAdvancedAverages = (survey: Surveys, month: string) => {
+  const report = findAdvancedReportWeek(month)
   return computeAverages(survey, month, report - 14, report)
 }
 
-const monthColumns = (month: string) => ({
+const makeMonthColumns = (month: string) => ({
   report_year: month.slice(0, 4),
   report_month: getMonthName(month).slice(0, 3)
 })
 
-const head = (week: Day, month: string): MprRow => ({
+const makeHead = (week: Day, month: string): MprRow => ({
   week_ending_date: formatUsDate(week),
   created_date: formatUsDate(findRelease(week).day),
   narrative: null,
-  ...monthColumns(month)
+  ...makeMonthColumns(month)
 })
 
 const classColumns = [
@@ -93,38 +93,41 @@ const classColumns = [
 ] as const
 type ClassColumns = Readonly<Record<(typeof classColumns)[number], string | null>>
 
-const classPrices = (
+const computeClassPrices = (
   survey: Surveys,
   { month, lastWeek: report, published }: ClassIvMonth,
   after: Day
 ): ClassColumns => {
-  const walked = computeAverages(survey, month, after, report)
-  const averages = { ...walked, ...(published && { butter: published.butter, nonfatDryMilk: published.nonfatDryMilk }) }
-  const butterfat = butterfatPrice(month, averages.butter)
-  const iv = classIvSkim(month, averages.nonfatDryMilk)
-  const iii = classIiiSkim(month, averages)
-  const ii = classIiSkim(month, advancedAverages(survey, month).nonfatDryMilk)
+  const computed = computeAverages(survey, month, after, report)
+  const averages = {
+    ...computed,
+    ...(published && { butter: published.butter, nonfatDryMilk: published.nonfatDryMilk })
+  }
+  const butterfat = computeButterfatPrice(month, averages.butter)
+  const iv = computeClassIvSkim(month, averages.nonfatDryMilk)
+  const iii = computeClassIiiSkim(month, averages)
+  const ii = computeClassIiSkim(month, computeAdvancedAverages(survey, month).nonfatDryMilk)
   return {
-    class_2_Price: perCwt(milkPrice(ii.skim, classIiButterfat(butterfat))),
-    class_2_skim_milk_Price: perCwt(ii.skim),
-    class_2_butterfat_Price: perPound(classIiButterfat(butterfat)),
-    class_3_Price: perCwt(milkPrice(iii.skim, butterfat)),
-    class_3_skim_milk_Price: perCwt(iii.skim),
-    class_4_Price: perCwt(published?.price ?? milkPrice(iv.skim, butterfat)),
-    class_4_skim_milk_Price: perCwt(published?.skim ?? iv.skim),
-    butterfat_Price: perPound(published?.butterfat ?? butterfat),
-    protein_Price: perPound(iii.protein),
-    other_solids_Price: perPound(iii.otherSolids),
-    nonfat_solids_Price: perPound(iv.nonfatSolids),
-    butter_monthly_avg_Price: perPound(averages.butter),
-    cheese_monthly_avg_Price: perPound(averages.cheese),
-    nfdm_monthly_avg_Price: perPound(averages.nonfatDryMilk),
-    whey_monthly_avg_Price: perPound(averages.whey)
+    class_2_Price: formatPerCwt(computeMilkPrice(ii.skim, computeClassIiButterfat(butterfat))),
+    class_2_skim_milk_Price: formatPerCwt(ii.skim),
+    class_2_butterfat_Price: formatPerPound(computeClassIiButterfat(butterfat)),
+    class_3_Price: formatPerCwt(computeMilkPrice(iii.skim, butterfat)),
+    class_3_skim_milk_Price: formatPerCwt(iii.skim),
+    class_4_Price: formatPerCwt(published?.price ?? computeMilkPrice(iv.skim, butterfat)),
+    class_4_skim_milk_Price: formatPerCwt(published?.skim ?? iv.skim),
+    butterfat_Price: formatPerPound(published?.butterfat ?? butterfat),
+    protein_Price: formatPerPound(iii.protein),
+    other_solids_Price: formatPerPound(iii.otherSolids),
+    nonfat_solids_Price: formatPerPound(iv.nonfatSolids),
+    butter_monthly_avg_Price: formatPerPound(averages.butter),
+    cheese_monthly_avg_Price: formatPerPound(averages.cheese),
+    nfdm_monthly_avg_Price: formatPerPound(averages.nonfatDryMilk),
+    whey_monthly_avg_Price: formatPerPound(averages.whey)
   }
 }
 
-const classRows = (survey: Surveys): ReadonlyArray<MprRow> => {
-  const known = classIvMonths()
+const makeClassRows = (survey: Surveys): ReadonlyArray<MprRow> => {
+  const known = readClassIvMonths()
   const last = getElement(known, known.length - 1)
   // August and September 2026 were announced with the weeks of 08-29 and 09-26; their prices are computed.
   const months: ReadonlyArray<ClassIvMonth> = [
@@ -135,8 +138,8 @@ const classRows = (survey: Surveys): ReadonlyArray<MprRow> => {
   const nothing = Object.fromEntries(classColumns.map((column) => [column, null]))
   return months
     .map((month, index) => ({
-      ...head(month.lastWeek, month.month),
-      ...(index === 0 ? nothing : classPrices(survey, month, getElement(months, index - 1).lastWeek)),
+      ...makeHead(month.lastWeek, month.month),
+      ...(index === 0 ? nothing : computeClassPrices(survey, month, getElement(months, index - 1).lastWeek)),
       ...makeMprTail(
         2991,
         "DYMCLASSPRICES",
@@ -156,21 +159,21 @@ interface Advanced {
 }
 
 const computeAdvanced = (survey: Surveys, month: string): Advanced => {
-  const averages = advancedAverages(survey, month)
+  const averages = computeAdvancedAverages(survey, month)
   return {
     month,
-    report: advancedReportWeek(month),
+    report: findAdvancedReportWeek(month),
     averages,
-    classIii: classIiiSkim(month, averages).skim,
-    classIv: classIvSkim(month, averages.nonfatDryMilk).skim
+    classIii: computeClassIiiSkim(month, averages).skim,
+    classIv: computeClassIvSkim(month, averages.nonfatDryMilk).skim
   }
 }
 
 /** Since June 2025, for extended-shelf-life milk: the result of the old skim formula 13 to 36 months before. */
-const shelfLifeAdjustment = (before: ReadonlyArray<Advanced>) => {
+const computeShelfLifeAdjustment = (before: ReadonlyArray<Advanced>) => {
   const months = before.slice(-36, -12)
   const differences = months.map(
-    ({ classIii, classIv }) => classISkim("2025-05", classIii, classIv) - Math.max(classIii, classIv)
+    ({ classIii, classIv }) => computeClassISkim("2025-05", classIii, classIv) - Math.max(classIii, classIv)
   )
   return divideHalfUp(
     differences.reduce((sum, difference) => sum + difference, 0),
@@ -178,45 +181,49 @@ const shelfLifeAdjustment = (before: ReadonlyArray<Advanced>) => {
   )
 }
 
-const advancedColumns = (advanced: Advanced, before: ReadonlyArray<Advanced>, known: number | undefined): MprRow => {
+const makeAdvancedColumns = (
+  advanced: Advanced,
+  before: ReadonlyArray<Advanced>,
+  known: number | undefined
+): MprRow => {
   const { month, averages, classIii, classIv } = advanced
-  const butterfat = butterfatPrice(month, averages.butter)
-  const ii = classIiSkim(month, averages.nonfatDryMilk)
-  const skim = classISkim(month, classIii, classIv)
-  const price = milkPrice(skim, butterfat)
+  const butterfat = computeButterfatPrice(month, averages.butter)
+  const ii = computeClassIiSkim(month, averages.nonfatDryMilk)
+  const skim = computeClassISkim(month, classIii, classIv)
+  const price = computeMilkPrice(skim, butterfat)
   if (known !== undefined && known !== price)
-    throw new Error(`Class I of ${month} comes to ${perCwt(price)}, but ${perCwt(known)} was announced`)
+    throw new Error(`Class I of ${month} comes to ${formatPerCwt(price)}, but ${formatPerCwt(known)} was announced`)
   return {
-    class_1_Price: perCwt(price),
-    class_1_skim_milk_Price: perCwt(skim),
-    class_1_butterfat_Price: perPound(butterfat),
-    class_2_skim_milk_Price: perCwt(ii.skim),
-    class_2_nonfat_solids_Price: perPound(ii.nonfatSolids),
-    advanced_class_3_skim_milk_Price: perCwt(classIii),
-    advanced_class_4_skim_milk_Price: perCwt(classIv),
-    advanced_butterfat_Price: perPound(butterfat),
-    esl_adjustment_Price: month < "2025-06" ? null : perCwt(shelfLifeAdjustment(before)),
-    butter_two_week_avg_Price: perPound(averages.butter),
-    cheese_two_week_avg_Price: perPound(averages.cheese),
-    nfdm_two_week_avg_Price: perPound(averages.nonfatDryMilk),
-    whey_two_week_avg_Price: perPound(averages.whey)
+    class_1_Price: formatPerCwt(price),
+    class_1_skim_milk_Price: formatPerCwt(skim),
+    class_1_butterfat_Price: formatPerPound(butterfat),
+    class_2_skim_milk_Price: formatPerCwt(ii.skim),
+    class_2_nonfat_solids_Price: formatPerPound(ii.nonfatSolids),
+    advanced_class_3_skim_milk_Price: formatPerCwt(classIii),
+    advanced_class_4_skim_milk_Price: formatPerCwt(classIv),
+    advanced_butterfat_Price: formatPerPound(butterfat),
+    esl_adjustment_Price: month < "2025-06" ? null : formatPerCwt(computeShelfLifeAdjustment(before)),
+    butter_two_week_avg_Price: formatPerPound(averages.butter),
+    cheese_two_week_avg_Price: formatPerPound(averages.cheese),
+    nfdm_two_week_avg_Price: formatPerPound(averages.nonfatDryMilk),
+    whey_two_week_avg_Price: formatPerPound(averages.whey)
   }
 }
 
-const advancedRows = (survey: Surveys): ReadonlyArray<MprRow> => {
-  const known = classIMonths()
+const makeAdvancedRows = (survey: Surveys): ReadonlyArray<MprRow> => {
+  const known = readClassIMonths()
   const title = "Announcement of Advanced Prices and Pricing Factors (PDF)"
   return listMonths("2012-04", "2026-10")
     .map((month) => computeAdvanced(survey, month))
     .map((advanced, index, all) => ({
-      ...head(advanced.report, advanced.month),
-      ...advancedColumns(advanced, all.slice(0, index), known.get(advanced.month)),
+      ...makeHead(advanced.report, advanced.month),
+      ...makeAdvancedColumns(advanced, all.slice(0, index), known.get(advanced.month)),
       ...makeMprTail(2989, "DYMADVANCEDPRICES", title, findRelease(advanced.report))
     }))
     .toReversed()
 }
 
-export function* milkPricePayloads(survey: Surveys): Generator<Payload> {
-  yield mprPayload(2991, "Detail", sections, classRows(survey))
-  yield mprPayload(2989, "Detail", sections, advancedRows(survey))
+export function* makeMilkPricePayloads(survey: Surveys): Generator<Payload> {
+  yield makeMprPayload(2991, "Detail", sections, makeClassRows(survey))
+  yield makeMprPayload(2989, "Detail", sections, makeAdvancedRows(survey))
 }

@@ -3,7 +3,7 @@ import { type Day, formatUsDate } from "./calendar.ts"
 import { addCommas, formatFixed } from "./decimal.ts"
 import type { BarrelPrint, Print } from "./facts.ts"
 import { findPrint, getFinalPrint, type SurveyWeek } from "./prints.ts"
-import { makeChance } from "./random.ts"
+import { makeRandomStream } from "./random.ts"
 import { findRelease, type Release } from "./releases.ts"
 import { firstReport, lastWeek, type Surveys } from "./survey.ts"
 
@@ -18,12 +18,12 @@ export interface Payload {
 
 const host = "mpr.datamart.ams.usda.gov/services/v1.1/reports"
 
-const objectOf = (fields: Readonly<Record<string, unknown>>) =>
+const formatObject = (fields: Readonly<Record<string, unknown>>) =>
   `{ ${Object.entries(fields)
     .map(([key, value]) => `${JSON.stringify(key)} : ${JSON.stringify(value)}`)
     .join(", ")} }`
 
-export const mprPayload = (
+export const makeMprPayload = (
   slug: number,
   section: string,
   sections: ReadonlyArray<string>,
@@ -31,9 +31,9 @@ export const mprPayload = (
 ): Payload => ({
   path: `${host}/${slug}/${encodeURIComponent(section)}`,
   // The colon is part of the names of the counts.
-  body: `{ "reportSection" : ${JSON.stringify(section)}, "reportSections" : [ ${sections.map((name) => JSON.stringify(name)).join(", ")} ], "stats" : ${objectOf(
+  body: `{ "reportSection" : ${JSON.stringify(section)}, "reportSections" : [ ${sections.map((name) => JSON.stringify(name)).join(", ")} ], "stats" : ${formatObject(
     { "totalRows:": rows.length, "returnedRows:": rows.length, "userAllowedRows:": 99_999 }
-  )}, "results" : [ ${rows.map(objectOf).join(",\n")} ] }`
+  )}, "results" : [ ${rows.map(formatObject).join(",\n")} ] }`
 })
 
 /** The last columns of every row of the dairy reports. */
@@ -53,29 +53,29 @@ export const makeMprTail = (slug: number, slugName: string, title: string, relea
   published_date: release.published
 })
 
-const orNull = (value: number | undefined, text: (value: number) => string) =>
+const formatOrNull = (value: number | undefined, text: (value: number) => string) =>
   value === undefined ? null : text(value)
-const perPound = (value: number) => formatFixed(value, 4)
+const formatPerPound = (value: number) => formatFixed(value, 4)
 
-/** One rolling section and its final twin, which have the same price columns. */
+/** A rolling section and the final one, which have the same price columns. */
 interface Section<P extends Print = Print> {
   readonly name: string
   readonly survey: ReadonlyArray<SurveyWeek<P>>
   readonly columns: (print: P | null) => MprRow
 }
 
-const plain =
+const makePlainColumns =
   (column: string) =>
   (print: Print | null): MprRow => ({
-    [`${column}_Price`]: orNull(print?.price, perPound),
-    [`${column}_Sales`]: orNull(print?.pounds, addCommas)
+    [`${column}_Price`]: formatOrNull(print?.price, formatPerPound),
+    [`${column}_Sales`]: formatOrNull(print?.pounds, addCommas)
   })
 
-const barrel = (print: BarrelPrint | null): MprRow => ({
-  cheese_500_Price: orNull(print?.price, perPound),
-  cheese_500_Wtd_Price: orNull(print?.adjusted, perPound),
-  cheese_500_Sales: orNull(print?.pounds, addCommas),
-  cheese_500_Wtd_Mst: orNull(print?.moisture, (value) => formatFixed(value, 2))
+const makeBarrelColumns = (print: BarrelPrint | null): MprRow => ({
+  cheese_500_Price: formatOrNull(print?.price, formatPerPound),
+  cheese_500_Wtd_Price: formatOrNull(print?.adjusted, formatPerPound),
+  cheese_500_Sales: formatOrNull(print?.pounds, addCommas),
+  cheese_500_Wtd_Mst: formatOrNull(print?.moisture, (value) => formatFixed(value, 2))
 })
 
 const names = [
@@ -87,58 +87,58 @@ const names = [
 ] as const
 const sections = ["Summary", ...names, ...names.map((name) => `Final ${name}`)]
 
-const head = (week: Day, release: Release): MprRow => ({
+const makeHead = (week: Day, release: Release): MprRow => ({
   week_ending_date: formatUsDate(week),
   created_date: formatUsDate(release.day),
   narrative: null
 })
 
-const tail = (release: Release) =>
+const makeTail = (release: Release) =>
   makeMprTail(2993, "DYWDAIRYPRODUCTSSALES", "National Dairy Products Sales Report (PDF)", release)
 
 /** Ascending in one report and descending in the next, sometimes neither, as in real payloads. */
-const inReportOrder = <T>(report: Day, ascending: ReadonlyArray<T>): ReadonlyArray<T> => {
-  const random = makeChance(`order ${formatUsDate(report)}`)
-  if (random.happens(0.1) && lastWeek - report > 600) return random.shuffled(ascending)
+const sortForReport = <T>(report: Day, ascending: ReadonlyArray<T>): ReadonlyArray<T> => {
+  const random = makeRandomStream(`order ${formatUsDate(report)}`)
+  if (random.happens(0.1) && lastWeek - report > 600) return random.shuffle(ascending)
   return (lastWeek - report) % 14 === 0 ? ascending : ascending.toReversed()
 }
 
-const rollingRows = <P extends Print>({ survey, columns }: Section<P>) => {
+const makeRollingRows = <P extends Print>({ survey, columns }: Section<P>) => {
   const rows: Array<MprRow> = []
   for (let report = lastWeek; report >= firstReport; report -= 7) {
     const release = findRelease(report)
     const five = survey.filter(({ week }) => week <= report && week > report - 35)
-    for (const week of inReportOrder(report, five))
+    for (const week of sortForReport(report, five))
       rows.push({
-        ...head(report, release), // here the lower-case column is the week of the report
+        ...makeHead(report, release), // here the lower-case column is the week of the report
         "Week Ending Date": formatUsDate(week.week),
         ...columns(findPrint(week, report)),
-        ...tail(release)
+        ...makeTail(release)
       })
   }
   return rows
 }
 
-/** A week is final in the fifth report that carries it. */
-const finalRows = <P extends Print>({ survey, columns }: Section<P>) =>
+/** A week is final in the fifth report that contains it. */
+const makeFinalRows = <P extends Print>({ survey, columns }: Section<P>) =>
   survey
     .filter(({ week }) => week >= firstReport && week + 28 <= lastWeek)
     .map((week): MprRow => {
       const release = findRelease(week.week + 28)
-      return { ...head(week.week, release), ...columns(getFinalPrint(week)), ...tail(release) }
+      return { ...makeHead(week.week, release), ...columns(getFinalPrint(week)), ...makeTail(release) }
     })
     .toReversed()
 
 /** Lazily, because one section is three megabytes of text. */
-function* bothSections<P extends Print>(section: Section<P>): Generator<Payload> {
-  yield mprPayload(2993, section.name, sections, rollingRows(section))
-  yield mprPayload(2993, `Final ${section.name}`, sections, finalRows(section))
+function* makeSectionPayloads<P extends Print>(section: Section<P>): Generator<Payload> {
+  yield makeMprPayload(2993, section.name, sections, makeRollingRows(section))
+  yield makeMprPayload(2993, `Final ${section.name}`, sections, makeFinalRows(section))
 }
 
-export function* surveyPayloads(survey: Surveys): Generator<Payload> {
-  yield* bothSections({ name: names[0], survey: survey.butter, columns: plain("Butter") })
-  yield* bothSections({ name: names[1], survey: survey.block, columns: plain("cheese_40") })
-  yield* bothSections({ name: names[2], survey: survey.barrel, columns: barrel })
-  yield* bothSections({ name: names[3], survey: survey.whey, columns: plain("whey") })
-  yield* bothSections({ name: names[4], survey: survey.nonfatDryMilk, columns: plain("nonfat_milk") })
+export function* makeSurveyPayloads(survey: Surveys): Generator<Payload> {
+  yield* makeSectionPayloads({ name: names[0], survey: survey.butter, columns: makePlainColumns("Butter") })
+  yield* makeSectionPayloads({ name: names[1], survey: survey.block, columns: makePlainColumns("cheese_40") })
+  yield* makeSectionPayloads({ name: names[2], survey: survey.barrel, columns: makeBarrelColumns })
+  yield* makeSectionPayloads({ name: names[3], survey: survey.whey, columns: makePlainColumns("whey") })
+  yield* makeSectionPayloads({ name: names[4], survey: survey.nonfatDryMilk, columns: makePlainColumns("nonfat_milk") })
 }

@@ -2,7 +2,7 @@
 
 import { type Day, parseDay } from "./calendar.ts"
 import { getElement } from "./lookup.ts"
-import { makeChance } from "./random.ts"
+import { makeRandomStream } from "./random.ts"
 
 export type Anchors = ReadonlyArray<readonly [iso: string, price: number]>
 
@@ -24,14 +24,14 @@ export const interpolate = (points: ReadonlyArray<readonly [day: Day, value: num
   }
 }
 
-/** `points` with noise of about `size`; whole numbers, never below `floor`. */
+/** The line at these days, with noise of about `size`: whole numbers, never below `floor`. */
 export const addNoise = (
   label: string,
   days: ReadonlyArray<Day>,
   line: (day: Day) => number,
   options: { readonly size: number; readonly memory: number; readonly floor?: number }
 ) => {
-  const random = makeChance(label)
+  const random = makeRandomStream(label)
   const step = options.size * (1 - options.memory)
   let offset = 0
   return days.map((day) => {
@@ -51,5 +51,5 @@ export const makeAnchorLine = (anchors: Anchors, scale: number) =>
   interpolate(anchors.map(([iso, dollars]) => [parseDay(iso), dollars * scale]))
 
 /** One value per 1 January, from a first year on. */
-export const yearly = (firstYear: number, values: ReadonlyArray<number>): Anchors =>
+export const makeYearlyAnchors = (firstYear: number, values: ReadonlyArray<number>): Anchors =>
   values.map((value, index) => [`${firstYear + index}-01-01`, value])

@@ -1,9 +1,9 @@
 /** Values that five successive reports print for a survey week: known revisions, otherwise invented ones. */
 
 import type { Day } from "./calendar.ts"
-import { type Print, revisions } from "./facts.ts"
+import { type Print, readRevisions } from "./facts.ts"
 import { getElement } from "./lookup.ts"
-import type { Chance } from "./random.ts"
+import type { RandomStream } from "./random.ts"
 
 /** `prints[age]` is the value in the report `age` weeks later; age 4 is final. */
 export interface SurveyWeek<P extends Print = Print> {
@@ -22,10 +22,10 @@ export const getFinalPrint = <P extends Print>(week: SurveyWeek<P>) => week.prin
 export const repeatPrint = <P extends Print>(print: P | null): ReadonlyArray<P | null> => ages.map(() => print)
 
 /** Probabilities that the report of age 4, 3, 2, 1 changes the previous value. */
-const changes = [0.04, 0.1, 0.22, 0.62]
+const changeProbabilities = [0.04, 0.1, 0.22, 0.62]
 
 /** At most 0.0135 USD/lb, as in the observed weeks, mostly much less. Volumes also change alone. */
-const perturb = (random: Chance, print: Print): Print => {
+const perturb = (random: RandomStream, print: Print): Print => {
   const most = random.happens(0.15) ? 135 : 24
   return {
     price: random.happens(0.85) ? print.price + random.whole(-most, most) : print.price,
@@ -34,23 +34,23 @@ const perturb = (random: Chance, print: Print): Print => {
 }
 
 /** Invents earlier values for a final one, from the newest back. */
-export const inventPrints = (random: Chance, final: Print): ReadonlyArray<Print> => {
+export const inventPrints = (random: RandomStream, final: Print): ReadonlyArray<Print> => {
   const newestFirst = [final]
-  for (const probability of changes) {
+  for (const probability of changeProbabilities) {
     const later = getElement(newestFirst, newestFirst.length - 1)
     newestFirst.push(random.happens(probability) ? perturb(random, later) : later)
   }
   return newestFirst.toReversed()
 }
 
-const known = revisions()
+const known = readRevisions()
 
 /** Published revisions, each valid until the next; null if none is known for the week. */
 export const findKnownPrints = (product: string, week: Day): ReadonlyArray<Print> | null => {
-  const ofWeek = known.filter((revision) => revision.product === product && revision.week === week)
-  if (ofWeek.length === 0) return null
+  const revisionsOfWeek = known.filter((revision) => revision.product === product && revision.week === week)
+  if (revisionsOfWeek.length === 0) return null
   return ages.map((age) => {
-    const printed = ofWeek.filter((revision) => revision.report <= week + 7 * age)
+    const printed = revisionsOfWeek.filter((revision) => revision.report <= week + 7 * age)
     const { price, pounds } = getElement(printed, printed.length - 1)
     return { price, pounds }
   })

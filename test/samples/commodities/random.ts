@@ -5,7 +5,7 @@
 
 const seed = 20_260_930
 
-export interface Chance {
+export interface RandomStream {
   /** In [0, 1). */
   unit(): number
   /** A whole number from `low` to `high`, both included. */
@@ -13,7 +13,7 @@ export interface Chance {
   /** Approximately normal, with mean 0, deviation 1 and limits of ±3.5. */
   bell(): number
   happens(probability: number): boolean
-  shuffled<T>(list: ReadonlyArray<T>): Array<T>
+  shuffle<T>(list: ReadonlyArray<T>): Array<T>
 }
 
 const hashLabel = (label: string) => {
@@ -22,7 +22,7 @@ const hashLabel = (label: string) => {
   return hash >>> 0
 }
 
-export const makeChance = (label: string): Chance => {
+export const makeRandomStream = (label: string): RandomStream => {
   let state = hashLabel(label)
   const unit = () => {
     state = (state + 0x6d2b79f5) >>> 0 // mulberry32
@@ -36,7 +36,7 @@ export const makeChance = (label: string): Chance => {
     whole,
     bell: () => (unit() + unit() + unit() + unit() - 2) * 1.7320508,
     happens: (probability) => unit() < probability,
-    shuffled: (list) => {
+    shuffle: (list) => {
       const left = [...list]
       return list.flatMap(() => left.splice(whole(0, left.length - 1), 1))
     }

@@ -1,14 +1,14 @@
 /** Rows of the regional and international dairy reports: a low and a high, often a mostly-low and a mostly-high, no average. */
 
-import { type Day, formatDay, getMonth, listDays, parseDay, workdayUpTo } from "./calendar.ts"
+import { type Day, findWorkdayUpTo, formatDay, getMonth, listDays, parseDay } from "./calendar.ts"
 import { divideHalfUp } from "./decimal.ts"
-import { type KnownRange, marketNewsRanges } from "./facts.ts"
+import { type KnownRange, readMarketNewsRanges } from "./facts.ts"
 import { getElement } from "./lookup.ts"
-import { dollars, type MarsRow, makeMarsHead, makeStamp, marsPayload, type Period } from "./mars.ts"
+import { type MarsRow, makeMarsHead, makeMarsPayload, makeStamp, type Period, toDollars } from "./mars.ts"
 import type { Payload } from "./mpr.ts"
 import { addNoise } from "./paths.ts"
-import { type Quote, quotes } from "./quotes.ts"
-import { type Chance, makeChance } from "./random.ts"
+import { listQuotes, type Quote } from "./quotes.ts"
+import { makeRandomStream, type RandomStream } from "./random.ts"
 import type { MonthlySeries } from "./spot-reports.ts"
 import type { Surveys } from "./survey.ts"
 
@@ -29,7 +29,7 @@ const listEnds = (quote: Quote) =>
 
 const clamp = (value: number, [low, high]: readonly [number, number]) => Math.min(high, Math.max(low, value))
 
-const drawRange = (quote: Quote, random: Chance, end: Day, centre: number): Range => {
+const drawRange = (quote: Quote, random: RandomStream, end: Day, centre: number): Range => {
   const bound = (steps: number) => clamp((Math.round(centre / quote.step) + steps) * quote.step, quote.bounds)
   const least = Math.ceil(quote.reach / 3)
   const outer = [bound(-random.whole(least, quote.reach)), bound(random.whole(least, quote.reach))] as const
@@ -52,7 +52,7 @@ const applyKnownRange = (range: Range, known: KnownRange | undefined): Range => 
 /** About every third report repeats the previous range. */
 const drawRanges = (quote: Quote, known: ReadonlyMap<string, KnownRange>): ReadonlyArray<Range> => {
   const label = `quote ${quote.slug} ${JSON.stringify(quote.columns)}`
-  const random = makeChance(label)
+  const random = makeRandomStream(label)
   const ends = listEnds(quote)
   const centres = addNoise(label, ends, quote.level, { size: quote.stray, memory: 0.8, floor: quote.bounds[0] })
   const ranges: Array<Range> = []
@@ -67,8 +67,8 @@ const drawRanges = (quote: Quote, known: ReadonlyMap<string, KnownRange>): Reado
 
 /** Published the day before the period ends (butter two days), or earlier because of a holiday. */
 const makePeriod = (quote: Quote, end: Day): Period => {
-  const released = workdayUpTo(end - (quote.unit === "Basis Pricing" ? 2 : 1))
-  // South America's period starts a week before the others', although its length is the same.
+  const released = findWorkdayUpTo(end - (quote.unit === "Basis Pricing" ? 2 : 1))
+  // The period of South America begins a week before those of the others.
   const begin = end - (quote.columns.region === "South America" ? 11 : 4)
   return { begin, end, day: begin, published: makeStamp(quote.slug, released, end === newestEnd) }
 }
@@ -78,7 +78,7 @@ const makeNarrative = (quote: Quote) =>
   quote.slug === 1053 ? "Sample text. WPC 80% is quoted apart from this table, at $12.00 to $12.50 per pound." : null
 
 const toRow = (quote: Quote, { end, outer, mostly }: Range): MarsRow => {
-  const number = quote.unit === "Dollars per Metric Ton" ? (value: number) => value : dollars
+  const number = quote.unit === "Dollars per Metric Ton" ? (value: number) => value : toDollars
   return {
     ...makeMarsHead(quote.slug, makePeriod(quote, end)),
     ...quote.columns,
@@ -97,20 +97,20 @@ export interface QuotedRanges {
   readonly ranges: ReadonlyArray<Range>
 }
 
-export const regionalRanges = (survey: Surveys): ReadonlyArray<QuotedRanges> => {
-  const known = marketNewsRanges()
-  return quotes(survey).map((quote) => ({ quote, ranges: drawRanges(quote, known) }))
+export const drawRegionalRanges = (survey: Surveys): ReadonlyArray<QuotedRanges> => {
+  const known = readMarketNewsRanges()
+  return listQuotes(survey).map((quote) => ({ quote, ranges: drawRanges(quote, known) }))
 }
 
-export function* regionalPayloads(quoted: ReadonlyArray<QuotedRanges>): Generator<Payload> {
+export function* makeRegionalPayloads(quoted: ReadonlyArray<QuotedRanges>): Generator<Payload> {
   for (const slug of new Set(quoted.map(({ quote }) => quote.slug))) {
     const rows = quoted
       .filter(({ quote }) => quote.slug === slug)
       .flatMap(({ quote, ranges }) =>
-        ranges.filter(({ end }) => !quote.silent?.has(end)).map((range) => ({ quote, range }))
+        ranges.filter(({ end }) => !quote.silentWeeks?.has(end)).map((range) => ({ quote, range }))
       )
       .toSorted((a, b) => b.range.end - a.range.end)
-    yield marsPayload(
+    yield makeMarsPayload(
       slug,
       rows.map(({ quote, range }) => toRow(quote, range))
     )
@@ -118,7 +118,7 @@ export function* regionalPayloads(quoted: ReadonlyArray<QuotedRanges>): Generato
 }
 
 /** Monthly means of the mid-points of a weekly or two-weekly range. */
-const monthlyMeans = ({ ranges }: QuotedRanges): ReadonlyMap<string, number> => {
+const computeMonthlyMeans = ({ ranges }: QuotedRanges): ReadonlyMap<string, number> => {
   const months = new Map<string, ReadonlyArray<number>>()
   for (const { end, outer } of ranges) {
     const month = getMonth(end)
@@ -135,9 +135,9 @@ const monthlyMeans = ({ ranges }: QuotedRanges): ReadonlyMap<string, number> => 
   )
 }
 
-/** Other series of the monthly report than the spot market. Its buttermilk rows have an empty grade and category. */
-export const otherMonthlySeries = (quoted: ReadonlyArray<QuotedRanges>): ReadonlyArray<MonthlySeries> => {
-  const of = (slug: number) =>
+/** The series of the monthly report, except the spot market. Its buttermilk rows have an empty grade and category. */
+export const makeOtherMonthlySeries = (quoted: ReadonlyArray<QuotedRanges>): ReadonlyArray<MonthlySeries> => {
+  const findQuoted = (slug: number) =>
     getElement(
       quoted.filter(({ quote }) => quote.slug === slug && quote.columns.commodity !== "Butteroil"),
       0
@@ -154,7 +154,7 @@ export const otherMonthlySeries = (quoted: ReadonlyArray<QuotedRanges>): Readonl
       region,
       price_unit: "Dollars per Pound"
     },
-    averages: monthlyMeans(of(slug)),
+    averages: computeMonthlyMeans(findQuoted(slug)),
     scale: 10_000
   })
   const butter = (slug: number, region: string): MonthlySeries => ({
@@ -169,7 +169,7 @@ export const otherMonthlySeries = (quoted: ReadonlyArray<QuotedRanges>): Readonl
       region,
       price_unit: "Dollars per Metric Ton"
     },
-    averages: monthlyMeans(of(slug)),
+    averages: computeMonthlyMeans(findQuoted(slug)),
     scale: 1
   })
   return [

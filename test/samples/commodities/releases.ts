@@ -1,7 +1,7 @@
 /** Publication times of weekly survey reports: the third federal workday of the next week, shortly after one o'clock. */
 import { type Day, formatUsDate, getWeekday, isFederalWorkday, parseDay, parseUsDate } from "./calendar.ts"
-import { surveyReleases } from "./facts.ts"
-import { makeChance } from "./random.ts"
+import { readSurveyReleases } from "./facts.ts"
+import { makeRandomStream } from "./random.ts"
 
 export interface Release {
   readonly day: Day
@@ -10,7 +10,7 @@ export interface Release {
 }
 
 /** Three reports that the shutdown of October 2013 delayed; their real times are unknown. */
-const heldBack: ReadonlyMap<Day, string> = new Map([
+const delayedReleases: ReadonlyMap<Day, string> = new Map([
   [parseDay("2013-09-28"), "10/17/2013 13:04:11"],
   [parseDay("2013-10-05"), "10/17/2013 13:09:32"],
   [parseDay("2013-10-12"), "10/17/2013 13:14:05"]
@@ -24,12 +24,12 @@ const thirdWorkdayAfter = (saturday: Day) => {
   return day
 }
 
-const known = surveyReleases()
+const known = readSurveyReleases()
 
 export const findRelease = (reportWeek: Day): Release => {
-  const seen = known.get(reportWeek) ?? heldBack.get(reportWeek)
-  if (seen) return { day: parseUsDate(seen), published: seen }
-  const random = makeChance(`release ${formatUsDate(reportWeek)}`)
+  const published = known.get(reportWeek) ?? delayedReleases.get(reportWeek)
+  if (published) return { day: parseUsDate(published), published }
+  const random = makeRandomStream(`release ${formatUsDate(reportWeek)}`)
   const day = thirdWorkdayAfter(reportWeek)
   const minute = getWeekday(day) === 3 && !random.happens(0.1) ? 4 : random.whole(1, 3)
   return { day, published: `${formatUsDate(day)} 13:${twoDigits(minute)}:${twoDigits(random.whole(1, 59))}` }

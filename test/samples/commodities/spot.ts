@@ -5,11 +5,11 @@
 
 import { type Day, getMonth, isTradingDay, listDays, parseDay } from "./calendar.ts"
 import { divideHalfUp } from "./decimal.ts"
-import { butterMonths, nonfatDryMilkCloses } from "./facts.ts"
+import { readButterMonths, readNonfatDryMilkCloses } from "./facts.ts"
 import { getElement, getValue } from "./lookup.ts"
 import { interpolate } from "./paths.ts"
 import { getFinalPrint, type SurveyWeek } from "./prints.ts"
-import { makeChance } from "./random.ts"
+import { makeRandomStream } from "./random.ts"
 import type { Surveys } from "./survey.ts"
 
 export const firstDay = parseDay("2021-01-04")
@@ -32,7 +32,7 @@ const toTick = (price: number) => Math.round(price / tick) * tick
 
 /** Surveys follow the spot market by about ten days. Some days have no new price. */
 const makeLeadingPath = (label: string, line: (day: Day) => number, size: number, floor: number) => {
-  const random = makeChance(`spot ${label}`)
+  const random = makeRandomStream(`spot ${label}`)
   let offset = 0
   let last = 0
   return new Map(
@@ -82,10 +82,10 @@ const meetMonths = (closes: ReadonlyMap<Day, number>, months: ReadonlyMap<string
 }
 
 /** Closes before and after the published ones: random steps of a few ticks, with a slight trend to a goal. */
-const nonfatDryMilk = () => {
-  const published = nonfatDryMilkCloses()
+const makeNonfatDryMilkCloses = () => {
+  const published = readNonfatDryMilkCloses()
   const known = [...published.keys()]
-  const random = makeChance("spot nonfat dry milk")
+  const random = makeRandomStream("spot nonfat dry milk")
   const walk = (days: ReadonlyArray<Day>, start: number, goal: number) => {
     let close = start
     return days.map((day) => {
@@ -111,13 +111,13 @@ const makeLine = (survey: ReadonlyArray<SurveyWeek>) =>
     })
   )
 
-export const spotProducts = (survey: Surveys): ReadonlyArray<SpotProduct> => [
+export const makeSpotProducts = (survey: Surveys): ReadonlyArray<SpotProduct> => [
   {
     commodity: "Butter",
     package: null,
     grade: "Grade AA",
     category: "Soft Product",
-    closes: meetMonths(makeLeadingPath("butter", makeLine(survey.butter), 90, 12_000), butterMonths())
+    closes: meetMonths(makeLeadingPath("butter", makeLine(survey.butter), 90, 12_000), readButterMonths())
   },
   {
     commodity: "Cheese",
@@ -141,7 +141,7 @@ export const spotProducts = (survey: Surveys): ReadonlyArray<SpotProduct> => [
     package: null,
     grade: "Grade A",
     category: "Dry Product",
-    closes: nonfatDryMilk()
+    closes: makeNonfatDryMilkCloses()
   },
   {
     commodity: "Dry Whey",
@@ -158,7 +158,7 @@ export const spotProducts = (survey: Surveys): ReadonlyArray<SpotProduct> => [
 ]
 
 /** Mean of the closes on the given days, rounded half up to four places; null if there are none. */
-export const meanClose = (closes: ReadonlyMap<Day, number>, days: ReadonlyArray<Day>) => {
+export const computeMeanClose = (closes: ReadonlyMap<Day, number>, days: ReadonlyArray<Day>) => {
   const known = days.flatMap((day) => closes.get(day) ?? [])
   return known.length === 0
     ? null

@@ -3,14 +3,14 @@
  * monthly averages of butter are published numbers. The rest is interpolated with noise.
  */
 
-import { butterPrices } from "./butter.ts"
+import { inventButterSurvey } from "./butter.ts"
 import { type Day, listDays, parseDay } from "./calendar.ts"
 import { divideHalfUp } from "./decimal.ts"
-import { type BarrelPrint, barrelWeeks, nonfatDryMilkWeeks, type Print, recentWeeks } from "./facts.ts"
+import { type BarrelPrint, type Print, readBarrelWeeks, readNonfatDryMilkWeeks, readRecentWeeks } from "./facts.ts"
 import { getElement, getValue } from "./lookup.ts"
 import { type Anchors, addNoise, arriveAt, makeAnchorLine } from "./paths.ts"
 import { findKnownPrints, getFinalPrint, inventPrints, repeatPrint, type SurveyWeek } from "./prints.ts"
-import { makeChance } from "./random.ts"
+import { makeRandomStream } from "./random.ts"
 
 export const firstReport = parseDay("2012-03-31")
 export const lastWeek = parseDay("2026-09-26")
@@ -78,7 +78,7 @@ const makeSurvey = (
   finals: (week: Day) => Print,
   revisionsKnownFrom: Day
 ): ReadonlyArray<SurveyWeek> => {
-  const random = makeChance(`revisions ${product}`)
+  const random = makeRandomStream(`revisions ${product}`)
   return weeks.map((week) => {
     if (unsurveyed.has(week)) return { week, prints: repeatPrint<Print>(null) }
     const final = finals(week)
@@ -89,8 +89,8 @@ const makeSurvey = (
 
 const recent = parseDay("2026-07-11")
 
-const withPounds = (product: string, prices: ReadonlyMap<Day, number>, [low, high]: readonly [number, number]) => {
-  const random = makeChance(`pounds ${product}`)
+const addPounds = (product: string, prices: ReadonlyMap<Day, number>, [low, high]: readonly [number, number]) => {
+  const random = makeRandomStream(`pounds ${product}`)
   return new Map([...prices].map(([week, price]) => [week, { price, pounds: random.whole(low, high) }]))
 }
 
@@ -100,8 +100,8 @@ const makeSurveyAlong = (
   size: number,
   pounds: readonly [number, number]
 ) => {
-  const known = recentWeeks(product)
-  const finals = new Map([...withPounds(product, makePath(product, anchors, size, known), pounds), ...known])
+  const known = readRecentWeeks(product)
+  const finals = new Map([...addPounds(product, makePath(product, anchors, size, known), pounds), ...known])
   return makeSurvey(product, (week) => getValue(finals, week), recent)
 }
 
@@ -111,10 +111,10 @@ const toSoldPrint = (adjusted: number, moisture: number, pounds: number): Barrel
   return { price, pounds, moisture, adjusted: divideHalfUp(price * 6200, 10_000 - moisture) }
 }
 
-const barrelSurvey = (prices: ReadonlyMap<Day, number>): ReadonlyArray<SurveyWeek<BarrelPrint>> => {
-  const known = barrelWeeks()
-  const random = makeChance("revisions barrel")
-  const printsOf = (week: Day): ReadonlyArray<BarrelPrint | null> => {
+const makeBarrelSurvey = (prices: ReadonlyMap<Day, number>): ReadonlyArray<SurveyWeek<BarrelPrint>> => {
+  const known = readBarrelWeeks()
+  const random = makeRandomStream("revisions barrel")
+  const makePrints = (week: Day): ReadonlyArray<BarrelPrint | null> => {
     const published = known.get(week)
     const moisture = random.whole(3440, 3520)
     const final = published ?? toSoldPrint(getValue(prices, week), moisture, random.whole(9_800_000, 14_600_000))
@@ -128,13 +128,13 @@ const barrelSurvey = (prices: ReadonlyMap<Day, number>): ReadonlyArray<SurveyWee
   }
   return weeks.map((week) => {
     if (unsurveyed.has(week) || week >= barrelsEnd) return { week, prints: repeatPrint<BarrelPrint>(null) }
-    return { week, prints: printsOf(week).map((print, age) => (week + 7 * age >= barrelsEnd ? null : print)) }
+    return { week, prints: makePrints(week).map((print, age) => (week + 7 * age >= barrelsEnd ? null : print)) }
   })
 }
 
 /** Barrels cost a few cents less than blocks. The line continues for the spot market after the survey has dropped them. */
-const barrelPrices = (blocks: ReadonlyArray<SurveyWeek>): ReadonlyMap<Day, number> => {
-  const known = [...barrelWeeks()].map(([week, print]) => [week, print.adjusted] as const)
+const makeBarrelPrices = (blocks: ReadonlyArray<SurveyWeek>): ReadonlyMap<Day, number> => {
+  const known = [...readBarrelWeeks()].map(([week, print]) => [week, print.adjusted] as const)
   const spread = addNoise("barrel spread", weeks, () => 450, { size: 500, memory: 0.88, floor: -700 })
   const under = new Map(
     blocks.flatMap((block, index) => {
@@ -161,15 +161,15 @@ export interface Surveys {
   readonly barrelPrices: ReadonlyMap<Day, number>
 }
 
-export const surveys = (): Surveys => {
-  const published = nonfatDryMilkWeeks()
+export const makeSurveys = (): Surveys => {
+  const published = readNonfatDryMilkWeeks()
   const nonfatDryMilk = makeSurvey("nfdm", (week) => getValue(published, week), parseDay("2026-05-02"))
   const blocks = makeSurveyAlong("block", block, 500, [9_400_000, 14_200_000])
-  const barrels = barrelPrices(blocks)
+  const barrels = makeBarrelPrices(blocks)
   return {
-    butter: butterPrices(weeks, unsurveyed, nonfatDryMilk),
+    butter: inventButterSurvey(weeks, unsurveyed, nonfatDryMilk),
     block: blocks,
-    barrel: barrelSurvey(barrels),
+    barrel: makeBarrelSurvey(barrels),
     whey: makeSurveyAlong("whey", whey, 180, [4_900_000, 9_600_000]),
     nonfatDryMilk,
     barrelPrices: barrels

@@ -63,14 +63,14 @@ const points: Sentences = [
 const script = `<script>window.shelf = window.shelf || []; shelf.push({ "view": "product", if: 1 < 2 });</script>`
 const style = "<style>.tab-title { font-weight: 600 } .tab > li { margin: 0 }</style>"
 
-const listed = (chance: Chance, count: number) => {
+const makeList = (chance: Chance, count: number) => {
   const from = chance.below(points.length)
   let items = ""
   for (let i = 0; i < count; i++) items += `<li>${points[(from + i) % points.length]}</li>\n`
   return `<ul>\n${items}</ul>`
 }
 
-const table = (chance: Chance) =>
+const makeTable = (chance: Chance) =>
   [
     `<table border="1"><thead><tr><th>Per 100&nbsp;g</th><th>&nbsp;</th></tr></thead><tbody>`,
     `<tr><td>Energy</td><td>${180 + chance.below(400)} kcal</td></tr>`,
@@ -82,17 +82,18 @@ const table = (chance: Chance) =>
 /** "" for one product in twelve. */
 export const drawBody = (chance: Chance, theme: ThemeName, noun: string): string => {
   const sentences = theme === "homewares" ? care : food
-  const opening = chance.of(openings[theme]).replaceAll("{noun}", noun.toLowerCase())
-  const [second, third] = [chance.of(sentences), chance.of(sentences)]
+  const opening = chance.pick(openings[theme]).replaceAll("{noun}", noun.toLowerCase())
+  const [second, third] = [chance.pick(sentences), chance.pick(sentences)]
   const form = chance.below(24)
   if (form < 2) return ""
   if (form < 8) return `<p>${opening} ${second}</p>`
-  if (form < 13) return `<p>${opening}</p>\n<p><strong>Good to know</strong></p>\n${listed(chance, 3)}\n<p>${third}</p>`
-  if (form < 16) return `<h2>About our ${noun.toLowerCase()}</h2>\n<p>${opening}<br>${second}</p>\n${table(chance)}`
+  if (form < 13)
+    return `<p>${opening}</p>\n<p><strong>Good to know</strong></p>\n${makeList(chance, 3)}\n<p>${third}</p>`
+  if (form < 16) return `<h2>About our ${noun.toLowerCase()}</h2>\n<p>${opening}<br>${second}</p>\n${makeTable(chance)}`
   if (form < 19)
     return `<p class="MsoNormal"><span style="font-size: 10.5pt;" data-mce-fragment="1">${opening}<o:p></o:p></span></p>\n<p class="MsoNormal"><span>&nbsp;</span></p>\n<p class="MsoNormal"><span>${second} It&rsquo;s &pound;0 to try: ask for a taster.</span></p>`
   if (form < 21)
-    return `${style}<div class="tab"><h3>Details</h3>${listed(chance, 2)}</div>\n${script}\n<p>${opening}</p>`
+    return `${style}<div class="tab"><h3>Details</h3>${makeList(chance, 2)}</div>\n${script}\n<p>${opening}</p>`
   if (form < 23)
     return `${opening}<br/><br/>${second} <em>Cr&egrave;me de la cr&egrave;me,</em> says the postman &#128578;.`
   return `<div><p>${opening}</p><ol><li>${second}</li><li>${third}</li></ol><!-- imported --></div>`

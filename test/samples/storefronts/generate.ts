@@ -7,7 +7,7 @@ import { join, resolve } from "node:path"
 import { recordCsv, recordGoogle, recordShopify, writeStoreList } from "./recordings.ts"
 import type { Store } from "./store.ts"
 
-const common = { seed: 20_261_120, minutes_apart: 41_017, answered_at: "2026-11-20T06:30:00Z" }
+const common = { seed: 20_261_120, minutes_apart: 41_017, responded_at: "2026-11-20T06:30:00Z" }
 
 export const meadowDairy: Store = {
   ...common,
@@ -66,7 +66,7 @@ export const writeSamples = (folder: string) => {
 }
 
 /** Files in a folder and its subfolders, with their bytes, by name. */
-const filesBelow = (folder: string) =>
+const listFiles = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((name) => ({ name, found: statSync(join(folder, name)) }))
     .filter(({ found }) => found.isFile())
@@ -76,7 +76,7 @@ const filesBelow = (folder: string) =>
 if (import.meta.main) {
   const folder = resolve(process.argv[2] ?? join(import.meta.dirname, "../../../pipelines/storefronts/samples"))
   for (const { store, written } of writeSamples(folder)) {
-    const files = filesBelow(join(folder, store.domain))
+    const files = listFiles(join(folder, store.domain))
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
     process.stdout.write(`${store.domain}: ${files.length} files, ${bytes} bytes, ${JSON.stringify(written)}\n`)
   }

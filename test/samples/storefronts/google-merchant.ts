@@ -5,19 +5,14 @@
  */
 import { hashNumbers } from "../branded-foods/chance.ts"
 import { makeProducts, type Product } from "./product.ts"
-import { fullName, moneyText, type Store } from "./store.ts"
+import { formatMoney, getBaseUrl, type Store } from "./store.ts"
 import type { Variant } from "./variants.ts"
 import { Tally, type Written } from "./written.ts"
 
-export interface FeedForm {
-  readonly newline: "\n" | "\r\n"
-  /** Some generators indent with no-break spaces. */
-  readonly indent: string
-  readonly byteOrderMark: boolean
-}
+const indent = "  "
 
 const escapeText = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
-const cdata = (text: string) => `<![CDATA[${text}]]>`
+const formatCdata = (text: string) => `<![CDATA[${text}]]>`
 
 const isGrouped = (store: Store, { index, variants }: Product) =>
   variants.length > 1 && hashNumbers(store.seed, 61, index) % 4 === 0
@@ -27,21 +22,21 @@ const isDuplicate = (store: Store, { index }: Product) => index === 12 || hashNu
 /** Gift cards and fees are not in shopping feeds. */
 const isOffered = ({ ships }: Product) => ships
 
-const availabilityText = (available: boolean, form: number) => {
+const formatAvailability = (available: boolean, form: number) => {
   if (!available) return form < 5 ? "out of stock" : "out_of_stock"
   if (form === 0) return "preorder"
   return form < 6 ? "in_stock" : "in stock"
 }
 
-const amountText = (cents: number, currency: string, form: number) =>
-  `${cents % 100 === 0 && form < 4 ? cents / 100 : moneyText(cents)} ${currency}`
+const formatAmount = (cents: number, currency: string, form: number) =>
+  `${cents % 100 === 0 && form < 4 ? cents / 100 : formatMoney(cents)} ${currency}`
 
-const priceLines = (store: Store, { cents, compare }: Variant, form: number) => {
-  const price = amountText(cents, store.currency, form)
+const makePriceLines = (store: Store, { cents, compare }: Variant, form: number) => {
+  const price = formatAmount(cents, store.currency, form)
   if (compare === null || compare < cents) return [`<g:price>${price}</g:price>`]
   // An equal sale price is not a reduction.
   return [
-    `<g:price>${amountText(compare, store.currency, form)}</g:price>`,
+    `<g:price>${formatAmount(compare, store.currency, form)}</g:price>`,
     `<g:sale_price>${price}</g:sale_price>`,
     ...(form < 5
       ? ["<g:sale_price_effective_date>2021-01-01T00:00+00:00 / 2098-12-31T23:59+00:00</g:sale_price_effective_date>"]
@@ -49,33 +44,34 @@ const priceLines = (store: Store, { cents, compare }: Variant, form: number) => 
   ]
 }
 
-const categoryLines = ({ category, type }: Product, form: number) => {
+const makeCategoryLines = ({ category, type }: Product, form: number) => {
   const [top = ""] = category.path.split(" > ")
-  const stated = [`${category.id}`, escapeText(category.path), cdata(category.path), escapeText(top)][form % 4] ?? ""
+  const stated =
+    [`${category.id}`, escapeText(category.path), formatCdata(category.path), escapeText(top)][form % 4] ?? ""
   return [
     ...(form < 2 ? [] : [`<g:google_product_category>${stated}</g:google_product_category>`]),
     ...(type === "" ? [] : [`<g:product_type>${escapeText(form < 6 ? type : `Shop > ${type}`)}</g:product_type>`])
   ]
 }
 
-const titleLines = (title: string, form: number) => {
+const makeTitleLines = (title: string, form: number) => {
   if (form === 0) return [`<title>${escapeText(title)}</title>`]
   if (form === 1)
     return [`<title>${escapeText(title.toUpperCase())}</title>`, `<g:title>${escapeText(title)}</g:title>`]
-  return [`<g:title>${form < 5 ? cdata(title) : escapeText(title)}</g:title>`]
+  return [`<g:title>${form < 5 ? formatCdata(title) : escapeText(title)}</g:title>`]
 }
 
-const descriptionLine = ({ body }: Product, form: number) =>
-  `<g:description>${form < 4 ? cdata(body) : escapeText(body)}</g:description>`
+const makeDescriptionLine = ({ body }: Product, form: number) =>
+  `<g:description>${form < 4 ? formatCdata(body) : escapeText(body)}</g:description>`
 
 /** `&` is unescaped in every other feed address with two parameters. */
-const makeLink = (store: Store, { handle }: Product, { id }: Variant, form: number, again: boolean) => {
-  const address = `${fullName(store)}/products/${encodeURIComponent(handle)}?variant=${id}`
-  const tracked = `${address}${form % 2 === 0 ? "&" : "&amp;"}utm_source=${again ? "feed2" : "feed"}`
+const makeLink = (store: Store, { handle }: Product, { id }: Variant, form: number, isRepeated: boolean) => {
+  const address = `${getBaseUrl(store)}/products/${encodeURIComponent(handle)}?variant=${id}`
+  const tracked = `${address}${form % 2 === 0 ? "&" : "&amp;"}utm_source=${isRepeated ? "feed2" : "feed"}`
   return form < 6 ? tracked : address
 }
 
-const choiceLines = (product: Product, { values }: Variant) =>
+const makeChoiceLines = (product: Product, { values }: Variant) =>
   product.options.flatMap(({ name }, i) => {
     const value = escapeText(values[i] ?? "")
     if (name === "Size" || name === "Weight") return [`<g:size>${value}</g:size>`]
@@ -84,14 +80,14 @@ const choiceLines = (product: Product, { values }: Variant) =>
 
 /** Pictures of an item, the one of its variant first. */
 const makePictures = ({ pictures }: Product, { picture }: Variant) => {
-  const own = picture === null ? undefined : pictures[picture]
-  const sources = [...(own ? [own] : []), ...pictures.filter((some) => some !== own)].map(({ src }) => src)
+  const first = picture === null ? undefined : pictures[picture]
+  const sources = [...(first ? [first] : []), ...pictures.filter((other) => other !== first)].map(({ src }) => src)
   return sources.map((src, i) =>
     i === 0 ? `<g:image_link>${src}</g:image_link>` : `<g:additional_image_link>${src}</g:additional_image_link>`
   )
 }
 
-const shippingLines = (store: Store, indent: string, form: number) =>
+const makeShippingLines = (store: Store, form: number) =>
   form < 7
     ? [
         "<g:shipping>",
@@ -105,7 +101,7 @@ const shippingLines = (store: Store, indent: string, form: number) =>
 const makeId = (store: Store, product: Product, place: number) =>
   `${store.name.slice(0, 2).toUpperCase()}-${product.index + 1001}${isGrouped(store, product) ? `-${place + 1}` : ""}`
 
-const itemText = (store: Store, product: Product, place: number, again: boolean, { indent, newline }: FeedForm) => {
+const formatItem = (store: Store, product: Product, place: number, isRepeated: boolean) => {
   const variant = product.variants[place]
   if (!variant) return ""
   const form = hashNumbers(store.seed, 63, product.index) % 10
@@ -113,48 +109,47 @@ const itemText = (store: Store, product: Product, place: number, again: boolean,
   const lines = [
     `<g:id>${makeId(store, product, place)}</g:id>`,
     ...(grouped ? [`<g:item_group_id>G-${product.index + 1001}</g:item_group_id>`] : []),
-    ...titleLines(grouped ? `${product.title} - ${variant.values.join(", ")}` : product.title, form),
-    descriptionLine(product, form),
-    `<g:link>${makeLink(store, product, variant, form, again)}</g:link>`,
+    ...makeTitleLines(grouped ? `${product.title} - ${variant.values.join(", ")}` : product.title, form),
+    makeDescriptionLine(product, form),
+    `<g:link>${makeLink(store, product, variant, form, isRepeated)}</g:link>`,
     ...makePictures(product, variant),
     ...(form === 3 ? ["<!-- checked <by hand> & approved -->"] : []),
-    `<g:availability>${availabilityText(variant.available, form)}</g:availability>`,
-    ...shippingLines(store, indent, form),
-    ...priceLines(store, variant, form),
+    `<g:availability>${formatAvailability(variant.available, form)}</g:availability>`,
+    ...makeShippingLines(store, form),
+    ...makePriceLines(store, variant, form),
     "<g:condition>new</g:condition>",
     `<g:brand>${form === 9 ? "" : escapeText(product.vendor)}</g:brand>`,
     ...(variant.barcode === "" || form < 4
       ? ["<g:identifier_exists>no</g:identifier_exists>"]
       : [`<g:gtin>${variant.barcode}</g:gtin>`]),
     ...(variant.sku ? [`<g:mpn>${escapeText(variant.sku)}</g:mpn>`] : []),
-    ...categoryLines(product, form),
+    ...makeCategoryLines(product, form),
     ...(variant.grams > 0 ? [`<g:shipping_weight>${variant.grams} g</g:shipping_weight>`] : []),
-    ...(grouped ? choiceLines(product, variant) : [])
+    ...(grouped ? makeChoiceLines(product, variant) : [])
   ]
-  const inner = lines.map((line) => `${indent}${indent}${indent}${line.replaceAll("\n", newline)}${newline}`).join("")
-  return `${indent}${indent}<item>${newline}${inner}${indent}${indent}</item>${newline}`
+  const inner = lines.map((line) => `${indent}${indent}${indent}${line}\n`).join("")
+  return `${indent}${indent}<item>\n${inner}${indent}${indent}</item>\n`
 }
 
 /** Pieces of the file, newest product first. */
-export const googleFeed = function* (store: Store, form: FeedForm): Generator<string> {
-  const { byteOrderMark, indent, newline } = form
+export const makeGoogleFeed = function* (store: Store): Generator<string> {
   yield [
-    `${byteOrderMark ? "\uFEFF" : ""}<?xml version="1.0" encoding="UTF-8"?>`,
+    '<?xml version="1.0" encoding="UTF-8"?>',
     `<!-- Products of ${store.domain} -->`,
     `<rss version="2.0" xmlns:g="http://base.google.com/ns/1.0">`,
     `${indent}<channel>`,
     `${indent}${indent}<title>${escapeText(store.name)}</title>`,
-    `${indent}${indent}<link>${fullName(store)}</link>`,
+    `${indent}${indent}<link>${getBaseUrl(store)}</link>`,
     `${indent}${indent}<description>What ${escapeText(store.name)} sells, &amp; what it costs</description>`,
     ""
-  ].join(newline)
+  ].join("\n")
   for (const product of makeProducts(store)) {
     if (!isOffered(product)) continue
     const places = isGrouped(store, product) ? product.variants.map((_, place) => place) : [0]
-    const items = places.map((place) => itemText(store, product, place, false, form)).join("")
-    yield isDuplicate(store, product) ? items + itemText(store, product, 0, true, form) : items
+    const items = places.map((place) => formatItem(store, product, place, false)).join("")
+    yield isDuplicate(store, product) ? items + formatItem(store, product, 0, true) : items
   }
-  yield `${indent}</channel>${newline}</rss>${newline}`
+  yield `${indent}</channel>\n</rss>\n`
 }
 
 /** Items with the same id count once. Items of a group are variants of one product. */
@@ -168,7 +163,7 @@ export const countGoogle = (store: Store): Written => {
     tally.duplicates += duplicates
     tally.products += 1
     tally.images += product.pictures.length
-    for (const { available, cents, compare } of variants) tally.variant(cents, compare, available)
+    for (const { available, cents, compare } of variants) tally.addVariant(cents, compare, available)
   }
   return tally.written
 }

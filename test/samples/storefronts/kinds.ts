@@ -9,8 +9,8 @@ export interface Kind {
 }
 
 const listKinds = ({ adjectives, goods }: Theme) =>
-  goods.flatMap((some) =>
-    some.flavours.flatMap((flavour) => adjectives.map((adjective): Kind => ({ goods: some, adjective, flavour })))
+  goods.flatMap((item) =>
+    item.flavours.flatMap((flavour) => adjectives.map((adjective): Kind => ({ goods: item, adjective, flavour })))
   )
 
 /** All goods, flavours and adjectives of a theme, mixed as in a real store: a kind is repeated only after all others. */
@@ -21,7 +21,7 @@ export const kinds = new Map(
   })
 )
 
-export const slug = (text: string) =>
+export const makeSlug = (text: string) =>
   text
     .toLowerCase()
     .replaceAll("’", "")
@@ -29,9 +29,9 @@ export const slug = (text: string) =>
     .replace(/^-|-$/g, "")
 
 export const makeTitle = ({ adjective, flavour, goods }: Kind) => {
-  const behind = /^[ ,]/.test(flavour)
-  const words = [adjective, behind ? "" : flavour, goods.noun].filter((word) => word !== "").join(" ")
-  return behind ? `${words}${flavour}` : words
+  const followsNoun = /^[ ,]/.test(flavour)
+  const words = [adjective, followsNoun ? "" : flavour, goods.noun].filter((word) => word !== "").join(" ")
+  return followsNoun ? `${words}${flavour}` : words
 }
 
 export interface Choice {
@@ -41,7 +41,7 @@ export interface Choice {
 
 const wrapping: Choice = { name: "Wrapping", values: ["Paper", "Gift Box"] }
 const refill: Choice = { name: "Container", values: ["New", "Refill"] }
-const second: Readonly<Record<string, Choice>> = {
+const secondChoices: Readonly<Record<string, Choice>> = {
   Bread: { name: "Slicing", values: ["Whole", "Sliced"] },
   Cheese: { name: "Cut", values: ["Wedge", "Grated"] },
   "Coffee & Tea": { name: "Grind", values: ["Whole Bean", "Filter", "Espresso"] },
@@ -60,7 +60,7 @@ const makeSizeChoice = ({ sizes }: Goods): Choice => ({
 
 export const drawOptions = (chance: Chance, goods: Goods): ReadonlyArray<Choice> => {
   const sizes = makeSizeChoice(goods)
-  const other = second[goods.shelf] ?? wrapping
+  const other = secondChoices[goods.shelf] ?? wrapping
   const drawn = chance.below(100)
   if (drawn < 48) return []
   if (drawn < 80) return [sizes]

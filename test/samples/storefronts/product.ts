@@ -6,10 +6,10 @@
 import { Chance, hashNumbers } from "../branded-foods/chance.ts"
 import { drawBody } from "./body.ts"
 import { type Category, categories } from "./categories.ts"
-import { drawOptions, kinds, makeTitle, slug } from "./kinds.ts"
+import { drawOptions, kinds, makeSlug, makeTitle } from "./kinds.ts"
 import { type Theme, themes } from "./shelves.ts"
 import type { Store } from "./store.ts"
-import { drawVariants, type Variant, variantId } from "./variants.ts"
+import { drawVariants, makeVariantId, type Variant } from "./variants.ts"
 
 export interface Picture {
   readonly id: number
@@ -49,10 +49,10 @@ const makePictures = (store: Store, index: number, handle: string): ReadonlyArra
   const drawn = chance.below(100)
   const count = drawn < 5 ? 0 : 1 + Math.floor((drawn * drawn) / 2_600)
   const base = 30_000_000_000_000 + store.number * 20_000_000_000 + index * 8_000
-  const named = handle.normalize("NFKD").replace(/[^a-z0-9-]/g, "")
+  const asciiHandle = handle.normalize("NFKD").replace(/[^a-z0-9-]/g, "")
   return Array.from({ length: count }, (_, i) => ({
     id: base + i * 1_000 + chance.below(1_000),
-    src: `https://${store.domain}/cdn/shop/files/${named}-${i === 0 ? "front" : `detail_${10 - i}`}.jpg?v=${1_610_000_000 + index * 61 + i}`,
+    src: `https://${store.domain}/cdn/shop/files/${asciiHandle}-${i === 0 ? "front" : `detail_${10 - i}`}.jpg?v=${1_610_000_000 + index * 61 + i}`,
     width: 800 + 40 * chance.below(60),
     height: 800 + 40 * chance.below(60)
   }))
@@ -74,15 +74,15 @@ const drawState = (): Product["state"] => {
 const drawDates = (store: Store, index: number) => {
   const published = firstDay + index * store.minutes_apart * 60_000 + (hashNumbers(store.seed, 5, index) % 60) * 1_000
   const hours = 1 + (hashNumbers(store.seed, 6, index) % 400)
-  const late = hashNumbers(store.seed, 8, index) % 20 === 0 // imported: published before it was created
-  return { published, created: published + (late ? 1 : -1) * hours * 3_600_000 }
+  const isImported = hashNumbers(store.seed, 8, index) % 20 === 0 // imported: published before it was created
+  return { published, created: published + (isImported ? 1 : -1) * hours * 3_600_000 }
 }
 
 /** Ids grow with the age of a store, with gaps. */
 const makeId = (store: Store, index: number) =>
   6_000_000_000_000 + store.number * 2_000_000_000 + index * 1_000 + (hashNumbers(store.seed, 9, index) % 1_000)
 
-const oddTitle = (title: string) => {
+const addTitleOddity = (title: string) => {
   const drawn = chance.below(100)
   if (drawn < 3) return title.replace(" ", "  ")
   if (drawn < 5) return `${title} `
@@ -96,11 +96,11 @@ const makeGoods = (store: Store, index: number): Product => {
   const { goods } = kind
   const theme = themes[store.theme]
   const round = Math.floor(index / all.length)
-  const handle = `${slug(makeTitle(kind))}${round === 0 ? "" : `-${round}`}`
+  const handle = `${makeSlug(makeTitle(kind))}${round === 0 ? "" : `-${round}`}`
   const pictures = makePictures(store, index, handle)
   chance.start(store.seed, purpose.texts, store.number, index)
   const body = drawBody(chance, store.theme, goods.noun)
-  const [title, vendor, tags] = [oddTitle(makeTitle(kind)), chance.of(theme.makers), drawTags(theme, index)]
+  const [title, vendor, tags] = [addTitleOddity(makeTitle(kind)), chance.pick(theme.makers), drawTags(theme, index)]
   // Every fifth store has no product types, the others omit three in ten.
   const type = store.number % 5 === 4 || chance.happens(0.3) ? "" : goods.shelf
   const state = drawState()
@@ -129,14 +129,14 @@ const makeGoods = (store: Store, index: number): Product => {
   }
 }
 
-const plainVariant = (
+const makePlainVariant = (
   store: Store,
   index: number,
   place: number,
   values: ReadonlyArray<string>,
   cents: number
 ): Variant => ({
-  id: variantId(store, index, place),
+  id: makeVariantId(store, index, place),
   values,
   sku: "",
   barcode: "",
@@ -150,10 +150,10 @@ const plainVariant = (
 const makeNonGoods = (
   store: Store,
   index: number,
-  about: Pick<Product, "title" | "handle" | "body" | "type" | "tags">
+  fields: Pick<Product, "title" | "handle" | "body" | "type" | "tags">
 ) =>
   ({
-    ...about,
+    ...fields,
     index,
     id: makeId(store, index),
     vendor: store.name,
@@ -177,7 +177,7 @@ const makeGiftCard = (store: Store, index: number): Product => {
     }),
     options: [{ name: "Denominations", values: values.map((value) => `${value}.00 ${store.currency}`) }],
     variants: values.map((value, i) =>
-      plainVariant(store, index, i, [`${value}.00 ${store.currency}`], Number(value) * 100)
+      makePlainVariant(store, index, i, [`${value}.00 ${store.currency}`], Number(value) * 100)
     )
   }
 }
@@ -191,7 +191,7 @@ const makeFee = (store: Store, index: number): Product => ({
     tags: ["hidden"]
   }),
   options: [],
-  variants: [plainVariant(store, index, 0, [], 98)]
+  variants: [makePlainVariant(store, index, 0, [], 98)]
 })
 
 /** Index 0 is the oldest product. */

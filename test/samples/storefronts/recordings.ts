@@ -7,24 +7,22 @@ import { dirname, join } from "node:path"
 import type { ListedStore } from "@larder/pipelines"
 import { Sink } from "../branded-foods/sink.ts"
 import { makeCollections } from "./collections.ts"
-import { countGoogle, type FeedForm, googleFeed } from "./google-merchant.ts"
-import { type CsvForm, countCsv, shopifyCsv } from "./shopify-csv.ts"
+import { countGoogle, makeGoogleFeed } from "./google-merchant.ts"
+import { countCsv, makeShopifyCsv } from "./shopify-csv.ts"
 import {
   countShopify,
+  makeShopifyCollections,
+  makeShopifyMembers,
+  makeShopifyMeta,
+  makeShopifyPage,
   pageLimit,
-  robotsText,
-  shopifyCollections,
-  shopifyMembers,
-  shopifyMeta,
-  shopifyPage
+  robotsText
 } from "./shopify-json.ts"
-import { fullName, type Store } from "./store.ts"
+import { getBaseUrl, type Store } from "./store.ts"
 import type { Written } from "./written.ts"
 
-const plainCsv: CsvForm = { dialect: "classic", newline: "\n", byteOrderMark: false }
-const plainFeed: FeedForm = { indent: "  ", newline: "\n", byteOrderMark: false }
-
-const writeAt = (folder: string, address: string) => {
+/** The file for an address. Makes its folder. */
+const prepareFile = (folder: string, address: string) => {
   const { host, href, pathname, search } = new URL(address)
   const query = href.endsWith("?") ? "?" : search
   const file = join(folder, host + pathname + query.replace("?", "%3F")) // Windows has no names with "?"
@@ -43,7 +41,7 @@ const writePieces = (file: string, pieces: Iterable<string>) => {
 }
 
 /** The entry of a store in a store list. */
-export const listed = (store: Store, kind: ListedStore["kind"], location: string): ListedStore => ({
+const makeListEntry = (store: Store, kind: ListedStore["kind"], location: string): ListedStore => ({
   domain: store.domain,
   name: store.name,
   kind,
@@ -68,44 +66,46 @@ const writePages = (
   text: (page: number) => string
 ) => {
   const pages = Math.ceil(entries / limit) + 2
-  for (let page = 1; page <= pages; page++) writeFileSync(writeAt(folder, address(page)), text(page))
+  for (let page = 1; page <= pages; page++) writeFileSync(prepareFile(folder, address(page)), text(page))
 }
 
 /** At most 24,500 products: two empty pages after them must be within Shopify's limit. */
 export const recordShopify = (folder: string, store: Store): Recorded => {
-  const at = fullName(store)
+  const baseUrl = getBaseUrl(store)
   const collections = makeCollections(store)
-  writeFileSync(writeAt(folder, `${at}/robots.txt`), robotsText)
+  writeFileSync(prepareFile(folder, `${baseUrl}/robots.txt`), robotsText)
   // An empty query in the name, because code formatters would format a file that ends in .json.
-  writeFileSync(writeAt(folder, `${at}/meta.json?`), shopifyMeta(store))
+  writeFileSync(prepareFile(folder, `${baseUrl}/meta.json?`), makeShopifyMeta(store))
   // Prices depend on the visitor's country, so it is fixed.
-  const pagesOf =
+  const makeAddresses =
     (path: string): AddressOfPage =>
     (page) =>
-      `${at}/${path}?limit=${pageLimit}&page=${page}&country=${store.country}`
-  writePages(folder, pagesOf("products.json"), [store.products, pageLimit], (page) => shopifyPage(store, page))
-  writePages(folder, pagesOf("collections.json"), [collections.length, pageLimit], (page) =>
-    shopifyCollections(store, page)
+      `${baseUrl}/${path}?limit=${pageLimit}&page=${page}&country=${store.country}`
+  writePages(folder, makeAddresses("products.json"), [store.products, pageLimit], (page) =>
+    makeShopifyPage(store, page)
+  )
+  writePages(folder, makeAddresses("collections.json"), [collections.length, pageLimit], (page) =>
+    makeShopifyCollections(store, page)
   )
   for (const { handle, members } of collections) {
-    const address = pagesOf(`collections/${encodeURIComponent(handle)}/products.json`)
-    writePages(folder, address, [members.length, pageLimit], (page) => shopifyMembers(store, handle, page) ?? "")
+    const address = makeAddresses(`collections/${encodeURIComponent(handle)}/products.json`)
+    writePages(folder, address, [members.length, pageLimit], (page) => makeShopifyMembers(store, handle, page) ?? "")
   }
-  return { store: listed(store, "shopify", at), written: countShopify(store) }
+  return { store: makeListEntry(store, "shopify", baseUrl), written: countShopify(store) }
 }
 
 /** Writes a file next to the recordings of hosts: paths in a store list are relative to this folder. */
-export const recordCsv = (folder: string, store: Store, form = plainCsv): Recorded => {
+export const recordCsv = (folder: string, store: Store): Recorded => {
   const location = `${store.domain}/products_export.csv`
-  writePieces(join(folder, location), shopifyCsv(store, form))
-  return { store: listed(store, "shopify-csv", location), written: countCsv(store) }
+  writePieces(join(folder, location), makeShopifyCsv(store))
+  return { store: makeListEntry(store, "shopify-csv", location), written: countCsv(store) }
 }
 
-export const recordGoogle = (folder: string, store: Store, form = plainFeed): Recorded => {
-  const location = `${fullName(store)}/feeds/google.xml`
-  writeFileSync(writeAt(folder, `${fullName(store)}/robots.txt`), robotsText)
-  writePieces(writeAt(folder, location), googleFeed(store, form))
-  return { store: listed(store, "google-merchant", location), written: countGoogle(store) }
+export const recordGoogle = (folder: string, store: Store): Recorded => {
+  const location = `${getBaseUrl(store)}/feeds/google.xml`
+  writeFileSync(prepareFile(folder, `${getBaseUrl(store)}/robots.txt`), robotsText)
+  writePieces(prepareFile(folder, location), makeGoogleFeed(store))
+  return { store: makeListEntry(store, "google-merchant", location), written: countGoogle(store) }
 }
 
 export const writeStoreList = (folder: string, stores: ReadonlyArray<ListedStore>) =>

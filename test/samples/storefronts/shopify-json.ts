@@ -4,7 +4,7 @@
  */
 import { type Collection, makeCollections } from "./collections.ts"
 import { makeProducts, type Picture, type Product } from "./product.ts"
-import { fullName, localTime, moneyText, type Store } from "./store.ts"
+import { formatLocalTime, formatMoney, getBaseUrl, type Store } from "./store.ts"
 import type { Variant } from "./variants.ts"
 import { Tally, type Written } from "./written.ts"
 
@@ -20,9 +20,9 @@ const encodeJson = (value: unknown) =>
 
 /** The same second for a whole page; later pages have later times. */
 const getResponseTime = (store: Store, page: number) =>
-  localTime(store, Date.parse(store.answered_at) + (page - 1) * 3_000)
+  formatLocalTime(store, Date.parse(store.responded_at) + (page - 1) * 3_000)
 
-const featured = (
+const makeFeaturedImage = (
   product: Product,
   picture: number,
   times: { readonly created_at: string; readonly updated_at: string }
@@ -44,7 +44,7 @@ const featured = (
   }
 }
 
-const variantJson = (
+const makeVariant = (
   product: Product,
   { available, cents, compare, grams, id, picture, sku, values }: Variant,
   place: number,
@@ -58,17 +58,17 @@ const variantJson = (
   sku,
   requires_shipping: product.ships,
   taxable: product.ships,
-  featured_image: picture === null ? null : featured(product, picture, times),
+  featured_image: picture === null ? null : makeFeaturedImage(product, picture, times),
   available,
-  price: moneyText(cents),
+  price: formatMoney(cents),
   grams,
-  compare_at_price: compare === null ? null : moneyText(compare),
+  compare_at_price: compare === null ? null : formatMoney(compare),
   position: place + 1,
   product_id: product.id,
   ...times
 })
 
-const imageJson = (
+const makeImage = (
   product: Product,
   { height, id, src, width }: Picture,
   place: number,
@@ -86,68 +86,68 @@ const imageJson = (
   height
 })
 
-const productJson = (store: Store, product: Product, updated_at: string) => {
-  const created_at = localTime(store, product.created)
+const makeProductEntry = (store: Store, product: Product, updated_at: string) => {
+  const created_at = formatLocalTime(store, product.created)
   const times = { created_at, updated_at }
-  const changed = localTime(store, product.created + 2_000)
+  const changed = formatLocalTime(store, product.created + 2_000)
   const options = product.options.length === 0 ? [{ name: "Title", values: ["Default Title"] }] : product.options
   return {
     id: product.id,
     title: product.title,
     handle: product.handle,
     body_html: product.body,
-    published_at: localTime(store, product.published),
+    published_at: formatLocalTime(store, product.published),
     created_at,
     updated_at,
     vendor: product.vendor,
     product_type: product.type,
     tags: product.tags,
-    variants: product.variants.map((variant, place) => variantJson(product, variant, place, times)),
-    images: product.pictures.map((picture, place) => imageJson(product, picture, place, created_at, changed)),
+    variants: product.variants.map((variant, place) => makeVariant(product, variant, place, times)),
+    images: product.pictures.map((picture, place) => makeImage(product, picture, place, created_at, changed)),
     options: options.map(({ name, values }, place) => ({ name, position: place + 1, values }))
   }
 }
 
 const makePage = (store: Store, products: Iterable<Product>, page: number) => {
   const updated = getResponseTime(store, page)
-  return encodeJson({ products: Array.from(products, (product) => productJson(store, product, updated)) })
+  return encodeJson({ products: Array.from(products, (product) => makeProductEntry(store, product, updated)) })
 }
 
 /** The first page is 1. Pages after the last one are empty. */
-export const shopifyPage = (store: Store, page: number, limit = pageLimit) =>
+export const makeShopifyPage = (store: Store, page: number, limit = pageLimit) =>
   makePage(store, makeProducts(store, (page - 1) * limit, limit), page)
 
-const collectionJson = (
+const makeCollectionEntry = (
   store: Store,
   { description, handle, hasImage, id, members, title }: Collection,
   page: number
 ) => {
   const published = Date.UTC(2021, 1, 3, 9) + (id % 1_000) * 86_400_000
-  const src = `${fullName(store)}/cdn/shop/collections/${id}.jpg?v=1612342800`
+  const src = `${getBaseUrl(store)}/cdn/shop/collections/${id}.jpg?v=1612342800`
   return {
     id,
     title,
     handle,
     description,
-    published_at: localTime(store, published),
+    published_at: formatLocalTime(store, published),
     updated_at: getResponseTime(store, page),
-    image: hasImage ? { id: id + 7, created_at: localTime(store, published), src, alt: title } : null,
+    image: hasImage ? { id: id + 7, created_at: formatLocalTime(store, published), src, alt: title } : null,
     products_count: members.length + (hasImage ? 3 : 0) // also counts products that are not on sale
   }
 }
 
-export const shopifyCollections = (store: Store, page: number, limit = pageLimit) => {
+export const makeShopifyCollections = (store: Store, page: number, limit = pageLimit) => {
   const shown = makeCollections(store).slice((page - 1) * limit, page * limit)
-  return encodeJson({ collections: shown.map((collection) => collectionJson(store, collection, page)) })
+  return encodeJson({ collections: shown.map((collection) => makeCollectionEntry(store, collection, page)) })
 }
 
 /** Products of a collection; undefined if there is none with this handle. */
-export const shopifyMembers = (store: Store, handle: string, page: number, limit = pageLimit) => {
+export const makeShopifyMembers = (store: Store, handle: string, page: number, limit = pageLimit) => {
   const found = makeCollections(store).find((collection) => collection.handle === handle)
   return found && makePage(store, found.members.slice((page - 1) * limit, page * limit), page)
 }
 
-export const shopifyMeta = (store: Store) =>
+export const makeShopifyMeta = (store: Store) =>
   encodeJson({
     id: 50_000_000_000 + store.number,
     name: store.name,
@@ -156,7 +156,7 @@ export const shopifyMeta = (store: Store) =>
     country: store.country,
     currency: store.currency,
     domain: store.domain,
-    url: fullName(store),
+    url: getBaseUrl(store),
     myshopify_domain: `${store.domain.replace(".example", "")}.myshopify.example`,
     description: `What ${store.name} makes & sells`,
     ships_to_countries: [store.country],
@@ -188,7 +188,7 @@ export const countShopify = (store: Store): Written => {
     tally.rows += 1
     tally.products += 1
     tally.images += pictures.length
-    for (const { available, cents, compare } of variants) tally.variant(cents, compare, available)
+    for (const { available, cents, compare } of variants) tally.addVariant(cents, compare, available)
   }
   return tally.written
 }

@@ -18,8 +18,8 @@ export interface Store {
   readonly utc_offset: number
   /** Minutes between products. */
   readonly minutes_apart: number
-  /** Time of the response, which Shopify returns as `updated_at` of everything. */
-  readonly answered_at: string
+  /** Time of the response, which Shopify states as `updated_at` of everything. */
+  readonly responded_at: string
 }
 
 /** Makes a store of any size, for tests and benchmarks, with alternating themes. */
@@ -43,14 +43,14 @@ export const inventStore = (size: {
     city: "Dublin",
     utc_offset: 0,
     minutes_apart: 2,
-    answered_at: "2026-11-20T06:30:00Z"
+    responded_at: "2026-11-20T06:30:00Z"
   }
 }
 
 const pad = (value: number) => `${value}`.padStart(2, "0")
 
 /** The time format of Shopify: local time and offset, which changes within a page with daylight saving. */
-export const localTime = (store: Store, milliseconds: number) => {
+export const formatLocalTime = (store: Store, milliseconds: number) => {
   const month = new Date(milliseconds).getUTCMonth()
   const offset = store.utc_offset + (month >= 3 && month <= 9 ? 60 : 0)
   const local = new Date(milliseconds + offset * 60_000).toISOString().slice(0, 19)
@@ -59,6 +59,6 @@ export const localTime = (store: Store, milliseconds: number) => {
 }
 
 /** 1250 as `12.50`. */
-export const moneyText = (cents: number) => `${Math.floor(cents / 100)}.${pad(cents % 100)}`
+export const formatMoney = (cents: number) => `${Math.floor(cents / 100)}.${pad(cents % 100)}`
 
-export const fullName = (store: Store) => `https://${store.domain}`
+export const getBaseUrl = (store: Store) => `https://${store.domain}`

@@ -19,7 +19,7 @@ export interface Variant {
 }
 
 /** At most 40 variants for each of a million products. */
-export const variantId = (store: Store, index: number, place: number) =>
+export const makeVariantId = (store: Store, index: number, place: number) =>
   40_000_000_000_000 + store.number * 40_000_000_000 + (index * 40 + place) * 500
 
 const combineOptions = (options: ReadonlyArray<Choice>) =>
@@ -70,23 +70,23 @@ export const drawVariants = (
   { handle, least, options, pictures, sizes }: Offer
 ): ReadonlyArray<Variant> => {
   const [comparing, skus, free, soldOut] = [chance.below(100), chance.below(10), chance.below(100), chance.below(100)]
-  const own = pictures > 1 && chance.happens(0.4)
-  const unweighed = chance.happens(0.2)
+  const hasOwnPicture = pictures > 1 && chance.happens(0.4)
+  const isUnweighed = chance.happens(0.2)
   return combineOptions(options).map((values, place) => {
     const size = sizes.findIndex(([label]) => values.includes(label))
     const step = Math.max(0, size)
     const surcharge = values.includes("Gift Box") ? 350 : 0
     const cents = free < 2 && place === 0 ? 0 : computeCents(least, sizes, step) + surcharge
     return {
-      id: variantId(store, index, place) + (hashNumbers(1, index, place) % 500),
+      id: makeVariantId(store, index, place) + (hashNumbers(1, index, place) % 500),
       values,
       sku: makeSku(handle, place, skus),
       barcode: makeBarcode(store, index * 40 + place),
       cents,
       compare: drawComparePrice(comparing, cents),
-      grams: unweighed ? 0 : (sizes[step]?.[1] ?? 0),
+      grams: isUnweighed ? 0 : (sizes[step]?.[1] ?? 0),
       available: soldOut >= 6 && !chance.happens(0.08),
-      picture: own && place < pictures ? place : null
+      picture: hasOwnPicture && place < pictures ? place : null
     }
   })
 }

@@ -2,7 +2,7 @@
  * Counts of the rows that a correct run loads from an invented store, from its products instead of the written files. Sums
  * are in whole minor units, so that they are exact.
  */
-import { moneyText } from "./store.ts"
+import { formatMoney } from "./store.ts"
 
 export interface Written {
   /** Products of pages, records of a CSV, items of a feed. */
@@ -34,7 +34,7 @@ export class Tally {
   private cents = 0
 
   /** Adds a variant with its expected values. Prices are in cents. */
-  variant(cents: number, compare: number | null, available: boolean) {
+  addVariant(cents: number, compare: number | null, available: boolean) {
     this.variants += 1
     this.cents += cents
     if (compare !== null && compare > cents) this.reduced += 1
@@ -43,7 +43,7 @@ export class Tally {
 
   get written(): Written {
     const { duplicates, images, left_out, products, reduced, rows, sold_out, variants } = this
-    const price_sum = moneyText(this.cents)
+    const price_sum = formatMoney(this.cents)
     return { rows, products, variants, images, price_sum, reduced, sold_out, left_out, duplicates }
   }
 }
@@ -52,13 +52,13 @@ const computeCents = (amount: string) => Number(amount.replace(".", ""))
 
 /** Adds up the counts of several stores. */
 export const addCounts = (all: ReadonlyArray<Written>): Written => {
-  const sum = (of: (written: Written) => number) => all.reduce((total, written) => total + of(written), 0)
+  const sum = (count: (written: Written) => number) => all.reduce((total, written) => total + count(written), 0)
   return {
     rows: sum(({ rows }) => rows),
     products: sum(({ products }) => products),
     variants: sum(({ variants }) => variants),
     images: sum(({ images }) => images),
-    price_sum: moneyText(sum(({ price_sum }) => computeCents(price_sum))),
+    price_sum: formatMoney(sum(({ price_sum }) => computeCents(price_sum))),
     reduced: sum(({ reduced }) => reduced),
     sold_out: sum(({ sold_out }) => sold_out),
     left_out: sum(({ left_out }) => left_out),

@@ -61,7 +61,7 @@ export const readHiddenFields = (html: string): Readonly<Record<string, string>>
     ])
   )
 
-/** What a browser sends for the inputs of a page that nobody has changed. */
+/** The fields that a browser sends for the unchanged inputs of a page. */
 export const readFormFields = (html: string): Fields => {
   const fields: Record<string, Array<string>> = {}
   for (const [tag] of html.matchAll(/<input\b[^>]*>/g)) {

@@ -10,7 +10,7 @@ export const withClient = <A, E, R>(work: Effect.Effect<A, E, R | HttpClient>) =
   Effect.flatMap(Layer.build(NodeHttpClient.layerUndici), (client) => Effect.provide(work, client))
 
 /** Retries after a millisecond, and less often than by default. */
-export const soon = Effect.provideService(RequestLimits, {
+export const withQuickRetries = Effect.provideService(RequestLimits, {
   idleTimeout: Duration.seconds(30),
   firstRetryInterval: Duration.millis(1),
   maxRetryInterval: Duration.millis(1),

@@ -40,7 +40,7 @@ interface Plan {
   times: number
 }
 
-interface Kept {
+interface StoredObject {
   readonly bytes: Buffer
   readonly modified: string
 }
@@ -65,7 +65,7 @@ const errorText = (code: string) =>
 const statusOf = (fault: string) => (fault === "AuthorizationHeaderMalformed" ? 400 : 403)
 
 const makeService = () => {
-  const kept = new Map<string, Kept>()
+  const objects = new Map<string, StoredObject>()
   const plans: Array<Plan> = []
   const requests: Array<string> = []
   const state = {
@@ -74,9 +74,9 @@ const makeService = () => {
     pageLength: 1000,
     /** Not every service encodes names on request. */
     listsEncoded: true,
-    /** Requests that nothing comes of, not even an answer: a program that made one waits there until it is killed. */
+    /** Whether requests get no response and have no effect: a program that sends one waits until it is killed. */
     holds: () => false,
-    /** Of each listing only so much is sent, or all but so much. */
+    /** Each listing is cut at this position, which is counted from its end if it is negative. */
     listingEndsAt: Number.POSITIVE_INFINITY
   }
 
@@ -98,12 +98,12 @@ const makeService = () => {
 
   const list = (query: URLSearchParams) => {
     const after = query.get("continuation-token") ?? query.get("start-after") ?? ""
-    const keys = [...kept.keys()].filter((key) => key.startsWith(query.get("prefix") ?? "") && key > after).sort()
+    const keys = [...objects.keys()].filter((key) => key.startsWith(query.get("prefix") ?? "") && key > after).sort()
     const page = keys.slice(0, state.pageLength)
     const last = page.at(-1) ?? ""
     const isTruncated = page.length < keys.length
     const entries = page.map((key) => {
-      const { bytes, modified } = kept.get(key) ?? {}
+      const { bytes, modified } = objects.get(key) ?? {}
       const shown = state.listsEncoded ? encodeUrl(key) : key.replace(/[&<>'"]/g, (char) => `&#${char.charCodeAt(0)};`)
       return `<Contents><Key>${shown}</Key><LastModified>${modified}</LastModified><Size>${bytes?.length}</Size></Contents>`
     })
@@ -114,14 +114,14 @@ const makeService = () => {
   const put = async (key: string, request: IncomingMessage, bytes: Buffer): Promise<readonly [number, string]> => {
     if (sha256Of(bytes) !== request.headers["x-amz-content-sha256"]) return [400, "XAmzContentSHA256Mismatch"]
     const isConditional = request.headers["if-none-match"] === "*" && state.conditions !== "ignored"
-    if (isConditional && kept.has(key)) return [412, "PreconditionFailed"]
+    if (isConditional && objects.has(key)) return [412, "PreconditionFailed"]
     if (state.conditions === "applied to sequential requests") await setTimeout(2) // like a service that first checks and then writes
-    kept.set(key, { bytes, modified: new Date().toISOString() })
+    objects.set(key, { bytes, modified: new Date().toISOString() })
     return [200, ""]
   }
 
   const get = (key: string, request: IncomingMessage, response: ServerResponse, mishap: Mishap | undefined) => {
-    const found = kept.get(key)
+    const found = objects.get(key)
     if (found === undefined) return refuse(response, 404, "NoSuchKey")
     const bytes = mishap?.kind === "damage" ? damage(found.bytes) : found.bytes
     const total = bytes.length
@@ -153,7 +153,7 @@ const makeService = () => {
         return mishap?.kind === "cut" || (status === 200 ? respond(response, 200) : refuse(response, status, code))
       }
       case "DELETE":
-        kept.delete(key)
+        objects.delete(key)
         return mishap?.kind === "cut" || respond(response, 204)
       default:
         if (key === "")
@@ -189,7 +189,7 @@ const makeService = () => {
 
   return {
     state,
-    kept,
+    objects,
     requests,
     handle,
     plan: (method: string, mishap: Mishap, times = 1) => plans.push({ method, mishap, times }),
@@ -201,7 +201,7 @@ const makeService = () => {
 /** The service is closed with the scope. */
 export const s3Service = Effect.acquireRelease(
   Effect.promise(async () => {
-    const { handle, kept, plan, recover, requests, state } = makeService()
+    const { handle, objects, plan, recover, requests, state } = makeService()
     const server = createServer((request, response) => void handle(request, response).catch(() => response.destroy()))
     await once(server.listen(0, "127.0.0.1"), "listening")
     const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -215,8 +215,8 @@ export const s3Service = Effect.acquireRelease(
     const address = `${endpoint}/${bucket}/${prefix.split("/").map(encodeURIComponent).join("/")}`
     const keyOf = (name: string) => `${prefix}/${name}`
     /** Names that exist in the depot. */
-    const names = () => [...kept.keys()].map((key) => key.slice(prefix.length + 1)).sort()
-    return { server, endpoint, settings, address, keyOf, names, kept, plan, recover, requests, state }
+    const names = () => [...objects.keys()].map((key) => key.slice(prefix.length + 1)).sort()
+    return { server, endpoint, settings, address, keyOf, names, objects, plan, recover, requests, state }
   }),
   ({ server }) =>
     Effect.promise(async () => {

@@ -15,12 +15,12 @@ const octets = (bytes: Uint8Array) => der(0x04, bytes)
 const bits = (bytes: Uint8Array) => der(0x03, Buffer.from([0]), bytes)
 const explicit = (tag: number, ...parts: ReadonlyArray<Uint8Array>) => der(0xa0 + tag, ...parts)
 const objectId = (hex: string) => der(0x06, Buffer.from(hex, "hex"))
-const yes = der(0x01, Buffer.from([0xff]))
+const derTrue = der(0x01, Buffer.from([0xff]))
 const time = (at: Date) => der(0x18, Buffer.from(`${at.toISOString().replaceAll(/[-:T]|\.\d+Z/g, "")}Z`))
 
 const ecdsaWithSha256 = sequence(objectId("2a8648ce3d040302"))
 const nameOf = (text: string) => sequence(der(0x31, sequence(objectId("550403"), der(0x0c, Buffer.from(text)))))
-const basicConstraints = sequence(objectId("551d13"), yes, octets(sequence(yes)))
+const basicConstraints = sequence(objectId("551d13"), derTrue, octets(sequence(derTrue)))
 const alternativeNames = (hosts: ReadonlyArray<string>) => {
   const names = hosts.map((host) =>
     /^[\d.]+$/.test(host) ? der(0x87, Buffer.from(host.split(".").map(Number))) : der(0x82, Buffer.from(host))

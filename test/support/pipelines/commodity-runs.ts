@@ -1,4 +1,4 @@
-/** Whole live runs of commodities, as in the program, on a machine that may have a fault of its own. */
+/** Whole live runs of commodities, as in the program, on a machine that may itself have a fault. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { commodities, FeedsLeftOut, ingestFromOrigin } from "@larder/pipelines"
 import type { FeedLeftOut } from "@larder/schemas"

@@ -1,6 +1,6 @@
 /**
- * Stores in each form of feed, and the faults of their feeds. Each store has one fault, so that one run over many stores meets all
- * of them. A store lists four products, whose price differs between the first and the second read.
+ * Stores in each form of feed, and the faults of their feeds. Each store has one fault, and one run reads stores with all
+ * faults. A store lists four products, whose price differs between the first and the second read.
  */
 import type { ServerResponse } from "node:http"
 import type { ListedStore } from "@larder/pipelines"
@@ -20,10 +20,10 @@ export const oldPrice = "9.50"
 export const newPrice = "9.75"
 const ids = [1, 2, 3, 4]
 
-const table = (separator: string, rows: ReadonlyArray<ReadonlyArray<string>>) =>
+const formatTable = (separator: string, rows: ReadonlyArray<ReadonlyArray<string>>) =>
   `${rows.map((row) => row.join(separator)).join("\n")}\n`
 
-const rendered: Readonly<Record<Form, (price: string) => string>> = {
+const formatFeed: Readonly<Record<Form, (price: string) => string>> = {
   shopify: (price) =>
     JSON.stringify({
       products: ids.map((id) => ({
@@ -45,12 +45,12 @@ const rendered: Readonly<Record<Form, (price: string) => string>> = {
       }))
     ),
   csv: (price) =>
-    table(",", [
+    formatTable(",", [
       ["Handle", "Title", "Vendor", "Variant Price", "Variant SKU"],
       ...ids.map((id) => [`p-${id}`, `Product ${id}`, "Maker", price, `S-${id}`])
     ]),
   tsv: (price) =>
-    table("\t", [
+    formatTable("\t", [
       ["id", "title", "brand", "price", "link"],
       ...ids.map((id) => [`${id}`, `Product ${id}`, "Maker", `${price} EUR`, `https://shop.test/${id}`])
     ]),
@@ -64,7 +64,7 @@ const rendered: Readonly<Record<Form, (price: string) => string>> = {
 }
 
 /** The feed of a store without a fault: its list of products. */
-export const feedOf = (form: Form, price: string) => rendered[form](price)
+export const feedOf = (form: Form, price: string) => formatFeed[form](price)
 
 /** The path of a store's list of products. */
 export const pathOf: Readonly<Record<Form, string>> = {
@@ -85,7 +85,7 @@ export interface StoreFault {
   /** The feed that the store sends instead. */
   readonly feed?: string | Buffer
   /** What the store does instead of sending a feed. */
-  readonly answer?: Respond
+  readonly respond?: Respond
   /** Header fields of its response. */
   readonly headers?: Readonly<Record<string, string>>
   readonly robots?: string
@@ -103,14 +103,14 @@ const familyOf = (form: Form) => {
 }
 
 /** The names of a required and of an optional field in each form. */
-const needed: Readonly<Record<Form, string>> = {
+const requiredFields: Readonly<Record<Form, string>> = {
   shopify: "price",
   woocommerce: "prices",
   csv: "Variant Price",
   tsv: "price",
   xml: "price"
 }
-const optional: Readonly<Record<Form, string>> = {
+const optionalFields: Readonly<Record<Form, string>> = {
   shopify: "vendor",
   woocommerce: "brands",
   csv: "Vendor",
@@ -118,13 +118,13 @@ const optional: Readonly<Record<Form, string>> = {
   xml: "brand"
 }
 
-const renamed = (form: Form, feed: string, field: string) => {
+const renameField = (form: Form, feed: string, field: string) => {
   if (isJson(form)) return feed.replaceAll(`"${field}":`, `"new_${field}":`)
   if (form === "xml") return feed.replaceAll(`g:${field}>`, `g:new_${field}>`)
   return feed.replace(field, `New ${field}`)
 }
 
-const without = (form: Form, feed: string, field: string) => {
+const removeField = (form: Form, feed: string, field: string) => {
   if (isJson(form)) {
     return JSON.stringify(JSON.parse(feed, (key, value: unknown) => (key === field ? undefined : value)))
   }
@@ -135,7 +135,7 @@ const without = (form: Form, feed: string, field: string) => {
   return rows.map((cells) => cells.filter((_, index) => index !== place).join(separator)).join("\n")
 }
 
-const added = (form: Form, feed: string) => {
+const addField = (form: Form, feed: string) => {
   if (isJson(form)) return feed.replaceAll('"id":', '"new":1,"id":')
   if (form === "xml") return feed.replaceAll("</item>", "<g:new>1</g:new></item>")
   const separator = form === "csv" ? "," : "\t"
@@ -143,7 +143,7 @@ const added = (form: Form, feed: string) => {
 }
 
 /** Prices in another format: all of them, or only the first. */
-const retyped = (form: Form, feed: string, first: boolean) => {
+const retypePrices = (form: Form, feed: string, first: boolean) => {
   const [from, to] = {
     shopify: [`"price":"${newPrice}"`, `"price":{"amount":"${newPrice}"}`],
     woocommerce: [`"price":"${newPrice.replace(".", "")}"`, '"price":"ask us"'],
@@ -154,24 +154,24 @@ const retyped = (form: Form, feed: string, first: boolean) => {
   return first ? feed.replace(from, to) : feed.replaceAll(from, to)
 }
 
-const unpriced = (form: Form, feed: string) => {
+const removePrices = (form: Form, feed: string) => {
   if (form === "shopify") return feed.replaceAll(`"price":"${newPrice}"`, '"price":null')
   if (form === "woocommerce") return feed.replaceAll(`"price":"${newPrice.replace(".", "")}"`, '"price":""')
   return feed.replaceAll(new RegExp(`(?<!Product 1.{0,90})${newPrice}( EUR)?`, "g"), "") // without any, the field is gone
 }
 
 /** All rows but the first lose their price, and all other fields of their variant. */
-const invariant = (form: "shopify" | "csv", feed: string) => {
+const removeVariants = (form: "shopify" | "csv", feed: string) => {
   if (form === "csv") return feed.replaceAll(new RegExp(`${newPrice},S-[2-4]`, "g"), ",")
   const { products }: { readonly products: ReadonlyArray<object> } = JSON.parse(feed)
   return JSON.stringify({ products: products.map((product, n) => (n === 0 ? product : { ...product, variants: [] })) })
 }
 
-const free = (form: Form, feed: string) =>
+const zeroPrices = (form: Form, feed: string) =>
   feed.replaceAll(form === "woocommerce" ? newPrice.replace(".", "") : newPrice, form === "woocommerce" ? "0" : "0.00")
 
 /** The products of another store. */
-const ofOther = (form: Form, feed: string) =>
+const changeIds = (form: Form, feed: string) =>
   feed
     .replaceAll(/"id":(\d+)/g, '"id":9$1')
     .replaceAll(/\bp-(\d)/g, "q-$1")
@@ -193,11 +193,11 @@ const cutAnywhere = "cut at any byte"
 const cutAtLine = "CSV and TSV: cut at the end of a line"
 const noProducts = (form: Form) => (form === "shopify" ? "Shopify: a list without products" : "a list without products")
 
-/** The end of the feed's head: a feed that is cut off within it is not a feed. */
+/** The end of the feed's head. A feed that is cut off within its head is not a feed. */
 const headOf = (form: Form, feed: string) => (isJson(form) ? 1 : feed.indexOf(isTable(form) ? "\n" : "<item>") + 1)
 
 /** The feed cut at a random byte. A table that is cut after a line looks complete. */
-const torn = (form: Form, random: () => number): StoreFault => {
+const cutAtRandom = (form: Form, random: () => number): StoreFault => {
   const bytes = Buffer.from(feedOf(form, newPrice).trimEnd())
   const head = headOf(form, bytes.toString())
   const feed = bytes.subarray(0, head + Math.floor(random() * (bytes.length - head)))
@@ -205,57 +205,63 @@ const torn = (form: Form, random: () => number): StoreFault => {
   return { fault: feed.length === head ? noProducts(form) : cutAtLine, form, feed }
 }
 
-/** In the last line of a table: in its last cell, and right before its end. */
-const tornAtEnd = (form: Form): ReadonlyArray<StoreFault> =>
+/** A table that is cut in its last line: within the last cell, and right before the end. */
+const cutAtEnd = (form: Form): ReadonlyArray<StoreFault> =>
   [1, 2].map((bytes) => ({ fault: cutAnywhere, form, feed: feedOf(form, newPrice).slice(0, -bytes) }))
 
-/** With all products but the last, and with one. */
-const tornAtLine = (form: Form): ReadonlyArray<StoreFault> => {
+/** A table that is cut after a line: without the last product, and with the first product only. */
+const cutAfterLines = (form: Form): ReadonlyArray<StoreFault> => {
   const lines = feedOf(form, newPrice).split("\n")
   return [2, 4].map((kept) => ({ fault: cutAtLine, form, feed: `${lines.slice(0, kept).join("\n")}\n` }))
 }
 
-const notText = (feed: string) => Buffer.from(feed.replace("Product 1", "Product \xe9 1"), "latin1")
+const breakEncoding = (feed: string) => Buffer.from(feed.replace("Product 1", "Product \xe9 1"), "latin1")
 
 /** The faulty feeds of all forms, by the fault's name in the table, which may depend on the form. */
-const everywhere: ReadonlyArray<
+const feedFaults: ReadonlyArray<
   readonly [string | ((form: Form) => string), (form: Form, feed: string) => string | Buffer]
 > = [
-  [(form) => `${familyOf(form)}: a needed field renamed`, (form, feed) => renamed(form, feed, needed[form])],
-  [(form) => `${familyOf(form)}: a needed field missing`, (form, feed) => without(form, feed, needed[form])],
-  ["a field renamed that had values", (form, feed) => renamed(form, feed, optional[form])],
-  ["a field missing that had values", (form, feed) => without(form, feed, optional[form])],
-  ["a field added", added],
-  ["all prices of another type", (form, feed) => retyped(form, feed, false)],
-  ["one price of another type", (form, feed) => retyped(form, feed, true)],
-  ["prices that vanish", unpriced],
-  ["prices that become 0", free],
-  ["the feed of another store", ofOther],
+  [
+    (form) => `${familyOf(form)}: a needed field renamed`,
+    (form, feed) => renameField(form, feed, requiredFields[form])
+  ],
+  [
+    (form) => `${familyOf(form)}: a needed field missing`,
+    (form, feed) => removeField(form, feed, requiredFields[form])
+  ],
+  ["a field renamed that had values", (form, feed) => renameField(form, feed, optionalFields[form])],
+  ["a field missing that had values", (form, feed) => removeField(form, feed, optionalFields[form])],
+  ["a field added", addField],
+  ["all prices of another type", (form, feed) => retypePrices(form, feed, false)],
+  ["one price of another type", (form, feed) => retypePrices(form, feed, true)],
+  ["prices that vanish", removePrices],
+  ["prices that become 0", zeroPrices],
+  ["the feed of another store", changeIds],
   [noProducts, (form, feed) => emptyList[form](feed)],
   ["an empty response", () => ""],
   ["`null`", () => "null"],
   ["an HTML page", () => page],
   ["a page that asks for a password", () => locked],
-  [(form) => `${isJson(form) ? "JSON" : "a file"}: a text that is not valid UTF-8`, (_, feed) => notText(feed)]
+  [(form) => `${isJson(form) ? "JSON" : "a file"}: a text that is not valid UTF-8`, (_, feed) => breakEncoding(feed)]
 ]
 
-const admin = (feed: string) => feed.replaceAll('"id":', '"admin_graphql_api_id":"gid","id":')
+const addAdminIds = (feed: string) => feed.replaceAll('"id":', '"admin_graphql_api_id":"gid","id":')
 const restApi = JSON.stringify(ids.map((id) => ({ id, name: `Product ${id}`, status: "private", price: newPrice })))
 
-const refusing =
+const respondWith =
   (status: number): Respond =>
   (response) =>
     response.writeHead(status).end("no")
 
-const ofTheWay = (form: Form): ReadonlyArray<Omit<StoreFault, "form">> => [
-  { fault: "HTTP 403", answer: refusing(403) },
-  { fault: "HTTP 404", answer: refusing(404) },
-  { fault: "HTTP 429", answer: refusing(429) },
-  { fault: "HTTP 500", answer: refusing(500) },
-  { fault: "no response", answer: () => undefined },
+const listConnectionFaults = (form: Form): ReadonlyArray<Omit<StoreFault, "form">> => [
+  { fault: "HTTP 403", respond: respondWith(403) },
+  { fault: "HTTP 404", respond: respondWith(404) },
+  { fault: "HTTP 429", respond: respondWith(429) },
+  { fault: "HTTP 500", respond: respondWith(500) },
+  { fault: "no response", respond: () => undefined },
   {
     fault: "a connection that breaks in the middle",
-    answer: (response, feed) => {
+    respond: (response, feed) => {
       response.writeHead(200, { "content-length": feed.length })
       response.write(feed.slice(0, feed.length >> 1), () => response.destroy())
     }
@@ -266,18 +272,18 @@ const ofTheWay = (form: Form): ReadonlyArray<Omit<StoreFault, "form">> => [
 
 /** Faults, in the order of the table. `random` decides where feeds are cut off. */
 export const storeFaults = (random: () => number): ReadonlyArray<StoreFault> => [
-  ...everywhere.flatMap(([name, change]) =>
+  ...feedFaults.flatMap(([name, change]) =>
     forms.map((form) => {
       const fault = typeof name === "string" ? name : name(form)
       return { fault, form, feed: change(form, feedOf(form, newPrice)) }
     })
   ),
-  ...forms.flatMap((form) => Array.from({ length: 10 }, () => torn(form, random))),
-  ...forms.filter(isTable).flatMap((form) => [...tornAtEnd(form), ...tornAtLine(form)]),
+  ...forms.flatMap((form) => Array.from({ length: 10 }, () => cutAtRandom(form, random))),
+  ...forms.filter(isTable).flatMap((form) => [...cutAtEnd(form), ...cutAfterLines(form)]),
   ...(["shopify", "csv"] as const).map((form) => {
-    return { fault: "prices that vanish with their variants", form, feed: invariant(form, feedOf(form, newPrice)) }
+    return { fault: "prices that vanish with their variants", form, feed: removeVariants(form, feedOf(form, newPrice)) }
   }),
-  { fault: "a response of Shopify's Admin API", form: "shopify", feed: admin(feedOf("shopify", newPrice)) },
+  { fault: "a response of Shopify's Admin API", form: "shopify", feed: addAdminIds(feedOf("shopify", newPrice)) },
   { fault: "the address of Shopify's Admin API", form: "shopify", path: "/admin/api/2026-10/products.json" },
   { fault: "a response of WooCommerce's wc/v3", form: "woocommerce", feed: restApi },
   { fault: "the address of WooCommerce's wc/v3", form: "woocommerce", path: "/wp-json/wc/v3/products" },
@@ -288,5 +294,5 @@ export const storeFaults = (random: () => number): ReadonlyArray<StoreFault> => 
     feed: feedOf("woocommerce", newPrice).replaceAll("EUR", "NOK")
   },
   { fault: "prices in another currency", form: "xml", feed: feedOf("xml", newPrice).replaceAll("EUR", "NOK") },
-  ...(["shopify", "tsv"] as const).flatMap((form) => ofTheWay(form).map((fault) => ({ ...fault, form })))
+  ...(["shopify", "tsv"] as const).flatMap((form) => listConnectionFaults(form).map((fault) => ({ ...fault, form })))
 ]

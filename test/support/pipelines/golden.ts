@@ -14,6 +14,6 @@ export const compareWithGolden = (folder: URL, version: number, rows: unknown) =
   assert.deepEqual(
     JSON.parse(JSON.stringify(rows)),
     JSON.parse(readFileSync(file, "utf8")),
-    `The mapping returns other rows than ${file.pathname}. If that is intended, raise mappingVersion, and record: ${record}`
+    `The mapping returns different rows than ${file.pathname}. If that is intended, raise mappingVersion, and record: ${record}`
   )
 }

@@ -37,14 +37,14 @@ const redirectTo = (upstream: Upstream) =>
     )
   ).pipe(Layer.provide(liveOrigin({ interval: 0, maxAttempts: 2, initialBackoff: "1 millis", maxBackoff: "2 millis" })))
 
-const json = (response: ServerResponse, body: string) => {
+const sendJson = (response: ServerResponse, body: string) => {
   response.writeHead(200, { "content-type": "application/json" })
   response.end(body)
 }
 
 const feedsByPath = new Map(feeds.map((feed) => [`/${decodeURI(recordingOf(feed))}`, feed.feed]))
 
-/** The feed at a path of this machine's server, whatever its query; empty if there is none. */
+/** The feed at a path of this machine's server, without regard to the query; empty if there is none. */
 export const feedAt = (url: string) => feedsByPath.get(decodeURI(url.split("?")[0] ?? "")) ?? ""
 
 /** Serves these bodies at the paths of their feeds, and responds with 404 to anything else. */
@@ -53,7 +53,7 @@ export const serveFeeds =
   (response: ServerResponse, _n: number, { url }: { readonly url: string }) => {
     const body = bodies()[feedAt(url)]
     if (body === undefined) response.writeHead(404).end()
-    else json(response, body)
+    else sendJson(response, body)
   }
 
 /** Small payloads of these feeds alone: a run of few feeds is quick. */

@@ -1,4 +1,4 @@
-/** Many stores on this machine, read concurrently. Tests choose their number. */
+/** Reads many stores on this machine concurrently. Tests choose their number. */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { assert } from "@effect/vitest"
@@ -25,8 +25,8 @@ const settledHeap = Effect.map(
 const maxBytesPerStore = 60_000
 const body_html = `<p>${"A text. ".repeat(600)}</p>`
 
-/** Reads `stores` stores, `atOnce` concurrently, and expects that memory does not grow from the first half to the second. */
-export const expectManyReads = (stores: number, atOnce: number) =>
+/** Reads `stores` stores, `concurrency` at a time. Memory must not grow from the first half to the second. */
+export const expectManyReads = (stores: number, concurrency: number) =>
   Effect.gen(function* () {
     const shops = yield* Effect.forEach(
       range(1, stores),
@@ -46,7 +46,7 @@ export const expectManyReads = (stores: number, atOnce: number) =>
       })
     const all = []
     for (const part of [shops.slice(0, stores / 2), shops.slice(stores / 2)]) {
-      all.push(...(yield* Effect.forEach(part, read, { concurrency: atOnce })))
+      all.push(...(yield* Effect.forEach(part, read, { concurrency })))
       after.push(yield* settledHeap)
     }
     assert.deepStrictEqual([...new Set(all.map(({ outcome }) => outcome))], ["complete"])
@@ -54,12 +54,12 @@ export const expectManyReads = (stores: number, atOnce: number) =>
       all.reduce((sum, { products_read }) => sum + products_read, 0),
       (stores / 5) * (20 + 21 + 22 + 23 + 24)
     )
-    assert.strictEqual(maxRunning, atOnce)
+    assert.strictEqual(maxRunning, concurrency)
     assert.strictEqual(Math.max(...shops.map(({ load }) => load.max)), 1)
     const [half = 0, whole = 0] = after
     assert.isBelow(whole - half, (stores / 2) * maxBytesPerStore)
   }).pipe(
-    Effect.provideService(ShopifyStoreSlots, Semaphore.makeUnsafe(atOnce)),
+    Effect.provideService(ShopifyStoreSlots, Semaphore.makeUnsafe(concurrency)),
     Effect.provide(network()),
     Effect.scoped
   )

@@ -56,7 +56,7 @@ export const fetchAll = (payloads: Payloads) =>
     )
   })
 
-/** Fetches these payloads in a run of its own, publishes and packs. */
+/** Fetches these payloads in a separate run, publishes and packs. */
 export const packRun = (folder: string, run_id: string, payloads: Payloads) =>
   Effect.gen(function* () {
     const archive = yield* Archive

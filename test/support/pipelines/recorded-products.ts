@@ -13,7 +13,7 @@ import {
 import { samplesOf } from "../shared-samples.ts"
 
 const folder = samplesOf("storefront")
-export const samplesAreHere = existsSync(folder)
+export const hasSamples = existsSync(folder)
 
 /** The first row of each product: items of a Google feed may be variants of one product, and the first one describes it. */
 const firstOfEach = (products: ReadonlyArray<FeedProduct>) => {

@@ -1,4 +1,4 @@
-/** The raw archive of a shop with runs that failed, and pruning it: here, or in a process that ends in the middle. */
+/** A raw archive with failed runs of a shop, and ways to prune it: in this process, or in one that is killed meanwhile. */
 import { spawnSync } from "node:child_process"
 import { readdirSync, utimesSync } from "node:fs"
 import { assert } from "@effect/vitest"
@@ -11,7 +11,7 @@ import { archiveOf, assignUrls, fetchAll, listMembers, originOf, sha256Of } from
 
 const { dataSet, price } = exampleIn("shops")
 
-/** Reads two payloads: an item of the shop in each. A payload that is spoiled fails the run. */
+/** Reads two payloads, each with one item of the shop. A spoiled item fails the run. */
 export const shop: Pipeline = {
   name: "shops",
   dataSet,
@@ -34,8 +34,8 @@ export const shop: Pipeline = {
   })
 }
 
-/** Runs once, whatever comes of it. */
-export const ran = (layout: Layout, first: string, second: string) =>
+/** Runs once, and returns the exit even if the run fails. */
+export const runOnce = (layout: Layout, first: string, second: string) =>
   Effect.exit(ingestFromOrigin(shop, { home: layout.home, days: undefined, dryRun: false })).pipe(
     Effect.provide(originOf(assignUrls([first, second])))
   )
@@ -46,20 +46,23 @@ export const zipsOf = (layout: Layout) =>
   readdirSync(`${rawOf(layout)}/packs`)
     .filter((name) => name.endsWith(".zip"))
     .sort()
-/** The packs, each as what it holds, the oldest first. */
+/** The hashes of the payloads in each pack, the oldest pack first. */
 export const packsOf = (layout: Layout) =>
   Effect.forEach(zipsOf(layout), (name) => listMembers(rawOf(layout), name.replace(".zip", "")))
 export const hashes = (...payloads: ReadonlyArray<string>) => payloads.map(sha256Of).sort()
 
-/** Two of four runs failed. Of what the first of these fetched, figs are needed; a fifth run was killed before it packed. */
+/**
+ * The second and the third of four runs failed. The fourth needs the figs that the second has fetched. A fifth run was
+ * killed before it packed.
+ */
 export const archiveWithFailures = (figs = "figs") =>
   copyPerTest(
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* ran(layout, "apples", "pears")
-      yield* ran(layout, figs, "spoiled milk")
-      yield* ran(layout, "spoiled eggs", "pears")
-      yield* ran(layout, figs, "plums")
+      yield* runOnce(layout, "apples", "pears")
+      yield* runOnce(layout, figs, "spoiled milk")
+      yield* runOnce(layout, "spoiled eggs", "pears")
+      yield* runOnce(layout, figs, "plums")
       const folder = rawOf(layout)
       yield* Effect.provide(fetchAll(assignUrls(["dates"])), [
         archiveOf(folder, "2027-shops"),
@@ -72,26 +75,26 @@ export const neededPacks = [hashes("apples", "pears"), hashes("figs"), hashes("p
 
 const priceRows = "select item, run_id from shops.price order by item"
 
-/** A rebuild gives what is live. */
-export const isWhole = Effect.fnUntraced(function* (layout: Layout) {
+/** Expects that a rebuild returns the live rows. */
+export const expectRebuildable = Effect.fnUntraced(function* (layout: Layout) {
   const before = yield* queryWarehouse(layout, priceRows)
   yield* rebuildDataSet(shop, layout.home)
   assert.lengthOf(before, 4)
   assert.deepStrictEqual(yield* queryWarehouse(layout, priceRows), before)
 })
 
-/** Makes all runs old enough to be pruned by a process of its own. */
-export const age = (layout: Layout) => {
+/** Makes all runs old enough to be pruned by another process. */
+export const makeRunsOld = (layout: Layout) => {
   const dayBefore = Date.now() / 1000 - 86_400
   for (const name of listsOf(layout)) utimesSync(`${rawOf(layout)}/fetches/${name}`, dayBefore, dayBefore)
 }
 
 interface Killing {
-  /** Methods of the file system of which calls count. */
+  /** The methods of the file system whose calls are counted. */
   readonly methods: ReadonlyArray<string>
-  /** Of which paths. */
+  /** Only calls with a path that matches this pattern are counted. */
   readonly pattern: string
-  /** The call at which it kills itself, counted from 1. */
+  /** The call at which the process kills itself, counted from 1. */
   readonly nth: number
 }
 
@@ -105,12 +108,12 @@ const script = `
   let calls = 0
   const run = Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
-    const deadly = (method) => (...args) => {
-      const isIt = args.some((arg) => typeof arg === "string" && new RegExp(pattern).test(arg)) && ++calls === nth
-      return isIt ? Effect.sync(() => process.kill(process.pid, "SIGKILL")) : fs[method](...args)
+    const killAtCall = (method) => (...args) => {
+      const isLast = args.some((arg) => typeof arg === "string" && new RegExp(pattern).test(arg)) && ++calls === nth
+      return isLast ? Effect.sync(() => process.kill(process.pid, "SIGKILL")) : fs[method](...args)
     }
     const pruning = pruneArchive(yield* layoutOf(home), { keep: { runs: 0 }, dryRun: false })
-    const watched = { ...fs, ...Object.fromEntries(methods.map((method) => [method, deadly(method)])) }
+    const watched = { ...fs, ...Object.fromEntries(methods.map((method) => [method, killAtCall(method)])) }
     yield* Effect.provideService(pruning, FileSystem.FileSystem, watched)
   })
   await Effect.runPromise(run.pipe(Effect.scoped, Effect.provide(NodeServices.layer)))`
@@ -125,8 +128,8 @@ const pruneIn = (layout: Layout, killing: Killing, before: string) => {
 }
 
 /** Prunes in a process that kills itself at a call of its file system. */
-export const killedAt = (layout: Layout, killing: Killing) => pruneIn(layout, killing, ":")
+export const pruneUntilKilled = (layout: Layout, killing: Killing) => pruneIn(layout, killing, ":")
 
-/** Prunes in a process whose files may only grow to so many blocks of 512 bytes: beyond that writing fails, as on a full disk. */
-export const prunedWithin = (layout: Layout, blocks: number) =>
+/** Prunes in a process whose files are limited to `blocks` of 512 bytes: beyond that, writing fails as on a full disk. */
+export const pruneWithLimit = (layout: Layout, blocks: number) =>
   pruneIn(layout, { methods: [], pattern: "", nth: 0 }, `trap '' XFSZ; ulimit -f ${blocks}`)

@@ -1,6 +1,7 @@
 /**
- * A list of stores on this machine that hardly change, read in rounds that are days apart by the clock of the test. Six of ten are
- * shops with weak tags on every page, two have no validators at all, and two give one file, by its tag or by its time of change.
+ * Stores on this machine that rarely change. Tests read them in rounds that are days apart by the clock of the test. Of
+ * ten stores, six are shops with a weak tag on every page, two have no validators, and two are one file each: a CSV with
+ * a tag, and a feed with its time of change.
  */
 import { createHash } from "node:crypto"
 import type { ServerResponse } from "node:http"
@@ -93,9 +94,9 @@ const serve = (
 
 const chanceOf = (day: number, n: number) => createHash("sha1").update(`${day} ${n}`).digest().readUInt32BE(0) / 2 ** 32
 
-/** Of a hundred stores two change every day, and each of the others once in a hundred days. */
+/** Two of a hundred stores change every day, and each of the others once in a hundred days. */
 const isBusy = (n: number) => n % 50 === 5
-const changes = (day: number, n: number) => isBusy(n) || chanceOf(day, n) < 0.01
+const isChanged = (day: number, n: number) => isBusy(n) || chanceOf(day, n) < 0.01
 
 /** Starts `count` stores, until the scope ends. */
 export const startStores = Effect.fnUntraced(function* (count: number) {
@@ -116,19 +117,19 @@ export const startStores = Effect.fnUntraced(function* (count: number) {
     return { domain: `shop-${n}.example`, name: `Shop ${n}`, kind, location, currency: "EUR" }
   })
   /** Changes the stores that change on this day, and returns their domains. */
-  const pass = (day: number) => {
-    const changed = hosts.filter(({ n }) => changes(day, n))
+  const changeStores = (day: number) => {
+    const changed = hosts.filter(({ n }) => isChanged(day, n))
     for (const { n } of changed) versions.set(n, day)
     return changed.map(({ n }) => `shop-${n}.example`)
   }
   /** The traffic of all stores since the last call. */
-  const look = (): Readonly<Traffic> => {
+  const takeTraffic = (): Readonly<Traffic> => {
     const seen = { ...traffic }
     Object.assign(traffic, { requests: 0, bytes: 0, conditional: 0 })
     return seen
   }
   /** The sorted titles of the products that each store lists now. */
-  const listed = () =>
+  const listTitles = () =>
     new Map(
       hosts.map(({ n }) => [
         `shop-${n}.example`,
@@ -137,5 +138,5 @@ export const startStores = Effect.fnUntraced(function* (count: number) {
           .sort()
       ])
     )
-  return { list, pass, look, listed }
+  return { list, changeStores, takeTraffic, listTitles }
 })

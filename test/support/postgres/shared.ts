@@ -9,7 +9,7 @@ declare module "vitest" {
   }
 }
 
-/** Starts the server. Returns how to end it. */
+/** Starts the server. Returns a function that ends it. */
 export const providePostgres = async (project: TestProject) => {
   // otherwise it would scan each of hundreds of databases every minute, long after their tests
   const server = await startPostgres(["autovacuum=off"])

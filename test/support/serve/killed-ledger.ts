@@ -17,7 +17,7 @@ import {
   plainKey
 } from "@larder/serve/ledger"
 import { Effect, Stream } from "effect"
-import { append, opened, temporaryFolder } from "./sample-ledger.ts"
+import { append, temporaryFolder, useStore } from "./sample-ledger.ts"
 
 export const createdAt = "2026-10-31T23:59:59.999Z"
 export const anAccount: Account = { id: "acct_a", name: "A & Söhne", created_at: createdAt }
@@ -93,6 +93,6 @@ export const killedAfter = Effect.fnUntraced(function* (...groups: ReadonlyArray
   const folder = yield* temporaryFolder
   const killed = path.join(folder, "killed")
   const copy = Effect.sync(() => cpSync(path.join(folder, "live"), killed, { recursive: true }))
-  yield* opened(path.join(folder, "live"), (store) => Effect.andThen(append(store, groups), copy))
+  yield* useStore(path.join(folder, "live"), (store) => Effect.andThen(append(store, groups), copy))
   return killed
 })

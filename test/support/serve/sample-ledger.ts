@@ -1,4 +1,4 @@
-/** A small ledger with two accounts, and ways to write and spoil it. The chain is right whatever the entries say. */
+/** A small ledger with two accounts, and functions that write or damage it. Even invalid entries are chained correctly. */
 import { cpSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -67,7 +67,7 @@ export const aRefund = (charge: Draft): Draft => ({
 })
 
 /** Returns a function that chains each decision to the previous ones. */
-export const author = () => {
+export const makeWriter = () => {
   const state = restoreState({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
   return ({ accounts = [], entries = [], keys = [] }: Partial<Decision>): Group => {
     const group = { accounts, keys, entries: chainEntries(state, entries) }
@@ -83,7 +83,7 @@ const payers = [
 ] as const
 
 /** 62 entries: grants of 5,000 to `acct_a` and `acct_b`, then 60 charges of 10, one an hour, into November. */
-export const sampleGroups = (write = author()): ReadonlyArray<Group> => [
+export const sampleGroups = (write = makeWriter()): ReadonlyArray<Group> => [
   write(openAccount("acct_a", "A & Söhne", openedAt)),
   write(openAccount("acct_b", "B", openedAt)),
   write({
@@ -109,15 +109,16 @@ export const sampleGroups = (write = author()): ReadonlyArray<Group> => [
 export const append = (store: LedgerStore, groups: ReadonlyArray<Group>) =>
   Effect.forEach(groups, (group) => Effect.tryPromise(() => store.append(group)), { discard: true })
 
-export const opened = <A, E, R>(folder: string, use: (store: LedgerStore) => Effect.Effect<A, E, R>) =>
+export const useStore = <A, E, R>(folder: string, use: (store: LedgerStore) => Effect.Effect<A, E, R>) =>
   openLedgerFile(folder).pipe(Effect.flatMap(openEmbeddedStore), Effect.flatMap(use), Effect.scoped)
 
 /** Writes groups into a folder and closes it. */
-export const written = (folder: string, groups: ReadonlyArray<Group>) =>
-  opened(folder, (store) => append(store, groups))
+export const writeGroups = (folder: string, groups: ReadonlyArray<Group>) =>
+  useStore(folder, (store) => append(store, groups))
 
-/** The data that a start loads from a folder, and the error if it refuses the folder. */
-export const load = (folder: string) => opened(folder, (store) => store.load)
+/** The data that a start loads from a folder. */
+export const load = (folder: string) => useStore(folder, (store) => store.load)
+/** The error of a start that refuses the folder. */
 export const refusal = (folder: string) => Effect.flip(load(folder))
 
 /** Changes the file directly, without the ledger. */
@@ -135,7 +136,7 @@ export const followUp = (folder: string) => withDatabase(folder, updateSums)
 export const sampleCopy = (options: { readonly followed: boolean }) => {
   const original = mkdtempSync(path.join(tmpdir(), "larder-ledger-"))
   const finish = options.followed ? followUp(original) : Effect.void
-  const ready = Effect.runSync(Effect.cached(Effect.andThen(written(original, sampleGroups()), finish)))
+  const ready = Effect.runSync(Effect.cached(Effect.andThen(writeGroups(original, sampleGroups()), finish)))
   const copy = Effect.gen(function* () {
     yield* ready
     const folder = yield* temporaryFolder

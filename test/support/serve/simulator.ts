@@ -12,7 +12,7 @@ export const temporaryFolder = Effect.acquireRelease(
   (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
 )
 
-/** A second simulator in the same folder is as after a restart of the server. */
+/** Opening a second simulator in the same folder has the effect of a restart. */
 export const openSimulatorIn = (home: string, consoleUrl: () => string = () => "http://127.0.0.1:9") =>
   Effect.map(Layer.build(Simulator.layer(consoleUrl).pipe(Layer.provide(consoleIn(home)))), (services) =>
     Context.get(services, Simulator)

@@ -1,4 +1,4 @@
-/** Edits live data, for states to which no payload leads. */
+/** Edits live data, for states that no payload can produce. */
 import { createHash } from "node:crypto"
 import {
   chmodSync,
@@ -17,7 +17,7 @@ import { type Manifest, objectName } from "@larder/warehouse"
 import { Effect } from "effect"
 import { changeDatabase } from "./example-data-set.ts"
 
-/** Changes a database of the newest generation, as if a run had published it so: its manifest names the new file. */
+/** Changes a database of the newest generation, as if a run had published the result: the manifest names the new file. */
 export const editLiveData = async (home: string, pipeline: string, sql: string): Promise<void> => {
   const warehouse = path.join(home, "warehouse")
   const folder = path.join(warehouse, "generations")

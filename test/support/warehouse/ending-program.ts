@@ -21,7 +21,7 @@ const endings = {
   talk: Effect.forever(Console.log("line")),
   log: Effect.annotateLogs(Effect.logInfo("fetched"), { feed: "gov-mars/1603", rows: 3 })
 } as const
-const names = Object.keys(endings) as ReadonlyArray<keyof typeof endings> // Object.keys forgets what it was given
+const names = Object.keys(endings) as ReadonlyArray<keyof typeof endings> // keys of a literal object, which TypeScript widens
 
 const end = Command.make(
   "end",

@@ -1,5 +1,4 @@
-/** The foods of a home, opened as a server opens them. */
-
+/** Opens the foods of a home as a server does. */
 import {
   DuckDb,
   isLoaded,
@@ -11,10 +10,7 @@ import {
 } from "@larder/warehouse"
 import { Effect, Option } from "effect"
 
-/**
- * Those of a generation, or else those that are live. Open until the scope ends. Files beside the database that are missing or
- * damaged are made again.
- */
+/** The foods of a generation (default: the live one), until the scope ends. Damaged sidecar files are rebuilt. */
 export const openLiveFoods = Effect.fnUntraced(function* (home: string, generation?: number) {
   const layout = yield* layoutOf(home)
   const { depot } = layout

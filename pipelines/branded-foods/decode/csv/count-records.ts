@@ -12,7 +12,7 @@ const carriageReturn = 0x0d
 const quote = 0x22
 const comma = 0x2c
 
-/** States. `closed` is after a quote within quotes: it ended the field, or is the first of two. `broken` is final. */
+/** States. `closed` follows a quote within quotes, which ends the field or is the first of two. `broken` is final. */
 const recordStart = 0
 const fieldStart = 1
 const unquoted = 2
@@ -72,16 +72,16 @@ const findMiddle = (bytes: Uint8Array) => {
 }
 
 /**
- * Walks both halves in one loop, because each step depends on the previous one: the second half from the expected state.
- * If the first half ends in another state, the second half is walked again.
+ * Walks both halves in one loop: each step waits for the previous step of its half, so the processor overlaps the two. The
+ * second half begins in the expected state. If the first half ends in another state, the second half is walked again.
  */
 const walkHalves = (pairs: Uint16Array, middle: number, state: number) => {
-  const both = Math.min(middle, pairs.length - middle)
+  const paired = Math.min(middle, pairs.length - middle)
   let first = state
   let second = recordStart
   let endedInFirst = 0
   let endedInSecond = 0
-  for (let at = 0; at < both; at++) {
+  for (let at = 0; at < paired; at++) {
     const step = pairSteps[(first << 16) | (pairs[at] ?? 0)] ?? broken
     const secondStep = pairSteps[(second << 16) | (pairs[middle + at] ?? 0)] ?? broken
     first = step & 7
@@ -89,18 +89,18 @@ const walkHalves = (pairs: Uint16Array, middle: number, state: number) => {
     endedInFirst += step >> 3
     endedInSecond += secondStep >> 3
   }
-  const half = walk(pairs, both, middle, first)
-  const rest =
-    (half & 7) === recordStart
-      ? walk(pairs, middle + both, pairs.length, second) + endedInSecond * 8
-      : walk(pairs, middle, pairs.length, half & 7)
-  return (endedInFirst + (half >> 3)) * 8 + rest
+  const firstHalf = walk(pairs, paired, middle, first)
+  const secondHalf =
+    (firstHalf & 7) === recordStart
+      ? walk(pairs, middle + paired, pairs.length, second) + endedInSecond * 8
+      : walk(pairs, middle, pairs.length, firstHalf & 7)
+  return (endedInFirst + (firstHalf >> 3)) * 8 + secondHalf
 }
 
 const makeCounter = () => {
   let state = recordStart
   let records = 0
-  const record = (walked: number) => {
+  const apply = (walked: number) => {
     state = walked & 7
     records += walked >> 3
   }
@@ -109,8 +109,8 @@ const makeCounter = () => {
     add(bytes: Uint8Array) {
       const pairs = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length >> 1)
       const middle = findMiddle(bytes)
-      record(middle === 0 ? walk(pairs, 0, pairs.length, state) : walkHalves(pairs, middle, state))
-      if (bytes.length % 2 === 1) record(byteSteps[(state << 8) | (bytes.at(-1) ?? 0)] ?? broken)
+      apply(middle === 0 ? walk(pairs, 0, pairs.length, state) : walkHalves(pairs, middle, state))
+      if (bytes.length % 2 === 1) apply(byteSteps[(state << 8) | (bytes.at(-1) ?? 0)] ?? broken)
     },
     /** Undefined if the file is not well-formed, or ends with a comma, after which DuckDB would read an empty field. */
     end: () => {

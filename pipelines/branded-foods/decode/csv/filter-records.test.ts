@@ -40,10 +40,10 @@ describe("broken records of a CSV file", () => {
     ["a quote within quotes", '"2","5" pipe"\n', "text follows the quotes of field 2"],
     ["a quote without quotes", '2,5" pipe\n', "a quote is inside field 2"],
     ["a carriage return without quotes", "2,a\rb\n", "a carriage return is in field 2, which has no quotes"],
-    ["quotes that nothing closes", '"2","two\n', "text follows the quotes of field 2"]
+    ["quotes that are not closed on their line", '"2","two\n', "text follows the quotes of field 2"]
   ] as const)("are reported with line, reason and text, and the others are kept: %s", ([, line, reason]) =>
     Effect.map(around(line), ({ bad, good, records }) => {
-      assert.deepStrictEqual(bad, [{ line: 3, reason: reason, payload: line.slice(0, -1) }])
+      assert.deepStrictEqual(bad, [{ line: 3, reason, payload: line.slice(0, -1) }])
       assert.strictEqual(good, before + after)
       assert.strictEqual(records, 2)
     })
@@ -52,48 +52,8 @@ describe("broken records of a CSV file", () => {
   it.effect("are reported if the end of the file truncates them", () =>
     Effect.map(filterContent(`${before}"2","last cut`), ({ bad, good }) => {
       const reason = "the quotes of field 2 are not closed"
-      assert.deepStrictEqual(bad, [{ line: 3, reason: reason, payload: '"2","last cut' }])
+      assert.deepStrictEqual(bad, [{ line: 3, reason, payload: '"2","last cut' }])
       assert.strictEqual(good, before)
-    })
-  )
-
-  it.effect.each([
-    ["an open quote", '"2","last cut', "the quotes of field 2 are not closed"],
-    ["an open quote before a line break", '"2","last\ncut', "the quotes of field 2 are not closed"],
-    ["an open quote before whole records", '"2,2\n3,3\n', "the quotes of field 1 are not closed"],
-    ["fewer fields", '"2"', "it has 1 instead of 2 fields"],
-    ["fewer fields and a line feed", '"2"\n', "it has 1 instead of 2 fields"],
-    ["fewer fields and blank lines", '"2"\n\n', "it has 1 instead of 2 fields"],
-    ["a comma", '"2",', "nothing follows its last comma"]
-  ] as const)("means that the file was truncated if the last record ends with %s", ([, end, problem]) =>
-    Effect.map(filterContent(before + end), ({ truncated }) =>
-      assert.deepStrictEqual(truncated, { record: 3, problem })
-    )
-  )
-
-  it.effect.each([
-    ["has no line break", '"2","two"'],
-    ["has no line break, no quotes, and nothing in its last field", "2,"],
-    ["follows an incomplete one", '"2"\n"3","three"\n'],
-    ["is broken in another way, and ends with a line break", '"2","5" pipe"\n'],
-    ["has fewer fields than the header, as all do", undefined]
-  ] as const)("does not mean that the file was truncated if the last record %s", ([, end]) =>
-    Effect.map(filterContent(end === undefined ? '"id","name"\n"1"\n"2"\n' : before + end), ({ truncated }) =>
-      assert.isUndefined(truncated)
-    )
-  )
-
-  it.effect("recognizes every truncation of a file that is not after a complete record", () =>
-    Effect.gen(function* () {
-      // the cut could close quotes within the last field, which cannot be detected
-      const records = ['"one, or ""two""","1"', '"a\nb","2"', '"","3"', '"4",""']
-      const complete = `"id","name"\n${records.join("\n")}\n`
-      const ends = records.map((_, n) => `"id","name"\n${records.slice(0, n + 1).join("\n")}`.length)
-      const isComplete = (length: number) => ends.some((end) => length === end || length === end + 1)
-      for (let length = '"id","name"\n'.length + 1; length <= complete.length; length++) {
-        const { truncated } = yield* filterContent(complete.slice(0, length))
-        assert.strictEqual(truncated === undefined, isComplete(length), complete.slice(0, length))
-      }
     })
   )
 
@@ -118,6 +78,48 @@ describe("broken records of a CSV file", () => {
   )
 })
 
+describe("the truncation of a CSV file", () => {
+  it.effect.each([
+    ["an open quote", '"2","last cut', "the quotes of field 2 are not closed"],
+    ["an open quote before a line break", '"2","last\ncut', "the quotes of field 2 are not closed"],
+    ["an open quote before whole records", '"2,2\n3,3\n', "the quotes of field 1 are not closed"],
+    ["fewer fields", '"2"', "it has 1 instead of 2 fields"],
+    ["fewer fields and a line feed", '"2"\n', "it has 1 instead of 2 fields"],
+    ["fewer fields and blank lines", '"2"\n\n', "it has 1 instead of 2 fields"],
+    ["a comma", '"2",', "nothing follows its last comma"]
+  ] as const)("is reported if the last record ends with %s", ([, end, problem]) =>
+    Effect.map(filterContent(before + end), ({ truncated }) =>
+      assert.deepStrictEqual(truncated, { record: 3, problem })
+    )
+  )
+
+  it.effect.each([
+    ["has no line break", '"2","two"'],
+    ["has no line break, no quotes, and nothing in its last field", "2,"],
+    ["follows an incomplete one", '"2"\n"3","three"\n'],
+    ["is broken in another way, and ends with a line break", '"2","5" pipe"\n'],
+    ["has fewer fields than the header, as all do", undefined]
+  ] as const)("is not reported if the last record %s", ([, end]) =>
+    Effect.map(filterContent(end === undefined ? '"id","name"\n"1"\n"2"\n' : before + end), ({ truncated }) =>
+      assert.isUndefined(truncated)
+    )
+  )
+
+  it.effect("is reported wherever the file is cut, except after a complete record", () =>
+    Effect.gen(function* () {
+      // last fields have no doubled quotes: a cut between the two looks like the end of the field
+      const records = ['"one, or ""two""","1"', '"a\nb","2"', '"","3"', '"4",""']
+      const complete = `"id","name"\n${records.join("\n")}\n`
+      const ends = records.map((_, n) => `"id","name"\n${records.slice(0, n + 1).join("\n")}`.length)
+      const isComplete = (length: number) => ends.some((end) => length === end || length === end + 1)
+      for (let length = '"id","name"\n'.length + 1; length <= complete.length; length++) {
+        const { truncated } = yield* filterContent(complete.slice(0, length))
+        assert.strictEqual(truncated === undefined, isComplete(length), complete.slice(0, length))
+      }
+    })
+  )
+})
+
 describe("good records of a CSV file", () => {
   it.effect("keep line breaks in quotes, and count as one line", () =>
     Effect.map(around('"2","a\nb"\n"x"\n'), ({ bad, good }) => {
@@ -126,7 +128,7 @@ describe("good records of a CSV file", () => {
     })
   )
 
-  it.effect("end with a line feed, whatever line end they had", () =>
+  it.effect("end with a line feed, even if they had another line end", () =>
     Effect.map(filterContent('\uFEFFid,name\r\n1,one\n2,two\r\n3,"a\r\nb"'), ({ bad, good, records }) => {
       assert.strictEqual(good, 'id,name\n1,one\n2,two\n3,"a\r\nb"\n')
       assert.deepStrictEqual(bad, [])
@@ -134,7 +136,7 @@ describe("good records of a CSV file", () => {
     })
   )
 
-  it.effect("lose blank lines between them, whose line numbers are reported", () =>
+  it.effect("are written without the blank lines between them, and the numbers of these lines are reported", () =>
     Effect.map(around("\n\r\n"), ({ bad, good }) => {
       assert.deepStrictEqual(bad, [{ line: 3 }, { line: 4 }])
       assert.strictEqual(good, before + after)

@@ -19,7 +19,7 @@ const comma = 0x2c
 const maxPayloadBytes = 100_000
 const pieceBytes = 4 << 20
 
-/** `last` is before the line end of the record, `end` after it; for a broken record, of its first line. */
+/** `last` is the position of the line end, `end` the one after it. A broken record ends with its first line. */
 interface ScannedRecord {
   readonly last: number
   readonly end: number
@@ -49,36 +49,36 @@ const endOfUnquoted = (bytes: Buffer, from: number) => {
   return at
 }
 
-/** The line at `from`, as a broken record; undefined if its end has not been read yet. */
+/** The line at `from`, as a broken record; undefined if its end has not been read. `isAtEnd`: `bytes` end the file. */
 const scanBrokenLine = (
   bytes: Buffer,
   from: number,
-  isAll: boolean,
+  isAtEnd: boolean,
   problem: string,
   missing?: ScannedRecord["missing"]
 ): ScannedRecord | undefined => {
   const lineEnd = bytes.indexOf(lineFeed, from)
-  if (lineEnd === -1 && !isAll) return undefined
+  if (lineEnd === -1 && !isAtEnd) return undefined
   const last = lineEnd === -1 ? bytes.length : lineEnd
   return { last, end: lineEnd === -1 ? last : lineEnd + 1, problem, ...(missing && { missing }) }
 }
 
 /** The record at `from`; undefined if more bytes are needed. */
-const scanRecord = (bytes: Buffer, from: number, isAll: boolean, columns: number): ScannedRecord | undefined => {
-  const rejectLine = (problem: string) => scanBrokenLine(bytes, from, isAll, problem)
+const scanRecord = (bytes: Buffer, from: number, isAtEnd: boolean, columns: number): ScannedRecord | undefined => {
+  const rejectLine = (problem: string) => scanBrokenLine(bytes, from, isAtEnd, problem)
   let fields = 1
   for (let at = from; ; at++, fields++) {
     const isQuoted = bytes[at] === quote
     at = isQuoted ? endOfQuoted(bytes, at) : endOfUnquoted(bytes, at)
-    if (at === -1 || (at === bytes.length && !isAll)) {
-      return isAll
-        ? scanBrokenLine(bytes, from, isAll, `the quotes of field ${fields} are not closed`, "quotes")
+    if (at === -1 || (at === bytes.length && !isAtEnd)) {
+      return isAtEnd
+        ? scanBrokenLine(bytes, from, isAtEnd, `the quotes of field ${fields} are not closed`, "quotes")
         : undefined
     }
     const byte = bytes[at]
     if (byte === comma) continue
     const isReturn = byte === carriageReturn && (bytes[at + 1] === lineFeed || at + 1 === bytes.length)
-    if (isReturn && at + 1 === bytes.length && !isAll) return undefined
+    if (isReturn && at + 1 === bytes.length && !isAtEnd) return undefined
     if (at < bytes.length && byte !== lineFeed && !isReturn) {
       if (byte === carriageReturn) return rejectLine(`a carriage return is in field ${fields}, which has no quotes`)
       return rejectLine(isQuoted ? `text follows the quotes of field ${fields}` : `a quote is inside field ${fields}`)
@@ -116,8 +116,8 @@ const filterInto = async (path: string, columns: number, good: FileHandle, bad: 
   const tooLong = `it is longer than ${maxRowBytes} bytes, or its quotes are not closed`
 
   /** Processes complete records, and returns the number of their bytes. */
-  const processRecords = async (bytes: Buffer, isAll: boolean) => {
-    const isText = isUtf8(bytes.subarray(0, isAll ? bytes.length : bytes.lastIndexOf(lineFeed) + 1))
+  const processRecords = async (bytes: Buffer, isAtEnd: boolean) => {
+    const isText = isUtf8(bytes.subarray(0, isAtEnd ? bytes.length : bytes.lastIndexOf(lineFeed) + 1))
     let at = 0
     /** The start of consecutive good records, which are written together. */
     let goodStart = 0
@@ -133,7 +133,7 @@ const filterInto = async (path: string, columns: number, good: FileHandle, bad: 
       const isBlank = first === lineFeed || (first === carriageReturn && bytes[at + 1] === lineFeed)
       let scanned = isBlank
         ? { last: at, end: at + (first === lineFeed ? 1 : 2), problem: "blank" }
-        : scanRecord(bytes, at, isAll, columns)
+        : scanRecord(bytes, at, isAtEnd, columns)
       const length = (scanned?.end ?? bytes.length) - at
       if (length > maxRowBytes) {
         scanned = scanBrokenLine(bytes, at, true, tooLong)
@@ -145,7 +145,7 @@ const filterInto = async (path: string, columns: number, good: FileHandle, bad: 
       const problem = scanned.problem ?? (isText || isUtf8(content) ? undefined : "it is not valid UTF-8")
       line += 1
       if (problem !== "blank" && !hasOpenQuotes) {
-        // If no record was complete, the header has more columns than the file, which is another problem.
+        // If no record is complete, all have fewer fields than the header, which is not a truncation.
         const mayBeTruncated = missing === "quotes" || end === last || (missing === "fields" && goodRecords > 0)
         truncated = problem !== undefined && mayBeTruncated ? { record: line, problem } : undefined
         hasOpenQuotes = missing === "quotes" // the next lines may be the rest of that field
@@ -177,21 +177,21 @@ const filterInto = async (path: string, columns: number, good: FileHandle, bad: 
   try {
     let pending = Buffer.alloc(0)
     let isHeader = true
-    for (let isAll = false; !isAll; ) {
+    for (let isAtEnd = false; !isAtEnd; ) {
       signal.throwIfAborted()
       const piece = Buffer.allocUnsafe(pieceBytes)
       const { bytesRead } = await source.read(piece, 0, pieceBytes)
-      isAll = bytesRead === 0
+      isAtEnd = bytesRead === 0
       pending = Buffer.concat([pending, piece.subarray(0, bytesRead)])
       if (isHeader) {
         const end = pending.indexOf(lineFeed)
-        if (end === -1 && !isAll) continue
+        if (end === -1 && !isAtEnd) continue
         const header = pending.subarray(0, end === -1 ? pending.length : end).toString("utf8")
         await records.write(Buffer.from(`${header.replace(/^\uFEFF/, "").trimEnd()}\n`))
         pending = pending.subarray(end === -1 ? pending.length : end + 1)
         isHeader = false
       }
-      pending = pending.subarray(await processRecords(pending, isAll))
+      pending = pending.subarray(await processRecords(pending, isAtEnd))
     }
   } finally {
     await source.close()

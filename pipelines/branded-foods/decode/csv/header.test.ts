@@ -66,7 +66,7 @@ describe("the header of a CSV file", () => {
     ["UTF-16 with a byte order mark", `\uFEFF${needed}\n`, "it is UTF-16, and a release is UTF-8; save it as UTF-8"],
     ["UTF-16 without one", `${needed}\n`, "it is UTF-16, and a release is UTF-8; save it as UTF-8"],
     ["empty", "", "the file is empty: not even a header"]
-  ] as const)("has no line in the error of a file that is %s", ([, content, problem]) =>
+  ] as const)("reports no line number if the file is %s", ([, content, problem]) =>
     Effect.map(Effect.flip(readContent(Buffer.from(content, "utf16le"))), ({ message }) =>
       assert.strictEqual(message, `food.csv: ${problem}`)
     )

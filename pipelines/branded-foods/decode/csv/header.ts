@@ -43,7 +43,7 @@ export interface Header<Name extends CsvMember = CsvMember> {
   readonly member: Name
   readonly path: string
   readonly columns: ReadonlyArray<string>
-  /** Columns that the mapping does not know, escaped for display. */
+  /** Columns that the mapping does not read, escaped for display. */
   readonly unknown: ReadonlyArray<string>
 }
 
@@ -87,8 +87,9 @@ export const readHeader = Effect.fnUntraced(function* <Name extends CsvMember>(m
 export const maxRowBytes = 2_000_000
 
 /**
- * The file as a relation, of texts if `typeOf` has no other type. Every option is set, because DuckDB's auto-detection
- * takes one bad line as proof that a file has no quotes. The first line that does not parse fails the query.
+ * The file as a relation. Columns without a type in `typeOf` are texts. Every option is set, because DuckDB's
+ * auto-detection takes one bad line as proof that a file has no quotes. The first line that does not parse fails the
+ * query.
  */
 export const csvRelation = ({ columns, path }: Header, typeOf: ReadonlyMap<string, string> = new Map()) => {
   const types = columns.map((name) => `${literal(name)}: ${literal(typeOf.get(name) ?? "varchar")}`).join(", ")

@@ -1,6 +1,6 @@
 /**
- * Rejects of a CSV file, and line numbers of staged rows, which follow from their rowid and the lines of the rejects. A
- * record with a line break counts as one line.
+ * The rejects of a CSV file, and the line numbers of its staged rows, computed from their rowid and the lines of the
+ * rejects. A record with a line break counts as one line.
  */
 import { type DuckDb, literal } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
@@ -30,11 +30,14 @@ export const addRejects = (db: Db, member: LabelMember, file: string) =>
 
 const Count = Schema.Struct({ rows: Schema.Int })
 
-/** Counts rows. `from` is the query from its `from` on. */
+/** Counts rows. `from` is the part of a query that begins with `from`. */
 export const countRows = (db: Db, from: string) =>
   Effect.map(db.all(Count, `select count(*)::integer as rows ${from}`), ([row]) => row?.rows ?? 0)
 
-/** Moves unusable rows from `release.<member>` to `rejects_<member>`. `rows` is a query of their rowid, as `row`, and their `reason`. */
+/**
+ * Moves unusable rows from `release.<member>` to `rejects_<member>`. The query `rows` returns their rowid as `row`, and a
+ * `reason`.
+ */
 export const moveToRejects = Effect.fnUntraced(function* (db: Db, member: LabelMember, rows: string) {
   yield* db.run(`create or replace temp table unusable as ${rows}`)
   if ((yield* countRows(db, "from unusable")) === 0) return

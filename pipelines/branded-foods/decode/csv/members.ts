@@ -6,13 +6,14 @@
 /** How a column is read: with a type, or as a text that is checked. The functions return SQL for a field of the file. */
 export interface CsvColumn {
   readonly header: string
+  /** Whether a file without the column is unreadable. */
   readonly isRequired: boolean
   readonly type: string
   readonly typed: (raw: string) => string
   readonly checked: (raw: string) => string
   /** The type in the table, if it differs from `type`. */
   readonly stagedType?: string
-  /** What the field must be, if its row is unusable otherwise. `required` fields must also be present. */
+  /** What the field must be, or else its row is unusable. If `required`, it must also be present. */
   readonly must?: { readonly be: string; readonly required: boolean }
 }
 

@@ -18,10 +18,11 @@ export class RecordsMissing extends Schema.TaggedError<RecordsMissing>()("Record
   file: Schema.String,
   found: Schema.Int,
   stated: Schema.Int,
-  of: Schema.String
+  /** The file whose count was compared. */
+  counted: Schema.String
 }) {
   override get message() {
-    const stated = this.of === this.file ? `${this.stated}` : `${this.stated} for ${this.of}`
+    const stated = this.counted === this.file ? `${this.stated}` : `${this.stated} for ${this.counted}`
     return `${this.file} has ${this.found} records, and ${countsFile} declares ${stated}: it may have been cut off between two records. Unpack the release again, or load it as it is with --accept-shrinkage.`
   }
 }
@@ -46,6 +47,6 @@ export const findMissingRecords = (counts: ReadonlyMap<string, number>, member: 
   const comparedWith = member === "food" ? "branded_food" : member
   const stated = counts.get(comparedWith) ?? 0
   return 100 * (stated - found) > maxPercentMissing * stated
-    ? new RecordsMissing({ file: `${member}.csv`, found, stated, of: `${comparedWith}.csv` })
+    ? new RecordsMissing({ file: `${member}.csv`, found, stated, counted: `${comparedWith}.csv` })
     : undefined
 }

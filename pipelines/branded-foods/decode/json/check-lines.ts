@@ -36,9 +36,9 @@ async function* readLines(file: string): AsyncGenerator<Buffer, void, undefined>
 
 /** The reject of a line: the line number that the cutter added, and the original record. */
 const makeReject = (bytes: Buffer, reason: string): FoodReject => {
-  const rest = bytes.indexOf(",")
+  const comma = bytes.indexOf(",")
   const line = Number.parseInt(bytes.toString("latin1", '{"line":'.length, 24), 10)
-  const start = bytes.subarray(rest + 1, rest + 1 + payloadBytes)
+  const start = bytes.subarray(comma + 1, comma + 1 + payloadBytes)
   return { line, reason, payload: shortenPayload(Buffer.concat([Buffer.from("{"), start])) }
 }
 
@@ -72,7 +72,7 @@ const findProblem = (bytes: Buffer): string | undefined => {
   }
 }
 
-/** Rejects per batch: even a chunk of nothing but rejects is reported in batches. */
+/** Rejects per batch: even a chunk without any good line is reported in batches. */
 const maxRejects = 1000
 
 async function* checkFile(file: string): AsyncGenerator<ReadonlyArray<FoodReject>, void, undefined> {

@@ -38,9 +38,9 @@ export const makeCutter = (file: string, maxRecordBytes = defaultMaxRecordBytes)
     if (tail.length < maxHeadBytes) tail += piece.toString("utf8", from, Math.min(piece.length, from + maxHeadBytes))
   }
 
-  const readHead = (piece: Buffer, isComplete = false) => {
+  const readHead = (piece: Buffer, isAtEnd = false) => {
     head = Buffer.concat([head, piece])
-    const length = findHead(head.subarray(0, maxHeadBytes), isComplete)
+    const length = findHead(head.subarray(0, maxHeadBytes), isAtEnd)
     if (typeof length === "string") throw fail(length)
     if (length === undefined) return
     position.line += head.toString("latin1", 0, length).split("\n").length - 1
@@ -55,7 +55,7 @@ export const makeCutter = (file: string, maxRecordBytes = defaultMaxRecordBytes)
     cut.finish()
   }
 
-  /** The last record, the end of the list, both, or something broken. A broken record before the end looks truncated. */
+  /** Reads a line without a comma at its end: the last record, the end of the list, both, or something broken. */
   const readLastLine = (bytes: Buffer, from: number, to: number) => {
     let at = from
     while (at < to) {

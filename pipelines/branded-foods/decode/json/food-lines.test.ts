@@ -55,11 +55,11 @@ layer(NodeServices.layer)("the records of a JSON release, in pieces of any size"
     ["end with one comma too many", `{"BrandedFoods": [\n${a},\n${b},\n]}`, 2, 3],
     ["are all on one line", `{"BrandedFoods":[${a},${b}]}`, 1, 1],
     ["are two on a line", `{"BrandedFoods":[\n${a}, ${b}\n]}`, 2, 2]
-  ] as const)("reads records that %s", ([, text, ofA, ofB]) =>
+  ] as const)("reads records that %s", ([, text, lineOfA, lineOfB]) =>
     Effect.gen(function* () {
       for (const size of sizes) {
         const { lines, rejects } = yield* cut(text, size)
-        assert.deepStrictEqual(lines, [numbered(a, ofA), numbered(b, ofB)], `pieces of ${size}`)
+        assert.deepStrictEqual(lines, [numbered(a, lineOfA), numbered(b, lineOfB)], `pieces of ${size}`)
         assert.deepStrictEqual(rejects, [])
       }
     })

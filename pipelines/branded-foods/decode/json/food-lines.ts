@@ -32,7 +32,7 @@ interface ChunkOptions {
 
 const writeBytes = 4 << 20
 
-/** Rejects per chunk: even a file of nothing but rejects is reported in parts. */
+/** Rejects per chunk: even a file without any good record is reported in parts. */
 const maxRejects = 1000
 
 async function* cutChunks(list: FoodList, options: ChunkOptions, files: Set<string>) {
@@ -41,17 +41,17 @@ async function* cutChunks(list: FoodList, options: ChunkOptions, files: Set<stri
   const begin = async (number: number) => {
     const file = join(folder, `foods-${String(number).padStart(5, "0")}.ndjson`)
     files.add(file)
-    return { number, file, bytes: 0, recordsBefore: cut.recordCount(), to: await open(file, "wx") }
+    return { number, file, bytes: 0, recordsBefore: cut.recordCount(), handle: await open(file, "wx") }
   }
   let chunk = await begin(1)
   const flush = async () => {
-    await writeAll(chunk.to, cut.lines())
+    await writeAll(chunk.handle, cut.lines())
     chunk.bytes += cut.lineBytes()
     cut.removeLines()
   }
   const finish = async (): Promise<Chunk> => {
     await flush()
-    await chunk.to.close()
+    await chunk.handle.close()
     return { file: chunk.file, records: cut.recordCount() - chunk.recordsBefore, rejects: cut.takeRejects() }
   }
   try {
@@ -65,7 +65,7 @@ async function* cutChunks(list: FoodList, options: ChunkOptions, files: Set<stri
     end()
     yield await finish()
   } finally {
-    await chunk.to.close() // closing it twice does no harm
+    await chunk.handle.close() // closing it twice does no harm
   }
 }
 
@@ -94,7 +94,8 @@ export const cutFoods = Effect.fn("Foods.cut")(function* <E, R>(
       counts.rejects += chunk.rejects.length
       return Effect.andThen(use(chunk), remove(chunk.file))
     }),
-    Effect.ensuring(Effect.ignore(Effect.suspend(() => Effect.forEach([...files], remove)))) // the run removes their folder
+    // a failure does no harm: the run removes the folder
+    Effect.ensuring(Effect.ignore(Effect.suspend(() => Effect.forEach([...files], remove))))
   )
   return counts
 })

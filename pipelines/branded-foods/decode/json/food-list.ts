@@ -40,16 +40,16 @@ const quote = (text: string) =>
   JSON.stringify(text.length > maxQuotedLength ? `${text.slice(0, maxQuotedLength)}…` : text)
 
 /** The length of the head in bytes; undefined if more bytes are needed; the problem as a text if it is not a head. */
-export const findHead = (start: Buffer, isAll: boolean): number | string | undefined => {
+export const findHead = (start: Buffer, isAtEnd: boolean): number | string | undefined => {
   const text = start.toString("latin1") // one character per byte: a BOM is three of them
   const head = /^(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\[/.exec(text)
   if (head !== null && head[1] === listKey) return head[0].length
   const key = /^(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\S/.exec(text)?.[1]
   if (key === listKey) return `"${listKey}" is not a list`
   if (key !== undefined) return `it begins with ${quote(key)}, and a release of branded foods with "${listKey}"`
-  if (text.trim() === "" && isAll) return "the file is empty"
+  if (text.trim() === "" && isAtEnd) return "the file is empty"
   const mayBeHead = /^(?:\xef|\xef\xbb|(?:\xef\xbb\xbf)?\s*(\{\s*("[^"\\]*("\s*(:\s*)?)?)?)?)$/.test(text)
-  if (!isAll && text.length < (mayBeHead ? maxHeadBytes : maxQuotedLength)) return undefined
+  if (!isAtEnd && text.length < (mayBeHead ? maxHeadBytes : maxQuotedLength)) return undefined
   return mayBeHead
     ? `it was cut off before its first record`
     : `it begins with ${quote(text)}, not with {"${listKey}": [`

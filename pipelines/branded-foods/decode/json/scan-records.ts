@@ -54,6 +54,7 @@ export const makeScanner = (cut: CutLines, position: { line: number }, maxRecord
   let hasEnded = false
   /** True after a broken record, until the next record begins. */
   let isLost = false
+  /** Text on the current line that belongs to no record. */
   let stray: Array<Buffer> | undefined
 
   const start = () => {

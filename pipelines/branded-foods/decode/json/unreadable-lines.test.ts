@@ -6,11 +6,11 @@ import { removeUnreadableLines } from "./check-lines.ts"
 import { readChunk } from "./keys.ts"
 
 const foodAt = (line: number) => `{"line":${line},"fdcId":${line},"description":"FOOD ${line}"}`
-const twiceAt = (line: number) => `{"line":${line},"footnote":"${line}","footnote":"B"}`
+const duplicateKeyAt = (line: number) => `{"line":${line},"footnote":"${line}","footnote":"B"}`
 
 /** A chunk of nine foods from line 2 on; those at `lines` have a duplicate key. */
 const chunkWith = (lines: ReadonlyArray<number>) =>
-  [2, 3, 4, 5, 6, 7, 8, 9, 10].map((line) => (lines.includes(line) ? twiceAt(line) : foodAt(line)))
+  [2, 3, 4, 5, 6, 7, 8, 9, 10].map((line) => (lines.includes(line) ? duplicateKeyAt(line) : foodAt(line)))
 
 const Read = Schema.Struct({ line: Schema.Int })
 
@@ -41,13 +41,13 @@ layer(services)("records that only DuckDB cannot read", (it) => {
     Effect.gen(function* () {
       const chunk = chunkWith(lines)
       const { remaining, read, rejects } = yield* removeLines(chunk)
-      const stated = (line: number) => `{"footnote":"${line}","footnote":"B"}`
+      const recordAt = (line: number) => `{"footnote":"${line}","footnote":"B"}`
       assert.deepStrictEqual(
         rejects,
         lines.map((line) => ({
           line,
-          reason: `DuckDB cannot read the record: Object ${stated(line)} has duplicate key "footnote"`,
-          payload: stated(line)
+          reason: `DuckDB cannot read the record: Object ${recordAt(line)} has duplicate key "footnote"`,
+          payload: recordAt(line)
         }))
       )
       const others = chunk.filter((_, index) => !lines.some((line) => line === index + 2))

@@ -1,4 +1,4 @@
-/** Cells of a Shopify product export: what a column says of a product or a variant, one column at a time. */
+/** How each column of a Shopify product export is read. */
 import { assert, describe, it } from "@effect/vitest"
 import { aProduct, aVariant, type Cells, read } from "@larder/test/support/pipelines/shopify-csv-rows.ts"
 
@@ -28,7 +28,7 @@ describe("whether a variant is available", () => {
   it.each([
     ["is true with some in stock", {}, true],
     ["is false with none in stock", { "Variant Inventory Qty": "0" }, false],
-    ["is false with fewer than none in stock", { "Variant Inventory Qty": "-2" }, false],
+    ["is false with a negative stock", { "Variant Inventory Qty": "-2" }, false],
     [
       "is true when selling continues without stock",
       { "Variant Inventory Qty": "0", "Variant Inventory Policy": "continue" },
@@ -81,8 +81,8 @@ describe("cells of a variant", () => {
       ["a", "b", ""],
       ["a", "", ""]
     ]
-    const rows = values.map(([one = "", two = "", three = ""]) =>
-      aVariant({ "Option1 Value": one, "Option2 Value": two, "Option3 Value": three })
+    const rows = values.map(([option1 = "", option2 = "", option3 = ""]) =>
+      aVariant({ "Option1 Value": option1, "Option2 Value": option2, "Option3 Value": option3 })
     )
     const { variants } = await read(aProduct(), ...rows)
     assert.strictEqual(new Set(variants.map(({ native_id }) => native_id)).size, 7)
@@ -114,7 +114,7 @@ describe("the category that a product states", () => {
   })
 
   it.each(["Uncategorized", "Sprzęt sportowy", "0"])(
-    "is Shopify's when Google's is %j, which is no category",
+    "is Shopify's when Google's is %j, which is not a category",
     async (google) => {
       const changes = { "Google Shopping / Google Product Category": google, "Product Category": "Furniture > Beds" }
       assert.strictEqual((await productWith(changes))?.stated_category, "Furniture > Beds")
@@ -125,7 +125,7 @@ describe("the category that a product states", () => {
     assert.isNull((await productWith({ "Product Category": category }))?.stated_category)
   })
 
-  it("is the standardized product type in older exports, beside a custom type", async () => {
+  it("is the standardized product type in older exports, next to a custom type", async () => {
     const { products } = await read({
       Handle: "a",
       Title: "A",

@@ -1,4 +1,4 @@
-/** Shopify product exports as files: records and files that cannot be read, other dress, and any size. */
+/** Shopify product exports as files: unreadable records and files, other formats, and any size. */
 import { assert, describe, it } from "@effect/vitest"
 import { bytesOf, manyRows, readOneBatch, readWhole } from "@larder/test/support/pipelines/file-feeds.ts"
 import { csvHeader as header, csvRow as row } from "@larder/test/support/pipelines/large-feeds.ts"

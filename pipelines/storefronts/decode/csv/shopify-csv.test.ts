@@ -1,4 +1,4 @@
-/** Records of a Shopify product export: which are products, variants and pictures, and where they stand. */
+/** Records of a Shopify product export: the products, variants and pictures in them, and their positions. */
 import { assert, describe, it } from "@effect/vitest"
 import { aProduct, aVariant, read } from "@larder/test/support/pipelines/shopify-csv-rows.ts"
 

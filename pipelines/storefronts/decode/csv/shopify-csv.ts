@@ -1,7 +1,7 @@
 /**
  * Reads a product export of Shopify, in both layouts: the classic one (`Handle`, `Variant Price`) and the new template
  * (`URL handle`, `Price`). A record contains a product, a variant and a picture, or any of them. The records of a
- * product share its handle and may be far apart. Only the first one has a title and says whether the product is
+ * product share its handle and may be far apart. Only the first one has a title and states whether the product is
  * published.
  *
  * Positions are lines of the file; the header is line 1. The export has neither currencies nor times.

@@ -76,7 +76,7 @@ describe("unbalanced quotes", () => {
     assert.isNull(found[1]?.problem)
   })
 
-  it("reject only the record to which they join several lines", async () => {
+  it("reject only the record that they make of several lines", async () => {
     const { cells, found, problem } = await read('a,b,c\n1,"open,3\n4,"x",6\n7,8,9\n')
     assert.deepStrictEqual(
       [found[1]?.line, found[1]?.problem],

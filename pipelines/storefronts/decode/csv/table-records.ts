@@ -18,7 +18,7 @@ export interface TableRecord {
 }
 
 /** Shopify allows descriptions of 512 KB. */
-const maxRecord = 1_000_000
+const maxRecordLength = 1_000_000
 
 const separators = ["\t", ",", ";", "|"]
 
@@ -40,7 +40,7 @@ interface Parsed {
 type Quotes = "balanced" | "unbalanced" | "open"
 type Stop = "end" | "open quote" | "truncated"
 
-/** Characters that are searched for the end of a quoted cell. */
+/** How many characters are searched for the end of a quoted cell. */
 const maxQuotedCell = 16_384
 
 interface TabRecord {
@@ -117,20 +117,20 @@ class TableText {
   ): { readonly records: ReadonlyArray<TableRecord>; readonly problem: string | null } {
     this.#text += piece
     const records: Array<TableRecord> = []
-    if (!this.#findFormat(isLast)) return { records, problem: this.#isTooLong() ? this.#unclosed() : null }
+    if (!this.#findFormat(isLast)) return { records, problem: this.#isTooLong() ? this.#describeUnclosed() : null }
     const stop = this.#separator === "\t" ? this.#takeLines(records, isLast) : this.#takeRecords(records, isLast)
     if (stop === "truncated") return { records, problem: `The file ends within line ${this.#line}: it is cut off.` }
-    return { records, problem: stop === "open quote" || this.#isTooLong() ? this.#unclosed() : null }
+    return { records, problem: stop === "open quote" || this.#isTooLong() ? this.#describeUnclosed() : null }
   }
 
   #isTooLong() {
-    return this.#text.length > maxRecord
+    return this.#text.length > maxRecordLength
   }
 
-  #unclosed() {
+  #describeUnclosed() {
     const record = `The record that begins in line ${this.#line}`
     return this.#isTooLong()
-      ? `${record} is longer than ${maxRecord} characters: a quote in it is not closed, or this is not a table.`
+      ? `${record} is longer than ${maxRecordLength} characters: a quote in it is not closed, or this is not a table.`
       : `${record} does not end: a quote in it is not closed, or the file is cut off.`
   }
 
@@ -142,7 +142,7 @@ class TableText {
     this.#line += blank.split(/\r\n|[\r\n]/).length - 1
     const end = this.#text.search(/\n|\r(?=[^\n])/)
     if (end === -1 && !isLast) return false
-    // Excel writes the separator in a first line of its own
+    // Excel writes the separator in a separate first line
     const separatorLine = /^"?sep=(.)"?[^\S\r\n]*(?:\r\n|[\r\n])/i.exec(this.#text)
     if (separatorLine !== null) {
       this.#separator = separatorLine[1]
@@ -172,7 +172,7 @@ class TableText {
     return "end"
   }
 
-  /** Takes whole records off the text, until none is left or one cannot be taken. */
+  /** Removes whole records from the text, until none is left, or one is incomplete or cannot be read. */
   #takeRecords(records: Array<TableRecord>, isLast: boolean): Stop {
     const text = this.#text
     let at = 0
@@ -182,7 +182,7 @@ class TableText {
       newline: this.#newline,
       step: ({ data: [cells = []], errors, meta: { cursor } }: Parsed) => {
         const raw = text.slice(at, cursor)
-        const quotes = this.#judgeQuotes(cells, raw, errors)
+        const quotes = this.#classifyQuotes(cells, raw, errors)
         if (quotes === "open") stop = "open quote"
         else if (this.#isTruncated(cells, raw)) stop = "truncated"
         if (stop !== "end") return parser.abort()
@@ -197,7 +197,7 @@ class TableText {
   }
 
   /** An undoubled quote inside a quoted cell is harmless if the record still ends with its line and has all cells. */
-  #judgeQuotes(cells: ReadonlyArray<string>, raw: string, errors: Parsed["errors"]): Quotes {
+  #classifyQuotes(cells: ReadonlyArray<string>, raw: string, errors: Parsed["errors"]): Quotes {
     if (errors.length === 0) return "balanced"
     if (errors.some(({ code }) => code === "MissingQuotes")) return "open"
     const end = raw.indexOf(this.#newline)

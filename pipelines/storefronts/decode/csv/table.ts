@@ -1,6 +1,4 @@
-/**
- * Reads the rows of a table by the names of its columns: files differ in which columns they have, and in which order.
- */
+/** Reads the rows of a table by the names of its columns, because files have different columns in different orders. */
 import type { BatchBuilder, Identify, ParsedRow } from "../batch-builder.ts"
 import { FeedUnreadable, UnusableRow } from "../feed.ts"
 import type { FeedStats } from "../typed-fields.ts"

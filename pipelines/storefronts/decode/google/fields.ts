@@ -41,9 +41,9 @@ const readValue = (name: FieldName, element: ItemElement, isWellFormed: boolean)
   throw new UnusableRow(`its ${element.name} contains <${innerNames[0]}>: perhaps a "<" in it is not escaped`)
 }
 
-/** Atom also has links to other resources. */
-const isItemLink = ({ attributes, name }: ItemElement) =>
-  name !== "link" || attributes.rel === undefined || attributes.rel === "alternate"
+/** Atom also has links to other resources than the item. */
+const isOtherLink = ({ attributes, name }: ItemElement) =>
+  name === "link" && attributes.rel !== undefined && attributes.rel !== "alternate"
 
 const knownNames = new Map<string, FieldName>(fieldNames.map((name) => [name, name]))
 
@@ -65,19 +65,19 @@ export const readFields = (
   item: string,
   prefixes: ReadonlySet<string>
 ): { readonly fields: FieldValues; readonly isWellFormed: boolean } => {
-  const fieldName = (elementName: string): FieldName | undefined => {
+  const findFieldName = (elementName: string): FieldName | undefined => {
     const [prefix = "", name] = elementName.split(":", 2)
     if (name === undefined) return knownNames.get(prefix)
     return prefixes.has(prefix) ? knownNames.get(name) : undefined
   }
   const isWellFormed = checkWellFormed(item)
   const elements = parseElements(item, isWellFormed)
-  if (!isWellFormed) rejectSwallowedFields(elements, (elementName) => fieldName(elementName) !== undefined)
+  if (!isWellFormed) rejectSwallowedFields(elements, (elementName) => findFieldName(elementName) !== undefined)
   const google = new Map<FieldName, Array<string>>()
   const plain = new Map<FieldName, Array<string>>()
   for (const element of elements) {
-    const name = fieldName(element.name)
-    if (name === undefined || !isItemLink(element)) continue
+    const name = findFieldName(element.name)
+    if (name === undefined || isOtherLink(element)) continue
     const value = readValue(name, element, isWellFormed)
     if (value.trim() === "") continue
     const fields = element.name.includes(":") ? google : plain

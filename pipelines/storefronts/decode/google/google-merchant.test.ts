@@ -14,7 +14,7 @@ const variantWith = async (changes: Readonly<Record<string, string | null>>) =>
 const productWith = async (changes: Readonly<Record<string, string | null>>) =>
   (await read(anItem(changes))).products[0]
 
-const asExpected = {
+const expectedRows = {
   rows: ["L-1"],
   products: [
     {
@@ -62,23 +62,23 @@ const asExpected = {
 
 describe("an item of a feed for Google", () => {
   it("becomes a product with one variant", async () => {
-    assert.deepStrictEqual(await read(anItem()), asExpected)
+    assert.deepStrictEqual(await read(anItem()), expectedRows)
   })
 
   it("returns the same rows in Atom, without Google's prefix, and with another one", async () => {
     const inner = anItem().replace(/<\/?item>/g, "")
     const atom = `<feed xmlns="http://www.w3.org/2005/Atom"><entry>${inner}</entry></feed>`
-    assert.deepStrictEqual(await readWhole(readGoogleMerchant, atom), asExpected)
+    assert.deepStrictEqual(await readWhole(readGoogleMerchant, atom), expectedRows)
     const plain = `<products><product>${inner.replaceAll("g:", "")}</product></products>`
-    assert.deepStrictEqual(await readWhole(readGoogleMerchant, plain), asExpected)
+    assert.deepStrictEqual(await readWhole(readGoogleMerchant, plain), expectedRows)
     const other = `<rss xmlns:M='http://base.google.com/ns/1.0'><item>${inner.replaceAll("g:", "M:")}</item></rss>`
-    assert.deepStrictEqual(await readWhole(readGoogleMerchant, other), asExpected)
+    assert.deepStrictEqual(await readWhole(readGoogleMerchant, other), expectedRows)
   })
 
   it("returns the same rows with CDATA, comments, CRLF, no-break spaces and a byte order mark", async () => {
     const inner = anItem({ "g:title": "<![CDATA[Lentils &amp; Co]]>", "g:brand": " Pulse<!-- </item> -->\n" })
     const text = `\uFEFF${feedOf(inner)}`.replaceAll("\n  ", "\r\n\u00a0\u00a0")
-    assert.deepStrictEqual(await readWhole(readGoogleMerchant, text), asExpected)
+    assert.deepStrictEqual(await readWhole(readGoogleMerchant, text), expectedRows)
   })
 
   it("keeps a bare < in its title, and its price", async () => {
@@ -303,7 +303,7 @@ describe("a table for Google", () => {
     )
   })
 
-  it("may have commas, and prices with a currency beside those of shipping", async () => {
+  it("may have commas, and prices with a currency next to those of shipping", async () => {
     const text = "id,title,price,sale_price,shipping\n1,Fan,200 AED,150 AED,AE:::0 AED\n2,,1,,\n"
     const { rejects, variants } = await readWhole(readGoogleMerchant, `\n${text}`, "USD")
     assert.deepInclude(variants[0], { native_id: "1", price: "150", compare_at_price: "200", currency: "AED" })

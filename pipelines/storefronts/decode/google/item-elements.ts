@@ -1,5 +1,6 @@
 /**
- * Reads the elements of one item, even if it is not well-formed: sax treats a `<` that begins no tag as text if it can.
+ * Reads the elements of one item, even if it is not well-formed: if it can, sax reads a `<` that does not begin a tag as
+ * text.
  */
 import sax from "sax"
 import { UnusableRow } from "../feed.ts"
@@ -40,9 +41,9 @@ export const checkWellFormed = (text: string): boolean => {
     tag.lastIndex = at
     const match = tag.exec(text)
     if (match === null) return false
-    const [, closing, name = "", alone] = match
+    const [, closing, name = "", selfClosing] = match
     if (closing === "/" && open.pop() !== name.toLowerCase()) return false
-    if (closing === "" && alone === "") open.push(name.toLowerCase())
+    if (closing === "" && selfClosing === "") open.push(name.toLowerCase())
     if (open.length > maxLevels) throw tooDeep()
     at = tag.lastIndex
   }

@@ -6,7 +6,10 @@ export interface Money {
   readonly currency: string | null
 }
 
-/** The last of comma and point is the decimal separator; a comma alone, too, unless groups of three digits follow. */
+/**
+ * The last comma or point is the decimal separator if there are both. A comma alone is one, unless groups of three
+ * digits follow it.
+ */
 const normalizeSeparators = (digits: string): string => {
   const text = digits.replace(/[\s'’]/g, "")
   const comma = text.lastIndexOf(",")

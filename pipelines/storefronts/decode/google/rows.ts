@@ -1,12 +1,11 @@
 /**
- * Converts an item of a Google feed to a variant of the product that `item_group_id` names, or of a product of its own.
- * Parses its prices, availability, weight and category, the handle in its link, and its pictures. Items of one group
- * may be far apart. Each becomes a row of the whole product, and SQL uses the first of these rows.
+ * Converts an item of a Google feed to a variant of the product that `item_group_id` names, or to a product with one
+ * variant. Parses its prices, availability, weight and category, the handle in its link, and its pictures. Items of one
+ * group may be far apart. Each becomes a row of the whole product, and SQL uses the first of these rows.
  *
  * `sale_price_effective_date` is ignored: a sale price always applies, because reading the same feed again later must
  * give the same rows. `condition`, `mpn` and custom labels are left out.
  */
-
 import { pickStatement, readStatement } from "../../normalise/category/taxonomy.ts"
 import type { Identify } from "../batch-builder.ts"
 import { type FeedImage, type FeedProduct, type FeedVariant, UnusableRow } from "../feed.ts"

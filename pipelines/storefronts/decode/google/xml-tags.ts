@@ -22,15 +22,15 @@ export const findTagEnd = (text: string, from: number): number => {
   return -1
 }
 
-/** The offset after the DOCTYPE at `from`, whatever it declares. -1 if more text is needed. */
+/** The offset after the DOCTYPE at `from` and its declarations. -1 if more text is needed. */
 export const findDoctypeEnd = (text: string, from: number): number => {
   const parts = /<!--[\s\S]*?-->|"[^"]*"|'[^']*'|[[\]>]|<!--|["']/g
   parts.lastIndex = from + 2
-  let isSubset = false
+  let isInSubset = false
   for (let part = parts.exec(text); part !== null; part = parts.exec(text)) {
     const [found] = part
-    if (found === ">" && !isSubset) return part.index + 1
-    if (found === "[" || found === "]") isSubset = found === "["
+    if (found === ">" && !isInSubset) return part.index + 1
+    if (found === "[" || found === "]") isInSubset = found === "["
     if (found === "<!--" || found === '"' || found === "'") return -1
   }
   return -1

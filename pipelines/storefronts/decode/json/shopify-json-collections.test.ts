@@ -1,4 +1,4 @@
-/** What a Shopify storefront says beside its products: its collections, their members, and itself. */
+/** Collections of a Shopify storefront, their members, and the facts that a shop states about itself. */
 import { assert, describe, it } from "@effect/vitest"
 import { describeRejection, type Fields, responseTime } from "@larder/test/support/pipelines/shopify-responses.ts"
 import { readCollections, readMembers, readMeta } from "./shopify-json.ts"

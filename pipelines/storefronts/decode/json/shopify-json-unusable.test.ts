@@ -1,4 +1,4 @@
-/** What a Shopify storefront answers and cannot be used: single products, and answers that are no page of products. */
+/** Unusable responses of a Shopify storefront: single products, and responses that are not a page of products. */
 import { assert, describe, it } from "@effect/vitest"
 import {
   anImage,

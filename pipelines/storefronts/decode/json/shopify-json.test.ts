@@ -117,8 +117,8 @@ describe("a page of products", () => {
   })
 
   it("has null for a field that is empty", () => {
-    const silent = { body_html: null, vendor: "", product_type: " ", handle: null, published_at: null, created_at: "" }
-    const { body_text, vendor, product_type, handle, published_at, created_at } = firstProduct(silent) ?? assert.fail()
+    const empty = { body_html: null, vendor: "", product_type: " ", handle: null, published_at: null, created_at: "" }
+    const { body_text, vendor, product_type, handle, published_at, created_at } = firstProduct(empty) ?? assert.fail()
     assert.deepStrictEqual(
       [body_text, vendor, product_type, handle, published_at, created_at],
       [null, null, null, null, null, null]
@@ -161,7 +161,7 @@ describe("variants", () => {
     )
   })
 
-  it("are neither available nor sold out when the shop does not say", () => {
+  it("are neither available nor sold out when the shop does not state it", () => {
     assert.isNull(firstVariant({ available: undefined })?.available)
     assert.isFalse(firstVariant({ available: false })?.available)
   })

@@ -58,7 +58,7 @@ export const readMembers = (response: string, collectionNativeId: string, offset
 /** If all `updated_at` of a page lie within this span, they are the time of the response, not of changes. */
 const responseSpan = 60_000
 
-const isTimeOfResponse = (times: ReadonlyArray<string | null>) => {
+const areTimesOfResponse = (times: ReadonlyArray<string | null>) => {
   const instants = times.filter((time) => time !== null).map(Date.parse)
   return instants.length > 0 && Math.max(...instants) - Math.min(...instants) < responseSpan
 }
@@ -75,7 +75,7 @@ const readImage = (value: unknown, stats: FeedStats): FeedCollection["image"] =>
 
 export const readCollections = (response: string, stats = new FeedStats()): FeedPage => {
   const entries = readEntries(response, "collections", isAdminCollection)
-  const isResponse = isTimeOfResponse(
+  const areResponseTimes = areTimesOfResponse(
     pickObjects(entries.entries).map((collection) => parseTime(collection.updated_at))
   )
   const page = readFeedPage(entries, stats, (collection, native_id) => {
@@ -91,7 +91,7 @@ export const readCollections = (response: string, stats = new FeedStats()): Feed
         description: fields.read("description", collection.description, types.body),
         image: readImage(collection.image, stats),
         published_at: fields.read("published_at", collection.published_at, types.time),
-        updated_at: isResponse ? null : updated_at
+        updated_at: areResponseTimes ? null : updated_at
       }
     }
   })

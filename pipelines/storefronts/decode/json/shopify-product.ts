@@ -13,7 +13,7 @@ const dropPlaceholder = (option: string | null) => (option === "Default Title" ?
 
 /** Pictures in the order of their positions, and for each variant the first picture that names it. */
 const readPictures = (product: JsonObject, product_native_id: string, stats: FeedStats) => {
-  const ofVariant = new Map<string, string>()
+  const srcByVariant = new Map<string, string>()
   const images: Array<FeedImage> = []
   for (const [index, image] of new Fields(stats).readObjects("images", product.images).entries()) {
     const fields = new Fields(stats, "picture", index + 1)
@@ -26,10 +26,10 @@ const readPictures = (product: JsonObject, product_native_id: string, stats: Fee
     images.push({ product_native_id, position, src, width, height })
     for (const variantId of variants) {
       const variant = fields.read("variant_ids", variantId, types.id)
-      if (variant !== null && !ofVariant.has(variant)) ofVariant.set(variant, src)
+      if (variant !== null && !srcByVariant.has(variant)) srcByVariant.set(variant, src)
     }
   }
-  return { images: images.sort((a, b) => a.position - b.position), ofVariant }
+  return { images: images.sort((a, b) => a.position - b.position), srcByVariant }
 }
 
 /** Tags come as a list, or as a text with commas; each is kept once. */
@@ -73,7 +73,7 @@ const readVariants = (product: JsonObject, product_native_id: string, stats: Fee
   )
 }
 
-/** A price of 0 beside one above 0 means "no price yet"; if all are 0, it is a price. */
+/** A price of 0 next to one above 0 means "no price yet"; if all are 0, it is a price. */
 const removeZeroPrices = (variants: ReadonlyArray<FeedVariant>): ReadonlyArray<FeedVariant> =>
   variants.some(({ price }) => price !== null && price !== "0")
     ? variants.map((variant) => (variant.price === "0" ? { ...variant, price: null, compare_at_price: null } : variant))
@@ -83,7 +83,7 @@ export const readProduct = (product: JsonObject, native_id: string, stats: FeedS
   const fields = new Fields(stats)
   const title = fields.read("title", product.title, types.text)
   if (title === null) throw new UnusableRow("it has no title")
-  const { images, ofVariant } = readPictures(product, native_id, stats)
+  const { images, srcByVariant } = readPictures(product, native_id, stats)
   return {
     product: {
       native_id,
@@ -99,7 +99,7 @@ export const readProduct = (product: JsonObject, native_id: string, stats: FeedS
       is_published: true
     },
     variants: readVariants(product, native_id, stats).map((variant) =>
-      variant.image_src === null ? { ...variant, image_src: ofVariant.get(variant.native_id) ?? null } : variant
+      variant.image_src === null ? { ...variant, image_src: srcByVariant.get(variant.native_id) ?? null } : variant
     ),
     images
   }

@@ -152,7 +152,7 @@ describe("a page of WooCommerce products", () => {
   })
 
   it.each(["status", "date_created", "catalog_visibility", "regular_price"])(
-    "is refused as one of the REST API for administrators when an entry has %s",
+    "is rejected as one of the REST API for administrators when an entry has %s",
     (key) => {
       const entry = { id: 1, name: "Wire", price: "5", [key]: "x" }
       assert.throws(() => read(aProduct(), entry), UnexpectedResponse, /the REST API wc\/v3 of WooCommerce, .*number 2/)

@@ -11,12 +11,12 @@
  * `labels-of-public-feeds.csv` has labels of unseen stores, with the addresses of their feeds; `README.md` has figures.
  */
 import { readFileSync } from "node:fs"
-import { sampleStores, samplesAreHere } from "@larder/test/support/pipelines/recorded-products.ts"
+import { hasSamples, sampleStores } from "@larder/test/support/pipelines/recorded-products.ts"
 import Papa from "papaparse"
 import { describe, expect, it } from "vitest"
 import { classify } from "./classify.ts"
 import { surveyStore } from "./survey.ts"
-import { allNodes } from "./taxonomy.ts"
+import { listNodes } from "./taxonomy.ts"
 
 interface Label {
   readonly store: string
@@ -95,12 +95,12 @@ const ofRealProducts = () => {
 
 describe("top levels of real products", () => {
   it("are labelled with top levels of the taxonomy", () => {
-    const tops = new Set([...allNodes()].map(({ category }) => category))
+    const tops = new Set([...listNodes()].map(({ category }) => category))
     const given = [...labels, ...rowsOf<Label>("labels-of-public-feeds.csv")].map(({ category }) => category)
     expect(given.filter((category) => !tops.has(category))).toEqual([])
     expect(given.length).toBe(1228)
   })
 
-  if (samplesAreHere) ofRealProducts()
-  else it("are not judged here: the recordings are absent", () => {})
+  if (hasSamples) ofRealProducts()
+  else it("are not compared: the recordings are absent", () => {})
 })

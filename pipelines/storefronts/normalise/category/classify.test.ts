@@ -92,18 +92,15 @@ describe("the order of the evidence", () => {
     ["an id", "187", "apparel_and_accessories/shoes"],
     ["a path", "Apparel & Accessories > Shoes", "apparel_and_accessories/shoes"],
     ["a top level", "Electronics", "electronics/uncategorized"]
-  ])(
-    "prefers %s that is stated to a type, a title and tags that say something else",
-    (_, stated_category, expected) => {
-      const others = { stated_category, product_type: "Table lamps", tags: ["lamps"] }
-      expect(placeOf("Table lamp", others)).toBe(expected)
-      const store = storeOf(Array.from({ length: 30 }, () => product("Table lamp", others)))
-      expect(classify(product("Table lamp", others), store)).toMatchObject({
-        method: "stated",
-        evidence: stated_category
-      })
-    }
-  )
+  ])("prefers %s that is stated to another type, title and tags", (_, stated_category, expected) => {
+    const others = { stated_category, product_type: "Table lamps", tags: ["lamps"] }
+    expect(placeOf("Table lamp", others)).toBe(expected)
+    const store = storeOf(Array.from({ length: 30 }, () => product("Table lamp", others)))
+    expect(classify(product("Table lamp", others), store)).toMatchObject({
+      method: "stated",
+      evidence: stated_category
+    })
+  })
 
   it("reads the second level from a title that agrees with a stated top level", () => {
     expect(placeOf("Washing machine", { stated_category: "Home & Garden" })).toBe(
@@ -140,7 +137,7 @@ describe("the order of the evidence", () => {
 })
 
 describe("a product of a surveyed store", () => {
-  const times = (count: number, one: DescribedProduct) => Array.from({ length: count }, () => one)
+  const times = (count: number, product: DescribedProduct) => Array.from({ length: count }, () => product)
 
   it("places an unknown product in the category of most products of the store", () => {
     const store = storeOf([...times(9, product("Gold necklace pendant")), product("Candle"), product("Aurora")])

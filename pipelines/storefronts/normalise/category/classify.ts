@@ -1,11 +1,11 @@
 /**
  * Decides the category of a product, and the method that found it. The sources in order: the category that the feed
  * states, the product type, the head noun of the title, tags, collections, what the store mostly sells. A stated id or
- * path is always used, whatever the other sources say. Ambiguous words (`apple`, `lock`) and types as wide as `Electronics` come after more certain
+ * path is always used. Ambiguous words (`apple`, `lock`) and types as wide as `Electronics` come after more certain
  * sources.
  */
 import { type CategoryReading, readTitle, readType } from "./reading.ts"
-import { nowhere, type Place, readStatement, toPlace, uncategorized } from "./taxonomy.ts"
+import { noPlace, type Place, readStatement, toPlace, uncategorized } from "./taxonomy.ts"
 import { toPhraseKey } from "./words.ts"
 
 export interface DescribedProduct {
@@ -40,7 +40,7 @@ export interface StoreView {
   readonly prior: StorePrior | null
   /** Share of each top level among the confidently placed products; empty if there are fewer than 20 of them. */
   readonly shares: ReadonlyMap<string, number>
-  /** The type that every product of the store has. It therefore says little about any of them. */
+  /** The type that every product of the store has, which therefore distinguishes none of them. */
   readonly sharedType: string | null
 }
 
@@ -68,7 +68,7 @@ const confidences = {
 } as const
 
 /** Caches results for short texts that repeat (types, statements, tags). The cache is emptied when full. */
-const cached = <A>(read: (text: string) => A) => {
+const memoize = <A>(read: (text: string) => A) => {
   const results = new Map<string, { readonly result: A }>()
   return (text: string): A => {
     const before = results.get(text)
@@ -80,9 +80,9 @@ const cached = <A>(read: (text: string) => A) => {
   }
 }
 
-const readStatementCached = cached(readStatement)
-const readTypeCached = cached(readType)
-const toKeyCached = cached(toPhraseKey)
+const readStatementCached = memoize(readStatement)
+const readTypeCached = memoize(readType)
+const toKeyCached = memoize(toPhraseKey)
 
 /** Types, statements and tags without meaning, as folded by `toPhraseKey`. */
 const stopWords = new Set(
@@ -97,7 +97,7 @@ const isUsable = (type: string, { vendor, title }: DescribedProduct) => {
   return !stopWords.has(key) && (vendor === null || toKeyCached(vendor) !== key) && toKeyCached(title) !== key
 }
 
-/** The title without the leading vendor name, unless nothing else is left: `Apple` does not say what Apple sells. */
+/** The title without the leading vendor name, unless nothing else is left: `Apple` does not describe a product. */
 const removeVendor = ({ title, vendor }: DescribedProduct) => {
   const name = vendor?.trim().toLowerCase() ?? ""
   if (name === "" || !title.toLowerCase().startsWith(name)) return title
@@ -163,7 +163,7 @@ const refineSubCategory = (place: Classification, title: CategoryReading | undef
     ? { ...place, sub_category: title.sub_category }
     : place
 
-/** The meaning of each part of a product by itself, given what is known about the store. */
+/** What each part of a product indicates by itself, given what is known about the store. */
 const collectClues = (product: DescribedProduct, store: StoreView) => {
   const category = product.stated_category?.trim() ?? ""
   const isId = /^\d+$/.test(category)
@@ -171,7 +171,6 @@ const collectClues = (product: DescribedProduct, store: StoreView) => {
   const hasStatement = isId || !stopWords.has(toKeyCached(category))
   const statement = hasStatement ? readStatementCached(category) : undefined
   const type = product.product_type?.trim() ?? ""
-  // a type that all products of the store share says little about this one
   const isShared = type === store.sharedType
   return {
     statement,
@@ -181,7 +180,7 @@ const collectClues = (product: DescribedProduct, store: StoreView) => {
   }
 }
 
-const readProductType = cached((type: string): CategoryReading | undefined => {
+const readProductType = memoize((type: string): CategoryReading | undefined => {
   const statement = readStatement(type)
   if (statement?.kind === "path") return { ...statement, isStrong: true, evidence: type, others: [] }
   const reading = readType(type)
@@ -223,7 +222,7 @@ const decide = (
   }
   if (title) return classifyAs(title, "title", confidences.weakTitle, title.evidence)
   if (tags) return classifyAs(tags, "tags", confidences.weakTags, tags.evidence)
-  return { ...nowhere, method: "none", confidence: 0, evidence: null }
+  return { ...noPlace, method: "none", confidence: 0, evidence: null }
 }
 
 /** Without a view of its store, a product is classified by itself. */

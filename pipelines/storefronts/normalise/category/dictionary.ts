@@ -1,28 +1,28 @@
 /**
- * Maps words and phrases to places. They come from the lists in `words/`, one per language, which can be extended
- * (`words/en.txt` says how), and from the names in the taxonomy itself. The lists take precedence.
+ * Maps words and phrases to places. They come from the lists in `words/`, one per language, which can be extended (see
+ * `words/en.txt`), and from the names in the taxonomy itself. The lists take precedence.
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { BadLine } from "../../../run/files/hand-edited.ts"
-import { allNodes, findNode, type Place, toPlace } from "./taxonomy.ts"
+import { findNode, listNodes, type Place, toPlace } from "./taxonomy.ts"
 import { toPhraseKey } from "./words.ts"
 
 /**
  * A `strong` word names a product. A `weak` word names one too, but is often a flavour, a picture or a part of another
- * product (`apple`, `lock`); it counts only if no strong word does. A `domain` word says what another thing is for: a
- * bag for a bicycle is cycling gear, not luggage.
+ * product (`apple`, `lock`); it counts only if no strong word does. A `domain` word names the purpose of another
+ * thing: a bag for a bicycle is cycling gear, not luggage.
  */
 type Strength = "strong" | "weak" | "domain"
 
 export interface DictionaryEntry extends Place {
   readonly strength: Strength
   /** In the language of its list the noun comes before its modifiers: `Tênis de corrida`, not `running shoes`. */
-  readonly headFirst: boolean
+  readonly isHeadFirst: boolean
 }
 
 interface WordList {
   readonly language: string
-  readonly headFirst: boolean
+  readonly isHeadFirst: boolean
   readonly sections: ReadonlyArray<{ readonly path: string; readonly words: ReadonlyArray<string> }>
 }
 
@@ -47,21 +47,21 @@ export const parseList = (language: string, list: string): WordList => {
     else if (section === undefined) throw badLine(language, line, `"${text}" is not below a path`)
     else section.words.push(text)
   }
-  return { language, headFirst: headFirstLanguages.has(language), sections }
+  return { language, isHeadFirst: headFirstLanguages.has(language), sections }
 }
 
-const languages = () =>
+const listLanguages = () =>
   readdirSync(folder)
     .filter((name) => name.endsWith(".txt"))
     .map((name) => name.slice(0, -".txt".length))
     .sort((a, b) => Number(b === "en") - Number(a === "en") || (a < b ? -1 : 1))
 
 const fileOf = (language: string) => new URL(`${language}.txt`, folder)
-export const wordFiles = () => languages().map(fileOf)
+export const listWordFiles = () => listLanguages().map(fileOf)
 
 /** English first: if two lists contain a word, the earlier list wins. */
 export const readWordLists = (): ReadonlyArray<WordList> =>
-  languages().map((language) => parseList(language, readFileSync(fileOf(language), "utf8")))
+  listLanguages().map((language) => parseList(language, readFileSync(fileOf(language), "utf8")))
 
 const strengthMarks: Readonly<Record<string, Strength>> = { "~": "weak", "!": "domain" }
 
@@ -76,15 +76,15 @@ export const readWord = (word: string): { readonly key: string; readonly strengt
  */
 const load = () => {
   const entries = new Map<string, DictionaryEntry>()
-  for (const { language, headFirst, sections } of readWordLists()) {
+  for (const { language, isHeadFirst, sections } of readWordLists()) {
     for (const { path, words } of sections) {
       const node = findNode(path)
-      if (node === undefined) continue // `parseList` refuses such a path
+      if (node === undefined) continue // `parseList` rejects such a path
       for (const word of words) {
         const { key, strength } = readWord(word)
         const isDoubtful = node.depth === 1 || (language !== "en" && /^[a-z]{1,3}$/.test(key))
         if (key === "" || entries.has(key)) continue
-        entries.set(key, { ...toPlace(node), strength: isDoubtful ? "weak" : strength, headFirst })
+        entries.set(key, { ...toPlace(node), strength: isDoubtful ? "weak" : strength, isHeadFirst })
       }
     }
   }
@@ -92,7 +92,7 @@ const load = () => {
   return { entries, lengths: findPhraseLengths(entries.keys()) }
 }
 
-/** Words in the longest phrase that ends with a word. Most words end none, which saves five look-ups per word. */
+/** The length of the longest phrase that ends with each word. Most words end no phrase, which saves five look-ups. */
 const findPhraseLengths = (keys: Iterable<string>) => {
   const lengths = new Map<string, number>()
   for (const key of keys) {
@@ -109,13 +109,13 @@ const findPhraseLengths = (keys: Iterable<string>) => {
  */
 const readTaxonomyNames = () => {
   const names = new Map<string, DictionaryEntry | undefined>()
-  for (const node of allNodes()) {
+  for (const node of listNodes()) {
     const name = node.path.split(" > ").at(-1) ?? ""
     if (/[,&/()]/.test(name)) continue
     const key = toPhraseKey(name)
     const before = names.get(key)
     const strength: Strength = key.includes(" ") ? "strong" : "weak"
-    if (!names.has(key)) names.set(key, { ...toPlace(node), strength, headFirst: false })
+    if (!names.has(key)) names.set(key, { ...toPlace(node), strength, isHeadFirst: false })
     else if (before?.category !== node.category) names.set(key, undefined)
   }
   return names
@@ -123,7 +123,7 @@ const readTaxonomyNames = () => {
 
 let loaded: ReturnType<typeof load> | undefined
 
-export const dictionary = () => {
+export const loadDictionary = () => {
   loaded ??= load()
   return loaded
 }

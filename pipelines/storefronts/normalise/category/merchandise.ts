@@ -1,4 +1,4 @@
-/** Recognises what stores list but do not sell as goods: gift cards, parcel protection, warranties, fees, donations. */
+/** Recognises products that are not goods: gift cards, parcel protection, warranties, fees, donations. */
 
 interface ListedProduct {
   readonly title: string
@@ -8,7 +8,7 @@ interface ListedProduct {
 }
 
 /** As a whole title, `route` and `insurance` name parcel protection; in a longer title they are roads and books. */
-const names = [
+const patterns = [
   /\bgift\W?(?:cards?|vouchers?|certificates?)\b/i,
   /\b(?:shipping|package|parcel|delivery|order|route|checkout)\W{0,3}(?:package\W)?(?:protection|protect|insurance|assurance)\b/i,
   /\b(?:mc-?)?hidden-?fee\b/i,
@@ -18,11 +18,11 @@ const names = [
   /^(?:cadou card|card cadou|geschenkgutschein|gutschein|carte cadeau|tarjeta (?:de )?regalo|presentkort|karta podarunkowa|подарункова карта|подарочная карта|بطاقة هدية|hediye kartı)$/i
 ]
 
-const isNamed = (text: string) => names.some((name) => name.test(text.trim()))
+const matchesAny = (text: string) => patterns.some((pattern) => pattern.test(text.trim()))
 
 /** `products.sql` adds another reason: products of which no variant is shipped, such as services and files. */
 export const isMerchandise = ({ handle, product_type, tags, title }: ListedProduct) =>
-  !isNamed(title) &&
-  !isNamed(product_type ?? "") &&
+  !matchesAny(title) &&
+  !matchesAny(product_type ?? "") &&
   !/^(?:mc-)?hidden-fee|^gift-?card$|^(?:route|shipping)-?protection/.test(handle ?? "") &&
   !tags.some((tag) => /^(?:mc-)?hidden-?fee$/i.test(tag.trim()))

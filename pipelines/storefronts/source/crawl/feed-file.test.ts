@@ -68,7 +68,7 @@ describe("a feed that is one file", () => {
   it.live.each([
     ["text/csv; charset=iso-8859-1", "latin1"],
     ["text/csv", "utf8"]
-  ] as const)("is decoded as its content type says: %s", ([type, encoding]) =>
+  ] as const)("is decoded as its content type states: %s", ([type, encoding]) =>
     Effect.gen(function* () {
       const body = Buffer.from(csv(3).replaceAll("Product", "Café"), encoding)
       const { batches, read } = yield* readFeed(serving(body, { "content-type": type }))
@@ -116,8 +116,8 @@ describe("a feed that is one file", () => {
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-bomb-" })
       const archive = Archive.layer({ folder, run_id: "run-1", pipeline: "storefronts", days: null })
       const upstream = yield* startShop({ pages: [] }, serving(bomb, { "content-encoding": "gzip" }))
-      const ask = { url: `${upstream.url}/feed.csv`, accept: "*/*", resumable: true } as const
-      const error = yield* Archive.use((raw) => Effect.flip(raw.fetch(ask))).pipe(Effect.provide(archive))
+      const request = { url: `${upstream.url}/feed.csv`, accept: "*/*", resumable: true } as const
+      const error = yield* Archive.use((raw) => Effect.flip(raw.fetch(request))).pipe(Effect.provide(archive))
       assert.strictEqual(error._tag, "AnswerTooLarge")
       const names = yield* fs.readDirectory(folder, { recursive: true })
       const sizes = yield* Effect.forEach(names, (name) => fs.stat(`${folder}/${name}`))
@@ -194,14 +194,14 @@ const readPath = (location: string, isAllowed = true) =>
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-files-" })
-    const own = path.join(folder, "own")
-    yield* fs.makeDirectory(path.join(own, "a b"), { recursive: true })
+    const storeFiles = path.join(folder, "stores")
+    yield* fs.makeDirectory(path.join(storeFiles, "a b"), { recursive: true })
     yield* fs.writeFileString(path.join(folder, "secret.csv"), csv(9))
-    yield* fs.writeFileString(path.join(own, "a b", "feed #1.csv"), csv(2))
-    yield* fs.symlink(path.join(folder, "secret.csv"), path.join(own, "link.csv"))
-    yield* fs.symlink(folder, path.join(own, "out"))
+    yield* fs.writeFileString(path.join(storeFiles, "a b", "feed #1.csv"), csv(2))
+    yield* fs.symlink(path.join(folder, "secret.csv"), path.join(storeFiles, "link.csv"))
+    yield* fs.symlink(folder, path.join(storeFiles, "out"))
     const store: ListedStore = storeAt({ url: location.replace("<folder>", folder) }, { kind: "shopify-csv" })
-    const env = isAllowed ? { LARDER_STORE_FILES: own } : {}
+    const env = isAllowed ? { LARDER_STORE_FILES: storeFiles } : {}
     return yield* readOnce(store).pipe(Effect.provide(network({ env })))
   }).pipe(Effect.provide(network()), Effect.scoped)
 

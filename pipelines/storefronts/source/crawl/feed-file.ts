@@ -65,9 +65,9 @@ export const findTableEnd = Effect.fnUntraced(function* (raw: FetchedPayload) {
 class TooLong extends Error {}
 
 /** The bytes of a feed, unpacked if it is a `.gz`. Fails beyond `maxBytes`. */
-async function* readBytes({ path }: FetchedPayload, packed: boolean, maxBytes: number): AsyncGenerator<Uint8Array> {
+async function* readBytes({ path }: FetchedPayload, isPacked: boolean, maxBytes: number): AsyncGenerator<Uint8Array> {
   const file = createReadStream(path, { highWaterMark: 1 << 18 })
-  const unpacked = packed ? pipeline(file, createGunzip(), () => undefined) : file // a failure here fails the loop too
+  const unpacked = isPacked ? pipeline(file, createGunzip(), () => undefined) : file // a failure here fails the loop too
   let bytes = 0
   for await (const piece of unpacked) {
     bytes += piece.length
@@ -108,7 +108,7 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
   const currency = store.currency ?? null
   const stats = new FeedStats()
   const read = { pages_read: 0, products_read: 0, currency, fields_seen: stats.fieldsSeen }
-  /** Currencies of all prices. A single one is the currency of the store, whatever the list says. */
+  /** Currencies of all prices. A single one is the currency of the store, even if the list states another. */
   const currencies = new Set<string | null>()
 
   const reading = Effect.gen(function* () {

@@ -5,7 +5,7 @@ import { whileClockAdvances } from "@larder/test/support/pipelines/upstream.ts"
 import { Effect } from "effect"
 import type { StoreOutcome } from "./outcome.ts"
 
-type Answer = (response: Parameters<Misbehaviour>[0]["response"], n: number) => void
+type Respond = (response: Parameters<Misbehaviour>[0]["response"], n: number) => void
 
 const headers = { "content-type": "application/json" }
 const html = (title: string) => `<!DOCTYPE html><html><head><title>${title}</title></head><body></body></html>`
@@ -13,14 +13,14 @@ const shop = { pages: [range(1, 250), range(251, 300)] }
 
 /** Misbehaves on this page of products, the first `times` times. */
 const onPage =
-  (which: number, answer: Answer, times = Number.POSITIVE_INFINITY): Misbehaviour =>
+  (which: number, respond: Respond, times = Number.POSITIVE_INFINITY): Misbehaviour =>
   ({ n, page, path, response }) => {
     if (path !== "/products.json" || page !== which || n > times) return false
-    answer(response, n)
+    respond(response, n)
     return true
   }
 
-const endless: Answer = (response) => {
+const endless: Respond = (response) => {
   response.writeHead(200, headers)
   const more = () => {
     while (response.write(Buffer.alloc(65_536, 32)));
@@ -28,19 +28,19 @@ const endless: Answer = (response) => {
   response.on("drain", more)
   more()
 }
-const drip: Answer = (response) => {
+const drip: Respond = (response) => {
   response.writeHead(200, headers)
   const drop = setInterval(() => response.write(" "), 10)
   response.on("close", () => clearInterval(drop))
 }
 const packed = gzipSync(Buffer.alloc(32 << 20))
-const bomb: Answer = (response) => void response.writeHead(200, { ...headers, "content-encoding": "gzip" }).end(packed)
-const cut: Answer = (response) => {
+const bomb: Respond = (response) => void response.writeHead(200, { ...headers, "content-encoding": "gzip" }).end(packed)
+const cut: Respond = (response) => {
   response.writeHead(200, { ...headers, "content-length": "1000" })
   response.write('{"products":[', () => response.destroy())
 }
 const status =
-  (code: number, more: Record<string, string> = {}, body = ""): Answer =>
+  (code: number, more: Record<string, string> = {}, body = ""): Respond =>
   (response) =>
     void response.writeHead(code, more).end(body)
 
@@ -55,33 +55,33 @@ describe("a store that recovers", () => {
     ["a body that is cut in the middle", cut, 1],
     ["a page of HTML with status 200", status(200, {}, html("Loading")), 1],
     ["a bot check with status 200", status(200, {}, html("Just a moment...")), 1]
-  ] as const)("is read completely after %s", ([, answer, times]) =>
+  ] as const)("is read completely after %s", ([, respond, times]) =>
     Effect.gen(function* () {
-      const { products, read } = yield* readShop(shop, onPage(2, answer, times))
+      const { products, read } = yield* readShop(shop, onPage(2, respond, times))
       assert.deepStrictEqual([read.outcome, products.length], ["complete", 300])
     })
   )
 })
 
-/** What a store does that never ends, and how long the clock of the test goes on for in a turn of the event loop. */
-const hanging = (which: number, answer: Answer) => {
+/** A store that does not finish a response, and the time by which the test clock advances per turn of the event loop. */
+const hanging = (which: number, respond: Respond) => {
   let open = 0
   const misbehave = onPage(which, (response, n) => {
     open += 1
     response.on("close", () => {
       open -= 1
     })
-    answer(response, n)
+    respond(response, n)
   })
   return { misbehave, step: () => (open > 0 ? "1 second" : "1 millis") }
 }
 const endlesslySlow = [
-  ["no answer at all", () => undefined],
+  ["no response at all", () => undefined],
   ["a slow drip", drip]
 ] as const
 
-/** What a store does to each of its pages of products, and how that is recorded where it is the first one. */
-const misbehaviours: ReadonlyArray<readonly [string, Answer, StoreOutcome]> = [
+/** Responses to the request for a page of products, and the outcome of the read if it is the first page. */
+const misbehaviours: ReadonlyArray<readonly [string, Respond, StoreOutcome]> = [
   ["429 every time", status(429), "throttled"],
   ["430 every time", status(430), "throttled"],
   ["503 every time", status(503, {}, html("Just a moment...")), "throttled"],
@@ -115,18 +115,18 @@ const misbehaviours: ReadonlyArray<readonly [string, Answer, StoreOutcome]> = [
   ["a redirect to a name of this machine", status(302, { location: "http://localhost/" }), "private_address"]
 ]
 describe("a store that misbehaves on its first page", () => {
-  it.live.each(misbehaviours)("fails with the matching outcome: %s", ([, answer, outcome]) =>
+  it.live.each(misbehaviours)("fails with the matching outcome: %s", ([, respond, outcome]) =>
     Effect.gen(function* () {
-      const { batches, read } = yield* readShop(shop, onPage(1, answer))
+      const { batches, read } = yield* readShop(shop, onPage(1, respond))
       assert.deepStrictEqual([read.outcome, read.fetch_status], [outcome, "failed"], read.detail ?? "")
       assert.lengthOf(batches, 0)
       assert.match(read.detail ?? "", /^\S.* \(.*\)\.$/s)
     })
   )
 
-  it.effect.each(endlesslySlow)("fails with the matching outcome: %s", ([, answer]) =>
+  it.effect.each(endlesslySlow)("fails with the matching outcome: %s", ([, respond]) =>
     Effect.gen(function* () {
-      const { misbehave, step } = hanging(1, answer)
+      const { misbehave, step } = hanging(1, respond)
       const { batches, read } = yield* whileClockAdvances(step, readShop(shop, misbehave))
       assert.deepStrictEqual([read.outcome, read.fetch_status], ["unreachable", "failed"], read.detail ?? "")
       assert.lengthOf(batches, 0)
@@ -135,17 +135,17 @@ describe("a store that misbehaves on its first page", () => {
 })
 
 describe("a store that misbehaves on a later page", () => {
-  it.live.each(misbehaviours)("is partial and keeps the products read before: %s", ([, answer]) =>
+  it.live.each(misbehaviours)("is partial and keeps the products read before: %s", ([, respond]) =>
     Effect.gen(function* () {
-      const { products, read } = yield* readShop(shop, onPage(2, answer))
+      const { products, read } = yield* readShop(shop, onPage(2, respond))
       assert.deepStrictEqual([read.outcome, read.fetch_status], ["broken_off", "partial"], read.detail ?? "")
       assert.lengthOf(products, 250)
     })
   )
 
-  it.effect.each(endlesslySlow)("is partial and keeps the products read before: %s", ([, answer]) =>
+  it.effect.each(endlesslySlow)("is partial and keeps the products read before: %s", ([, respond]) =>
     Effect.gen(function* () {
-      const { misbehave, step } = hanging(2, answer)
+      const { misbehave, step } = hanging(2, respond)
       const { products, read } = yield* whileClockAdvances(step, readShop(shop, misbehave))
       assert.deepStrictEqual([read.outcome, read.fetch_status], ["broken_off", "partial"], read.detail ?? "")
       assert.lengthOf(products, 250)
@@ -203,12 +203,12 @@ describe("a store that throttles", () => {
 
   it.live("gets no request for products if it already throttles meta.json", () =>
     Effect.gen(function* () {
-      const angry: Misbehaviour = ({ path, response }) => {
+      const throttling: Misbehaviour = ({ path, response }) => {
         if (path !== "/meta.json") return false
         response.writeHead(429).end()
         return true
       }
-      const { requests, read } = yield* readShop(shop, angry)
+      const { requests, read } = yield* readShop(shop, throttling)
       assert.strictEqual(read.outcome, "throttled")
       assert.notInclude(requests.join(), "/products.json")
     })

@@ -27,7 +27,7 @@ export const outcomes = {
   budget: partial("The time limit for one store ended the read."),
   broken_off: partial("The read stopped before its end."),
   moved: partial("Products moved between pages during the read, so some may be missing."),
-  unclear: partial("Some of what it lists could not be read, and it is unknown what."),
+  unclear: partial("Some of the listed products or collections could not be read, and it is unknown which."),
   unpriced: partial(
     "Far more prices are missing than in its last read. This read is not accepted, and the store keeps its known data."
   ),
@@ -69,7 +69,7 @@ export class Unread extends Schema.TaggedError<Unread>()("Unread", {
   detail: Schema.String,
   /** Another attempt a moment later may succeed. */
   may_pass: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
-  /** The store itself says that the resource does not exist, or no longer exists. */
+  /** The store itself states that the resource does not exist, or no longer exists. */
   is_gone: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
   /** The recording has no such address, so the store's response is not known. */
   is_unrecorded: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false)))
@@ -94,7 +94,7 @@ const outcomeOfStatus = (status: number): StoreOutcome => {
   return status >= 400 && status < 500 ? "blocked" : "unreachable"
 }
 
-/** Whether a refusal says that the page number is beyond the window that a shop shows. */
+/** Whether a refusal means that the page number is beyond the window that a shop shows. */
 const isWindow = (problem: string) => /limit/i.test(problem) && /page|25,?000/i.test(problem)
 
 const isThrottled = ({ pause_ms, status }: UpstreamUnavailable) =>

@@ -29,7 +29,7 @@ export interface PagedList<E, R> {
   readonly window?: number
   readonly fetchPage: (page: number, before: number) => Effect.Effect<PageRead, LocalFault | Unread, RequestNeeds>
   /** Whether a previously listed entry is missing from these ids. Absent if no previous entries are known. */
-  readonly lacks?: (ids: ReadonlySet<string>) => Effect.Effect<boolean, E, R>
+  readonly lacksKnown?: (ids: ReadonlySet<string>) => Effect.Effect<boolean, E, R>
   readonly takePage: (page: PageRead) => Effect.Effect<void, E, R>
 }
 
@@ -54,7 +54,7 @@ const describeEnding = (error: Unread, page: number, isBeyond: boolean, isFirst:
 }
 
 export const readPages = Effect.fnUntraced(function* <E, R>(list: PagedList<E, R>) {
-  const { lacks = () => Effect.succeed(false) } = list
+  const { lacksKnown = () => Effect.succeed(false) } = list
   const seen = new Set<string>()
   const totals = new Set<number>()
   let { reported } = list
@@ -84,7 +84,7 @@ export const readPages = Effect.fnUntraced(function* <E, R>(list: PagedList<E, R
     if (entries === 0) {
       if (wasEmpty) break
       const isShort = wasFull || (reported !== null && seen.size < reported)
-      if (!isShort && (seen.size === reported || !(yield* lacks(seen)))) break
+      if (!isShort && (seen.size === reported || !(yield* lacksKnown(seen)))) break
       ;[wasEmpty, wasFull] = [true, false]
       continue
     }
@@ -106,6 +106,6 @@ export const readPages = Effect.fnUntraced(function* <E, R>(list: PagedList<E, R
   if (totals.size > 1) return end("moved", `there were ${[...totals].join(", then ")} of them while they were read`)
   const [total = 0] = totals
   if (seen.size > 0 && seen.size < total)
-    return end("unclear", `its pages say that there are ${total}, and list ${seen.size}`)
+    return end("unclear", `its pages state that there are ${total}, and list ${seen.size}`)
   return end("complete", null)
 })

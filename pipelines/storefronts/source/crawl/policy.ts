@@ -15,7 +15,7 @@ export const ShopifyStoreSlots = Context.Reference("larder/pipelines/ShopifyStor
   defaultValue: () => Semaphore.makeUnsafe(12)
 })
 
-/** Most stores that throttle do not say for how long, and do so for minutes. Retries wait 3, 6 and 10 s. */
+/** Most stores throttle for minutes without stating for how long. Retries wait 3, 6 and 10 s. */
 export const storeLivePolicy: Partial<LivePolicy> = {
   interval: "1 second",
   initialPause: "15 seconds",

@@ -22,26 +22,26 @@ interface Products<E, R> {
 }
 
 const combineReads = (first: ReadPages, again: ReadPages, missing: ReadonlyArray<string>): ReadPages => {
-  const both = { ...first, pages: first.pages + again.pages, listed: new Set([...first.ids, ...again.ids]).size }
+  const combined = { ...first, pages: first.pages + again.pages, listed: new Set([...first.ids, ...again.ids]).size }
   const { detail, outcome, reported } = again
   if (again.listed === 0 || fetchStatusOf(outcome) === "failed") {
-    return { ...both, outcome: "broken_off", detail: `its pages were read again: ${detail ?? "they were empty"}` }
+    return { ...combined, outcome: "broken_off", detail: `its pages were read again: ${detail ?? "they were empty"}` }
   }
-  if (outcome !== "complete") return { ...both, outcome, detail }
+  if (outcome !== "complete") return { ...combined, outcome, detail }
   if (reported !== first.reported) {
     const change = `there were ${first.reported ?? "some"}, then ${reported ?? "some"} of them`
-    return { ...both, outcome: "moved", detail: change }
+    return { ...combined, outcome: "moved", detail: change }
   }
   const movedCount = missing.filter((id) => again.ids.has(id)).length
-  if (movedCount === 0) return both
-  return { ...both, outcome: "moved", detail: `${movedCount} were found only when the pages were read again` }
+  if (movedCount === 0) return combined
+  return { ...combined, outcome: "moved", detail: `${movedCount} were found only when the pages were read again` }
 }
 
 export const readProductList = Effect.fnUntraced(function* <E, R>({ known, list, recount }: Products<E, R>) {
   const findMissing = (ids: ReadonlySet<string>) =>
     Effect.map(known, (listed) => [...listed].filter((id) => !ids.has(id)))
-  const lacks = (ids: ReadonlySet<string>) => Effect.map(findMissing(ids), ({ length }) => length > 0)
-  const first: ReadPages = yield* readPages({ ...list, lacks })
+  const lacksKnown = (ids: ReadonlySet<string>) => Effect.map(findMissing(ids), ({ length }) => length > 0)
+  const first: ReadPages = yield* readPages({ ...list, lacksKnown })
   if (first.outcome !== "complete" || first.listed === 0) return first
 
   const count = first.reported === null ? null : yield* recount(first.reported)

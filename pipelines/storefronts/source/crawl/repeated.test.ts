@@ -57,13 +57,13 @@ const readTwice = (shop: Shop, misbehave?: Misbehaviour, policy: Partial<StorePo
     return first
   }).pipe(Effect.provide(NodeServices.layer), Effect.scoped)
 
-const on =
-  (which: number, answer: (response: Parameters<Misbehaviour>[0]["response"], n: number) => boolean): Misbehaviour =>
+const onPage =
+  (which: number, respond: (response: Parameters<Misbehaviour>[0]["response"], n: number) => boolean): Misbehaviour =>
   ({ n, page, path, response }) =>
-    path === "/products.json" && page === which && answer(response, n)
+    path === "/products.json" && page === which && respond(response, n)
 
 describe("a read that is repeated from the archive", () => {
-  it.live("has the same result for a store that was read whole, in the same currency", () =>
+  it.live("has the same result for a store that was read completely, in the same currency", () =>
     Effect.gen(function* () {
       const pages = [range(1, 250), [], range(251, 262)]
       const headers = { "set-cookie": "cart_currency=NOK" }
@@ -76,7 +76,7 @@ describe("a read that is repeated from the archive", () => {
     Effect.gen(function* () {
       const { read } = yield* readTwice(
         { pages: [[1]] },
-        on(1, (response, n) => n === 1 && response.end("<html></html>") !== undefined)
+        onPage(1, (response, n) => n === 1 && response.end("<html></html>") !== undefined)
       )
       assert.strictEqual(read.outcome, "complete")
     })
@@ -84,7 +84,7 @@ describe("a read that is repeated from the archive", () => {
 
   it.live("has the same result for a read that broke off", () =>
     Effect.gen(function* () {
-      const refuse = on(2, (response) => response.writeHead(403).end() !== undefined)
+      const refuse = onPage(2, (response) => response.writeHead(403).end() !== undefined)
       const { read } = yield* readTwice({ pages: [range(1, 250), [251]] }, refuse)
       assert.strictEqual(read.outcome, "broken_off")
     })
@@ -94,7 +94,7 @@ describe("a read that is repeated from the archive", () => {
     Effect.gen(function* () {
       const pages = Array.from({ length: 101 }, (_, n) => [n + 1])
       const errors = "Page * Limit exceeds the 25000 limit."
-      const refuse = on(101, (response) => response.writeHead(400).end(JSON.stringify({ errors })) !== undefined)
+      const refuse = onPage(101, (response) => response.writeHead(400).end(JSON.stringify({ errors })) !== undefined)
       const { read } = yield* readTwice({ pages }, refuse)
       assert.deepStrictEqual([read.outcome, read.products_read], ["window", 100])
     })
@@ -118,10 +118,10 @@ describe("a read that is repeated from the archive", () => {
     ["too_large", (response) => response.end(Buffer.alloc(2 << 20)) !== undefined],
     ["html", html]
   ]
-  it.live.each(endings)("has the same result for a store that failed as %s (case %#)", ([outcome, answer]) =>
+  it.live.each(endings)("has the same result for a store that failed as %s (case %#)", ([outcome, respond]) =>
     Effect.gen(function* () {
       const robots = "User-agent: *\nDisallow: /cart"
-      const { read } = yield* readTwice({ pages: [[1]], robots }, on(1, answer))
+      const { read } = yield* readTwice({ pages: [[1]], robots }, onPage(1, respond))
       assert.strictEqual(read.outcome, outcome)
     })
   )
@@ -141,11 +141,11 @@ describe("a read that is repeated from the archive", () => {
     Effect.gen(function* () {
       const pages = [range(1, 250), range(251, 500)]
       let wasRequested = false
-      const silent = on(2, () => {
+      const neverResponding = onPage(2, () => {
         wasRequested = true
         return true
       })
-      const reading = readTwice({ pages }, silent, { budget: "30 seconds" })
+      const reading = readTwice({ pages }, neverResponding, { budget: "30 seconds" })
       const { read } = yield* whileClockAdvances(() => (wasRequested ? "1 second" : "1 millis"), reading)
       assert.deepStrictEqual([read.outcome, read.products_read], ["budget", 250])
     })

@@ -10,10 +10,10 @@ const shop = { pages: [[1, 2]], collections: { all: [[1]] } }
 const rules = (...lines: ReadonlyArray<string>) => lines.join("\n")
 
 const onRobots =
-  (answer: (response: Parameters<Misbehaviour>[0]["response"], n: number) => void): Misbehaviour =>
+  (respond: (response: Parameters<Misbehaviour>[0]["response"], n: number) => void): Misbehaviour =>
   ({ n, path, response }) => {
     if (path !== "/robots.txt") return false
-    answer(response, n)
+    respond(response, n)
     return true
   }
 
@@ -38,7 +38,7 @@ describe("a robots.txt", () => {
     })
   )
 
-  it.live("applies with its rules for our name, not with those for all", () =>
+  it.live("applies its rules for our name, not those for all", () =>
     Effect.gen(function* () {
       const robots = rules("User-agent: *", "Disallow: /", "", "User-agent: larder", "Disallow: /cart")
       const { read } = yield* readShop({ ...shop, robots })
@@ -117,12 +117,12 @@ describe("a robots.txt", () => {
     Effect.gen(function* () {
       const policy = { maxRobotsBytes: 200 }
       const robots = rules("User-agent: *", "Disallow: /collections", "#").padEnd(200, "#")
-      const heeded = yield* readShop({ ...shop, robots }, undefined, { policy })
-      const refused = yield* readShop({ ...shop, robots: `${robots}#` }, undefined, { policy })
-      assert.deepStrictEqual([heeded.read.outcome, heeded.products.length], ["broken_off", 2])
-      assert.notInclude(heeded.requests.join(), "collections")
-      assert.deepStrictEqual([refused.read.outcome, [...new Set(refused.requests)]], ["forbidden", ["/robots.txt"]])
-      assert.match(refused.read.detail ?? "", /robots\.txt: more than 200 bytes/)
+      const obeyed = yield* readShop({ ...shop, robots }, undefined, { policy })
+      const oversized = yield* readShop({ ...shop, robots: `${robots}#` }, undefined, { policy })
+      assert.deepStrictEqual([obeyed.read.outcome, obeyed.products.length], ["broken_off", 2])
+      assert.notInclude(obeyed.requests.join(), "collections")
+      assert.deepStrictEqual([oversized.read.outcome, [...new Set(oversized.requests)]], ["forbidden", ["/robots.txt"]])
+      assert.match(oversized.read.detail ?? "", /robots\.txt: more than 200 bytes/)
       assert.strictEqual(storePolicy.maxRobotsBytes, 524_288)
     })
   )
@@ -271,7 +271,7 @@ describe("rules of a robots.txt", () => {
     )
   })
 
-  it("match many addresses against 500 KiB of patterns in a moment, which would take minutes character by character", () => {
+  it("match many addresses against 500 KiB of patterns within seconds, not minutes as character by character", () => {
     const lines = Array.from({ length: 28_000 }, (_, n) => `Disallow: /*a*${n.toString(36)}`)
     const { allows: allowsAll } = parseRobots(`User-agent: *\n${lines.join("\n")}\n`, "larder")
     const path = "/collections/~~/products.json?limit=250&page="
@@ -279,7 +279,7 @@ describe("rules of a robots.txt", () => {
     assert.lengthOf(allowed, 20)
   })
 
-  it("are kept once for a group with as many names as rules, whose square would not fit into memory", () => {
+  it("are kept once, not once per name, for a group with as many names as rules", () => {
     const numbers = Array.from({ length: 20_000 }, (_, n) => n)
     const names = ["*", "Larder", ...numbers.flatMap((n) => [`bot${n}`, "larder", "*"])]
     const lines = [...names.map((agent) => `User-agent:${agent}`), ...numbers.map((n) => `Disallow:/${n}a`)]

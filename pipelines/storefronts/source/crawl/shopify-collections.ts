@@ -1,8 +1,8 @@
 /**
  * Reads the collections of a Shopify store and their members. `products_count` of a collection is wrong in most stores:
  * it also counts products that are not shown. So the members of each collection are requested, one collection at a
- * time. If as many are found as it counts, no empty page is requested. A failure here makes the read incomplete, but
- * leaves the products as they were read.
+ * time. If the members found reach this count, no empty page is requested. A failure here makes the read incomplete,
+ * but leaves the products as they were read.
  */
 import { Effect } from "effect"
 import { readCollections, readMembers } from "../../decode/json/shopify-json.ts"

@@ -63,7 +63,7 @@ describe("pages of products", () => {
     })
   )
 
-  it.live("end the read as broken off when they repeat in a circle", () =>
+  it.live("end the read as broken off when they repeat in a cycle", () =>
     Effect.gen(function* () {
       const pages = Array.from({ length: 50 }, (_, n) => (n % 2 === 0 ? range(1, 250) : range(251, 500)))
       const { read } = yield* readShop({ pages })
@@ -131,12 +131,12 @@ describe("a shop whose first page is empty", () => {
   it.live.each([
     ["is complete when it reports 0 products", 0, "complete", "complete"],
     ["fails as headless when it reports 62 products", 62, "headless", "failed"],
-    ["fails as empty when it does not say how many it has", undefined, "empty", "failed"]
+    ["fails as empty when it reports no number", undefined, "empty", "failed"]
   ] as const)("%s", ([, published_products_count, outcome, fetch_status]) =>
     Effect.gen(function* () {
       const { batches, read } = yield* readShop({ pages: [], meta: { ...meta, published_products_count } })
       assert.deepStrictEqual([read.outcome, read.fetch_status], [outcome, fetch_status])
-      assert.strictEqual(read.has_all_products, outcome === "complete") // else all that was known would be withdrawn
+      assert.strictEqual(read.has_all_products, outcome === "complete") // otherwise all known products would be withdrawn
       assert.lengthOf(batches, 0)
     })
   )
@@ -157,9 +157,9 @@ describe("the currency of a shop's prices", () => {
   it.live("is otherwise the currency of the list, then of meta.json, and else unknown", () =>
     Effect.gen(function* () {
       const listed = yield* readShop({ pages: [[1]], meta }, undefined, { store: { currency: "EUR" } })
-      const said = yield* readShop({ pages: [[1]], meta })
+      const stated = yield* readShop({ pages: [[1]], meta })
       const unknown = yield* readShop({ pages: [[1]] })
-      assert.deepStrictEqual([listed.read.currency, said.read.currency, unknown.read.currency], ["EUR", "USD", null])
+      assert.deepStrictEqual([listed.read.currency, stated.read.currency, unknown.read.currency], ["EUR", "USD", null])
     })
   )
 
@@ -180,12 +180,12 @@ describe("the currency of a shop's prices", () => {
     ["after", ["NOK", "SEK", "", ""]]
   ] as const)("is taken from the first page that names one, also for pages %s it without one", ([, named]) =>
     Effect.gen(function* () {
-      const some: Misbehaviour = ({ page, path, response }) => {
+      const setCurrency: Misbehaviour = ({ page, path, response }) => {
         const currency = path === "/products.json" ? named[page - 1] : undefined
         if (currency) response.setHeader("set-cookie", `cart_currency=${currency}`)
         return false
       }
-      const { batches, read } = yield* readShop({ pages: [[1], [2], [3], [4]], meta }, some, {
+      const { batches, read } = yield* readShop({ pages: [[1], [2], [3], [4]], meta }, setCurrency, {
         store: { currency: "EUR" }
       })
       const currencies = batches.flatMap(({ variants }) => variants.map(({ currency }) => currency))
@@ -197,9 +197,9 @@ describe("the currency of a shop's prices", () => {
   it.live("is requested with the country of the list, or else of the shop", () =>
     Effect.gen(function* () {
       const listed = yield* readShop({ pages: [[1]], meta }, undefined, { store: { country: "SE" } })
-      const said = yield* readShop({ pages: [[1]], meta })
+      const stated = yield* readShop({ pages: [[1]], meta })
       assert.include(listed.requests, "/products.json?limit=250&page=1&country=SE")
-      assert.include(said.requests, "/products.json?limit=250&page=1&country=NO")
+      assert.include(stated.requests, "/products.json?limit=250&page=1&country=NO")
     })
   )
 })

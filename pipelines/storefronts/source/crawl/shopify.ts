@@ -105,9 +105,8 @@ const readAt = Effect.fnUntraced(function* <E, R>(
 
   let currency: string | null = null
   /**
-   * The market may change during a read. Prices in a currency other than the first one carry that currency. Pages that
-   * name no currency are in the first one that any page names, or if no page names one, in that of the list or the
-   * account.
+   * The market may change during a read. Prices in a currency other than the first one are stored with it. Pages without
+   * a currency are in the first one that any page names, or if no page names one, in that of the list or the account.
    */
   const takeProducts = ({ batch }: FeedPage, raw: FetchedPayload) => {
     const pageCurrency = readCurrency(raw)

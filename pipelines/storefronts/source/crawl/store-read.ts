@@ -1,4 +1,4 @@
-/** The parts that reads of all kinds of stores share: the rows as they arrive, and the result at the end. */
+/** What the reads of all kinds of stores share: the function that receives their rows, and their result. */
 import type { Effect } from "effect"
 import type { FetchedPayload } from "../../../run/archive/fetch-list.ts"
 import type { Batch } from "../../decode/feed.ts"

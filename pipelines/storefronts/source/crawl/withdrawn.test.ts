@@ -9,7 +9,7 @@ import { Effect } from "effect"
 const meta = { id: 1, name: "Shop" }
 const woo = { kind: "woocommerce" } as const
 
-/** Shows what `listedAt` gives for the n-th request of pages of products. */
+/** Responds to the n-th request for a page of products from the list that `listedAt(n)` returns. */
 const showing = (limit: number, listedAt: (n: number) => ReadonlyArray<number>, count?: number): Misbehaviour => {
   let n = 0
   let ids = listedAt(1)
@@ -143,8 +143,8 @@ describe("a shop without missing products", () => {
       const { requests, read } = yield* readShop(shop, undefined, { known: range(1, 300) })
       assert.strictEqual(read.outcome, "complete")
       assert.deepStrictEqual([pagesOf(requests), metasOf(requests)], [[1, 2, 3], 2])
-      const silent = yield* readShop({ pages: [range(1, 300)] }, undefined, { known: range(1, 300) })
-      assert.deepStrictEqual([pagesOf(silent.requests), metasOf(silent.requests)], [[1, 2, 3], 1])
+      const withoutCount = yield* readShop({ pages: [range(1, 300)] }, undefined, { known: range(1, 300) })
+      assert.deepStrictEqual([pagesOf(withoutCount.requests), metasOf(withoutCount.requests)], [[1, 2, 3], 1])
     })
   )
 })
@@ -169,8 +169,8 @@ describe("an empty page", () => {
 
 describe("a WooCommerce store whose pages state a count", () => {
   it.live.each([
-    ["is not read whole when its pages list fewer products", 199, "unclear", "partial"],
-    ["is read whole when its pages list as many products", 100, "complete", "complete"]
+    ["is not read completely when its pages list fewer products", 199, "unclear", "partial"],
+    ["is read completely when its pages list as many products", 100, "complete", "complete"]
   ] as const)("%s", ([, total, outcome, fetch_status]) =>
     Effect.gen(function* () {
       const shop = { pages: [range(1, 100)], headers: { "x-wp-total": `${total}` } }
@@ -185,7 +185,7 @@ describe("a WooCommerce store whose pages state a count", () => {
 
 describe("collections that cannot be read", () => {
   const shop: Shop = { pages: [[1, 2]], collections: { a: [[1]], b: [[2]], c: [[1]] } }
-  const answering =
+  const refusing =
     (status: number, ...handles: ReadonlyArray<string>): Misbehaviour =>
     ({ path, response }) => {
       if (!handles.some((handle) => path.startsWith(`/collections/${handle}/`))) return false
@@ -195,14 +195,14 @@ describe("collections that cannot be read", () => {
 
   it.live("do not affect the products", () =>
     Effect.gen(function* () {
-      const { read } = yield* readShop(shop, answering(500, "b"), { known: [1, 2] })
+      const { read } = yield* readShop(shop, refusing(500, "b"), { known: [1, 2] })
       assert.deepStrictEqual([read.outcome, read.fetch_status, read.has_all_products], ["broken_off", "partial", true])
     })
   )
 
   it.live.each([404, 410])("have no members if their pages return %i, and the others are read", (status) =>
     Effect.gen(function* () {
-      const { batches, read } = yield* readShop(shop, answering(status, "b"))
+      const { batches, read } = yield* readShop(shop, refusing(status, "b"))
       assert.deepStrictEqual([read.outcome, read.collections_read], ["complete", 3])
       const members = batches.flatMap((batch) => batch.members.map((member) => member.collection_native_id))
       assert.deepStrictEqual(members, ["900", "902"])
@@ -211,7 +211,7 @@ describe("collections that cannot be read", () => {
 
   it.live("make the read partial if none of them has members", () =>
     Effect.gen(function* () {
-      const { read } = yield* readShop(shop, answering(404, "a", "b", "c"))
+      const { read } = yield* readShop(shop, refusing(404, "a", "b", "c"))
       assert.deepStrictEqual([read.outcome, read.fetch_status, read.has_all_products], ["broken_off", "partial", true])
     })
   )

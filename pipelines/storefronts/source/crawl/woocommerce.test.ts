@@ -3,12 +3,12 @@ import { type Misbehaviour, range, readShop } from "@larder/test/support/pipelin
 import { Effect } from "effect"
 
 const store = { kind: "woocommerce" } as const
-const saying = (total: number) => ({ "x-wp-total": `${total}`, "x-wp-totalpages": `${Math.ceil(total / 100)}` })
+const totals = (total: number) => ({ "x-wp-total": `${total}`, "x-wp-totalpages": `${Math.ceil(total / 100)}` })
 
 describe("a WooCommerce store", () => {
   it.live("is read to its first empty page, in the currency that its prices name", () =>
     Effect.gen(function* () {
-      const shop = { pages: [range(1, 100), range(101, 150)], headers: saying(150) }
+      const shop = { pages: [range(1, 100), range(101, 150)], headers: totals(150) }
       const { requests, products, read } = yield* readShop(shop, undefined, { store })
       assert.deepStrictEqual([read.outcome, read.currency, products.length], ["complete", "EUR", 150])
       assert.strictEqual(read.facts.reported_product_count, 150)
@@ -23,14 +23,14 @@ describe("a WooCommerce store", () => {
 
   it.live("is read beyond the number of pages that it states", () =>
     Effect.gen(function* () {
-      const { read } = yield* readShop({ pages: [range(1, 100), [101]], headers: saying(100) }, undefined, { store })
+      const { read } = yield* readShop({ pages: [range(1, 100), [101]], headers: totals(100) }, undefined, { store })
       assert.deepStrictEqual([read.outcome, read.products_read], ["complete", 101])
     })
   )
 
   it.live("is read one page further while it states more products", () =>
     Effect.gen(function* () {
-      const shop = { pages: [range(1, 90), [], range(91, 95)], headers: saying(95) }
+      const shop = { pages: [range(1, 90), [], range(91, 95)], headers: totals(95) }
       const { read } = yield* readShop(shop, undefined, { store })
       assert.deepStrictEqual([read.outcome, read.products_read], ["complete", 95])
     })
@@ -48,9 +48,9 @@ describe("a WooCommerce store", () => {
   )
 
   it.live.each([
-    ["complete when it says that it has 0", saying(0), "complete"],
-    ["headless when it says that it has 5", saying(5), "headless"],
-    ["empty when it says nothing", {}, "empty"]
+    ["complete when it reports 0 products", totals(0), "complete"],
+    ["headless when it reports 5 products", totals(5), "headless"],
+    ["empty when it reports no number", {}, "empty"]
   ] as const)("is recorded with an empty first page as %s", ([, headers, outcome]) =>
     Effect.gen(function* () {
       const { read } = yield* readShop({ pages: [], headers }, undefined, { store })

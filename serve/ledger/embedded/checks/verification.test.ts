@@ -5,14 +5,14 @@ import {
   aCharge,
   append,
   aRefund,
-  author,
   followUp,
-  opened,
+  makeWriter,
   sampleCopy,
   sampleGroups,
   temporaryFolder,
+  useStore,
   withDatabase,
-  written
+  writeGroups
 } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Exit, Scope } from "effect"
 import type { Sqlite } from "../../../persistence/index.ts"
@@ -31,7 +31,7 @@ const readServerHeads = ({ accounts, sequence }: ReturnType<typeof readSnapshot>
 /** Verifies against the state that was loaded from the store. */
 const verifyLoaded = (store: LedgerStore) =>
   Effect.flatMap(store.load, (loaded) => store.verify(readServerHeads(loaded)))
-const verifyFolder = (folder: string) => opened(folder, verifyLoaded)
+const verifyFolder = (folder: string) => useStore(folder, verifyLoaded)
 
 const plainCopy = sampleCopy({ followed: false })
 const followedCopy = sampleCopy({ followed: true })
@@ -220,16 +220,16 @@ describe("a verification", () => {
   it.live("finds a call refunded twice, a payment booked twice, and a negative balance without a refund", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const write = author()
+      const write = makeWriter()
       const nothing = { key_id: null, endpoint: null, budget_credits: null, note: "paid by card" }
       const topUp = { ...aCharge("pay_1", { ...nothing, credits: 10_000 }), type: "top_up" as const }
       const refund = { ...aCharge("re_1", { ...nothing, credits: -15_000 }), type: "refund" as const }
       const refundedCall = aRefund(aCharge("req_3", { occurred_at: "2026-10-30T00:00:00.000Z" }))
-      yield* written(folder, [...sampleGroups(write), write({ entries: [refundedCall, topUp, refund] })])
+      yield* writeGroups(folder, [...sampleGroups(write), write({ entries: [refundedCall, topUp, refund] })])
       yield* followUp(folder)
       const sound = { accounts: 2, keys: 3, entries: 65, balance_credits: 4_410, problems: [] }
       assert.deepStrictEqual(yield* verifyFolder(folder), sound)
-      yield* written(folder, [write({ entries: [topUp, refundedCall] })])
+      yield* writeGroups(folder, [write({ entries: [topUp, refundedCall] })])
       const twice = ["request req_3 was refunded 2 times", "top_up pay_1 was booked 2 times"]
       assert.deepStrictEqual((yield* verifyFolder(folder)).problems.toSorted(), twice)
     }).pipe(Effect.scoped)
@@ -246,7 +246,7 @@ describe("a verification", () => {
   it.live("finds a difference between the running server and the database", () =>
     Effect.gen(function* () {
       const heads = new Map([["acct_x", { ...emptyHead, balance: 5 }]])
-      const [{ problems }, { problems: others }] = yield* opened(yield* plainCopy, (store) =>
+      const [{ problems }, { problems: others }] = yield* useStore(yield* plainCopy, (store) =>
         Effect.all([store.verify({ sequence: 63, heads }), store.verify({ sequence: 62, heads })])
       )
       assert.deepStrictEqual(problems, ["the database ends at entry 62, and the running server has written 63"])
@@ -317,7 +317,7 @@ describe("a verification", () => {
 
   it.live("includes what was written a moment ago", () =>
     Effect.gen(function* () {
-      const entries = yield* opened(yield* temporaryFolder, (store) =>
+      const entries = yield* useStore(yield* temporaryFolder, (store) =>
         Effect.gen(function* () {
           yield* append(store, sampleGroups())
           return (yield* store.verify({ sequence: 0, heads: new Map() })).entries
