@@ -1,13 +1,13 @@
--- An analyst's notebook: questions to all three data sets, each one query with its reason.
+-- An analyst's notebook: thirteen questions about the three data sets. Each is one query, with its reason.
 --
 --   duckdb -cmd "attach 'data/warehouse/larder.duckdb' as larder (read_only); use larder" < examples/analysis.sql
 --
--- Any DuckDB client of version 1.5 or newer does. Each question sees what is live when it is asked, also while Larder ingests;
--- between `begin` and `commit` all of them see the same. Every table and column carries a comment:
+-- Any DuckDB client of version 1.5 or newer works. Each query reads the data that is live when it starts, even while Larder
+-- ingests; between `begin` and `commit`, all queries read the same data. Every table and column has a comment:
 -- `select table_name, column_name, comment from duckdb_columns()` is the data dictionary.
 
 
--- 1. How fresh is this file? The last run of each pipeline that published something, and was not rolled back.
+-- 1. How recent is the data? The last run of each pipeline that published new rows and was not rolled back.
 select pipeline, generation, finished_at, rows_loaded, rows_rejected
 from ingest.live_run
 where rows_loaded > 0
@@ -16,10 +16,10 @@ order by pipeline;
 
 
 -- PRICES ---------------------------------------------------------------------------------------------------------------
--- `value` is a decimal for arithmetic; `value_text` has the digits as they were printed.
+-- `value` is a decimal for arithmetic; `value_text` has the digits as the report printed them.
 
--- 2. What do manufacturers get for butter, beside what the exchange paid in the same week? Much is sold by contract at the
---    exchange's price of the weeks before, so the survey usually follows.
+-- 2. What do manufacturers get for butter, compared with the exchange's price in the same week? Much butter is sold by contract
+--    at the exchange's price of earlier weeks, so the survey price usually follows it.
 select
   survey.observed_on as week_ending,
   survey.value as survey_price,
@@ -34,7 +34,7 @@ group by survey.observed_on, survey.value
 order by week_ending desc
 limit 8;
 
--- 3. How much are weekly survey prices revised? First print against the current value, over the last 52 weeks of each.
+-- 3. How much are weekly survey prices revised? The first published value and the current one, over the last 52 weeks of each.
 with first_print as (
   select metric_name, observed_on, first(value order by published_at, is_final) as first_value
   from commodity.price_version
@@ -55,8 +55,8 @@ where observed_on > last_observed_on - 364
 group by slug
 order by slug;
 
--- 4. What would a model have seen at the end of 10 July, and what does it see now? Only a backtest that asks `price_as_of` is
---    honest: a day includes what was published on it, a time is one on the report's own clock.
+-- 4. Which prices known at the end of 10 July have been revised since? A backtest needs `price_as_of`, which leaves out later
+--    revisions. A day includes what was published on it; a time is by the report's own clock.
 select slug, observed_on, early.value as known_then, late.value as known_now
 from commodity.price_as_of('2026-07-10') early
 join commodity.price late using (metric_name, observed_on)
@@ -66,8 +66,8 @@ order by slug, observed_on;
 
 
 -- FOODS ----------------------------------------------------------------------------------------------------------------
--- `current_food` has one label per product, `food` all versions of all labels. Amounts in `nutrition` are per serving; what
--- a label does not state is null, and never counts as 0.
+-- `current_food` has one label per product, `food` all versions of all labels. Amounts in `nutrition` are per serving. A value
+-- that a label does not state is null, never 0.
 
 -- 5. Which categories are the saltiest, per serving? Labels that look wrong are left out.
 select
@@ -83,7 +83,7 @@ having count(sodium) >= 10
 order by sodium_mg desc, category
 limit 10;
 
--- 6. Servings differ; 100 kcal do not. Where is the protein?
+-- 6. Which bars have the most protein for their energy? Per 100 kcal, because servings differ in size.
 select description, brand_owner, serving_size, serving_size_unit_normalized as unit, calories, protein,
   round(100 * protein / calories, 1) as protein_per_100_kcal
 from branded_food.current_food
@@ -93,9 +93,9 @@ where category = 'Snack, Energy & Granola Bars' and calories >= 50
 order by protein_per_100_kcal desc, fdc_id
 limit 5;
 
--- 7. Who has changed the recipe? Products whose sugars per serving moved by a fifth or more from one label to the next, with
---    the serving unchanged and neither label looking wrong. `materialized` has DuckDB work out each label once, before it
---    pairs them by their ids; left to itself, it may pair all labels of equal servings first, which are far too many.
+-- 7. Which recipes have changed? Products whose sugars per serving changed by a fifth or more from one label to the next, for
+--    the same serving, without labels that look wrong. `materialized` makes DuckDB compute each label once, before the join by
+--    id. Otherwise, DuckDB may first join all labels with equal servings, which are far too many pairs.
 with label as materialized (
   select fdc_id, replaced_by, description, brand_owner, serving_size, serving_size_unit_normalized as unit, sugars,
     food.published_on
@@ -122,9 +122,9 @@ limit 10;
 
 
 -- STORES ---------------------------------------------------------------------------------------------------------------
--- `product` and `variant` keep what a store lists no longer, as it was last read; `listing` has what it lists now.
+-- `product` and `variant` also have items that a store no longer lists, as last read; `listing` has what it lists now.
 
--- 8. What is reduced now, and by how much?
+-- 8. Which prices are reduced now, and by how much?
 select store.name as store, product.title as product, variant.title as variant, variant.price, variant.compare_at_price,
   variant.currency, round(100 * (1 - variant.price / variant.compare_at_price)) as percent_off
 from storefront.variant
@@ -135,8 +135,8 @@ where variant.compare_at_price is not null
 order by percent_off desc, variant_id
 limit 10;
 
--- 9. Whose price has changed since the read before? Each row of `variant_change` holds what was true from then on. It takes a
---    second read of a store for anything to have changed.
+-- 9. Which prices have changed, and when? Each row of `variant_change` has the values from that read on. After the first read of
+--    a store, no price has changed yet.
 select store.name as store, product.title as product, variant.title as variant, seen_at, price_before,
   history.price as price_after, round(100 * (history.price / price_before - 1), 1) as percent
 from (
@@ -149,7 +149,7 @@ join storefront.store on store.store_id = history.store_id
 where history.price <> price_before
 order by seen_at desc, variant_id;
 
--- 10. What does a kilo cost, by kind of food? `category` is the taxonomy's top level, `sub_category` a finer one.
+-- 10. What does a kilo cost, by kind of food? `category` is the top level of the taxonomy, `sub_category` a finer one.
 select sub_category, variant.currency, count(*) as variants, round(median(variant.price / (grams / 1000)), 2) as per_kg
 from storefront.variant
 join storefront.product using (product_id)
@@ -162,8 +162,8 @@ order by per_kg desc, sub_category, currency;
 
 -- TRUST ----------------------------------------------------------------------------------------------------------------
 
--- 11. Where does this number come from? The payload behind the current butter price, and the row in it. The bytes are kept in
---     the raw archive under their SHA-256.
+-- 11. Where does this number come from? The payload with the current butter price, and the row in it. The raw archive contains
+--     the payload under its SHA-256.
 select observed_on, value_text, published_at, is_final, source_row, price_version.fetched_at, url, raw_sha256
 from commodity.price_version
 join ingest.raw_file using (raw_sha256)
@@ -171,14 +171,14 @@ where metric_name = 'butter_sales_price_weekly'
 order by observed_on desc, published_at desc, is_final desc, source_row desc, url
 limit 1;
 
--- 12. What could not be read, and why? Nothing is dropped silently: read = loaded + unchanged + rejected, for every run. What
---     failed and rolled-back runs refused is in `ingest.reject`, too.
+-- 12. What could not be read, and why? Nothing is dropped silently: read = loaded + unchanged + rejected, for every run. The
+--     rejected rows of failed and rolled-back runs are in `ingest.reject`.
 select pipeline, feed, position, reason, left(payload, 60) as payload
 from ingest.live_reject
 order by pipeline, feed, position, reason;
 
--- 13. What was checked before this went live? A check of severity `error` that finds a row keeps everything from going live;
---     what a `warning` found can be read here.
+-- 13. What was checked before this data went live? If a check of severity `error` finds a row, nothing of the run is published.
+--     The rows that a check of severity `warning` found are counted here.
 select pipeline, severity, count(*) as checks, coalesce(sum(bad_rows), 0)::bigint as rows_found,
   list(name order by name) filter (bad_rows > 0) as found_by
 from ingest.check_result

@@ -1,6 +1,6 @@
-"""The API from Python, with nothing but its standard library: LARDER_API_KEY=... python3 examples/larder.py
+"""The API from Python, with only the standard library: LARDER_API_KEY=... python3 examples/larder.py
 
-LARDER_URL is where the API is. A run makes four paid calls and costs 40 credits at most. Copy what you need.
+LARDER_URL is the address of the API. A run makes four paid calls and costs at most 40 credits. Copy what you need.
 """
 
 import json
@@ -16,7 +16,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 
 class LarderError(Exception):
-    """What the API answered instead of data. `type` is stable and for machines, the message is for people."""
+    """An error response. `type` is stable, for programs; the message is for people."""
 
     def __init__(self, status, type, message, request_id):
         super().__init__(message)
@@ -24,7 +24,7 @@ class LarderError(Exception):
 
 
 class NoRedirects(HTTPRedirectHandler):
-    """A redirect followed by urllib would take the key along to wherever it leads."""
+    """Refuses redirects: urllib would send the key to the new address."""
 
     def redirect_request(self, *_):
         return None
@@ -37,29 +37,29 @@ class Larder:
         self.last_cost = {}
 
     def get(self, path, **query):
-        """One paid call; its body. Only 5xx is tried again: every other error would only repeat, and after a failure of the
-        network nobody knows whether the call was charged."""
+        """Makes one paid call and returns its body. Only 5xx is retried: every other error would repeat, and after a network
+        failure, the call may have been charged."""
         given = {name: value for name, value in query.items() if value is not None}
         address = f"{self.url}/v1/{path}" + (f"?{urlencode(given)}" if given else "")
         for attempt in range(self.retries + 1):
             try:
                 request = Request(address, headers={"Authorization": f"Bearer {self.key}"})
-                with self.opener.open(request, timeout=60) as answer:
-                    self._note(answer.headers)
+                with self.opener.open(request, timeout=60) as response:
+                    self._record_cost(response.headers)
                     # Decimals keep the digits that were published: 1.6140 stays 1.6140
-                    return json.load(answer, parse_float=Decimal)
+                    return json.load(response, parse_float=Decimal)
             except HTTPError as error:
                 with error:
-                    self._note(error.headers)
+                    self._record_cost(error.headers)
                     retry_after = error.headers.get("Retry-After", "")
-                    asked = int(retry_after) if retry_after.isdecimal() else 0
-                    if error.code < 500 or attempt == self.retries or asked > 60:
-                        raise self._error(error) from None
-                # The server asks everybody for the same wait: chance on top of it keeps them from coming back together
-                time.sleep(asked + 0.5 * 2**attempt * random.uniform(0.5, 1))
+                    requested = int(retry_after) if retry_after.isdecimal() else 0
+                    if error.code < 500 or attempt == self.retries or requested > 60:
+                        raise self._make_error(error) from None
+                # The server requests the same wait of all clients: jitter keeps them from retrying together
+                time.sleep(requested + 0.5 * 2**attempt * random.uniform(0.5, 1))
 
     def rows(self, path, **query):
-        """The rows of all pages. Each page is a paid call, made when its first row is wanted."""
+        """The rows of all pages. Each page is a paid call, made when its first row is needed."""
         cursor = None
         while True:
             page = self.get(path, **query, cursor=cursor)
@@ -68,18 +68,18 @@ class Larder:
             if cursor is None:
                 return
 
-    def _note(self, headers):
+    def _record_cost(self, headers):
         self.last_cost = {"charged": headers.get("X-Credits-Charged"), "left": headers.get("X-Credits-Remaining")}
 
     @staticmethod
-    def _error(answer):
-        request_id = answer.headers.get("X-Request-Id")
-        text = answer.read().decode(errors="replace")
+    def _make_error(response):
+        request_id = response.headers.get("X-Request-Id")
+        text = response.read().decode(errors="replace")
         try:
             error = json.loads(text)["error"]
-            return LarderError(answer.code, error["type"], error["message"], request_id)
-        except (ValueError, KeyError, TypeError):  # not the API's: a proxy on the way
-            return LarderError(answer.code, "unknown_answer", text[:200], request_id)
+            return LarderError(response.code, error["type"], error["message"], request_id)
+        except (ValueError, KeyError, TypeError):  # a proxy's response, not the API's
+            return LarderError(response.code, "unknown_answer", text[:200], request_id)
 
 
 def main():
@@ -90,7 +90,7 @@ def main():
         for point in prices["points"][:1]:
             print(f"{prices['slug']}: {point['value']} {prices['unit']} on {point['date']}")
 
-    # Small pages, to show how they are followed: one costs the same whatever its size, so ask for 200 otherwise
+    # Small pages, to show paging: a page costs the same at any size, so request 200 otherwise
     foods = list(islice(larder.rows("branded-foods", category="cheese", limit=20), 60))
     sodium = [food["nutrition"]["sodium"] for food in foods if "sodium" in food["nutrition"]]
     if sodium:

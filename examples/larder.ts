@@ -1,6 +1,7 @@
 /**
- * The TypeScript client: `LARDER_API_KEY=… npx node examples/larder.ts`. `LARDER_URL` is where the API is. A run makes five
- * paid calls and costs 230 credits at most. The same code works in a browser; there, give the key from somewhere else.
+ * The TypeScript client: `LARDER_API_KEY=… npx node examples/larder.ts`. `LARDER_URL` is the address of the API. A run
+ * makes five paid calls and costs at most 230 credits. The same code works in a browser, which has no environment: pass key
+ * and address in another way.
  */
 import { env } from "node:process"
 import { LarderError } from "@larder/schemas/client/errors.ts"
@@ -19,7 +20,7 @@ for (const { points, slug, unit } of prices) {
   if (latest !== undefined) console.log(`${slug}: ${latest.value} ${unit} on ${latest.date}`)
 }
 
-// Rows of all pages, one after the other. Each page is a paid call; leaving the loop pays for no more.
+// Rows of all pages, one after the other. Each page is a paid call; after the loop, no more pages are fetched.
 const saltiest = { description: "", sodium: 0 }
 let foods = 0
 for await (const { description, nutrition } of larder.searchBrandedFoods.all({ category: "cheese", limit: 200 })) {
@@ -29,7 +30,7 @@ for await (const { description, nutrition } of larder.searchBrandedFoods.all({ c
 const salt = `the saltiest has ${saltiest.sodium} mg of sodium per serving: ${saltiest.description}`
 console.log(`${foods} cheeses; ${saltiest.sodium > 0 ? salt : "none of them states that it has salt"}`)
 
-// Ids go from one call to the next, and have types of their own.
+// The ids of results can be passed to other calls. Each kind of id has its own type.
 const { data: stores } = await larder.searchStores({ query: "bakery", limit: 1 })
 for (const { id, name } of stores) {
   const { cost, data: products } = await larder.getStoreProducts(id, { limit: 3 })
@@ -37,7 +38,7 @@ for (const { id, name } of stores) {
   console.log(`The list cost ${cost.creditsCharged} credits`)
 }
 
-// Errors are classes, and cost nothing. 5xx were retried before they come here, and nothing else was.
+// Errors are classes, and cost nothing. The client has already retried 5xx, and nothing else.
 try {
   await larder.getCommodityPrices({ series: ["unobtainium"] })
 } catch (error) {

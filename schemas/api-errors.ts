@@ -59,7 +59,7 @@ export const ErrorBody = Schema.Struct({
   }).annotate({ description: "Why the call failed." })
 }).annotate({ identifier: "Error", description: "The body of every error of every endpoint. Errors cost nothing." })
 
-const apiError = (code: ErrorCode, message: string): ApiError => {
+const makeApiError = (code: ErrorCode, message: string): ApiError => {
   const { status, type } = errorCodes[code]
   return { status, type, code, message }
 }
@@ -70,35 +70,36 @@ export interface Invalid {
   readonly code: ErrorCode
 }
 export const invalid = (code: ErrorCode, message: string): Invalid => ({ invalid: message, code })
-export const invalidRequest = ({ code, invalid }: Invalid): ApiError => apiError(code, invalid)
+export const invalidRequest = ({ code, invalid }: Invalid): ApiError => makeApiError(code, invalid)
 
-export const unreadableRequest = apiError("unreadable_request", "The request is not readable HTTP")
-export const unclearHost = apiError("unclear_host", "The request must name one host, such as api.example.com:8080")
-export const headersTooLarge = apiError("headers_too_large", "Request line and headers take at most 16 KiB")
-export const requestTimeout = apiError("request_timeout", "The request did not arrive in time")
-export const noSuchEndpoint = apiError("no_such_endpoint", "No such endpoint")
-export const methodNotAllowed = apiError("method_not_allowed", "Only GET is served here")
-export const originNotAllowed = apiError("origin_not_allowed", "Pages of this origin may not call this server")
+export const unreadableRequest = makeApiError("unreadable_request", "The request is not readable HTTP")
+export const unclearHost = makeApiError("unclear_host", "The request must name one host, such as api.example.com:8080")
+export const headersTooLarge = makeApiError("headers_too_large", "Request line and headers take at most 16 KiB")
+export const requestTimeout = makeApiError("request_timeout", "The request did not arrive in time")
+export const noSuchEndpoint = makeApiError("no_such_endpoint", "No such endpoint")
+export const methodNotAllowed = makeApiError("method_not_allowed", "Only GET is served here")
+export const originNotAllowed = makeApiError("origin_not_allowed", "Pages of this origin may not call this server")
 const noBearerMessage = "Missing or malformed Authorization: Bearer header"
-export const missingAuthorization = apiError("authorization_missing", noBearerMessage)
-export const malformedAuthorization = apiError("authorization_malformed", noBearerMessage)
+export const missingAuthorization = makeApiError("authorization_missing", noBearerMessage)
+export const malformedAuthorization = makeApiError("authorization_malformed", noBearerMessage)
 /** One message for unknown and revoked keys, so that an attacker cannot distinguish them. */
-export const unknownKey = apiError("unknown_key", "Unknown or revoked API key")
-export const missingScope = (scope: string): ApiError => apiError("scope_missing", `This key is not scoped to ${scope}`)
-export const insufficientBalance = apiError("insufficient_balance", "Insufficient balance")
-export const dailySpendCapReached = apiError("daily_spend_cap_reached", "Daily spend cap reached")
-export const weeklySpendCapReached = apiError("weekly_spend_cap_reached", "Weekly spend cap reached")
-export const monthlySpendCapReached = apiError("monthly_spend_cap_reached", "Monthly spend cap reached")
+export const unknownKey = makeApiError("unknown_key", "Unknown or revoked API key")
+export const missingScope = (scope: string): ApiError =>
+  makeApiError("scope_missing", `This key is not scoped to ${scope}`)
+export const insufficientBalance = makeApiError("insufficient_balance", "Insufficient balance")
+export const dailySpendCapReached = makeApiError("daily_spend_cap_reached", "Daily spend cap reached")
+export const weeklySpendCapReached = makeApiError("weekly_spend_cap_reached", "Weekly spend cap reached")
+export const monthlySpendCapReached = makeApiError("monthly_spend_cap_reached", "Monthly spend cap reached")
 
 const unexpected = "An unexpected error occurred"
-export const internal = apiError("internal", unexpected)
-export const overloaded = apiError("overloaded", unexpected)
+export const internal = makeApiError("internal", unexpected)
+export const overloaded = makeApiError("overloaded", unexpected)
 /** The call reached the time limit while it waited for capacity. */
-export const tooManyInFlight = apiError("too_many_in_flight", unexpected)
+export const tooManyInFlight = makeApiError("too_many_in_flight", unexpected)
 /** The server cannot look up keys, or cannot record charges. */
-export const ledgerUnavailable = apiError("ledger_unavailable", unexpected)
+export const ledgerUnavailable = makeApiError("ledger_unavailable", unexpected)
 /** The results of all calls of a batch are in one response, so their total size is limited. */
-export const resultsTooLarge = apiError(
+export const resultsTooLarge = makeApiError(
   "answers_too_large",
   "The results of one request have at most 8 MiB in total: request fewer names or days, or split the request"
 )
@@ -112,4 +113,4 @@ const unknownRecords = {
 export type RecordName = keyof typeof unknownRecords
 /** The 404 of paths with an id. */
 export const unknownRecord = (record: RecordName, id: string): ApiError =>
-  apiError(unknownRecords[record], `Unknown ${record}: ${id}`)
+  makeApiError(unknownRecords[record], `Unknown ${record}: ${id}`)

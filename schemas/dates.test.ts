@@ -31,8 +31,8 @@ describe("a day", () => {
     ["2024-2-3", "unpadded"],
     ["10000-01-01", "five-digit year"],
     ["-2024-01-01", "sign"],
-    ["2024-01-01 ", "blank behind"],
-    ["2024-01-01\n", "line break behind"],
+    ["2024-01-01 ", "trailing space"],
+    ["2024-01-01\n", "trailing line break"],
     ["2024-01-01T00:00:00Z", "time"],
     ["20240101", "basic form"],
     ["２０２４-01-01", "full-width digits"],
@@ -96,12 +96,11 @@ describe("days before a day", () => {
 })
 
 describe("the schemas of days and timestamps", () => {
-  const isA = (schema: Schema.Schema<string>) => Schema.is(schema)
-  it("accept only real days as Day, and say why they reject another one", () => {
-    assert.isTrue(isA(Day)("2024-02-29"))
-    const refused = Schema.decodeUnknownResult(Day)("2024-02-30")
+  it("accept only real days as Day, and give the reason when they reject one", () => {
+    assert.isTrue(Schema.is(Day)("2024-02-29"))
+    const rejected = Schema.decodeUnknownResult(Day)("2024-02-30")
     assert.strictEqual(
-      refused._tag === "Failure" && refused.failure.message,
+      rejected._tag === "Failure" && rejected.failure.message,
       "is not a real calendar day in YYYY-MM-DD form"
     )
   })
@@ -113,7 +112,7 @@ describe("the schemas of days and timestamps", () => {
     ["2026-10-01T25:00:00.000Z", false],
     ["2026-10-01 13:04:36.000Z", false]
   ])("check %s as Timestamp: %s", (text, expected) => {
-    assert.strictEqual(isA(Timestamp)(text), expected)
+    assert.strictEqual(Schema.is(Timestamp)(text), expected)
   })
   it("keep format and description together in JSON Schema", () => {
     const described = Day.annotate({ description: "Reading date." })

@@ -1,6 +1,6 @@
 /**
- * Calendar days as text, `YYYY-MM-DD`, years 0001 to 9999. Days can be compared as text. This module reads no clock and
- * knows no time zone: a day is the date that a report prints.
+ * Calendar days as text, `YYYY-MM-DD`, years 0001 to 9999. Days can be compared as text. This module uses neither a
+ * clock nor time zones: a day is the date that a report prints.
  */
 import { Schema } from "effect"
 
@@ -28,14 +28,14 @@ export const isDay = (text: string): boolean => {
   return match !== null && dayOf(Number(match[1]), Number(match[2]), Number(match[3])) === text
 }
 
-/** The same day some calendar years earlier; 29 February becomes 28. Never before the year 1. */
+/** The same day some calendar years earlier, at least in the year 1. In common years, 29 February becomes 28. */
 export const yearsBefore = (day: string, years: number): string => {
   const [year, month, date] = day.split("-").map(Number) as [number, number, number]
   const earlier = Math.max(1, year - years)
   return `${pad(earlier, 4)}-${pad(month, 2)}-${pad(Math.min(date, countDays(earlier, month)), 2)}`
 }
 
-/** The day that many days earlier. Counts in UTC; used for windows, whose ends are days of this century. */
+/** The day a number of days earlier. For recent days only: unlike `yearsBefore`, it does not stop at the year 1. */
 export const daysBefore = (day: string, days: number): string =>
   new Date(Date.parse(`${day}T00:00:00Z`) - days * 86_400_000).toISOString().slice(0, 10)
 
@@ -48,13 +48,13 @@ export const Day = Schema.String.check(
   })
 )
 
-const moment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
-const isMoment = (text: string) =>
-  moment.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text
+const timestamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
+const isTimestamp = (text: string) =>
+  timestamp.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text
 
 /** A time in UTC with milliseconds, `2026-10-01T13:04:36.000Z`, checked to exist. */
 export const Timestamp = Schema.String.check(
-  Schema.makeFilter((text) => isMoment(text) || "is not a moment in UTC like 2026-10-01T13:04:36.000Z", {
-    toJsonSchema: pattern(moment.source, "date-time")
+  Schema.makeFilter((text) => isTimestamp(text) || "is not a time in UTC like 2026-10-01T13:04:36.000Z", {
+    toJsonSchema: pattern(timestamp.source, "date-time")
   })
 )

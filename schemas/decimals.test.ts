@@ -48,7 +48,7 @@ describe("the token of a published number", () => {
   })
 
   const digits = (minLength: number) =>
-    fc.array(fc.integer({ min: 0, max: 9 }), { minLength, maxLength: 20 }).map((all) => all.join(""))
+    fc.array(fc.integer({ min: 0, max: 9 }), { minLength, maxLength: 20 }).map((parts) => parts.join(""))
   const grouped = (whole: string) => whole.replaceAll(/\B(?=(\d{3})+$)/g, ",")
   const printed = fc.record({
     sign: fc.constantFrom("", "-", "+"),
@@ -95,8 +95,8 @@ describe("JSON parsed with its number tokens", () => {
   it("has the same value as the JSON that was read", () => {
     fc.assert(
       fc.property(fc.json(), (source) => {
-        const again = JSON.stringify(parseJsonKeepingNumbers(source))
-        assert.deepStrictEqual(JSON.parse(again), JSON.parse(source))
+        const serialized = JSON.stringify(parseJsonKeepingNumbers(source))
+        assert.deepStrictEqual(JSON.parse(serialized), JSON.parse(source))
       })
     )
   })

@@ -1,17 +1,17 @@
 import { Schema } from "effect"
 import { Day, Timestamp } from "./dates.ts"
 
-const notes = <A>(description: string, examples: ReadonlyArray<A>) =>
+const makeAnnotations = <A>(description: string, examples: ReadonlyArray<A>) =>
   examples.length === 0 ? { description } : { description, examples }
 
 /** Fields of records and tables with a description, which the OpenAPI document and the table comments show. */
 export const described = {
   text: (description: string, ...examples: ReadonlyArray<string>) =>
-    Schema.String.annotate(notes(description, examples)),
+    Schema.String.annotate(makeAnnotations(description, examples)),
   textOrNull: (description: string, ...examples: ReadonlyArray<string>) =>
-    Schema.NullOr(Schema.String).annotate(notes(description, examples)),
+    Schema.NullOr(Schema.String).annotate(makeAnnotations(description, examples)),
   integer: (description: string, ...examples: ReadonlyArray<number>) =>
-    Schema.Int.annotate(notes(description, examples)),
+    Schema.Int.annotate(makeAnnotations(description, examples)),
   integerOrNull: (description: string) => Schema.NullOr(Schema.Int).annotate({ description }),
   number: (description: string) => Schema.Finite.annotate({ description }),
   numberOrNull: (description: string) => Schema.NullOr(Schema.Finite).annotate({ description }),

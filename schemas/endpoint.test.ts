@@ -8,25 +8,25 @@ import { getStoreProducts, searchStores } from "./storefront/endpoints.ts"
 const read = (endpoint: Endpoint, query: string) => endpoint.read(new URLSearchParams(query))
 
 describe("commodities: the two shapes cannot be combined", () => {
-  const both = invalid("parameters_conflict", "commodity cannot be combined with category, limit or cursor")
+  const conflict = invalid("parameters_conflict", "commodity cannot be combined with category, limit or cursor")
   it.each(["commodity=butter&category=dairy", "commodity=butter&limit=5", "cursor=x&commodity=butter"])(
     "rejects %s",
     (query) => {
-      assert.deepStrictEqual(read(searchCommodities, query), both)
+      assert.deepStrictEqual(read(searchCommodities, query), conflict)
     }
   )
   it.each(["commodity=&category=", "commodity=&cursor=", "commodity=&limit=5", "commodity=butter&cursor="])(
     "rejects both even if they are empty: %s",
     (query) => {
-      assert.deepStrictEqual(read(searchCommodities, query), both)
+      assert.deepStrictEqual(read(searchCommodities, query), conflict)
     }
   )
   it("accepts each shape alone, even if its parameters are empty", () => {
-    const nothing = { commodity: undefined, category: undefined, limit: 100, cursor: undefined }
-    assert.deepStrictEqual(read(searchCommodities, "commodity="), { value: nothing })
-    assert.deepStrictEqual(read(searchCommodities, "category=&cursor="), { value: nothing })
+    const defaults = { commodity: undefined, category: undefined, limit: 100, cursor: undefined }
+    assert.deepStrictEqual(read(searchCommodities, "commodity="), { value: defaults })
+    assert.deepStrictEqual(read(searchCommodities, "category=&cursor="), { value: defaults })
     assert.deepStrictEqual(read(searchCommodities, "category=dairy&limit=500"), {
-      value: { ...nothing, category: "dairy", limit: 500 }
+      value: { ...defaults, category: "dairy", limit: 500 }
     })
   })
   it("reports a wrong value before the combination", () => {

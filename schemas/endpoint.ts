@@ -27,7 +27,7 @@ interface Declaration<P extends Parameters, R extends Schema.Constraint = Schema
   readonly tag: DataSetTag
   readonly summary: string
   readonly description: string
-  /** For assistants, beyond the description: when to use the tool, and what to call next. */
+  /** Advice for assistants: when to use the tool, and what to call next. */
   readonly use: string
   readonly parameters: P
   /** Checks parameters against each other. `given` contains the names that were sent. */
@@ -71,8 +71,8 @@ export interface ApiDataSet {
   readonly pipeline: string
   /** Its name for people, and the tag of its endpoints. */
   readonly tag: string
-  /** Its contents, within a sentence. */
-  readonly holds: string
+  /** Its contents, as part of a sentence. */
+  readonly contents: string
   /** Its contents and source, for assistants. */
   readonly origin: string
   /** The description of the tag, in Markdown: contents and source. */
@@ -87,7 +87,7 @@ export interface ApiDataSet {
 export const templateOf = (path: string): string => path.replace(":id", "{id}")
 
 export const fromAfterTo = invalid("from_after_to", "from must not be after to")
-export const fromNotAfterTo = (values: { readonly from: string | undefined; readonly to: string | undefined }) =>
+export const checkRange = (values: { readonly from: string | undefined; readonly to: string | undefined }) =>
   values.from !== undefined && values.to !== undefined && values.from > values.to ? fromAfterTo : undefined
 
 export const SingleBody = <S extends Schema.Constraint>(record: S) => Schema.Struct({ data: record })

@@ -1,5 +1,5 @@
 /**
- * Ids that the API gives out: a prefix that names the kind, then an opaque text. They are derived from the source's own
+ * Ids that the API returns: a prefix that names the kind, then an opaque text. They are derived from the source's own
  * data, so that loading the same data again gives the same ids.
  */
 import { Schema } from "effect"

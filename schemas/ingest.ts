@@ -5,8 +5,10 @@ import { described } from "./described.ts"
 import { FetchStatus, ReadOutcome } from "./storefront/records.ts"
 
 const runId = described.text("Run that wrote the row: `ingest.run.run_id`.")
-const names = new Intl.ListFormat("en-GB", { type: "disjunction" }).format(dataSets.map(({ pipeline }) => pipeline))
-const pipeline = described.text(`Pipeline: ${names}.`)
+const pipelineNames = new Intl.ListFormat("en-GB", { type: "disjunction" }).format(
+  dataSets.map(({ pipeline }) => pipeline)
+)
+const pipeline = described.text(`Pipeline: ${pipelineNames}.`)
 const feed = described.text("Feed within the pipeline, such as `gov-mars/1603`.")
 const rawFile = described.text("SHA-256 of the payload, its name in the raw archive: `ingest.raw_file.raw_sha256`.")
 
@@ -204,7 +206,7 @@ export const UnknownField = Schema.Struct({
 }).annotate({
   identifier: "ingest.unknown_field",
   description:
-    "Fields of payloads that no mapping knows, such as newly added ones. They are worth a look, and are not an error."
+    "Fields of payloads that are in no mapping, such as newly added ones. They are not errors, but should be checked."
 })
 
 export const StoreReadRow = Schema.Struct({

@@ -11,9 +11,9 @@ const operations = Object.entries(document.paths).map(([path, { get }]) => ({ pa
 const operationOf = new Map(operations.map(({ get }) => [get.operationId, get]))
 
 /** Every value in the document, with its key. */
-const entries = (node: unknown): ReadonlyArray<readonly [string, unknown]> =>
+const listEntries = (node: unknown): ReadonlyArray<readonly [string, unknown]> =>
   typeof node === "object" && node !== null
-    ? Object.entries(node).flatMap(([key, value]) => [[key, value] as const, ...entries(value)])
+    ? Object.entries(node).flatMap(([key, value]) => [[key, value] as const, ...listEntries(value)])
     : []
 const resolve = (reference: string): unknown =>
   reference
@@ -32,7 +32,7 @@ describe("the OpenAPI document", () => {
     assert.notStrictEqual(openApi().components.headers, openApi().components.headers)
   })
   it("has only references that resolve, and no unused component", () => {
-    const references = new Set(entries(document).flatMap(([key, value]) => (key === "$ref" ? [String(value)] : [])))
+    const references = new Set(listEntries(document).flatMap(([key, value]) => (key === "$ref" ? [String(value)] : [])))
     assert.deepStrictEqual(
       [...references].filter((reference) => resolve(reference) === undefined),
       []
@@ -70,7 +70,7 @@ describe("the OpenAPI document", () => {
   })
   it("describes every field of every record", () => {
     const fields = (node: unknown): ReadonlyArray<readonly [string, unknown]> =>
-      entries(node).flatMap(([key, value]) => (key === "properties" ? Object.entries(value ?? {}) : []))
+      listEntries(node).flatMap(([key, value]) => (key === "properties" ? Object.entries(value ?? {}) : []))
     const isDescribed = (field: unknown): boolean => {
       const { $ref, description } = Object(field)
       return $ref === undefined ? typeof description === "string" && description !== "" : isDescribed(resolve($ref))
@@ -93,7 +93,9 @@ describe("the OpenAPI document", () => {
 
 describe("the schemas of the OpenAPI document, which clients are generated from", () => {
   /** Every schema with a type, with its key. */
-  const typed = entries([document.components.schemas, document.paths]).filter(([, value]) => "type" in Object(value))
+  const typed = listEntries([document.components.schemas, document.paths]).filter(
+    ([, value]) => "type" in Object(value)
+  )
 
   it("declare every number as a double: without a format, Go uses 32 bits", () => {
     const numbers = typed.filter(([, value]) => Object(value).type === "number")
@@ -101,7 +103,7 @@ describe("the schemas of the OpenAPI document, which clients are generated from"
     for (const [name, value] of numbers) assert.strictEqual(Object(value).format, "double", name)
   })
   it("have no alternatives except null", () => {
-    const others = entries(document).flatMap(([name, value]) => {
+    const others = listEntries(document).flatMap(([name, value]) => {
       const { anyOf, oneOf } = Object(value)
       const alternatives: ReadonlyArray<unknown> = anyOf ?? oneOf ?? []
       return alternatives.filter((alternative) => Object(alternative).type !== "null").length > 1 ? [name] : []
@@ -200,7 +202,7 @@ describe("the examples of the OpenAPI document", () => {
       )
     }
   })
-  it("are responses that match the schema, to calls of their operation", () => {
+  it("are responses to calls of their operation, and match its schema", () => {
     for (const { get, path } of operations) {
       const response = get.responses["200"]
       const content = response !== undefined && "content" in response ? response.content["application/json"] : undefined

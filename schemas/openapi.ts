@@ -12,9 +12,7 @@ import { idSources, info, securityScheme } from "./openapi/texts.ts"
 import { versions } from "./openapi/versions.ts"
 import type { Parameter } from "./parameters.ts"
 
-/**
- * `version` is the program's, which serves the document; the version of the API is the newest in `openapi/versions.ts`.
- */
+/** `version` is the version of the program. The API has its own: the newest in `openapi/versions.ts`. */
 export const openApi = (version = "1") => {
   const { schemas, components } = spellOutTypes(
     componentSchemas([ErrorBody, ...endpoints.map(({ documented, response }) => documented ?? response)])

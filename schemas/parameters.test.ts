@@ -49,7 +49,7 @@ describe("a limit", () => {
   it.each(["201", "9".repeat(400), "9007199254740993"])("is reduced to a maximum that is not enforced: %s", (given) => {
     assert.deepStrictEqual(read({ limit: clamping }, `limit=${given}`), { value: { limit: 200 } })
   })
-  it("says in its description that values above 200 count as 200", () => {
+  it("has a description which states that values above 200 count as 200", () => {
     assert.include(clamping.description, "Values above 200 count as 200.")
   })
 })
@@ -132,7 +132,7 @@ describe("a list", () => {
       invalid("invalid_parameter", "series has an empty name between its commas")
     )
   })
-  it("reports too many names before it looks for empty ones", () => {
+  it("reports too many names before an empty name", () => {
     assert.deepStrictEqual(
       read(parameters, `series=${",".repeat(100)}`),
       invalid("too_many_names", "series takes at most 100 names, 101 were given")

@@ -1,6 +1,7 @@
 /**
  * Parameters of endpoints as values: how each is read from a query string, which values it refuses with which message,
- * and how it is documented. Only the form of a value is checked here. Names are checked where the catalogs are.
+ * and how it is documented. Only the form of a value is checked here. Names of series and metrics are
+ * checked where the catalogs are.
  */
 import { Schema } from "effect"
 import { type Invalid, invalid } from "./api-errors.ts"
@@ -62,12 +63,12 @@ interface LimitOptions {
   readonly description: string
   readonly default: number
   /**
-   * Whether the presence of the parameter alone selects something. Then the schema states no default, because some
-   * generated clients send defaults with every call. It also has no example, because tools fill in examples.
+   * Whether the presence of the parameter alone selects the shape of the response. Then the schema has no default,
+   * because some generated clients send defaults with every call, and no example, because tools fill in examples.
    */
-  readonly selects?: true
+  readonly selectsShape?: true
   readonly maximum: number
-  /** Above the maximum, the request is rejected or the maximum is used. */
+  /** A larger limit is rejected with this error, or served as the maximum. */
   readonly above: Invalid | "served as the maximum"
 }
 
@@ -79,12 +80,12 @@ export const limit = (options: LimitOptions): Parameter<number> => ({
     options.above === "served as the maximum"
       ? `${options.description} Values above ${options.maximum} count as ${options.maximum}.`
       : options.description,
-  ...(!options.selects && { example: options.default }),
+  ...(!options.selectsShape && { example: options.default }),
   schema: Schema.Int.check(
     options.above === "served as the maximum"
       ? Schema.isGreaterThanOrEqualTo(1)
       : Schema.isBetween({ minimum: 1, maximum: options.maximum })
-  ).annotate(options.selects ? {} : { default: options.default }),
+  ).annotate(options.selectsShape ? {} : { default: options.default }),
   read: (name, text) => {
     if (text === undefined) return { value: options.default }
     if (!/^[0-9]+$/.test(text) || /^0+$/.test(text))

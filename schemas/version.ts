@@ -1,4 +1,4 @@
-/** The version of Larder, stated only in the root `package.json`: the rooms are released together and state none. */
+/** The version of Larder, from the root `package.json`: all rooms are released together with this version. */
 import manifest from "../package.json" with { type: "json" }
 
 export const { version } = manifest

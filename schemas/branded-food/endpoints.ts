@@ -16,7 +16,7 @@ export const searchBrandedFoods = endpoint({
   summary: "Search packaged foods",
   description:
     "Current labels that match every given filter, ordered by `fdc_id`; without filters, all of them. Texts match anywhere, literally and ignoring case: `%` and `*` are ordinary characters. Labels are mostly in upper case and spell the same thing in many ways, so short texts find more. A product can have several labels, one from each supplier (`data_source`).",
-  use: "Use it to find packaged foods by name, brand, category, barcode or ingredient; each row is the whole label with ingredients and nutrition per serving. Set `limit` low while looking around: a label is long.",
+  use: "Use it to find packaged foods by name, brand, category, barcode or ingredient; each row is the whole label with ingredients and nutrition per serving. Set a low `limit` while exploring: a label is long.",
   parameters: {
     name: text({ description: "The product name (`description`) contains the text.", example: "muffin" }),
     brand: text({ description: "Brand owner, brand name or sub-brand contains the text.", example: "mountain" }),
@@ -86,7 +86,7 @@ export const brandedFoodEndpoints: ReadonlyArray<Endpoint> = [
 export const brandedFoods = {
   pipeline: "branded-foods",
   tag: "Branded foods",
-  holds: "packaged-food labels",
+  contents: "packaged-food labels",
   origin: "labels of packaged foods (USDA FoodData Central)",
   about: `Labels of packaged foods: names, brands, barcodes, ingredients, nutrition per serving, and every published nutrient per 100 g or ml.
 

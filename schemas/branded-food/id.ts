@@ -1,7 +1,7 @@
 /**
  * Ids of label versions. The opaque part is a bijection of the 32-bit `fdc_id`: every load derives the same id, and no
- * table of ids is needed. The mapping hides nothing. It only keeps clients from counting ids up and from mistaking them
- * for fdc_ids.
+ * table of ids is needed. The mapping hides nothing. It only keeps clients from enumerating ids and from mistaking them
+ * for values of `fdc_id`.
  */
 import { idPrefixes } from "../ids.ts"
 

@@ -109,7 +109,7 @@ export const BrandedFood = Schema.Struct({
   source: Schema.Literal("gov-fdc").annotate({
     description: "Where the record comes from: USDA FoodData Central, branded foods (gov-fdc)."
   }),
-  fetched_at: Timestamp.annotate({ description: "When the payload that states the record was fetched, in UTC." })
+  fetched_at: Timestamp.annotate({ description: "When the payload with the record was fetched, in UTC." })
 }).annotate({
   identifier: "BrandedFood",
   description:

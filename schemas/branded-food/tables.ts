@@ -8,10 +8,10 @@ import { BrandedFood, FoodCategory, Nutrient, Nutrition } from "./records.ts"
 
 const list = (description: string) => Schema.NullOr(Schema.Array(Schema.Unknown)).annotate({ description })
 
-/** If stated, `branded_food.nutrition` uses such a value instead of its own calculation, except for vitamin D. */
-const labelAmount = (what: string) =>
+/** `branded_food.nutrition` uses such an amount, if stated, instead of calculating it, except for vitamin D. */
+const labelAmount = (nutrient: string) =>
   described.numberOrNull(
-    `${what} per serving, as stated by the release itself; null if it states none. Only the JSON release states it.`
+    `${nutrient} per serving, as stated by the release itself; null if it states none. Only the JSON release states it.`
   )
 
 const { id: _id, nutrition: _nutrition, source: _source, fetched_at, ...stated } = BrandedFood.fields
@@ -48,14 +48,14 @@ export const FoodRow = Schema.Struct({
     "Statement of the label on nutrients that the food does not contain in significant amounts. Only the CSV release has it."
   ),
   material_code: described.textOrNull("Material code as published; its meaning is not documented."),
-  earlier_versions: list("Earlier versions of this label that the JSON release names, with their publication days."),
+  earlier_versions: list("Earlier versions of this label that the JSON release lists, with their publication days."),
   quality_flags: list(
     "What looks wrong in the record; also as rows in `branded_food.quality_flag`. Flagged values are published as they are."
   ),
   source_rows: described.integer(
     "Payload rows for this label in the run that last changed it: 1 in JSON; in CSV its rows in all files together."
   ),
-  form: described.oneOf(["json", "csv", "both"], "Form of the release that states the label: json, csv, or both."),
+  form: described.oneOf(["json", "csv", "both"], "Form of the release that contains the label: json, csv, or both."),
   release_on: described.textOrNull(
     "Day of the newest release with something new about the label; null if the file did not state it."
   ),
@@ -68,9 +68,9 @@ export const FoodRow = Schema.Struct({
     "Label versions of packaged foods, one row for each, including versions that a later one has replaced. JSON and CSV releases are merged by fdc_id. `branded_food.current_food` has the current versions."
 })
 
-export const NutrientRow = Schema.Struct({
-  ...Struct.pick(Nutrient.fields, ["nutrient_id", "number", "name", "unit"])
-}).annotate({ identifier: "branded_food.nutrient", description: "Nutrients that FoodData Central knows." })
+export const NutrientRow = Schema.Struct(
+  Struct.pick(Nutrient.fields, ["nutrient_id", "number", "name", "unit"])
+).annotate({ identifier: "branded_food.nutrient", description: "The nutrients of FoodData Central." })
 
 export const DerivationRow = Schema.Struct({
   derivation_id: described.integer(

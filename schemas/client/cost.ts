@@ -5,7 +5,7 @@ export interface CallCost {
   /** Id of the last attempt. Quote it when you ask the operator about a call. */
   readonly requestId: string | undefined
   /**
-   * 0 for every status but 200. Undefined if a proxy dropped the header, the key is unknown, or a 503 came before the
+   * 0 for every status except 200. Undefined if a proxy dropped the header, the key is unknown, or a 503 came before the
    * key was checked.
    */
   readonly creditsCharged: number | undefined

@@ -3,7 +3,7 @@ import { errorTypes } from "../api-errors.ts"
 import type { CallCost } from "./cost.ts"
 import { LarderError, makeError } from "./errors.ts"
 
-const cost = (status: number): CallCost => ({
+const makeCost = (status: number): CallCost => ({
   status,
   requestId: "req_1",
   creditsCharged: 0,
@@ -13,7 +13,7 @@ const cost = (status: number): CallCost => ({
   errorCode: "unknown_store",
   attempts: 1
 })
-const makeFailure = (json: unknown, status: number) => makeError(json, JSON.stringify(json), cost(status))
+const makeFailure = (json: unknown, status: number) => makeError(json, JSON.stringify(json), makeCost(status))
 
 describe("the error of a response", () => {
   it.each(errorTypes)("has its own class for type $type, with code, status, id and message", ({ status, type }) => {
@@ -36,9 +36,9 @@ describe("the error of a response", () => {
   })
   it("quotes the beginning of a proxy's page", () => {
     const page = `<html><h1>502 Bad Gateway</h1>${"x".repeat(5000)}`
-    const { message } = makeError(undefined, page, cost(502))
+    const { message } = makeError(undefined, page, makeCost(502))
     assert.include(message, "<h1>502 Bad Gateway</h1>")
     assert.isBelow(message.length, 400)
-    assert.include(makeError(undefined, " \n", cost(502)).message, "(empty)")
+    assert.include(makeError(undefined, " \n", makeCost(502)).message, "(empty)")
   })
 })

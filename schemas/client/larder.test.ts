@@ -57,7 +57,7 @@ describe("the files of the client", () => {
     expect(code).not.toMatch(/\b(process|Buffer|require|__dirname)\b\.?/)
     expect(files.size).toBe(6)
   })
-  it("have less than 20 kB in all, comments included", () => {
+  it("are smaller than 20 kB in total, comments included", () => {
     const bytes = [...files.values()].reduce((sum, code) => sum + Buffer.byteLength(code.replace(/[ \t]+$/gm, "")), 0)
     expect(bytes).toBeLessThan(20_000)
   })
@@ -101,7 +101,7 @@ describe("a client with invalid options", () => {
   const url = "https://api.example.com"
   it.each([
     ["a key with a line end", { key: `${key}\n`, url }, /^key must be svc_data_/],
-    ["a cut key", { key: key.slice(0, -1), url }, /^key must be svc_data_/],
+    ["a truncated key", { key: key.slice(0, -1), url }, /^key must be svc_data_/],
     ["an address that is not a URL", { key, url: "api.example.com" }, /Invalid URL/],
     ["an address of a file", { key, url: "file:///etc/hosts" }, /^url must be an http/],
     ["an address with a password", { key, url: "https://me:secret@api.example.com" }, /^url must be an http/],
@@ -113,7 +113,7 @@ describe("a client with invalid options", () => {
   it("is rejected without showing its key", () => {
     expect(() => new Larder({ key: "svc_data_sesame", url })).toThrow(/^((?!sesame).)*$/s)
   })
-  it("hides its key when it is valid, too", () => {
+  it("hides a valid key", () => {
     expect(JSON.stringify(larder)).not.toContain("kkk")
     expect(Object.values(larder).map(String).join()).not.toContain("kkk")
   })

@@ -51,7 +51,7 @@ export const paths = {
   getProduct: "/v1/products/:id"
 } as const satisfies Readonly<Record<OperationId, `/v1/${string}`>>
 
-/** The maximum number of rows of a page. A page costs the same whatever its size, so walks over all pages use these. */
+/** The maximum number of rows of a page. A page costs the same at any size, so loops over all pages use these. */
 export const largestPages = {
   searchCommodities: 500,
   searchBrandedFoods: 200,

@@ -1,31 +1,31 @@
 import { assert, describe, it } from "@effect/vitest"
 import { computeWait, maxWait, pause, requestedWait } from "./retry.ts"
 
-const never = () => 0
-const always = () => 1
+const lowest = () => 0
+const highest = () => 1
 
 describe("the wait before a retry", () => {
   it("doubles each time, and half of it is random", () => {
     const attempts = [1, 2, 3, 4]
     assert.deepStrictEqual(
-      attempts.map((n) => computeWait(n, undefined, always)),
+      attempts.map((n) => computeWait(n, undefined, highest)),
       [500, 1000, 2000, 4000]
     )
     assert.deepStrictEqual(
-      attempts.map((n) => computeWait(n, undefined, never)),
+      attempts.map((n) => computeWait(n, undefined, lowest)),
       [250, 500, 1000, 2000]
     )
   })
   it("never exceeds the maximum wait", () => {
-    assert.strictEqual(computeWait(60, undefined, always), maxWait)
+    assert.strictEqual(computeWait(60, undefined, highest), maxWait)
   })
   it("is the back-off added to what the server requests", () => {
-    assert.deepStrictEqual([computeWait(1, 1000, never), computeWait(1, 1000, always)], [1250, 1500])
-    assert.deepStrictEqual([computeWait(4, 1000, never), computeWait(4, 1000, always)], [3000, 5000])
+    assert.deepStrictEqual([computeWait(1, 1000, lowest), computeWait(1, 1000, highest)], [1250, 1500])
+    assert.deepStrictEqual([computeWait(4, 1000, lowest), computeWait(4, 1000, highest)], [3000, 5000])
   })
   it("is given up if the server requests more than the maximum wait", () => {
-    assert.strictEqual(computeWait(1, maxWait, never), maxWait + 250)
-    assert.strictEqual(computeWait(1, maxWait + 1, always), undefined)
+    assert.strictEqual(computeWait(1, maxWait, lowest), maxWait + 250)
+    assert.strictEqual(computeWait(1, maxWait + 1, highest), undefined)
   })
 })
 

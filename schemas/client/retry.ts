@@ -1,7 +1,7 @@
 /**
  * The wait before a call that failed with 5xx is retried: exponential back-off with jitter, added to what the server
  * requests with `Retry-After`. Other errors are not retried, because they would only repeat. A 5xx of the API costs
- * nothing. A 5xx from a proxy may have been charged, and is retried all the same.
+ * nothing. A 5xx from a proxy may have been charged, but is still retried.
  */
 
 /** Default number of retries after the first attempt. They wait at most 7.5 seconds, plus what the server requests. */
@@ -22,9 +22,9 @@ export const requestedWait = (header: string | null, now: number): number | unde
 }
 
 /**
- * Milliseconds to wait after this many attempts; undefined if the server requests too long a wait. Half of the back-off
- * is random, so that callers that failed together do not retry together. The back-off is added to what the server
- * requests, because the server requests the same of all of them.
+ * Milliseconds to wait after a number of attempts; undefined if the server requests more than `maxWait`. Half of the
+ * back-off is random, so that callers that failed together do not retry together. The back-off is added to what the
+ * server requests, because the server requests the same of all of them.
  */
 export const computeWait = (
   attempts: number,

@@ -1,15 +1,7 @@
 /** The commodity data set as the API presents it, with its three endpoints. */
 import { Schema } from "effect"
 import { invalid } from "../api-errors.ts"
-import {
-  type ApiDataSet,
-  type Endpoint,
-  endpoint,
-  fromAfterTo,
-  fromNotAfterTo,
-  ListBody,
-  PageBody
-} from "../endpoint.ts"
+import { type ApiDataSet, checkRange, type Endpoint, endpoint, fromAfterTo, ListBody, PageBody } from "../endpoint.ts"
 import { cursor, day, limit, list, text } from "../parameters.ts"
 import * as examples from "./examples.ts"
 import { CatalogEntry, CommodityProduct, MetricValues, PriceResult, SeriesGroup } from "./records.ts"
@@ -48,7 +40,7 @@ export const searchCommodities = endpoint({
     limit: limit({
       description: "Paged shape: products per page; 100 by default.",
       default: 100,
-      selects: true,
+      selectsShape: true,
       maximum: 500,
       above: aboveMaximum
     }),
@@ -84,7 +76,7 @@ export const getCommodityPrices = endpoint({
     from,
     to
   },
-  rule: fromNotAfterTo,
+  rule: checkRange,
   response: ListBody(PriceResult),
   examples: examples.getCommodityPricesExamples,
   refusals: [unknownSeries("<slug>"), fromAfterTo]
@@ -105,7 +97,7 @@ export const getCommodityMetricValues = endpoint({
     from,
     to
   },
-  rule: fromNotAfterTo,
+  rule: checkRange,
   response: ListBody(MetricValues),
   examples: examples.getCommodityMetricValuesExamples,
   refusals: [unknownMetrics(["<names>"]), fromAfterTo]
@@ -120,7 +112,7 @@ export const commodityEndpoints: ReadonlyArray<Endpoint> = [
 export const commodities = {
   pipeline: "commodities",
   tag: "Commodities",
-  holds: "commodity prices",
+  contents: "commodity prices",
   origin: "dairy commodity prices of US government reports",
   about: `Dairy prices that US government reports publish: butter, cheese, nonfat dry milk, dry whey and the milk classes as 24 curated series, and these series, together with regional and international reports, as metrics.
 

@@ -2,8 +2,7 @@
 import { Schema, Struct } from "effect"
 import { described } from "../described.ts"
 
-const frequencies = ["daily", "weekly", "biweekly", "monthly", "annual"] as const
-export const Frequency = Schema.Literals(frequencies)
+export const Frequency = Schema.Literals(["daily", "weekly", "biweekly", "monthly", "annual"])
 export type Frequency = typeof Frequency.Type
 
 const CommoditySource = described.oneOf(
@@ -93,7 +92,8 @@ export const CommodityProduct = Schema.Struct({
 
 /**
  * A group or a product as one record, for the OpenAPI document. Client generators for Java and Rust read only one of
- * two alternatives. For values that are texts or lists of texts, their types do not compile or have no content.
+ * two alternatives. The types that they generate for values that are texts or lists of texts do not compile, or are
+ * empty.
  */
 export const CatalogEntry = Schema.Struct({
   ...SeriesGroup.mapFields(Struct.map(Schema.optionalKey)).fields,

@@ -46,7 +46,7 @@ export const PriceVersion = Schema.Struct({
   ),
   is_final: described.flag("Whether the value is in a section of final values, which are no longer restated."),
   run_id: described.text("Run that loaded the value: `ingest.run.run_id`."),
-  raw_sha256: described.text("Payload that states the value: `ingest.raw_file.raw_sha256`."),
+  raw_sha256: described.text("Payload with the value: `ingest.raw_file.raw_sha256`."),
   fetched_at: described.text("When that payload was fetched, in UTC."),
   source_row: described.integer("Row in that payload, counted from 1.")
 }).annotate({

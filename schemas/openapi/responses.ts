@@ -37,7 +37,7 @@ export const headers = {
   },
   "X-Error-Code": {
     description:
-      "What exactly went wrong, in more detail than `error.type`. A code never changes its meaning. All present codes are listed as examples, and new ones may be added. `/docs/errors` explains each code.",
+      "What exactly went wrong, in more detail than `error.type`. A code never changes its meaning. All current codes are listed as examples, and new ones may be added. `/docs/errors` explains each code.",
     required: true,
     schema: { type: "string", examples: [...codeNames] } // with an enum, a new code would break generated clients
   },
@@ -180,5 +180,5 @@ const buildFailure = (
 }
 
 /** The error's message, with its code if another error has the same message. */
-const nameExample = ({ code, message }: ApiError, all: ReadonlyArray<ApiError>) =>
-  all.some((other) => other.message === message && other.code !== code) ? `${message} (${code})` : message
+const nameExample = ({ code, message }: ApiError, failures: ReadonlyArray<ApiError>) =>
+  failures.some((other) => other.message === message && other.code !== code) ? `${message} (${code})` : message

@@ -4,7 +4,7 @@ import { dataSets } from "../data-sets.ts"
 import type { Endpoint } from "../endpoint.ts"
 import { versionNotes, versions } from "./versions.ts"
 
-const contents = new Intl.ListFormat("en-GB").format(dataSets.map(({ holds }) => holds))
+const contents = new Intl.ListFormat("en-GB").format(dataSets.map(({ contents }) => contents))
 const contentsTitle = contents.charAt(0).toUpperCase() + contents.slice(1)
 
 export const info = {
@@ -16,7 +16,7 @@ export const info = {
 
 **Keys.** Every call carries \`Authorization: Bearer <key>\`. A key has scopes; each endpoint requires one of them. Keys are created, limited and revoked in the console, and a change takes effect with the next call.
 
-**Money.** Calls are paid for from a prepaid balance of credits; 1,000 credits are 1.00 USD. Only a 200 is charged, at the endpoint's price, whatever its size; \`X-Credits-Charged\` and \`X-Credits-Remaining\` show the amounts on each response. A call is refused with 402, before any data is read, if the balance or the key's budget for the month, week or day (UTC) does not cover it. Calls from a try-out page or an assistant are charged like all others.
+**Money.** Calls are paid for from a prepaid balance of credits; 1,000 credits are 1.00 USD. Only a 200 is charged, at the endpoint's price, regardless of the size of the response; \`X-Credits-Charged\` and \`X-Credits-Remaining\` show the amounts on each response. A call is refused with 402, before any data is read, if the balance or the key's budget for the month, week or day (UTC) does not cover it. Calls from a try-out page or an assistant are charged like all others.
 
 **Parameters.** Each may be given once. Names and values are percent-encoded UTF-8, and \`+\` is a space. An empty text filter, \`country\` or \`cursor\` equals an absent one; an empty \`series\`, \`metrics\`, \`limit\`, \`from\` or \`to\` is an error, and so is \`from\` after \`to\`. Texts that "contain" match anywhere, literally, ignoring case.
 
@@ -24,7 +24,7 @@ export const info = {
 
 **Errors.** \`{ "error": { "type", "message" } }\`. \`type\` is stable, and so is the more specific code in \`X-Error-Code\`, which each example of an error below shows; \`Link\` leads to its explanation. \`message\` is for people, and its wording may change. Retry only 5xx, with exponential back-off: every other error repeats until the request or the account changes. Unknown and repeated query parameters are errors; for an unknown one, the message names the nearest known parameter. In the messages below, texts in angle brackets stand for what was sent.
 
-**Other paths.** The guides and the reference below \`/docs\` (\`/\` redirects there), \`/llms.txt\` and this document at \`/openapi.json\` need no key and cost nothing; assistants POST to \`/mcp\`. Any other path returns 404 \`not_found\`, "${noSuchEndpoint.message}", with or without a key; a path with a trailing slash is a different path. A method other than GET returns 405 \`invalid_request\`, "${methodNotAllowed.message}", with \`Allow: GET, OPTIONS\`; so does HEAD. Only \`/mcp\` accepts POST instead of GET. OPTIONS responds to a browser's preflight with 204, without a key. A request that is not readable HTTP gets 400, and one whose request line and headers are larger than 16 kB gets 431, both as \`invalid_request\`. A request that does not arrive in time gets 408. The message of a 5xx is always "${internal.message}". There is no rate limit and no 429.
+**Other paths.** The guides and the reference below \`/docs\` (\`/\` redirects there), \`/llms.txt\` and this document at \`/openapi.json\` need no key and cost nothing; assistants POST to \`/mcp\`. Any other path returns 404 \`not_found\`, "${noSuchEndpoint.message}", with or without a key; a path with a trailing slash is a different path. A method other than GET returns 405 \`invalid_request\`, "${methodNotAllowed.message}", with \`Allow: GET, OPTIONS\`; so does HEAD. Only \`/mcp\` accepts POST instead of GET. OPTIONS responds to a browser's preflight with 204, without a key. A request that is not readable HTTP gets 400, and one whose request line and headers are larger than 16 KiB gets 431, both as \`invalid_request\`. A request that does not arrive in time gets 408. The message of a 5xx is always "${internal.message}". There is no rate limit and no 429.
 
 **Values.** Days are \`YYYY-MM-DD\`, times ISO 8601 in UTC with milliseconds. Every field that is listed as required is present in every record; a value that the source does not state is null, or an empty list, never "" or 0. Three fields use words instead: \`freight\` is \`not_stated\`, and \`category\` and \`sub_category\` of products and stores are \`uncategorized\`. Objects whose keys differ from record to record, such as \`nutrition\`, lack the key. Prices of commodities are JSON numbers with the digits that were published, including trailing zeros.
 

@@ -44,7 +44,7 @@ export const getStore = endpoint({
   tag: "Storefronts",
   summary: "One store",
   description:
-    "One store by its id: what it says about itself, how many of its products and collections are available, and how recent they are.",
+    "One store by its id: its description of itself, how many of its products and collections are available, and how recent they are.",
   use: "Use it for a store whose id is known. Rows of search_stores already contain all of it.",
   parameters: {},
   response: SingleBody(Store),
@@ -116,11 +116,11 @@ export const storefrontEndpoints: ReadonlyArray<Endpoint> = [
 export const storefronts = {
   pipeline: "storefronts",
   tag: "Storefronts",
-  holds: "storefront products",
+  contents: "storefront products",
   origin: "products of web shops",
   about: `Shops on the web, their products and collections, read from the feeds that they publish themselves.
 
-Source: each store's own feed (\`platform\`): Shopify, product CSV, Google Merchant or WooCommerce. \`fetched_at\` says how old a store's rows are, and \`fetch_status\` how complete its last read was; only a complete read withdraws products. Prices are in the store's \`currency\`, and are never converted. Texts and pictures belong to the stores.`,
+Source: each store's own feed (\`platform\`): Shopify, product CSV, Google Merchant or WooCommerce. \`fetched_at\` shows how old a store's rows are, and \`fetch_status\` how complete its last read was; only a complete read withdraws products. Prices are in the store's \`currency\`, and are never converted. Texts and pictures belong to the stores.`,
   firstCall: "stores?category=food_beverages_and_tobacco",
   scopes: ["search-stores", "get-store", "get-store-products", "get-store-collections", "get-product"],
   endpoints: storefrontEndpoints

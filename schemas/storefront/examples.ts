@@ -47,7 +47,7 @@ const meadowDairy = {
 
 export const searchStoresExamples: Examples = {
   search: {
-    summary: "The first store that sells something of a category",
+    summary: "The first store with products in a category",
     target: "/v1/stores?category=home_and_garden&limit=1",
     body: {
       data: [meadowDairy],

@@ -29,7 +29,10 @@ export const PriceRange = Schema.Struct({
   currency: currency(
     "of the prices: from the feed, otherwise from the operator's list of stores; null if neither states one."
   )
-}).annotate({ identifier: "StorePriceRange", description: "What the product costs, over its priced variants." })
+}).annotate({
+  identifier: "StorePriceRange",
+  description: "The lowest and the highest price of the product's variants."
+})
 
 export const ProductSummary = Schema.Struct({
   id: idOf("product").annotate({
@@ -95,8 +98,7 @@ const CategoryCount = Schema.Struct({
   product_count: count("Number of the store's products in the category.")
 }).annotate({ identifier: "StoreCategoryCount", description: "How many products of a store are in one category." })
 
-const fetchStatuses = ["complete", "partial", "failed"] as const
-export const FetchStatus = Schema.Literals(fetchStatuses)
+export const FetchStatus = Schema.Literals(["complete", "partial", "failed"])
 export type FetchStatus = typeof FetchStatus.Type
 
 /** How a read of a store ended; columns of `ingest.store_read` and `storefront.store_status`. */
@@ -114,7 +116,7 @@ export const Store = Schema.Struct({
   name: described.text("Name of the store."),
   domain: described.text("Host name of the store.", "shop.example.com"),
   url: described.text("Address of the store's front page."),
-  description: described.textOrNull("What the store says about itself."),
+  description: described.textOrNull("The store's description of itself."),
   country: described.textOrNull(
     "Country of the store as an ISO 3166-1 alpha-2 code; null if neither the operator's list of stores nor the store states it.",
     "US"

@@ -1,6 +1,6 @@
 /**
  * Tables of the warehouse schema `storefront`. A product or collection keeps its row after its store stops listing it:
- * `sighting` records that, and the listings hold only what is listed. A read that finds nothing new changes no row. The
+ * `sighting` records that, and the listings contain only what is listed. A read that finds nothing new changes no row. The
  * read itself is recorded in `ingest.store_read`, and two views derive its effects. Times are UTC.
  */
 import { Schema, Struct } from "effect"
@@ -91,7 +91,7 @@ export const StoreProductRow = Schema.Struct({
   currency: PriceRange.fields.currency,
   variants: described.list("The variants, by position; also as rows in `storefront.variant`."),
   is_merchandise: described.flag(
-    "False for items that are not goods: gift cards, insurance, donations, fees, and whatever is never shipped."
+    "False for items that are not goods: gift cards, insurance, donations, fees, and other items that are never shipped."
   ),
   published_at: described.textOrNull(
     "When the store published the product, in UTC; null if the feed does not state it."
@@ -140,7 +140,7 @@ const isListed = described.flag(
 export const SightingRow = Schema.Struct({
   ...seen,
   listed_since: described.text(
-    "Start of the present time for which it is listed, or of the last such time if it is withdrawn, as the time of the read that found it; in UTC. Later than `first_seen_at` if it was withdrawn and came back."
+    "When the store began to list it, or to list it again; for a withdrawn item, when the last such period began. The time of the read that found it, in UTC. Later than `first_seen_at` if it was withdrawn and came back."
   ),
   is_listed: isListed,
   last_seen_at: described.textOrNull(
@@ -175,15 +175,15 @@ export const VariantChangeRow = Schema.Struct({
   ),
   change: described.oneOf(
     changes,
-    "first_seen; changed: price, price before reduction, currency or availability; gone: no longer among the product's variants, or the product no longer listed; back: there again."
+    "first_seen; changed: price, price before reduction, currency or availability; gone: no longer among the product's variants, or the product no longer listed; back: found again."
   ),
-  price: Variant.fields.price.annotate({ description: "Price from then on; null if it has none, and when gone." }),
+  price: Variant.fields.price.annotate({ description: "Price from then on; null if it has none, and for `gone`." }),
   compare_at_price: Variant.fields.compare_at_price.annotate({
-    description: "Price before a reduction, from then on; null if there is none, and when gone."
+    description: "Price before a reduction, from then on; null if there is none, and for `gone`."
   }),
-  currency: described.textOrNull("ISO 4217 currency of the prices from then on; null if unknown, and when gone."),
+  currency: described.textOrNull("ISO 4217 currency of the prices from then on; null if unknown, and for `gone`."),
   available: Variant.fields.available.annotate({
-    description: "Whether it could be bought from then on; null if the feed does not state it, and when gone."
+    description: "Whether it could be bought from then on; null if the feed does not state it, and for `gone`."
   })
 }).annotate({
   identifier: "storefront.variant_change",

@@ -14,9 +14,9 @@ export interface DocsAsset {
 
 const types = { css: "text/css; charset=utf-8", js: "text/javascript; charset=utf-8", svg: "image/svg+xml" }
 
-export const makeDocsAsset = (name: string, ending: keyof typeof types, text: string): DocsAsset => ({
-  path: `/docs/assets/${name}.${hash("sha256", text, "hex").slice(0, 12)}.${ending}`,
-  type: types[ending],
+export const makeDocsAsset = (name: string, extension: keyof typeof types, text: string): DocsAsset => ({
+  path: `/docs/assets/${name}.${hash("sha256", text, "hex").slice(0, 12)}.${extension}`,
+  type: types[extension],
   body: makeSharedBody(text)
 })
 

@@ -15,7 +15,7 @@ import { renderMarkdown } from "./markdown.ts"
 import { scalarScript } from "./scalar-script.ts"
 
 /** Content security policy: allows only content of this origin. */
-const contentPolicy = (sources: ReadonlyArray<string> = ["style-src 'self'", "img-src 'self'"]) =>
+const makeContentPolicy = (sources: ReadonlyArray<string> = ["style-src 'self'", "img-src 'self'"]) =>
   [
     "default-src 'none'",
     "script-src 'self'",
@@ -30,15 +30,15 @@ const contentPolicy = (sources: ReadonlyArray<string> = ["style-src 'self'", "im
  * Scalar adds style sheets, which carry the nonce, and styles of elements. Its icons may be `data:` URLs. It needs no
  * inline scripts and no `unsafe-eval`.
  */
-const referencePolicy = (nonce: string) =>
-  contentPolicy([
+const makeReferencePolicy = (nonce: string) =>
+  makeContentPolicy([
     `style-src 'self' 'nonce-${nonce}'`,
     `style-src-elem 'self' 'nonce-${nonce}'`,
     "style-src-attr 'unsafe-inline'",
     "img-src 'self' data:"
   ])
 
-const documentHeaders = (type: string, policy = contentPolicy()) => ({
+const makeDocumentHeaders = (type: string, policy = makeContentPolicy()) => ({
   "content-type": type,
   "content-security-policy": policy,
   "x-content-type-options": "nosniff",
@@ -50,13 +50,13 @@ const page = "text/html; charset=utf-8"
 const markdown = "text/markdown; charset=utf-8"
 const plain = "text/plain; charset=utf-8"
 
-/** The address at which the reader reached this server. Behind a proxy that ends TLS, the proxy states the scheme. */
-const requestOrigin = ({ req, url }: H3Event): string => {
+/** The address at which the reader reached this server. Behind a proxy that terminates TLS, the proxy states the scheme. */
+const readOrigin = ({ req, url }: H3Event): string => {
   const isSecure = req.headers.get("x-forwarded-proto") === "https" || url.protocol === "https:"
   return `${isSecure ? "https" : "http"}://${url.host}`
 }
 
-/** What a rendered document depends on besides its path. */
+/** The values, other than the path, that a rendered document depends on. */
 interface Variables {
   readonly api: string
   readonly console: string | undefined
@@ -64,7 +64,7 @@ interface Variables {
 }
 type Render = (variables: Variables) => string | Promise<string>
 
-/** Readers use few addresses. A client that invents others, such as ports, only makes the guides render again. */
+/** Readers use few addresses. A client that invents others, such as ports, only causes more rendering. */
 const maxCached = 200
 
 /** Caches rendered guides by address and state of the data, so that all readers share one copy. */
@@ -93,8 +93,8 @@ export const addDocs = (app: H3, needs: Listener): void => {
     samples
   } = needs
   /** Readers copy this address into calls with their key, so the host of the request alone never determines it. */
-  const apiFor = (event: H3Event) => publicUrl ?? (isAtOwnHost(event) ? requestOrigin(event) : listening())
-  const consoleUrlFor = (event: H3Event) => consoleFor(isAtOwnHost(event) ? event.url.hostname : undefined)
+  const findApiUrl = (event: H3Event) => publicUrl ?? (isAtOwnHost(event) ? readOrigin(event) : listening())
+  const findConsoleUrl = (event: H3Event) => consoleFor(isAtOwnHost(event) ? event.url.hostname : undefined)
   const serve = (path: string, respondTo: (event: H3Event) => Promise<ApiResponse>) =>
     app.all(
       path,
@@ -114,11 +114,11 @@ export const addDocs = (app: H3, needs: Listener): void => {
     app.all(
       path,
       get(path, async (event) => {
-        const variables = { api: apiFor(event), console: consoleUrlFor(event), samples: samples() }
+        const variables = { api: findApiUrl(event), console: findConsoleUrl(event), samples: samples() }
         return respondShared(
           event,
           await renderCached(path, variables, render),
-          respondUncharged(200, "", documentHeaders(type))
+          respondUncharged(200, "", makeDocumentHeaders(type))
         )
       })
     )
@@ -140,10 +140,10 @@ export const addDocs = (app: H3, needs: Listener): void => {
 
   serve(referencePath, async (event) => {
     const nonce = randomBytes(18).toString("base64")
-    const options = { consoleUrl: consoleUrlFor(event), samples: samples() }
+    const options = { consoleUrl: findConsoleUrl(event), samples: samples() }
     const body = await renderReference(nonce, (await scalarScript()).path, options)
     return respondUncharged(200, body, {
-      ...documentHeaders(page, referencePolicy(nonce)),
+      ...makeDocumentHeaders(page, makeReferencePolicy(nonce)),
       "cache-control": "no-store"
     })
   })

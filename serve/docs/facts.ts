@@ -64,7 +64,7 @@ const listParameters = (endpoint: Endpoint) =>
     ])
   )
 
-const perEndpoint = endpoints.flatMap((endpoint): ReadonlyArray<readonly [string, string]> => {
+const endpointFacts = endpoints.flatMap((endpoint): ReadonlyArray<readonly [string, string]> => {
   const { credits, id, scope } = endpoint
   return [
     [`credits ${id}`, String(credits)],
@@ -74,7 +74,7 @@ const perEndpoint = endpoints.flatMap((endpoint): ReadonlyArray<readonly [string
   ]
 })
 
-const perTag = Map.groupBy(endpoints, ({ tag }) => `endpoints ${tag}`)
+const endpointsByFact = Map.groupBy(endpoints, ({ tag }) => `endpoints ${tag}`)
 
 /** Error responses link to the heading of their code. */
 const codes = codeNames
@@ -85,8 +85,8 @@ const codes = codeNames
   .join("\n\n")
 
 const facts: ReadonlyMap<string, string> = new Map([
-  ...perEndpoint,
-  ...[...perTag].map(([name, tagged]) => [name, listEndpoints(tagged)] as const),
+  ...endpointFacts,
+  ...[...endpointsByFact].map(([name, tagged]) => [name, listEndpoints(tagged)] as const),
   ["endpoints", listEndpoints(endpoints)],
   [
     "limits",

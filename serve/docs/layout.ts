@@ -26,7 +26,7 @@ interface PageContent extends PageOptions {
 }
 
 /** Scalar adds a header to the reference, and a page has only one, so the bar is a labelled region there. */
-const bar = ({ consoleUrl, kind }: PageContent) => {
+const renderBar = ({ consoleUrl, kind }: PageContent) => {
   const isReference = kind === "reference"
   const current = (isCurrent: boolean) => isCurrent && html` aria-current="${isReference ? "page" : "true"}"`
   const content = html`<div class="container">
@@ -59,7 +59,7 @@ ${page.head}
 </head>
 <body class="docs ${page.kind}">
 <a class="skip" href="#content">Skip to the content</a>
-${bar(page)}
+${renderBar(page)}
 ${sampleBanner(page.samples)}
 ${page.body}
 </body>
@@ -69,10 +69,10 @@ ${page.body}
 
 /** `content` is the guide as HTML. */
 export const renderGuide = ({ path, title }: Guide, content: string, options: PageOptions): Promise<string> => {
-  const all = guides()
-  const index = all.findIndex((guide) => guide.path === path)
-  const [previous, next] = [all[index - 1], all[index + 1]]
-  const items = all.map(
+  const allGuides = guides()
+  const index = allGuides.findIndex((guide) => guide.path === path)
+  const [previous, next] = [allGuides[index - 1], allGuides[index + 1]]
+  const items = allGuides.map(
     (guide) =>
       html`<li><a href="${guide.path}"${guide.path === path && html` aria-current="page"`}>${guide.label}</a></li>`
   )

@@ -3,7 +3,7 @@ import { type Endpoint, endpoints, templateOf } from "@larder/schemas"
 import { sampleLine } from "../api/index.ts"
 import { guides } from "./guides.ts"
 
-const endpointLine = ({ credits, path, scope, summary }: Endpoint) =>
+const formatEndpoint = ({ credits, path, scope, summary }: Endpoint) =>
   `- \`GET ${templateOf(path)}\`: ${summary}. ${credits} credits, scope \`${scope}\`.`
 
 export const renderLlmsText = (api: string, samples: string | undefined): string => {
@@ -16,7 +16,7 @@ ${sampleLine(samples)}Every call is a GET with \`Authorization: Bearer <key>\`, 
 
 ## Endpoints
 
-${endpoints.map(endpointLine).join("\n")}
+${endpoints.map(formatEndpoint).join("\n")}
 
 ## Docs
 

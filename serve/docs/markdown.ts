@@ -24,8 +24,8 @@ const renderInline = (text: string): string => {
   )
   return escapeHtml(withoutCode)
     .replace(/\*\*([^*]+)\*\*/g, "<strong>$1</strong>")
-    .replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (all, name: string, href: string) =>
-      isAllowedLink(href) ? `<a href="${href}">${name}</a>` : all
+    .replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (link, name: string, href: string) =>
+      isAllowedLink(href) ? `<a href="${href}">${name}</a>` : link
     )
     .split("\u0000")
     .map((part, index) => (index % 2 === 1 ? (codes[Number(part)] ?? "") : part))

@@ -73,7 +73,7 @@ describe("arguments of a tool", () => {
       assert.strictEqual(read(endpointId, { [name]: given }), problem)
     }
   })
-  it("rejects an unknown name before it looks at values", () => {
+  it("rejects an unknown name before it checks values", () => {
     assert.strictEqual(
       read("searchStores", { country: [], store: "x" }),
       "Unknown query parameter: store. Did you mean query?"

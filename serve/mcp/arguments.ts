@@ -2,8 +2,8 @@
 import { type Invalid, invalid } from "@larder/schemas"
 import type { Route } from "../api/index.ts"
 
-/** Text of a text or a number, with all digits, also of numbers that JavaScript would write as 1e+21. */
-const scalarText = (value: unknown): string | undefined => {
+/** A text or a number as text, with all digits: JavaScript would write large numbers as 1e+21. */
+const toScalarText = (value: unknown): string | undefined => {
   if (typeof value === "number") return Number.isInteger(value) ? BigInt(value).toString() : String(value)
   return typeof value === "string" ? value : undefined
 }
@@ -14,10 +14,10 @@ const toQueryText = (
   value: unknown,
   isList: boolean
 ): { readonly text: string } | { readonly problem: string } => {
-  const text = scalarText(value)
+  const text = toScalarText(value)
   if (text !== undefined) return { text }
   if (!isList) return { problem: `${name} must be text or a number` }
-  const names = Array.isArray(value) ? value.map(scalarText) : [undefined]
+  const names = Array.isArray(value) ? value.map(toScalarText) : [undefined]
   if (names.includes(undefined)) return { problem: `${name} must be a list of names, or text` }
   const withComma = names.find((item) => item?.includes(",")) // joined with the others, it would become two names
   return withComma === undefined
@@ -26,10 +26,10 @@ const toQueryText = (
 }
 
 /**
- * A list of names becomes text with commas. The returned route rejects a missing id, and a value that a query cannot
- * contain, when it parses the query: after the key and its scope are checked. Unknown names are reported first, as they
- * are for a query. Many models set arguments that they do not need to null: an optional argument that is null counts as
- * absent.
+ * A list of names becomes text with commas. A missing id, and a value that a query cannot contain, are rejected by the
+ * `parse` of the returned route, so that the key and its scope are checked first. Unknown names are reported before these
+ * problems, as for a query. An optional argument that is null counts as absent, because many models set unused arguments
+ * to null.
  */
 export const readArguments = (route: Route, given: Readonly<Record<string, unknown>>) => {
   const { parameters, record } = route.endpoint
@@ -47,7 +47,7 @@ export const readArguments = (route: Route, given: Readonly<Record<string, unkno
   }
   if (record !== undefined && id === "")
     problems.push(invalid("missing_parameter", `id is required: the id of a ${record}`))
-  const areKnown = Object.keys(given).every((name) => name === "id" || Object.hasOwn(parameters, name))
-  const problem = areKnown ? problems[0] : undefined
+  const areNamesKnown = Object.keys(given).every((name) => name === "id" || Object.hasOwn(parameters, name))
+  const problem = areNamesKnown ? problems[0] : undefined
   return { route: problem === undefined ? route : { ...route, parse: () => problem }, id, query }
 }

@@ -113,7 +113,7 @@ describe("the assistant connection", () => {
   )
 })
 
-const own = new Set(["https://api.example.com", "http://192.168.1.5:8080"])
+const ownOrigins = new Set(["https://api.example.com", "http://192.168.1.5:8080"])
 
 describe("the origin of a page that calls tools", () => {
   it.each([
@@ -122,7 +122,7 @@ describe("the origin of a page that calls tools", () => {
     "http://localhost:6274",
     "http://127.0.0.1",
     "http://[::1]:8080"
-  ])("allows %s", (origin) => assert.isTrue(isAllowedOrigin(origin, own)))
+  ])("allows %s", (origin) => assert.isTrue(isAllowedOrigin(origin, ownOrigins)))
   it.each([
     ["https://evil.example"],
     ["http://api.example.com"],
@@ -135,5 +135,5 @@ describe("the origin of a page that calls tools", () => {
     ["ftp://localhost"],
     ["null"],
     [""]
-  ])("rejects %o", (origin) => assert.isFalse(isAllowedOrigin(origin, own)))
+  ])("rejects %o", (origin) => assert.isFalse(isAllowedOrigin(origin, ownOrigins)))
 })

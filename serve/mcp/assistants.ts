@@ -1,5 +1,5 @@
 /**
- * `/mcp`: the Model Context Protocol over streamable HTTP. This module checks the HTTP side of a request: method, origin,
+ * `/mcp`: the Model Context Protocol over streamable HTTP. This module checks the HTTP side of a request: origin, method,
  * key. `exchange.ts` handles the message; it is loaded with the first message, because loading the protocol library takes
  * 125 ms. Requests are stateless and contain the key, so any of several servers can handle any request.
  */
@@ -114,13 +114,13 @@ const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"
 /**
  * Which web pages may call `/mcp`. A browser sends `Origin` with every POST; a program sends none and is accepted. A
  * page whose host name was pointed at this machine (DNS rebinding) still sends its own origin and is rejected. The
- * origins in `own` (set by the operator, or of the listeners) and pages of the caller's own machine, where developer tools
+ * `ownOrigins` (set by the operator, or of the listeners) and pages of the caller's own machine, where developer tools
  * run, are allowed. `Host` is not checked, because an attacker that rebinds a name also chooses `Host`. All callers need a
  * key anyway. If a listener accepts every address of its machine (`LARDER_HOST=0.0.0.0`), its own address is unknown: set
  * `LARDER_API_URL` so that pages of the API's own origin are accepted.
  */
-export const isAllowedOrigin = (origin: string, own: ReadonlySet<string>): boolean => {
+export const isAllowedOrigin = (origin: string, ownOrigins: ReadonlySet<string>): boolean => {
   const url = URL.parse(origin)
   if (url === null || !/^https?:$/.test(url.protocol) || url.origin !== origin) return false
-  return loopback.has(url.hostname) || own.has(origin)
+  return loopback.has(url.hostname) || ownOrigins.has(origin)
 }

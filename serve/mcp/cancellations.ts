@@ -2,7 +2,7 @@
  * Calls that a notification can cancel. Over HTTP, the notification arrives in a separate request, so calls are
  * identified by key, session and JSON-RPC id. A session is a label that a client gets with `initialize` and sends with
  * later requests; servers store nothing about it, and accept any label. A notification that reaches another server than
- * its call cancels nothing; closing the stream does.
+ * its call has no effect; closing the stream always cancels the call.
  */
 import type { RequestId } from "@modelcontextprotocol/server"
 
@@ -16,13 +16,13 @@ interface ClientCall {
 
 export const makeCancellations = () => {
   const controllers = new Map<string, AbortController>()
-  const callName = ({ id, keyId, session }: ClientCall) =>
+  const nameCall = ({ id, keyId, session }: ClientCall) =>
     session === undefined ? undefined : JSON.stringify([keyId, session, id])
 
   return {
     /** Runs a call with a signal that also fires when a notification cancels the call. */
     run: async <A>(call: ClientCall, signal: AbortSignal, work: (signal: AbortSignal) => Promise<A>): Promise<A> => {
-      const name = callName(call)
+      const name = nameCall(call)
       if (name === undefined) return work(signal)
       const controller = new AbortController()
       controllers.set(name, controller)
@@ -33,7 +33,7 @@ export const makeCancellations = () => {
       }
     },
     cancel: (call: ClientCall) => {
-      const name = callName(call)
+      const name = nameCall(call)
       if (name !== undefined) controllers.get(name)?.abort()
     }
   }

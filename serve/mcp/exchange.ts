@@ -1,6 +1,7 @@
 /**
  * Handles one HTTP request of the protocol, with a valid key. The protocol library responds with the tools that the
- * key's scopes allow, and a tool call goes through the request pipeline. Nothing is kept between requests.
+ * key's scopes allow, and a tool call goes through the request pipeline. Requests share only the list of calls in progress,
+ * which a notification can cancel.
  */
 import { randomUUID } from "node:crypto"
 import { type ApiError, resultsTooLarge, tooManyInFlight } from "@larder/schemas"
@@ -35,11 +36,11 @@ export type Exchange = (request: Request, caller: Caller) => Promise<ApiResponse
 /** A message with a hundred long names, a cursor and the client's data about itself is many times smaller. */
 const maxMessageBytes = 256 * 1024
 
-const errorResponse = (status: number, code: number, message: string, id: string | number | null = null) =>
+const makeErrorResponse = (status: number, code: number, message: string, id: string | number | null = null) =>
   Response.json({ jsonrpc: "2.0", error: { code, message }, id }, { status })
 
 /** The client's session within a key; see `cancellations.ts`. */
-const sessionOf = (request: Request) => {
+const readSession = (request: Request) => {
   const session = request.headers.get("mcp-session-id")
   return session !== null && session.length <= 64 ? session : undefined
 }
@@ -53,7 +54,7 @@ const singleCallHeaders: ReadonlySet<string> = new Set([
 ])
 
 /** A single call has the headers that the API would send; a batch has its total charge. */
-const callHeaders = (results: ReadonlyArray<ApiResponse>): Readonly<Record<string, string>> => {
+const makeCallHeaders = (results: ReadonlyArray<ApiResponse>): Readonly<Record<string, string>> => {
   const [result, ...others] = results
   if (result !== undefined && others.length === 0)
     return Object.fromEntries(Object.entries(result.headers).filter(([name]) => singleCallHeaders.has(name)))
@@ -104,7 +105,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
   const listBytes = JSON.stringify(tools.map(({ tool }) => tool)).length
   const cancellations = makeCancellations()
 
-  const serverFor = (
+  const makeServerFor = (
     { authorization, key, isOnDataHost }: Caller,
     session: string | undefined,
     shared: SharedPermit,
@@ -146,21 +147,21 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
 
   const respond = async (request: Request, caller: Caller, progress: Progress): Promise<Response | ApiError> => {
     if (!isJsonContentType(request.headers.get("content-type")))
-      return errorResponse(415, -32_000, "Unsupported Media Type: Content-Type must be application/json")
+      return makeErrorResponse(415, -32_000, "Unsupported Media Type: Content-Type must be application/json")
     const body = await readRequestBody(request, maxMessageBytes).catch(() => undefined)
-    if (body === undefined) return errorResponse(400, -32_700, "Parse error: the body was cut off")
-    if (body.tooLarge) return errorResponse(413, -32_000, `A message has at most ${maxMessageBytes} bytes`)
+    if (body === undefined) return makeErrorResponse(400, -32_700, "Parse error: the body was cut off")
+    if (body.tooLarge) return makeErrorResponse(413, -32_000, `A message has at most ${maxMessageBytes} bytes`)
     const read = readMessage(body.text)
-    if ("problem" in read) return errorResponse(400, -32_700, `Parse error: ${read.problem}`, read.id)
+    if ("problem" in read) return makeErrorResponse(400, -32_700, `Parse error: ${read.problem}`, read.id)
     const { message } = read
     const problem = checkBatch(message, request.headers.get("mcp-protocol-version"))
-    if (problem !== undefined) return errorResponse(400, -32_600, `Invalid request: ${problem}`)
+    if (problem !== undefined) return makeErrorResponse(400, -32_600, `Invalid request: ${problem}`)
     const dataBytes = Math.min(expectedBytes(message, caller.isOnDataHost), maxDataBytes)
     const permit = await limiter.acquire(caller.key, dataBytes * memoryFactor, request.signal)
     if (permit === "too many in flight") return tooManyInFlight
     if (permit === "disconnected") return callerDisconnected
     progress.permit = permit
-    const newServer = () => serverFor(caller, sessionOf(request), sharePermit(permit), progress)
+    const newServer = () => makeServerFor(caller, readSession(request), sharePermit(permit), progress)
     if (await isLegacyRequest(request, message)) {
       const response = await respondLegacy(newServer(), request, message)
       if (isInitializeRequest(message) && response.ok) response.headers.set("mcp-session-id", randomUUID())
@@ -169,7 +170,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     const faults: Array<Error> = []
     const { fetch } = createMcpHandler(newServer, {
       legacy: "reject",
-      maxSubscriptions: 0, // a changed key shows in the next list; nothing is announced
+      maxSubscriptions: 0, // a changed key takes effect in the next list, without a notification
       onerror: (error) => faults.push(error)
     })
     const response = await fetch(request, { parsedBody: message })
@@ -194,7 +195,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
         ...(session !== null && { "mcp-session-id": session }),
         ...(response.status >= 400 && errorHeaders(code, publicUrl)),
         ...keyHeaders,
-        ...callHeaders(progress.results)
+        ...makeCallHeaders(progress.results)
       })
       return { ...final, permit: progress.permit }
     } catch (cause) {

@@ -6,7 +6,7 @@ import type { Schema } from "effect"
 export const toolName = (endpointId: string): string =>
   endpointId.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`)
 
-const usd = (credits: number) => (credits / 1000).toFixed(2)
+const formatUsd = (credits: number) => (credits / 1000).toFixed(2)
 
 const paging =
   "A page of rows ends with `next_cursor`. While it is not null, more rows follow: call again with the same arguments and `cursor` set to it. Every page is charged."
@@ -21,12 +21,12 @@ export const describeTool = ({ credits, description, order, response, summary, u
     use,
     `Returns \`${describeMembers(response)}\`.`,
     ...(order === undefined ? [] : [paging]),
-    `Costs ${credits} credits (${usd(credits)} USD) whatever the size of the response; errors cost nothing.`
+    `Costs ${credits} credits (${formatUsd(credits)} USD) for a response of any size; errors cost nothing.`
   ].join("\n\n")
 
 const prices = [...new Set(endpoints.map(({ credits }) => credits))]
   .toSorted((a, b) => a - b)
-  .map((credits) => `${credits} credits (${usd(credits)} USD)`)
+  .map((credits) => `${credits} credits (${formatUsd(credits)} USD)`)
   .join(" or ")
 
 const origins = new Intl.ListFormat("en-US").format(dataSets.map(({ origin }) => origin))
@@ -38,8 +38,8 @@ Every successful tool call spends real money of the key's owner: ${prices}, as t
 
 Ids, slugs, metric names and cursors are opaque: use those of an earlier result, never make them up. An error is { error: { type, message } }. Retry only "internal", with growing pauses. "insufficient_balance" means that the balance or a budget of the key is used up, per day, week or month as the message states: stop, and tell the user. Numbers in the text of a result have the digits as published. A missing value is null. A tool that is named here or in a description but is not listed is outside this key's scopes: do without it, or tell the user.`
 
-export const costText = (charged: number, remaining: number) =>
-  `Charged ${charged} credits (${usd(charged)} USD); the key can still spend ${remaining} (${usd(remaining)} USD).`
+export const formatCost = (charged: number, remaining: number) =>
+  `Charged ${charged} credits (${formatUsd(charged)} USD); the key can still spend ${remaining} (${formatUsd(remaining)} USD).`
 
 interface Node {
   readonly $ref?: string

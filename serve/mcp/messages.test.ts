@@ -5,7 +5,7 @@ const findProblem = (text: string) => {
   const result = readMessage(text)
   return "problem" in result ? result.problem : undefined
 }
-const nested = (levels: number, [open, close]: readonly [string, string]) => open.repeat(levels) + close.repeat(levels)
+const nest = (levels: number, [open, close]: readonly [string, string]) => open.repeat(levels) + close.repeat(levels)
 
 describe("the text of a message", () => {
   it.each([
@@ -37,14 +37,11 @@ describe("the text of a message", () => {
       ['{"a":[', "]}"]
     ] as const) {
       const levelsPerPair = brackets[0].length > 1 ? 2 : 1
-      assert.isUndefined(findProblem(nested(64 / levelsPerPair, brackets)))
+      assert.isUndefined(findProblem(nest(64 / levelsPerPair, brackets)))
       for (const levels of [66, 2_200, 100_000])
-        assert.strictEqual(
-          findProblem(nested(levels / levelsPerPair, brackets)),
-          "it is nested more than 64 levels deep"
-        )
+        assert.strictEqual(findProblem(nest(levels / levelsPerPair, brackets)), "it is nested more than 64 levels deep")
     }
-    assert.strictEqual(findProblem(`[${nested(64, ["[", "]"])}]`), "it is nested more than 64 levels deep")
+    assert.strictEqual(findProblem(`[${nest(64, ["[", "]"])}]`), "it is nested more than 64 levels deep")
   })
   it("returns the id of a rejected message, if it has one", () => {
     for (const [id, expected] of [

@@ -53,7 +53,7 @@ export const checkBatch = (message: unknown, revision: string | null): string | 
 }
 
 /** Resolves when the caller disconnects. */
-const whenDisconnected = ({ signal }: Request) =>
+const waitForDisconnect = ({ signal }: Request) =>
   new Promise<Response>((resolve) => {
     const disconnect = () => resolve(new Response(null, { status: 499 }))
     if (signal.aborted) disconnect()
@@ -69,7 +69,7 @@ export const respondLegacy = async (server: Server, request: Request, message: u
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)
   try {
-    return await Promise.race([transport.handleRequest(request, { parsedBody: message }), whenDisconnected(request)])
+    return await Promise.race([transport.handleRequest(request, { parsedBody: message }), waitForDisconnect(request)])
   } finally {
     await server.close()
   }

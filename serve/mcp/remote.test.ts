@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type ApiError, noSuchEndpoint, overloaded, unknownKey } from "@larder/schemas"
 import { afterEach } from "vitest"
 import { errorBody, errorHeaders } from "../api/index.ts"
-import { remoteTools } from "./remote.ts"
+import { makeRemoteTools } from "./remote.ts"
 
 const key = `svc_data_${"k".repeat(64)}`
 const { signal } = new AbortController()
@@ -27,7 +27,7 @@ const serve = (status: number, body: string, headers = {}) =>
 const serveError = (error: ApiError) =>
   serve(error.status, errorBody(error), { "x-request-id": "req_1", ...errorHeaders(error.code, undefined) })
 
-const toolsAt = (url: string) => remoteTools({ url, key, version: "1" })
+const toolsAt = (url: string) => makeRemoteTools({ url, key, version: "1" })
 const callAt = (url: string) => toolsAt(url).call({ name: "get_store", arguments: { id: "x" }, id: 1, signal })
 const catchMessage = (promise: Promise<unknown>) =>
   promise.then(
@@ -35,7 +35,7 @@ const catchMessage = (promise: Promise<unknown>) =>
     (error) => (error instanceof Error ? error.message : String(error))
   )
 
-describe("tools of an API", () => {
+describe("a remote tool", () => {
   it("fails as unreachable when no server listens at the address", async () => {
     const url = await serve(200, "")
     server?.close()
@@ -44,11 +44,11 @@ describe("tools of an API", () => {
       `The API at ${url} cannot be reached (ECONNREFUSED). Start it, or name another with --url.`
     )
   })
-  it("fails as unreachable when the API does not speak TLS", async () => {
+  it("fails as unreachable when the API does not support TLS", async () => {
     const url = (await serve(200, "")).replace("http:", "https:")
     assert.match(await catchMessage(callAt(url)), /cannot be reached \(ERR_SSL_/)
   })
-  it("says that a call may have been charged when its connection breaks", async () => {
+  it("reports that a call may have been charged when its connection breaks", async () => {
     const closeEarly: RequestListener = (request) => request.resume().on("end", () => request.socket.destroy())
     const truncate: RequestListener = (_request, response) => {
       response.writeHead(200, { "content-length": "100" }).write("{")
@@ -67,7 +67,7 @@ describe("tools of an API", () => {
     ["another path of the API", () => serveError(noSuchEndpoint)],
     ["a page", () => serve(200, "<!doctype html>")],
     ["a redirect", () => serve(302, "", { location: "/elsewhere" })]
-  ])("asks whether the address is right when it leads to %s", async (_target, start) => {
+  ])("asks whether the address is correct when it leads to %s", async (_target, start) => {
     const url = await start()
     assert.match(await catchMessage(callAt(url)), /Is it the address of the API\?$/)
     assert.match(await catchMessage(toolsAt(url).list(signal)), /Is it the address of the API\?$/)
@@ -80,7 +80,7 @@ describe("tools of an API", () => {
     assert.notInclude(JSON.stringify(content), key)
     assert.strictEqual(await catchMessage(toolsAt(url).list(signal)), error.message)
   })
-  it("says that a call may have been charged when a proxy responds with 504", async () => {
+  it("reports that a call may have been charged when a proxy responds with 504", async () => {
     const url = await serve(504, "<h1>Gateway Time-out</h1>")
     assert.match(
       await catchMessage(callAt(url)),

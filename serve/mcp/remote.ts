@@ -45,10 +45,10 @@ const ProtocolRefusal = Schema.Struct({
 })
 const decodeProtocolRefusal = Schema.decodeUnknownOption(ProtocolRefusal)
 
-const failure = (message: string) => new ProtocolError(ProtocolErrorCode.InternalError, message)
+const makeFailure = (message: string) => new ProtocolError(ProtocolErrorCode.InternalError, message)
 
 /** The failure below HTTP, such as ECONNREFUSED; it contains no header. */
-const failureReason = (error: unknown) => {
+const findReason = (error: unknown) => {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   if (!(cause instanceof Error)) return String(cause)
   return "code" in cause ? String(cause.code) : cause.message
@@ -58,13 +58,13 @@ const failureReason = (error: unknown) => {
 const notConnected =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|.*(TLS|SSL|CERT|UNABLE_TO_).*)$/
 
-/** The message of a refusal without a protocol message: a wrong key, or a server that cannot respond now. */
+/** The message of a refusal without a protocol message: a wrong key, or a server that is overloaded or has failed. */
 const findRefusal = ({ body, status }: Pick<ApiResponse, "body" | "status">): string | undefined => {
   if (status !== 401 && status < 500) return undefined
   return Option.getOrUndefined(decodeRefusal(body))?.error.message
 }
 
-export const remoteTools = ({ key, url, version }: Remote): Tools => {
+export const makeRemoteTools = ({ key, url, version }: Remote): Tools => {
   const send = async ({ method, name, params, signal }: Message): Promise<ApiResponse> => {
     const _meta = {
       [PROTOCOL_VERSION_META_KEY]: revision,
@@ -88,7 +88,7 @@ export const remoteTools = ({ key, url, version }: Remote): Tools => {
       })
       return { status: response.status, body: await response.text(), headers: Object.fromEntries(response.headers) }
     } catch (error) {
-      throw failure(describeFailure(failureReason(error), method))
+      throw makeFailure(describeFailure(findReason(error), method))
     }
   }
 
@@ -106,10 +106,10 @@ export const remoteTools = ({ key, url, version }: Remote): Tools => {
     const { error } = Option.getOrElse(decodeProtocolRefusal(message), () => ({ error: undefined }))
     if (error !== undefined) throw new ProtocolError(error.code, error.message, error.data)
     const refusal = findRefusal({ status, body })
-    if (refusal !== undefined) throw failure(refusal)
+    if (refusal !== undefined) throw makeFailure(refusal)
     if (status >= 500)
-      throw failure(`${url}/mcp returned status ${status}, maybe from a proxy. A call may have been charged.`)
-    throw failure(`${url}/mcp returned status ${status} with an unknown body. Is it the address of the API?`)
+      throw makeFailure(`${url}/mcp returned status ${status}, maybe from a proxy. A call may have been charged.`)
+    throw makeFailure(`${url}/mcp returned status ${status} with an unknown body. Is it the address of the API?`)
   }
 
   return {
@@ -119,14 +119,14 @@ export const remoteTools = ({ key, url, version }: Remote): Tools => {
       const response = await send({ method: "tools/call", name, params: { name, arguments: given }, signal })
       if (findRefusal(response) !== undefined) return makeResult(response)
       const result = readResult(response)
-      if (!isCallToolResult(result)) throw failure(`${url}/mcp returned something that is not a result of a tool`)
+      if (!isCallToolResult(result)) throw makeFailure(`${url}/mcp returned something that is not a result of a tool`)
       const { _meta, content, isError, structuredContent } = result
       return { _meta, content, structuredContent, ...(isError !== undefined && { isError }) }
     },
     list: async (signal) => {
       const result = readResult(await send({ method: "tools/list", params: {}, signal }))
       if (!isSpecType.ListToolsResult(result))
-        throw failure(`${url}/mcp returned something that is not a list of tools`)
+        throw makeFailure(`${url}/mcp returned something that is not a list of tools`)
       return result.tools
     }
   }

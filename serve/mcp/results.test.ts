@@ -3,23 +3,23 @@ import { insufficientBalance, internal, overloaded, unknownRecord } from "@larde
 import { errorBody, errorHeaders } from "../api/index.ts"
 import { makeBodies, makeResult } from "./results.ts"
 
-const texts = ({ content }: ReturnType<typeof makeResult>) =>
+const listTexts = ({ content }: ReturnType<typeof makeResult>) =>
   content.map((item) => (item.type === "text" ? item.text : ""))
 
 describe("a response as the result of a tool", () => {
   it.each([
-    [internal, "Nothing was charged. Try again after a pause, and let the pauses grow."],
-    [overloaded, "Nothing was charged. Try again after a pause, and let the pauses grow."],
+    [internal, "Nothing was charged. Try again, with growing pauses."],
+    [overloaded, "Nothing was charged. Try again, with growing pauses."],
     [insufficientBalance, "tell the user, a repeated call fails too"],
     [unknownRecord("store", "x"), "Nothing was charged. The same call would fail again."]
-  ])("says what to do about $type", (error, advice) => {
+  ])("advises what to do about $type", (error, advice) => {
     const body = errorBody(error)
     const result = makeResult({
       status: error.status,
       body,
       headers: { "x-request-id": "req_1", ...errorHeaders(error.code, undefined) }
     })
-    const [text, second] = texts(result)
+    const [text, second] = listTexts(result)
     assert.isTrue(result.isError)
     assert.strictEqual(text, body)
     assert.include(second, advice)
@@ -30,7 +30,7 @@ describe("a response as the result of a tool", () => {
       "larder/error_code": error.code
     })
   })
-  it("says what it cost, and keeps the text of the body", () => {
+  it("states its cost, and keeps the text of the body", () => {
     const headers = {
       "x-request-id": "req_1",
       "x-credits-charged": "10",
@@ -38,7 +38,7 @@ describe("a response as the result of a tool", () => {
       "x-data-version": "v"
     }
     const result = makeResult({ status: 200, body: '{"data":[1.6140]}', headers })
-    assert.deepStrictEqual(texts(result), [
+    assert.deepStrictEqual(listTexts(result), [
       '{"data":[1.6140]}',
       "Charged 10 credits (0.01 USD); the key can still spend 90 (0.09 USD)."
     ])
@@ -47,10 +47,10 @@ describe("a response as the result of a tool", () => {
   })
   it("marks sample data as such, but not errors about it", () => {
     const headers = { "x-request-id": "req_1", "x-data-origin": "sample" }
-    const [, , notice] = texts(makeResult({ status: 200, body: '{"data":[1.6140]}', headers }))
+    const [, , notice] = listTexts(makeResult({ status: 200, body: '{"data":[1.6140]}', headers }))
     assert.match(notice ?? "", /^Sample data: most of these values are generated/)
     const error = unknownRecord("store", "x")
-    assert.lengthOf(texts(makeResult({ status: error.status, body: errorBody(error), headers })), 2)
+    assert.lengthOf(listTexts(makeResult({ status: error.status, body: errorBody(error), headers })), 2)
   })
 })
 

@@ -1,22 +1,22 @@
 /**
  * A response of the API as a tool result. Its body is verbatim text, in which prices keep the digits as published, and
- * also a typed value. `_meta` tells the client, and lines of text tell the model, what the call cost and whether its
- * rows are samples.
+ * also a structured value. The cost of the call, and whether its rows are samples, are in `_meta` for the client, and in
+ * lines of text for the model.
  */
 import { randomUUID } from "node:crypto"
 import type { CallToolResult } from "@modelcontextprotocol/server"
 import type { ApiResponse } from "../api/index.ts"
-import { costText } from "./guidance.ts"
+import { formatCost } from "./guidance.ts"
 
-const errorAdvice = (status: number) => {
-  if (status >= 500) return "Nothing was charged. Try again after a pause, and let the pauses grow."
+const findAdvice = (status: number) => {
+  if (status >= 500) return "Nothing was charged. Try again, with growing pauses."
   if (status === 402)
     return "Nothing was charged. The balance or a budget of the key is used up: tell the user, a repeated call fails too."
   return "Nothing was charged. The same call would fail again."
 }
 
 const sampleNotice =
-  "Sample data: most of these values are generated; use none as market data. Say so wherever you use them."
+  "Sample data: most of these values are generated. Do not use them as market data, and label them as samples wherever you show them."
 
 const parseNumber = (text: string | undefined) => (text === undefined ? undefined : Number(text))
 
@@ -24,11 +24,11 @@ export const makeResult = ({ body, headers, status }: ApiResponse): CallToolResu
   const charged = parseNumber(headers["x-credits-charged"])
   const remaining = parseNumber(headers["x-credits-remaining"])
   const isError = status !== 200
-  const cost = charged === undefined || remaining === undefined ? "" : costText(charged, remaining)
+  const cost = charged === undefined || remaining === undefined ? "" : formatCost(charged, remaining)
   return {
     content: [
       { type: "text", text: body },
-      { type: "text", text: isError ? errorAdvice(status) : cost },
+      { type: "text", text: isError ? findAdvice(status) : cost },
       ...(!isError && headers["x-data-origin"] === "sample" ? [{ type: "text" as const, text: sampleNotice }] : [])
     ],
     structuredContent: JSON.parse(body),

@@ -12,7 +12,7 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
 import { readMessage } from "./messages.ts"
 import { makeServer } from "./protocol.ts"
-import { type Remote, remoteTools } from "./remote.ts"
+import { makeRemoteTools, type Remote } from "./remote.ts"
 
 /** Calls `onLine` with each non-blank line, and `onEnd` after the last line or a line that is too long. */
 const readLines = (input: Readable, onLine: (text: string) => void, onEnd: (problem?: Error) => void) => {
@@ -38,12 +38,12 @@ const readLines = (input: Readable, onLine: (text: string) => void, onEnd: (prob
 
 /**
  * A transport with one message per line. When the client closes stdin, the library's own transport aborts pending
- * requests; while stdout is full, it adds two listeners for each response. This transport responds to every request
- * that it has read before it closes. It reports a line that is not a message, and rejects it with its id if that can be
- * read.
+ * requests; while stdout is full, it adds two listeners for each response. This transport closes after it has responded
+ * to every request that it has read. It reports each line that is not a message. If the id of such a line can be read,
+ * the client gets an error with this id.
  */
-const lineTransport = (input: Readable, output: Writable, report: (problem: string) => void): Transport => {
-  /** Ids of requests without a response. Two requests should not have the same id; if they do, both get a response. */
+const makeLineTransport = (input: Readable, output: Writable, report: (problem: string) => void): Transport => {
+  /** Ids of requests without a response. If two requests wrongly have the same id, both get a response. */
   const pending: Array<unknown> = []
   let isAtEnd = false
   let isClosed = false
@@ -107,8 +107,8 @@ const lineTransport = (input: Readable, output: Writable, report: (problem: stri
 /** Resolves when the client disconnects. `report` receives problems, such as a line that is not a message. */
 export const serveOverStdio = (remote: Remote, report: (problem: string) => void): Promise<void> =>
   new Promise((resolve) => {
-    const transport = lineTransport(process.stdin, process.stdout, report)
-    const tools = remoteTools(remote)
+    const transport = makeLineTransport(process.stdin, process.stdout, report)
+    const tools = makeRemoteTools(remote)
     serveStdio(() => makeServer(remote.version, tools), {
       transport,
       maxSubscriptions: 0,

@@ -27,7 +27,7 @@ describe("the list of tools for assistants", () => {
       ]
     )
   })
-  it("says what each tool costs and how it pages, and names only tools that exist", () => {
+  it("states the cost and the paging of each tool, and names only tools that exist", () => {
     const names = new Set(tools.map(({ name }) => name))
     for (const [index, tool] of tools.entries()) {
       const { description = "" } = tool

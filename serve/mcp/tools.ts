@@ -9,7 +9,7 @@ import type { Route } from "../api/index.ts"
 import { describeTool, toolName } from "./guidance.ts"
 
 /** The id in the path is an argument like the others. */
-const idInput = ({ record }: Endpoint) =>
+const makeIdInput = ({ record }: Endpoint) =>
   record === undefined
     ? {}
     : { id: { type: "string", minLength: 1, description: `Id of a ${record}, ${idSources[record]}.` } }
@@ -18,7 +18,7 @@ const idInput = ({ record }: Endpoint) =>
  * Models often send names as a list. Some model APIs refuse a schema that has other members next to `anyOf`, so each
  * form has its own description.
  */
-const namesInput = (text: object, description: string) => ({
+const makeNamesInput = (text: object, description: string) => ({
   anyOf: [
     { ...text, description },
     {
@@ -36,11 +36,11 @@ const makeInputSchema = (endpoint: Endpoint): Tool["inputSchema"] => {
   return {
     type: "object",
     properties: {
-      ...idInput(endpoint),
+      ...makeIdInput(endpoint),
       ...Object.fromEntries(
         parameters.map(([name, { description, example, kind, schema }]) => {
           const input = { ...jsonSchema(schema), ...(example !== undefined && { examples: [example] }) }
-          return [name, kind === "list" ? namesInput(input, description) : { ...input, description }]
+          return [name, kind === "list" ? makeNamesInput(input, description) : { ...input, description }]
         })
       )
     },
@@ -70,30 +70,20 @@ const makeTool = (endpoint: Endpoint): Tool => ({
 export const makeTools = (
   routes: ReadonlyArray<Route>
 ): ReadonlyArray<{ readonly route: Route; readonly tool: Tool }> =>
-  routes.map((route) => ({ route, tool: JSON.parse(useToolWords(JSON.stringify(makeTool(route.endpoint)))) }))
+  routes.map((route) => ({ route, tool: JSON.parse(replaceApiWords(JSON.stringify(makeTool(route.endpoint)))) }))
 
-/**
- * Rewrites the texts of the schemas for models, which have tools instead of endpoints, and arguments instead of
- * parameters.
- */
+/** Changes in the texts of the schemas for models, which have tools and arguments instead of endpoints and parameters. */
 const toolWords: ReadonlyArray<readonly [apiWords: string, toolWords: string]> = [
   ["the two endpoints below return", "get_commodity_prices and get_commodity_metric_values return"],
-  ["the prices endpoint", "get_commodity_prices"],
-  ["the metric-values endpoint", "get_commodity_metric_values"],
   ["the branded-food search", "search_branded_foods"],
   ["the categories endpoint", "get_branded_food_categories"],
-  ["the single-food endpoint", "get_branded_food"],
   ["the store search", "search_stores"],
-  ["the other store endpoints", "the other store tools"],
   ["a store's products return it", "get_store_products returns it"],
-  ["the product endpoint", "get_product"],
   ["The product endpoint", "get_product"],
   ["this endpoint", "this tool"],
-  ["the order of the endpoint", "the order that the tool describes"],
-  ["every endpoint", "every tool"],
   ["without parameters", "without arguments"],
   ["kinds of parameters", "kinds of arguments"]
 ]
 
-const useToolWords = (text: string): string =>
+const replaceApiWords = (text: string): string =>
   toolWords.reduce((result, [from, to]) => result.replaceAll(from, to), text)

@@ -31,9 +31,9 @@ const listCalls = async (work: () => Promise<unknown>) => {
   return recorded.slice(before).map(({ target }) => target)
 }
 const collectRows = async <A>(rows: AsyncIterable<A>) => {
-  const all: Array<A> = []
-  for await (const row of rows) all.push(row)
-  return all
+  const collected: Array<A> = []
+  for await (const row of rows) collected.push(row)
+  return collected
 }
 /** Makes the same call without the client. */
 const getPlain = async (target: string) => (await api.get(target)).json
@@ -137,15 +137,15 @@ describe("pages", () => {
   })
   it("continue from a stored cursor", async () => {
     const first = await larder.searchBrandedFoods({ category: "cheese", limit: 20 })
-    const all = await collectRows(larder.searchBrandedFoods.all({ category: "cheese" }))
+    const allRows = await collectRows(larder.searchBrandedFoods.all({ category: "cheese" }))
     const rest = await collectRows(
       larder.searchBrandedFoods.all({ category: "cheese", cursor: first.next_cursor ?? undefined })
     )
-    expect([...first.data, ...rest]).toEqual(all)
+    expect([...first.data, ...rest]).toEqual(allRows)
   })
 })
 
-describe("errors", () => {
+describe("a call that is refused", () => {
   const catchError = async (call: Promise<unknown>) => {
     const error = await call.then(
       () => undefined,
@@ -162,7 +162,7 @@ describe("errors", () => {
     expect(error.cost).toMatchObject({ creditsCharged: 0, attempts: 1, requestId: error.requestId })
     expect(larder.lastCall).toEqual(error.cost)
   })
-  it("fails for a parameter of the catalog's other form, which the types forbid", async () => {
+  it("fails for a parameter of the catalog's other shape, which the types forbid", async () => {
     const query: object = { category: "dairy" }
     const error = await catchError(larder.searchCommodities(query))
     expect(error.message).toBe("commodity cannot be combined with category, limit or cursor")
@@ -177,8 +177,8 @@ describe("errors", () => {
     expect(error.cost).toMatchObject({ status: 401, creditsCharged: undefined, creditsRemaining: undefined })
   })
   it("fails with InsufficientBalance for a budget that does not cover the call", async () => {
-    const poor = await createKey(api.home(), { budget: 5 })
-    const error = await catchError(withKey(poor.key).getBrandedFoodCategories())
+    const lowBudget = await createKey(api.home(), { budget: 5 })
+    const error = await catchError(withKey(lowBudget.key).getBrandedFoodCategories())
     expect([error.name, error.message]).toEqual(["InsufficientBalance", "Monthly spend cap reached"])
   })
   it("fails with Forbidden for a key without the scope", async () => {
@@ -186,15 +186,15 @@ describe("errors", () => {
     const error = await catchError(withKey(narrow.key).getStore(store))
     expect([error.name, error.message]).toEqual(["Forbidden", "This key is not scoped to get-store"])
   })
-  it("are NotFound for an unknown id, even with /, ?, % and # in it", async () => {
+  it("fails with NotFound for an unknown id, even with /, ?, % and # in it", async () => {
     const error = await catchError(larder.getStore("platform_store_a/b?c=%2F#d"))
     expect([error.name, error.message]).toEqual(["NotFound", "Unknown store: platform_store_a/b?c=%2F#d"])
   })
   it("fails with the API's message for a wrong address", async () => {
-    const lost = new Larder({ key: api.key().key, url: `${api.server().api}/api/` })
-    expect((await catchError(lost.searchStores())).message).toBe("No such endpoint")
+    const misdirected = new Larder({ key: api.key().key, url: `${api.server().api}/api/` })
+    expect((await catchError(misdirected.searchStores())).message).toBe("No such endpoint")
   })
-  it("end a loop over pages", async () => {
+  it("ends a loop over pages", async () => {
     const error = await catchError(collectRows(larder.getStoreProducts.all("platform_store_none")))
     expect(error.name).toBe("NotFound")
   })
@@ -236,18 +236,18 @@ describe("a signal", () => {
     const { account_id, key } = await createKey(api.home())
     const controller = new AbortController()
     /** Passes on all bytes of the call except the last one: it is incomplete at the API when the signal fires. */
-    const front = createServer((caller: Socket) => {
-      const onward = connect(Number(new URL(api.server().api).port), "127.0.0.1")
-      caller.once("data", (bytes) => onward.write(bytes.subarray(0, -1), () => controller.abort(reason)))
-      caller.once("close", () => onward.end())
-      onward.once("close", () => front.close())
+    const proxy = createServer((caller: Socket) => {
+      const upstream = connect(Number(new URL(api.server().api).port), "127.0.0.1")
+      caller.once("data", (bytes) => upstream.write(bytes.subarray(0, -1), () => controller.abort(reason)))
+      caller.once("close", () => upstream.end())
+      upstream.once("close", () => proxy.close())
     }).listen(0, "127.0.0.1")
-    await once(front, "listening")
-    const address = front.address()
+    await once(proxy, "listening")
+    const address = proxy.address()
     const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : address}`
     const call = new Larder({ key, url }).searchStores({}, { signal: controller.signal })
     await expect(call).rejects.toBe(reason)
-    await once(front, "close") // both the caller and the API have disconnected
+    await once(proxy, "close") // both the caller and the API have disconnected
     const entries = await listEntries(api.home(), account_id)
     expect(entries.map(({ type }) => type)).not.toContain("charge")
   })

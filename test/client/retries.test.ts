@@ -1,4 +1,4 @@
-/** The client with servers, proxies and networks that fail as ours do only in an outage. */
+/** The client with failing servers, proxies and networks. */
 import { once } from "node:events"
 import { createServer, type RequestListener, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -35,7 +35,7 @@ const respondJson =
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body))
   }
 const success = respondJson(200, { data: [] }, { "x-credits-charged": "10", "x-credits-remaining": "4990" })
-const makeBusy = (seconds: string) => respondJson(503, fault, { "retry-after": seconds })
+const respondBusy = (seconds: string) => respondJson(503, fault, { "retry-after": seconds })
 
 /** States a larger content length than it sends. */
 const cutOff =
@@ -56,7 +56,7 @@ const catchError = async (call: Promise<unknown>): Promise<LarderError> => {
 
 describe("5xx are retried", () => {
   it("retries a 503 until the server succeeds, and reports the charge once", async () => {
-    const larder = new Larder({ key, url: await startServer(makeBusy("0"), success) })
+    const larder = new Larder({ key, url: await startServer(respondBusy("0"), success) })
     const { cost, data } = await larder.getBrandedFoodCategories()
     expect(data).toEqual([])
     expect(cost).toMatchObject({ status: 200, creditsCharged: 10, attempts: 2 })
@@ -92,7 +92,7 @@ describe("5xx are retried", () => {
     expect(error.message).toContain("<h1>Bad Gateway</h1>")
   })
   it("does not retry if Retry-After requests an hour", async () => {
-    const larder = new Larder({ key, url: await startServer(makeBusy("3600")) })
+    const larder = new Larder({ key, url: await startServer(respondBusy("3600")) })
     expect((await catchError(larder.searchStores())).name).toBe("Internal")
     expect(requests).toHaveLength(1)
   })
@@ -103,7 +103,7 @@ describe("5xx are retried", () => {
   it("stops waiting for a retry when the signal fires", async () => {
     const controller = new AbortController()
     const url = await startServer((request, response) => {
-      makeBusy("20")(request, response)
+      respondBusy("20")(request, response)
       response.once("finish", () => setTimeout(() => controller.abort("enough"), 50))
     })
     const call = new Larder({ key, url }).searchStores({}, { signal: controller.signal })
@@ -119,7 +119,7 @@ describe("nothing else is retried", () => {
     expect((await catchError(larder.searchStores())).status).toBe(status)
     expect(requests).toHaveLength(1)
   })
-  it("does not retry a cut connection, because the call may have been charged", async () => {
+  it("does not retry a broken connection, because the call may have been charged", async () => {
     const larder = new Larder({ key, url: await startServer((request) => request.socket.destroy()) })
     const error = await catchError(larder.searchStores())
     expect([error.name, error.status, error.cost]).toEqual(["NoAnswer", undefined, undefined])
@@ -139,7 +139,7 @@ describe("nothing else is retried", () => {
     expect(requests).toHaveLength(1)
   })
   it("does not retry again if the network fails at a retry, and counts both attempts in the error", async () => {
-    const larder = new Larder({ key, url: await startServer(makeBusy("0"), (request) => request.socket.destroy()) })
+    const larder = new Larder({ key, url: await startServer(respondBusy("0"), (request) => request.socket.destroy()) })
     const error = await catchError(larder.searchStores())
     expect([error.name, error.attempts, error.cost]).toEqual(["NoAnswer", 2, undefined])
     expect(error.message).toMatch(/^The call got no response at attempt 2: /)

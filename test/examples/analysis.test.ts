@@ -137,7 +137,7 @@ describe("the analyst's notebook over a snapshot, and after a second read", () =
     select * replace (seen_at + interval 1 day as seen_at, 'changed' as change, not available as available,
       if(row_number() over (order by variant_id) = 1, price * 1.1, price) as price)
     from storefront.variant_change where price > 0 order by variant_id limit 2`
-  // one variant, which is reduced
+  // the product has one variant, with a reduced price
   const withdrawProduct = `update storefront.sighting set is_listed = false, last_seen_at = listed_since
     where id = (select product_id from storefront.product where title = 'Harbour Almond Croissant')`
   beforeAll(() => {

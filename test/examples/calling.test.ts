@@ -37,7 +37,7 @@ const requiredPrograms: Readonly<Record<string, string>> = {
   "larder.py": "python3"
 }
 
-/** The reader's own PATH, without the folders that npm adds for its scripts. */
+/** The PATH without the folders that npm adds for its scripts: `npx node` must work even if the machine's Node is older. */
 const ownPath = (process.env.PATH ?? "")
   .split(path.delimiter)
   .filter((folder) => !/node_modules|node-gyp-bin/.test(folder))
@@ -52,8 +52,8 @@ const runExample = async (
   if (spawnSync(program, ["--version"]).error !== undefined) {
     throw new Error(`examples/${name} needs ${program}, which is not installed here: ${installHints[program]}`)
   }
-  const addressed = { LARDER_URL: proxy.url, LARDER_API_KEY: api.key().key, ...given }
-  const env = { ...process.env, PATH: ownPath, npm_config_loglevel: "error", ...addressed }
+  const settings = { LARDER_URL: proxy.url, LARDER_API_KEY: api.key().key, ...given }
+  const env = { ...process.env, PATH: ownPath, npm_config_loglevel: "error", ...settings }
   const command = documented.get(name) ?? `echo "examples/README.md has no command for ${name}" >&2; false`
   const child = spawn("sh", ["-c", command], { cwd: repository, env, stdio: ["ignore", "pipe", "pipe"] })
   return { ...(await waitForExit(child)), requests: proxy.takeRequests() }
@@ -65,7 +65,6 @@ const hideCursors = (requests: ReadonlyArray<string>) =>
 const formatPricesTarget = (from: string, ...slugs: ReadonlyArray<string>) =>
   `/v1/commodities/prices?series=${slugs.join("%2C")}&from=${from}`
 
-/** The tests below run each command with the machine's own Node, which may be older. */
 describe("the command that starts an example", () => {
   it("is the same in the guide and at the start of the file", () => {
     expect(documented.size).toBe(3)
@@ -172,7 +171,7 @@ describe("an example whose API has no rows", () => {
   it.each([
     ["larder.ts", "0 cheeses; none of them states that it has salt"],
     ["larder.py", "0 cheeses, none of which states its sodium"]
-  ])("exits with 0 and says that there are no cheeses: %s", async (name, line) => {
+  ])("exits with 0 and prints that there are no cheeses: %s", async (name, line) => {
     const { code, stderr, stdout } = await runExample(name, { LARDER_URL: emptyApi.url })
     expect([code, stderr]).toEqual([0, ""])
     expect(stdout.split("\n")).toContain(line)

@@ -1,5 +1,4 @@
 /** The unchanged programs of the guides: TypeScript and Python with the API, SQL with the warehouse. */
-
 import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,6 +1,6 @@
 /**
- * The calls that a generated client makes, in every language. Its program prints each response as its types represent it,
- * so that lost, rounded and misread fields are noticed.
+ * The calls that a generated client makes, in every language. A program prints each response as the client's types
+ * represent it, so that lost, rounded and misread fields are noticed.
  */
 import { readFileSync } from "node:fs"
 import path from "node:path"

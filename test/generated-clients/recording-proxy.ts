@@ -31,8 +31,8 @@ export const startRecordingProxy = async (client: Client) => {
     const { authorization = "" } = headers
     const reply = await client.call(target, { headers: { authorization } })
     exchanges.push({ target, status: reply.status, body: reply.json })
-    const { connection: _, "transfer-encoding": __, ...more } = reply.headers
-    response.writeHead(reply.status, more).end(reply.text)
+    const { connection: _, "transfer-encoding": __, ...others } = reply.headers
+    response.writeHead(reply.status, others).end(reply.text)
   })
   server.listen(0, "127.0.0.1")
   await once(server, "listening")

@@ -72,7 +72,7 @@ export const go: Toolchain = {
 
 const openApiGenerator = "7.25.0"
 const dependencyPlugin = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
-const openApiGeneratorJar = ({ tools }: Place): Command => [
+const downloadGenerator = ({ tools }: Place): Command => [
   "mvn",
   ...["-q", "-B", `${dependencyPlugin}:copy`],
   `-Dartifact=org.openapitools:openapi-generator-cli:${openApiGenerator}`,
@@ -90,7 +90,7 @@ export const java: Toolchain = {
   generator: "OpenAPI Generator, java with the library native",
   version: openApiGenerator,
   needs: ["java", "mvn"],
-  install: (place) => [openApiGeneratorJar(place)],
+  install: (place) => [downloadGenerator(place)],
   build: (place) => [
     generate(place, "-g", "java", "--library", "native", "--additional-properties", "containerDefaultToNull=true"),
     ["cp", path.join(place.work, "Program.java"), path.join(place.work, "client/src/main/java")],
@@ -115,7 +115,7 @@ export const rust: Toolchain = {
   needs: ["cargo", "java", "mvn"],
   spaceInPath: "+",
   environment: ({ tools }) => ({ CARGO_TARGET_DIR: path.join(tools, "target") }),
-  install: (place) => [openApiGeneratorJar(place)],
+  install: (place) => [downloadGenerator(place)],
   build: (place) => [generate(place, "-g", "rust"), ["cargo", "build", "--quiet"]],
   run: ({ tools }) => [path.join(tools, "target/debug/program")]
 }

@@ -81,7 +81,7 @@ describe("docs/warehouse.md", () => {
     )
     expect(listedFiles).toEqual(files)
     const views = dataSets.flatMap(({ viewsOverIngest = [] }) => viewsOverIngest)
-    const [paragraph = ""] = /^- Two views put[\s\S]*?(?=\n- )/m.exec(warehouse) ?? []
+    const [paragraph = ""] = /^- Two views combine[\s\S]*?(?=\n- )/m.exec(warehouse) ?? []
     expect([...paragraph.matchAll(/`([a-z]+\.[a-z_]+)`/g)].map((match) => match[1]).slice(1)).toEqual(
       views.map(({ name, schema }) => `${schema}.${name}`)
     )

@@ -175,20 +175,23 @@ export const makeRequest = (
 const prices = { series: "cheese-block-sales-price-weekly,butter-sales-price-weekly", from: "2026-08-01" }
 
 /** Tools of three scopes that need no id of an earlier result, with arguments that find something. */
-export const someTools: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+export const toolsOfThreeScopes: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   search_commodities: { category: "dairy", limit: 3 },
   get_commodity_prices: prices,
   get_commodity_metric_values: { metrics: "butter_sales_price_weekly" },
   search_stores: { limit: "1" }
 }
-export const someScopes = ["search-commodities", "get-commodity-prices", "search-stores"] as const
+export const threeScopes = ["search-commodities", "get-commodity-prices", "search-stores"] as const
 
 /** For a key with these scopes: only its tools are listed, and calls of all others are refused. */
-export const expectOnlySomeTools = async (client: Client, call: ReturnType<typeof makeCall>): Promise<void> => {
+export const expectOnlyToolsOfThreeScopes = async (
+  client: Client,
+  call: ReturnType<typeof makeCall>
+): Promise<void> => {
   const { tools } = await client.listTools()
-  expect(tools.map(({ name }) => name)).toEqual(Object.keys(someTools))
+  expect(tools.map(({ name }) => name)).toEqual(Object.keys(toolsOfThreeScopes))
   for (const name of toolNames) {
-    const given = someTools[name]
+    const given = toolsOfThreeScopes[name]
     const result = await call(client, name, given ?? {})
     expect([name, result.isError]).toEqual([name, given === undefined])
     if (given === undefined) expect(formatError(result)).toMatch(/^forbidden: This key is not scoped to /)

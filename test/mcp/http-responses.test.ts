@@ -56,7 +56,7 @@ describe.each(revisions)("a response in revision %s", (revision) => {
     const { remaining, requestId, version } = readResult(message.result as CallToolResult)
     expect(readHeaders(headers)).toEqual([requestId, version, "sample", "0", String(remaining)])
   })
-  it("states that any other makeRequest was free, and the remaining credits", async () => {
+  it("states that any other request was free, and the remaining credits", async () => {
     const remaining = (await api.get("/v1/stores?limit=0")).headers["x-credits-remaining"]
     for (const method of ["tools/list", "no/such"]) {
       const { headers } = await send(method)

@@ -7,16 +7,16 @@ import { startOwnServer } from "../support/api/server.ts"
 import {
   connectClient,
   endpointsByTool,
-  expectOnlySomeTools,
+  expectOnlyToolsOfThreeScopes,
   formatError,
   type Mode,
   makeCall,
   makeHttpTransport,
   makeRequest,
   post,
-  someScopes,
-  someTools,
-  toolNames
+  threeScopes,
+  toolNames,
+  toolsOfThreeScopes
 } from "./assistant.ts"
 
 const api = startOwnServer({
@@ -26,11 +26,11 @@ const url = () => api.server().api
 const call = makeCall(() => api.client().charges)
 const openClient = (key: string, mode: Mode = "auto") => connectClient(makeHttpTransport(url(), key), mode)
 
-const prices = someTools.get_commodity_prices ?? {}
+const prices = toolsOfThreeScopes.get_commodity_prices ?? {}
 
 /** Arguments for each tool that find something, with ids of earlier results, in a possible order. */
 const calls: ReadonlyArray<readonly [string, (ids: Ids) => Readonly<Record<string, unknown>>]> = [
-  ...Object.entries(someTools).map(([name, given]) => [name, () => given] as const),
+  ...Object.entries(toolsOfThreeScopes).map(([name, given]) => [name, () => given] as const),
   ["search_branded_foods", () => ({ limit: 1 })],
   ["get_branded_food_categories", () => ({})],
   ["get_branded_food", ({ search_branded_foods }) => ({ id: search_branded_foods })],
@@ -159,9 +159,9 @@ describe("a page", () => {
     const first = await call(client, "search_commodities", { category: "dairy", limit: 1 })
     const { next_cursor } = first.structured as { readonly next_cursor: string }
     const second = await call(client, "search_commodities", { category: "dairy", limit: 2, cursor: next_cursor })
-    const both = await call(client, "search_commodities", { category: "dairy", limit: 3 })
+    const firstThree = await call(client, "search_commodities", { category: "dairy", limit: 3 })
     const rows = ({ structured }: typeof first) => (structured as { readonly data: ReadonlyArray<unknown> }).data
-    expect([...rows(first), ...rows(second)]).toEqual(rows(both))
+    expect([...rows(first), ...rows(second)]).toEqual(rows(firstThree))
     expect((await call(client, "search_stores", { limit: 1e30 })).isError).toBe(false)
     await client.close()
   })
@@ -171,24 +171,24 @@ describe("a key", () => {
   it.each(["auto", "legacy"] as const)(
     "lists only the tools of its scopes, and cannot call the others, negotiating %s",
     async (mode) => {
-      const { account_id, key } = await createKey(api.home(), { scopes: someScopes })
+      const { account_id, key } = await createKey(api.home(), { scopes: threeScopes })
       const client = await openClient(key, mode)
-      await expectOnlySomeTools(client, call)
+      await expectOnlyToolsOfThreeScopes(client, call)
       await client.close()
       const charges = (await listEntries(api.home(), account_id)).filter(({ type }) => type === "charge")
-      expect(charges).toHaveLength(Object.keys(someTools).length)
+      expect(charges).toHaveLength(Object.keys(toolsOfThreeScopes).length)
     }
   )
 
-  it("is refused when its budget or balance is used up, and the text says so to the model", async () => {
+  it("is refused when its budget or balance is used up, and the text states this for the model", async () => {
     const { account_id, key } = await createKey(api.home(), { budget: 105 })
     const client = await openClient(key)
     expect((await call(client, "search_stores")).remaining).toBe(5)
     const capped = await call(client, "get_commodity_prices", prices)
     expect(formatError(capped)).toBe("insufficient_balance: Monthly spend cap reached")
     expect(capped.cost).toContain("tell the user")
-    const rest = await createKey(api.home(), { account: account_id })
-    const unlimited = await openClient(rest.key)
+    const secondKey = await createKey(api.home(), { account: account_id })
+    const unlimited = await openClient(secondKey.key)
     for (let calls = 0; calls < 49; calls++) await call(unlimited, "search_stores", { limit: 1 })
     expect(formatError(await call(unlimited, "search_stores"))).toBe("insufficient_balance: Insufficient balance")
     expect((await listEntries(api.home(), account_id)).at(-1)?.balance).toBe(0)

@@ -11,15 +11,15 @@ import { repository } from "../support/repository.ts"
 import {
   checkAndRecord,
   connectClient,
-  expectOnlySomeTools,
+  expectOnlyToolsOfThreeScopes,
   formatError,
   makeCall,
   makeRequest,
   makeStdioTransport,
   readResult,
-  someScopes,
-  someTools,
-  toolNames
+  threeScopes,
+  toolNames,
+  toolsOfThreeScopes
 } from "./assistant.ts"
 
 const api = useSharedServer()
@@ -77,13 +77,13 @@ describe("an assistant that starts larder-serve mcp", () => {
 
 describe("larder-serve mcp", () => {
   it("lists only the tools of the key's scopes, and refuses the others, in the current revision", async () => {
-    const { account_id, key } = await createKey(api.home(), { scopes: someScopes })
+    const { account_id, key } = await createKey(api.home(), { scopes: threeScopes })
     const client = await connectClient(makeStdioTransport(api.server().api, key).transport, "auto")
     expect(client.getNegotiatedProtocolVersion()).toBe("2026-07-28")
-    await expectOnlySomeTools(client, call)
+    await expectOnlyToolsOfThreeScopes(client, call)
     await client.close()
     const charges = (await listEntries(api.home(), account_id)).filter(({ type }) => type === "charge")
-    expect(charges).toHaveLength(Object.keys(someTools).length)
+    expect(charges).toHaveLength(Object.keys(toolsOfThreeScopes).length)
   })
 
   it("ignores lines that are not messages, logs each in one line, and charges nothing", async () => {

@@ -2,7 +2,6 @@
  * A server with one tool, whose read waits until the test finishes it, with a real ledger in a temporary folder and a
  * valid key: for calls whose client disconnects while they are read.
  */
-
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -32,7 +31,7 @@ export const startWaitingServer = Effect.gen(function* () {
   const finish = yield* Deferred.make<void>()
   const statuses: Array<number> = []
   const responded = yield* Deferred.make<void>()
-  const report = () => expect.unreachable("the operator is readResult of nothing")
+  const report = () => expect.unreachable("nothing should be reported to the operator")
   const limiter = makeLimiter()
   const pipeline = makePipeline({
     ledger,
@@ -75,7 +74,7 @@ export const startWaitingServer = Effect.gen(function* () {
   return {
     url,
     key,
-    /** Completes when the tool is being read. */
+    /** Completes when the read of the tool has started. */
     reading: Deferred.await(reading),
     finishRead: Deferred.succeed(finish, undefined),
     responded: Deferred.await(responded),

@@ -7,7 +7,7 @@ import type { Value } from "./values.ts"
 
 /** One sentence for each broken promise. */
 export const findBreaks = (promised: Promises, now: Promises): ReadonlyArray<string> => [
-  ...findMissing(promised.servers, now.servers).map((url) => `the server ${url} is gone`),
+  ...findMissing(promised.servers, now.servers).map((url) => `the server ${url} was removed`),
   ...compareEach(promised.error, now.error, "every error: field ", findFieldBreaks),
   ...compareEach(promised.headers, now.headers, "header ", findFieldBreaks),
   ...compareEach(promised.operations, now.operations, "", (before, after) => findOperationBreaks(before, after))
@@ -16,7 +16,7 @@ export const findBreaks = (promised: Promises, now: Promises): ReadonlyArray<str
 const findMissing = (before: ReadonlyArray<string>, after: ReadonlyArray<string> = []): ReadonlyArray<string> =>
   before.filter((text) => !after.includes(text))
 
-/** Compares the members with the same name; reports members that only the first has as gone. */
+/** Compares the members with the same name, and reports the members that only the first has as removed. */
 const compareEach = <A>(
   before: Readonly<Record<string, A>>,
   after: Readonly<Record<string, A>>,
@@ -24,9 +24,9 @@ const compareEach = <A>(
   compare: (before: A, after: A) => ReadonlyArray<string>
 ): ReadonlyArray<string> =>
   Object.entries(before).flatMap(([name, member]) => {
-    const other = after[name]
-    if (other === undefined) return [`${kind}${name} is gone`]
-    return compare(member, other).map((problem) => `${kind}${name}: ${problem}`)
+    const counterpart = after[name]
+    if (counterpart === undefined) return [`${kind}${name} was removed`]
+    return compare(member, counterpart).map((problem) => `${kind}${name}: ${problem}`)
   })
 
 const findOperationBreaks = (before: OperationPromise, after: OperationPromise): ReadonlyArray<string> => [
@@ -41,7 +41,7 @@ const findOperationBreaks = (before: OperationPromise, after: OperationPromise):
   ...Object.entries(before.responses).flatMap(([status, response]) => {
     const now = after.responses[status]
     if (now !== undefined) return findResponseBreaks(response, now).map((problem) => `${status}: ${problem}`)
-    return status.startsWith("2") ? [`${status} is gone`] : [] // an error that no longer occurs breaks no client
+    return status.startsWith("2") ? [`${status} was removed`] : [] // an error that no longer occurs breaks no client
   }),
   ...findMissing(Object.keys(after.responses), Object.keys(before.responses)).flatMap((status) =>
     isUnexpected.test(status) ? [`${status} is new`] : []
@@ -60,7 +60,7 @@ const findParameterBreaks = (before: ParameterPromise, after: ParameterPromise):
 ]
 
 const findResponseBreaks = (before: ResponsePromise, after: ResponsePromise): ReadonlyArray<string> => [
-  ...findMissing(before.headers, after.headers).map((name) => `header ${name} is gone`),
+  ...findMissing(before.headers, after.headers).map((name) => `header ${name} was removed`),
   ...findMissing(before.content, after.content).map((type) => `it is no longer ${type}`),
   ...findMissing(after.content, before.content).map((type) => `it may be ${type} now`),
   ...findMissing(after.errors ?? [], before.errors).map((type) => `its type may be ${type} now`),

@@ -21,11 +21,13 @@ const accepts = (schema: SchemaObject, text: string): boolean => {
 /** Whether the document accepts the query: known names, each once, all required ones, and values of the right form. */
 const isValid = ({ parameters }: Operation, query: URLSearchParams): boolean => {
   const names = [...query.keys()]
-  const known = parameters.filter((parameter) => parameter.in === "query")
+  const declared = parameters.filter((parameter) => parameter.in === "query")
   return (
     new Set(names).size === names.length &&
-    names.every((name) => known.some((parameter) => parameter.name === name)) &&
-    known.every(({ name, required, schema }) => (query.has(name) ? accepts(schema, query.get(name) ?? "") : !required))
+    names.every((name) => declared.some((parameter) => parameter.name === name)) &&
+    declared.every(({ name, required, schema }) =>
+      query.has(name) ? accepts(schema, query.get(name) ?? "") : !required
+    )
   )
 }
 

@@ -142,7 +142,7 @@ const generateQuery = (operation: Operation, known: KnownNames, names: ReadonlyA
     const unusual = generateParameter(parameter, generateUnusual(parameter)).map((sent) => [sent])
     return fc.oneof(usual, absent, { weight: 1, arbitrary: unusual })
   })
-  const more = fc.oneof(
+  const extra = fc.oneof(
     { weight: 12, arbitrary: fc.constant<ReadonlyArray<SentParameter>>([]) },
     { weight: 2, arbitrary: fc.array(generateOther(names), { minLength: 1, maxLength: 3 }) },
     ...parameters.map((parameter) => ({
@@ -151,10 +151,10 @@ const generateQuery = (operation: Operation, known: KnownNames, names: ReadonlyA
     }))
   )
   return fc
-    .tuple(fc.tuple(...sent), more, fc.boolean(), fc.constantFrom("&", "&", "&&"))
-    .map(([own, others, areOthersLast, separator]) => {
-      const all = areOthersLast ? [...own.flat(), ...others] : [...others, ...own.flat()]
-      return all.map(({ name, value }) => `${name}${value}`).join(separator)
+    .tuple(fc.tuple(...sent), extra, fc.boolean(), fc.constantFrom("&", "&", "&&"))
+    .map(([declared, extra, isExtraLast, separator]) => {
+      const pairs = isExtraLast ? [...declared.flat(), ...extra] : [...extra, ...declared.flat()]
+      return pairs.map(({ name, value }) => `${name}${value}`).join(separator)
     })
 }
 

@@ -1,6 +1,6 @@
 /**
  * Requests generated from the served document, over HTTP, with keys that can pay, lack scopes or cannot pay. Each
- * response is documented, and the ledger has the same charges as the responses (`useSharedServer` compares them).
+ * response must be documented, and the ledger must have the same charges as the responses (`useSharedServer` compares them).
  *
  * A failure prints the seed and the shortest failing request that fast-check has found. `LARDER_TEST_SEED` repeats the
  * requests, and `LARDER_TEST_RUNS` sets their number.

@@ -1,8 +1,7 @@
 /**
- * `node test/openapi/record.ts` records the document's present promises in `promised.json`. A change that breaks
+ * `node test/openapi/record.ts` records the document's current promises in `promised.json`. A change that breaks
  * clients is recorded only with a note of a new version.
  */
-
 import { openApi, versions } from "@larder/schemas"
 import { findBreaks } from "./breaks.ts"
 import { explainBreaks, readPromised, writePromised } from "./promised.ts"

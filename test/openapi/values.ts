@@ -24,11 +24,11 @@ export interface Value {
 export const sortUnique = (texts: Iterable<string>) => [...new Set(texts)].toSorted()
 
 /** Members that promise nothing. The default of a parameter is a promise, and is read separately. */
-const texts = ["$comment", "default", "deprecated", "description", "example", "examples", "title"]
+const ignoredMembers = ["$comment", "default", "deprecated", "description", "example", "examples", "title"]
 
 /** Throws if a part of the document has a member that is not compared: a change of it would not be noticed. */
 export const rejectOtherMembers = (members: ReadonlyArray<string>, node: object, where: string): void => {
-  const others = Object.keys(node).filter((name) => ![...members, ...texts].includes(name))
+  const others = Object.keys(node).filter((name) => ![...members, ...ignoredMembers].includes(name))
   if (others.length === 0) return
   throw new Error(`${where} has ${others.join(", ")}, which test/openapi does not compare: add it there.`)
 }

@@ -1,6 +1,6 @@
 // Enhances the guides. Every page works without it.
 
-// on a phone the list of guides is a horizontal strip: scrolls to the current guide
+// on a phone, scrolls the horizontal list of guides to the current one
 const strip = document.querySelector(".guides ul")
 const current = strip?.querySelector("[aria-current]")
 if (current) strip.scrollLeft = current.offsetLeft - (strip.clientWidth - current.offsetWidth) / 2

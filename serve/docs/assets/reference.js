@@ -1,6 +1,6 @@
 // Renders the reference from /openapi.json, and shows after each call its cost and the remaining credits.
 
-// The page's policy allows only style sheets with its nonce. Scalar sets it only on its first one, hence this.
+// The page's policy allows only style sheets with its nonce, and Scalar sets the nonce only on its first style sheet.
 const { content: nonce } = document.querySelector('meta[property="csp-nonce"]')
 const create = document.createElement.bind(document)
 document.createElement = (name, options) => {

@@ -20,7 +20,7 @@ public class Program {
 
   static final ObjectMapper mapper = new ApiClient().getObjectMapper();
 
-  static ApiClient client(String key) {
+  static ApiClient connect(String key) {
     ApiClient client = new ApiClient();
     client.updateBaseUri(System.getenv("LARDER_URL"));
     client.setRequestInterceptor(request -> request.header("Authorization", "Bearer " + System.getenv(key)));
@@ -44,7 +44,7 @@ public class Program {
   }
 
   public static void main(String[] arguments) throws Exception {
-    ApiClient apiClient = client("LARDER_API_KEY");
+    ApiClient apiClient = connect("LARDER_API_KEY");
     CommoditiesApi commodities = new CommoditiesApi(apiClient);
     BrandedFoodsApi foods = new BrandedFoodsApi(apiClient);
     StorefrontsApi storefronts = new StorefrontsApi(apiClient);
@@ -98,7 +98,7 @@ public class Program {
 
     print(() -> commodities.getCommodityPricesWithHttpInfo("gold", null, null));
     for (String key : List.of("LARDER_UNKNOWN_KEY", "LARDER_PAUSED_KEY", "LARDER_NARROW_KEY")) {
-      print(() -> new BrandedFoodsApi(client(key)).getBrandedFoodCategoriesWithHttpInfo());
+      print(() -> new BrandedFoodsApi(connect(key)).getBrandedFoodCategoriesWithHttpInfo());
     }
     print(() -> foods.getBrandedFoodWithHttpInfo("no such food, é/?"));
     print(() -> storefronts.getProductWithHttpInfo("broken"));

@@ -17,7 +17,7 @@ from larder_client.api.storefronts import (
 from larder_client.types import UNSET
 
 
-def client(key):
+def connect(key):
     return AuthenticatedClient(base_url=os.environ["LARDER_URL"], token=os.environ[key])
 
 
@@ -35,7 +35,7 @@ def fetch_pages(call, *path, **query):
     return rows
 
 
-all_scopes = client("LARDER_API_KEY")
+all_scopes = connect("LARDER_API_KEY")
 
 print_response(search_commodities.sync_detailed(client=all_scopes, commodity="butter"))
 print_response(search_commodities.sync_detailed(client=all_scopes))
@@ -67,7 +67,7 @@ print_response(get_product.sync_detailed(products[0].id, client=all_scopes))
 
 print_response(get_commodity_prices.sync_detailed(client=all_scopes, series="gold"))
 for key in ("LARDER_UNKNOWN_KEY", "LARDER_PAUSED_KEY", "LARDER_NARROW_KEY"):
-    print_response(get_branded_food_categories.sync_detailed(client=client(key)))
+    print_response(get_branded_food_categories.sync_detailed(client=connect(key)))
 print_response(get_branded_food.sync_detailed("no such food, é/?", client=all_scopes))
 print_response(get_product.sync_detailed("broken", client=all_scopes))
 print_response(get_product.sync_detailed("overloaded", client=all_scopes))

@@ -1,5 +1,5 @@
 /** The exchange-rate endpoint. */
-import { type ApiDataSet, type Endpoint, endpoint, fromAfterTo, fromNotAfterTo, PageBody } from "../endpoint.ts"
+import { type ApiDataSet, checkRange, type Endpoint, endpoint, fromAfterTo, PageBody } from "../endpoint.ts"
 import { cursor, day, limit, text } from "../parameters.ts"
 import { getExchangeRatesExamples } from "./examples.ts"
 import { ExchangeRate } from "./records.ts"
@@ -21,7 +21,7 @@ export const getExchangeRates = endpoint({
     limit: limit({ description: "Rates per page.", default: 100, maximum: 500, above: "served as the maximum" }),
     cursor
   },
-  rule: fromNotAfterTo,
+  rule: checkRange,
   response: PageBody(ExchangeRate),
   examples: getExchangeRatesExamples,
   refusals: [fromAfterTo],
@@ -34,7 +34,7 @@ export const exchangeRateEndpoints: ReadonlyArray<Endpoint> = [getExchangeRates]
 export const exchangeRates = {
   pipeline: "exchange-rates",
   tag: "Exchange rates",
-  holds: "exchange rates",
+  contents: "exchange rates",
   origin: "daily exchange rates of the euro",
   about: `What one euro is worth in other currencies, day by day.
 
