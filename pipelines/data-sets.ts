@@ -1,4 +1,4 @@
-/** Every pipeline, in the order in which a run of all of them goes. */
+/** Every pipeline, in the order in which `larder-ingest all` runs them. */
 import { brandedFoods } from "./branded-foods/branded-foods.ts"
 import { commodities } from "./commodities/commodities.ts"
 import type { Pipeline } from "./run/pipeline.ts"

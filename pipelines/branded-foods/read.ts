@@ -89,7 +89,7 @@ const recordPayloads = Effect.fnUntraced(function* (
     )
     const fields = unknown_fields.map(({ field }) => field).filter((field) => !knownFields.includes(field))
     if (fields.length > 0) {
-      yield* Effect.logWarning("upstream has fields that no mapping knows").pipe(Effect.annotateLogs({ feed, fields }))
+      yield* Effect.logWarning("upstream has unmapped fields").pipe(Effect.annotateLogs({ feed, fields }))
     }
   }
   return sum(rejected.map(({ rows }) => rows))

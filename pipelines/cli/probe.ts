@@ -115,5 +115,7 @@ export const probeCommand = Command.make(
     return yield* failUnlessOk(verdicts)
   }, Effect.scoped)
 ).pipe(
-  Command.withDescription("Read a little of each live feed and say whether a run could read it; publishes nothing")
+  Command.withDescription(
+    "Read the beginning of each live feed and report whether a run could read it; publishes nothing"
+  )
 )

@@ -12,18 +12,18 @@ export const rebuildCommand = (pipelines: ReadonlyArray<Pipeline>) =>
   Command.make(
     "rebuild",
     {
-      which: Argument.String("data-set").pipe(
+      dataSet: Argument.String("data-set").pipe(
         Argument.withSchema(DataSetName),
         Argument.withDescription("The data set to rebuild; all by default"),
         Argument.optional
       ),
       json: jsonFlag("one JSON object per run")
     },
-    Effect.fn(function* ({ json, which }) {
+    Effect.fn(function* ({ json, dataSet }) {
       const layout = yield* openHome
       yield* lakeSetting(layout)
       const missing: Array<string> = []
-      for (const pipeline of pipelines.filter(({ name }) => Option.isNone(which) || name === which.value)) {
+      for (const pipeline of pipelines.filter(({ name }) => Option.isNone(dataSet) || name === dataSet.value)) {
         const { generation, isLoaded, runs } = yield* rebuildDataSet(pipeline, layout.home)
         for (const run of runs)
           yield* Console.log(json ? JSON.stringify(run) : formatSummary({ run, changes: true }, false))
@@ -32,7 +32,7 @@ export const rebuildCommand = (pipelines: ReadonlyArray<Pipeline>) =>
             yield* Console.log(
               `${pipeline.name}: rebuilt from ${runs.length} ${runs.length === 1 ? "run" : "runs"}, live in ${generation}`
             )
-        } else if (isLoaded || Option.isSome(which)) missing.push(pipeline.name)
+        } else if (isLoaded || Option.isSome(dataSet)) missing.push(pipeline.name)
         else yield* Console.error(`larder-ingest: ${pipeline.name} is not loaded, and has no run to repeat`)
       }
       yield* followWithLake(layout)

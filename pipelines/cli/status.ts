@@ -42,8 +42,8 @@ const explainStatus = ({ last_read, last_run, late_after_days }: PipelineState, 
   return `${read}${late}; the run of ${formatUtcMinute(last_run.started_at)} left feeds out: ingest.left_out`
 }
 
-/** Returns what the newest generation contains that this version of Larder does not know, as errors. */
-const findUnknown = ({ local }: Layout) =>
+/** Returns an error for everything in the newest generation that this version of Larder does not support. */
+const findUnsupported = ({ local }: Layout) =>
   newestManifest(local).pipe(
     Effect.map((newest) => (Option.isSome(newest) ? findNewer(newest.value) : [])),
     Effect.catchTag("ManifestUnusable", (error) => Effect.succeed([error]))
@@ -59,7 +59,7 @@ export const statusCommand = Command.make(
         Effect.logWarning(`the depot cannot be reached, so this is the state of the last contact: ${error.message}`)
       )
     )
-    for (const { message } of yield* findUnknown(layout)) yield* Effect.logWarning(message)
+    for (const { message } of yield* findUnsupported(layout)) yield* Effect.logWarning(message)
     const states = yield* readLiveStates(layout)
     const hasRun = states.some(({ last_run }) => last_run !== undefined)
     const now = yield* Clock.currentTimeMillis
@@ -90,6 +90,6 @@ export const statusCommand = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Say whether each data set is fresh: exits with 4 if one is late, with 1 if a last run failed"
+    "Report whether each data set is fresh: exits with 4 if one is late, with 1 if a last run failed"
   )
 )

@@ -69,18 +69,18 @@ const titles: Readonly<Record<string, string>> = {
 
 const metricNamed = new Map(metrics.map((metric) => [metric.metric_name, metric]))
 const reportOf = (feed: string) => feed.split("/").slice(0, 2).join("/")
-const repeated = (names: ReadonlyArray<string>) => names.filter((name, index) => names.indexOf(name) !== index)
+const findRepeated = (names: ReadonlyArray<string>) => names.filter((name, index) => names.indexOf(name) !== index)
 const groupsInOrder = [...new Set(series.map(({ commodity }) => commodity))]
 
 describe("the 24 series", () => {
   it("are those of the interface, with the same commodity, spec, market, unit, report and frequency", () => {
     assert.strictEqual(expected.length, 24)
-    const told = series.map(({ commodity, market, metric_name, slug, spec, unit }): Line => {
+    const actual = series.map(({ commodity, market, metric_name, slug, spec, unit }): Line => {
       const feed = feedNamed(metricNamed.get(metric_name)?.feeds[0] ?? "")
       return { slug, commodity, spec, market, unit, report: reportOf(feed.feed), frequency: feed.frequency }
     })
     const bySlug = (a: Line, b: Line) => (a.slug < b.slug ? -1 : 1)
-    assert.deepStrictEqual(told.toSorted(bySlug), expected.toSorted(bySlug))
+    assert.deepStrictEqual(actual.toSorted(bySlug), expected.toSorted(bySlug))
   })
 
   it("each have a metric of the same name, with underscores, in the same unit", () => {
@@ -113,7 +113,7 @@ describe("the 24 series", () => {
 describe("metrics", () => {
   it("have unique names in snake case that end in their frequency", () => {
     const names = metrics.map(({ metric_name }) => metric_name)
-    assert.deepStrictEqual(repeated(names), [])
+    assert.deepStrictEqual(findRepeated(names), [])
     for (const {
       feeds: [feed = ""],
       metric_name
@@ -124,8 +124,8 @@ describe("metrics", () => {
   })
 
   it("come from feeds of one report and one frequency each", () => {
-    for (const { feeds: of } of metrics) {
-      assert.strictEqual(new Set(of.map((feed) => reportOf(feed) + feedNamed(feed).frequency)).size, 1)
+    for (const { feeds: names } of metrics) {
+      assert.strictEqual(new Set(names.map((feed) => reportOf(feed) + feedNamed(feed).frequency)).size, 1)
     }
   })
 
@@ -171,7 +171,7 @@ describe("metrics", () => {
 
 describe("feeds", () => {
   it("each have a unique name, at least one metric and a path", () => {
-    assert.deepStrictEqual(repeated(feeds.map(({ feed }) => feed)), [])
+    assert.deepStrictEqual(findRepeated(feeds.map(({ feed }) => feed)), [])
     for (const feed of feeds) {
       assert.isNotEmpty(feed.metrics, feed.feed)
       assert.isNotEmpty(feed.paths)
@@ -187,16 +187,16 @@ describe("feeds", () => {
   })
 
   it("are dated by trading day, printed week ending, period end or priced month", () => {
-    for (const { feed, final, period, source, frequency } of feeds) {
+    for (const { feed, isFinal, period, source, frequency } of feeds) {
       if (reportOf(feed) === "gov-mpr/2993") {
-        const field = final ? "week_ending_date" : "Week Ending Date"
-        assert.deepStrictEqual(period, { kind: "day", field, exactly: true })
+        const field = isFinal ? "week_ending_date" : "Week Ending Date"
+        assert.deepStrictEqual(period, { kind: "day", field, isExact: true })
       } else if (frequency === "monthly") {
         assert.strictEqual(period.kind, "month")
-        assert.strictEqual(period.kind === "month" && period.yearOfDay, source === "gov-mars")
+        assert.strictEqual(period.kind === "month" && period.isYearOfDay, source === "gov-mars")
       } else {
         const field = frequency === "daily" ? "report_date" : "report_end_date"
-        assert.deepStrictEqual(period, { kind: "day", field, exactly: false })
+        assert.deepStrictEqual(period, { kind: "day", field, isExact: false })
       }
     }
   })
@@ -208,7 +208,7 @@ describe("feeds", () => {
 
   const hashesOf = (textOf: typeof tableText) => parseCatalog(textOf).feeds.map(({ mapping_sha256 }) => mapping_sha256)
 
-  it("each have a stable mapping hash of their own", () => {
+  it("each have a different, stable mapping hash", () => {
     const hashes = hashesOf(tableText)
     assert.strictEqual(new Set(hashes).size, feeds.length)
     assert.deepStrictEqual(
@@ -231,7 +231,7 @@ describe("feeds", () => {
 
 describe("products", () => {
   it("each have a unique slug, a category path and at least one metric", () => {
-    assert.deepStrictEqual(repeated(products.map(({ slug }) => slug)), [])
+    assert.deepStrictEqual(findRepeated(products.map(({ slug }) => slug)), [])
     for (const { category, slug } of products) {
       assert.match(category, /^dairy\/[a-z-]+$/)
       assert.isTrue(

@@ -14,24 +14,24 @@ export interface Feed extends Omit<typeof FeedLine.Type, "path" | "period" | "va
   /** Paths below the service's base address. A later path is requested if an earlier one does not exist. */
   readonly paths: ReadonlyArray<string>
   readonly period: PeriodKey
-  readonly final: boolean
+  readonly isFinal: boolean
   readonly states: ReadonlyArray<Condition>
   readonly metrics: ReadonlyArray<CatalogMetric>
-  /** Fields in lower case that need no warning: the service is known to send them beside the mapped ones. */
+  /** Fields in lower case that need no warning: the service is known to send them in addition to the mapped ones. */
   readonly knownFields: ReadonlySet<string>
   /** Changes with everything that determines which values are read from the feed. */
   readonly mapping_sha256: string
 }
 
 export type PeriodKey =
-  | { readonly kind: "day"; readonly field: string; readonly exactly: boolean }
+  | { readonly kind: "day"; readonly field: string; readonly isExact: boolean }
   | {
       readonly kind: "month"
       readonly month: string
       readonly year: string
-      /** `year` names a field with a whole day. */
-      readonly yearOfDay: boolean
-      readonly announcedAhead: boolean
+      /** Whether `year` names a field with a whole day. */
+      readonly isYearOfDay: boolean
+      readonly isAnnouncedAhead: boolean
     }
 
 interface Condition {
@@ -45,11 +45,11 @@ export interface CatalogMetric extends Omit<typeof MetricLine.Type, "feed" | "wh
   readonly column: ColumnRule
 }
 
-/** How to find the column: by exactly one of several names, by words in its name, or as the only one with numbers. */
+/** How to find the column of a metric: by one of several names, by words of a name, or as the only one with numbers. */
 export interface ColumnRule {
   /** The name that the catalog shows until a payload has been read. */
   readonly name: string
-  readonly optional: boolean
+  readonly isOptional: boolean
   readonly by:
     | { readonly names: ReadonlyArray<string> }
     | { readonly words: ReadonlyArray<string> }
@@ -122,26 +122,26 @@ const isIncomplete = ({ field, values }: Condition) => field === "" || values.le
 export const parsePeriod = (text: string): PeriodKey => {
   const [first = "", second, third] = splitTrimmed(text, ",")
   if (second === undefined) {
-    return { kind: "day", field: first.replace(/^exactly /, ""), exactly: first.startsWith("exactly ") }
+    return { kind: "day", field: first.replace(/^exactly /, ""), isExact: first.startsWith("exactly ") }
   }
   return {
     kind: "month",
     month: first,
     year: second.replace(/^year of /, ""),
-    yearOfDay: second.startsWith("year of "),
-    announcedAhead: third === "announced ahead"
+    isYearOfDay: second.startsWith("year of "),
+    isAnnouncedAhead: third === "announced ahead"
   }
 }
 
 /** `close_price`, `price_min ?`, `class_1_Price | class_1_base_Price`, or `weekly Av ~ weekly av` */
 export const parseColumn = (text: string): ColumnRule => {
-  const optional = text.endsWith("?")
+  const isOptional = text.endsWith("?")
   const [names = "", rule] = splitTrimmed(text.replace(/\?$/, ""), "~")
   const candidates = splitTrimmed(names, "|")
   const name = candidates[0] ?? ""
-  if (rule === undefined) return { name, optional, by: { names: candidates } }
-  if (rule === "only number") return { name, optional, by: { only: "number" } }
-  return { name, optional, by: { words: rule.split(/\s+/) } }
+  if (rule === undefined) return { name, isOptional, by: { names: candidates } }
+  if (rule === "only number") return { name, isOptional, by: { only: "number" } }
+  return { name, isOptional, by: { words: rule.split(/\s+/) } }
 }
 
 export type TableName = "feeds" | "metrics" | "series" | "products" | "known-fields"
@@ -170,26 +170,26 @@ const parseFeed = (
 ): Feed => {
   const { path, period, states, values, ...line } = row
   const source = row.feed.startsWith("gov-mars/") ? "gov-mars" : "gov-mpr"
-  const own = metrics.filter((metric) => splitTrimmed(metric.feed, "|").includes(row.feed))
+  const feedMetrics = metrics.filter((metric) => splitTrimmed(metric.feed, "|").includes(row.feed))
   const knownFields = known.filter((field) => field.source === "both" || field.source === source)
   return {
     ...line,
     source,
     paths: splitTrimmed(path, "|"),
     period: parsePeriod(period),
-    final: values === "final",
+    isFinal: values === "final",
     states: [
       { field: "slug_id", values: [row.feed.split("/")[1] ?? ""] },
       { field: "report_title", values: [row.title] },
       ...parseConditions(states)
     ],
-    metrics: own.map(parseMetric),
+    metrics: feedMetrics.map(parseMetric),
     knownFields: new Set(knownFields.map(({ field }) => field)),
-    mapping_sha256: hashMapping(row, own)
+    mapping_sha256: hashMapping(row, feedMetrics)
   }
 }
 
-/** A mistyped name is reported with its line, instead of as a metric that stays empty. */
+/** Throws `BadLine` for an unknown name: a mistyped name would leave its metric empty. */
 const assertNames = (
   metrics: ReadonlyArray<Located<typeof MetricLine.Type>>,
   feeds: ReadonlyArray<Located<typeof FeedLine.Type>>,

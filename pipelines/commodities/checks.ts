@@ -2,15 +2,16 @@
 import type { Check } from "@larder/warehouse"
 import { error, shrinkage, warning } from "../run/severity.ts"
 
-const points = (versions: string) => `select count(*) from (select distinct metric_name, observed_on from ${versions})`
+const countPoints = (versions: string) =>
+  `select count(*) from (select distinct metric_name, observed_on from ${versions})`
 
 export const commodityChecks: ReadonlyArray<Check> = [
-  // Runs only add points: fewer mean that the warehouse was rebuilt, replaced or edited, or that a merge lost some.
+  // Runs only add points: there are fewer only if the warehouse was rebuilt, replaced or edited, or a merge lost some.
   shrinkage({
     name: "points_do_not_shrink",
     what: "points",
-    before: points("live.commodity.price_version semi join live.commodity.metric using (metric_name)"),
-    now: points("commodity.price_version semi join commodity.metric using (metric_name)"),
+    before: countPoints("live.commodity.price_version semi join live.commodity.metric using (metric_name)"),
+    now: countPoints("commodity.price_version semi join commodity.metric using (metric_name)"),
     percent: 5
   }),
   error(
@@ -92,7 +93,7 @@ export const commodityChecks: ReadonlyArray<Check> = [
   ),
   warning(
     "metrics_have_values",
-    "every metric of the catalog has at least one value; the mostly ranges, which some reports never state, aside",
+    "every metric of the catalog has at least one value, except mostly ranges, which some reports never state",
     "select metric_name from commodity.coverage where observations = 0 and not contains(metric_name, '_mostly_')"
   )
 ]

@@ -18,7 +18,7 @@ export const commodities: Pipeline = {
   samples: new URL("./samples/", import.meta.url),
   recordingFolders: ["marsapi.ams.usda.gov", "mpr.datamart.ams.usda.gov"],
   preflight: ({ kind }) =>
-    Effect.map(marsKey, (key) => (kind === "live" && key === undefined ? { lacks: withoutKey } : {})),
+    Effect.map(marsKey, (key) => (kind === "live" && key === undefined ? { missing: withoutKey } : {})),
   read: (context) =>
     Effect.flatMap(
       Effect.promise(() => import("./read.ts")),

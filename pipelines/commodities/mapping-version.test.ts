@@ -28,9 +28,9 @@ describe("the version of the mapping", () => {
         feeds.flatMap(({ metrics, period, source }) => [
           source,
           JSON.stringify({ ...period, field: "", month: "", year: "" }),
-          ...metrics.flatMap(({ column: { by, optional }, unit }) => [
+          ...metrics.flatMap(({ column: { by, isOptional }, unit }) => [
             unit,
-            `${Object.keys(by)}, optional: ${optional}`
+            `${Object.keys(by)}, optional: ${isOptional}`
           ])
         ])
       )

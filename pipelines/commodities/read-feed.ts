@@ -44,15 +44,15 @@ const listDaysWithValues = ({ metrics }: Feed, { previous }: FeedContext): DaysW
 export const readFeed = Effect.fnUntraced(
   function* (context: FeedContext, feed: Feed) {
     const fs = yield* FileSystem.FileSystem
-    const { raw, recorded, window } = yield* fetchFeed(context, feed)
+    const { raw, isRecorded, window } = yield* fetchFeed(context, feed)
     const known = findKnownRead(context, feed, raw)
     if (known !== undefined) return known
 
     const bytes = yield* fs.readFile(raw.path).pipe(Effect.orDie)
     const { read, remark } = yield* Effect.try({
       try: () => {
-        const payload = parseRows(feed, { ...raw, text: decodeText(raw.url, bytes), recorded })
-        if (payload.rows.length === 0 && !recorded && window === undefined) {
+        const payload = parseRows(feed, { ...raw, text: decodeText(raw.url, bytes), isRecorded })
+        if (payload.rows.length === 0 && !isRecorded && window === undefined) {
           const problem = "has no row, although the whole history was requested"
           throw new PayloadUnreadable({ url: raw.url, problem })
         }

@@ -77,27 +77,30 @@ const readService = Effect.fnUntraced(function* (
   return kind === "live" && context.run.days === undefined ? detectIgnoredDays(outcomes) : outcomes
 })
 
-const needsKey =
+const keyRequired =
   "It needs a key: set MARS_API_KEY to your key of My Market News, which is free at https://mymarketnews.ams.usda.gov, and run again."
 
 const advice =
-  "This run published nothing; the previous generation stays live. Run again later, or correct the lines of a report that has changed in pipelines/commodities/catalog."
+  "This run published nothing; the previous generation stays live. Run again later; if a report has changed, correct its lines in pipelines/commodities/catalog."
 
 /** At most one of this many feeds that responded may be untrusted: with more, something is wrong with all of them. */
 const minFeedsPerUntrusted = 3
 
 export const readCommodities = Effect.fn("commodities.read")(function* (run: RunContext) {
-  const lines = yield* readHandEdited(catalog)
-  const { feeds } = lines
+  const loadedCatalog = yield* readHandEdited(catalog)
+  const { feeds } = loadedCatalog
   const progress = yield* Progress
   const { kind } = yield* Origin
   const previous = yield* readEarlierReports(run)
   const today = DateTime.formatIsoDateUtc(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
   const context = { run, previous, marsKey: yield* marsKey.pipe(Effect.orDie), today }
   yield* progress.expect(feeds.length)
-  const lacksKey = kind === "live" && context.marsKey === undefined
+  const isKeyMissing = kind === "live" && context.marsKey === undefined
   const { "gov-mars": mars = [], "gov-mpr": mpr = [] } = Object.groupBy(feeds, ({ source }) => source)
-  const readAll = [readService(context, mars, lacksKey ? needsKey : undefined), readService(context, mpr, undefined)]
+  const readAll = [
+    readService(context, mars, isKeyMissing ? keyRequired : undefined),
+    readService(context, mpr, undefined)
+  ]
   const outcomes = (yield* Effect.all(readAll, { concurrency: "unbounded" })).flat()
   const read = outcomes.flatMap((outcome) => (outcome.kind === "read" ? [outcome] : []))
   const left_out = outcomes.flatMap(listLeftOut)
@@ -111,7 +114,7 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
 
   const measures = new Map(previous.measures.map(({ measure, metric_name }) => [metric_name, measure]))
   for (const feed of read) for (const [metric, column] of feed.measures) measures.set(metric, column)
-  for (const { rows, table } of catalogRows(lines, measures)) yield* run.staging.add(table, rows)
+  for (const { rows, table } of catalogRows(loadedCatalog, measures)) yield* run.staging.add(table, rows)
 
   const total = (count: (feed: FeedRead) => number) => read.reduce((sum, feed) => sum + count(feed), 0)
   return {

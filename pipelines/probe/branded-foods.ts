@@ -42,7 +42,7 @@ const checkFoods = (feed: string, foods: ReturnType<typeof parseFoods>): ProbeFi
     return { feed, verdict: "differs", detail: `none of its first ${rows} foods has ${missing.join(", ")}`, rows }
   }
   const unknown = [...keys].filter((key) => !knownKeys.has(key))
-  const notes = unknown.length === 0 ? [] : [`keys that no mapping knows: ${unknown.join(", ")}`]
+  const notes = unknown.length === 0 ? [] : [`unmapped keys: ${unknown.join(", ")}`]
   return { feed, verdict: "ok", detail: `its first ${rows} foods can be read`, notes, rows }
 }
 
@@ -77,7 +77,7 @@ const checkCsv = Effect.fnUntraced(function* (feed: string, heads: ReadonlyArray
     if (Result.isFailure(header)) return differs(header.failure.message)
     unknown.push(...header.success.unknown)
   }
-  const notes = unknown.length === 0 ? [] : [`columns that no mapping knows: ${unknown.join(", ")}`]
+  const notes = unknown.length === 0 ? [] : [`unmapped columns: ${unknown.join(", ")}`]
   const ok: ProbeFinding = { feed, verdict: "ok", detail: heads.map(({ name }) => name).join(", "), notes }
   return ok
 }, Effect.scoped)
@@ -110,21 +110,25 @@ interface ProbedForm {
 
 const probeForm = Effect.fnUntraced(function* (form: Form, url: string | undefined, newest_day: string | null) {
   const feed = `gov-fdc/${form}`
-  const unread = (verdict: ProbeFinding["verdict"], detail: string, notes: ReadonlyArray<string> = []): ProbedForm => ({
+  const makeUnread = (
+    verdict: ProbeFinding["verdict"],
+    detail: string,
+    notes: ReadonlyArray<string> = []
+  ): ProbedForm => ({
     finding: { feed, verdict, detail, notes, newest_day },
     zips: []
   })
-  if (url === undefined) return unread("differs", `the release of ${newest_day} has no zip of this form`)
+  if (url === undefined) return makeUnread("differs", `the release of ${newest_day} has no zip of this form`)
   const name = url.slice(url.lastIndexOf("/") + 1)
   const request = { url, accept: "application/zip, */*", resumable: true } as const
   const heads = yield* Effect.result(readZipHeads(request, selectMembers(form)))
   if (Result.isFailure(heads)) {
     const error = heads.failure
-    if (error._tag === "ZipUnusable") return unread("differs", error.message)
+    if (error._tag === "ZipUnusable") return makeUnread("differs", error.message)
     if (error._tag === "NoRanges")
-      return unread("ok", name, ["the server sends only the whole file, so its contents were not read"])
+      return makeUnread("ok", name, ["the server sends only the whole file, so its contents were not read"])
     const refused: ProbedZip = { url, listed: [], members: [], refusal: error }
-    return { ...unread("unreachable", explainUnreachable(error)), zips: [refused] }
+    return { ...makeUnread("unreachable", explainUnreachable(error)), zips: [refused] }
   }
   const { bytes, listed, members } = heads.success
   const checked = yield* checkForm(form, feed, members)

@@ -126,7 +126,7 @@ const listFolders = (name: string) => {
   return parts.map((_, index) => parts.slice(0, index + 1).join("/"))
 }
 
-/** Of two entries with one name, the later counts. Leaves out refusals beside payloads, and files named like folders. */
+/** Uses the later of two entries with one name. Omits files named like folders, and refusals if there is a payload. */
 const selectFitting = (entries: ReadonlyArray<BundleEntry>) => {
   const byName = new Map(entries.map((entry) => [entry.name, entry]))
   const folders = new Set(entries.flatMap(({ name }) => listFolders(name)))

@@ -1,6 +1,7 @@
 /**
  * Probes the reports of both services: reads a window of a few weeks of each report and checks it against the catalog,
- * with the code of a run. Feeds of one service are read one after the other, and skipped once all would fail the same.
+ * with the code of a run. Feeds of one service are read one after the other; the rest is skipped once all would fail
+ * for the same reason.
  */
 import { daysBefore } from "@larder/schemas"
 import { Clock, DateTime, Effect, FileSystem, type Redacted, Result } from "effect"
@@ -41,8 +42,8 @@ const spanDays: Readonly<Record<Feed["frequency"], number>> = {
 const finalAfterDays = 35
 
 /** `window_reach_days` also covers year-to-date reports, which begin on 1 January. */
-const selectWindow = ({ final, frequency, window_reach_days }: Feed, today: string): DayRange => ({
-  from: daysBefore(today, spanDays[frequency] + window_reach_days + (final ? finalAfterDays : 0)),
+const selectWindow = ({ isFinal, frequency, window_reach_days }: Feed, today: string): DayRange => ({
+  from: daysBefore(today, spanDays[frequency] + window_reach_days + (isFinal ? finalAfterDays : 0)),
   to: daysBefore(today, -daysAhead)
 })
 
@@ -54,7 +55,7 @@ const services = {
 const formatNames = (names: ReadonlyArray<string>) =>
   names.length > 4 ? `${names.slice(0, 4).join(", ")} and ${names.length - 4} more` : names.join(", ")
 
-/** Date windows are in whole days. */
+/** A smaller difference does not matter, because date windows are in whole days. */
 const clockToleranceMinutes = 5
 
 const describeClock = ({ fetched_at, told }: FetchedPayload) => {
@@ -71,18 +72,18 @@ const checkPayload = (
   raw: FetchedPayload,
   text: string,
   window: DayRange | undefined,
-  recorded: boolean
+  isRecorded: boolean
 ): ProbeFinding => {
-  const payload = parseRows(feed, { ...raw, text, recorded })
+  const payload = parseRows(feed, { ...raw, text, isRecorded })
   const { remark, rows } = payload
   const read = normalise(feed, payload, { requested: raw.exact ? window : undefined })
   const unknown = read.unknown_fields.map(({ field }) => field)
   const notes = [
     ...describeRedirect(raw),
-    ...(recorded ? [] : describeClock(raw)),
+    ...(isRecorded ? [] : describeClock(raw)),
     ...(remark === undefined ? [] : [`it ${remark}`]),
     ...(read.absent.length === 0 || rows.length === 0 ? [] : [`no row of ${formatNames(read.absent)}`]),
-    ...(unknown.length === 0 ? [] : [`columns that no mapping knows: ${formatNames(unknown)}`])
+    ...(unknown.length === 0 ? [] : [`unmapped columns: ${formatNames(unknown)}`])
   ]
   const newest_day = read.readings.reduce((day, { observed_on }) => (observed_on > day ? observed_on : day), "")
   const about = { feed: feed.feed, notes, rows: rows.length, newest_day: newest_day === "" ? null : newest_day }
@@ -98,7 +99,7 @@ const checkPayload = (
 
 type ProbedFeed = ProbeFinding & { readonly error?: OriginError }
 
-/** Reading finds what is wrong with a payload. Any other exception is a bug. */
+/** Drift and unreadable payloads become findings. Any other exception is a bug. */
 const tryPayload = (feed: Feed, ...rest: [FetchedPayload, string, DayRange | undefined, boolean]): ProbedFeed => {
   try {
     return checkPayload(feed, ...rest)
@@ -114,7 +115,7 @@ const probeFeed = Effect.fnUntraced(function* (feed: Feed, today: string, key: R
   const fs = yield* FileSystem.FileSystem
   const { kind } = yield* Origin
   const window = kind === "live" ? selectWindow(feed, today) : undefined
-  const requests = feedRequests(feed, window, key).map((request) => ({ ...request, wants: ["date"] }))
+  const requests = feedRequests(feed, window, key).map((request) => ({ ...request, extraValues: ["date"] }))
   const fetched = yield* Effect.result(fetchFirst(requests))
   if (Result.isSuccess(fetched)) {
     const text = yield* Effect.orDie(fs.readFileString(fetched.success.path)) // the archive has just written it
@@ -157,15 +158,15 @@ const noKey =
 const probeService = Effect.fnUntraced(function* ({ feeds }: Catalog, source: Feed["source"], today: string) {
   const { kind } = yield* Origin
   const key = yield* marsKey
-  const own = feeds.filter((feed) => feed.source === source)
+  const serviceFeeds = feeds.filter((feed) => feed.source === source)
   const probed: Array<ProbedFeed> = []
   let stop = source === "gov-mars" && key === undefined && kind === "live" ? noKey : undefined
-  for (const feed of own) {
+  for (const feed of serviceFeeds) {
     if (stop !== undefined) break
     probed.push(yield* probeFeed(feed, today, key))
     stop = findReasonToStop(probed, maxUnavailable)
   }
-  const skipped = own
+  const skipped = serviceFeeds
     .slice(probed.length)
     .map(({ feed }): ProbeFinding => ({ feed, verdict: "not_asked", detail: stop ?? "" }))
   return [...detectIgnoredDays(detectMove(probed)), ...skipped].map(makeVerdictFactory("commodities", services[source]))
@@ -174,10 +175,10 @@ const probeService = Effect.fnUntraced(function* ({ feeds }: Catalog, source: Fe
 export const probeCommodities = Effect.fn("probe.commodities")(
   function* () {
     const today = DateTime.formatIsoDateUtc(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
-    const lines = yield* readHandEdited(catalog)
+    const loadedCatalog = yield* readHandEdited(catalog)
     const verdicts = yield* Effect.forEach(
       ["gov-mars", "gov-mpr"] as const,
-      (source) => probeService(lines, source, today),
+      (source) => probeService(loadedCatalog, source, today),
       { concurrency: "unbounded" }
     )
     return verdicts.flat()

@@ -19,7 +19,7 @@ const encodeBase64Core = (secret: Buffer) =>
       .slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + secret.length) * 8) / 6))
   )
 
-/** Returns text with one character per byte. */
+/** Returns the forms in which a secret may occur, as texts with one character per byte. */
 const listForms = (secret: string): ReadonlyArray<string> => {
   const encoded = encodeBase64Core(Buffer.from(secret))
   const plain = [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]
@@ -32,12 +32,12 @@ const listForms = (secret: string): ReadonlyArray<string> => {
 const redactSecrets = (secrets: ReadonlyArray<string>): Redaction => {
   const known = [...new Set(secrets)].filter((secret) => secret !== "")
   const forms = known
-    .flatMap((secret, index) => listForms(secret).map((form) => ({ form, instead: `redacted-${index + 1}` })))
+    .flatMap((secret, index) => listForms(secret).map((form) => ({ form, placeholder: `redacted-${index + 1}` })))
     .filter(({ form }) => form !== "")
     .sort((a, b) => b.form.length - a.form.length)
   const bytes = (from: Buffer) =>
     Buffer.from(
-      forms.reduce((text, { form, instead }) => text.replaceAll(form, instead), from.toString("latin1")),
+      forms.reduce((text, { form, placeholder }) => text.replaceAll(form, placeholder), from.toString("latin1")),
       "latin1"
     )
   return { bytes, text: (text) => bytes(Buffer.from(text)).toString("utf8") }

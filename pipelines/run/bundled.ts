@@ -66,7 +66,7 @@ export const markBundled = Effect.fn("Pipeline.markBundled")(function* (
   return marked.length > 0
 })
 
-/** Explains why a run must not add to this warehouse; undefined if it may. A replay is the operator's own choice. */
+/** Explains why a run must not add to this warehouse; undefined if it may. A replay may always add. */
 export const findMixture = Effect.fnUntraced(function* (
   layout: Layout,
   { rowNoun, name: pipeline }: Pick<Pipeline, "name" | "rowNoun">,

@@ -7,15 +7,15 @@ import { exitCodeOf, expectedMessages, report } from "@larder/warehouse/cli"
 import { Cause, Console, Effect, Exit, Option, Runtime, Schema } from "effect"
 import { listRecordedNames } from "./origins/replay.ts"
 import type { DayRange, Pipeline } from "./pipeline.ts"
-import { BadUse, checkPipeline, checkSettings, type Given, type RunSource, sourceKind } from "./preflight.ts"
+import { BadUse, checkPipeline, checkSettings, type RunSource, type SourceOptions, sourceKind } from "./preflight.ts"
 import { progressOnStderr } from "./progress.ts"
-import type { Ended } from "./read-and-publish.ts"
+import type { FailedRun } from "./read-and-publish.ts"
 import { ingestOnce, openHome } from "./run.ts"
 import { formatResultJson, formatSummary, formatUnpublishedJson, leftOutError } from "./summary.ts"
 
 const programName = "larder-ingest"
 
-interface IngestOptions extends Given {
+interface IngestOptions extends SourceOptions {
   readonly from: Option.Option<string>
   readonly to: Option.Option<string>
   readonly ifMissing: boolean
@@ -43,8 +43,8 @@ const sourceFlags = [
 ] as const
 
 /**
- * A release and a store list belong to one pipeline each, and a release replaces any other source. Days are for sources
- * that can be queried by day: in a run of several pipelines, the others read the same as without them.
+ * `--file` and `--stores` apply to one pipeline each, and `--file` excludes `--replay`. Days apply to sources that can
+ * be queried by day; in a run of several pipelines, the others ignore them.
  */
 const checkFlags = Effect.fnUntraced(function* (all: Pipelines, requested: Pipelines, options: IngestOptions) {
   for (const [flag, property] of sourceFlags) {
@@ -72,7 +72,7 @@ const selectRecorded = Effect.fnUntraced(function* (requested: Pipelines, option
   const isRecorded = ({ recordingFolders }: Pipeline) => recordingFolders.some((folder) => names.has(folder))
   if (!requested.some(isRecorded)) return requested // each pipeline reports which files it looked for
   for (const pipeline of requested.filter((candidate) => !isRecorded(candidate))) {
-    const problem = `nothing is recorded of ${pipeline.recordingFolders.join(" or ")}`
+    const problem = `there is no recording of ${pipeline.recordingFolders.join(" or ")}`
     yield* Effect.logInfo(`${pipeline.name} is left out: ${problem}`)
     yield* reportSkipped(pipeline, options, problem)
   }
@@ -91,20 +91,20 @@ const reportFailure = (
   { name }: Pipeline,
   { dryRun, json }: IngestOptions,
   cause: Cause.Cause<unknown>,
-  ended?: Ended
+  failed?: FailedRun
 ) => {
   if (!json) return Effect.void
   const outcome = Cause.hasInterruptsOnly(cause) ? "interrupted" : "failed"
   const message = outcome === "interrupted" ? outcome : expectedMessages(cause).join("\n")
   const problem = message || String(Cause.squash(cause))
-  return Console.log(formatUnpublishedJson({ pipeline: name, outcome, problem, dryRun, ended }))
+  return Console.log(formatUnpublishedJson({ pipeline: name, outcome, problem, dryRun, failed }))
 }
 
 const ingestPipeline = Effect.fnUntraced(function* (pipeline: Pipeline, { days, layout, options }: Call) {
   const { acceptShrinkage, dryRun, json } = options
-  let ended: Ended | undefined
-  const onFailed = (failed: Ended) => {
-    ended = failed
+  let failed: FailedRun | undefined
+  const onFailed = (run: FailedRun) => {
+    failed = run
   }
   const runOptions = {
     home: layout.home,
@@ -114,7 +114,7 @@ const ingestPipeline = Effect.fnUntraced(function* (pipeline: Pipeline, { days, 
     onFailed
   }
   const result = yield* ingestOnce(pipeline, options, runOptions).pipe(
-    Effect.onError((cause) => reportFailure(pipeline, options, cause, ended)),
+    Effect.onError((cause) => reportFailure(pipeline, options, cause, failed)),
     json ? (effect) => effect : Effect.provide(progressOnStderr)
   )
   yield* Console.log(json ? formatResultJson(result, dryRun) : formatSummary(result, dryRun))
@@ -133,34 +133,34 @@ const problemWords = new Map([
 export const worstExitCode = (codes: ReadonlyArray<number>) =>
   [...problemWords.keys(), 0].find((code) => codes.includes(code)) ?? 1
 
-/** The end of a run of several pipelines. Each has already reported what happened. */
-class PipelinesEnded extends Schema.TaggedError<PipelinesEnded>()("PipelinesEnded", {
+/** Problems in a run of several pipelines. Each pipeline has already reported its own. */
+class PipelineProblems extends Schema.TaggedError<PipelineProblems>()("PipelineProblems", {
   code: Schema.Int,
   count: Schema.Int,
-  ended: Schema.Array(Schema.Struct({ pipeline: Schema.String, code: Schema.Int }))
+  exits: Schema.Array(Schema.Struct({ pipeline: Schema.String, code: Schema.Int }))
 }) {
   override readonly [Runtime.errorExitCode] = this.code
   override get message() {
-    const problems = this.ended.map(({ code, pipeline }) => `${pipeline} ${problemWords.get(code) ?? "failed"}`)
-    return `${this.ended.length} of ${this.count} pipelines had problems: ${problems.join(", ")}.`
+    const problems = this.exits.map(({ code, pipeline }) => `${pipeline} ${problemWords.get(code) ?? "failed"}`)
+    return `${this.exits.length} of ${this.count} pipelines had problems: ${problems.join(", ")}.`
   }
 }
 
 /** Checks one pipeline before any pipeline runs. False if it has nothing to read and others may run. */
 const preparePipeline = Effect.fnUntraced(function* (pipeline: Pipeline, call: Call, isAlone: boolean) {
-  const { lacks, nothing } = yield* checkPipeline(pipeline, call.layout, call.source)
-  if (nothing !== undefined && isAlone) return yield* new BadUse({ problem: nothing })
-  if (nothing !== undefined) {
-    yield* Console.error(`${programName}: ${pipeline.name} is left out. ${nothing}`)
-    yield* reportSkipped(pipeline, call.options, nothing)
+  const { missing, nothingToRead } = yield* checkPipeline(pipeline, call.layout, call.source)
+  if (nothingToRead !== undefined && isAlone) return yield* new BadUse({ problem: nothingToRead })
+  if (nothingToRead !== undefined) {
+    yield* Console.error(`${programName}: ${pipeline.name} is left out. ${nothingToRead}`)
+    yield* reportSkipped(pipeline, call.options, nothingToRead)
   }
-  if (lacks !== undefined) yield* Console.error(`${programName}: ${lacks}`)
-  return nothing === undefined
+  if (missing !== undefined) yield* Console.error(`${programName}: ${missing}`)
+  return nothingToRead === undefined
 })
 
 const runPipelines = Effect.fnUntraced(function* (selected: Pipelines, call: Call) {
   const isAlone = selected.length === 1
-  const logFailure = isAlone ? () => Effect.void : report(programName) // the error of a single pipeline is reported last
+  const logFailure = isAlone ? () => Effect.void : report(programName) // a single error is reported on exit
   const prepared = yield* Effect.forEach(selected, (pipeline) =>
     preparePipeline(pipeline, call, isAlone).pipe(
       Effect.tapCause(logFailure),
@@ -179,8 +179,11 @@ const runPipelines = Effect.fnUntraced(function* (selected: Pipelines, call: Cal
   const ended = exits.map(({ exit, pipeline }) => ({ pipeline, code: exitCodeOf(exit) }))
   const code = worstExitCode(ended.map((pipeline) => pipeline.code))
   if (code === 0) return
-  const bad = ended.filter((pipeline) => pipeline.code !== 0)
-  return yield* new PipelinesEnded({ code, count: selected.length, ended: bad })
+  return yield* new PipelineProblems({
+    code,
+    count: selected.length,
+    exits: ended.filter((pipeline) => pipeline.code !== 0)
+  })
 })
 
 const prepareCall = Effect.fnUntraced(function* (all: Pipelines, requested: Pipelines, options: IngestOptions) {

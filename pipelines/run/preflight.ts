@@ -13,8 +13,8 @@ export class BadUse extends Schema.TaggedError<BadUse>()("BadUse", { problem: Sc
   }
 }
 
-/** Replaces the configured source: a folder of recorded payloads, a downloaded release, or a list of stores. */
-export interface Given {
+/** Flags that replace the configured source by recorded payloads, a downloaded release, or a list of stores. */
+export interface SourceOptions {
   readonly replay: Option.Option<string>
   readonly file: Option.Option<string>
   readonly stores: Option.Option<string>
@@ -25,7 +25,11 @@ const sourcesSetting = Config.schema(Schema.Literals(["sample", "live"]), "LARDE
 )
 
 /** `LARDER_SOURCES` applies unless a flag names the source. Stores that the operator names are not samples. */
-export const sourceKind = ({ file, replay, stores }: Given): Effect.Effect<RunRecord["origin"], Config.ConfigError> => {
+export const sourceKind = ({
+  file,
+  replay,
+  stores
+}: SourceOptions): Effect.Effect<RunRecord["origin"], Config.ConfigError> => {
   if (Option.isSome(file) || Option.isSome(replay)) return Effect.succeed("replay")
   return Option.isSome(stores) ? Effect.succeed("live") : Effect.flatMap(sourcesSetting, Effect.succeed)
 }
@@ -37,9 +41,9 @@ export interface RunSource {
 
 interface Preflight {
   /** What is missing from the run, and how to add it. */
-  readonly lacks?: string
+  readonly missing?: string
   /** Why there is nothing to read: an error if this pipeline was requested by name. */
-  readonly nothing?: string
+  readonly nothingToRead?: string
 }
 
 export type PipelinePreflight = (
@@ -56,7 +60,7 @@ export const checkPipeline = Effect.fn("Pipeline.preflight")(function* (
   source: RunSource
 ) {
   const result: Preflight = pipeline.preflight === undefined ? {} : yield* pipeline.preflight(source)
-  if (result.nothing !== undefined) return result
+  if (result.nothingToRead !== undefined) return result
   const mixture = yield* findMixture(layout, pipeline, source.kind)
   return mixture === undefined ? result : yield* new BadUse({ problem: mixture })
 })

@@ -1,7 +1,7 @@
 /**
- * Progress of a run on stderr: a bar on a terminal, a line every few seconds elsewhere, nothing for machines. The time
+ * Progress of a run on stderr: a bar on a terminal, a line every few seconds elsewhere, nothing with `--json`. The time
  * left is estimated from the average duration of the earlier feeds. After the feeds, the line names the
- * current phase. However the run ends, the last line is complete.
+ * current phase. The last line is complete even if the run fails.
  */
 import { visibleInLine } from "@larder/warehouse/cli"
 import { ByteSize, Clock, Console, Context, Effect, Exit, Layer, type Scope } from "effect"
@@ -149,7 +149,7 @@ const makeReporter = (screen: Screen) => {
   return { clear, reporter }
 }
 
-/** Log lines and output during a bar appear above it: the bar is cleared first, and drawn again at its next tick. */
+/** Prints log lines and output above the bar: clears the bar first. Its next tick draws it again. */
 const printAboveBar = (console: Console.Console, clear: () => void): Console.Console => {
   const clearFirst =
     (print: (...args: ReadonlyArray<unknown>) => void) =>

@@ -17,7 +17,7 @@ import { type Check, type Layout, rawFileTable, rejectTable, rollback } from "@l
 import { Effect, FileSystem, Option, type Path, type Scope } from "effect"
 import { Archive } from "./archive/archive.ts"
 import type { Pipeline } from "./pipeline.ts"
-import { type Ended, readAndPublish } from "./read-and-publish.ts"
+import { type FailedRun, readAndPublish } from "./read-and-publish.ts"
 import { ingestFromOrigin } from "./run.ts"
 
 const feed = "shop"
@@ -58,7 +58,7 @@ const makePipeline = (checks: ReadonlyArray<Check>): Pipeline => ({
 interface RunSettings {
   readonly run_id?: string
   readonly checks?: ReadonlyArray<Check>
-  readonly onFailed?: (ended: Ended) => void
+  readonly onFailed?: (run: FailedRun) => void
 }
 
 /** Runs the pipeline on a source with these lines. */
@@ -230,7 +230,7 @@ describe("a run that is live", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       const reported: Array<unknown> = []
-      const onFailed = ({ run: { generation, outcome, rows_loaded } }: Ended) =>
+      const onFailed = ({ run: { generation, outcome, rows_loaded } }: FailedRun) =>
         reported.push({ outcome, generation, rows_loaded })
       yield* interruptAtManifest(layout, (to) => runWith(to, ["pear 2"], { onFailed }))
       assert.deepStrictEqual(reported, [{ outcome: "published", generation: "larder-000001", rows_loaded: 1 }])

@@ -32,8 +32,8 @@ import { type DayRange, NothingRead, type Pipeline, ReadFailed, type RunContext,
 import { BadUse } from "./preflight.ts"
 import { Progress } from "./progress.ts"
 
-/** A run that failed, or a run that is live and was interrupted afterwards. */
-export interface Ended {
+/** A run that failed, or that was interrupted after its data went live. */
+export interface FailedRun {
   readonly run: RunRecord
   readonly left_out: ReadonlyArray<FeedLeftOut>
 }
@@ -46,7 +46,7 @@ export interface RunOptions {
   /** Repeated from the archive. It succeeded originally, so shrinkage was accepted or follows from a rollback. */
   readonly isRepeated?: true
   readonly stores?: string | undefined
-  readonly onFailed?: (ended: Ended) => void
+  readonly onFailed?: (run: FailedRun) => void
 }
 
 interface PipelineRun {
@@ -72,12 +72,12 @@ interface RunState {
 /** Makes a failed run visible in SQL immediately. If this fails, the run still fails with its original error. */
 const recordFailure = Effect.fnUntraced(function* (
   { layout, options }: PipelineRun,
-  { checks, left_out, run: known }: RunState,
+  { checks, left_out, run: current }: RunState,
   cause: Cause.Cause<unknown>
 ) {
   const recorded = options.dryRun
     ? undefined
-    : yield* readRecordedRun(layout, known.run_id).pipe(Effect.orElseSucceed(() => undefined))
+    : yield* readRecordedRun(layout, current.run_id).pipe(Effect.orElseSucceed(() => undefined))
   if (recorded !== undefined) {
     options.onFailed?.({ run: recorded, left_out })
     return yield* Effect.logWarning(
@@ -87,7 +87,7 @@ const recordFailure = Effect.fnUntraced(function* (
   const finished_at = formatTime(yield* Clock.currentTimeMillis)
   const error = Cause.squash(cause)
   const message = Cause.hasInterruptsOnly(cause) ? "interrupted" : reasonOf(error)
-  const run = { ...known, outcome: outcomeOfFailure(cause), finished_at, message }
+  const run = { ...current, outcome: outcomeOfFailure(cause), finished_at, message }
   const leftOut = error instanceof ReadFailed || error instanceof NothingRead ? error.left_out : []
   options.onFailed?.({ run, left_out: leftOut })
   if (options.dryRun) return
@@ -96,12 +96,12 @@ const recordFailure = Effect.fnUntraced(function* (
   )
 })
 
-/** A run that another machine overtakes has not failed: it tries again. */
+/** Records the failure of an effect. A run that another machine overtakes has not failed: it tries again. */
 const recordingFailure =
-  (run: PipelineRun, state: RunState) =>
+  (pipelineRun: PipelineRun, state: RunState) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.onError(effect, (cause) =>
-      Cause.squash(cause) instanceof PublishedMeanwhile ? Effect.void : recordFailure(run, state, cause)
+      Cause.squash(cause) instanceof PublishedMeanwhile ? Effect.void : recordFailure(pipelineRun, state, cause)
     )
 
 /** Reads the source. Bundled samples stay samples wherever they are read from, and must not be mixed with live data. */
@@ -161,8 +161,8 @@ const publishRead = Effect.fnUntraced(function* (
   return { ...published, feeds, left_out, all_failed, ...(stores === undefined ? {} : { stores }) }
 })
 
-const attempt = Effect.fnUntraced(function* (runContext: PipelineRun, since: Manifest | undefined, state: RunState) {
-  const { layout, options, pipeline, started } = runContext
+const attempt = Effect.fnUntraced(function* (pipelineRun: PipelineRun, since: Manifest | undefined, state: RunState) {
+  const { layout, options, pipeline, started } = pipelineRun
   const { acceptShrinkage = false, days, isRepeated = false, stores } = options
   const { run_id, started_at } = started
   yield* requirePublishable(layout, pipeline.dataSet) // before anything is fetched
@@ -170,7 +170,7 @@ const attempt = Effect.fnUntraced(function* (runContext: PipelineRun, since: Man
   const { filled, staged } = yield* stage(layout, started, pipeline.dataSet, (staging) =>
     readSource(pipeline, started, { run_id, started_at, layout, staging, days, stores, acceptShrinkage }, isRepeated)
   ).pipe(Effect.catchTag("DuckDbError", (cause) => Effect.fail(new StagingFailed({ cause }))))
-  const published = publishRead(runContext, since, state, filled, staged)
+  const published = publishRead(pipelineRun, since, state, filled, staged)
   return yield* Effect.ensuring(published, staged.close) // recording a failure opens the staging file
 })
 export type IngestResult = Effect.Success<ReturnType<typeof attempt>>
@@ -178,10 +178,10 @@ export type IngestResult = Effect.Success<ReturnType<typeof attempt>>
 const initialState = ({ started }: PipelineRun): RunState => ({ run: started, left_out: [], checks: [] })
 
 /** Undefined if another machine published first. The files of an attempt exist until its failure has been recorded. */
-const attemptOnce = (runContext: PipelineRun, since: Manifest | undefined) =>
+const attemptOnce = (pipelineRun: PipelineRun, since: Manifest | undefined) =>
   Effect.suspend(() => {
-    const state = initialState(runContext)
-    return Effect.scoped(attempt(runContext, since, state).pipe(recordingFailure(runContext, state)))
+    const state = initialState(pipelineRun)
+    return Effect.scoped(attempt(pipelineRun, since, state).pipe(recordingFailure(pipelineRun, state)))
   }).pipe(
     Effect.catchIf(
       (error): error is PublishedMeanwhile => error instanceof PublishedMeanwhile,
@@ -191,31 +191,31 @@ const attemptOnce = (runContext: PipelineRun, since: Manifest | undefined) =>
 
 const readNewest = ({ layout }: PipelineRun) => Effect.map(newestManifest(layout.local), Option.getOrUndefined)
 
-/** Replaces the source by what the run already fetched. Fails if a rollback means that there may be more to read. */
-const reuseFetched = Effect.fnUntraced(function* (runContext: PipelineRun, since: Manifest | undefined) {
-  const { layout, pipeline, started } = runContext
+/** Replaces the source by what the run already fetched. Fails if a rollback means that more must be read. */
+const reuseFetched = Effect.fnUntraced(function* (pipelineRun: PipelineRun, since: Manifest | undefined) {
+  const { layout, pipeline, started } = pipelineRun
   yield* catchUp(layout)
-  const now = yield* readNewest(runContext)
-  yield* requireStillKnown(pipeline.name, since, now?.data_sets[pipeline.name])
-  yield* refreshOpened(layout) // what the other machine read counts as read
+  const newest = yield* readNewest(pipelineRun)
+  yield* requireStillKnown(pipeline.name, since, newest?.data_sets[pipeline.name])
+  yield* refreshOpened(layout) // so that what the other machine read is not read again
   yield* Effect.logInfo(`${pipeline.name} was published by another machine; what was read is compared with that`)
   const folder = path.join(layout.home, "raw")
   const archive = yield* openArchive(folder, yield* makeUnpackingFolder(layout))
   const { run_id } = started
-  return { now, source: repeatRun(archive, { run_id, fetches: yield* readFetches(folder, run_id) }) }
+  return { newest, source: repeatRun(archive, { run_id, fetches: yield* readFetches(folder, run_id) }) }
 })
 
-/** Reads and publishes. An overtaken run tries again: each time, another machine has published. */
-export const readAndPublish = Effect.fnUntraced(function* (runContext: PipelineRun) {
-  let since = yield* readNewest(runContext)
-  let published = yield* attemptOnce(runContext, since)
-  const again = { ...runContext, options: { ...runContext.options, stores: undefined } } // the archive has the list, too
+/** Reads and publishes. If another machine publishes first, tries again. */
+export const readAndPublish = Effect.fnUntraced(function* (pipelineRun: PipelineRun) {
+  let since = yield* readNewest(pipelineRun)
+  let published = yield* attemptOnce(pipelineRun, since)
+  const withoutList = { ...pipelineRun, options: { ...pipelineRun.options, stores: undefined } } // it is archived
   while (published === undefined) {
-    const { now, source } = yield* reuseFetched(runContext, since).pipe(
-      recordingFailure(runContext, initialState(runContext))
+    const { newest, source } = yield* reuseFetched(pipelineRun, since).pipe(
+      recordingFailure(pipelineRun, initialState(pipelineRun))
     )
-    since = now
-    published = yield* attemptOnce(again, since).pipe(Effect.provide(source))
+    since = newest
+    published = yield* attemptOnce(withoutList, since).pipe(Effect.provide(source))
   }
   return published
 }, Effect.scoped)

@@ -1,7 +1,7 @@
 /**
  * Rebuilds a data set from the raw archive, without the network: repeats every run that read its source and was not
- * rolled back, in the order in which the runs were recorded. Ids, times of first sight and histories come out as they
- * were. The live data stays live until the rebuild is complete.
+ * rolled back, in the order in which the runs were recorded. Ids, first-seen times and histories stay the
+ * same. The live data stays live until the rebuild is complete.
  */
 
 import { randomUUID } from "node:crypto"
@@ -28,7 +28,7 @@ import { type ArchivedRun, listArchivedRuns } from "./archive/archived-runs.ts"
 import type { Pipeline } from "./pipeline.ts"
 import { repeatRuns } from "./run.ts"
 
-/** Ids have another order than records if a clock was wrong. Runs without a record keep their place. */
+/** If a clock was wrong, run ids sort in another order than the records. Runs without a record keep their place. */
 const sortByRecord = (runs: ReadonlyArray<ArchivedRun>, recorded: ReadonlySet<string>) => {
   const byId = new Map(runs.map((run) => [run.run_id, run]))
   const known = [...recorded].flatMap((run_id) => byId.get(run_id) ?? [])
@@ -36,8 +36,9 @@ const sortByRecord = (runs: ReadonlyArray<ArchivedRun>, recorded: ReadonlySet<st
 }
 
 /**
- * Runs that published according to their lists, or according to `ingest` if a run was killed after its manifest was
- * written. If the record of a run is lost, the manifest shows whether the generation in its list was rolled back.
+ * Selects the runs that published according to their lists, or according to `ingest` if a run was killed after its
+ * manifest was written. If the record of a run is lost, the manifest shows whether the generation in its list was
+ * rolled back.
  */
 const selectRuns = Effect.fnUntraced(function* (pipeline: Pipeline, layout: Layout, live: DataSetEntry | undefined) {
   const { published, recorded, rolledBack } = yield* listRunIds(layout)

@@ -25,7 +25,7 @@ import { liveOrigin } from "./origins/live.ts"
 import { Origin } from "./origins/origin.ts"
 import { type RecordingsMissing, replayOrigin, sampleOrigin } from "./origins/replay.ts"
 import { FeedsLeftOutList, type Pipeline, reasonLines } from "./pipeline.ts"
-import { type Given, sourceKind } from "./preflight.ts"
+import { type SourceOptions, sourceKind } from "./preflight.ts"
 import { Progress } from "./progress.ts"
 import { formatTime, outcomeOfFailure, type RunOptions, readAndPublish } from "./read-and-publish.ts"
 
@@ -59,7 +59,7 @@ class ScratchUnwritable extends Schema.TaggedError<ScratchUnwritable>()("Scratch
   cause: Schema.Defect()
 }) {
   override get message() {
-    return `The folder for temporary files cannot be written: ${reasonOf(this.cause)}. Set TMPDIR to a folder with as much room as a run needs.`
+    return `The folder for temporary files cannot be written: ${reasonOf(this.cause)}. Set TMPDIR to a folder with as much free space as a run needs.`
   }
 }
 
@@ -85,16 +85,16 @@ export type OriginLayer = Layer.Layer<
   FileSystem.FileSystem
 >
 
-const selectOrigin = (pipeline: Pipeline, given: Given): OriginLayer => {
-  if (Option.isSome(given.file)) return fileOrigin(given.file.value)
-  if (Option.isSome(given.replay)) return replayOrigin(given.replay.value)
-  const bySetting = Effect.map(sourceKind(given), (kind) =>
+const selectOrigin = (pipeline: Pipeline, source: SourceOptions): OriginLayer => {
+  if (Option.isSome(source.file)) return fileOrigin(source.file.value)
+  if (Option.isSome(source.replay)) return replayOrigin(source.replay.value)
+  const bySetting = Effect.map(sourceKind(source), (kind) =>
     kind === "live" ? liveOrigin(pipeline.livePolicy) : sampleOrigin(fileURLToPath(pipeline.samples))
   )
   return Layer.unwrap(bySetting as Effect.Effect<OriginLayer, Config.ConfigError>)
 }
 
-/** Redirects what a run writes beside the warehouse into another folder, also the notes on verified files. */
+/** Redirects staging files and the notes on verified files into another folder: a dry run writes none in its home. */
 const redirectWrites = Effect.fnUntraced(function* (layout: Layout, folder: string) {
   const fs = yield* FileSystem.FileSystem
   const notes = path.join(folder, "notes")
@@ -110,9 +110,9 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
   options: RunOptions,
   scratch?: string
 ) {
-  const own = yield* openLayout(options.home)
-  if (scratch === undefined) yield* requireWritableFolder(own.home)
-  const layout = scratch === undefined ? own : yield* redirectWrites(own, scratch)
+  const homeLayout = yield* openLayout(options.home)
+  if (scratch === undefined) yield* requireWritableFolder(homeLayout.home)
+  const layout = scratch === undefined ? homeLayout : yield* redirectWrites(homeLayout, scratch)
   const started: RunRecord = {
     finished_at: identity.started_at,
     ...identity,
@@ -150,14 +150,15 @@ const closeArchive = Effect.fnUntraced(function* (
     : [exit.value.run.outcome, exit.value.run.generation]
   if (outcome === "interrupted") return
   const end = generation === null ? { ended: outcome } : { published: generation }
-  const lost = generation === null ? "has no record of how this run ended" : "does not record that this run is live"
+  const consequence =
+    generation === null ? "has no record of how this run ended" : "does not record that this run is live"
   yield* Effect.catch(archive.recordEnd(end, shrinkageAccepted), (error) =>
-    Effect.logWarning(`the archive ${lost}: ${error.message}`)
+    Effect.logWarning(`the archive ${consequence}: ${error.message}`)
   )
   yield* archive.pack
 })
 
-/** Everything that a dry run writes is there until it ends. It needs as much room as a run. */
+/** Makes the folder for everything that a dry run writes, which needs as much space as a run. The scope removes it. */
 const makeScratch = Effect.flatMap(FileSystem.FileSystem, (fs) =>
   Effect.mapError(
     fs.makeTempDirectoryScoped({ prefix: "larder-dry-run-" }),
@@ -174,14 +175,14 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
   const scratch = options.dryRun ? yield* makeScratch : undefined
   if (scratch === undefined) {
     yield* requireWritableFolder(home)
-    yield* makeOwnFolder(yield* layoutOf(home), `archiving-${identity.run_id}`) // keeps a prune from starting meanwhile
+    yield* makeOwnFolder(yield* layoutOf(home), `archiving-${identity.run_id}`) // prevents a prune until this run ends
   }
   return yield* runPipeline(pipeline, identity, options, scratch).pipe(
     Effect.onExit((exit) => (options.dryRun ? Effect.void : closeArchive(exit, options.acceptShrinkage))),
     Effect.provide(
       Archive.layer({
         folder: path.join(home, "raw"),
-        ...(scratch === undefined ? {} : { into: path.join(scratch, "raw") }),
+        ...(scratch === undefined ? {} : { dryRunFolder: path.join(scratch, "raw") }),
         run_id: identity.run_id,
         pipeline: pipeline.name,
         days: options.days ?? null,
@@ -192,14 +193,14 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
   )
 }, Effect.scoped)
 
-export const ingestOnce = (pipeline: Pipeline, given: Given, options: RunOptions) =>
-  ingestFromOrigin(pipeline, { ...options, stores: Option.getOrUndefined(given.stores) }).pipe(
-    Effect.provide(selectOrigin(pipeline, given))
+export const ingestOnce = (pipeline: Pipeline, source: SourceOptions, options: RunOptions) =>
+  ingestFromOrigin(pipeline, { ...options, stores: Option.getOrUndefined(source.stores) }).pipe(
+    Effect.provide(selectOrigin(pipeline, source))
   )
 
 /**
  * Repeats earlier runs of a pipeline that read its source: from the archive of `from` into the warehouse of
- * `options.home`. They succeeded originally, so a run that fails now is a failure, and shrinkage is accepted.
+ * `options.home`. They succeeded originally: this fails if one of them fails now, and accepts shrinkage.
  */
 export const repeatRuns = Effect.fn("Pipeline.repeat")(function* (
   pipeline: Pipeline,

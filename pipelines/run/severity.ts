@@ -1,4 +1,4 @@
-/** Checks by severity: an error prevents the publication of a run, a warning is only reported. */
+/** Makes checks by severity: an error prevents the publication of a run, a warning is only reported. */
 import type { Check } from "@larder/warehouse"
 
 const makeCheck =
@@ -18,8 +18,8 @@ interface ShrinkageLimit {
 }
 
 /**
- * Fails if there is less than in the live generation, by more than `percent`. `before` and `now` are SQL that counts;
- * the bad row contains both. A first load has nothing to compare with.
+ * Makes a check that fails if the count is more than `percent` below that of the live generation. `before` and `now`
+ * are SQL that counts; the bad row contains both. A first load has nothing to compare with.
  */
 export const shrinkage = ({ before, name, now, percent, what }: ShrinkageLimit): Check => ({
   name,

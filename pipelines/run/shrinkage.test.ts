@@ -51,11 +51,11 @@ const [food, form, price, product] = [
 ] as const
 const before = [food, form, price, product]
 
-/** Returns the checks that find less than in the live generation `was`, with their bad rows. */
+/** Returns the checks that fail because there is less than in `live`, with their bad rows. */
 const findShrinkage = Effect.fnUntraced(function* (
   changed: ReadonlyArray<string>,
   acceptShrinkage = false,
-  was = before
+  live = before
 ) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-shrinkage-" })
@@ -63,7 +63,7 @@ const findShrinkage = Effect.fnUntraced(function* (
     Effect.tap(DuckDb.readWrite(`${folder}/${name}`), (db) =>
       db.run(["create schema ingest", runTable.ddl, ...statements].join(";"))
     )
-  yield* Effect.scoped(makeDatabase("live.duckdb", was))
+  yield* Effect.scoped(makeDatabase("live.duckdb", live))
   const db = yield* makeDatabase("now.duckdb", changed)
   yield* db.run(`attach ${literal(`${folder}/live.duckdb`)} as live (read_only)`)
   const outcomes = yield* runChecks(db, comparing, aRun({ run_id: "now" }), { hasLive: true, acceptShrinkage })
@@ -119,9 +119,9 @@ describe("a generation with less than the live one", () => {
   itLive("compares all files of a folder if only some of them were read again", () =>
     Effect.gen(function* () {
       const files = [["before", "branded_food.csv", 3000] as const, ["before", "food_nutrient.csv", 40_000] as const]
-      const was = [food, folder(...files), price, product]
+      const live = [food, folder(...files), price, product]
       const corrected = (rows: number) =>
-        findShrinkage([food, folder(...files, ["now", "branded_food.csv", rows]), price, product], false, was)
+        findShrinkage([food, folder(...files, ["now", "branded_food.csv", rows]), price, product], false, live)
       assert.deepStrictEqual(yield* corrected(3000), [])
       assert.deepStrictEqual(yield* corrected(100), [
         {

@@ -26,7 +26,7 @@ const makeResult = (fields: Partial<IngestResult>): IngestResult => ({
 })
 
 describe("the summary of a run", () => {
-  it("counts rows apart that contain nothing new", () => {
+  it("counts rows with nothing new separately", () => {
     assert.strictEqual(
       formatSummary(makeResult({}), false),
       "storefronts: published larder-000001\n  5 rows read: 3 new, 1 with nothing new, 1 rejected"
@@ -36,7 +36,7 @@ describe("the summary of a run", () => {
   it.each([
     [true, "dry run: nothing was published; a run would publish a new generation"],
     [false, "dry run: nothing was published; a run would publish nothing, because nothing is new"]
-  ])("says that a dry run published nothing (changes: %s)", (changes, line) => {
+  ])("reports that a dry run published nothing (changes: %s)", (changes, line) => {
     assert.include(formatSummary(makeResult({ changes }), true), `storefronts: ${line}\n`)
   })
 

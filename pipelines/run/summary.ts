@@ -1,6 +1,6 @@
 /** The output of a finished run: two lines for people, or an object for machines. */
 import { RunRecord } from "@larder/schemas"
-import type { Ended, IngestResult } from "./read-and-publish.ts"
+import type { FailedRun, IngestResult } from "./read-and-publish.ts"
 import { FeedsLeftOut } from "./run.ts"
 
 const formatCount = (rows: number | null) => (rows ?? 0).toLocaleString("en-US")
@@ -70,11 +70,11 @@ interface UnpublishedPipeline {
   readonly problem: string
   readonly dryRun: boolean
   /** The run, if one had begun: then it determines the outcome. */
-  readonly ended?: Ended | undefined
+  readonly failed?: FailedRun | undefined
 }
 
-export const formatUnpublishedJson = ({ dryRun, ended, outcome, pipeline, problem }: UnpublishedPipeline): string => {
-  const run = { ...unknownRun, pipeline, outcome, message: problem, ...ended?.run }
-  const output: RunOutput = { ...run, left_out: ended?.left_out ?? [], stores: null, dry_run: dryRun, problem }
+export const formatUnpublishedJson = ({ dryRun, failed, outcome, pipeline, problem }: UnpublishedPipeline): string => {
+  const run = { ...unknownRun, pipeline, outcome, message: problem, ...failed?.run }
+  const output: RunOutput = { ...run, left_out: failed?.left_out ?? [], stores: null, dry_run: dryRun, problem }
   return JSON.stringify(output)
 }

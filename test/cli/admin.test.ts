@@ -9,7 +9,7 @@ import { openEmbeddedLedger } from "@larder/serve/ledger"
 import { Effect } from "effect"
 import { useLarderHome } from "./larder.ts"
 
-const { json, larder, ledgerFolder, server, serverProcess } = useLarderHome()
+const { json, larder, ledgerFolder, startServer, startServerProcess } = useLarderHome()
 const controlFile = () => path.join(ledgerFolder(), "control.json")
 
 const createAccountAndKey = async () => {
@@ -52,7 +52,7 @@ describe("an administrative command", () => {
 
   it("changes a running server immediately, and exports the same ledger with and without it", async () => {
     const { account, key } = await createAccountAndKey()
-    const { call, stop } = await server()
+    const { call, stop } = await startServer()
     assert.strictEqual(statSync(controlFile()).mode & 0o777, 0o600)
     assert.deepStrictEqual([await call(key.key), await call(key.key)], ["charged", "charged"])
     assert.strictEqual(await call(key.key), "monthly_spend_cap_reached")
@@ -93,12 +93,12 @@ describe("an administrative command", () => {
 
   it("reads every charge of a killed server, and ignores the control file that it left behind", async () => {
     const { account, key } = await createAccountAndKey()
-    const killed = await serverProcess()
+    const killed = await startServerProcess()
     await killed.call(key.key)
     await killed.kill()
     assert.isTrue(statSync(controlFile()).isFile())
     assert.strictEqual((await json(["accounts", "list"]))[0].balance_credits, 4900)
-    const next = await server()
+    const next = await startServer()
     assert.strictEqual(await next.call(key.key), "charged")
     assert.strictEqual((await json(["accounts", "list"]))[0].balance_credits, 4800)
     assert.strictEqual(account.balance_credits, 5000)
@@ -127,8 +127,8 @@ describe("a list of keys", () => {
     const { account } = await createAccountAndKey()
     const create = ["keys", "create", "--account", account.id, "--scopes", "all"]
     await json([...create, "--name", "paused", "--budget-usd", "0"])
-    const gone = await json([...create, "--name", "gone", "--budget-usd", "0"])
-    await json(["keys", "revoke", "--key", gone.id])
+    const revoked = await json([...create, "--name", "revoked", "--budget-usd", "0"])
+    await json(["keys", "revoke", "--key", revoked.id])
     await json([...create, "--name", "ends", "--budget-usd", "1", "--expires-at", "2100-01-31T00:00:00Z"])
     const { stdout } = await larder(["keys", "list", "--account", account.id])
     const states = stdout
@@ -140,7 +140,7 @@ describe("a list of keys", () => {
       ["name", "state"],
       ["k", "active"],
       ["paused", "paused"],
-      ["gone", "revoked at a moment"],
+      ["revoked", "revoked at a moment"],
       ["ends", "active, expires 2100-01-31T00:00:00.000Z"]
     ])
   })
@@ -181,7 +181,7 @@ describe("a list of keys", () => {
 
 describe("the control channel", () => {
   it("accepts requests only with its token (otherwise 401) and only under a loopback name (otherwise 403)", async () => {
-    await server()
+    await startServer()
     const { token, url } = JSON.parse(readFileSync(controlFile(), "utf8"))
     const request = async (headers: Record<string, string>) =>
       (await fetch(`${url}/listAccounts`, { method: "POST", body: "{}", headers })).status
@@ -234,8 +234,8 @@ describe("an administrative command that fails", () => {
     assert.match(noKey.stderr, /^larder-serve: There is no key svc_data_…\. --key takes the id of a key \(key_…\)/)
   })
 
-  it("exits with 1 and says that another process holds the ledger", async () => {
-    const { stop } = await server()
+  it("exits with 1 and reports that another process holds the ledger", async () => {
+    const { stop } = await startServer()
     writeFileSync(controlFile(), JSON.stringify({ url: "http://127.0.0.1:9", token: "stale" }))
     const { code, stderr } = await larder(["accounts", "list"])
     assert.strictEqual(code, 1)

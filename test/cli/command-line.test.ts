@@ -13,7 +13,7 @@ const runProgram = async (...args: ReadonlyArray<string>) => {
   return { code, stdout, stderr }
 }
 
-/** Runs it on a terminal of its own, and returns the output. */
+/** Runs the program on a pseudo-terminal, and returns the output. */
 const runOnTerminal = async (...args: ReadonlyArray<string>) => {
   const child = spawn("python3", [
     "-c",

@@ -28,7 +28,7 @@ const published = [
 ]
 
 describe("larder-ingest generations", () => {
-  it("says which command to run if there is none", async () => {
+  it("names the command to run if there is none", async () => {
     const { code, stdout } = await run("larder-ingest", ["generations"], { LARDER_HOME: makeTestFolder() })
     assert.deepStrictEqual([code, stdout], [0, "No generation yet. Run: npx larder-ingest\n"])
   })
@@ -164,7 +164,7 @@ describe("larder-ingest rollback", () => {
     [["--to", "2", "--only", "commodities"], 1, /The live data of commodities is already that of larder-000002\.$/m],
     [["--to", "x"], 2, /--to cannot be "x": expected a generation, such as 41 or larder-000041$/m],
     [["--only", "nuts"], 2, /--only cannot be "nuts"/]
-  ])("changes nothing with %j, and says why", async (args, expected, message) => {
+  ])("changes nothing with %j, and explains why", async (args, expected, message) => {
     const { call, home } = useSampleHome()
     const { code, stderr, stdout } = await call("rollback", ...args)
     assert.deepStrictEqual([code, stdout], [expected, ""])
@@ -186,7 +186,7 @@ describe("larder-ingest rollback", () => {
     assert.strictEqual(await countReadings(), 1)
   })
 
-  it("says that there is no generation yet", async () => {
+  it("reports that there is no generation yet", async () => {
     const { code, stderr } = await run("larder-ingest", ["rollback"], { LARDER_HOME: makeTestFolder() })
     assert.strictEqual(code, 1)
     assert.match(stderr, /There is no data in .+warehouse yet\. Run: npx larder-ingest$/m)
@@ -202,10 +202,10 @@ describe("larder-ingest rollback", () => {
     assert.strictEqual(damaged.code, 1)
     assert.match(damaged.stderr, /storefronts\.duckdb of storefronts \(.+\) has 11 bytes, but was published with \d+\./)
     rmSync(part)
-    const gone = await call("rollback", "--to", "3")
-    assert.strictEqual(gone.code, 1)
+    const unkept = await call("rollback", "--to", "3")
+    assert.strictEqual(unkept.code, 1)
     assert.match(
-      gone.stderr,
+      unkept.stderr,
       /The data of storefronts in larder-000003 is no longer kept\. .*larder-ingest generations$/m
     )
     assert.lengthOf(readdirSync(path.join(home, "warehouse/generations")), 4)

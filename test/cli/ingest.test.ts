@@ -36,7 +36,7 @@ const startSilentProxy = async () => {
   }
 }
 
-/** Files of a home that a fetch or a publication creates. */
+/** Lists the files of a home that a fetch or a publication creates. */
 const listTraces = (home: string) =>
   ["raw/fetches", "warehouse/generations", "warehouse/objects"].flatMap((folder) => {
     const at = path.join(home, folder)
@@ -104,7 +104,7 @@ describe("a run of larder-ingest, before it fetches anything", () => {
   it.each<readonly [string, ReadonlyArray<string>, () => Environment, RegExp]>([
     ["an unknown source", ["all"], () => ({ LARDER_SOURCES: "foo" }), /"sample" \| "live" \(in LARDER_SOURCES\)\n$/],
     [
-      "an invalid number of kept states",
+      "an invalid number of kept generations",
       ["all"],
       () => ({ LARDER_KEPT_GENERATIONS: "0" }),
       /expected a whole number of at least 1.* \(in LARDER_KEPT_GENERATIONS\)\n$/
@@ -259,7 +259,7 @@ describe("a run of several pipelines", () => {
     assert.include(stderr, "2 of 2 pipelines had problems: commodities left something out, storefronts failed.")
     const [leftOut, partial, failed] = parseObjects(stdout)
     assert.deepInclude(leftOut, { pipeline: "branded-foods", outcome: "not_run", dry_run: false })
-    assert.strictEqual(leftOut?.problem, "nothing is recorded of fdc.nal.usda.gov")
+    assert.strictEqual(leftOut?.problem, "there is no recording of fdc.nal.usda.gov")
     assert.deepStrictEqual(Object.keys(failed ?? {}).sort(), Object.keys(partial ?? {}).sort())
     assert.deepInclude(partial, { outcome: "partial", generation: "larder-000001", problem: null })
     assert.deepInclude(failed, {

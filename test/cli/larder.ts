@@ -14,7 +14,7 @@ import { holdLedger } from "./ledger-holder.ts"
 
 const holder = fileURLToPath(new URL("./ledger-process.ts", import.meta.url))
 
-/** Uses the file's hooks. */
+/** Adds hooks to the test file that calls it. */
 export const useLarderHome = () => {
   let home = ""
   let holders: ReadonlyArray<ChildProcess> = []
@@ -43,7 +43,7 @@ export const useLarderHome = () => {
   }
 
   /** Holds the ledger in this process; commands run in another process. */
-  const server = async () => {
+  const startServer = async () => {
     const scope = Scope.makeUnsafe()
     const stop = () => Effect.runPromise(Scope.close(scope, Exit.void)) // idempotent
     stops = [...stops, stop]
@@ -52,7 +52,7 @@ export const useLarderHome = () => {
   }
 
   /** Holds the ledger in a separate process, which can be killed. */
-  const serverProcess = async () => {
+  const startServerProcess = async () => {
     const child = spawn(process.execPath, [holder, ledgerFolder()], { env: cleanEnvironment({}) })
     holders = [...holders, child]
     const stderr = text(child.stderr)
@@ -76,5 +76,5 @@ export const useLarderHome = () => {
       }
     }
   }
-  return { ledgerFolder, larder, json, server, serverProcess }
+  return { ledgerFolder, larder, json, startServer, startServerProcess }
 }

@@ -7,7 +7,7 @@ import type { Environment } from "../support/programs.ts"
 import { consoleIn } from "../support/serve/sqlite-console.ts"
 import { useLarderHome } from "./larder.ts"
 
-const { json, larder, ledgerFolder, server } = useLarderHome()
+const { json, larder, ledgerFolder, startServer } = useLarderHome()
 
 const parseToken = (link: string) => link.slice(link.lastIndexOf("/") + 1)
 
@@ -59,7 +59,7 @@ describe("larder-serve people", () => {
 
   it("invites, lists and removes people through a running server, and prints links to its console", async () => {
     const account = await json(["accounts", "create", "--name", "Ann Co"])
-    const { stop } = await server()
+    const { stop } = await startServer()
     const { link } = await json(["people", "invite", "--account", account.id])
     assert.match(link, /^http:\/\/console\.example\/invitation\/[\w-]{43}$/)
     const unknown = await larder(["people", "remove", "--person", "pers_a"])
@@ -70,7 +70,7 @@ describe("larder-serve people", () => {
     await stop()
     const { person } = await accept(link, "bob@example.com")
 
-    await server()
+    await startServer()
     assert.deepStrictEqual(await json(["people", "list", "--account", account.id]), {
       people: [person],
       invitations: []
@@ -88,7 +88,7 @@ describe("larder-serve people", () => {
     const { link } = await json(["people", "invite", "--account", account.id])
     const { person } = await accept(link, "ann@example.com")
 
-    const { stop } = await server()
+    const { stop } = await startServer()
     const wrong = await json(["people", "invite", "--account", account.id, "--email", "bod@example.com"])
     const withdrawn = await larder(["people", "withdraw", "--invitation", wrong.id])
     assert.strictEqual(withdrawn.stdout, `The link of ${wrong.id} no longer works.\n`)

@@ -1,4 +1,4 @@
-/** A home that holds the bundled samples, its commands, and the files of what was published in it. */
+/** A home with the bundled samples, its commands, and the files of what was published in it. */
 import { readFileSync, rmSync } from "node:fs"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -21,7 +21,7 @@ export const useSampleHome = () => {
   return { home, call, json }
 }
 
-/** The parts of a data set as a generation has it, by their names. */
+/** Returns the files of a data set's parts in a generation, by their names. */
 export const findParts = (home: string, number: number, pipeline: string) => {
   const layout = Effect.runSync(Effect.provide(layoutOf(home), NodeServices.layer))
   const name = `generations/${String(number).padStart(9, "0")}.json`
@@ -29,10 +29,10 @@ export const findParts = (home: string, number: number, pipeline: string) => {
   const parts: ReadonlyArray<{ readonly name: string; readonly sha256: string }> = manifest.data_sets[pipeline].parts
   return new Map(parts.map((part) => [part.name, layout.objectFile(part.sha256)]))
 }
-/** Its database. */
+/** Returns the database of a data set in a generation. */
 export const findPart = (home: string, number: number, pipeline: string) =>
   findParts(home, number, pipeline).get(`${pipeline}.duckdb`) ?? ""
 
-/** Rows of a file that is opened as it is. */
+/** Returns the rows of a query of one database file. */
 export const queryRows = (file: string, sql: string) =>
   Effect.runPromise(Effect.scoped(Effect.flatMap(DuckDb.readOnly(file), (db) => db.rows(sql))))

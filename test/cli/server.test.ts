@@ -36,7 +36,7 @@ describe("npm start", () => {
 })
 
 describe("larder-serve start", () => {
-  it("exits with 1 and says how to make a warehouse if there is none", async () => {
+  it("exits with 1 and explains how to make a warehouse if there is none", async () => {
     await withHome(mkdtempSync(path.join(tmpdir(), "larder-empty-")), async (home) => {
       const { code, stderr, stdout } = await run("larder-serve", ["start", "--json"], { LARDER_HOME: home })
       expect([code, stdout]).toEqual([1, ""])
@@ -62,7 +62,7 @@ describe("larder-serve start", () => {
       /commodities\.duckdb of commodities \(.+\) is missing\. It is not used\. Rebuild it .*larder-ingest rebuild commodities; or go back with: npx larder-ingest rollback --only commodities$/m
     ],
     [
-      "a warehouse of an earlier form",
+      "a warehouse in an earlier format",
       (home) => writeFileSync(path.join(home, "warehouse/larder-000012.duckdb"), ""),
       /warehouse contains a warehouse in an earlier format \(larder-000012\.duckdb\)\. Nothing was changed\. Move this folder aside, .*larder-ingest rebuild$/m
     ],

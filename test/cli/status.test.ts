@@ -14,9 +14,9 @@ const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISO
 const live = (pipeline: string, days: number, stated: Partial<RunRecord> = {}) =>
   aRun({ pipeline, origin: "live", outcome: "unchanged", rows_read: 9, finished_at: daysAgo(days), ...stated })
 
-/** Exit code, one line per pipeline, and the message, for a home with these runs, oldest first. */
-const statusAfter = (...runs: ReadonlyArray<RunRecord>) => statusOf([], runs)
-const statusOf = async (
+/** Returns the exit code, one line per pipeline, and the message, for a home with these runs, oldest first. */
+const readStatusAfter = (...runs: ReadonlyArray<RunRecord>) => readStatus([], runs)
+const readStatus = async (
   flags: ReadonlyArray<string>,
   runs: ReadonlyArray<RunRecord>,
   damage: (warehouse: string) => void = () => {}
@@ -37,8 +37,8 @@ const statusOf = async (
 }
 
 describe("larder-ingest status", () => {
-  it("exits with 0 if each data set was read in time, and says which was never run", async () => {
-    const { code, lines } = await statusAfter(live("commodities", 1), live("branded-foods", 13))
+  it("exits with 0 if each data set was read in time, and reports which was never run", async () => {
+    const { code, lines } = await readStatusAfter(live("commodities", 1), live("branded-foods", 13))
     assert.strictEqual(code, 0)
     assert.match(lines[0] ?? "", /^fresh +commodities: last read \d{4}-\d\d-\d\d \d\d:\d\d UTC$/)
     assert.match(lines[1] ?? "", /^fresh +branded-foods: /)
@@ -46,14 +46,14 @@ describe("larder-ingest status", () => {
   })
 
   it("exits with 4 if a data set was not read for two of its periods", async () => {
-    const { code, lines, stderr } = await statusAfter(live("commodities", 2), live("branded-foods", 14))
+    const { code, lines, stderr } = await readStatusAfter(live("commodities", 2), live("branded-foods", 14))
     assert.deepStrictEqual([code, stderr], [4, "larder-ingest: Late: commodities, branded-foods.\n"])
     assert.match(lines[0] ?? "", /^late +commodities: last read .+; it should be less than 2 days old$/)
     assert.match(lines[1] ?? "", /^late +branded-foods: .+less than 14 days old$/)
   })
 
   it("reports that the newest runs cannot be shown, and shows the others", async () => {
-    const { code, lines, stderr } = await statusOf([], [live("commodities", 1)], (dir) => {
+    const { code, lines, stderr } = await readStatus([], [live("commodities", 1)], (dir) => {
       rmSync(path.join(dir, "larder.duckdb"))
       mkdirSync(path.join(dir, "larder.duckdb", "in the way"), { recursive: true })
     })
@@ -64,7 +64,7 @@ describe("larder-ingest status", () => {
 
   it("does not count a run that left feeds out as a read, except for stores, of which some always fail", async () => {
     const partial = (pipeline: string) => live(pipeline, 0, { outcome: "partial" })
-    const { code, lines } = await statusAfter(
+    const { code, lines } = await readStatusAfter(
       live("commodities", 3),
       partial("commodities"),
       live("storefronts", 3),
@@ -77,7 +77,7 @@ describe("larder-ingest status", () => {
 
   it("exits with 1 if the last run of a pipeline failed, even if another one is late", async () => {
     const message = "13 of 39 feeds cannot be trusted.\na is away\nb is away"
-    const { code, lines, stderr } = await statusAfter(
+    const { code, lines, stderr } = await readStatusAfter(
       live("branded-foods", 20),
       live("commodities", 1),
       live("commodities", 0, { outcome: "failed", message }),
@@ -106,7 +106,7 @@ describe("larder-ingest status", () => {
   })
 
   it("judges by the last run that was not interrupted", async () => {
-    const { code, lines } = await statusAfter(
+    const { code, lines } = await readStatusAfter(
       live("commodities", 1),
       live("commodities", 0, { outcome: "failed", message: "Nothing could be read.\nThe disk is full." }),
       live("commodities", 0, { outcome: "interrupted", message: "interrupted", rows_read: null })
@@ -116,7 +116,7 @@ describe("larder-ingest status", () => {
   })
 
   it("prints the data sets as not loaded with --json if nothing ever ran, and exits with 1", async () => {
-    const { code, stderr, stdout } = await statusOf(["--json"], [])
+    const { code, stderr, stdout } = await readStatus(["--json"], [])
     assert.strictEqual(code, 1)
     assert.match(stderr, /There is no data in/)
     const states: ReadonlyArray<{ readonly status: string }> = JSON.parse(stdout)
@@ -126,8 +126,8 @@ describe("larder-ingest status", () => {
     )
   })
 
-  it("exits with 1 and says which command to run if nothing ever ran", async () => {
-    const { code, stderr } = await statusAfter()
+  it("exits with 1 and names the command to run if nothing ever ran", async () => {
+    const { code, stderr } = await readStatusAfter()
     assert.strictEqual(code, 1)
     assert.match(stderr, /There is no data in .+ yet\. Run: npx larder-ingest/)
   })

@@ -22,7 +22,7 @@ import {
   temporaryFolder,
   valuesOf
 } from "../end-to-end/ingesting.ts"
-import { foodsIn, goodZip, largeZip, leftovers, load } from "../end-to-end/small-releases.ts"
+import { foodsIn, goodZip, largeZip, listLeftovers, load } from "../end-to-end/small-releases.ts"
 import { sendOnce } from "../support/api/client.ts"
 import { aBlockRow, blocks, bodyOf, everyFeed } from "../support/pipelines/commodity-payloads.ts"
 import { newKey, startServer } from "../support/programs.ts"
@@ -202,7 +202,7 @@ export const testBrandedFoodKills = (names: ReadonlyArray<Name>, { rounds }: { r
       await expect(countIn(foodsFolder(copy))).rejects.toThrow()
       expect(await openAndSearch(copy)).toBe(3)
       expect(contents(copy)).toEqual(before)
-      expect(leftovers(copy)).toEqual([])
+      expect(listLeftovers(copy)).toEqual([])
     })
 
     it("is rebuilt when a byte of the published files has changed", async () => {
@@ -213,7 +213,7 @@ export const testBrandedFoodKills = (names: ReadonlyArray<Name>, { rounds }: { r
       damage(objectOf(copy, "names.texts"))
       expect(await openAndSearch(copy)).toBe(3)
       expect(contents(copy)).toEqual(before)
-      expect(leftovers(copy)).toEqual([])
+      expect(listLeftovers(copy)).toEqual([])
     })
 
     it("is rebuilt by a server that starts without its files, which logs this", async () => {
@@ -232,7 +232,7 @@ export const testBrandedFoodKills = (names: ReadonlyArray<Name>, { rounds }: { r
         await server.stop()
       }
       expect(await countIn(foodsFolder(copy))).toBe(3)
-      expect(leftovers(copy)).toEqual([])
+      expect(listLeftovers(copy)).toEqual([])
     })
   })
 
@@ -255,7 +255,7 @@ export const testBrandedFoodKills = (names: ReadonlyArray<Name>, { rounds }: { r
           `2026-09-0${round} 1.6${round}00`
         )
         await expectComplete(published, 3 + 3 * round)
-        expect(leftovers(published)).toEqual([])
+        expect(listLeftovers(published)).toEqual([])
       }
     })
 

@@ -14,8 +14,8 @@ import {
   foodLine,
   foodsIn,
   jsonRelease,
-  leftovers,
   line,
+  listLeftovers,
   load,
   recordOf
 } from "./small-releases.ts"
@@ -47,7 +47,7 @@ const loadRelease = async (home: string, name: string, content: Buffer) => {
   if (end.code !== 0) throw new Error(end.stderr)
   const run = parseRunRecord(end)
   expect(Number(run.rows_loaded) + Number(run.rows_unchanged) + Number(run.rows_rejected)).toBe(run.rows_read)
-  expect(leftovers(home)).toEqual([])
+  expect(listLeftovers(home)).toEqual([])
   return { run, stderr: end.stderr }
 }
 

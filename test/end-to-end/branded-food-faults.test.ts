@@ -31,9 +31,9 @@ import { startTls } from "../support/pipelines/tls-host.ts"
 import { makeRandom, seed } from "../support/seed.ts"
 import { ingest as ingestFile } from "./branded-foods.ts"
 import { type FaultyRelease, type FormFault, faultyReleases, makeTolerated, unnumbered } from "./faulty-foods.ts"
-import { page, startFdcHost, zipAt } from "./fdc-host.ts"
+import { downloadPage, startFdcHost, zipAt } from "./fdc-host.ts"
 import { generationOf, makeTestFolder, query, removeFolder, temporaryFolder } from "./ingesting.ts"
-import { foodsIn, goodFiles, goodZip, jsonRelease, leftovers, recordOf } from "./small-releases.ts"
+import { foodsIn, goodFiles, goodZip, jsonRelease, listLeftovers, recordOf } from "./small-releases.ts"
 
 const releases = faultyReleases(makeRandom(seed))
 
@@ -66,7 +66,7 @@ interface RunResult {
 const untrustedCertificatePaths = new Set<string>()
 
 /** Two attempts, and a response timeout of one second if the host does not respond. */
-const live = ({ hostHangs = false } = {}) => {
+const makeLive = ({ hostHangs = false } = {}) => {
   const toAddress = ({ pathname }: URL) =>
     untrustedCertificatePaths.has(pathname)
       ? `https://127.0.0.1:${tlsPort}${pathname}`
@@ -76,7 +76,7 @@ const live = ({ hostHangs = false } = {}) => {
 
 const ingest = (
   folder: string,
-  origin: Layer.Layer<Origin, Config.ConfigError | FileUnusable, FileSystem.FileSystem | Path.Path> = live(),
+  origin: Layer.Layer<Origin, Config.ConfigError | FileUnusable, FileSystem.FileSystem | Path.Path> = makeLive(),
   clock = 0
 ): Promise<RunResult> => {
   const logs: Array<string> = []
@@ -109,20 +109,20 @@ const offerRelease = (offered: Readonly<Record<Form, FormFault>>) => {
   host.faults.clear()
   untrustedCertificatePaths.clear()
   for (const form of forms) {
-    const address = at(form)
+    const address = addressOf(form)
     const { body, distrusted: isDistrusted, host: misbehaviour } = offered[form]
     host.releases.set(address, body ?? goodZip(700))
     if (misbehaviour !== undefined) host.faults.set(address, misbehaviour)
     if (isDistrusted) untrustedCertificatePaths.add(address)
   }
 }
-const at = (form: Form) => zipAt(form, dayOf(day))
+const addressOf = (form: Form) => zipAt(form, dayOf(day))
 const validRelease = (json: number, csv: number): Readonly<Record<Form, FormFault>> => ({
   json: { fault: "", body: zipOf({ path: "release.json", content: jsonRelease([recordOf(json)]) }) },
   csv: { fault: "", body: goodZip(csv) }
 })
 
-const state = async () => ({ generation: generationOf(home, "branded-foods"), foods: await foodsIn(home) })
+const readState = async () => ({ generation: generationOf(home, "branded-foods"), foods: await foodsIn(home) })
 beforeAll(async () => {
   host = await startFdcHost()
   const tls = startTls(makeCertificate({ name: "unknown", hosts: ["127.0.0.1"] }))
@@ -149,7 +149,7 @@ describe("a release with tolerated faults", () => {
   it("is published, and its invalid values are recorded", async () => {
     const { csv, json } = makeTolerated(0)
     offerRelease({ json: { fault: "", body: json }, csv: { fault: "", body: csv } })
-    const { exit, output } = await ingest(home, live(), 86_400_000)
+    const { exit, output } = await ingest(home, makeLive(), 86_400_000)
     expect(exit, output).toBe(0)
     expect(output).toContain("food_nutrient.csv has 3 records, and all_downloaded_table_record_counts.csv declares 30")
     expect(await foodsIn(home)).toEqual([1, 2, 3])
@@ -173,11 +173,11 @@ describe("a fault of both forms of a release", () => {
   /** Both forms faulty, one fault after the other. */
   const results: Array<RunResult & { readonly release: FaultyRelease; readonly isUnchanged: boolean }> = []
   beforeAll(async () => {
-    const before = await state()
+    const before = await readState()
     for (const release of releases) {
       offerRelease(release)
-      const ended = await ingest(home, live({ hostHangs: release.json.fault === "no response in time" }))
-      results.push({ ...ended, release, isUnchanged: isDeepStrictEqual(await state(), before) })
+      const ended = await ingest(home, makeLive({ hostHangs: release.json.fault === "no response in time" }))
+      results.push({ ...ended, release, isUnchanged: isDeepStrictEqual(await readState(), before) })
     }
   })
 
@@ -188,7 +188,7 @@ describe("a fault of both forms of a release", () => {
       expect([...faults, exit, isUnchanged, feeds]).toEqual([...faults, 1, true, ["gov-fdc/csv", "gov-fdc/json"]])
       for (const { reason } of left_out) expect(output).toContain(reason)
     }
-    expect(leftovers(home)).toEqual([])
+    expect(listLeftovers(home)).toEqual([])
   })
 
   it("matches the table in docs/ingesting.md exactly", () => {
@@ -244,10 +244,10 @@ describe("a fault of one form of a release", () => {
   })
 
   it("makes the next successful run fetch only the missing form", async () => {
-    host.releases.set(at("csv"), goodZip(40))
+    host.releases.set(addressOf("csv"), goodZip(40))
     host.takeRequests()
     expect(await ingest(home)).toMatchObject({ exit: 0, left_out: [] })
-    expect(host.takeRequests()).toEqual([page, at("csv")])
+    expect(host.takeRequests()).toEqual([downloadPage, addressOf("csv")])
     expect(await foodsIn(home)).toEqual([1, 2, 3, 21, 22, 23, 30, 40, 41, 42, 43])
     const [left] = await query(home, "select distinct feed, kind from ingest.left_out order by all")
     expect(left).toEqual([
@@ -261,7 +261,7 @@ describe("a fault of one form of a release", () => {
 
 describe("a release truncated between two records", () => {
   it("is published only with --accept-shrinkage", async () => {
-    const file = path.join(makeTestFolder(), path.basename(at("csv")))
+    const file = path.join(makeTestFolder(), path.basename(addressOf("csv")))
     const truncatedFiles = goodFiles(40).map((part) =>
       part.path === "food_nutrient.csv" ? { ...part, content: part.content.toString().replace(/[^\n]+\n$/, "") } : part
     )

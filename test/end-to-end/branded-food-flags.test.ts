@@ -1,7 +1,7 @@
 /**
- * Suspicious values of a label are flagged and published unchanged: tests every flag, beside a label that is just within the
- * limit. Also tests the tables for analysts with labels without a barcode and with duplicate nutrients. All labels are in one
- * release of each form.
+ * Suspicious values of a label are flagged and published unchanged: tests every flag, and a label that is just within
+ * the limit. Also tests the tables for analysts with labels without a barcode and with duplicate nutrients. All labels
+ * are in one release of each form.
  */
 import path from "node:path"
 import { QualityFlagRow } from "@larder/schemas"

@@ -1,4 +1,4 @@
-/** The bundled release in each of its forms alone gives the same records. Some 10 s. */
+/** The bundled release in each of its forms alone gives the same records. Takes about 10 s. */
 import path from "node:path"
 import { labelColumns } from "@larder/warehouse"
 import { beforeAll, describe, expect, it } from "vitest"

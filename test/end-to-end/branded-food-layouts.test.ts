@@ -32,8 +32,7 @@ const unknownFields = async (home: string) => {
   const [rows = []] = await query(home, "select field from ingest.unknown_field order by field")
   return rows.map(({ field }) => field)
 }
-const selectWarnings = (stderr: string) =>
-  stderr.split("\n").filter((line) => line.includes("fields that no mapping knows"))
+const selectWarnings = (stderr: string) => stderr.split("\n").filter((line) => line.includes("unmapped fields"))
 
 describe("a generated CSV release", () => {
   const folder = temporaryFolder()
@@ -100,8 +99,8 @@ describe("a small CSV release", () => {
     food_attribute: rows.food_attribute.map(change.food_attribute ?? ((row) => row))
   })
   const formatAmerican = (day: string | undefined) => {
-    const [year = "", month, of] = (day ?? "").split("-")
-    return year === "" ? "" : `${Number(month)}/${Number(of)}/${year}`
+    const [year = "", month, dayOfMonth] = (day ?? "").split("-")
+    return year === "" ? "" : `${Number(month)}/${Number(dayOfMonth)}/${year}`
   }
 
   const load = async (rows: CsvRows, end = "\n") => {

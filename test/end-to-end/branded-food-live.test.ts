@@ -7,9 +7,9 @@ import path from "node:path"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { zipOf } from "../support/pipelines/handmade-zips.ts"
 import type { EndedRun } from "../support/pipelines/live-runs.ts"
-import { page, startFdcHost, zipAt } from "./fdc-host.ts"
+import { downloadPage, startFdcHost, zipAt } from "./fdc-host.ts"
 import { copyForTest, makeTestFolder, query, rebuildFrom, removeFolder, temporaryFolder } from "./ingesting.ts"
-import { foodsIn, goodZip, jsonRelease, recordOf as labelOf, leftovers, load } from "./small-releases.ts"
+import { foodsIn, goodZip, jsonRelease, recordOf as labelOf, listLeftovers, load } from "./small-releases.ts"
 
 const jsonZip = (...ids: ReadonlyArray<number>) =>
   zipOf({ path: "brandedDownload.json", content: jsonRelease(ids.map((id) => labelOf(id))) })
@@ -59,7 +59,7 @@ describe("a live run of branded foods", () => {
 
   it("fetches both forms of the newest release that the page names", async () => {
     expect(first).toMatchObject({ origin: "live", outcome: "published", rows_rejected: 0 })
-    expect(firstRequests.slice(0, 3)).toEqual([page, ...both])
+    expect(firstRequests.slice(0, 3)).toEqual([downloadPage, ...both])
     expect(await foodsIn(fetched)).toEqual([1, 2, 3, 4])
   })
 
@@ -73,8 +73,8 @@ describe("a live run of branded foods", () => {
     const { rows_read } = first
     const unchanged = { outcome: "unchanged", generation: null, rows_read, rows_loaded: 0, rows_unchanged: rows_read }
     expect(requirePublished(await host.ingest(home))).toMatchObject(unchanged)
-    expect(host.takeRequests()).toEqual([page])
-    expect(leftovers(home)).toEqual([])
+    expect(host.takeRequests()).toEqual([downloadPage])
+    expect(listLeftovers(home)).toEqual([])
   })
 
   it("fetches a newer release in the forms that it has", async () => {
@@ -85,7 +85,7 @@ describe("a live run of branded foods", () => {
       rows_read: 2,
       rows_loaded: 1
     })
-    expect(host.takeRequests()).toEqual([page, zipAt("json", newest)])
+    expect(host.takeRequests()).toEqual([downloadPage, zipAt("json", newest)])
     expect(await foodsIn(home)).toEqual([1, 2, 3, 4, 5])
   })
 
@@ -99,13 +99,13 @@ describe("a live run of branded foods", () => {
     const live = requirePublished(await host.ingest(home))
     expect(live).toMatchObject({ rows_loaded: 1, rows_rejected: 0 }) // 4, of the JSON
     expect(await foodsIn(home)).toEqual([1, 2, 3, 4])
-    expect(host.takeRequests()).toEqual([page, ...both])
+    expect(host.takeRequests()).toEqual([downloadPage, ...both])
     const [json = "", csv = ""] = both.map((address) => `https://fdc.nal.usda.gov${address}`)
     const after = ["gov-fdc/csv file:download.zip", `gov-fdc/csv ${csv}`, `gov-fdc/json ${json}`]
     expect(await readAddresses(home)).toEqual(after)
 
     expect(requirePublished(await host.ingest(home))).toMatchObject({ outcome: "unchanged", rows_read: live.rows_read })
-    expect(host.takeRequests()).toEqual([page])
+    expect(host.takeRequests()).toEqual([downloadPage])
     expect(await readAddresses(await rebuildFrom(home))).toEqual(after)
   })
 
@@ -114,6 +114,6 @@ describe("a live run of branded foods", () => {
     const { problem, run } = await host.ingest(makeTestFolder())
     expect(run).toBeNull()
     expect(problem).toMatch(/No release of branded foods was found.*larder-ingest branded-foods --file <zip>/)
-    expect(host.takeRequests()).toEqual([page, `${page}.html`])
+    expect(host.takeRequests()).toEqual([downloadPage, `${downloadPage}.html`])
   })
 })

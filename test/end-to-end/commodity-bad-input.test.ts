@@ -1,4 +1,4 @@
-/** Bad input to the program itself: a clear error, the right exit code, and no lost data. Some fifteen runs, 20 seconds. */
+/** Bad input to the program: a clear error, the right exit code, no lost data. About fifteen runs, 20 seconds. */
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { gzipSync } from "node:zlib"
@@ -69,7 +69,7 @@ const readRuns = async (home: string) => {
 
 describe("a payload that cannot be trusted", () => {
   const cut = bodyOf(closes, [aClose()]).slice(0, -30)
-  const reason = /gov-mars\/1603: The payload of \S+\/1603 is not whole JSON: /
+  const reason = /gov-mars\/1603: The payload of \S+\/1603 is not complete JSON: /
 
   it("is left out, the other reports are published, and the run exits with 4", async () => {
     const copy = copyForTest(home)
@@ -107,7 +107,7 @@ describe("a run with many payloads that cannot be trusted", () => {
   const renamed = { ...without(aRange(1038), "price_min"), lowest_price: 0.59 }
   /** The recording of a report, and the message about it. */
   const faults: ReadonlyArray<readonly [fault: string, feed: string, body: string, message: RegExp]> = [
-    ["truncated JSON", closes.feed, "[", /gov-mars\/1603: The payload of \S+\/1603 is not whole JSON/],
+    ["truncated JSON", closes.feed, "[", /gov-mars\/1603: The payload of \S+\/1603 is not complete JSON/],
     [
       "an HTML page",
       "gov-mars/1602",
@@ -279,7 +279,7 @@ describe("a run with an unusable LARDER_HOME", () => {
     expect(run.stderr).toMatch(/Set LARDER_HOME to a folder/)
   })
 
-  it("exits with 1 if the warehouse has an earlier form, explains the remedy, and leaves it as it is", async () => {
+  it("exits with 1 if the warehouse has an earlier format, explains the remedy, and leaves it as it is", async () => {
     const folder = makeTestFolder()
     const file = path.join(folder, "warehouse/larder-000001.duckdb")
     mkdirSync(path.dirname(file))

@@ -140,7 +140,7 @@ describe("a live run of commodities", () => {
           )
         assert.deepStrictEqual(yield* check({ MARS_API_KEY: "a-key" }), {})
         assert.match(
-          (yield* check({ MARS_API_KEY: " " })).lacks ?? "",
+          (yield* check({ MARS_API_KEY: " " })).missing ?? "",
           /^MARS_API_KEY is not set: .* are left out\. A key is free/
         )
         yield* runLive({ home, upstream, origin: "sample" })
@@ -190,7 +190,7 @@ describe("a live run of commodities", () => {
       })
       const error = yield* Effect.flip(runLive({ home, upstream }))
       assert.match(error.message, /gov-mars\/1603: .* has the content type text\/html; charset=utf-8, not JSON/)
-      assert.match(error.message, /40 Pound Block Cheddar Cheese Prices and Sales: .* is not whole JSON/)
+      assert.match(error.message, /40 Pound Block Cheddar Cheese Prices and Sales: .* is not complete JSON/)
       assert.match(error.message, /gov-mars\/1602: GET \S+ was refused/)
       assert.match(error.message, /This run published nothing; the previous generation stays live/)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))

@@ -3,15 +3,15 @@ import { generationId } from "@larder/warehouse"
 import { sendOnce } from "../support/api/client.ts"
 import { newKey, type Server, startServer, waitUntilServed } from "../support/programs.ts"
 import {
-  all,
   bakeryExport,
   creamery,
   domain,
+  fullShelf,
   makeId,
-  type Name,
   nameOf,
-  names,
   productId,
+  type ReadName,
+  readNames,
   reads,
   stores
 } from "./dairy-recordings.ts"
@@ -66,7 +66,7 @@ const makeApiReader = (api: string, key: string) => {
     const { data } = json as { readonly data?: unknown }
     return { status, data }
   }
-  const ids = new Map(Object.keys(all).map((id) => [productId(Number(id)), Number(id)]))
+  const ids = new Map(Object.keys(fullShelf).map((id) => [productId(Number(id)), Number(id)]))
   return async (): Promise<ReadState["api"]> => {
     const at = `stores/${makeId("store")}`
     const [store, products, collections, sixth] = await Promise.all(
@@ -132,12 +132,12 @@ const readState = async (home: string, run: Row, api: ReadState["api"]): Promise
 
 /** Reads the stores seven times into a home, and yields the record of each run. */
 export async function* readEach(home: string) {
-  for (const name of names) yield { name, record: await readOnce(home, reads[name]) }
+  for (const name of readNames) yield { name, record: await readOnce(home, reads[name]) }
 }
 
 /** Reads the stores seven times, and returns the state after each read. */
-export const readAllInTurn = async (home: string): Promise<ReadonlyMap<Name, ReadState>> => {
-  const states = new Map<Name, ReadState>()
+export const readAllInTurn = async (home: string): Promise<ReadonlyMap<ReadName, ReadState>> => {
+  const states = new Map<ReadName, ReadState>()
   let server: Server | undefined
   try {
     let readApi: (() => Promise<ReadState["api"]>) | undefined

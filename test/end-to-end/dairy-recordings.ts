@@ -69,7 +69,7 @@ const makeStore = (shelf: Shelf, updated_at = "2026-10-01T00:00:00Z") => ({
 })
 
 const offer = { price: "9.50" }
-export const all: Shelf = {
+export const fullShelf: Shelf = {
   1: { 11: offer },
   2: { 21: offer, 22: offer },
   3: { 31: offer },
@@ -78,7 +78,7 @@ export const all: Shelf = {
   6: { 61: offer }
 }
 const changed: Shelf = {
-  ...all,
+  ...fullShelf,
   1: { 11: { price: "8.00", before: "9.50" } },
   2: { 21: offer, 22: { ...offer, available: false } }
 }
@@ -86,15 +86,17 @@ const fewer: Shelf = { 1: changed[1] ?? {}, 2: { 21: offer }, 3: { 31: offer }, 
 const again: Shelf = { ...fewer, 2: changed[2] ?? {}, 6: { 61: { price: "7.25" } } }
 
 /** The creamery with its four products, with one without a title, and with only one product. */
-const four: Shelf = { 1: { 1: offer }, 2: { 2: offer }, 3: { 3: offer }, 4: { 4: offer } }
+const fourCheeses: Shelf = { 1: { 1: offer }, 2: { 2: offer }, 3: { 3: offer }, 4: { 4: offer } }
 const makeCreamery = (...pages: ReadonlyArray<unknown>) => shopifyPages(creamery, pages)
-const untitled = makePage(four, "").products.map((product) => (product.id === 4 ? { ...product, title: "" } : product))
+const untitled = makePage(fourCheeses, "").products.map((product) =>
+  product.id === 4 ? { ...product, title: "" } : product
+)
 const shrunk = makeCreamery(makePage({ 1: { 1: offer } }, ""))
 
 /** Recordings of each read: the stores, or those of them that respond. */
 export const reads = {
-  first: { ...makeStore(all), ...makeCreamery(makePage(four, "")) },
-  same: { ...makeStore(all, "2026-10-02T00:00:00Z"), ...makeCreamery({ products: untitled }) },
+  first: { ...makeStore(fullShelf), ...makeCreamery(makePage(fourCheeses, "")) },
+  same: { ...makeStore(fullShelf, "2026-10-02T00:00:00Z"), ...makeCreamery({ products: untitled }) },
   changed: { ...makeStore(changed), ...shrunk },
   fewer: { ...makeStore(fewer), ...shrunk },
   partial: {
@@ -104,8 +106,8 @@ export const reads = {
   failed: shrunk,
   again: { ...makeStore(again), ...shrunk }
 }
-export type Name = keyof typeof reads
-export const names = Object.keys(reads) as ReadonlyArray<Name> // keys of a literal object
+export type ReadName = keyof typeof reads
+export const readNames = Object.keys(reads) as ReadonlyArray<ReadName> // keys of a literal object
 
 /** Ids derive only from the domain and the feed's own ids. */
 export const makeId = (kind: string, ...native: ReadonlyArray<string | number>) => {
@@ -114,7 +116,7 @@ export const makeId = (kind: string, ...native: ReadonlyArray<string | number>) 
 }
 export const productId = (id: number) => makeId("product", id)
 export const nameOf = new Map(
-  Object.entries(all).flatMap(([product, variants]) =>
+  Object.entries(fullShelf).flatMap(([product, variants]) =>
     Object.keys(variants).map((variant) => [makeId("variant", product, variant), variant] as const)
   )
 )

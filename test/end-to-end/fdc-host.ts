@@ -5,7 +5,7 @@ import { brandedFoods } from "@larder/pipelines"
 import type { Form } from "../support/label-releases.ts"
 import { type EndedRun, ingestLive, redirectHosts, unpaced } from "../support/pipelines/live-runs.ts"
 
-export const page = "/download-datasets"
+export const downloadPage = "/download-datasets"
 export const zipAt = (form: Form, day: string) => `/fdc-datasets/FoodData_Central_branded_food_${form}_${day}.zip`
 
 const makeLink = (address: string) => `<td><a href="${address}">Download</a></td>`
@@ -35,7 +35,8 @@ export const startFdcHost = async () => {
   const server = createServer((request, response) => {
     const address = request.url ?? ""
     requests.push(`${address}${request.headers.range ? ` ${request.headers.range}` : ""}`)
-    const body = address === page ? Buffer.from([...releases.keys()].map(makeLink).join("\n")) : releases.get(address)
+    const body =
+      address === downloadPage ? Buffer.from([...releases.keys()].map(makeLink).join("\n")) : releases.get(address)
     const fault = faults.get(address)
     if (fault !== undefined) fault(response, body ?? Buffer.alloc(0))
     else if (body === undefined || releases.size === 0) response.writeHead(404).end()

@@ -60,29 +60,29 @@ export const generationOf = (home: string, pipeline: string) => {
   return changedIn === undefined ? undefined : generationId(changedIn)
 }
 
-/** The file that people open for all data sets. */
-export const catalogue = (home: string) => path.join(home, "warehouse/larder.duckdb")
+/** Returns the file that people open for all data sets. */
+export const catalogueOf = (home: string) => path.join(home, "warehouse/larder.duckdb")
 
 /** Queries the live data, one query after the other. */
 export const query = (home: string, ...queries: ReadonlyArray<string>) =>
-  Effect.runPromise(queryDatabase(catalogue(home), ...queries))
+  Effect.runPromise(queryDatabase(catalogueOf(home), ...queries))
 
 /** Rebuilds a home from the raw archive of another one alone; it is removed after the test. */
 export const rebuildFrom = async (home: string) => {
   const rebuilt = makeTestFolder()
   cpSync(path.join(home, "raw"), path.join(rebuilt, "raw"), { recursive: true })
   const { code, stderr } = await run("larder-ingest", ["rebuild"], { LARDER_HOME: rebuilt })
-  if (code !== 0) throw new Error(`the rebuild ended with ${code}:\n${stderr}`)
+  if (code !== 0) throw new Error(`the rebuild exited with ${code}:\n${stderr}`)
   return rebuilt
 }
 
 /** Runs `status` on a home, which also updates the files that people open. */
 export const runStatus = async (home: string) => {
   const { code, stderr } = await run("larder-ingest", ["status"], { LARDER_HOME: home })
-  if (code === null || code > 1) throw new Error(`the status ended with ${code}:\n${stderr}`)
+  if (code === null || code > 1) throw new Error(`the status exited with ${code}:\n${stderr}`)
 }
 
-/** Current values of a metric: `2026-08-29 1.6140`, oldest first. */
+/** Returns the current values of a metric, oldest first, such as `2026-08-29 1.6140`. */
 export const valuesOf = async (home: string, metric: string, asOf?: string): Promise<ReadonlyArray<string>> => {
   const from = asOf === undefined ? "commodity.price" : `commodity.price_as_of('${asOf}')`
   const [rows = []] = await query(

@@ -55,7 +55,7 @@ describe("a probe of commodities", () => {
         findVerdict(verdicts, "gov-mars/1603").detail,
         /^CME Group - Daily Cash Trading - Week to Date, 5 rows, newest 2\d{3}-/
       )
-      assert.deepStrictEqual(findVerdict(verdicts, "gov-mars/1043").notes, ["columns that no mapping knows: heat"])
+      assert.deepStrictEqual(findVerdict(verdicts, "gov-mars/1043").notes, ["unmapped columns: heat"])
       assert.match(findVerdict(verdicts, east.feed).detail, /^The report has changed: the column price_min is missing/)
       assert.include(findVerdict(verdicts, "gov-mars/1623").detail, 'lacks the section "CME Monthly Averages"')
       assert.include(
@@ -226,7 +226,7 @@ describe("a probe of branded foods", () => {
       const verdicts = yield* probe(brandedFoods, { origin: host.origin })
       assert.include(findVerdict(verdicts, "gov-fdc/csv").detail, "food.csv, branded_food.csv, food_nutrient.csv")
       assert.include(findVerdict(verdicts, "gov-fdc/json").detail, "its first 2 foods can be read")
-      assert.deepStrictEqual(findVerdict(verdicts, "gov-fdc/json").notes, ["keys that no mapping knows: novelty"])
+      assert.deepStrictEqual(findVerdict(verdicts, "gov-fdc/json").notes, ["unmapped keys: novelty"])
       assert.deepStrictEqual(
         verdicts.map(({ newest_day }) => newest_day),
         [day, day]

@@ -1,4 +1,4 @@
-/** Three processes publish data sets of their own concurrently, round after round: each generation has one publisher. */
+/** Three processes concurrently publish one data set each, round after round: each generation has one publisher. */
 import { mkdirSync } from "node:fs"
 import { assert } from "@effect/vitest"
 import { generationId, type Layout, readKeptManifests, refreshOpened } from "@larder/warehouse"

@@ -10,7 +10,7 @@ const { feeds } = catalog()
 /** Returns why the payload is rejected for a feed; undefined if it is accepted. */
 const findRefusal = (feed: Feed, text: string): string | undefined => {
   try {
-    assertReport(feed, parseRows(feed, { url: feed.feed, text, content_type: "application/json", recorded: true }))
+    assertReport(feed, parseRows(feed, { url: feed.feed, text, content_type: "application/json", isRecorded: true }))
     return undefined
   } catch (error) {
     if (!(error instanceof PayloadUnreadable)) throw error
@@ -24,13 +24,13 @@ const listAcceptingFeeds = (text: string) =>
 /** Makes payloads of the reports that My Market News lists, with a row that states some or all of these names. */
 const makeListedReports = () =>
   reportTitles().flatMap(({ report_title, slug_id, slug_name }) => {
-    const own = feeds.filter(({ feed }) => feed === `gov-mars/${slug_id}`)
+    const ownFeeds = feeds.filter(({ feed }) => feed === `gov-mars/${slug_id}`)
     const stating = { "its number": { slug_id }, "its title": { report_title }, "its name": { slug_name } }
     const whole = { "all three": { slug_id, slug_name, report_title } }
     return Object.entries({ ...stating, ...whole }).map(([what, row]) => ({
       what: `${slug_id}, which states ${what}`,
       body: marsBody([row]),
-      own: own.map(({ feed }) => feed)
+      own: ownFeeds.map(({ feed }) => feed)
     }))
   })
 

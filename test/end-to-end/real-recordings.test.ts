@@ -1,4 +1,4 @@
-/** Real numbers from recordings of the services, in any order of rows. Two runs, some ten seconds. */
+/** Real numbers from recordings of the services, in any order of rows. Two runs, about ten seconds. */
 import { catalog } from "@larder/pipelines"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { writeRecordings } from "../support/pipelines/commodity-payloads.ts"
@@ -40,7 +40,7 @@ const testRealNumbers = () => {
       rows_rejected: 0
     })
     expect(first.stderr).toMatch(/gov-mars\/1602: There is no recording of GET .*\/1602\. Looked in /)
-    expect(first.stderr).not.toMatch(/gov-mars\/1603: No recording/)
+    expect(first.stderr).not.toMatch(/gov-mars\/1603: There is no recording/)
     // two were shortened by hand and keep the counts of the service
     expect(first.stderr).toMatch(/40 Pound Block .*: The payload of \S+ states 3785 rows and contains 20\./)
     expect(parseRunRecord(first).left_out).toContainEqual(expect.objectContaining({ kind: "partial" }))

@@ -1,4 +1,4 @@
-/** Rebuilds the warehouse from the raw archive alone. Stores have tests of their own. */
+/** Rebuilds the warehouse from the raw archive alone. Other tests rebuild stores. */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"

@@ -114,7 +114,7 @@ export const load = (home: string, file: string, environment: Environment = {}) 
 const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
 
 /** Lists the temporary files of runs, which no run may leave. */
-export const leftovers = (home: string): ReadonlyArray<string> => [
+export const listLeftovers = (home: string): ReadonlyArray<string> => [
   ...namesIn(path.join(home, "staging")),
   ...namesIn(path.join(home, "raw/incoming")),
   ...listLeftoverFiles(home)
@@ -129,5 +129,5 @@ export const foodsIn = async (home: string): Promise<ReadonlyArray<number>> => {
 export const expectOldFoods = async (home: string) => {
   expect(generationOf(home, "branded-foods")).toBe("larder-000001")
   expect(await foodsIn(home)).toEqual([1, 2, 3])
-  expect(leftovers(home)).toEqual([])
+  expect(listLeftovers(home)).toEqual([])
 }

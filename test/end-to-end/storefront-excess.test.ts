@@ -1,4 +1,4 @@
-/** Products with more variants and pictures than shops allow, in a file and in the pages of a shop. Some 20 s. */
+/** Products with more variants and pictures than shops allow, in a file and in a shop's pages. Takes about 20 s. */
 import { assert, describe, it } from "@effect/vitest"
 import { makeTestFolder, parseRunRecord } from "./ingesting.ts"
 import { replayStores, rowsOf, shopifyPages, writeFiles } from "./storefronts.ts"

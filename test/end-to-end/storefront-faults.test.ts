@@ -1,6 +1,6 @@
 /**
  * The fault matrix of storefronts: live runs over one store for each fault. In the first run no store has a fault, in the
- * second each has its own, and in the third none has one. Some 17 s of CPU.
+ * second each has its own, and in the third none has one. Takes about 17 s of CPU.
  */
 import { writeFileSync } from "node:fs"
 import path from "node:path"
@@ -177,8 +177,8 @@ const outcomesOf = Effect.fnUntraced(function* (fault: string) {
       return { form, published, kept, exit: exitOf(clock), message: clock.problem }
     })
   }
-  return stores.flatMap(({ domain, fault: own, form }) => {
-    if (own !== fault) return []
+  return stores.flatMap(({ domain, fault: storeFault, form }) => {
+    if (storeFault !== fault) return []
     const isOfStore = ({ feed }: Row) => feed === `store/${domain}`
     const leftOut = left_out.find((row) => isOfStore(row) && row.run_id === second.run?.run_id)
     const { published, kept } = describeRows(second.after.get(domain)?.prices, leftOut !== undefined)

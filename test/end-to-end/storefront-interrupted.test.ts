@@ -1,7 +1,7 @@
 /**
  * Live runs over shops on this machine that are killed or interrupted in the middle: the next run requests only what is
  * missing, and gives the same result as an undisturbed run. The killed program sends one request per second and host, so its
- * third page takes some 5 s. All other runs are in the process of the test, without pauses.
+ * third page takes about 5 s. All other runs are in the process of the test, without pauses.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"

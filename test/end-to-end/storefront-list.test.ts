@@ -31,7 +31,7 @@ describe("a list of stores given with --stores", () => {
     expect(await outcomesOf(home)).toEqual({ "bakery.example": "complete complete" })
   })
 
-  it("replaces the list of a recording, whose payloads come before files beside the list, and a rebuild reads the same list", async () => {
+  it("replaces the list of a recording, whose payloads take precedence over files next to the list, and a rebuild reads the same list", async () => {
     const dairy: Listed = {
       domain: "dairy.example",
       name: "Dairy",

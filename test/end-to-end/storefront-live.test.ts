@@ -51,7 +51,7 @@ const setUp = (
   return { folder, home, list, writeList, storeFiles, ingest }
 }
 
-const failedReads = (home: string) =>
+const readFailures = (home: string) =>
   rowsOf(
     home,
     `select domain, r.outcome, r.outcome_detail from ingest.store_read r join storefront.store using (store_id)
@@ -95,7 +95,7 @@ describe("a live run of stores", () => {
       /2 feeds of storefronts left out; none could be read\.\nstore\/bakery\.example, store\/other\.example: .*LARDER_STORE_FILES/
     )
     assert.deepStrictEqual(
-      (await failedReads(home)).map(({ domain, outcome }) => [domain, outcome]),
+      (await readFailures(home)).map(({ domain, outcome }) => [domain, outcome]),
       [
         ["bakery.example", "not_found"],
         ["other.example", "not_found"]
@@ -175,7 +175,7 @@ good,,M,8.00,,
   })
 
   it("reads files below the folder of store files, and never a file outside of it", async () => {
-    const failed = (await failedReads(setting.home)).filter(({ domain }) => String(domain).startsWith("outside"))
+    const failed = (await readFailures(setting.home)).filter(({ domain }) => String(domain).startsWith("outside"))
     assert.lengthOf(failed, locations.length)
     assert.deepStrictEqual(
       await rowsOf(
@@ -198,14 +198,14 @@ good,,M,8.00,,
   })
 
   it("reports that a file is a pipe, and does not wait for it", async () => {
-    const piped = (await failedReads(setting.home)).at(-1)
+    const piped = (await readFailures(setting.home)).at(-1)
     assert.match(String(piped?.outcome_detail), /pipe\.csv: it is a pipe, and only regular files are read/)
     assert.notInclude(String(piped?.outcome_detail), "ecord")
   })
 
   it("sends no request to a shop on this machine, and names LARDER_PRIVATE_HOSTS", async () => {
     assert.deepStrictEqual(requests, [])
-    const local = (await failedReads(setting.home)).find(({ domain }) => domain === "local.example")
+    const local = (await readFailures(setting.home)).find(({ domain }) => domain === "local.example")
     assert.strictEqual(local?.outcome, "private_address")
     assert.match(String(local?.outcome_detail), /LARDER_PRIVATE_HOSTS/)
   })
@@ -257,7 +257,7 @@ describe("a live run over shops on this machine", () => {
     meta: { id: 7, name: "Dairy", country: "NO", currency: "USD", published_products_count: 3 },
     headers: { "set-cookie": "cart_currency=NOK; path=/" }
   }
-  const at = (n: number, url: string, kind: Listed["kind"] = "shopify"): Listed => ({
+  const storeAt = (n: number, url: string, kind: Listed["kind"] = "shopify"): Listed => ({
     domain: `shop-${n}.example`,
     name: `Shop ${n}`,
     kind,
@@ -277,7 +277,7 @@ describe("a live run over shops on this machine", () => {
         const open = yield* startShop(shop, refuse)
         const forbidding = yield* startShop({ pages: [[1]], robots: "User-agent: *\nDisallow: /" })
         const woo = yield* startShop({ pages: [[5, 6]] })
-        const stores = [at(1, open.url), at(2, forbidding.url), at(3, woo.url, "woocommerce"), bakery]
+        const stores = [storeAt(1, open.url), storeAt(2, forbidding.url), storeAt(3, woo.url, "woocommerce"), bakery]
         const { home, list, storeFiles } = setUp(makeTestFolder(), stores)
         const environment = { LARDER_PRIVATE_HOSTS: "127.0.0.1", LARDER_STORES: list, LARDER_STORE_FILES: storeFiles }
         const first = yield* Effect.promise(() => ingestLive(storefronts, { home, environment }))

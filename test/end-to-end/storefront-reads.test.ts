@@ -4,13 +4,13 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type ReadState, readAllInTurn } from "./dairy-reads.ts"
-import { bakery, creamery, domain, makeId, type Name, names, productId } from "./dairy-recordings.ts"
+import { bakery, creamery, domain, makeId, productId, type ReadName, readNames } from "./dairy-recordings.ts"
 import { removeFolder, temporaryFolder } from "./ingesting.ts"
 import { type Row, rowsOf } from "./storefronts.ts"
 
 const home = temporaryFolder()
-let states: ReadonlyMap<Name, ReadState> = new Map()
-const after = (name: Name): ReadState => {
+let states: ReadonlyMap<ReadName, ReadState> = new Map()
+const after = (name: ReadName): ReadState => {
   const found = states.get(name)
   if (found === undefined) throw new Error(`${name} was not read`)
   return found
@@ -134,7 +134,7 @@ describe("a read of stores", () => {
        join storefront.store using (store_id) group by domain order by domain`
     )
     expect(rows).toEqual([
-      { domain: bakery, ended: names.map(() => "complete").join(" ") },
+      { domain: bakery, ended: readNames.map(() => "complete").join(" ") },
       { domain: creamery, ended: "complete complete shrunk complete complete complete complete" },
       { domain, ended: "complete complete complete complete broken_off not_found complete" }
     ])

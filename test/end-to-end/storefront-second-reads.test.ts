@@ -167,13 +167,13 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => removeFolder(home))
 
-const listed = (domain: string, kind = "product") =>
+const countListed = (domain: string, kind = "product") =>
   rowsOf(
     home,
     `select count(*)::integer as n from storefront.sighting join storefront.store using (store_id)
      where domain = '${domain}' and sighting.kind = '${kind}' and is_listed`
   )
-const gone = (domain: string) =>
+const readGone = (domain: string) =>
   rowsOf(
     home,
     `select variant_id from storefront.variant_change join storefront.store using (store_id)
@@ -186,7 +186,7 @@ it("an address that is not a URL fails only its own store", async () => {
 
 it("keeps all variants of a product as they were when one cannot be read", async () => {
   expect((await outcomesOf(home))["group.example"]).toBe("complete complete")
-  expect(await gone("group.example")).toEqual([])
+  expect(await readGone("group.example")).toEqual([])
   const variants = await rowsOf(
     home,
     `select variant.price::double as price from storefront.variant join storefront.product using (product_id)
@@ -195,61 +195,61 @@ it("keeps all variants of a product as they were when one cannot be read", async
   expect(variants).toEqual([{ price: 1 }, { price: 2 }])
 })
 
-it("withdraws nothing when rows do not say which product they state", async () => {
+it("withdraws nothing when rows do not identify their product", async () => {
   expect((await outcomesOf(home))["unnamed.example"]).toBe("partial unclear")
-  expect(await listed("unnamed.example")).toEqual([{ n: 2 }])
+  expect(await countListed("unnamed.example")).toEqual([{ n: 2 }])
 })
 
 it("compares products, not rows: a file with 2 of 10 products withdraws nothing", async () => {
   expect((await outcomesOf(home))["sizes.example"]).toBe("partial shrunk")
-  expect(await listed("sizes.example")).toEqual([{ n: 10 }])
+  expect(await countListed("sizes.example")).toEqual([{ n: 10 }])
 })
 
 it("withdraws nothing when all products of a file became drafts", async () => {
   expect((await outcomesOf(home))["drafts.example"]).toBe("partial shrunk")
-  expect(await listed("drafts.example")).toEqual([{ n: 4 }])
+  expect(await countListed("drafts.example")).toEqual([{ n: 4 }])
 })
 
 it("withdraws no collection when the list of collections moved while it was read", async () => {
   expect((await outcomesOf(home))["moved.example"]).toBe("partial moved")
-  expect(await listed("moved.example", "collection")).toEqual([{ n: 3 }])
+  expect(await countListed("moved.example", "collection")).toEqual([{ n: 3 }])
 })
 
 it("reads behind an empty page while products are missing", async () => {
   expect((await outcomesOf(home))["gaping.example"]).toBe("complete complete")
-  expect(await listed("gaping.example")).toEqual([{ n: 3 }])
+  expect(await countListed("gaping.example")).toEqual([{ n: 3 }])
 })
 
 it("withdraws a product that is missing in a whole list, even when collections could not be read", async () => {
   expect((await outcomesOf(home))["shelfless.example"]).toBe("partial broken_off")
-  expect(await listed("shelfless.example")).toEqual([{ n: 2 }])
-  expect(await listed("shelfless.example", "collection")).toEqual([{ n: 1 }])
-  expect(await gone("shelfless.example")).toHaveLength(1)
+  expect(await countListed("shelfless.example")).toEqual([{ n: 2 }])
+  expect(await countListed("shelfless.example", "collection")).toEqual([{ n: 1 }])
+  expect(await readGone("shelfless.example")).toHaveLength(1)
 })
 
 it("withdraws nothing when a shop has lost most of its products, even when collections could not be read", async () => {
   expect((await outcomesOf(home))["halved.example"]).toBe("partial shrunk")
-  expect(await listed("halved.example")).toEqual([{ n: 4 }])
+  expect(await countListed("halved.example")).toEqual([{ n: 4 }])
 })
 
 it("withdraws a missing product even when a collection has no id", async () => {
   expect((await outcomesOf(home))["untitled.example"]).toBe("partial unclear")
-  expect(await listed("untitled.example")).toEqual([{ n: 1 }])
+  expect(await countListed("untitled.example")).toEqual([{ n: 1 }])
 })
 
-const prices = (domain: string) =>
+const readPrices = (domain: string) =>
   rowsOf(
     home,
     `select price::double as price, count(*)::integer as n from storefront.variant join storefront.store using (store_id)
      where domain = '${domain}' group by all`
   )
-const leftOut = (domain: string) =>
+const readLeftOut = (domain: string) =>
   rowsOf(home, `select kind, reason from ingest.left_out where feed = 'store/${domain}' order by run_id desc limit 1`)
 
 it("leaves out a store when every price became an object", async () => {
   expect((await outcomesOf(home))["retyped.example"]).toBe("failed unreadable")
-  expect(await prices("retyped.example")).toEqual([{ price: 9, n: 4 }])
-  expect(await leftOut("retyped.example")).toEqual([
+  expect(await readPrices("retyped.example")).toEqual([{ price: 9, n: 4 }])
+  expect(await readLeftOut("retyped.example")).toEqual([
     {
       kind: "untrusted",
       reason: expect.stringMatching(
@@ -261,16 +261,16 @@ it("leaves out a store when every price became an object", async () => {
 
 it("rejects a read in which far more prices are missing than before", async () => {
   expect((await outcomesOf(home))["unpriced.example"]).toBe("partial unpriced")
-  expect(await prices("unpriced.example")).toEqual([{ price: 9, n: 4 }])
-  expect(await gone("unpriced.example")).toEqual([])
-  expect(await leftOut("unpriced.example")).toEqual([
+  expect(await readPrices("unpriced.example")).toEqual([{ price: 9, n: 4 }])
+  expect(await readGone("unpriced.example")).toEqual([])
+  expect(await readLeftOut("unpriced.example")).toEqual([
     { kind: "partial", reason: expect.stringContaining("1 of 4 prices are missing or 0, 25.0 % instead of 0.0 %") }
   ])
 })
 
 it("rejects a file that is cut off in a record", async () => {
   expect((await outcomesOf(home))["torn.example"]).toBe("failed unreadable")
-  expect(await prices("torn.example")).toEqual([
+  expect(await readPrices("torn.example")).toEqual([
     { price: 1, n: 1 },
     { price: 2, n: 1 }
   ])
@@ -281,17 +281,17 @@ it("rejects a file that is cut off in a record", async () => {
 
 it("reads a file that ends in the middle of a line if the previous file did, too", async () => {
   expect((await outcomesOf(home))["endless.example"]).toBe("complete complete")
-  expect(await prices("endless.example")).toEqual([{ price: 1.5, n: 2 }])
+  expect(await readPrices("endless.example")).toEqual([{ price: 1.5, n: 2 }])
 })
 
 it("withdraws a fifth of the products of a file only when they are missing twice", async () => {
   expect((await outcomesOf(home))["fifth.example"]).toBe("partial shrunk")
-  expect(await listed("fifth.example")).toEqual([{ n: 10 }])
+  expect(await countListed("fifth.example")).toEqual([{ n: 10 }])
 })
 
 it("finds recorded pages without a country even if the meta.json of the store names one", async () => {
   expect((await outcomesOf(home))["pinned.example"]).toBe("complete complete")
-  expect(await prices("pinned.example")).toEqual([{ price: 9, n: 1 }])
+  expect(await readPrices("pinned.example")).toEqual([{ price: 9, n: 1 }])
 })
 
 it("reads the lowest and the highest price of a WooCommerce product with variations from its price range", async () => {
@@ -305,11 +305,11 @@ it("reads the lowest and the highest price of a WooCommerce product with variati
 
 it("rejects WooCommerce's responses for administrators, and keeps the rows of the store", async () => {
   expect((await outcomesOf(home))["office.example"]).toBe("failed unreadable")
-  expect(await leftOut("office.example")).toEqual([
+  expect(await readLeftOut("office.example")).toEqual([
     { kind: "untrusted", reason: expect.stringContaining("the REST API wc/v3 of WooCommerce") }
   ])
   expect(await rowsOf(home, "select 1 from storefront.product where title = 'Secret oil'")).toEqual([])
-  expect(await prices("office.example")).toEqual([{ price: 9.5, n: 1 }])
+  expect(await readPrices("office.example")).toEqual([{ price: 9.5, n: 1 }])
 })
 
 it("treats rows that share handle and options but have their own SKU as variants, in any order", async () => {
@@ -320,7 +320,7 @@ it("treats rows that share handle and options but have their own SKU as variants
     { native_id: "brush/Red\\#B-1", price: 1 },
     { native_id: "brush/Red\\#B-2", price: 2 }
   ])
-  expect(await gone("twins.example")).toEqual([])
+  expect(await readGone("twins.example")).toEqual([])
   expect(
     await rowsOf(
       home,
@@ -347,9 +347,9 @@ it("accepts losses with --accept-shrinkage, and a different set of products when
     )
   })
   const refused = await replayStores(home, folder)
-  expect([refused.code, await listed("gaping.example")], refused.stderr).toEqual([4, [{ n: 3 }]])
+  expect([refused.code, await countListed("gaping.example")], refused.stderr).toEqual([4, [{ n: 3 }]])
   const again = await replayStores(home, folder)
-  expect([again.code, await listed("gaping.example")], again.stderr).toEqual([4, [{ n: 2 }]])
+  expect([again.code, await countListed("gaping.example")], again.stderr).toEqual([4, [{ n: 2 }]])
   const accepted = await ingestStores(home, ["--replay", folder, "--accept-shrinkage"])
   removeFolder(folder)
   expect(accepted.code, accepted.stderr).toBe(0)
@@ -358,18 +358,18 @@ it("accepts losses with --accept-shrinkage, and a different set of products when
     /sizes\.example: .*no product has the field item_group_id any more; before, 10 of 10 products had a value in it.*--accept-shrinkage/
   )
   expect(refused.stderr).toMatch(/unpriced\.example: .*--accept-shrinkage/)
-  expect(await prices("unpriced.example")).toEqual(
+  expect(await readPrices("unpriced.example")).toEqual(
     expect.arrayContaining([
       { price: 9.5, n: 3 },
       { price: null, n: 1 }
     ])
   )
-  expect(await listed("sizes.example")).toEqual([{ n: 50 }])
-  expect(await listed("fifth.example")).toEqual([{ n: 8 }])
+  expect(await countListed("sizes.example")).toEqual([{ n: 50 }])
+  expect(await countListed("fifth.example")).toEqual([{ n: 8 }])
   expect(again.stderr).toMatch(
     /torn\.example: .*ends in the middle of a line, which the previous file did not: it was cut off/
   )
-  expect(await prices("torn.example")).toEqual(expect.arrayContaining([{ price: 2.5, n: 1 }]))
+  expect(await readPrices("torn.example")).toEqual(expect.arrayContaining([{ price: 2.5, n: 1 }]))
 })
 
 it("rebuilds the same products, ids, times and history from the archive", () => expectSameStoresRebuilt(home))

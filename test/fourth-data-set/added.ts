@@ -5,8 +5,8 @@ import path from "node:path"
 import { fileURLToPath } from "node:url"
 import { repository } from "../support/repository.ts"
 
-export const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
-export const patchFile = here("registration.patch")
+export const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
+export const patchFile = pathOf("registration.patch")
 
 /** Copies all files that git does not ignore. Packages are links to the original, rooms are links to the copy. */
 export const copyTree = (copy: string): void => {
@@ -27,11 +27,11 @@ export const copyTree = (copy: string): void => {
 
 /** The files of the data set itself. */
 export const listOwnFiles = (): ReadonlyArray<string> =>
-  readdirSync(here("files"), { recursive: true, withFileTypes: true })
+  readdirSync(pathOf("files"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(here("files"), path.join(entry.parentPath, entry.name)))
+    .map((entry) => path.relative(pathOf("files"), path.join(entry.parentPath, entry.name)))
 
-export const copyOwnFiles = (copy: string): void => cpSync(here("files"), copy, { recursive: true })
+export const copyOwnFiles = (copy: string): void => cpSync(pathOf("files"), copy, { recursive: true })
 
 const patch = (copy: string, ...flags: ReadonlyArray<string>) =>
   execFileSync("git", ["apply", ...flags, patchFile], { cwd: copy, env: { ...process.env, GIT_DIR: "/dev/null" } })
@@ -57,7 +57,7 @@ const findDocumented = (pattern: RegExp): ReadonlyArray<string> => {
 }
 
 /** Existing files that docs/contributing.md names for a new data set, in its order. */
-export const documentedFiles = () => findDocumented(/^\d+\. `([^`]+)`/gm)
+export const listDocumentedFiles = () => findDocumented(/^\d+\. `([^`]+)`/gm)
 
 /** Folders that docs/contributing.md names for the files of the data set itself. */
-export const documentedFolders = () => findDocumented(/^- `test\/fourth-data-set\/files\/([^`]+)`/gm)
+export const listDocumentedFolders = () => findDocumented(/^- `test\/fourth-data-set\/files\/([^`]+)`/gm)

@@ -20,8 +20,8 @@ import { copyHome } from "../support/sample-home.ts"
 import {
   addDataSet,
   copyTree,
-  documentedFiles,
-  documentedFolders,
+  listDocumentedFiles,
+  listDocumentedFolders,
   listOwnFiles,
   listPatchedFiles,
   removeDataSet
@@ -115,8 +115,8 @@ afterAll(() => {
 describe("a fourth data set", () => {
   it("changes at most eight existing files, in the order in which docs/contributing.md names them", () => {
     expect(listPatchedFiles().length).toBeLessThanOrEqual(8)
-    expect(listPatchedFiles()).toEqual(documentedFiles())
-    const isUndocumented = (file: string) => !documentedFolders().some((folder) => file.startsWith(`${folder}/`))
+    expect(listPatchedFiles()).toEqual(listDocumentedFiles())
+    const isUndocumented = (file: string) => !listDocumentedFolders().some((folder) => file.startsWith(`${folder}/`))
     expect(listOwnFiles().filter(isUndocumented)).toEqual([])
   })
 

@@ -3,19 +3,19 @@
  *
  *     node test/fourth-data-set/record.ts
  *
- * It applies the patch as far as it fits to a copy of the tree. Where a part does not fit, it names the copy: add the
- * missing lines there by hand, and run the command again with the folder of the copy.
+ * It applies the patch to a copy of the tree. If a part does not apply, it names the copy: add the missing lines there
+ * by hand, and run the command again with the folder of the copy.
  */
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { repository } from "../support/repository.ts"
-import { copyOwnFiles, copyTree, documentedFiles, patchFile } from "./added.ts"
+import { copyOwnFiles, copyTree, listDocumentedFiles, patchFile } from "./added.ts"
 
-const promises = "test/openapi/promised.json"
+const promiseFile = "test/openapi/promised.json"
 
-const patchedCopy = () => {
+const makePatchedCopy = () => {
   const copy = mkdtempSync(path.join(tmpdir(), "larder-fourth-"))
   copyTree(copy)
   copyOwnFiles(copy)
@@ -25,12 +25,12 @@ const patchedCopy = () => {
   process.exit(1)
 }
 
-const copy = process.argv[2] ?? patchedCopy()
+const copy = process.argv[2] ?? makePatchedCopy()
 spawnSync(process.execPath, ["test/openapi/record.ts"], { cwd: copy, stdio: "inherit" })
-const changes = documentedFiles().map((file) => {
+const changes = listDocumentedFiles().map((file) => {
   const labels = ["--label", `a/${file}`, "--label", `b/${file}`]
   return spawnSync("diff", ["-u", ...labels, path.join(repository, file), path.join(copy, file)]).stdout.toString()
 })
 writeFileSync(patchFile, changes.join(""))
 rmSync(copy, { recursive: true })
-console.log(`${patchFile} changes ${changes.filter((change) => change !== "").length} files, ${promises} among them`)
+console.log(`${patchFile} changes ${changes.filter((change) => change !== "").length} files, ${promiseFile} among them`)

@@ -12,13 +12,13 @@ import {
   n,
   sectionsBody
 } from "@larder/test/support/pipelines/commodity-payloads.ts"
-import { cellText, decodeText, findField, isScalar, listFields, normaliseKey, parseRows } from "./payload.ts"
+import { decodeText, findField, isScalar, listFields, normaliseKey, parseRows, readCell } from "./payload.ts"
 
 const closes = feedNamed("gov-mars/1603")
 const months = feedNamed("gov-mars/1623")
 const url = "https://example.test/report"
-const read = (feed: typeof blocks, text: string, content_type: string | null = null, recorded = false) =>
-  parseRows(feed, { url, text, content_type, recorded })
+const read = (feed: typeof blocks, text: string, content_type: string | null = null, isRecorded = false) =>
+  parseRows(feed, { url, text, content_type, isRecorded })
 const rows = (count: number) => Array.from({ length: count }, () => ({ slug_id: "2993" }))
 
 describe("a response", () => {
@@ -93,12 +93,12 @@ describe("a response that cannot be trusted", () => {
       "text/plain; charset=utf-8",
       /has the content type text\/plain; charset=utf-8, not JSON/
     ],
-    ["breaks off", marsBody([aClose()]).slice(0, -20), null, /is not whole JSON/],
+    ["breaks off", marsBody([aClose()]).slice(0, -20), null, /is not complete JSON/],
     ["is a text", '"soon"', null, /does not have the shape/],
     ["has rows that are not a list", '{"results":{"0":{}}}', null, /does not have the shape/],
     ["is a bare list of rows", JSON.stringify([aClose()]), null, /has neither results nor a message/],
     ["is an empty object", "{}", null, /has neither results nor a message/],
-    ["has an empty list of rows without a message", '{"results":[]}', null, /has no row, and does not say/],
+    ["has an empty list of rows without a message", '{"results":[]}', null, /has no row, and does not state/],
     [
       "has an empty list of rows and a message",
       '{"message":"Under maintenance","results":[]}',
@@ -209,13 +209,13 @@ describe("a field", () => {
 
 describe("a cell", () => {
   it.each([[null], [undefined], [""], ["  "], ["N/A"], ["n/a"], [" N/A "]])("has no text when it is %j", (cell) => {
-    assert.isUndefined(cellText(cell))
+    assert.isUndefined(readCell(cell))
   })
 
   it("keeps the digits of a number as printed", () => {
-    assert.strictEqual(cellText(new PublishedNumber("1.6140")), "1.6140")
-    assert.strictEqual(cellText(" 13,594,473 "), "13,594,473")
-    assert.strictEqual(cellText(new PublishedNumber("0")), "0")
+    assert.strictEqual(readCell(new PublishedNumber("1.6140")), "1.6140")
+    assert.strictEqual(readCell(" 13,594,473 "), "13,594,473")
+    assert.strictEqual(readCell(new PublishedNumber("0")), "0")
   })
 
   it.each([
@@ -224,7 +224,7 @@ describe("a cell", () => {
     [{}, "{}"],
     [false, "false"]
   ])("has its JSON as text when it is %j", (cell, text) => {
-    assert.strictEqual(cellText(cell), text)
+    assert.strictEqual(readCell(cell), text)
   })
 
   it.each([[[1]], [{ a: 1 }], [true]])("is not a scalar when it is %j", (cell) => {

@@ -58,7 +58,7 @@ const statesNoResults = (section: Section) =>
 const explainMissingRows = ({ message, results }: Section) => {
   if (message !== undefined) return `contains a message instead of rows: ${JSON.stringify(message)}`
   return Array.isArray(results)
-    ? "has no row, and does not say that nothing was found"
+    ? "has no row, and does not state that nothing was found"
     : "has neither results nor a message"
 }
 
@@ -66,13 +66,13 @@ const parseJson = (text: string, fail: Fail): unknown => {
   try {
     return parseJsonKeepingNumbers(text)
   } catch (cause) {
-    return fail(`is not whole JSON: ${cause instanceof Error ? cause.message : cause}`)
+    return fail(`is not complete JSON: ${cause instanceof Error ? cause.message : cause}`)
   }
 }
 
 const isSameName = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase()
 
-/** By its name if the response states one, because rolling and final sections have the same columns. */
+/** Selects a section by its name, if stated, because rolling and final sections have the same columns. */
 const selectSection = (feed: Feed, sections: readonly [Section, ...ReadonlyArray<Section>], fail: Fail): Section => {
   const [first] = sections
   const names = sections.map((section) => section.reportSection ?? "")
@@ -94,7 +94,7 @@ interface ReceivedPayload {
   readonly text: string
   readonly content_type: string | null
   /** From a recording or a sample, not from the service itself. */
-  readonly recorded: boolean
+  readonly isRecorded: boolean
 }
 
 export interface Payload {
@@ -114,14 +114,14 @@ export const decodeText = (url: string, bytes: Uint8Array): string => {
 }
 
 /** Parses the rows of a feed's payload. Throws `PayloadUnreadable`. */
-export const parseRows = (feed: Feed, { url, text, content_type, recorded }: ReceivedPayload): Payload => {
+export const parseRows = (feed: Feed, { url, text, content_type, isRecorded }: ReceivedPayload): Payload => {
   const fail: Fail = (problem) => {
     throw new PayloadUnreadable({ url, problem })
   }
   if (text.trim() === "") return fail("is empty")
   if (/^\s*</.test(text))
     return fail(
-      "is an HTML or XML page, not JSON: a proxy or a captive portal may respond in place of the service; sign in to the network with a browser, or have the proxy let the host pass"
+      "is an HTML or XML page, not JSON: a proxy or a captive portal may respond in place of the service; sign in to the network with a browser, or allow the host in the proxy"
     )
   if (content_type !== null && !/json/i.test(content_type))
     return fail(`has the content type ${content_type}, not JSON`)
@@ -140,7 +140,7 @@ export const parseRows = (feed: Feed, { url, text, content_type, recorded }: Rec
   const stated = readCount(section, "returnedRows") ?? rows.length
   const remark = stated === rows.length ? undefined : `states ${stated} rows and contains ${rows.length}`
   // Recordings that were cut by hand keep their counts. A service that sends fewer rows than it counts has lost some.
-  if (remark !== undefined && !recorded && rows.length < stated) return fail(remark)
+  if (remark !== undefined && !isRecorded && rows.length < stated) return fail(remark)
   if (rows.length === 0 && !statesNoResults(section)) return fail(explainMissingRows(section))
   return { url, rows, remark }
 }
@@ -170,13 +170,13 @@ export const findField = (fields: ReadonlyArray<string>, name: string): FieldMat
   return alike[0] === undefined ? undefined : { field: alike[0] }
 }
 
-export const onlyField = (fields: ReadonlyArray<string>, name: string): string | undefined => {
+export const findOnlyField = (fields: ReadonlyArray<string>, name: string): string | undefined => {
   const match = findField(fields, name)
   return match !== undefined && "field" in match ? match.field : undefined
 }
 
-/** A cell as text; undefined if it is absent, null, empty or "N/A". Other types than text and number become JSON. */
-export const cellText = (cell: unknown): string | undefined => {
+/** Returns a cell as text; undefined if absent, null, empty or "N/A". Types other than text and number become JSON. */
+export const readCell = (cell: unknown): string | undefined => {
   if (cell === null || cell === undefined) return undefined
   if (!isScalar(cell)) return JSON.stringify(cell)
   const text = (cell instanceof PublishedNumber ? cell.token : String(cell)).trim()
@@ -189,7 +189,7 @@ export const quoteCell = (cell: unknown): string => {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }
 
-export const isStated = (cell: unknown) => cellText(cell) !== undefined
+export const isStated = (cell: unknown) => readCell(cell) !== undefined
 
 /** Whether a cell can contain a number or a text: objects, arrays and booleans cannot. */
 export const isScalar = (cell: unknown) =>

@@ -1,11 +1,11 @@
 /**
- * Dates of a row: the day of its number, by `period` in `feeds.tsv`, and the moment of its
- * publication. Timestamps have no time zone. They are parsed, never compared as text.
+ * Finds the dates of a row: the day of its number, by `period` in `feeds.tsv`, and the moment of its publication.
+ * Timestamps have no time zone. They are parsed, never compared as text.
  */
 import { dayOf } from "@larder/schemas"
 import type { Feed, PeriodKey } from "../catalog.ts"
-import { cellText, findField, isStated, type PayloadRow, quoteCell } from "../decode/payload.ts"
-import { assertTypes, drift } from "./drift.ts"
+import { findField, isStated, type PayloadRow, quoteCell, readCell } from "../decode/payload.ts"
+import { assertTypes, makeDrift } from "./drift.ts"
 
 /** The day of `MM/DD/YYYY` or `YYYY-MM-DD`, with or without a time after it; undefined if the text is not a date. */
 export const parseDay = (text: string): string | undefined => {
@@ -17,7 +17,7 @@ export const parseDay = (text: string): string | undefined => {
 
 /**
  * `MM/DD/YYYY HH:MM:SS` as `YYYY-MM-DD HH:MM:SS`, without a time zone, because the report states none. A date without a
- * time becomes the end of that day: no row may seem to be published before it was.
+ * time becomes the end of that day, so that no row appears to be published earlier than it was.
  */
 export const parseMoment = (text: string): string | undefined => {
   const day = parseDay(text)
@@ -45,21 +45,21 @@ export type PeriodReader = (
   row: PayloadRow
 ) => { readonly day: string } | { readonly fault: string; readonly stated: boolean }
 
-const requireField = (fields: ReadonlyArray<string>, name: string, exactly: boolean): string => {
-  const match = exactly && !fields.includes(name) ? undefined : findField(fields, name)
+const requireField = (fields: ReadonlyArray<string>, name: string, isExact: boolean): string => {
+  const match = isExact && !fields.includes(name) ? undefined : findField(fields, name)
   if (match !== undefined && "field" in match) return match.field
   const fault = match === undefined ? "is missing" : `could be ${match.ambiguous.join(" or ")}`
-  throw drift(`the date field ${name} ${fault}`, fields)
+  throw makeDrift(`the date field ${name} ${fault}`, fields)
 }
 
 export const makePeriodReader = (key: PeriodKey, fields: ReadonlyArray<string>): PeriodReader => {
-  const readDay = (row: PayloadRow, field: string) => parseDay(cellText(row[field]) ?? "")
+  const readDay = (row: PayloadRow, field: string) => parseDay(readCell(row[field]) ?? "")
   const fault = (row: PayloadRow, field: string, wanted: string) => ({
     fault: `${field} is ${quoteCell(row[field])}, which is not a ${wanted}`,
     stated: isStated(row[field])
   })
   if (key.kind === "day") {
-    const field = requireField(fields, key.field, key.exactly)
+    const field = requireField(fields, key.field, key.isExact)
     return (row) => {
       const day = readDay(row, field)
       return day === undefined ? fault(row, field, "date") : { day }
@@ -68,11 +68,11 @@ export const makePeriodReader = (key: PeriodKey, fields: ReadonlyArray<string>):
   const monthField = requireField(fields, key.month, false)
   const yearField = requireField(fields, key.year, false)
   return (row) => {
-    const month = parseMonth(cellText(row[monthField]) ?? "")
+    const month = parseMonth(readCell(row[monthField]) ?? "")
     if (month === undefined) return fault(row, monthField, "month")
-    const text = (key.yearOfDay ? readDay(row, yearField)?.slice(0, 4) : cellText(row[yearField])) ?? ""
+    const text = (key.isYearOfDay ? readDay(row, yearField)?.slice(0, 4) : readCell(row[yearField])) ?? ""
     const day = /^\d{4}$/.test(text) ? dayOf(Number(text), month, 1) : undefined
-    return day === undefined ? fault(row, yearField, key.yearOfDay ? "date" : "year") : { day }
+    return day === undefined ? fault(row, yearField, key.isYearOfDay ? "date" : "year") : { day }
   }
 }
 
@@ -89,16 +89,16 @@ const reportDays = ["created_date", "week_ending_date", "report_end_date", "repo
 export const makePublicationReader = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) => {
   const match = findField(fields, "published_date")
   if (match !== undefined && "ambiguous" in match) {
-    throw drift(`published_date could be ${match.ambiguous.join(" or ")}`, fields)
+    throw makeDrift(`published_date could be ${match.ambiguous.join(" or ")}`, fields)
   }
   const field = match?.field
   if (field !== undefined) {
-    assertTypes([{ field, fits: (cell) => parseMoment(cellText(cell) ?? "") !== undefined }], rows)
+    assertTypes([{ field, fits: (cell) => parseMoment(readCell(cell) ?? "") !== undefined }], rows)
   }
   return (row: PayloadRow, day: string): { readonly moment: string } | { readonly fault: string } => {
-    const stamp = field === undefined ? undefined : cellText(row[field])
+    const stamp = field === undefined ? undefined : readCell(row[field])
     if (stamp === undefined) {
-      const days = reportDays.flatMap((name) => parseDay(cellText(row[name]) ?? "") ?? [])
+      const days = reportDays.flatMap((name) => parseDay(readCell(row[name]) ?? "") ?? [])
       return { moment: `${days.sort().at(-1) ?? day} ${unstamped}` }
     }
     const moment = parseMoment(stamp)
@@ -113,13 +113,13 @@ const maxDaysFromMonth = 31
 
 /**
  * For feeds with prices that are announced ahead: throws `DriftFound` if most months were announced after they began. The
- * month field would then mean the month of the announcement. A single late announcement has occurred.
+ * month field would then mean the month of the announcement. A single late announcement has occurred, and is accepted.
  */
 export const assertAnnouncedAhead = (
   { period }: Feed,
   readings: ReadonlyArray<{ readonly observed_on: string; readonly published_at: string }>
 ) => {
-  if (period.kind !== "month" || !period.announcedAhead) return
+  if (period.kind !== "month" || !period.isAnnouncedAhead) return
   const announced = new Map<string, string>()
   for (const { observed_on, published_at } of readings) {
     const before = announced.get(observed_on)
@@ -130,7 +130,7 @@ export const assertAnnouncedAhead = (
   const late = [...announced].filter(([month, at]) => at.slice(0, 10) >= month)
   const [[month, at] = ["", ""]] = late
   if (late.length < 2 || late.length * 2 <= announced.size) return
-  throw drift(
+  throw makeDrift(
     `${period.month} no longer means the month that is priced: ${late.length} of ${announced.size} months were announced after they began, such as ${month.slice(0, 7)} on ${at.slice(0, 10)}`
   )
 }

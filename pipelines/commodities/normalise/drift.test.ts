@@ -32,11 +32,11 @@ describe("the report that a payload states", () => {
   it("is rejected for every other feed of the catalog", () => {
     const bodies = everyFeed()
     const report = (feed: string) => feed.split("/").slice(0, 2).join("/")
-    for (const asked of feeds) {
-      for (const came of feeds) {
-        if (report(asked.feed) === report(came.feed)) continue
+    for (const requested of feeds) {
+      for (const received of feeds) {
+        if (report(requested.feed) === report(received.feed)) continue
         assert.throws(
-          () => readBody(asked, bodies[came.feed] ?? ""),
+          () => readBody(requested, bodies[received.feed] ?? ""),
           /is not the requested report|lacks the section|several sections/
         )
       }
@@ -66,8 +66,8 @@ describe("the report that a payload states", () => {
       () => readRows(east, [aRange(1047, row)]),
       /is not the requested report: no row states the number, the name or the title of its report/
     )
-    const { slug_id: _id, slug_name: _name, report_title: _title, ...gone } = aRange(1047)
-    assert.throws(() => readRows(east, [gone]), /no row states the number/)
+    const { slug_id: _id, slug_name: _name, report_title: _title, ...unnamed } = aRange(1047)
+    assert.throws(() => readRows(east, [unnamed]), /no row states the number/)
     assert.strictEqual(readRows(east, [aRange(1047), aRange(1047, row)]).readings.length, 8)
   })
 
@@ -130,13 +130,13 @@ describe("reading a report that has changed", () => {
 
   it.each([
     [
-      "whose mapped column is gone",
+      "whose mapped column is missing",
       closes,
       [without(aClose(), "close_price")],
       /the column close_price is missing\. The payload has: report_date/
     ],
     [
-      "whose date column is gone",
+      "whose date column is missing",
       blocks,
       [without(aBlockRow(), "Week Ending Date")],
       /the date field Week Ending Date is missing/
@@ -216,12 +216,12 @@ describe("reading a report that has changed", () => {
     const late = [announced("08", "08/19/2026 13:04:11"), announced("09", "09/16/2026 13:04:11")]
     const others = [announced("10", null), announced("11", null), announced("12", null)]
     const republished = ["03", "04"].map((month) => announced(month, "12/30/2026 09:00:00"))
-    const ours = [...onTime, ...others, ...republished]
+    const accepted = [...onTime, ...others, ...republished]
     assert.throws(
-      () => readRows(advanced, [...late, announced("10", "10/21/2026 13:04:11"), ...ours]),
+      () => readRows(advanced, [...late, announced("10", "10/21/2026 13:04:11"), ...accepted]),
       /report_month no longer means the month that is priced: 3 of 5 months were announced after they began, such as 2026-08 on 2026-08-19/
     )
-    assert.strictEqual(readRows(advanced, [...late, ...ours]).rejects.length, 0)
+    assert.strictEqual(readRows(advanced, [...late, ...accepted]).rejects.length, 0)
     assert.strictEqual(readRows(advanced, late.slice(0, 1)).rejects.length, 0, "a single late month proves nothing")
   })
 

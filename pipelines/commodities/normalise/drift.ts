@@ -1,20 +1,20 @@
 /**
- * Whether a payload is still what the catalog expects: rows of the requested report, cells of the expected types, one
- * value per day and publication.
+ * Detects payloads that differ from what the catalog expects: rows of the requested report, cells of the expected
+ * types, one value per day and publication.
  */
 import { PublishedNumber } from "@larder/schemas"
 import { Schema } from "effect"
 import type { Feed } from "../catalog.ts"
 import {
-  cellText,
+  findOnlyField,
   isRow,
   isStated,
   listFields,
-  onlyField,
   type Payload,
   type PayloadRow,
   PayloadUnreadable,
-  quoteCell
+  quoteCell,
+  readCell
 } from "../decode/payload.ts"
 import type { PriceReading } from "./normalise.ts"
 
@@ -30,7 +30,7 @@ export class DriftFound extends Schema.TaggedError<DriftFound>()("DriftFound", {
 }
 
 /** `found`: the fields of the payload, if the message must name them. */
-export const drift = (problem: string, found: ReadonlyArray<string> = []) => new DriftFound({ problem, found })
+export const makeDrift = (problem: string, found: ReadonlyArray<string> = []) => new DriftFound({ problem, found })
 
 export interface TypedField {
   readonly field: string
@@ -45,7 +45,9 @@ export const assertTypes = (typed: ReadonlyArray<TypedField>, rows: ReadonlyArra
   for (const { field, fits } of typed) {
     const stated = rows.filter((row) => isStated(row[field]))
     if (stated.length === 0 || stated.some((row) => fits(row[field]))) continue
-    throw drift(`the column ${field} contains only values of another type, such as ${quoteCell(stated[0]?.[field])}`)
+    throw makeDrift(
+      `the column ${field} contains only values of another type, such as ${quoteCell(stated[0]?.[field])}`
+    )
   }
 }
 
@@ -67,7 +69,7 @@ const normaliseName = (text: string) => {
 /** Returns the fields that identify the report, with their accepted values and types. Its number may also be text. */
 export const identityFields = (feed: Feed, fields: ReadonlyArray<string>) =>
   feed.states.flatMap(({ field: name, values }) => {
-    const field = onlyField(fields, name)
+    const field = findOnlyField(fields, name)
     if (field === undefined) return []
     const fits = (cell: unknown) => typeof cell === "string" || (name === "slug_id" && cell instanceof PublishedNumber)
     return [{ field, values, fits }]
@@ -84,7 +86,7 @@ export const assertReport = (feed: Feed, { url, ...payload }: Payload) => {
   const rows = payload.rows.filter(isRow)
   const fields = listFields(rows)
   const unlike = (reason: string) => new PayloadUnreadable({ url, problem: `is not the requested report: ${reason}` })
-  const named = reportFields.flatMap((name) => onlyField(fields, name) ?? [])
+  const named = reportFields.flatMap((name) => findOnlyField(fields, name) ?? [])
   if (rows.length > 0 && !named.some((field) => rows.some((row) => isStated(row[field])))) {
     throw unlike(`no row states the number, the name or the title of its report (${reportFields.join(", ")})`)
   }
@@ -92,7 +94,7 @@ export const assertReport = (feed: Feed, { url, ...payload }: Payload) => {
     const accepted = new Set(values.map(normaliseName))
     const seen = new Set<string>() // most rows state the same value
     for (const [index, row] of rows.entries()) {
-      const text = fits(row[field]) ? cellText(row[field]) : undefined
+      const text = fits(row[field]) ? readCell(row[field]) : undefined
       if (text === undefined || seen.has(text)) continue
       seen.add(text)
       if (accepted.has(normaliseName(text))) continue
@@ -114,6 +116,6 @@ export const assertOneValue = (readings: ReadonlyArray<PriceReading>) => {
     known.set(key, before)
     if (trimZeros(before.value_text) === trimZeros(reading.value_text)) continue
     const problem = `row ${reading.source_row} contradicts row ${before.source_row}: ${reading.metric_name} of ${reading.observed_on} is ${before.value_text} there and ${reading.value_text} here, in one publication`
-    throw drift(problem)
+    throw makeDrift(problem)
   }
 }

@@ -97,7 +97,7 @@ describe("the column with numbers", () => {
     office_code: "12"
   }
 
-  it("is found beside numbers that identify or date a row", () => {
+  it("is found even if other numbers identify or date a row", () => {
     assert.strictEqual(resolve(rule, [{ ...row, price: n("1.4719") }]), "price")
     assert.strictEqual(resolve(rule, [{ ...row, month_average: n("1.4719") }]), "month_average")
   })

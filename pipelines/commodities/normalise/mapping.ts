@@ -2,17 +2,17 @@
 import { numberToken } from "@larder/schemas"
 import type { CatalogMetric, ColumnRule, Feed } from "../catalog.ts"
 import {
-  cellText,
   findField,
+  findOnlyField,
   isScalar,
   isStated,
   normaliseKey,
-  onlyField,
   type PayloadRow,
-  quoteCell
+  quoteCell,
+  readCell
 } from "../decode/payload.ts"
 import type { PeriodReader } from "./dates.ts"
-import { drift, type TypedField } from "./drift.ts"
+import { makeDrift, type TypedField } from "./drift.ts"
 
 /** Per metric, the days that have had a value. */
 export type DaysWithValues = ReadonlyMap<string, ReadonlySet<string>>
@@ -32,7 +32,7 @@ const makeCellTest = (values: ReadonlyArray<string>) => {
   const accepted = new Set(values.map(foldText))
   const known = new Map<string, boolean>()
   return (cell: unknown) => {
-    const text = cellText(cell)
+    const text = readCell(cell)
     if (text === undefined) return false
     const isAccepted = known.get(text) ?? accepted.has(foldText(text))
     known.set(text, isAccepted)
@@ -51,11 +51,14 @@ const makeSelector = (metric: CatalogMetric, fields: ReadonlyArray<string>, rows
   if (unknown === undefined) return selects
   if (!rows.some(selects)) return () => false
   const fault = unknown.match === undefined ? "missing" : "ambiguous"
-  throw drift(`the field ${unknown.field}, which distinguishes the rows of ${metric.metric_name}, is ${fault}`, fields)
+  throw makeDrift(
+    `the field ${unknown.field}, which distinguishes the rows of ${metric.metric_name}, is ${fault}`,
+    fields
+  )
 }
 
 /** Returns the number in a cell as a token, with its digits as printed; undefined if it is not a number. */
-export const numberInCell = (cell: unknown) => (isScalar(cell) ? numberToken(cellText(cell) ?? "") : undefined)
+export const readNumber = (cell: unknown) => (isScalar(cell) ? numberToken(readCell(cell) ?? "") : undefined)
 
 /** Fields that contain ids, names or dates. A number in them is never a price. */
 const keyFields =
@@ -65,7 +68,7 @@ const keyFields =
 const findNumberColumns = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) =>
   fields.filter((field) => {
     const stated = rows.filter((row) => isStated(row[field]))
-    const numbers = stated.filter((row) => numberInCell(row[field]) !== undefined)
+    const numbers = stated.filter((row) => readNumber(row[field]) !== undefined)
     return numbers.length * 2 > stated.length
   })
 
@@ -75,7 +78,7 @@ const requireSingle = (candidates: ReadonlyArray<string>, description: string, f
     candidates.length === 0
       ? "is missing"
       : `could be ${candidates.join(" or ")}; a wrong guess would publish wrong prices`
-  throw drift(`${description} ${fault}`, fields)
+  throw makeDrift(`${description} ${fault}`, fields)
 }
 
 /** Undefined if an optional column is missing, or if the rule needs rows and none is selected. Throws `DriftFound`. */
@@ -91,7 +94,7 @@ export const resolveColumn = (
       return "field" in match ? [match.field] : match.ambiguous
     })
     const distinct = [...new Set(matches)]
-    if (distinct.length === 0 && rule.optional) return undefined
+    if (distinct.length === 0 && rule.isOptional) return undefined
     return requireSingle(distinct, `the column ${rule.by.names.join(" or ")}`, fields)
   }
   if (selected.length === 0) return undefined
@@ -112,14 +115,16 @@ export const resolveColumn = (
 /** A column without any number has changed its meaning: that is drift, not a bad row. */
 const assertNumbers = (metric: CatalogMetric, column: string, rows: ReadonlyArray<PayloadRow>) => {
   const stated = rows.filter((row) => isStated(row[column]))
-  if (stated.length === 0 || stated.some((row) => numberInCell(row[column]) !== undefined)) return
+  if (stated.length === 0 || stated.some((row) => readNumber(row[column]) !== undefined)) return
   const example = quoteCell(stated[0]?.[column])
-  throw drift(`the column ${column} of ${metric.metric_name} no longer contains numbers, but values like ${example}`)
+  throw makeDrift(
+    `the column ${column} of ${metric.metric_name} no longer contains numbers, but values like ${example}`
+  )
 }
 
 export const listSelectorFields = (feed: Feed, fields: ReadonlyArray<string>): ReadonlyArray<TypedField> =>
   [...new Set(feed.metrics.flatMap(({ where }) => where.map(({ field }) => field)))].flatMap((name) => {
-    const field = onlyField(fields, name)
+    const field = findOnlyField(fields, name)
     return field === undefined ? [] : [{ field, fits: (cell: unknown) => typeof cell === "string" }]
   })
 
@@ -139,7 +144,7 @@ export const mapPayload = (
     const metricRows = selectedRows.filter(selects)
     const rule =
       metricRows.length > 0 && daysWithValues.has(metric.metric_name)
-        ? { ...metric.column, optional: false }
+        ? { ...metric.column, isOptional: false }
         : metric.column
     const column = resolveColumn(rule, fields, selectedRows)
     if (column !== undefined) assertNumbers(metric, column, metricRows)
@@ -172,7 +177,7 @@ export const assertStillHasValues = (
     const days = metricRows.map(readPeriod).flatMap((period) => ("day" in period ? [period.day] : []))
     const lost = new Set(days.filter((day) => known.has(day)))
     if (lost.size <= maxLostDays) continue
-    throw drift(
+    throw makeDrift(
       `the column ${column} of ${metric.metric_name} is empty in all ${metricRows.length} rows, although ${lost.size} of their days had a value before`
     )
   }

@@ -1,30 +1,30 @@
 /**
  * Converts the rows of a report into readings: metric, day, number and time of publication. No I/O and no clock.
  *
- * Every row has exactly one result: readings, silence (no metric of the catalog, no value, or outside the requested
- * days), or rejection as a whole with its reason. A null never becomes a number, nor a missing number a reading.
+ * Every row has exactly one result: it has readings, is silent (no metric of the catalog, no value, or outside the
+ * requested days), or is rejected as a whole with its reason. A null or a missing number never becomes a reading.
  */
 import { daysBefore } from "@larder/schemas"
 import type { DayRange } from "../../run/pipeline.ts"
 import type { CatalogMetric, Feed } from "../catalog.ts"
 import {
-  cellText,
+  findOnlyField,
   isRow,
   isStated,
   listFields,
-  onlyField,
   type Payload,
   type PayloadRow,
-  quoteCell
+  quoteCell,
+  readCell
 } from "../decode/payload.ts"
 import { assertAnnouncedAhead, makePeriodReader, makePublicationReader, parseDay } from "./dates.ts"
 import {
   assertOneValue,
   assertReport,
   assertTypes,
-  drift,
   findMisfit,
   identityFields,
+  makeDrift,
   type TypedField
 } from "./drift.ts"
 import {
@@ -33,7 +33,7 @@ import {
   listSelectorFields,
   type MappedMetric,
   mapPayload,
-  numberInCell
+  readNumber
 } from "./mapping.ts"
 
 export interface PriceReading {
@@ -85,7 +85,7 @@ const isPrice = (metric: CatalogMetric, token: string) =>
   /^-?\d{1,12}(\.\d+)?$/.test(token) &&
   (metric.unit === "usd_per_lb_basis" || /^[^-]*[1-9]/.test(token))
 
-/** The order matters: "Dollars per 100 Pounds" is not a price per pound. Other words state no unit. */
+/** The first match is used, because "Dollars per 100 Pounds" is not a price per pound. Other words state no unit. */
 const unitPatterns: ReadonlyArray<readonly [RegExp, unit: string]> = [
   [/\bbasis\b/i, "usd_per_lb_basis"],
   [/\bcents?\b/i, "cents"],
@@ -95,23 +95,23 @@ const unitPatterns: ReadonlyArray<readonly [RegExp, unit: string]> = [
 ]
 
 const makeUnitReader = (fields: ReadonlyArray<string>) => {
-  const field = onlyField(fields, "price_unit")
+  const field = findOnlyField(fields, "price_unit")
   return (row: PayloadRow) => {
-    const stated = (field && cellText(row[field])) ?? ""
+    const stated = (field && readCell(row[field])) ?? ""
     const unit = unitPatterns.find(([pattern]) => pattern.test(stated))?.[1]
     return unit === undefined ? undefined : { unit, stated }
   }
 }
 
-/** From publication to the day of a reading: a Thursday report may end on Friday; Class I is of the next month. */
+/** From publication to the day of a reading: a Thursday report may end on Friday, and Class I is for the next month. */
 const maxDaysAhead = 31
 
 const isWithin = (day: string, { from, to }: DayRange) => day >= from && day <= to
 
 const assertRequested = (feed: Feed, row: PayloadRow, requested: DayRange | undefined) => {
-  const day = requested && parseDay(cellText(row[feed.window_field]) ?? "")
+  const day = requested && parseDay(readCell(row[feed.window_field]) ?? "")
   if (requested === undefined || day === undefined || isWithin(day, requested)) return
-  throw drift(
+  throw makeDrift(
     `${feed.window_field} was requested from ${requested.from} to ${requested.to}, and a row of ${day} was returned: the service ignored the filter`
   )
 }
@@ -122,7 +122,7 @@ const listTypedFields = (
   fields: ReadonlyArray<string>,
   { requested }: Limits
 ): ReadonlyArray<TypedField> => {
-  const isDate = (cell: unknown) => parseDay(cellText(cell) ?? "") !== undefined
+  const isDate = (cell: unknown) => parseDay(readCell(cell) ?? "") !== undefined
   const window = requested === undefined ? [] : [{ field: feed.window_field, fits: isDate }]
   return [...identityFields(feed, fields), ...listSelectorFields(feed, fields), ...window]
 }
@@ -149,7 +149,7 @@ const makeRowReader = (
     const period = readPeriod(row)
     if ("fault" in period) return reject(period.fault, !period.stated)
     const stated = metrics.flatMap(({ column, metric }) =>
-      column !== undefined && cellText(row[column]) !== undefined ? [{ metric, column }] : []
+      column !== undefined && readCell(row[column]) !== undefined ? [{ metric, column }] : []
     )
     if (stated.length === 0) return { kind: "no value" }
     const unit = readUnit(row)
@@ -164,7 +164,7 @@ const makeRowReader = (
     }
     const readings: Array<PriceReading> = []
     for (const { column, metric } of stated) {
-      const value_text = numberInCell(row[column])
+      const value_text = readNumber(row[column])
       if (value_text === undefined || !isPrice(metric, value_text)) {
         return reject(`${column} is ${quoteCell(row[column])}, which is not a price`)
       }
@@ -173,7 +173,7 @@ const makeRowReader = (
         observed_on: period.day,
         value_text,
         published_at: publication.moment,
-        is_final: feed.final,
+        is_final: feed.isFinal,
         source_row
       })
     }
@@ -191,7 +191,7 @@ const assertSelected = (
   const lost = feed.metrics.find(({ metric_name }) => daysWithValues?.has(metric_name))
   if (lost === undefined) return
   const conditions = lost.where.map(({ field, values }) => `${field} ${values.join(" or ")}`).join(", ")
-  throw drift(`none of its ${rows.length} rows has the values that selected earlier prices, such as ${conditions}`)
+  throw makeDrift(`none of its ${rows.length} rows has the values that selected earlier prices, such as ${conditions}`)
 }
 
 /** Single bad rows are rejects. If no row has a reading, and more are unreadable than empty, a field has changed. */
@@ -201,7 +201,7 @@ const assertReadable = (fields: ReadonlyArray<string>, results: ReadonlyArray<Ro
   const withoutValue = results.filter(({ kind }) => kind === "no value").length
   if (isComplete || unreadable.length <= withoutValue) return
   const problem = `${unreadable.length} of ${results.length} rows cannot be read, and no other row has a price; the first: ${unreadable[0]}`
-  throw drift(problem, fields)
+  throw makeDrift(problem, fields)
 }
 
 const findUnknownFields = (

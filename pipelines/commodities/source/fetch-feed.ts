@@ -59,5 +59,5 @@ export const fetchFeed = Effect.fnUntraced(function* (context: FeedContext, feed
   const { kind } = yield* Origin
   const window = selectWindow(feed, context, kind === "live")
   const raw = yield* fetchFirst(feedRequests(feed, window, context.marsKey))
-  return { raw, window, recorded: kind !== "live" }
+  return { raw, window, isRecorded: kind !== "live" }
 })

@@ -18,31 +18,31 @@ describe("the address of a feed", () => {
   })
 
   it("selects a window by the report's own field, with American dates", () => {
-    const [ask] = feedRequests(feedNamed("gov-mars/1603"), september, undefined)
-    assert.isDefined(ask)
+    const [request] = feedRequests(feedNamed("gov-mars/1603"), september, undefined)
+    assert.isDefined(request)
     assert.strictEqual(
-      ask.url,
+      request.url,
       "https://marsapi.ams.usda.gov/services/v1.2/reports/1603?q=report_begin_date%3D09%2F01%2F2026%3A09%2F30%2F2026"
     )
-    assert.strictEqual(new URL(ask.url).searchParams.get("q"), "report_begin_date=09/01/2026:09/30/2026")
+    assert.strictEqual(new URL(request.url).searchParams.get("q"), "report_begin_date=09/01/2026:09/30/2026")
     const [sections] = feedRequests(feedNamed("gov-mars/1623"), september, undefined)
     assert.strictEqual(new URL(sections?.url ?? "").search.split("&")[0], "?allSections=true")
   })
 
   it("sends the key to My Market News only, and never in the address", () => {
     for (const feed of feeds) {
-      for (const ask of feedRequests(feed, september, key)) {
-        assert.notInclude(ask.url, "secret-key")
-        assert.strictEqual(ask.basicUser, feed.source === "gov-mars" ? key : undefined)
-        assert.strictEqual(ask.keyVariable, feed.source === "gov-mars" ? "MARS_API_KEY" : undefined)
+      for (const request of feedRequests(feed, september, key)) {
+        assert.notInclude(request.url, "secret-key")
+        assert.strictEqual(request.basicUser, feed.source === "gov-mars" ? key : undefined)
+        assert.strictEqual(request.keyVariable, feed.source === "gov-mars" ? "MARS_API_KEY" : undefined)
       }
     }
   })
 
   it("names the variable of the key when no key is set", () => {
-    const [ask] = feedRequests(feedNamed("gov-mars/1603"), undefined, undefined)
-    assert.strictEqual(ask?.keyVariable, "MARS_API_KEY")
-    assert.isFalse(ask !== undefined && "basicUser" in ask)
+    const [request] = feedRequests(feedNamed("gov-mars/1603"), undefined, undefined)
+    assert.strictEqual(request?.keyVariable, "MARS_API_KEY")
+    assert.isFalse(request !== undefined && "basicUser" in request)
   })
 })
 

@@ -33,13 +33,13 @@ export const widenWindow = ({ from, to }: DayRange, { window_reach_days }: Feed)
 })
 
 /**
- * Whether all feeds of a service are empty for days that are known to have rows: then the service no longer knows the
- * field by which days are requested. One or two feeds may really have no rows.
+ * Whether all feeds of a service are empty for days that are known to have rows: then the service no longer supports
+ * the field by which days are requested. One or two feeds may really have no rows.
  */
 export const areAllEmpty = (rows: ReadonlyArray<number>) => rows.length >= 3 && rows.every((count) => count === 0)
 
 export const emptyLikeOthers =
-  "like every other report of this service: it may no longer know the field by which days are requested"
+  "like every other report of this service: it may no longer support the field by which days are requested"
 
 interface FeedResult {
   readonly feed: string
@@ -69,7 +69,7 @@ export const marsKey = Config.option(Config.Redacted("MARS_API_KEY")).pipe(
   })
 )
 
-/** In order of preference. The My Market News key is the user name of HTTP Basic; Datamart needs no key. */
+/** Makes the requests for a feed, in order of preference. The My Market News key is the user name of HTTP Basic. */
 export const feedRequests = (
   feed: Feed,
   window: DayRange | undefined,

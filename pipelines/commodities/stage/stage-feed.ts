@@ -10,8 +10,7 @@ import type { Normalised } from "../normalise/normalise.ts"
 const logOddities = Effect.fnUntraced(function* (feed: Feed, read: Normalised, previous: EarlierRuns) {
   const known = previous.unknownFields.flatMap((unknown) => (unknown.feed === feed.feed ? [unknown.field] : []))
   const fields = read.unknown_fields.map(({ field }) => field).filter((field) => !known.includes(field))
-  if (fields.length > 0)
-    yield* Effect.logWarning("upstream has fields that no mapping knows").pipe(Effect.annotateLogs({ fields }))
+  if (fields.length > 0) yield* Effect.logWarning("upstream has unmapped fields").pipe(Effect.annotateLogs({ fields }))
   if (read.absent.length > 0)
     yield* Effect.logWarning("no row of these metrics").pipe(Effect.annotateLogs({ metrics: read.absent }))
   const [reject] = read.rejects

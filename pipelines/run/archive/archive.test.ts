@@ -91,7 +91,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response) => response.writeHead(200, { "x-wp-total": "151" }).end("[]"))
-      const request = { url: upstream.url, accept: "*/*", wants: ["x-wp-total", "x-wp-totalpages"] }
+      const request = { url: upstream.url, accept: "*/*", extraValues: ["x-wp-total", "x-wp-totalpages"] }
       const raw = yield* Archive.use((archive) => archive.fetch(request)).pipe(
         Effect.provide([archiveIn(folder), live])
       )

@@ -1,9 +1,9 @@
 /**
  * The raw archive: every payload as fetched, without content encoding and named by its SHA-256, and for each run a list
  * of its fetches and refusals. A payload is a loose file until its run has ended, and then a member of the run's pack,
- * unless it is large and already compressed (`pack-loose.ts`). It appears complete or not at all, the list names it
- * only afterwards, and none is lost, so that a generation can be built again without the network. A `status` of 206
- * means that the last response resumed a broken download; 304, that an earlier run fetched the payload.
+ * unless it is large and already compressed (`pack-loose.ts`). A payload is complete before a list names it, and no
+ * payload is lost: a generation can be built again without the network. A `status` of 206 means that the last response
+ * resumed a broken download; 304, that an earlier run fetched the payload.
  */
 import path from "node:path"
 import { ifMissing, syncFile, syncFolder } from "@larder/warehouse"
@@ -36,16 +36,16 @@ interface ArchiveService {
   fetch(request: SourceRequest): Effect.Effect<FetchedPayload, OriginError | ArchiveUnwritable | RawFileDamaged, Origin>
   /**
    * Makes requests for the payloads of these runs conditional: if the source reports no change, the archived payload
-   * counts. The runs have published, so their payloads are durable on disk.
+   * is used. The runs have published, so their payloads are durable on disk.
    */
   revalidate(runs: Iterable<string>): Effect.Effect<void, ArchiveUnwritable>
-  /** The first payload that an earlier run fetched from this address; undefined if the archive no longer has it. */
-  earlier(run: string, url: string): Effect.Effect<FetchedPayload | undefined>
+  /** Finds the first payload that an earlier run fetched from this address; undefined if it was removed. */
+  findEarlier(run: string, url: string): Effect.Effect<FetchedPayload | undefined>
   /** Waits until all fetched payloads are durable on disk, so that a published generation can be built again. */
   readonly flush: Effect.Effect<void, ArchiveUnwritable>
   /** Records which generation the run published, or with which outcome it ended: no later run resumes it. */
   recordEnd(end: RunEnd, shrinkageAccepted?: boolean): Effect.Effect<void, ArchiveUnwritable>
-  /** For a run that has ended and is not resumed. A failure is only logged: a later run packs the payloads. */
+  /** Packs the payloads of a run that is not resumed. A failure is only logged: a later run packs them. */
   readonly pack: Effect.Effect<void>
 }
 
@@ -53,7 +53,7 @@ interface ArchiveOptions {
   /** `$LARDER_HOME/raw`; created if missing. */
   readonly folder: string
   /** Where a dry run stores its payloads. It reads earlier runs from `folder`, and writes nothing there. */
-  readonly into?: string
+  readonly dryRunFolder?: string
   readonly run_id: string
   readonly pipeline: string
   readonly days: Fetch["days"]
@@ -77,19 +77,19 @@ type WriteError = PlatformError.PlatformError | FileUnwritable
 type Download = Effect.Success<ReturnType<typeof openDownload>>
 
 const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
-  const { days, folder, resumesRuns = false, into, onBytes = () => Effect.void, pipeline, run_id } = run
+  const { days, dryRunFolder, folder, onBytes = () => Effect.void, pipeline, resumesRuns = false, run_id } = run
   const fs = yield* FileSystem.FileSystem
   const provideFiles = Effect.provideService(FileSystem.FileSystem, fs)
-  const known = path.resolve(folder)
-  const knownFetches = path.join(known, "fetches")
-  const root = into ?? known
+  const archiveFolder = path.resolve(folder)
+  const archivedLists = path.join(archiveFolder, "fetches")
+  const root = dryRunFolder ?? archiveFolder
   const incoming = path.join(root, "incoming")
   const fetches = path.join(root, "fetches")
   const list = path.join(fetches, `${run_id}.ndjson`)
   const listLock = yield* Semaphore.make(1)
   /** Hashes of payloads that may not have reached the disk yet. */
   const unflushed = new Set<string>()
-  const isDryRun = into !== undefined
+  const isDryRun = dryRunFolder !== undefined
 
   const failUnwritable = (error: WriteError) => {
     const cause = error._tag === "PlatformError" ? (error.reason.cause ?? error) : error.cause
@@ -102,9 +102,9 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
     yield* fs.makeDirectory(incoming, { recursive: true })
     yield* fs.makeDirectory(fetches, { recursive: true })
     yield* clearAbandoned(incoming)
-    const packed = yield* openPackedPayloads(path.join(known, "packs"), isDryRun ? "read" : "write")
-    const own = yield* reserveFolder(incoming, newWorkName("run"))
-    return { packed, payloads: yield* openRunPayloads({ root: known, own, packed }) }
+    const packed = yield* openPackedPayloads(path.join(archiveFolder, "packs"), isDryRun ? "read" : "write")
+    const runFolder = yield* reserveFolder(incoming, newWorkName("run"))
+    return { packed, payloads: yield* openRunPayloads({ root: archiveFolder, runFolder, packed }) }
   })
   const { packed, payloads } = yield* Effect.catchTag(prepare, "PlatformError", failUnwritable)
   const isIntact = (sha256: string) => Effect.map(payloads.provide(sha256), (payload) => "path" in payload)
@@ -185,7 +185,7 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
   })
 
   const reading = resumesRuns
-    ? findReusableFetches(knownFetches, pipeline)
+    ? findReusableFetches(archivedLists, pipeline)
     : Effect.succeed(new Map<string, Array<Fetch>>())
   const reusable = yield* catchUnwritable(reading)
 
@@ -219,12 +219,12 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
       Effect.catchTag(["PlatformError", "FileUnwritable"], failUnwritable),
       provideFiles
     ),
-    revalidate: (runs) => revalidation.addRuns(knownFetches, runs).pipe(catchUnwritable, provideFiles),
-    earlier: (earlierRun, url) => provideFiles(findEarlierFetch(knownFetches, earlierRun, url, payloads.provide)),
+    revalidate: (runs) => revalidation.addRuns(archivedLists, runs).pipe(catchUnwritable, provideFiles),
+    findEarlier: (earlierRun, url) => provideFiles(findEarlierFetch(archivedLists, earlierRun, url, payloads.provide)),
     flush: catchUnwritable(flush),
     recordEnd: (end, isShrinkageAccepted = false) =>
       catchUnwritable(listLock.withPermit(endList(end, isShrinkageAccepted))),
-    pack: isDryRun ? Effect.void : provideFiles(packLoose({ root: known, run_id, payloads, packed }))
+    pack: isDryRun ? Effect.void : provideFiles(packLoose({ root: archiveFolder, run_id, payloads, packed }))
   })
 })
 

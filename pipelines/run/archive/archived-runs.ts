@@ -55,7 +55,7 @@ export const readFetches = (folder: string, run_id: string) =>
 export const listArchivedRuns = Effect.fnUntraced(function* (
   folder: string,
   pipeline: string,
-  /** Ids of runs that have published, whatever their lists say. */
+  /** Ids of runs that have published, even if their lists do not record it. */
   published: ReadonlySet<string> = new Set()
 ) {
   const fs = yield* FileSystem.FileSystem
@@ -115,7 +115,7 @@ export const repeatRun = (
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const findResponse = makeResponder(fetches)
-      const payloads = yield* openRunPayloads({ root: folder, own: path.join(scratch, run_id), packed })
+      const payloads = yield* openRunPayloads({ root: folder, runFolder: path.join(scratch, run_id), packed })
       const unpack = Effect.fnUntraced(function* (fetched: Fetch) {
         const payload = yield* Effect.mapError(
           payloads.provide(fetched.sha256),
@@ -134,7 +134,7 @@ export const repeatRun = (
           return Effect.provideService(unpack(line), FileSystem.FileSystem, fs)
         },
         revalidate: () => Effect.void,
-        earlier: (run, url) =>
+        findEarlier: (run, url) =>
           findEarlierFetch(path.join(folder, "fetches"), run, url, payloads.provide).pipe(
             Effect.provideService(FileSystem.FileSystem, fs)
           ),

@@ -18,7 +18,7 @@ type WorkKind = "part" | "run" | "resumable"
 const day = 86_400_000
 
 /**
- * Milliseconds without writes after which another machine's work is abandoned: a body that stalls is given up within
+ * Milliseconds without writes after which another machine's work is abandoned: a stalled body is aborted within
  * minutes, and a run may read payloads hours after it fetched them.
  */
 const abandonedAfter: Readonly<Record<WorkKind, number>> = { part: 3_600_000, run: 7 * day, resumable: 3_600_000 }
@@ -26,8 +26,8 @@ const abandonedAfter: Readonly<Record<WorkKind, number>> = { part: 3_600_000, ru
 /** A release is superseded after months. */
 const maxResumableAge = 7 * day
 
-/** Folders that this process uses. A process of an earlier container may have had the same process id. */
-const ours = new Set<string>()
+/** Names of the folders that this process uses. A process of an earlier container may have had the same process id. */
+const ownNames = new Set<string>()
 
 export const newWorkName = (kind: WorkKind) => `${hostname()}.${process.pid}.${randomUUID()}.${kind}`
 
@@ -44,10 +44,10 @@ const isAlive = (pid: number) => {
 export const reserveFolder = (incoming: string, name: string) =>
   Effect.acquireRelease(
     Effect.sync(() => {
-      ours.add(name)
+      ownNames.add(name)
       return path.join(incoming, name)
     }),
-    () => Effect.sync(() => ours.delete(name))
+    () => Effect.sync(() => ownNames.delete(name))
   )
 
 const inspect = Effect.fnUntraced(function* (incoming: string, name: string) {
@@ -61,18 +61,18 @@ const inspect = Effect.fnUntraced(function* (incoming: string, name: string) {
   const age = (yield* Clock.currentTimeMillis) - Option.getOrElse(mtime, () => new Date(0)).getTime()
   const pid = Number(process_id)
   const isDead = machine === hostname() && (!isAlive(pid) || (kind !== "part" && pid === process.pid))
-  const isInUse = ours.has(name) || (!isDead && age < abandonedAfter[kind])
+  const isInUse = ownNames.has(name) || (!isDead && age < abandonedAfter[kind])
   return { name, key, kind, bytes: type === "File" ? Number(size) : 0, age, isInUse }
 })
 
-/** Lists the work that no run uses any more. */
+/** Lists the files and folders that no run uses any more. */
 export const listUnused = Effect.fnUntraced(function* (incoming: string) {
   const fs = yield* FileSystem.FileSystem
   const found = yield* Effect.forEach(yield* fs.readDirectory(incoming), (name) => inspect(incoming, name))
   return found.flatMap((work) => (work === undefined || work.isInUse ? [] : [work]))
 })
 
-/** Machines may share the folder. */
+/** Removes what killed runs left, also on other machines: machines may share the folder. */
 export const clearAbandoned = Effect.fn("Incoming.clearAbandoned")(function* (incoming: string) {
   const fs = yield* FileSystem.FileSystem
   for (const { age, kind, name } of yield* listUnused(incoming)) {

@@ -1,7 +1,7 @@
 /**
- * Payloads of killed or interrupted runs: the next run of the pipeline reuses them instead of requesting them again, in
- * the order of arrival, each once, so that an address that is requested twice to detect a change is requested again. A
- * payload counts only if it was fetched from the network within the last hours and after the last run that ended: a run never
+ * Payloads of killed or interrupted runs. The next run of the pipeline reuses them in the order of arrival, each only
+ * once: an address that is requested twice to detect a change is fetched again the second time. A payload is reused
+ * only if it was fetched from the network within the last hours and after the last run that ended, so that no run
  * reports data as new that is older than the known data.
  */
 import path from "node:path"
@@ -13,7 +13,7 @@ import type { RunPayloads } from "./run-payloads.ts"
 /** Shops mostly change prices and stock once a day. */
 export const maxReuseAge = 6 * 3_600_000
 
-const isOfNetwork = ({ origin, url }: Fetch) => origin === "live" && /^https?:/i.test(url)
+const isFromNetwork = ({ origin, url }: Fetch) => origin === "live" && /^https?:/i.test(url)
 
 /** Bytes at the end of a list that contain its last line: the line that records how a run ended is short. */
 const tailBytes = 4096
@@ -42,7 +42,7 @@ const streamPayloads = (file: string, isWanted: (line: string) => boolean) =>
   )
 
 export const readNetworkFetches = (file: string, isWanted: (line: string) => boolean = () => true) =>
-  Stream.runCollect(Stream.filter(streamPayloads(file, isWanted), isOfNetwork))
+  Stream.runCollect(Stream.filter(streamPayloads(file, isWanted), isFromNetwork))
 
 /** Finds the first payload that a run fetched from this address; undefined if the archive does not have it. */
 export const findEarlierFetch = Effect.fnUntraced(

@@ -46,7 +46,7 @@ const checkReadable = (folder: string) =>
     const fs = yield* FileSystem.FileSystem
     const scratch = yield* makeFolder
     const { packed } = yield* openArchive(folder, scratch)
-    const { provide } = yield* openRunPayloads({ root: folder, own: `${scratch}/own`, packed })
+    const { provide } = yield* openRunPayloads({ root: folder, runFolder: `${scratch}/run`, packed })
     return yield* Effect.forEach(hashes, (sha256) =>
       Effect.gen(function* () {
         const found = yield* provide(sha256)
@@ -59,11 +59,11 @@ const part = "incoming/[^/]*\\.part$"
 const loose = "/[0-9a-f]{2}/[0-9a-f]{64}$"
 
 const steps = [
-  ["when its run has just been published", "stat", loose, 1, false],
-  ["when the zip is written and not flushed", "open", part, 6, false],
-  ["when the zip is flushed and has no name", "rename", part, 6, false],
-  ["when the pack has its name and no index knows it", "rename", part, 6, true],
-  ["when the pack is known and all is loose still", "remove", loose, 1, false],
+  ["right after its run was published", "stat", loose, 1, false],
+  ["before the written zip is flushed", "open", part, 6, false],
+  ["before the flushed zip is renamed", "rename", part, 6, false],
+  ["before the renamed pack is indexed", "rename", part, 6, true],
+  ["before the first loose payload is removed", "remove", loose, 1, false],
   ["when half of the loose payloads are removed", "remove", loose, 3, false]
 ] as const
 

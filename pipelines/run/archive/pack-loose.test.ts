@@ -22,7 +22,7 @@ import { looseName } from "./run-payloads.ts"
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
   fs.makeTempDirectoryScoped({ prefix: "larder-packs-" })
 )
-const some = assignUrls(["a page, a page, a page, a page, a page, a page", "another", randomBytes(100_000), ""])
+const fourPayloads = assignUrls(["a page, a page, a page, a page, a page, a page", "another", randomBytes(100_000), ""])
 const listHashes = (payloads: Readonly<Record<string, string | Uint8Array>>) =>
   [...new Set(Object.values(payloads).map(sha256Of))].sort()
 
@@ -43,12 +43,12 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
   it.effect("its payloads are in one zip, byte for byte, under their SHA-256, and no longer loose", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
-      yield* packRun(folder, "run-1", some)
+      yield* packRun(folder, "run-1", fourPayloads)
       assert.deepStrictEqual(filesIn(folder), ["packs/run-1.zip"])
       const fs = yield* FileSystem.FileSystem
       assert.sameMembers(yield* fs.readDirectory(folder), ["fetches", "incoming", "packs"])
       const members = yield* unzip(`${folder}/packs/run-1.zip`)
-      assert.deepStrictEqual(members.map(({ name }) => name).sort(), listHashes(some))
+      assert.deepStrictEqual(members.map(({ name }) => name).sort(), listHashes(fourPayloads))
       for (const { bytes, name } of members) assert.strictEqual(sha256Of(bytes), name)
     })
   )
@@ -77,13 +77,15 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
   it.effect("payloads that are already in a pack are not stored again", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
-      yield* packRun(folder, "run-1", some)
-      const read = yield* fetchAll(some).pipe(Effect.provide([archiveOf(folder, "run-2"), originOf(some)]))
-      assert.deepStrictEqual(read.map(sha256Of), Object.values(some).map(sha256Of))
+      yield* packRun(folder, "run-1", fourPayloads)
+      const read = yield* fetchAll(fourPayloads).pipe(
+        Effect.provide([archiveOf(folder, "run-2"), originOf(fourPayloads)])
+      )
+      assert.deepStrictEqual(read.map(sha256Of), Object.values(fourPayloads).map(sha256Of))
       assert.deepStrictEqual(filesIn(folder), ["packs/run-1.zip"])
-      yield* packRun(folder, "run-2", some)
+      yield* packRun(folder, "run-2", fourPayloads)
       assert.deepStrictEqual(filesIn(folder), ["packs/run-1.zip"])
-      yield* packRun(folder, "run-3", { ...some, "https://source.test/new": "news" })
+      yield* packRun(folder, "run-3", { ...fourPayloads, "https://source.test/new": "news" })
       assert.deepStrictEqual(yield* listMembers(folder, "run-3"), [sha256Of("news")])
     })
   )
@@ -92,9 +94,9 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
     Effect.gen(function* () {
       const folder = yield* makeFolder
       yield* Effect.gen(function* () {
-        yield* fetchAll(some)
+        yield* fetchAll(fourPayloads)
         yield* Archive.use((archive) => Effect.andThen(archive.recordEnd({ ended: "failed" }), archive.pack))
-      }).pipe(Effect.provide([archiveOf(folder, "run-1"), originOf(some)]))
+      }).pipe(Effect.provide([archiveOf(folder, "run-1"), originOf(fourPayloads)]))
       assert.deepStrictEqual(filesIn(folder), ["packs/run-1.zip"])
     })
   )
@@ -104,26 +106,28 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
       const folder = yield* makeFolder
       const run = (n: number, then: (archive: Archive["Service"]) => Effect.Effect<void, unknown>) =>
         Effect.gen(function* () {
-          yield* fetchAll(some)
+          yield* fetchAll(fourPayloads)
           yield* Effect.orDie(Archive.use(then))
-        }).pipe(Effect.provide([archiveOf(folder, `2026-${n}-shops-run`, { resumesRuns: true }), originOf(some)]))
+        }).pipe(
+          Effect.provide([archiveOf(folder, `2026-${n}-shops-run`, { resumesRuns: true }), originOf(fourPayloads)])
+        )
       yield* run(1, () => Effect.void)
       assert.lengthOf(filesIn(folder), 4)
       yield* run(2, (archive) => Effect.andThen(archive.recordEnd({ published: "larder-1" }), archive.pack))
       assert.deepStrictEqual(filesIn(folder), ["packs/2026-2-shops-run.zip"])
-      assert.deepStrictEqual(yield* listMembers(folder, "2026-2-shops-run"), listHashes(some))
+      assert.deepStrictEqual(yield* listMembers(folder, "2026-2-shops-run"), listHashes(fourPayloads))
     })
   )
 
   it.effect("payloads of a killed run stay loose for six hours, and a later run packs them", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
-      yield* fetchAll(some).pipe(Effect.provide([archiveOf(folder, "run-1"), originOf(some)]))
+      yield* fetchAll(fourPayloads).pipe(Effect.provide([archiveOf(folder, "run-1"), originOf(fourPayloads)]))
       yield* packRun(folder, "run-2", assignUrls(["two"])).pipe(withClockAhead("5.9 hours"))
       assert.lengthOf(filesIn(folder), 5)
       yield* packRun(folder, "run-3", assignUrls(["two"])).pipe(withClockAhead("6.1 hours"))
       assert.deepStrictEqual(filesIn(folder), ["packs/run-2.zip", "packs/run-3.zip"])
-      assert.deepStrictEqual(yield* listMembers(folder, "run-3"), listHashes(some))
+      assert.deepStrictEqual(yield* listMembers(folder, "run-3"), listHashes(fourPayloads))
     })
   )
 
@@ -131,12 +135,12 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
-      yield* fetchAll(some).pipe(Effect.provide([archiveOf(folder, "run-1"), originOf(some)]))
+      yield* fetchAll(fourPayloads).pipe(Effect.provide([archiveOf(folder, "run-1"), originOf(fourPayloads)]))
       const damaged = looseName(sha256Of("another"))
       yield* fs.writeFileString(`${folder}/${damaged}`, "something else")
       yield* packRun(folder, "run-2", assignUrls(["two"])).pipe(withClockAhead("7 hours"))
       assert.deepStrictEqual(filesIn(folder), [damaged, "packs/run-2.zip"].sort())
-      const expected = [...listHashes(some), sha256Of("two")].filter((hash) => hash !== sha256Of("another"))
+      const expected = [...listHashes(fourPayloads), sha256Of("two")].filter((hash) => hash !== sha256Of("another"))
       assert.deepStrictEqual(yield* listMembers(folder, "run-2"), expected.sort())
     })
   )
@@ -148,17 +152,17 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
       const full = PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "rename" })
       const rename: typeof fs.rename = (from, to) =>
         /packs/.test(to.slice(folder.length)) ? Effect.fail(full) : fs.rename(from, to)
-      yield* Effect.provideService(packRun(folder, "run-1", some), FileSystem.FileSystem, { ...fs, rename })
-      assert.deepStrictEqual(filesIn(folder), listHashes(some).map(looseName).sort())
+      yield* Effect.provideService(packRun(folder, "run-1", fourPayloads), FileSystem.FileSystem, { ...fs, rename })
+      assert.deepStrictEqual(filesIn(folder), listHashes(fourPayloads).map(looseName).sort())
     })
   )
 
   it.effect("the pack of an earlier run is not overwritten", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
-      yield* packRun(folder, "run-1", some)
+      yield* packRun(folder, "run-1", fourPayloads)
       yield* packRun(folder, "run-1", assignUrls(["two"]))
-      assert.deepStrictEqual(yield* listMembers(folder, "run-1"), listHashes(some))
+      assert.deepStrictEqual(yield* listMembers(folder, "run-1"), listHashes(fourPayloads))
       assert.include(filesIn(folder), looseName(sha256Of("two")))
     })
   )
@@ -171,12 +175,12 @@ layer(NodeServices.layer, { excludeTestServices: true })("concurrent runs", (it)
       const fs = yield* FileSystem.FileSystem
       const startRun = Effect.gen(function* () {
         const archive = yield* Archive
-        const raw = yield* Effect.forEach(Object.keys(some), (url) => archive.fetch({ url, accept: "*/*" }))
+        const raw = yield* Effect.forEach(Object.keys(fourPayloads), (url) => archive.fetch({ url, accept: "*/*" }))
         return { archive, raw }
       })
       yield* Effect.gen(function* () {
         const slow = yield* startRun
-        yield* packRun(folder, "run-2", some)
+        yield* packRun(folder, "run-2", fourPayloads)
         assert.deepStrictEqual(
           filesIn(folder).filter((name) => !name.startsWith("incoming/")),
           ["packs/run-2.zip"]
@@ -184,7 +188,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("concurrent runs", (it)
         for (const { path, sha256 } of slow.raw) assert.strictEqual(sha256Of(yield* fs.readFile(path)), sha256)
         yield* slow.archive.recordEnd({ published: "larder-1" }) // flushes what is no longer loose
         yield* slow.archive.pack
-      }).pipe(Effect.provide([archiveOf(folder, "run-1"), originOf(some)]))
+      }).pipe(Effect.provide([archiveOf(folder, "run-1"), originOf(fourPayloads)]))
       assert.deepStrictEqual(filesIn(folder), ["packs/run-2.zip"])
     })
   )

@@ -15,7 +15,7 @@ import type { PackedPayloads } from "./packs/packed-payloads.ts"
 import { looseName, type RunPayloads, removeIfEmpty } from "./run-payloads.ts"
 
 /** A larger compressed payload stays loose: packing a release of branded foods would copy 450 MB and save nothing. */
-const largeFrom = 16 * 1024 * 1024
+const minLargeBytes = 16 * 1024 * 1024
 
 interface Loose extends LoosePayload {
   readonly bytes: number
@@ -48,7 +48,7 @@ const findAbandoned = Effect.fnUntraced(function* (root: string) {
 
 /** Whether a payload is large and already compressed. False if another run has packed it meanwhile. */
 const staysLoose = ({ bytes, file }: Loose) =>
-  bytes < largeFrom
+  bytes < minLargeBytes
     ? Effect.succeed(false)
     : Effect.promise(async () => !(await isCompressible(file).catch(() => true)))
 
@@ -81,10 +81,10 @@ const pack = Effect.fnUntraced(function* ({ packed, payloads, root }: Packing, t
   const loosePayloads = [...(yield* findLoose(root, payloads.used)), ...(yield* findAbandoned(root))]
   const candidates = new Map(loosePayloads.map((loose) => [loose.sha256, loose]))
   const toPack: Array<Loose> = []
-  const done: Array<Loose> = []
+  const alreadyPacked: Array<Loose> = []
   for (const loose of candidates.values()) {
     if (yield* packed.isIntact(loose.sha256)) {
-      done.push(loose) // packed by a run that was killed before it could remove it, or by a concurrent run
+      alreadyPacked.push(loose) // packed by a run that was killed before it could remove it, or by a concurrent run
       continue
     }
     if (yield* staysLoose(loose)) continue
@@ -101,7 +101,7 @@ const pack = Effect.fnUntraced(function* ({ packed, payloads, root }: Packing, t
       toPack.map(({ sha256 }) => sha256)
     )
   }
-  const files = [...done, ...toPack].map(({ sha256 }) => payloads.looseFile(sha256))
+  const files = [...alreadyPacked, ...toPack].map(({ sha256 }) => payloads.looseFile(sha256))
   for (const file of files) yield* fs.remove(file, { force: true })
   for (const folder of new Set(files.map((file) => path.dirname(file)))) yield* removeIfEmpty(folder)
 })

@@ -1,4 +1,4 @@
-/** Prunes the archive of a shop, also killed, on a full disk, and beside runs. */
+/** Prunes the archive of a shop: undisturbed, killed, on a full disk, and during runs. */
 import { randomBytes } from "node:crypto"
 import { readdirSync, statSync, truncateSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
@@ -143,7 +143,7 @@ describe("pruning the raw archive", () => {
   )
 })
 
-/** At each of its calls of the file system: `test/long/pruning-kills.test.ts`. */
+/** `test/long/pruning-kills.test.ts` kills a prune at each of its calls of the file system. */
 describe("a prune that is killed", () => {
   itLive("before a smaller pack gets its name loses nothing that is needed, and the next prune completes it", () =>
     Effect.gen(function* () {
@@ -183,8 +183,8 @@ describe("a prune on a full disk", () => {
   )
 })
 
-/** Does something when a pack gets its name. */
-const whenPacking = <E>(doing: Effect.Effect<unknown, E, FileSystem.FileSystem | Path.Path>) =>
+/** Makes a file system that runs `action` when a pack is renamed. */
+const whenPacking = <E>(action: Effect.Effect<unknown, E, FileSystem.FileSystem | Path.Path>) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
@@ -192,7 +192,7 @@ const whenPacking = <E>(doing: Effect.Effect<unknown, E, FileSystem.FileSystem |
       ...fs,
       rename: (from, to) =>
         Effect.andThen(
-          to.endsWith(".zip") ? Effect.orDie(Effect.provide(doing, context)) : Effect.void,
+          to.endsWith(".zip") ? Effect.orDie(Effect.provide(action, context)) : Effect.void,
           fs.rename(from, to)
         )
     }

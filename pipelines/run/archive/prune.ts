@@ -40,7 +40,10 @@ const selectRecent = (runs: ReadonlyArray<PastRun>, keep: Keep, now: number) => 
   return [...Map.groupBy(runs, ({ pipeline }) => pipeline).values()].flatMap((group) => group.slice(0, keep.runs))
 }
 
-/** The end of its list counts as well as its record: a run that was repeated and failed then is recorded as failed. */
+/**
+ * Whether a rebuild repeats a run. Its list may show a success that its record lacks: a repeated run that fails is
+ * recorded as failed.
+ */
 const isRepeated = Effect.fnUntraced(function* ({ is_undone, outcome }: PastRun, list: string) {
   if (is_undone) return false
   if (["published", "unchanged", "partial"].includes(outcome)) return true
@@ -82,11 +85,11 @@ interface PackMember {
 
 interface AffectedPack {
   readonly file: string
-  readonly gone: ReadonlyArray<PackMember>
+  readonly removed: ReadonlyArray<PackMember>
   readonly kept: ReadonlyArray<PackMember>
 }
 
-/** Finds the packs with some of these payloads, and first those without others. An unreadable pack stays unchanged. */
+/** Finds the packs with these payloads; packs without others come first. An unreadable pack stays unchanged. */
 const findPacks = Effect.fnUntraced(function* (packs: string, payloads: ReadonlySet<string>) {
   const fs = yield* FileSystem.FileSystem
   const files = yield* fs.readDirectory(packs).pipe(ifMissing<ReadonlyArray<string>>([]))
@@ -100,8 +103,8 @@ const findPacks = Effect.fnUntraced(function* (packs: string, payloads: Readonly
     const members = yield* Effect.catch(reading, ({ cause }) =>
       Effect.as(Effect.logWarning(`${file} is left as it is: it cannot be read (${reasonOf(cause)})`), [])
     )
-    const { gone, kept = [] } = Object.groupBy(members, ({ sha256 }) => (payloads.has(sha256) ? "gone" : "kept"))
-    if (gone !== undefined) affected.push({ file, gone, kept })
+    const { removed, kept = [] } = Object.groupBy(members, ({ sha256 }) => (payloads.has(sha256) ? "removed" : "kept"))
+    if (removed !== undefined) affected.push({ file, removed, kept })
   }
   return affected.sort((a, b) => a.kept.length - b.kept.length)
 })
@@ -140,7 +143,7 @@ const prune = Effect.fnUntraced(function* (layout: Layout, root: string, { dryRu
     for (const pack of packs) yield* shrinkPack(root, pack)
     for (const { list } of runs) yield* fs.remove(list)
   }
-  const gone = [...loose, ...packs.flatMap((pack) => pack.gone)]
+  const removed = [...loose, ...packs.flatMap((pack) => pack.removed)]
   const pruned: Pruned = {
     dry_run: dryRun,
     runs: runs.map(({ is_undone: rolled_back, outcome, pipeline, run_id }) => ({
@@ -149,8 +152,8 @@ const prune = Effect.fnUntraced(function* (layout: Layout, root: string, { dryRu
       outcome,
       rolled_back
     })),
-    payloads: new Set(gone.map(({ sha256 }) => sha256)).size,
-    bytes: [...gone, ...runs].reduce((sum, { bytes }) => sum + bytes, 0),
+    payloads: new Set(removed.map(({ sha256 }) => sha256)).size,
+    bytes: [...removed, ...runs].reduce((sum, { bytes }) => sum + bytes, 0),
     kept
   }
   return pruned

@@ -26,7 +26,7 @@ const run = (folder: string, url: string, maxBytes = 1 << 20) =>
     ])
   )
 
-const incoming = (folder: string) =>
+const listIncoming = (folder: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readDirectory(`${folder}/incoming`))
 
 const readRangeStart = ({ headers }: Pick<ReceivedRequest, "headers">) =>
@@ -70,7 +70,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
       assert.isUndefined(first?.headers.range)
       assert.strictEqual(first?.headers["accept-encoding"], "identity")
       assert.deepStrictEqual([second?.headers.range, second?.headers["if-range"]], [`bytes=${half}-`, '"v1"'])
-      assert.deepStrictEqual(yield* incoming(folder), [])
+      assert.deepStrictEqual(yield* listIncoming(folder), [])
     })
   )
 
@@ -83,11 +83,11 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
         serve(response, request, n <= 2 ? { validators, upTo: 100_000 } : { validators })
       )
       assert.instanceOf(yield* Effect.flip(run(folder, upstream.url)), UpstreamUnavailable)
-      assert.lengthOf(yield* incoming(folder), 1)
+      assert.lengthOf(yield* listIncoming(folder), 1)
       assert.strictEqual((yield* run(folder, upstream.url)).sha256, sha256)
       assert.deepStrictEqual(upstream.requests.map(readRangeStart), [undefined, "100000", "200000"])
       assert.strictEqual(upstream.requests[2]?.headers["if-range"], modified)
-      assert.deepStrictEqual(yield* incoming(folder), [])
+      assert.deepStrictEqual(yield* listIncoming(folder), [])
     })
   )
 
@@ -115,7 +115,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
       const ended = new Promise((done) => child.once("exit", (_, signal) => done(signal)))
       const fs = yield* FileSystem.FileSystem
       const received = Effect.gen(function* () {
-        const [part] = yield* incoming(folder)
+        const [part] = yield* listIncoming(folder)
         return Number((yield* fs.stat(`${folder}/incoming/${part}/body`)).size)
       }).pipe(Effect.orElseSucceed(() => 0))
       while ((yield* received) < half && child.exitCode === null) yield* Effect.sleep("20 millis")
@@ -123,7 +123,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
       assert.strictEqual(yield* Effect.promise(() => ended), "SIGKILL")
       assert.strictEqual((yield* run(folder, upstream.url)).sha256, sha256)
       assert.strictEqual(readRangeStart(upstream.requests[1] ?? { headers: {} }), String(half))
-      assert.deepStrictEqual(yield* incoming(folder), [])
+      assert.deepStrictEqual(yield* listIncoming(folder), [])
     })
   )
 
@@ -136,7 +136,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
       })
       const error = yield* Effect.flip(run(folder, upstream.url, half))
       assert.instanceOf(error, AnswerTooLarge)
-      assert.deepStrictEqual(yield* incoming(folder), [])
+      assert.deepStrictEqual(yield* listIncoming(folder), [])
     })
   )
 
@@ -148,7 +148,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
         serve(response, request, n <= 2 ? { upTo: 9 } : {})
       )
       yield* Effect.flip(run(folder, upstream.url))
-      const [part] = yield* incoming(folder)
+      const [part] = yield* listIncoming(folder)
       yield* fs.writeFile(`${folder}/incoming/${part}/body`, payload)
       assert.strictEqual((yield* run(folder, upstream.url)).sha256, sha256)
       assert.strictEqual(readRangeStart(upstream.requests[2] ?? { headers: {} }), String(payload.length - 1))
@@ -162,27 +162,27 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
   }
   it.effect.each([
     [
-      "of another payload with a new tag",
+      "another payload with a new tag",
       (response: ServerResponse) => response.writeHead(200, { etag: '"v2"' }).end(newer),
       newer,
       2
     ],
     [
-      "of a server that knows no ranges",
+      "the whole payload, because the server does not support ranges",
       (response: ServerResponse) => response.writeHead(200).end(payload),
       payload,
       2
     ],
-    ["refused with 416", (response: ServerResponse) => response.writeHead(416).end(), payload, 3],
+    ["a refusal with 416", (response: ServerResponse) => response.writeHead(416).end(), payload, 3],
     ["a part that was not requested", wrongRange, payload, 3],
     [
-      "of another tag despite If-Range",
+      "a part with another tag despite If-Range",
       (response: ServerResponse) =>
         response.writeHead(206, { etag: '"v2"', "content-range": `bytes ${half}-999999/1000000` }).end(newer),
       payload,
       3
     ]
-  ] as const)("starts again if the rest is %s", ([, respond, expected, requests]) =>
+  ] as const)("starts again if the response to the resumed request is %s", ([, respond, expected, requests]) =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -194,7 +194,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
       assert.isTrue(expected.equals(yield* fs.readFile(`${folder}/${raw.file}`)))
       assert.lengthOf(upstream.requests, requests)
       assert.isUndefined(requests === 3 ? upstream.requests[2]?.headers.range : undefined)
-      assert.deepStrictEqual(yield* incoming(folder), [])
+      assert.deepStrictEqual(yield* listIncoming(folder), [])
     })
   )
 
@@ -205,7 +205,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
         serve(response, request, { validators: { etag: 'W/"v1"' }, ...(n <= 3 ? { upTo: half } : {}) })
       )
       yield* Effect.flip(run(folder, upstream.url))
-      assert.deepStrictEqual(yield* incoming(folder), [])
+      assert.deepStrictEqual(yield* listIncoming(folder), [])
       assert.strictEqual((yield* run(folder, upstream.url)).sha256, sha256)
       assert.deepStrictEqual(upstream.requests.map(readRangeStart), [undefined, undefined, undefined, undefined])
     })
@@ -224,7 +224,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
         [sha256, sha256]
       )
       assert.deepStrictEqual(upstream.requests.map(readRangeStart), [undefined, undefined])
-      assert.deepStrictEqual(yield* incoming(folder), [])
+      assert.deepStrictEqual(yield* listIncoming(folder), [])
     })
   )
 
@@ -248,7 +248,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
       }
       const upstream = yield* startUpstream((response) => response.end("small"))
       yield* run(folder, upstream.url)
-      assert.sameMembers(yield* incoming(folder), [parts[2][0], parts[3][0]])
+      assert.sameMembers(yield* listIncoming(folder), [parts[2][0], parts[3][0]])
     })
   )
 })

@@ -25,7 +25,7 @@ const selectValidator = ({ etag, last_modified }: SourceResponse) =>
 const isComplete = (exit: Exit.Exit<unknown, unknown>) =>
   Exit.isSuccess(exit) || Cause.squash(exit.cause) instanceof AnswerTooLarge
 
-/** Opens a folder for this download, with the received part of an earlier one. Kept after a failure, removed after a success. */
+/** Opens a folder for this download, with the part that an earlier one received. It is kept until the download succeeds. */
 export const openDownload = Effect.fnUntraced(function* (incoming: string, url: string) {
   const fs = yield* FileSystem.FileSystem
   const ownKey = hash("sha256", url, "hex").slice(0, 32)
@@ -33,7 +33,7 @@ export const openDownload = Effect.fnUntraced(function* (incoming: string, url: 
   const body = path.join(folder, "body")
   const aboutFile = path.join(folder, "about.json")
 
-  /** Undefined if the bytes are not known for certain to be of one payload. */
+  /** Undefined unless all bytes certainly belong to one payload. */
   const resumePoint = Effect.gen(function* () {
     const about = yield* Effect.flatMap(fs.readFileString(aboutFile), decodeAbout)
     const bytes = Number((yield* fs.stat(body)).size)
@@ -42,7 +42,7 @@ export const openDownload = Effect.fnUntraced(function* (incoming: string, url: 
     return about.url === url && from > 0 ? { from, validator: about.validator } : undefined
   }).pipe(Effect.orElseSucceed((): Resume | undefined => undefined))
 
-  const takeOver = Effect.gen(function* () {
+  const claimEarlier = Effect.gen(function* () {
     const earlier = (yield* listUnused(incoming)).filter(({ key, kind }) => kind === "resumable" && key === ownKey)
     let isTaken = false
     for (const download of earlier.sort((a, b) => b.bytes - a.bytes)) {
@@ -61,7 +61,7 @@ export const openDownload = Effect.fnUntraced(function* (incoming: string, url: 
     },
     Effect.catch((error) => Effect.logWarning(`${folder} could not be removed: ${error.message}`))
   )
-  yield* Effect.acquireRelease(takeOver, (_, exit) => close(isComplete(exit)))
+  yield* Effect.acquireRelease(claimEarlier, (_, exit) => close(isComplete(exit)))
 
   /** Appends the response to the existing bytes, and flushes. Returns hash and length of the whole payload. */
   const receive = Effect.fnUntraced(function* (

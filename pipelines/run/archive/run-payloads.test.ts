@@ -15,7 +15,7 @@ import { listArchivedRuns, openArchive, repeatRun } from "./archived-runs.ts"
 import { looseName, openRunPayloads, receivePart } from "./run-payloads.ts"
 
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
-const some = assignUrls(["first", "second"])
+const twoPayloads = assignUrls(["first", "second"])
 const hash = sha256Of("first")
 
 const listEverything = (folder: string) =>
@@ -69,8 +69,8 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
 
   it.effect("are read from packs by a dry run, which changes nothing in the archive", () =>
     Effect.gen(function* () {
-      const [folder, into] = [yield* makeFolder, yield* makeFolder]
-      yield* packRun(folder, "run-1", some)
+      const [folder, dryRunFolder] = [yield* makeFolder, yield* makeFolder]
+      yield* packRun(folder, "run-1", twoPayloads)
       const left = assignUrls(["left by a run that was killed"])
       yield* fetchAll(left).pipe(Effect.provide([archiveOf(folder, "run-0"), originOf(left)]))
       yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.remove(`${folder}/packs/index.sqlite`))
@@ -80,10 +80,13 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
         yield* archive.revalidate(["run-1"])
         const raw = yield* archive.fetch({ url: "https://source.test/0", accept: "*/*" })
         yield* archive.pack
-        const earlier = yield* archive.earlier("run-1", "https://source.test/1")
+        const earlier = yield* archive.findEarlier("run-1", "https://source.test/1")
         const fs = yield* FileSystem.FileSystem
         return [raw.status, yield* fs.readFileString(raw.path), yield* fs.readFileString(earlier?.path ?? "")]
-      }).pipe(Effect.provide([archiveOf(folder, "run-2", { into }), originOf(some)]), withClockAhead("7 hours"))
+      }).pipe(
+        Effect.provide([archiveOf(folder, "run-2", { dryRunFolder }), originOf(twoPayloads)]),
+        withClockAhead("7 hours")
+      )
       assert.deepStrictEqual(read, [304, "first", "second"])
       assert.deepStrictEqual(yield* listEverything(folder), before)
     })
@@ -93,9 +96,9 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
-      yield* packRun(folder, "run-1", some)
+      yield* packRun(folder, "run-1", twoPayloads)
       yield* fs.remove(`${folder}/packs/run-1.zip`)
-      const earlier = yield* Archive.use((archive) => archive.earlier("run-1", "https://source.test/0")).pipe(
+      const earlier = yield* Archive.use((archive) => archive.findEarlier("run-1", "https://source.test/0")).pipe(
         Effect.provide(archiveOf(folder, "run-2"))
       )
       assert.isUndefined(earlier)
@@ -109,8 +112,8 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
       const refused = PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "link" })
       const withoutLinks = { ...fs, link: () => Effect.fail(refused) }
       const read = yield* Effect.gen(function* () {
-        yield* fetchAll(some).pipe(Effect.provide([archiveOf(folder, "run-1"), originOf(some)]))
-        return yield* packRun(folder, "run-2", some)
+        yield* fetchAll(twoPayloads).pipe(Effect.provide([archiveOf(folder, "run-1"), originOf(twoPayloads)]))
+        return yield* packRun(folder, "run-2", twoPayloads)
       }).pipe(Effect.provideService(FileSystem.FileSystem, withoutLinks))
       assert.deepStrictEqual(read.map(String), ["first", "second"])
       assert.strictEqual(yield* repeatFirst(folder), "first")
@@ -124,7 +127,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
       const texts = Array.from({ length: 40 }, (_, n) => `payload ${n}`)
       for (const [n, text] of texts.entries()) yield* packRun(folder, `run-${n}`, assignUrls([text]))
       const { packed } = yield* openArchive(folder, yield* makeFolder)
-      const { provide } = yield* openRunPayloads({ root: folder, own: `${yield* makeFolder}/own`, packed })
+      const { provide } = yield* openRunPayloads({ root: folder, runFolder: `${yield* makeFolder}/run`, packed })
       const read = Effect.flatMap(
         Effect.forEach([...texts, ...texts], (text) => provide(sha256Of(text)), { concurrency: 30 }),
         (all) =>
@@ -140,7 +143,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
-      yield* packRun(folder, "run-1", some)
+      yield* packRun(folder, "run-1", twoPayloads)
       const bytes = yield* fs.readFile(`${folder}/packs/run-1.zip`)
       yield* fs.writeFile(`${folder}/packs/run-2.zip`, bytes.fill(0, 96, 97)) // behind the name of the first member
       assert.strictEqual(yield* repeatFirst(folder), "first")
@@ -158,7 +161,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
-      yield* packRun(folder, "run-1", some)
+      yield* packRun(folder, "run-1", twoPayloads)
       const pack = `${folder}/packs/run-1.zip`
       yield* fs.writeFile(pack, damage(yield* fs.readFile(pack)))
       const where = problem.startsWith("is missing") ? `${folder}/${looseName(hash)}` : `${hash} in ${pack}`

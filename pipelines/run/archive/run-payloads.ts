@@ -21,7 +21,7 @@ export const looseName = (sha256: string) => `${sha256.slice(0, 2)}/${sha256}`
 interface PayloadFolders {
   readonly root: string
   /** Folder of the run, created when needed. It is on the disk of the archive if the run writes there. */
-  readonly own: string
+  readonly runFolder: string
   readonly packed: PackedPayloads
 }
 
@@ -38,7 +38,7 @@ const hashFile = Effect.fnUntraced(function* (file: string) {
   return digest.end().sha256
 })
 
-/** Streams a payload to a part on the archive's disk, to be moved before the scope closes. Fails if it is incomplete. */
+/** Streams a payload into a part, which the caller moves before the scope closes. Fails if it is incomplete. */
 export const receivePart = Effect.fnUntraced(function* (
   folder: string,
   url: string,
@@ -75,22 +75,22 @@ export const receivePart = Effect.fnUntraced(function* (
 
 export const removeIfEmpty = (folder: string) => Effect.ignore(Effect.tryPromise(() => rmdir(folder)))
 
-export const openRunPayloads = Effect.fnUntraced(function* ({ own, packed, root }: PayloadFolders) {
+export const openRunPayloads = Effect.fnUntraced(function* ({ runFolder, packed, root }: PayloadFolders) {
   const fs = yield* FileSystem.FileSystem
   const ready = new Set<string>()
-  const fileOf = (sha256: string) => path.join(own, sha256)
+  const fileOf = (sha256: string) => path.join(runFolder, sha256)
   const looseFile = (sha256: string) => path.join(root, looseName(sha256))
   yield* Effect.addFinalizer(() =>
-    Effect.catch(fs.remove(own, { recursive: true, force: true }), (error) =>
-      Effect.logWarning(`the next run removes ${own}: ${error.message}`)
+    Effect.catch(fs.remove(runFolder, { recursive: true, force: true }), (error) =>
+      Effect.logWarning(`the next run removes ${runFolder}: ${error.message}`)
     )
   )
 
   /** A unique name, because two callers may request the same payload at the same time. */
   const newName = (sha256: string) =>
-    Effect.as(fs.makeDirectory(own, { recursive: true }), path.join(own, `${sha256}.${randomUUID()}`))
+    Effect.as(fs.makeDirectory(runFolder, { recursive: true }), path.join(runFolder, `${sha256}.${randomUUID()}`))
 
-  const moveToOwn = Effect.fnUntraced(function* (sha256: string, file: string) {
+  const moveToRun = Effect.fnUntraced(function* (sha256: string, file: string) {
     yield* fs.rename(file, fileOf(sha256))
     ready.add(sha256)
     return { path: fileOf(sha256) }
@@ -99,13 +99,13 @@ export const openRunPayloads = Effect.fnUntraced(function* ({ own, packed, root 
   const fromLoose = Effect.fnUntraced(function* (sha256: string, name: string) {
     const file = looseFile(sha256)
     yield* linkOrCopy(file, name)
-    if ((yield* hashFile(name)) === sha256) return yield* moveToOwn(sha256, name)
+    if ((yield* hashFile(name)) === sha256) return yield* moveToRun(sha256, name)
     return { file, problem: "has other bytes than were fetched: its SHA-256 is not its name" } satisfies PayloadFault
   })
   const fromPacks = Effect.fnUntraced(function* (sha256: string, name: string) {
     yield* fs.remove(name, { force: true })
     const fault = yield* packed.extract(sha256, name)
-    return fault ?? (yield* moveToOwn(sha256, name))
+    return fault ?? (yield* moveToRun(sha256, name))
   })
 
   /** Returns the payload as a file, or why it is not available: it is damaged, or neither loose nor in a pack. */
@@ -123,8 +123,8 @@ export const openRunPayloads = Effect.fnUntraced(function* ({ own, packed, root 
 
   const receive = Effect.fnUntraced(function* (sha256: string, part: string) {
     if (ready.has(sha256)) return
-    yield* fs.makeDirectory(own, { recursive: true })
-    yield* moveToOwn(sha256, part)
+    yield* fs.makeDirectory(runFolder, { recursive: true })
+    yield* moveToRun(sha256, part)
   })
 
   /** Another run may remove the folder between the two steps, after it has packed everything in it. */

@@ -31,20 +31,20 @@ const run = (
   folder: string,
   n: number,
   requests: ReadonlyArray<Partial<SourceRequest> & Pick<SourceRequest, "url">>,
-  after: ReadonlyArray<number>,
-  packs = true
+  earlierRuns: ReadonlyArray<number>,
+  isPacked = true
 ) =>
   Effect.gen(function* () {
     const archive = yield* Archive
-    yield* archive.revalidate(after.map((earlier) => `run-${earlier}`))
+    yield* archive.revalidate(earlierRuns.map((earlier) => `run-${earlier}`))
     const all = yield* Effect.forEach(requests, (request) =>
       Effect.gen(function* () {
-        const { path, ...line } = yield* archive.fetch({ accept: "*/*", wants: ["x-wp-total"], ...request })
+        const { path, ...line } = yield* archive.fetch({ accept: "*/*", extraValues: ["x-wp-total"], ...request })
         return { ...line, text: yield* textOf(path) }
       })
     )
     yield* archive.recordEnd({ published: `larder-${n}` })
-    if (packs) yield* archive.pack
+    if (isPacked) yield* archive.pack
     return all
   }).pipe(Effect.provide([Archive.layer({ folder, run_id: `run-${n}`, pipeline: "storefronts", days: null }), origin]))
 

@@ -46,7 +46,7 @@ export const makeRevalidation = <E>(isIntact: (line: Fetch) => Effect.Effect<boo
     return age < maxPayloadAge && (yield* isIntact(line)) ? { line, validators } : undefined
   })
 
-  /** If an address is requested again in the same run, its newest payload counts. */
+  /** If an address is requested again in the same run, its newest payload is used. */
   const update = (line: Fetch) => {
     if (lines.has(line.url)) lines.set(line.url, line)
   }

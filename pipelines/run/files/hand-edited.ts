@@ -46,7 +46,7 @@ export const parseTable = <const Fields extends Schema.Struct.Fields>(
   const missing = Object.keys(fields).find((column) => !columns.includes(column))
   if (missing !== undefined) throw badLine(1, `there is no column ${missing}`)
   const unknown = columns.find((column) => !(column in fields))
-  if (unknown !== undefined) throw badLine(1, `nothing reads the column ${JSON.stringify(unknown)}`)
+  if (unknown !== undefined) throw badLine(1, `the column ${JSON.stringify(unknown)} is unknown`)
   const seen = new Map<string, number>()
   return lines.flatMap((content, index) => {
     const line = index + 2
@@ -62,8 +62,8 @@ export const parseTable = <const Fields extends Schema.Struct.Fields>(
       row[column] = decoded.success
     }
     for (const column of unique) {
-      const before = seen.get(`${column} ${row[column]}`)
-      if (before !== undefined) throw badLine(line, `${row[column]} is already in line ${before}`, column)
+      const firstLine = seen.get(`${column} ${row[column]}`)
+      if (firstLine !== undefined) throw badLine(line, `${row[column]} is already in line ${firstLine}`, column)
       seen.set(`${column} ${row[column]}`, line)
     }
     return [{ row: row as Schema.Struct<Fields>["Type"], line }] // each column has been decoded

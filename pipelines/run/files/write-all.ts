@@ -13,7 +13,7 @@ export class FileUnwritable extends Schema.TaggedError<FileUnwritable>()("FileUn
   }
 }
 
-/** Appends all bytes: a single write may stop short, above all if the disk is nearly full. */
+/** Appends all bytes: a single write may stop short, for example on a nearly full disk. */
 export const writeAll = async (file: FileHandle, bytes: Buffer) => {
   for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten
 }

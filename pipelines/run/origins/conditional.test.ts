@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { selectValidators } from "../archive/validators.ts"
 import { RefusedByUpstream } from "./origin.ts"
 
-const nothing = { etag: null, last_modified: null, fetched_at: "2026-09-30T17:10:00.000Z" }
+const noValidators = { etag: null, last_modified: null, fetched_at: "2026-09-30T17:10:00.000Z" }
 const modified = "Wed, 30 Sep 2026 17:04:36 GMT"
 
 /** A server whose payload has this tag, and which records the conditions of its requests. */
@@ -15,7 +15,7 @@ const startTagged = (etag: string, headers: Readonly<Record<string, string>> = {
   })
 
 const makeRequest = ({ url }: Upstream, known: Partial<Parameters<typeof selectValidators>[0]>) => {
-  const validators = selectValidators({ ...nothing, final_url: url, ...known })
+  const validators = selectValidators({ ...noValidators, final_url: url, ...known })
   return validators === undefined ? { url } : { url, validators }
 }
 const conditions = ({ requests }: Upstream) =>
@@ -71,7 +71,7 @@ describe("a request for a payload that is already in the archive", () => {
           response.writeHead(isSame ? 304 : 200, headers).end(isSame ? undefined : "a payload")
         })
         const request = makeRequest(upstream, { etag: '"v1"', told: { "x-wp-total": "7" } })
-        const { response, text } = yield* readText({ ...request, wants: ["x-wp-total"] })
+        const { response, text } = yield* readText({ ...request, extraValues: ["x-wp-total"] })
         assert.deepStrictEqual([response.status, text], [200, "a payload"])
         assert.deepStrictEqual(conditions(upstream), [
           ['"v1"', undefined],

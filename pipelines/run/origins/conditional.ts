@@ -33,12 +33,12 @@ export const isConditional = (status: number) => status === 304 || status === 41
 
 const cookie = "set-cookie:"
 
-/** Returns the requested values. Values of more than 200 characters are ignored. */
-export const selectWanted = (
-  { wants = [] }: SourceRequest,
+/** Returns the requested extra values that the response has. Values of more than 200 characters are ignored. */
+export const selectExtraValues = (
+  { extraValues = [] }: SourceRequest,
   { cookies, headers }: HttpClientResponse.HttpClientResponse
 ): Readonly<Record<string, string>> => {
-  const values = wants.flatMap((name) => {
+  const values = extraValues.flatMap((name) => {
     const value = name.startsWith(cookie)
       ? Option.getOrUndefined(Cookies.getValue(cookies, name.slice(cookie.length)))
       : headers[name]
@@ -60,6 +60,6 @@ export const confirms = (request: SourceRequest, response: HttpClientResponse.Ht
     validators.etag === null
       ? differ(modified, validators.last_modified)
       : differ(etag && weaken(etag), weaken(validators.etag))
-  const values = Object.entries(selectWanted(request, response))
+  const values = Object.entries(selectExtraValues(request, response))
   return !isOther && values.every(([name, value]) => validators.told[name] === value)
 }

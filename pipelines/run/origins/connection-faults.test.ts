@@ -74,7 +74,7 @@ describe("a network that intercepts requests", () => {
         const error = yield* Effect.flip(readText({ url: "http://no-such-host.invalid/" }))
         assert.match(
           error.message,
-          /the host name (is not known|could not be looked up)\. Check the network and the name servers/
+          /(the host name is not known|the lookup of the host name failed)\. Check the network and the name servers/
         )
       }),
       { ...quick, maxAttempts: 1 }

@@ -26,11 +26,7 @@ layer(NodeServices.layer)("a local file, passed with --file", (it) => {
         assert.strictEqual(yield* fs.readFileString(fetched.path), "PK")
         assert.strictEqual(fetched.sha256, createHash("sha256").update("PK").digest("hex"))
         assert.strictEqual(fetched.bytes, 2)
-        assert.strictEqual(
-          (yield* fs.stat(fetched.path)).mode & 0o777,
-          0o644,
-          "it can be written to, as other payloads"
-        )
+        assert.strictEqual((yield* fs.stat(fetched.path)).mode & 0o777, 0o644, "it is writable, like other payloads")
         const error = yield* Effect.flip(archive.fetch({ url: "file:other.zip", accept: "*/*" }))
         assert.instanceOf(error, NotRecorded)
         assert.notInclude(error.message, folder)

@@ -92,7 +92,7 @@ describe("a temporary failure", () => {
   )
 
   it.effect.each([
-    ["no answer", "no response arrived within 1h", (): void => undefined, { responseTimeout: "1 hour" }],
+    ["no response", "no response arrived within 1h", (): void => undefined, { responseTimeout: "1 hour" }],
     [
       "a body that stalls",
       "the body stalled: nothing arrived within 1h",

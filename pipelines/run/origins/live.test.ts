@@ -247,8 +247,8 @@ describe("the headers of a response", () => {
           const cookies = ["secret=1; HttpOnly", "cart_currency=NOK; path=/; expires=Wed, 30 Sep 2026 17:04:36 GMT"]
           response.writeHead(200, { "X-WP-Total": "151", "set-cookie": cookies }).end("[]")
         })
-        const wants = ["set-cookie:cart_currency", "set-cookie:cart", "x-wp-total", "x-wp-totalpages"]
-        const { response } = yield* readText({ url: upstream.url, wants })
+        const extraValues = ["set-cookie:cart_currency", "set-cookie:cart", "x-wp-total", "x-wp-totalpages"]
+        const { response } = yield* readText({ url: upstream.url, extraValues })
         assert.deepStrictEqual(response.told, { "set-cookie:cart_currency": "NOK", "x-wp-total": "151" })
       })
     )
@@ -260,7 +260,7 @@ describe("the headers of a response", () => {
         const upstream = yield* startUpstream((response) =>
           response.writeHead(200, { "x-wp-total": "1".repeat(201) }).end("[]")
         )
-        const { response } = yield* readText({ url: upstream.url, wants: ["x-wp-total"] })
+        const { response } = yield* readText({ url: upstream.url, extraValues: ["x-wp-total"] })
         assert.notProperty(response, "told")
       })
     )

@@ -8,7 +8,7 @@ import { Clock, Config, Duration, Effect, Exit, Layer, Scope } from "effect"
 import type * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import { confirms, isConditional, makeCondition, selectWanted } from "./conditional.ts"
+import { confirms, isConditional, makeCondition, selectExtraValues } from "./conditional.ts"
 import { describeFault } from "./connection-faults.ts"
 import {
   ForbiddenAddress,
@@ -114,7 +114,7 @@ const isSamePayload = ({ etag, "last-modified": modified }: Headers.Headers, { v
 /** A source that has moved permanently is still read at its new address, but the redirect may end some day. */
 const warnMoved = (from: URL, to: URL, status: number) =>
   [301, 308].includes(status)
-    ? Effect.logWarning(`${from.host} has moved permanently: a newer version of Larder may know its new address`, {
+    ? Effect.logWarning(`${from.host} has moved permanently: a newer version of Larder may have its new address`, {
         from: from.origin + from.pathname,
         to: to.origin + to.pathname
       })
@@ -124,7 +124,10 @@ export const liveSettings = Config.all([userAgent, privateHosts, proxies, proxyF
 
 /** Returns the configured proxies, and whether addresses of this policy may go through them. */
 const readProxies = ({ publicOnly }: LivePolicy) =>
-  Effect.map(Config.all([proxies, proxyForStores]), ([set, forStores]) => ({ set, used: !publicOnly || forStores }))
+  Effect.map(Config.all([proxies, proxyForStores]), ([configured, forStores]) => ({
+    configured,
+    isUsed: !publicOnly || forStores
+  }))
 
 const make = Effect.fnUntraced(function* (policy: LivePolicy) {
   const client = HttpClient.withScope(yield* HttpClient.HttpClient)
@@ -136,9 +139,9 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
   const failConnection = Effect.fnUntraced(function* (url: string, at: URL, cause: unknown) {
     const forbidden = privateAddressIn(cause)
     if (forbidden !== undefined) return yield* new ForbiddenAddress({ url, problem: forbidden })
-    const variable = proxyVariable(proxy.set, at.href)
+    const variable = proxyVariable(proxy.configured, at.href)
     const fault = describeFault(cause, at.href, { now: yield* Clock.currentTimeMillis, variable })
-    if (proxy.used || variable === undefined || fault.may_pass === false)
+    if (proxy.isUsed || variable === undefined || fault.may_pass === false)
       return yield* connectionError(url, cause, fault)
     const advice = `${variable} is not used for stores: set LARDER_PROXY_FOR_STORES=yes if that proxy refuses private addresses.`
     return yield* connectionError(url, cause, { ...fault, advice })
@@ -239,7 +242,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
         continue
       }
       if (!publicOnly && status !== 304) yield* refuseHtmlPage(request, at, headers["content-type"])
-      const values = selectWanted(request, response)
+      const values = selectExtraValues(request, response)
       return {
         status,
         final_url: redirects === 0 ? url : at.origin + at.pathname,
@@ -264,9 +267,9 @@ export const liveOrigin = (policy: Partial<LivePolicy> = {}) => {
   const complete = { ...livePolicy, ...policy }
   const dispatcher = Effect.gen(function* () {
     const allowed = yield* privateHosts
-    const { set, used } = yield* readProxies(complete)
+    const { configured, isUsed } = yield* readProxies(complete)
     const timeout = Duration.toMillis(complete.connectTimeout)
-    return yield* makeDispatcher(used ? set : noProxies, {
+    return yield* makeDispatcher(isUsed ? configured : noProxies, {
       timeout,
       ...(complete.publicOnly ? { lookup: publicLookup(allowed) } : {})
     })

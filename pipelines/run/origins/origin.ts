@@ -1,6 +1,6 @@
 /**
- * Sources of upstream bytes: the network, recordings, a given file, or the bundled samples. A pipeline requests
- * addresses and never knows which. One `open` is one try. `retry` is the origin's own policy, and covers opening
+ * Sources of upstream bytes: the network, recordings, a local file, or the bundled samples. Pipelines request addresses
+ * in the same way from each. One `open` is one try. `retry` is the origin's own policy, and covers opening
  * *and* reading the body, because a body that breaks off must be requested again.
  */
 import { Context, type Duration, Effect, type Redacted, Schema, type Scope, type Stream } from "effect"
@@ -26,7 +26,7 @@ export interface SourceRequest {
   /** For the whole body, if different from the usual one. */
   readonly bodyTimeout?: Duration.Input
   /** Further values to return: header fields in lower case, and values of cookies as `set-cookie:<name>`. */
-  readonly wants?: ReadonlyArray<string>
+  readonly extraValues?: ReadonlyArray<string>
   /** Checks the target of a redirect before it is requested, and returns its interval. If absent, all are followed. */
   readonly mayFollow?: (to: URL) => Effect.Effect<Pick<SourceRequest, "interval">, GivenUp>
   /** A payload that is already in the archive: the response may be 304, which confirms it. */
@@ -53,7 +53,7 @@ export interface SourceResponse {
   /** Offset of the body in the payload: more than 0 only if the request was to resume there. */
   readonly from: number
   readonly total: number | null
-  /** The existing values of `wants`, by name. Absent if there are none. */
+  /** The existing values of `extraValues`, by name. Absent if there are none. */
   readonly told?: Readonly<Record<string, string>>
   /** The payload without content encoding. It is read once, inside the scope of `open`. */
   readonly body: Stream.Stream<Uint8Array, UpstreamUnavailable | RecordingUnreadable | AnswerTooLarge>
@@ -185,8 +185,8 @@ const encodeRecordedRefusal = Schema.encodeSync(RecordedRefusal)
 export const decodeRefusal = Schema.decodeUnknownEffect(Schema.fromJsonString(RecordedRefusal))
 
 /**
- * The line of an address without a payload, in the list of fetches: a run that is repeated from the archive ends the
- * same way. An address without a recording has no line: it will be missing the next time, too.
+ * A line of the list of fetches for an address that returned no payload: a run that is repeated from the archive gets
+ * the same error. A missing recording has no line, because it will be missing the next time, too.
  */
 export const RefusedRequest = Schema.Struct({
   run_id: Schema.String,
@@ -201,7 +201,7 @@ export type RefusedRequest = typeof RefusedRequest.Type
 const removeLocalDetails = (url: string, error: RecordedRefusal) => {
   if (error._tag === "UpstreamUnavailable") return new UpstreamUnavailable({ ...error })
   if (error._tag !== "RecordingUnreadable") return error
-  return new RecordingUnreadable({ file: url, cause: codeOf(error.cause) || "it could not then" })
+  return new RecordingUnreadable({ file: url, cause: codeOf(error.cause) || "it was unreadable in the original run" })
 }
 
 export const encodeRefusal = (url: string, error: unknown) =>

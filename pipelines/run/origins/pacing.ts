@@ -42,8 +42,8 @@ interface Lane {
   nextAt: number
   pausedUntil: number
   because_of: string | null
-  throttled: number
-  paused: number
+  throttleCount: number
+  totalPause: number
   isSlowed: boolean
 }
 
@@ -62,13 +62,13 @@ export const makePacing = (policy: PacingPolicy) => {
     if (known) return known
     const maxConcurrency = maxConcurrencies.get(name) ?? 1
     const slots = Semaphore.makeUnsafe(maxConcurrency)
-    const unused = { nextAt: 0, pausedUntil: 0, because_of: null, throttled: 0, paused: 0, isSlowed: false }
+    const unused = { nextAt: 0, pausedUntil: 0, because_of: null, throttleCount: 0, totalPause: 0, isSlowed: false }
     const lane = { slots, maxConcurrency, ...unused }
     lanes.set(name, lane)
     return lane
   }
 
-  /** A lane with several slots starts requests that many times as often, even if a host needs a longer interval. */
+  /** A lane with n slots starts requests n times as often, even if a host needs a longer interval. */
   const chooseInterval = ({ isSlowed, maxConcurrency }: Lane, interval: Duration.Input) => {
     const usual = Duration.toMillis(policy.interval)
     if (maxConcurrency > 1) return usual / maxConcurrency
@@ -102,21 +102,21 @@ export const makePacing = (policy: PacingPolicy) => {
     const lane = findLane(name)
     const now = yield* Clock.currentTimeMillis
     const isShared = lane.maxConcurrency > 1
-    if (!isShared || lane.pausedUntil <= now) lane.throttled += 1 // responses to parallel requests count as one
-    const own = yield* backOff(lane.throttled, policy.initialPause, policy.maxPause)
+    if (!isShared || lane.pausedUntil <= now) lane.throttleCount += 1 // responses to parallel requests count as one
+    const backoff = yield* backOff(lane.throttleCount, policy.initialPause, policy.maxPause)
     const max = isShared ? Duration.toMillis(policy.maxPause) : Number.POSITIVE_INFINITY
-    const wait = Math.min(requested ?? own, max)
-    const remaining = isShared ? maxWait : Duration.toMillis(policy.maxTotalPause) - lane.paused
+    const wait = Math.min(requested ?? backoff, max)
+    const remaining = isShared ? maxWait : Duration.toMillis(policy.maxTotalPause) - lane.totalPause
     lane.pausedUntil = Math.max(lane.pausedUntil, now + wait)
     lane.because_of = name === host ? null : host
-    lane.paused += wait
+    lane.totalPause += wait
     lane.isSlowed = true
     return { wait, maxWait: Math.max(0, Math.min(maxWait, remaining)) }
   })
 
   /** After a successful response, the next throttling starts again from `initialPause`. */
   const resetPause = (name: string) => {
-    findLane(name).throttled = 0
+    findLane(name).throttleCount = 0
   }
 
   return { take, pause, resetPause }

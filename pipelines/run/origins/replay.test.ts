@@ -199,12 +199,12 @@ layer(NodeServices.layer)("a folder of recordings", (it) => {
 })
 
 layer(NodeServices.layer)("the .told.json file beside a recording", (it) => {
-  const wants = ["x-wp-total"]
+  const extraValues = ["x-wp-total"]
   const readWith = Effect.fnUntraced(function* (told: string, ...names: ReadonlyArray<string>) {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* record(...names)
     yield* fs.writeFileString(`${folder}/${reports}/1?page=1.told.json`, told)
-    return yield* readText({ url: `${url}/1?page=1`, wants }).pipe(Effect.provide(replayOrigin(folder)))
+    return yield* readText({ url: `${url}/1?page=1`, extraValues }).pipe(Effect.provide(replayOrigin(folder)))
   })
 
   it.effect.each(["1?page=1", "1?page=1.gz"])("contains the headers that are returned if requested with %s", (name) =>

@@ -59,16 +59,16 @@ const recordedPath = (url: string) => {
 
 interface Candidate {
   readonly name: string
-  readonly packed: boolean
+  readonly isPacked: boolean
   readonly exact: boolean
 }
 
 const listForms = (name: string, exact: boolean): ReadonlyArray<Candidate> => [
-  { name, packed: false, exact },
-  { name: `${name}.gz`, packed: true, exact }
+  { name, isPacked: false, exact },
+  { name: `${name}.gz`, isPacked: true, exact }
 ]
 
-const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: string, shown = folder) {
+const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: string, displayName = folder) {
   const fs = yield* FileSystem.FileSystem
   const root = path.resolve(folder)
 
@@ -105,9 +105,9 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
       )
     })
     return queries.flatMap(({ entry, recorded }): ReadonlyArray<Candidate> => {
-      const packed = normaliseQuery(recorded) !== requested
-      if (packed && (!recorded.endsWith(".gz") || normaliseQuery(recorded.slice(0, -3)) !== requested)) return []
-      return [{ name: name.slice(0, slash) + entry, packed, exact: true }]
+      const isPacked = normaliseQuery(recorded) !== requested
+      if (isPacked && (!recorded.endsWith(".gz") || normaliseQuery(recorded.slice(0, -3)) !== requested)) return []
+      return [{ name: name.slice(0, slash) + entry, isPacked, exact: true }]
     })
   })
 
@@ -119,16 +119,16 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     )
   }
 
-  const readValues = Effect.fnUntraced(function* ({ name, packed }: Candidate, wants: ReadonlyArray<string>) {
-    const beside = (packed ? name.slice(0, -".gz".length) : name) + toldSuffix
-    if (!(yield* isFile(beside))) return {} // a pipe would block
-    const all = yield* readJson(beside, decodeValues)
-    const values = Object.entries(all).filter(([key]) => wants.includes(key))
+  const readValues = Effect.fnUntraced(function* ({ name, isPacked }: Candidate, extraValues: ReadonlyArray<string>) {
+    const valuesFile = (isPacked ? name.slice(0, -".gz".length) : name) + toldSuffix
+    if (!(yield* isFile(valuesFile))) return {} // a pipe would block
+    const all = yield* readJson(valuesFile, decodeValues)
+    const values = Object.entries(all).filter(([key]) => extraValues.includes(key))
     return values.length === 0 ? {} : { told: Object.fromEntries(values) }
   })
 
   const failIfRefused = Effect.fnUntraced(function* (names: ReadonlyArray<Candidate>) {
-    const files = names.filter(({ packed }) => !packed).map(({ name }) => name + refusedSuffix)
+    const files = names.filter(({ isPacked }) => !isPacked).map(({ name }) => name + refusedSuffix)
     const refused = yield* Effect.findFirst(files, isFile)
     if (Option.isSome(refused)) return yield* Effect.fail(yield* readJson(refused.value, decodeRefusal))
   })
@@ -145,15 +145,15 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
       yield* failIfRefused([...exactForms, ...encoded, ...anyQuery])
       const others = search === "" ? [] : [`${name}?… (the same parameters in another order)`]
       const looked_for = [...exactForms.map((file) => file.name), ...others, ...anyQuery.map((file) => file.name)]
-      return yield* new NotRecorded({ url: request.url, kind, folder: shown, looked_for })
+      return yield* new NotRecorded({ url: request.url, kind, folder: displayName, looked_for })
     }
-    const { name: recording, packed, exact } = found.value
+    const { name: recording, isPacked, exact } = found.value
     const file = path.join(root, recording)
-    const from = packed ? 0 : (resume?.from ?? 0)
-    const size = packed ? undefined : yield* unlessMissing(file, fs.stat(file), undefined)
+    const from = isPacked ? 0 : (resume?.from ?? 0)
+    const size = isPacked ? undefined : yield* unlessMissing(file, fs.stat(file), undefined)
     const bytes = fs.stream(file, { offset: from })
-    const values = request.wants === undefined ? {} : yield* readValues(found.value, request.wants)
-    const body = packed ? NodeStream.pipeThroughSimple(bytes, () => createGunzip()) : bytes
+    const values = request.extraValues === undefined ? {} : yield* readValues(found.value, request.extraValues)
+    const body = isPacked ? NodeStream.pipeThroughSimple(bytes, () => createGunzip()) : bytes
     return {
       ...recordedResponse(request.url),
       exact,
@@ -185,32 +185,32 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
 
   const isFolder = yield* fs.stat(root).pipe(
     Effect.map(({ type }) => type === "Directory"),
-    Effect.orElseSucceed(() => false) // whatever the reason, there is nothing to read
+    Effect.orElseSucceed(() => false) // there is nothing to read, for any reason
   )
-  if (!isFolder) return yield* new RecordingsMissing({ kind, folder: shown })
+  if (!isFolder) return yield* new RecordingsMissing({ kind, folder: displayName })
   return Origin.of({ kind, open, list, retry: (attempt) => attempt })
 })
 
-/** Returns the given folder of recordings, or a folder into which a bundle is unpacked until the scope closes. */
-export const openRecordings = Effect.fnUntraced(function* (given: string) {
+/** Returns the location if it is a folder, or the folder into which its bundle is unpacked until the scope closes. */
+export const openRecordings = Effect.fnUntraced(function* (location: string) {
   const fs = yield* FileSystem.FileSystem
-  const isBundle = yield* fs.stat(given).pipe(
+  const isBundle = yield* fs.stat(location).pipe(
     Effect.map(({ type }) => type === "File"),
     Effect.orElseSucceed(() => false)
   )
-  return isBundle ? yield* unpackBundle(given) : given
+  return isBundle ? yield* unpackBundle(location) : location
 })
 
-export const listRecordedNames = Effect.fnUntraced(function* (given: string) {
+export const listRecordedNames = Effect.fnUntraced(function* (location: string) {
   const fs = yield* FileSystem.FileSystem
-  const folder = yield* openRecordings(given)
+  const folder = yield* openRecordings(location)
   return new Set(yield* Effect.orElseSucceed(fs.readDirectory(folder), () => []))
 }, Effect.scoped)
 
-export const replayOrigin = (given: string) =>
+export const replayOrigin = (location: string) =>
   Layer.effect(
     Origin,
-    Effect.flatMap(openRecordings(given), (folder) => make("replay", folder, given))
+    Effect.flatMap(openRecordings(location), (folder) => make("replay", folder, location))
   )
 
 export const sampleOrigin = (folder: string) => Layer.effect(Origin, make("sample", folder))

@@ -30,7 +30,7 @@ const fields = Object.keys(ListedStore.fields) as ReadonlyArray<keyof ListedStor
 const readEarlierList = Effect.fnUntraced(function* (run_id: string) {
   const archive = yield* Archive
   const fs = yield* FileSystem.FileSystem
-  const raw = yield* archive.earlier(run_id, listAddress)
+  const raw = yield* archive.findEarlier(run_id, listAddress)
   if (raw === undefined) return new Map<string, ListedStore>()
   const stores = yield* Effect.flatMap(fs.readFileString(raw.path), (text) => parseStoreList("stores.json", text)).pipe(
     Effect.orElseSucceed((): ReadonlyArray<ListedStore> => [])

@@ -40,7 +40,7 @@ export const preflight = Effect.fnUntraced(function* ({ kind, stores }: RunSourc
   const list = stores ?? (kind === "live" ? Option.getOrUndefined(yield* operatorList) : undefined)
   if (kind === "live") {
     yield* Effect.mapError(intervalSettings, () => new BadUse({ problem: invalidIntervals }))
-    if (list === undefined) return { nothing: noList }
+    if (list === undefined) return { nothingToRead: noList }
     yield* checkFolder
   }
   if (list === undefined) return {}

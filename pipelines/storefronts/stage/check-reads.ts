@@ -148,7 +148,7 @@ const findTruncatedFiles = Effect.fnUntraced(function* ({ layout }: RunContext, 
   const known = yield* readLive(layout, storefront, [], (db) => db.all(LastFile, selectLastFiles(domains)))
   const cut = new Set<string>()
   for (const { domain, run_id, url } of known) {
-    const before = yield* archive.earlier(run_id, url)
+    const before = yield* archive.findEarlier(run_id, url)
     if (before === undefined) continue
     const end = yield* Effect.orElseSucceed(findTableEnd(before), () => null) // no longer in the archive
     if (end === "newline") cut.add(domain)

@@ -181,7 +181,7 @@ export const bodyOf = (feed: Feed, rows: ReadonlyArray<unknown>, counts: Row = {
 
 /** Reads the text of a payload into readings. */
 export const readBody = (feed: Feed, text: string, limits?: Limits) => {
-  const received = { url: "https://example.test", text, content_type: null, recorded: false }
+  const received = { url: "https://example.test", text, content_type: null, isRecorded: false }
   return normalise(feed, parseRows(feed, received), limits)
 }
 
@@ -216,9 +216,9 @@ const products: ReadonlyArray<Row> = [
 
 const surveyColumn = { Butter: "Butter", "40": "cheese_40", "500": "cheese_500", Dry: "whey", Nonfat: "nonfat_milk" }
 
-const surveyRows = ({ final, section }: Feed): ReadonlyArray<Row> => {
+const surveyRows = ({ isFinal, section }: Feed): ReadonlyArray<Row> => {
   const product = Object.entries(surveyColumn).find(([word]) => section.replace("Final ", "").startsWith(word))?.[1]
-  const { cheese_40_Price: _price, cheese_40_Sales: _sales, ...row } = final ? aFinalBlockRow() : aBlockRow()
+  const { cheese_40_Price: _price, cheese_40_Sales: _sales, ...row } = isFinal ? aFinalBlockRow() : aBlockRow()
   return [{ ...row, [`${product}_Price`]: "1.6140", [`${product}_Sales`]: "10,362,221" }]
 }
 

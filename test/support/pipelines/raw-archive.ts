@@ -43,7 +43,7 @@ export const assignUrls = (payloads: ReadonlyArray<string | Uint8Array>): Payloa
 export const archiveOf = (
   folder: string,
   run_id: string,
-  more: { readonly resumesRuns?: true; readonly into?: string } = {}
+  more: { readonly resumesRuns?: true; readonly dryRunFolder?: string } = {}
 ) => Archive.layer({ folder, run_id, pipeline: "shops", days: null, ...more })
 
 /** Fetches these payloads, and returns the bytes that the run reads. */

@@ -7,7 +7,7 @@ import { type IndexUse, openPackIndex } from "./pack-index.ts"
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
   fs.makeTempDirectoryScoped({ prefix: "larder-packs-" })
 )
-const [one, two] = ["one", "two"].map(sha256Of) as [string, string]
+const [firstHash, secondHash] = ["one", "two"].map(sha256Of) as [string, string]
 
 /** An archive with a pack for each of two runs. */
 const archived = Effect.gen(function* () {
@@ -26,7 +26,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the index of packs", (
   it.effect.each(uses)("finds the pack of a payload (%s)", (use) =>
     Effect.gen(function* () {
       const { folder } = yield* archived
-      assert.deepStrictEqual(yield* packsOf(folder, use, one), ["run-1.zip"])
+      assert.deepStrictEqual(yield* packsOf(folder, use, firstHash), ["run-1.zip"])
       assert.deepStrictEqual(yield* packsOf(folder, use, sha256Of("three")), [])
     })
   )
@@ -36,7 +36,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the index of packs", (
       const { folder } = yield* archived
       const fs = yield* FileSystem.FileSystem
       yield* fs.copyFile(`${folder}/run-1.zip`, `${folder}/run-3.zip`)
-      for (const use of uses) assert.deepStrictEqual(yield* packsOf(folder, use, one), ["run-3.zip", "run-1.zip"])
+      for (const use of uses) assert.deepStrictEqual(yield* packsOf(folder, use, firstHash), ["run-3.zip", "run-1.zip"])
     })
   )
 
@@ -45,7 +45,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the index of packs", (
       const { file, folder } = yield* archived
       const fs = yield* FileSystem.FileSystem
       yield* fs.remove(file)
-      assert.deepStrictEqual(yield* packsOf(folder, use, two), ["run-2.zip"])
+      assert.deepStrictEqual(yield* packsOf(folder, use, secondHash), ["run-2.zip"])
       assert.strictEqual(yield* fs.exists(file), use === "write")
     })
   )
@@ -55,7 +55,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the index of packs", (
       const { file, folder } = yield* archived
       const fs = yield* FileSystem.FileSystem
       yield* fs.writeFileString(file, "no database ".repeat(1000))
-      assert.deepStrictEqual(yield* packsOf(folder, use, two), ["run-2.zip"])
+      assert.deepStrictEqual(yield* packsOf(folder, use, secondHash), ["run-2.zip"])
       assert.strictEqual((yield* fs.readFileString(file)).startsWith("SQLite"), use === "write")
     })
   )
@@ -66,18 +66,18 @@ layer(NodeServices.layer, { excludeTestServices: true })("the index of packs", (
       const fs = yield* FileSystem.FileSystem
       yield* fs.writeFile(file, (yield* fs.readFile(file)).fill(0xff, 4096))
       for (const _ of ["found damaged", "as it is now"]) {
-        assert.deepStrictEqual(yield* packsOf(folder, use, one), ["run-1.zip"])
+        assert.deepStrictEqual(yield* packsOf(folder, use, firstHash), ["run-1.zip"])
       }
     })
   )
 
-  it.effect("adds packs that appeared without it, and forgets those that are gone", () =>
+  it.effect("adds packs that it does not list, and removes those that are missing", () =>
     Effect.gen(function* () {
       const { folder } = yield* archived
       const fs = yield* FileSystem.FileSystem
       yield* fs.rename(`${folder}/run-2.zip`, `${folder}/run-5.zip`)
-      for (const use of ["read", "write"] as const) assert.include(yield* packsOf(folder, use, two), "run-5.zip")
-      assert.deepStrictEqual(yield* packsOf(folder, "write", two), ["run-5.zip"])
+      for (const use of ["read", "write"] as const) assert.include(yield* packsOf(folder, use, secondHash), "run-5.zip")
+      assert.deepStrictEqual(yield* packsOf(folder, "write", secondHash), ["run-5.zip"])
     })
   )
 
@@ -87,8 +87,8 @@ layer(NodeServices.layer, { excludeTestServices: true })("the index of packs", (
       const fs = yield* FileSystem.FileSystem
       yield* fs.remove(file)
       yield* fs.writeFileString(`${folder}/run-2.zip`, "no zip")
-      assert.deepStrictEqual(yield* packsOf(folder, "write", one), ["run-1.zip"])
-      assert.deepStrictEqual(yield* packsOf(folder, "write", two), [])
+      assert.deepStrictEqual(yield* packsOf(folder, "write", firstHash), ["run-1.zip"])
+      assert.deepStrictEqual(yield* packsOf(folder, "write", secondHash), [])
     })
   )
 
@@ -97,7 +97,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the index of packs", (
       const { folder } = yield* archived
       const fs = yield* FileSystem.FileSystem
       for (const pack of ["run-1.zip", "run-2.zip"]) yield* fs.writeFileString(`${folder}/${pack}`, "no zip")
-      assert.deepStrictEqual(yield* packsOf(folder, "write", one), ["run-1.zip"])
+      assert.deepStrictEqual(yield* packsOf(folder, "write", firstHash), ["run-1.zip"])
     })
   )
 })

@@ -1,7 +1,7 @@
 /**
  * An index of the packs by payload: a small SQLite file beside the packs, so that a run need not open all of them. Packs
- * that it lacks are read when it is opened, and a missing or damaged index is built again. Whatever it contains, a
- * payload is read from its pack and compared with its hash.
+ * that it lacks are read when it is opened, and a missing or damaged index is built again. The index is not
+ * trusted: a payload is read from its pack and compared with its hash.
  */
 import path from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -50,11 +50,11 @@ const openDatabase = (file: string, use: IndexUse) => {
       packs: () => listNames(packs.all()),
       /** The newest pack first: a pack that was made because an earlier one is damaged comes before it. */
       packsOf: (sha256: string) => listNames(find.all(Buffer.from(sha256, "hex"))),
-      change: (added: ReadonlyMap<string, Iterable<string>>, gone: Iterable<string>) => {
+      change: (added: ReadonlyMap<string, Iterable<string>>, missing: Iterable<string>) => {
         db.exec("begin immediate")
         try {
           const ofPack = "where pack_id = (select pack_id from pack where name = ?)"
-          for (const name of gone) {
+          for (const name of missing) {
             db.prepare(`delete from member ${ofPack}`).run(name)
             db.prepare("delete from pack where name = ?").run(name)
           }
@@ -103,7 +103,7 @@ export const openPackIndex = Effect.fn("PackIndex.open")(function* (folder: stri
       const members = known.has(name) ? undefined : yield* readMembers(name)
       if (members !== undefined) added.set(name, members)
     }
-    return { added, gone: listed.filter((name) => !present.has(name)) }
+    return { added, missing: listed.filter((name) => !present.has(name)) }
   })
 
   const discard = Effect.fnUntraced(function* (cause: unknown) {
@@ -137,8 +137,8 @@ export const openPackIndex = Effect.fn("PackIndex.open")(function* (folder: stri
     )
 
   const refresh = Effect.gen(function* () {
-    const { added, gone } = yield* findChanges(yield* query((index) => index.packs()))
-    if (added.size > 0 || gone.length > 0) yield* query((index) => index.change(added, gone))
+    const { added, missing } = yield* findChanges(yield* query((index) => index.packs()))
+    if (added.size > 0 || missing.length > 0) yield* query((index) => index.change(added, missing))
   })
   yield* refresh
 

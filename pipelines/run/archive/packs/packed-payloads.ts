@@ -1,6 +1,6 @@
 /**
- * Payloads in the packs of an archive. A packed payload counts only if its bytes are still those that were fetched. If
- * several packs contain it, the first undamaged one counts.
+ * Payloads in the packs of an archive. A packed payload is used only if its bytes are still those that were fetched. If
+ * several packs contain it, the first undamaged one is used.
  */
 import path from "node:path"
 import { Effect, FileSystem } from "effect"

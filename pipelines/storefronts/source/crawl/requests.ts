@@ -110,7 +110,7 @@ export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolic
   const page = <A>(url: string, wants: ReadonlyArray<string>, read: (text: string) => A) => {
     const attempt = Effect.gen(function* () {
       yield* memory.release // the previous page has been staged
-      const raw = yield* get({ url, accept: "application/json", maxBytes: policy.maxPageBytes, wants })
+      const raw = yield* get({ url, accept: "application/json", maxBytes: policy.maxPageBytes, extraValues: wants })
       yield* memory.reserve(raw)
       const text = yield* readPageText(raw)
       try {

@@ -1,10 +1,11 @@
 /** Reads the daily file. There is one feed: if it cannot be fetched or trusted, nothing is published. */
 import { Effect, FileSystem } from "effect"
 import { Archive } from "../run/archive/archive.ts"
+import { expectErrors } from "../run/files/causes.ts"
 import type { OriginError } from "../run/origins/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
-import { rateTableIn, TableUnreadable } from "./decode/rate-table.ts"
+import { parseRateTable, TableUnreadable } from "./decode/rate-table.ts"
 import { normalise } from "./normalise/rates.ts"
 import { dailyFile, feed } from "./source/daily-file.ts"
 import { stageRates } from "./stage/rates.ts"
@@ -24,9 +25,9 @@ export const readExchangeRates = Effect.fn("exchangeRates.read")(
     const raw = yield* archive.fetch(dailyFile)
     const text = yield* Effect.orDie(fs.readFileString(raw.path))
     const table = yield* Effect.try({
-      try: () => rateTableIn(raw.url, text),
-      catch: (cause) => cause
-    }).pipe(Effect.catch((cause) => (cause instanceof TableUnreadable ? Effect.fail(cause) : Effect.die(cause))))
+      try: () => parseRateTable(raw.url, text),
+      catch: expectErrors(TableUnreadable)
+    })
     const read = normalise(table)
     yield* stageRates(run, raw, read, table.lines.length)
     yield* progress.advance({ finished: feed, rows: table.lines.length })

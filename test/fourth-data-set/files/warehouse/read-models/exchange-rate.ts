@@ -8,7 +8,7 @@ export interface Rate {
   readonly json: string
 }
 
-interface Wanted {
+interface RateFilter {
   readonly currency: string | undefined
   readonly from: string | undefined
   readonly to: string | undefined
@@ -17,7 +17,7 @@ interface Wanted {
 export interface ExchangeRates {
   /** A page of rates in the order of currency and day, and whether more follow. */
   readonly page: (
-    wanted: Wanted,
+    filter: RateFilter,
     after: Pick<Rate, "currency" | "day"> | undefined,
     limit: number
   ) => { readonly rates: ReadonlyArray<Rate>; readonly hasMore: boolean }
@@ -26,7 +26,7 @@ export interface ExchangeRates {
 const RateRow = Schema.Struct({ currency: Schema.String, day: Schema.String, rate_text: Schema.String })
 const rateRows = "select currency, day::varchar as day, rate_text from exchange_rate.rate order by currency, day"
 
-const isBehind = (rate: Rate, after: Pick<Rate, "currency" | "day">) =>
+const isAfter = (rate: Rate, after: Pick<Rate, "currency" | "day">) =>
   rate.currency > after.currency || (rate.currency === after.currency && rate.day > after.day)
 
 export const loadExchangeRates = Effect.fn("ExchangeRates.load")(function* (db: DuckDb["Service"]) {
@@ -43,7 +43,7 @@ export const loadExchangeRates = Effect.fn("ExchangeRates.load")(function* (db: 
         (currency === undefined || rate.currency === currency) &&
         rate.day >= from &&
         rate.day <= to &&
-        (after === undefined || isBehind(rate, after))
+        (after === undefined || isAfter(rate, after))
     )
     return { rates: rest.slice(0, limit), hasMore: rest.length > limit }
   }

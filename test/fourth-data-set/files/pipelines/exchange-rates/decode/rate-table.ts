@@ -16,7 +16,7 @@ export class TableUnreadable extends Schema.TaggedError<TableUnreadable>()("Tabl
 export interface RateTable {
   readonly currencies: ReadonlyArray<string>
   readonly lines: ReadonlyArray<{
-    /** Counted from 1 after the header. */
+    /** From 1, after the header. */
     readonly row: number
     readonly day: string
     /** One cell for each currency. */
@@ -24,14 +24,14 @@ export interface RateTable {
   }>
 }
 
-/** Throws `TableUnreadable`. */
-export const rateTableIn = (url: string, text: string): RateTable => {
+/** Parses the table. Throws `TableUnreadable`. */
+export const parseRateTable = (url: string, text: string): RateTable => {
   const unreadable = (problem: string) => new TableUnreadable({ url, problem })
   const [header = "", ...rows] = text.trimEnd().split(/\r?\n/)
   const [date, ...currencies] = header.split(",")
   if (date !== "Date" || currencies.length === 0) throw unreadable("does not begin with Date and currencies")
   const strange = currencies.find((currency) => !/^[A-Z]{3}$/.test(currency))
-  if (strange !== undefined) throw unreadable(`has a column ${strange}, which is no currency`)
+  if (strange !== undefined) throw unreadable(`has a column ${strange}, which is not a currency`)
   if (rows.length === 0) throw unreadable("has no day")
   const lines = rows.map((line, at) => {
     const [day = "", ...cells] = line.split(",")

@@ -1,4 +1,4 @@
-/** Rates of the table's cells. A line is stated, rejected, or silent: it has no rate at all. */
+/** Converts the cells of the table to rates. A line has rates, is rejected, or is silent: it has no rate at all. */
 import { isDay, numberToken } from "@larder/schemas"
 import type { RateTable } from "../decode/rate-table.ts"
 
@@ -14,11 +14,11 @@ export interface Rate {
 
 const absent = "N/A"
 
-/** What is wrong with a line; undefined if nothing is. */
-const faultOf = ({ currencies }: RateTable, { cells, day }: RateTable["lines"][number]): string | undefined => {
-  if (!isDay(day)) return `Date is no day: ${day}`
+/** Returns what is wrong with a line; undefined if nothing is. */
+const findFault = ({ currencies }: RateTable, { cells, day }: RateTable["lines"][number]): string | undefined => {
+  if (!isDay(day)) return `Date is not a day: ${day}`
   const at = cells.findIndex((cell) => cell !== absent && numberToken(cell) === undefined)
-  return at === -1 ? undefined : `${currencies[at]} is no number: ${cells[at]}`
+  return at === -1 ? undefined : `${currencies[at]} is not a number: ${cells[at]}`
 }
 
 export const normalise = (table: RateTable) => {
@@ -27,7 +27,7 @@ export const normalise = (table: RateTable) => {
   let silent = 0
   for (const line of table.lines) {
     const { cells, day, row } = line
-    const fault = faultOf(table, line)
+    const fault = findFault(table, line)
     if (fault !== undefined) {
       rejects.push({ position: row, reason: fault, payload: [day, ...cells].join(",") })
       continue

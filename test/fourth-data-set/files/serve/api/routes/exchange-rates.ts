@@ -7,10 +7,10 @@ export const exchangeRateRoutes: ReadonlyArray<Route> = [
   route(getExchangeRates, {
     read: ({ after, cursorAt, values }, { model: { loaded } }) =>
       Effect.sync(() => {
-        const { limit, ...wanted } = values
+        const { limit, ...filter } = values
         const [currency, day] = after ?? []
         const last = currency == null || day == null ? undefined : { currency, day }
-        const found = loaded["exchange-rates"]?.page(wanted, last, limit)
+        const found = loaded["exchange-rates"]?.page(filter, last, limit)
         const end = found?.hasMore ? found.rates.at(-1) : undefined
         const next = end === undefined ? null : cursorAt([end.currency, end.day])
         const records = found?.rates.map(({ json }) => json) ?? []
