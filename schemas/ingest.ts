@@ -206,7 +206,7 @@ export const UnknownField = Schema.Struct({
 }).annotate({
   identifier: "ingest.unknown_field",
   description:
-    "Fields of payloads that are in no mapping, such as newly added ones. They are not errors, but should be checked."
+    "Unmapped fields of payloads, such as newly added ones. They are not errors, but should be checked."
 })
 
 export const StoreReadRow = Schema.Struct({

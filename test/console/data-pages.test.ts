@@ -208,12 +208,12 @@ layer(layerSamplesWithRejects, { excludeTestServices: true })("over samples with
         assert.include(page, "as a whole")
       })
     )
-    it.effect("shows fields that no mapping knows above all feeds, and on the state page", () =>
+    it.effect("shows unmapped fields above all feeds, and on the state page", () =>
       Effect.gen(function* () {
         const page = yield* readBody("/data/feeds")
         assert.include(page, "settlement_price")
         assert.isBelow(page.indexOf("settlement_price"), page.indexOf("Feeds and how far they have been read"))
-        assert.include(yield* readBody("/data"), "Upstream has a field that no mapping knows")
+        assert.include(yield* readBody("/data"), "Upstream has an unmapped field")
       })
     )
     it.effect("states how many checks passed, and shows the checks of each pipeline with their run", () =>

@@ -47,4 +47,4 @@ export const listAlerts = (
 
 /** Not a warning: an unknown field stays listed, and many are useless to Larder. */
 export const unknownFieldsText = (fields: ReadonlyArray<unknown>): Html =>
-  html`Upstream has ${fields.length === 1 ? "a field" : "fields"} that no mapping knows. <a href="/data/feeds">See the feeds</a>`
+  html`Upstream has ${fields.length === 1 ? "an unmapped field" : "unmapped fields"}. <a href="/data/feeds">See the feeds</a>`

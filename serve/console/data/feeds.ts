@@ -1,4 +1,4 @@
-/** How far each feed has been read, its rows and rejects, and fields that no mapping knows. */
+/** How far each feed has been read, its rows, rejects and unmapped fields. */
 import type { Frequency, UnknownField } from "@larder/schemas"
 import { Effect } from "effect"
 import { searchForm } from "../web/form.ts"
@@ -31,7 +31,7 @@ const cursorText = (text: string, frequency: Frequency | undefined) => {
 
 const unknownSection = (fields: ReadonlyArray<typeof UnknownField.Type>): Html =>
   section(
-    "Fields that no mapping knows",
+    "Unmapped fields",
     stackedTable("Fields that upstream added", fields, [
       ["Field", ({ field }) => nameCode(field)],
       ["Feed", ({ feed }) => nameCode(feed)],
