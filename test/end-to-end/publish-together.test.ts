@@ -49,7 +49,7 @@ describe("publishers at the same time", () => {
       yield* publishRows(layout, { deliveries: makeItems("fig", 1) })
       const holder = yield* otherProcess({ do: "hold", file: layout.lockOf("example") })
       assert.strictEqual(yield* holder.nextLine, "held")
-      const { run } = yield* publishRows(layout, { deliveries: makeItems("wine", 1) }, { of: exampleIn("cellar") })
+      const { run } = yield* publishRows(layout, { deliveries: makeItems("wine", 1) }, { target: exampleIn("cellar") })
       assert.strictEqual(run.generation, "larder-000002")
     })
   )
@@ -162,7 +162,7 @@ describe("a full disk", () => {
       "what is live is copied",
       belowCurrentSize,
       makeItems("pear", 5),
-      /Publishing failed while copying what is live: EFBIG.*The disk is full: a publication needs space for a second copy of its data set\. Nothing was published; the live data stays\./
+      /Publishing failed while copying the live database: EFBIG.*The disk is full: a publication needs space for a second copy of its data set\. Nothing was published; the live data stays\./
     ],
     [
       "the staged rows are merged",

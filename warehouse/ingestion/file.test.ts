@@ -136,7 +136,7 @@ describe("ingestion.duckdb", () => {
       yield* Effect.flip(queryWarehouse(layout, "from ingest.foreign"))
     })
   )
-  itLive("forgets a generation whose manifest is gone, and the next run reads its payloads again", () =>
+  itLive("drops the records of a generation whose manifest was removed, and the next run reads its payloads again", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const fs = yield* FileSystem.FileSystem

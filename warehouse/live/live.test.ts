@@ -71,7 +71,7 @@ describe("the live data", () => {
       const layout = yield* oneDay
       const live = yield* watchExample(layout)
       const db = live.current().dataSet("example")
-      yield* publishRows(layout, { prices: [{ item: "wine", price: "9" }] }, { of: exampleIn("cellar") })
+      yield* publishRows(layout, { prices: [{ item: "wine", price: "9" }] }, { target: exampleIn("cellar") })
       yield* waitUntil(() => live.current().id === "larder-000002")
       assert.strictEqual(live.current().dataSet("example"), db)
     })

@@ -80,13 +80,13 @@ describe("a new generation that cannot be served", () => {
       const layout = yield* oneDay
       const live = yield* watchExample(layout)
       const newer = { ...example, dataSet: { ...example.dataSet, version: example.dataSet.version + 1 } }
-      yield* publishRows(layout, rowsOfDay(2), { of: newer })
+      yield* publishRows(layout, rowsOfDay(2), { target: newer })
       yield* waitUntil(() => live.fault() !== undefined)
       assert.strictEqual(live.fault(), "example of larder-000002 cannot be served")
       assert.strictEqual(yield* readExample(live, countDays), 1)
       assert.match(
         messageOf(yield* Effect.flip(watchExample(layout))),
-        /example was published with tables of version 2, and this version of Larder knows up to 1\. Update Larder on this machine, servers first\.$/
+        /example was published with tables of version 2, and this version of Larder supports versions up to 1\. Update Larder on this machine, servers first\.$/
       )
     })
   )

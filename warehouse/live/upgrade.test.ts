@@ -25,7 +25,7 @@ const before = copyPerTest(
   Effect.tap(aLayout, (layout) =>
     Effect.andThen(
       publishRows(layout, { prices: [apples], deliveries: [{ item: "apple" }] }),
-      publishRows(layout, { prices: [{ item: "wine" }] }, { of: cellar })
+      publishRows(layout, { prices: [{ item: "wine" }] }, { target: cellar })
     )
   )
 )
@@ -97,7 +97,7 @@ describe("an upgrade with an added column, under a running server", () => {
       assert.deepStrictEqual(yield* stock.rows("select item, quantity from example.stock"), [
         { item: "apple", quantity: 1 }
       ])
-      yield* publishRows(layout, { prices: [{ ...pears, colour: "green" }] }, { of: withColour })
+      yield* publishRows(layout, { prices: [{ ...pears, colour: "green" }] }, { target: withColour })
       yield* waitUntil(() => server.swaps() === 1 && old.fault() !== undefined)
       assert.deepStrictEqual(yield* prices, [
         { item: "apple", price: "1.2500", colour: null, row: 0 },
@@ -149,7 +149,7 @@ describe("an upgrade that cannot be read by name, under a running server", () =>
         assert.include(message, difference)
         assert.include(message, "larder-ingest rebuild example")
         const again = yield* aLayout
-        yield* publishRows(again, { prices: [apples, pears] }, { of: newer(dataSet) })
+        yield* publishRows(again, { prices: [apples, pears] }, { target: newer(dataSet) })
         const since = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets.example
         yield* rebuildFrom({ layout, dataSet, from: again, since })
         yield* waitUntil(() => server.swaps() === 1 && old.fault() !== undefined)
@@ -200,11 +200,11 @@ describe("a start on a data set that cannot be served", () => {
   itLive("fails if nothing else can be served, with the data set's own message", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishRows(layout, { prices: [apples] }, { of: newer(withColumn(example.dataSet, "price", "colour")) })
+      yield* publishRows(layout, { prices: [apples] }, { target: newer(withColumn(example.dataSet, "price", "colour")) })
       const error = yield* Effect.flip(serve(layout))
       assert.strictEqual(
         error instanceof Error && error.message,
-        "example was published with tables of version 2, and this version of Larder knows up to 1. Update Larder on this machine, servers first."
+        "example was published with tables of version 2, and this version of Larder supports versions up to 1. Update Larder on this machine, servers first."
       )
     })
   )

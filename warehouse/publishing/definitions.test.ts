@@ -39,12 +39,12 @@ const withColour = withPrice(
 )
 
 describe("a version with an additional column", () => {
-  itLive("adds the column with its next publication if it is the last one and nullable", () =>
+  itLive("adds the column with its next publication if it is nullable and comes last", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const rows = yield* readLive(layout, example.dataSet, [], (db) => db.rows("select item from example.price"))
       assert.deepStrictEqual(rows, [{ item: "apple" }])
-      const { run } = yield* publishRows(layout, { prices: [{ ...pears, colour: "green" }] }, { of: withColour })
+      const { run } = yield* publishRows(layout, { prices: [{ ...pears, colour: "green" }] }, { target: withColour })
       assert.deepInclude(run, { outcome: "published", rows_loaded: 1 })
       assert.deepStrictEqual(
         yield* queryWarehouse(layout, "select item, price, colour from example.price order by item"),
@@ -54,9 +54,9 @@ describe("a version with an additional column", () => {
         ]
       )
       yield* requirePublishable(layout, withColour.dataSet)
-      const again = yield* publishRows(layout, { prices: [{ ...pears, colour: "green" }] }, { of: withColour })
+      const again = yield* publishRows(layout, { prices: [{ ...pears, colour: "green" }] }, { target: withColour })
       assert.strictEqual(again.run.outcome, "unchanged")
-      const red = yield* publishRows(layout, { prices: [{ ...apples, colour: "red" }] }, { of: withColour })
+      const red = yield* publishRows(layout, { prices: [{ ...apples, colour: "red" }] }, { target: withColour })
       assert.strictEqual(red.run.rows_loaded, 1)
     })
   )

@@ -83,7 +83,7 @@ describe("rollback", () => {
       yield* goBack(layout, { to: 3 })
       assert.deepStrictEqual(yield* queryItems(layout), ["day 1", "day 2", "day 3"])
       assert.deepStrictEqual(yield* listKept(layout), ["1", "2", "3*"])
-      yield* goBack(layout, { to: 4 }) // itself a rollback: its data
+      yield* goBack(layout, { to: 4 }) // generation 4 is the rollback to 1
       assert.deepStrictEqual(yield* queryItems(layout), ["day 1"])
     })
   )
@@ -122,8 +122,8 @@ describe("rollback", () => {
   itLive("rolls back only one data set if requested", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
-      yield* publishRows(layout, { prices: [{ item: "wine", price: "9" }] }, { of: cellar })
-      yield* publishRows(layout, { prices: [{ item: "wine", price: "11" }] }, { of: cellar })
+      yield* publishRows(layout, { prices: [{ item: "wine", price: "9" }] }, { target: cellar })
+      yield* publishRows(layout, { prices: [{ item: "wine", price: "11" }] }, { target: cellar })
       const done = yield* goBack(layout, { only: "example" })
       assert.deepStrictEqual(done, { generation: "larder-000006", data_sets: { example: "larder-000002" } })
       const price = queryWarehouse(layout, "select price from cellar.price")
@@ -138,10 +138,10 @@ describe("rollback", () => {
       assert.deepStrictEqual(yield* price, [{ price: "11.0000" }])
     })
   )
-  itLive("does not wait, for one data set, for a program that publishes another", () =>
+  itLive("of one data set does not wait for a program that publishes another", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
-      yield* publishRows(layout, { prices: [{ item: "wine", price: "9" }] }, { of: cellar })
+      yield* publishRows(layout, { prices: [{ item: "wine", price: "9" }] }, { target: cellar })
       const done = yield* withLock(layout.lockOf("cellar"), goBack(layout, { only: "example" }))
       assert.deepStrictEqual(done.data_sets, { example: "larder-000002" })
     })
@@ -152,9 +152,9 @@ describe("rollback", () => {
       const fs = yield* FileSystem.FileSystem
       const build = (_: unknown, folder: string) =>
         Effect.andThen(fs.makeDirectory(folder), fs.writeFileString(`${folder}/corks`, "all whole"))
-      const of = { ...cellar, dataSet: { ...cellar.dataSet, files: { build } } }
-      yield* publishRows(layout, { prices: [{ item: "wine", price: "9" }] }, { of })
-      yield* publishRows(layout, { prices: [{ item: "wine", price: "11" }] }, { of: cellar })
+      const target = { ...cellar, dataSet: { ...cellar.dataSet, files: { build } } }
+      yield* publishRows(layout, { prices: [{ item: "wine", price: "9" }] }, { target })
+      yield* publishRows(layout, { prices: [{ item: "wine", price: "11" }] }, { target: cellar })
       const before = Option.getOrThrow(yield* readManifest(layout.depot, 4)).data_sets.cellar?.parts ?? []
       const corks = before.find(({ name }) => name === "corks")?.sha256 ?? ""
       yield* fs.chmod(layout.objectFile(corks), 0o644)
@@ -164,7 +164,7 @@ describe("rollback", () => {
     })
   )
   itLive(
-    "uses no temporary folder outside staging, which would not be removed, and neither does a failed run's record",
+    "writes temporary files only to the staging folder, as does the record of a failed run",
     () =>
       Effect.gen(function* () {
         const layout = yield* threeDays
@@ -226,7 +226,7 @@ describe("publishing after a rollback", () => {
       assert.deepStrictEqual((yield* goBack(layout)).data_sets, { example: "larder-000002" })
     })
   )
-  itLive("reads again what the rolled-back runs had read", () =>
+  itLive("loads the rows of the rolled-back runs again", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       const again = yield* publishDay(layout, 3)
@@ -240,12 +240,12 @@ describe("publishing after a rollback", () => {
 })
 
 describe("a data set that was rolled back to before its first run", () => {
-  itLive("is found again by the next run, even if it was rolled back like this before", () =>
+  itLive("is loaded again by the next run, even if this happened before", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       const wine = { prices: [{ item: "wine", price: "9" }] }
       for (const run_id of ["first", "second"]) {
-        const { run } = yield* publishRows(layout, wine, { of: cellar, run: { run_id } })
+        const { run } = yield* publishRows(layout, wine, { target: cellar, run: { run_id } })
         assert.deepInclude(run, { outcome: "published", rows_loaded: 1 })
         yield* goBack(layout, { only: "cellar" })
       }
@@ -259,13 +259,13 @@ describe("a data set that was rolled back to before its first run", () => {
           { run_id: "second", rolled_back_by: "larder-000007" }
         ]
       )
-      assert.strictEqual((yield* publishRows(layout, wine, { of: cellar })).run.rows_loaded, 1)
+      assert.strictEqual((yield* publishRows(layout, wine, { target: cellar })).run.rows_loaded, 1)
     })
   )
   itLive("does not count as one of its kept states", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
-      const publishWine = (price: string) => publishRows(layout, { prices: [{ item: "wine", price }] }, { of: cellar })
+      const publishWine = (price: string) => publishRows(layout, { prices: [{ item: "wine", price }] }, { target: cellar })
       yield* publishWine("1")
       yield* goBack(layout, { only: "cellar" })
       for (const price of ["2", "3", "4", "5"]) yield* publishWine(price)
@@ -280,7 +280,7 @@ describe("retention", () => {
     Effect.gen(function* () {
       const layout = yield* threeDays
       for (const price of ["1", "2", "3", "4", "5", "6"]) {
-        yield* publishRows(layout, { prices: [{ item: "wine", price }] }, { of: cellar })
+        yield* publishRows(layout, { prices: [{ item: "wine", price }] }, { target: cellar })
       }
       assert.deepStrictEqual(yield* listKept(layout), ["1", "2", "3*", "5", "6", "7", "8", "9*"])
       yield* goBack(layout, { to: 1, only: "example" })

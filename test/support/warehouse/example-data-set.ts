@@ -132,25 +132,25 @@ export const aRun = (run: Partial<RunRecord> = {}): RunRecord => ({
   ...run
 })
 
-const fill = (of: ExampleDataSet, run_id: string, found: Found) =>
+const fill = (target: ExampleDataSet, run_id: string, found: Found) =>
   Effect.fnUntraced(function* (staging: Staging) {
     const { deliveries = [], prices = [], rejects = [], shelves = [] } = found
     yield* staging.add(
-      of.shelf,
+      target.shelf,
       shelves.map((shelf, index) => ({ shelf, position: index + 1 }))
     )
     yield* staging.add(
-      of.price,
+      target.price,
       prices.map((price) => ({ price: "1.5", seen_on: "2026-01-05", run_id, ...price }))
     )
     yield* staging.add(
-      of.delivery,
+      target.delivery,
       deliveries.map((delivery) => ({ delivered_on: "2026-01-05", quantity: 1, note: null, run_id, ...delivery }))
     )
     yield* staging.add(
       rejectTable,
       rejects.map((reason, index) => ({
-        pipeline: of.dataSet.schema,
+        pipeline: target.dataSet.schema,
         feed: "shop",
         run_id,
         raw_sha256: "ab",
@@ -167,7 +167,7 @@ export const publishStaged = (layout: Layout, dataSet: DataSet, staged: Staged, 
   publish({ layout, dataSet, staged, run, leftOut: [], silentRows: 0, checks: noChecks, dryRun: false })
 
 interface Publishing {
-  readonly of?: ExampleDataSet
+  readonly target?: ExampleDataSet
   readonly checks?: ReadonlyArray<Check>
   readonly dryRun?: boolean
   readonly acceptShrinkage?: boolean
@@ -177,13 +177,13 @@ interface Publishing {
 const stageAndPublish = Effect.fnUntraced(function* (
   layout: Layout,
   found: Found,
-  { acceptShrinkage, checks = noChecks, dryRun = false, of = example }: Publishing,
+  { acceptShrinkage, checks = noChecks, dryRun = false, target = example }: Publishing,
   run: RunRecord
 ) {
-  const { filled, staged } = yield* stage(layout, run, of.dataSet, fill(of, run.run_id, found))
+  const { filled, staged } = yield* stage(layout, run, target.dataSet, fill(target, run.run_id, found))
   return yield* publish({
     layout,
-    dataSet: of.dataSet,
+    dataSet: target.dataSet,
     staged,
     run: { ...run, rows_read: filled, rows_rejected: found.rejects?.length ?? 0 },
     leftOut: [],
@@ -196,7 +196,7 @@ const stageAndPublish = Effect.fnUntraced(function* (
 
 /** A whole run: stages and publishes the rows. Repeats this if another run has published meanwhile. */
 export const publishRows = (layout: Layout, found: Found, options: Publishing = {}) => {
-  const run = aRun({ pipeline: (options.of ?? example).dataSet.schema, ...options.run })
+  const run = aRun({ pipeline: (options.target ?? example).dataSet.schema, ...options.run })
   return Effect.retry(stageAndPublish(layout, found, options, run), {
     while: (error) => error instanceof PublishedMeanwhile
   })

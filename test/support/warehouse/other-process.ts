@@ -54,7 +54,7 @@ const program = Effect.fnUntraced(function* (
     case "publish": {
       const { found, home, run_id, schema } = command
       const { run } = yield* publishRows(yield* layoutOf(home), found, {
-        ...(schema === undefined ? {} : { of: exampleIn(schema) }),
+        ...(schema === undefined ? {} : { target: exampleIn(schema) }),
         ...(run_id === undefined ? {} : { run: { run_id } })
       })
       yield* print(String(run.generation))
