@@ -11,7 +11,10 @@ import type { Actors, Place } from "./actors.ts"
 import type { Chance } from "./chance.ts"
 
 /** Through the server that holds the ledger, or directly in the database that servers share. */
-const openAdministration = ({ environment, home }: Place): Effect.Effect<Administration["Service"], unknown, Scope.Scope> => {
+const openAdministration = ({
+  environment,
+  home
+}: Place): Effect.Effect<Administration["Service"], unknown, Scope.Scope> => {
   const { LARDER_LEDGER_URL: url } = environment
   if (url !== undefined) return Effect.map(connect(Redacted.make(url)), administerPostgres)
   return Effect.flatMap(runningServer(path.join(home, "ledger")), (server) =>

@@ -168,7 +168,7 @@ describe("a full disk", () => {
       "the staged rows are merged",
       (size: number) => size * 1.5,
       makeLongItems(8_000),
-      /Publishing failed while (merging the staged rows|checking|writing it): .*File too large.*The disk is full: .*the live data stays\./
+      /Publishing failed while (merging the staged rows|writing the new database): .*File too large.*The disk is full: .*the live data stays\./
     ]
   ] as const) {
     itLive(`leaves the old generation live when ${when}`, () =>

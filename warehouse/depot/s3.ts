@@ -82,8 +82,7 @@ export const s3Depot = Effect.fnUntraced(function* (settings: Bucket) {
   const fail = (response: DepotResponse) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(toRequestFailed(response, { bucket, region, now })))
   const requireOk = (response: DepotResponse) => (isOk(response.status) ? Effect.succeed(response) : fail(response))
-  const mapError = (operation: string) =>
-    Effect.mapError(toDepotError(`${operation} in ${locationWithEndpoint}`))
+  const mapError = (operation: string) => Effect.mapError(toDepotError(`${operation} in ${locationWithEndpoint}`))
 
   const get = (name: string) =>
     Effect.flatMap(fetchText(signRequest("GET", urlOf(name))), (response) =>

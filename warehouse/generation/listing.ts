@@ -51,6 +51,7 @@ export const listGenerations = Effect.fnUntraced(function* ({ depot }: { readonl
   }
   const newest = manifests.at(-1)
   const objects = newest === undefined ? new Map<string, number>() : yield* listObjectTimes(depot)
-  const generations = newest === undefined ? [] : manifests.map((manifest) => describeGeneration(manifest, newest, objects))
+  const generations =
+    newest === undefined ? [] : manifests.map((manifest) => describeGeneration(manifest, newest, objects))
   return { generations, unusable }
 })

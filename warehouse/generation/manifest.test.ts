@@ -99,7 +99,8 @@ describe("a generation", () => {
       const { depot } = yield* aLayout
       const manifests = yield* Effect.forEach(
         Array.from({ length: 30 }, () => randomUUID()),
-        (run_id) => makeGeneration(depot, () => Effect.succeed({ ...emptyChange, event: { ...emptyChange.event, run_id } })),
+        (run_id) =>
+          makeGeneration(depot, () => Effect.succeed({ ...emptyChange, event: { ...emptyChange.event, run_id } })),
         { concurrency: "unbounded" }
       )
       assert.deepStrictEqual(

@@ -200,7 +200,11 @@ describe("a start on a data set that cannot be served", () => {
   itLive("fails if nothing else can be served, with the data set's own message", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishRows(layout, { prices: [apples] }, { target: newer(withColumn(example.dataSet, "price", "colour")) })
+      yield* publishRows(
+        layout,
+        { prices: [apples] },
+        { target: newer(withColumn(example.dataSet, "price", "colour")) }
+      )
       const error = yield* Effect.flip(serve(layout))
       assert.strictEqual(
         error instanceof Error && error.message,

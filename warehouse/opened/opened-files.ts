@@ -14,7 +14,7 @@ import type { Layout } from "../generation/layout.ts"
 import { type waitLimits, withLock } from "../generation/lock.ts"
 import { type DataSetEntry, isLoaded, type Manifest, newestManifest } from "../generation/manifest.ts"
 import { verifyDataSet } from "../generation/parts.ts"
-import { isUpTo, refreshIngestion } from "../ingestion/file.ts"
+import { hasRecordsUpTo, refreshIngestion } from "../ingestion/file.ts"
 import { ingestVersion } from "../tables/ingest-tables.ts"
 import { findNewer } from "../tables/versions.ts"
 import { isCatalogueOf, isCatalogueOfAnyVersion, refreshCatalogue } from "./catalogue.ts"
@@ -54,7 +54,7 @@ const isShown = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest)
     const shown = await inodeOf(layout.dataSetFile(pipeline))
     return shown === (database && (await inodeOf(layout.objectFile(database.sha256))))
   }
-  if (!isKeptByNewerVersion(layout, manifest) && !(yield* isUpTo(layout, number))) return false
+  if (!isKeptByNewerVersion(layout, manifest) && !(yield* hasRecordsUpTo(layout, number))) return false
   const isCatalogue = findNewer(manifest).length > 0 ? isCatalogueOfAnyVersion : isCatalogueOf
   if (!(yield* isCatalogue(layout, data_sets))) return false
   const shown = yield* attempt(layout.dir, () => Promise.all(Object.entries(data_sets).map(isPartShown)))

@@ -111,7 +111,10 @@ describe("a data set that is pulled alone", () => {
       const stranger = yield* layoutOf(laptop.home, folderDepot(other))
       assert.include(yield* messageOf(pullAlone(stranger, "example")), "is newer than larder-000001, the newest there")
       yield* publishIn(other, { prices: [apples] })
-      assert.include(yield* messageOf(pullAlone(stranger, "example")), "larder-000002 of this machine is a different one")
+      assert.include(
+        yield* messageOf(pullAlone(stranger, "example")),
+        "larder-000002 of this machine is a different one"
+      )
       assert.include(yield* messageOf(pull(stranger)), "larder-000002 of this machine is a different one")
       const emptied = yield* layoutOf(laptop.home, folderDepot(yield* aFolder))
       assert.include(

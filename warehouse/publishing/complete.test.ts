@@ -286,7 +286,8 @@ describe("derived tables", () => {
       )
     })
   )
-  const twoVersions = "[{'fdc_id': 405, 'published_on': date '2019-04-01'}, {'fdc_id': 404, 'published_on': date '2018-04-01'}]"
+  const twoVersions =
+    "[{'fdc_id': 405, 'published_on': date '2019-04-01'}, {'fdc_id': 404, 'published_on': date '2018-04-01'}]"
   stageIn(
     0,
     { fdc_id: 407, set: { gtin_14: "null", earlier_versions: twoVersions } },

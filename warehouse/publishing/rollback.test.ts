@@ -163,18 +163,16 @@ describe("rollback", () => {
       assert.deepStrictEqual(yield* queryWarehouse(layout, "select price from cellar.price"), [{ price: "9.0000" }])
     })
   )
-  itLive(
-    "writes temporary files only to the staging folder, as does the record of a failed run",
-    () =>
-      Effect.gen(function* () {
-        const layout = yield* threeDays
-        vi.stubEnv("TMPDIR", "/not/there")
-        yield* Effect.ensuring(
-          Effect.andThen(goBack(layout), recordFailedRun(layout, aFailure)),
-          Effect.sync(() => vi.unstubAllEnvs())
-        )
-        assert.deepStrictEqual(yield* listFiles(layout.staging), [])
-      })
+  itLive("writes temporary files only to the staging folder, as does the record of a failed run", () =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      vi.stubEnv("TMPDIR", "/not/there")
+      yield* Effect.ensuring(
+        Effect.andThen(goBack(layout), recordFailedRun(layout, aFailure)),
+        Effect.sync(() => vi.unstubAllEnvs())
+      )
+      assert.deepStrictEqual(yield* listFiles(layout.staging), [])
+    })
   )
   itLive("changes nothing for an unknown generation or data set, or for one that is already live", () =>
     Effect.gen(function* () {
@@ -265,7 +263,8 @@ describe("a data set that was rolled back to before its first run", () => {
   itLive("does not count as one of its kept states", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
-      const publishWine = (price: string) => publishRows(layout, { prices: [{ item: "wine", price }] }, { target: cellar })
+      const publishWine = (price: string) =>
+        publishRows(layout, { prices: [{ item: "wine", price }] }, { target: cellar })
       yield* publishWine("1")
       yield* goBack(layout, { only: "cellar" })
       for (const price of ["2", "3", "4", "5"]) yield* publishWine(price)
