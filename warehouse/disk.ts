@@ -52,7 +52,7 @@ export class FileOperationFailed extends Schema.TaggedError<FileOperationFailed>
   }
 }
 
-/** For operations on a file that fail with this problem and consequence. */
+/** Runs an operation on a file. Its error has this problem and consequence. */
 export const fileOperation =
   (problem: string, consequence: string) =>
   <A>(file: string, run: () => Promise<A>) =>
@@ -68,7 +68,7 @@ export const writeAtomically = Effect.fnUntraced(function* <E, R>(
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  // A killed process leaves this file behind. The catalogue's is removed when the next generation is shown.
+  // A killed process leaves this file behind. Next to the catalogue, the next update removes it.
   const temporaryFile = `${file}.${randomUUID()}.building`
   const removeTemporaryFiles = Effect.forEach(
     ["", ".wal", ".tmp"],

@@ -50,9 +50,9 @@ describe("parameters", () => {
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       const text = `it's "quoted"; drop table x --`
-      yield* db.run(`create table ${identifier('odd "name"')} as select ${literal(text)} as said`)
-      assert.deepStrictEqual(yield* db.rows(`from ${identifier('odd "name"')} where said = $said`, { said: text }), [
-        { said: text }
+      yield* db.run(`create table ${identifier('odd "name"')} as select ${literal(text)} as label`)
+      assert.deepStrictEqual(yield* db.rows(`from ${identifier('odd "name"')} where label = $label`, { label: text }), [
+        { label: text }
       ])
     })
   )
@@ -103,7 +103,7 @@ describe("run", () => {
 
 describe("append", () => {
   const table = `create schema s; create table s.t (
-    whole bigint, small integer, fraction double, price decimal(18, 6), said varchar, day date, moment timestamp,
+    whole bigint, small integer, fraction double, price decimal(18, 6), label varchar, day date, moment timestamp,
     flag boolean, data json)`
   const good: ReadonlyArray<Cell> = [
     9007199254740991,
@@ -122,7 +122,7 @@ describe("append", () => {
     small: "-5",
     fraction: 0.5,
     price: "1.614000",
-    said: "a\u0000ü€😀",
+    label: "a\u0000ü€😀",
     day: "2026-02-28",
     moment: "2026-02-28 23:59:59.123",
     flag: true,
@@ -151,8 +151,8 @@ describe("append", () => {
       withCell(1, 3.7),
       /column 2 accepts whole numbers, but 3.7 is not one/
     ],
-    ["a cell too few", good.slice(0, -1), /before all columns/],
-    ["a cell too many", [...good, 1], /Too many/]
+    ["a missing cell", good.slice(0, -1), /before all columns/],
+    ["an additional cell", [...good, 1], /Too many/]
   ] as const) {
     itLive(`appends nothing of a batch with ${fault}, and appends the next batch`, () =>
       Effect.gen(function* () {
@@ -255,7 +255,7 @@ describe("a read-only database", () => {
 })
 
 describe("a database file", () => {
-  itLive("is in use while a process has it open, and free as soon as that closes it or is killed", () =>
+  itLive("is in use while a process has it open, and free as soon as the process closes it or is killed", () =>
     Effect.gen(function* () {
       const file = yield* aFile()
       yield* Effect.scoped(

@@ -89,11 +89,11 @@ export const openError = (file: string) => (error: DuckDbError) => {
   return damaged.test(String(error.cause)) ? new NotADatabase({ file, cause: error.cause }) : error
 }
 
-/** DuckDB's default is 80 % of the memory for each database. Two are open during a swap, and a run may be active. */
 const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
 /** In bytes. More does not help: larger work is done in parts, or goes through a temporary file. */
 const maxMemory = 2 * 2 ** 30
-const ownSettings = {
+const baseSettings = {
+  // DuckDB's default is 80 % of the memory. Two databases are open while a server loads a generation.
   memory_limit: `${Math.floor(Math.min(memory * 0.4, maxMemory) / 2 ** 20)}MiB`,
   autoload_known_extensions: "false", // by default a query can make the process download an extension
   autoinstall_known_extensions: "false"
@@ -103,7 +103,7 @@ const readSettings = { dynamic_or_filter_threshold: "1000" } // otherwise a list
 
 const open = (file: string, settings: Record<string, string>): Effect.Effect<DuckDBInstance, OpenError, Scope.Scope> =>
   Effect.acquireRelease(
-    attempt(`open ${file}`, () => DuckDBInstance.create(file, { ...ownSettings, ...settings })),
+    attempt(`open ${file}`, () => DuckDBInstance.create(file, { ...baseSettings, ...settings })),
     (db) => Effect.sync(() => db.closeSync())
   ).pipe(Effect.mapError(openError(file)))
 
@@ -113,12 +113,12 @@ let locker: Promise<DuckDBConnection> | undefined
 /** Attaches a file, which locks it. The caller detaches it with the returned connection. */
 const attachToLocker = async (file: string, name: string) => {
   try {
-    locker ??= DuckDBInstance.create(":memory:", { ...ownSettings, threads: "1" }).then((db) => db.connect())
+    locker ??= DuckDBInstance.create(":memory:", { ...baseSettings, threads: "1" }).then((db) => db.connect())
     const conn = await locker
     await conn.run(`attach ${literal(file)} as ${identifier(name)}`)
     return conn
   } catch (error) {
-    if (!isInUse(error)) locker = undefined // the next call starts a new instance that does not know this file
+    if (!isInUse(error)) locker = undefined // the next call starts a new instance, which has not attached this file
     throw error
   }
 }
@@ -135,7 +135,7 @@ const create = (file: string) =>
       await conn.run(`detach ${identifier(part)}`)
       await link(part, file)
     } catch (error) {
-      if (!existsSync(file)) throw error // otherwise another process created it first, which is just as good
+      if (!existsSync(file)) throw error // otherwise another process created it first
     } finally {
       await rm(part, { force: true })
     }
@@ -250,7 +250,7 @@ const append = async (
 }
 
 export class DuckDb extends Context.Service<DuckDb, Database>()("larder/warehouse/DuckDb") {
-  /** A published generation: read-only, without files, network or settings. `file` is the real file, not a link. */
+  /** A published generation: read-only, without access to files, network or settings. `file` must not be a link. */
   static readonly readOnly = (file: string) =>
     Effect.flatMap(
       open(file, {

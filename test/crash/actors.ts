@@ -1,6 +1,7 @@
 /**
- * The accounts and keys that call, and their calls: a rich account with two keys and one that soon reaches its budget, and
- * a poor account whose two keys soon have spent everything. Prices and statuses of calls are those of the price list.
+ * The accounts and keys of the callers, and their calls. A rich account has two keys with a large budget, and one that soon
+ * reaches its budget. A poor account has two keys, which soon spend its balance. Prices and statuses of calls are those of
+ * the price list.
  */
 import { scopes } from "@larder/schemas"
 import { Effect } from "effect"
@@ -42,7 +43,7 @@ export interface Actors {
   readonly poor: string
   readonly draw: (chance: Chance) => Call
   /** Alternately adds 4 USD to the poor account, and raises the budget by 2 USD. */
-  readonly giveMore: () => Promise<void>
+  readonly replenish: () => Promise<void>
 }
 
 const manyCredits = 1_000_000_000
@@ -75,7 +76,7 @@ export const createActors = async ({ home }: Place): Promise<Actors> => {
       const key = oneOf([...rich, ...rich, ...rich, ...poor, careful, careful])
       return { key, ...oneOf([prices, prices, prices, prices, stores, stores, unknownStore, invalid]) }
     },
-    giveMore: async () => {
+    replenish: async () => {
       rounds++
       await administer(home, ({ creditAccount, editKey }) =>
         rounds % 2 === 0

@@ -1,6 +1,7 @@
 /**
- * Books money of the poor account, in and out, while calls are made and servers die. Each booking is repeated until the
- * ledger confirms it, and some are repeated afterwards: each must be in the ledger once. More may go out than the balance.
+ * Books payments, refunds and adjustments of the poor account while calls are made and servers are killed. Each booking is
+ * repeated until the ledger confirms it, and some are repeated afterwards: the ledger must contain each once. Bookings may
+ * make the balance negative.
  */
 import path from "node:path"
 import { findRunningServer } from "@larder/serve/cli"
@@ -10,7 +11,10 @@ import type { Actors, Place } from "./actors.ts"
 import type { Chance } from "./chance.ts"
 
 /** Through the server that holds the ledger, or directly in the database that servers share. */
-const reach = ({ environment, home }: Place): Effect.Effect<Administration["Service"], unknown, Scope.Scope> => {
+const openAdministration = ({
+  environment,
+  home
+}: Place): Effect.Effect<Administration["Service"], unknown, Scope.Scope> => {
   const { LARDER_LEDGER_URL: url } = environment
   if (url !== undefined) return Effect.map(connect(Redacted.make(url)), administerPostgres)
   return Effect.flatMap(findRunningServer(path.join(home, "ledger")), (server) =>
@@ -31,23 +35,23 @@ export const makeBookingActor = (place: Place, { poor }: Actors, { oneOf }: Chan
   /** Confirmed bookings, by reference. */
   const booked = new Map<string, Booking>()
   /** It is unknown whether the ledger contains this booking. */
-  let open: Booking | undefined
+  let unconfirmed: Booking | undefined
   let count = 0
   let isWorking = false
   let working: Promise<void> = Promise.resolve()
 
-  const next = (): Booking => {
+  const makeBooking = (): Booking => {
     const reference = `pay_${++count}`
     return { ...oneOf(movements), account_id: poor, reference, note: `money ${count}` }
   }
   const book = (administration: Administration["Service"]) =>
     Effect.gen(function* () {
-      open ??= next()
-      yield* administration.book(open)
-      booked.set(open.reference, open)
-      open = undefined
+      unconfirmed ??= makeBooking()
+      yield* administration.book(unconfirmed)
+      booked.set(unconfirmed.reference, unconfirmed)
+      unconfirmed = undefined
     })
-  const bookUntilUnreachable = Effect.flatMap(reach(place), (administration) =>
+  const bookUntilUnreachable = Effect.flatMap(openAdministration(place), (administration) =>
     Effect.whileLoop({
       while: () => isWorking,
       body: () => Effect.andThen(book(administration), Effect.sleep("5 millis")),
@@ -60,25 +64,25 @@ export const makeBookingActor = (place: Place, { poor }: Actors, { oneOf }: Chan
       isWorking = true
       working = Effect.runPromise(bookUntilUnreachable)
     },
-    /** Called when the server is gone, or to stop booking. */
+    /** Called when the server was killed, or to stop booking. */
     end: () => {
       isWorking = false
       return working
     },
     isConfirmed: (reference: string) => booked.has(reference),
-    /** Repeats the open booking and some confirmed ones. Returns wrong outcomes. */
+    /** Repeats the unconfirmed booking and some confirmed ones. Returns wrong outcomes. */
     repeat: (): Promise<ReadonlyArray<string>> =>
       Effect.gen(function* () {
-        const administration = yield* reach(place)
-        if (open !== undefined) yield* book(administration)
+        const administration = yield* openAdministration(place)
+        if (unconfirmed !== undefined) yield* book(administration)
         const before = [...booked.values()].slice(-10)
         const results = yield* Effect.forEach(before, (booking) => administration.book(booking))
         return before.flatMap(({ reference }, index) =>
           results[index]?.booked ? [`${reference} had been booked, and was booked again`] : []
         )
       }).pipe(Effect.scoped, Effect.runPromise),
-    /** Wrong, missing and duplicate bookings in the entries of all accounts. */
-    problems: (entries: ReadonlyArray<Entry>): ReadonlyArray<string> => {
+    /** Finds wrong, missing and duplicate bookings in the entries of all accounts. */
+    findProblems: (entries: ReadonlyArray<Entry>): ReadonlyArray<string> => {
       const found = entries.filter(({ key_id, request_id }) => key_id === null && request_id !== null)
       const missing = new Map(booked)
       const problems = found.flatMap((entry) => {

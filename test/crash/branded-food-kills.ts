@@ -61,12 +61,12 @@ beforeAll(async () => {
   if (code !== 0) throw new Error(stderr)
   const copy = copyHome(home)
   await load(copy, large())
-  undisturbed = await labels(copy)
+  undisturbed = await digestLabels(copy)
   removeFolder(copy)
 })
 afterAll(() => [home, releases].map(removeFolder))
 
-const labels = (home: string) => digestOf(home, "branded_food.food", "run_id", "fetched_at")
+const digestLabels = (home: string) => digestOf(home, "branded_food.food", "run_id", "fetched_at")
 const warehouse = (home: string) => path.join(home, "warehouse")
 const partsOf = (home: string) => newestManifest(home).data_sets["branded-foods"]?.parts ?? []
 const objectOf = (home: string, name: string) =>
@@ -102,11 +102,11 @@ const expectRecovered = async (copy: string) => {
   const { code, stderr } = await load(copy, large())
   expect(code, stderr).toBe(0)
   await expectComplete(copy, 3 + largeCount)
-  expect(await labels(copy)).toBe(undisturbed)
+  expect(await digestLabels(copy)).toBe(undisturbed)
   await expectTidy(copy, isPublished ? 3 : 2 + unrecorded)
 }
 
-const inSearch = (home: string) =>
+const countSearchFiles = (home: string) =>
   namesIn(path.join(home, "staging")).flatMap((run) => namesIn(path.join(home, "staging", run, "beside"))).length
 
 /** Moments of a run on a home that has one generation, in their order. */
@@ -115,7 +115,7 @@ const moments = {
   "it stages": appears((home) => listStaged(home).includes("release.duckdb")),
   "it begins to build": appears((home) => listStaged(home).includes("built.duckdb")),
   "it begins the folder of the search": appears((home) => listStaged(home).includes("beside")),
-  "that folder holds some files": appears((home) => inSearch(home) > 4),
+  "that folder holds some files": appears((home) => countSearchFiles(home) > 4),
   "its database is in the depot": objectsAppear(),
   "some of its sidecar files are in the depot": objectsAppear(4),
   "its manifest appears": appears((home) => hasManifest(home, 2)),
@@ -123,8 +123,8 @@ const moments = {
 } satisfies Readonly<Record<string, Moment>>
 type Name = keyof typeof moments
 export const everyMoment = Object.keys(moments) as ReadonlyArray<Name>
-/** The last moments: the run may have ended before one is detected. */
-const mayHaveEnded = everyMoment.slice(5)
+/** The run may have ended before one of these is detected. */
+const lastMoments = everyMoment.slice(5)
 
 /** Runs the large release and kills it at the moment. */
 const killRun = (home: string, moment: Moment, delay = 0) =>
@@ -147,7 +147,7 @@ export const testBrandedFoodKills = (names: ReadonlyArray<Name>, { rounds }: { r
 
     it.each(names)("leaves a complete generation when %s, and the next run completes", async (name) => {
       const { home: copy = "", seen = [], wasRunning } = copies[names.indexOf(name)] ?? {}
-      if (!mayHaveEnded.includes(name)) expect(wasRunning).toBe(true)
+      if (!lastMoments.includes(name)) expect(wasRunning).toBe(true)
       expect([3, 3 + largeCount]).toContain(seen[0]?.foods)
       await expectRecovered(copy)
     })
@@ -178,10 +178,10 @@ export const testBrandedFoodKills = (names: ReadonlyArray<Name>, { rounds }: { r
       Effect.flatMap((foods) => foods.search({ name: "food" }, undefined, 1000)),
       Effect.map(({ records }) => records.length),
       Effect.scoped,
-      Effect.provide([NodeServices.layer, Logger.layer([])]), // it warns about damage by the tests
+      Effect.provide([NodeServices.layer, Logger.layer([])]), // the server warns about the damage that tests did
       Effect.runPromise
     )
-  const contents = (home: string) =>
+  const readContents = (home: string) =>
     readdirSync(foodsFolder(home))
       .sort()
       .map((name) => [name, readFileSync(path.join(foodsFolder(home), name), "base64")])
@@ -197,26 +197,26 @@ export const testBrandedFoodKills = (names: ReadonlyArray<Name>, { rounds }: { r
     it("is linked again when a byte of it has changed", async () => {
       const copy = copyForTest(home)
       expect(await openAndSearch(copy)).toBe(3)
-      const before = contents(copy)
+      const before = readContents(copy)
       damage(path.join(foodsFolder(copy), "names.texts"))
       await expect(countIn(foodsFolder(copy))).rejects.toThrow()
       expect(await openAndSearch(copy)).toBe(3)
-      expect(contents(copy)).toEqual(before)
+      expect(readContents(copy)).toEqual(before)
       expect(listLeftovers(copy)).toEqual([])
     })
 
     it("is rebuilt when a byte of the published files has changed", async () => {
       const copy = copyForTest(home)
       expect(await openAndSearch(copy)).toBe(3)
-      const before = contents(copy)
+      const before = readContents(copy)
       rmSync(foodsFolder(copy), { recursive: true })
       damage(objectOf(copy, "names.texts"))
       expect(await openAndSearch(copy)).toBe(3)
-      expect(contents(copy)).toEqual(before)
+      expect(readContents(copy)).toEqual(before)
       expect(listLeftovers(copy)).toEqual([])
     })
 
-    it("is rebuilt by a server that starts without its files, which logs this", async () => {
+    it("is rebuilt by a server that starts without its files, and the server logs this", async () => {
       const copy = copyForTest(home)
       for (const { name } of partsOf(copy).slice(1)) rmSync(objectOf(copy, name), { force: true }) // two parts may be the same object
       rmSync(foodsFolder(copy), { recursive: true, force: true })

@@ -6,9 +6,9 @@ import type { Call } from "./actors.ts"
 import type { Observations } from "./observations.ts"
 
 const connections = 64
-/** How long a caller waits after a 503. The response asks for a second, which would take too long here. */
+/** Milliseconds that a caller waits after a 503. Its `Retry-After` is a second, which would take too long here. */
 const pause = 250
-/** Milliseconds. A call that takes longer hangs. */
+/** Milliseconds. A call that takes longer counts as hanging. */
 const maxResponseTime = 30_000
 
 export interface Callers {
@@ -50,7 +50,7 @@ export const startCallers = (api: string, draw: () => Call, observations: Observ
       waiting--
     }
   }
-  const caller = async (agent: Agent, onResponse: () => void) => {
+  const runCaller = async (agent: Agent, onResponse: () => void) => {
     while (isCalling) {
       const outcome = await sendCall(agent, draw())
       onResponse()
@@ -59,7 +59,7 @@ export const startCallers = (api: string, draw: () => Call, observations: Observ
     }
   }
   const connected = agents.map((agent) => ({ agent, ...Promise.withResolvers<void>() }))
-  const all = Promise.all(connected.map(({ agent, resolve }) => caller(agent, resolve)))
+  const allEnded = Promise.all(connected.map(({ agent, resolve }) => runCaller(agent, resolve)))
 
   return {
     allStarted: Promise.all(connected.map(({ promise }) => promise)),
@@ -76,7 +76,7 @@ export const startCallers = (api: string, draw: () => Call, observations: Observ
       isCalling = false
       const timer = new AbortController()
       const late = sleep(maxResponseTime, true, { signal: timer.signal }).catch(() => false)
-      const isLate = await Promise.race([all.then(() => false), late])
+      const isLate = await Promise.race([allEnded.then(() => false), late])
       timer.abort()
       for (const agent of agents) agent.destroy()
       if (isLate) throw new Error(`${waiting} calls have no response after ${maxResponseTime} ms`)

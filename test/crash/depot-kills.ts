@@ -66,7 +66,7 @@ const isUnfinished = (name: string) => /\.(part|building|next)$/.test(name)
 /** Each request of a program is a moment. `requestsPerStep` sets how many requests lie between two tested moments. */
 export const testDepotKills = (requestsPerStep: { readonly publishing: number; readonly pulling: number }) => {
   describe("a program that is killed in the middle of a request to the bucket", () => {
-    itLive("publishes a whole generation or none, and the next run completes", () =>
+    itLive("publishes a complete generation or none, and the next run completes", () =>
       Effect.gen(function* () {
         const { environment, publisher, recorded, restore, service } = yield* published
         yield* Effect.promise(async () => {
@@ -103,7 +103,7 @@ export const testDepotKills = (requestsPerStep: { readonly publishing: number; r
         })
       })
     )
-    itLive("pulls a whole generation or none, and the next pull completes", () =>
+    itLive("pulls a complete generation or none, and the next pull completes", () =>
       Effect.gen(function* () {
         const { environment, publisher, service } = yield* published
         yield* Effect.promise(async () => {

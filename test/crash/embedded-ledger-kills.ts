@@ -1,5 +1,5 @@
 /**
- * Kills real servers with -9 under load, again and again over one embedded ledger: during calls, at the start, and with a
+ * Kills real servers with -9 under load, repeatedly and with the same embedded ledger: during calls, at the start, and with a
  * write-ahead log that a power failure has torn. At the end, one is stopped under load. Each 200 that a caller has received
  * is charged once. Two kills cover all of this except a long log, which the long run covers.
  */
@@ -10,7 +10,7 @@ import { describe, expect, it } from "vitest"
 import { type Server, start, waitForExit } from "../support/programs.ts"
 import type { Place } from "./actors.ts"
 import type { Chance } from "./chance.ts"
-import { type History, history } from "./history.ts"
+import { type History, runHistory } from "./history.ts"
 import { collectTotals, historiesWith, historyTimeout, maxKills } from "./kills.ts"
 import { stopUnderLoad } from "./stop-under-load.ts"
 import { headerLength, logPath, tearLog, tears } from "./torn-log.ts"
@@ -73,11 +73,11 @@ export const testEmbeddedLedgerKills = ({ kills: totalKills }: { readonly kills:
     it.each(historiesWith(totalKills))(
       "has one charge for each 200 that a caller received, and no other, after $kills kills and a clean stop",
       async ({ kills }) => {
-        const numbers = await history("embedded ledger", {}, async (context) => {
+        const numbers = await runHistory("embedded ledger", {}, async (context) => {
           const { checks, actors, chance, count, place } = context
           let server = await context.start()
           for (let number = 0; number < kills; number++) {
-            if (number > 0) await actors.giveMore()
+            if (number > 0) await actors.replenish()
             await killDuringCalls(context, server, number)
             if (number % 3 === 0) tearLastWrite(context)
             if (number % 3 === 1) {

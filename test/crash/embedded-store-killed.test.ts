@@ -1,6 +1,6 @@
 /**
- * The ledger in a folder whose process was killed: an incomplete group, a log that was reset, and kills while the log is
- * copied into the file or the derived tables are updated.
+ * Opens embedded ledgers whose process was killed: with an incomplete group, with a log that was reset, while the log was
+ * copied into the file, or while the derived tables were updated.
  */
 import { cpSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import path from "node:path"
@@ -62,7 +62,7 @@ const changeLast = (change: (transaction: Buffer) => Buffer) => (log: Buffer) =>
   return Buffer.concat([log.subarray(0, start), change(log.subarray(start, end)), log.subarray(end)])
 }
 
-const nothing = Buffer.alloc(0)
+const emptyBuffer = Buffer.alloc(0)
 
 describe("a group that was not written completely", () => {
   it.effect("is dropped completely, wherever it was cut", () =>
@@ -81,11 +81,11 @@ describe("a group that was not written completely", () => {
     })
   )
 
-  it.effect.each(tears)("is dropped when %s did not reach the disk", (how) =>
+  it.effect.each(tears)("is dropped when %s did not reach the disk", (part) =>
     Effect.gen(function* () {
       const folder = yield* killedAfter(birth, charges(2), charges(3, 4))
       for (const seed of [1, 2, 3]) {
-        const tear = changeLast((transaction) => tearBytes(transaction, nothing, how, chanceFrom(seed)))
+        const tear = changeLast((transaction) => tearBytes(transaction, emptyBuffer, part, chanceFrom(seed)))
         const copy = copyOf(folder, `torn-${seed}`, tear)
         assert.deepStrictEqual(yield* collectLogs(useStore(copy, numbersOf)), { result: [1, 2], messages: [] })
       }
@@ -178,9 +178,9 @@ describe("a log that is reset", () => {
         assert.deepStrictEqual(yield* useStore(copy, numbersOf), numbersTo(110))
       }
       const { end, start } = findLast(resetLog)
-      for (const how of tears) {
-        const copy = copyOf(at(110), `torn, ${how}`, (log) => {
-          const part = tearBytes(resetLog.subarray(start, end), log.subarray(start, end), how, chanceFrom(1))
+      for (const missing of tears) {
+        const copy = copyOf(at(110), `torn, ${missing}`, (log) => {
+          const part = tearBytes(resetLog.subarray(start, end), log.subarray(start, end), missing, chanceFrom(1))
           return Buffer.concat([resetLog.subarray(0, start), part, log.subarray(end)])
         })
         assert.deepStrictEqual(yield* useStore(copy, numbersOf), numbersTo(110))

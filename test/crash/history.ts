@@ -1,6 +1,6 @@
 /**
- * One history of a ledger: it begins empty, has callers, and is checked after each kill. All servers end with it. It prints
- * counts of what happened, and the seed.
+ * Runs one history of a ledger, which begins empty, has callers, and is checked after each kill. At its end, all servers
+ * are killed, and counts of what happened are printed with the seed.
  */
 import { rmSync } from "node:fs"
 import { inject } from "vitest"
@@ -25,21 +25,21 @@ export interface History {
   readonly checks: LedgerChecks
   readonly start: () => Promise<Server>
   readonly call: (server: Server) => Callers
-  /** Adds to a number that is printed. */
-  readonly count: (what: string, by?: number) => void
+  /** Adds to a count that is printed. */
+  readonly count: (name: string, by?: number) => void
 }
 
 /** Characters: the end of a log shows the problem. */
 const maxLogged = 4_000
 
 /** `environment` sets where the ledger is: in PostgreSQL, or in its own home. Returns counts of what happened. */
-export const history = async (
+export const runHistory = async (
   name: string,
   environment: Environment,
   run: (history: History) => Promise<void>
 ): Promise<Numbers> => {
   const seed = newSeed()
-  const drawing = chanceFrom(seed + 1)
+  const callChance = chanceFrom(seed + 1)
   const place = { home: copyHome(inject("sampleHome")), environment }
   const servers: Array<Server> = []
   const counts: Record<string, number> = {}
@@ -63,9 +63,9 @@ export const history = async (
         servers.push(server)
         return server
       },
-      call: ({ api }) => startCallers(api, () => actors.draw(drawing), observations),
-      count: (what, by = 1) => {
-        counts[what] = (counts[what] ?? 0) + by
+      call: ({ api }) => startCallers(api, () => actors.draw(callChance), observations),
+      count: (name, by = 1) => {
+        counts[name] = (counts[name] ?? 0) + by
       }
     })
     return numbers()

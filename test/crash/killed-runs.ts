@@ -1,4 +1,4 @@
-/** Runs of `larder-ingest` that are killed at moments, which are detected in the folders of their home. */
+/** Kills runs of `larder-ingest` at moments that are detected in the folders of their home. */
 import { cpSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import path from "node:path"
 import { setTimeout } from "node:timers/promises"
@@ -59,10 +59,11 @@ export const countUnrecorded = (home: string, isPublished: boolean) =>
   isPublished ? 0 : listStaged(home).filter((name) => name === "run.json").length
 
 /** A digest of all rows of a table, without columns that differ between runs. */
-export const digestOf = async (home: string, table: string, ...ofRun: ReadonlyArray<string>) => {
+export const digestOf = async (home: string, table: string, ...excluded: ReadonlyArray<string>) => {
   const [rows] = await query(
     home,
-    `select count(*) || ' rows, ' || bit_xor(hash(of)) as digest from (select * exclude (${ofRun.join()}) from ${table}) of`
+    `select count(*) || ' rows, ' || bit_xor(hash(content)) as digest
+     from (select * exclude (${excluded.join()}) from ${table}) content`
   )
   return rows?.[0]?.digest
 }
@@ -134,7 +135,7 @@ export interface KilledHome {
   /** A copy of the home. */
   readonly home: string
   readonly wasRunning: boolean
-  /** What a query of the catalogue returned in the home itself. */
+  /** The rows of a query on the catalogue of the original home. */
   readonly seen: ReadonlyArray<Row>
 }
 
@@ -154,11 +155,11 @@ export const copyAtMoments = async (
   const copies: Array<KilledHome> = []
   for (const [index, moment] of watched.entries()) {
     const isRunning = () => child.exitCode === null && child.signalCode === null
-    const look = () => {
+    const hasCome = () => {
       for (const later of watched.slice(index)) later.cameBefore ||= later.hasCome()
       return moment.cameBefore
     }
-    while (!look() && isRunning()) await setTimeout(1)
+    while (!hasCome() && isRunning()) await setTimeout(1)
     const wasRunning = isRunning()
     if (wasRunning && child.pid !== undefined) {
       child.kill("SIGSTOP")

@@ -15,7 +15,7 @@ export type Numbers = Readonly<Record<string, number>>
 
 export const formatCounts = (numbers: Numbers): string =>
   Object.entries(numbers)
-    .map(([what, number]) => `${number} ${what}`)
+    .map(([name, number]) => `${number} ${name}`)
     .join(", ")
 
 /** Adds up the numbers of all histories of a suite, and prints them at its end. */
@@ -27,7 +27,7 @@ export const collectTotals = (name: string) => {
     console.log(`${name}, all histories, ${minutes} minutes: ${formatCounts(totals)}`)
   })
   return (numbers: Numbers) => {
-    for (const [what, number] of Object.entries(numbers)) totals[what] = (totals[what] ?? 0) + number
+    for (const [key, number] of Object.entries(numbers)) totals[key] = (totals[key] ?? 0) + number
   }
 }
 

@@ -20,7 +20,7 @@ interface LedgerContent {
   readonly verification: Verification
 }
 
-/** Servers on PostgreSQL book the refunds of in-doubt calls while they work. */
+/** Servers on PostgreSQL book the refunds of in-doubt calls while they serve. */
 const waitForRefunds = async ({ environment, home }: Place) => {
   if (environment.LARDER_LEDGER_URL === undefined) return
   while (readdirSync(path.join(home, "ledger", "in-doubt")).length > 0) await sleep(50)
@@ -40,11 +40,11 @@ const readLedger = ({ home }: Place, { accounts: ids, rich }: Actors): Promise<L
     })
   )
 
-/** Every balance is the sum of its entries, and negative by no more than the money that went out. No key has exceeded its budget. */
-const sumProblems = ({ accounts, entries, keys, verification }: LedgerContent): ReadonlyArray<string> => {
+/** Every balance is the sum of its entries, and its debt is at most the money that went out. No key has exceeded its budget. */
+const findSumProblems = ({ accounts, entries, keys, verification }: LedgerContent): ReadonlyArray<string> => {
   const problems = [...verification.problems]
-  const compare = (what: string, actual: unknown, expected: unknown) => {
-    if (actual !== expected) problems.push(`${what}: ${actual} instead of ${expected}`)
+  const compare = (name: string, actual: unknown, expected: unknown) => {
+    if (actual !== expected) problems.push(`${name}: ${actual} instead of ${expected}`)
   }
   for (const { balance_credits, id } of accounts) {
     const rows = entries.get(id) ?? []
@@ -93,7 +93,7 @@ export const makeLedgerChecks = (place: Place, actors: Actors, observations: Obs
   let belowZero = 0
 
   /** Each 200 is charged once. Calls without a response since the last check may be charged, each once; nothing else is. */
-  const callProblems = (entries: ReadonlyArray<Entry>): ReadonlyArray<string> => {
+  const findCallProblems = (entries: ReadonlyArray<Entry>): ReadonlyArray<string> => {
     const problems: Array<string> = []
     const charges = chargesIn(entries, problems)
     refunds = entries.filter(({ key_id, type }) => type === "refund" && key_id !== null).length
@@ -125,9 +125,9 @@ export const makeLedgerChecks = (place: Place, actors: Actors, observations: Obs
       const content = await readLedger(place, actors)
       const entries = [...content.entries.values()].flat()
       const problems = [
-        ...sumProblems(content),
-        ...callProblems(entries),
-        ...bookings.problems(entries),
+        ...findSumProblems(content),
+        ...findCallProblems(entries),
+        ...bookings.findProblems(entries),
         ...observations.surprises
       ]
       expect(problems.slice(0, 10)).toEqual([])

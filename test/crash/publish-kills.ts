@@ -63,26 +63,26 @@ beforeAll(async () => {
   })
   const { code, stderr } = await replayFolder(home, older)
   if (code !== 0) throw new Error(stderr)
-  versions = await count(home)
+  versions = await countVersions(home)
   const copy = copyHome(home)
   await replayFolder(copy, newer)
-  undisturbed = await prices(copy)
+  undisturbed = await digestPrices(copy)
   removeFolder(copy)
 })
 afterAll(() => [home, older, newer].map(removeFolder))
 
-const count = async (home: string) => {
+const countVersions = async (home: string) => {
   const [rows] = await query(home, "select count(*)::integer as versions from commodity.price_version")
   return Number(rows?.[0]?.versions)
 }
-const prices = (home: string) => digestOf(home, "commodity.price_version", "run_id", "fetched_at")
+const digestPrices = (home: string) => digestOf(home, "commodity.price_version", "run_id", "fetched_at")
 const countFetches = (home: string) => namesIn(path.join(home, "raw/fetches")).length
 
 const isStaging = (home: string) => namesIn(path.join(home, "staging")).length > 0
 const isBuilding = (home: string) => listStaged(home).includes("built.duckdb")
 const isWriting = (home: string) => listStaged(home).includes("built.duckdb.wal")
-const packs = (home: string) => namesIn(path.join(home, "raw/packs")).filter((name) => name.endsWith(".zip"))
-const hasPacked = (home: string) => packs(home).length > 1
+const listPacks = (home: string) => namesIn(path.join(home, "raw/packs")).filter((name) => name.endsWith(".zip"))
+const hasPacked = (home: string) => listPacks(home).length > 1
 
 /** Moments of a run on a home that has one generation, in their order. */
 const moments = {
@@ -103,17 +103,17 @@ const moments = {
 } satisfies Readonly<Record<string, Moment>>
 type Name = keyof typeof moments
 export const everyMoment = Object.keys(moments) as ReadonlyArray<Name>
-/** The last moments: the run may have ended before one is detected. */
-const mayHaveEnded = everyMoment.slice(7)
+/** The run may have ended before one of these is detected. */
+const lastMoments = everyMoment.slice(7)
 
 const replayKilled = (home: string, moment: Moment, delay = 0, signal: NodeJS.Signals = "SIGKILL") =>
   runKilled(home, ["commodities", "--replay", newer], moment, { delay, signal })
 
-/** The next run loads all of the newer recordings, whatever is live. `runs` is the number of runs before it. */
-const expectComplete = async (home: string, runs: number, all = versions + 200) => {
+/** The next run loads all of the newer recordings. `runs` is the number of runs before it. */
+const expectComplete = async (home: string, runs: number) => {
   const next = await replayFolder(home, newer)
   expect(next.code, next.stderr).toBe(0)
-  expect(await count(home)).toBe(all)
+  expect(await countVersions(home)).toBe(versions + 200)
   expect(namesIn(path.join(home, "raw/incoming"))).toEqual([])
   await expectTidy(home, runs + 1)
 }
@@ -128,9 +128,9 @@ const expectRecovered = async (copy: string) => {
   expect(isPublished ? [versions, versions + 200] : [versions]).toContain(versionsLeft)
   expect(generationOf(copy, "commodities")).toBe(isPublished ? "larder-000002" : "larder-000001")
   await runStatus(copy)
-  expect(await count(copy)).toBe(isPublished ? versions + 200 : versions)
+  expect(await countVersions(copy)).toBe(isPublished ? versions + 200 : versions)
   await expectComplete(copy, isPublished ? 2 : 1 + countUnrecorded(copy, isPublished))
-  expect(await prices(copy)).toBe(undisturbed)
+  expect(await digestPrices(copy)).toBe(undisturbed)
 }
 
 export const testPublishKills = (names: ReadonlyArray<Name>, { rounds }: { readonly rounds: number }) => {
@@ -151,7 +151,7 @@ export const testPublishKills = (names: ReadonlyArray<Name>, { rounds }: { reado
 
     it.each(names)("leaves a complete generation when %s, and the next run completes", async (name) => {
       const { home: copy = "", seen = [], wasRunning } = copies[names.indexOf(name)] ?? {}
-      if (!mayHaveEnded.includes(name)) expect(wasRunning).toBe(true)
+      if (!lastMoments.includes(name)) expect(wasRunning).toBe(true)
       expect([versions, versions + 200]).toContain(seen[0]?.versions)
       await expectRecovered(copy)
     })
@@ -161,7 +161,7 @@ export const testPublishKills = (names: ReadonlyArray<Name>, { rounds }: { reado
       it.each(names)(`leaves a complete generation ${delay} ms after %s, and the next run completes`, async (name) => {
         const copy = copyForTest(home)
         const { signal } = await replayKilled(copy, moments[name], delay)
-        if (round === 0 && !mayHaveEnded.includes(name)) expect(signal).toBe("SIGKILL")
+        if (round === 0 && !lastMoments.includes(name)) expect(signal).toBe("SIGKILL")
         await expectRecovered(copy)
       })
     }
@@ -193,7 +193,7 @@ export const testPublishKills = (names: ReadonlyArray<Name>, { rounds }: { reado
         const interrupted = { outcome: "interrupted", message: "interrupted", generation: null }
         expect(code).toBe(130)
         expect(JSON.parse(stdout)).toMatchObject({ ...interrupted, problem: "interrupted" })
-        expect(packs(copy)).toHaveLength(1) // the next run may use what this one fetched
+        expect(listPacks(copy)).toHaveLength(1) // the next run may use what this one fetched
         recorded.push(interrupted)
         const [runs] = await query(copy, ofRuns)
         expect(runs).toEqual(recorded)

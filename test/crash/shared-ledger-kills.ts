@@ -1,19 +1,19 @@
 /**
- * Kills with -9, again and again under load, one of two servers that share a ledger in PostgreSQL, or the database, or both
- * at once. A killed server is started again while the other one continues. When the database is killed, both servers return
- * 503 until it is back, and recover by themselves. At the end, one server is stopped under load. The first kill hits a
- * server, the second one the database, the third one both.
+ * Kills one of two servers that share a ledger in PostgreSQL, or the database, or both at once: with -9, repeatedly and under
+ * load. A killed server is started again while the other one continues. When the database is killed, both servers return 503
+ * until it is back, and recover by themselves. At the end, one server is stopped under load. The first kill hits a server,
+ * the second one the database, the third one both.
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Postgres, startPostgres } from "../support/postgres/server.ts"
 import type { Server } from "../support/programs.ts"
 import type { Callers } from "./callers.ts"
-import { type History, history } from "./history.ts"
+import { type History, runHistory } from "./history.ts"
 import { collectTotals, historiesWith, historyTimeout } from "./kills.ts"
 import { stopUnderLoad } from "./stop-under-load.ts"
 
-/** Waits until the server is ready, or is not. */
+/** Waits until the server reports that it is ready, or that it is not. */
 const waitForStatus = async ({ console: operators }: Server, status: 200 | 503) => {
   while ((await fetch(`${operators}/readyz`)).status !== status) await sleep(20)
 }
@@ -23,7 +23,7 @@ interface CalledServer {
   readonly callers: Callers
 }
 
-/** Kills immediately after the last look at the callers. */
+/** Kills immediately after the calls in flight are counted. */
 const killServer = ({ count }: History, { callers, server }: CalledServer) => {
   count("kills of a server")
   count("calls in flight at them", callers.waiting())
@@ -31,7 +31,7 @@ const killServer = ({ count }: History, { callers, server }: CalledServer) => {
   return server.stop("SIGKILL")
 }
 
-/** The database stays down until each server has noticed. */
+/** The database stays down until each server reports it. */
 const killDatabase = async (
   { count }: History,
   postgres: Postgres,
@@ -79,7 +79,7 @@ const killUnderLoad = async (
 
 /** Two of three kills hit a server, and two the database. */
 export const testSharedLedgerKills = ({ kills: totalKills }: { readonly kills: number }) =>
-  describe("a ledger in PostgreSQL that two servers share, each of which is killed with -9 under load", () => {
+  describe("a ledger in PostgreSQL whose two servers or database are killed with -9 under load", () => {
     const add = collectTotals("ledger in PostgreSQL")
     let postgres: Postgres
     beforeAll(async () => {
@@ -91,10 +91,10 @@ export const testSharedLedgerKills = ({ kills: totalKills }: { readonly kills: n
       "has one charge for each 200 that a caller received, and no other, after $kills kills and a clean stop",
       async ({ first, kills }) => {
         const environment = { LARDER_LEDGER_URL: await postgres.newDatabase() }
-        const numbers = await history("ledger in PostgreSQL", environment, async (context) => {
+        const numbers = await runHistory("ledger in PostgreSQL", environment, async (context) => {
           let servers: ReadonlyArray<Server> = await Promise.all([context.start(), context.start()])
           for (let number = first; number < first + kills; number++) {
-            if (number > first) await context.actors.giveMore()
+            if (number > first) await context.actors.replenish()
             servers = await killUnderLoad(context, { postgres, servers, number })
             expect(await context.bookings.repeat()).toEqual([])
             await context.checks.run()

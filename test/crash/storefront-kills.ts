@@ -109,8 +109,8 @@ const moments = {
 } satisfies Readonly<Record<string, Moment>>
 type Name = keyof typeof moments
 export const everyMoment = Object.keys(moments) as ReadonlyArray<Name>
-/** The last moments: the run may have ended before one is detected. */
-const mayHaveEnded = everyMoment.slice(4)
+/** The run may have ended before one of these is detected. */
+const lastMoments = everyMoment.slice(4)
 
 /** Runs the second read and kills it at the moment. */
 const killRun = (home: string, moment: Moment, delay = 0) =>
@@ -148,7 +148,7 @@ export const testStorefrontKills = (names: ReadonlyArray<Name>, { rounds }: { re
 
     it.each(names)("leaves a complete generation when %s, and the next run completes", async (name) => {
       const { home: copy = "", seen = [], wasRunning } = copies[names.indexOf(name)] ?? {}
-      if (!mayHaveEnded.includes(name)) expect(wasRunning).toBe(true)
+      if (!lastMoments.includes(name)) expect(wasRunning).toBe(true)
       expect([old, complete]).toContainEqual(seen[0])
       await expectRecovered(copy)
     })

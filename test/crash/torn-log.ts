@@ -56,7 +56,7 @@ export const tears = ["its end", "a hole in it", "its beginning"] as const
 export type Tear = (typeof tears)[number]
 
 /** `earlier` is the former content of the same bytes, if any. At least one byte is reverted, and at least one is kept. */
-export const tearBytes = (whole: Buffer, earlier: Buffer, how: Tear, { between }: Chance): Buffer => {
+export const tearBytes = (whole: Buffer, earlier: Buffer, missing: Tear, { between }: Chance): Buffer => {
   const before = Buffer.concat([earlier, Buffer.alloc(Math.max(0, whole.length - earlier.length))])
   const isChanged = (byte: number, at: number) => byte !== before[at]
   const first = whole.findIndex(isChanged)
@@ -65,8 +65,8 @@ export const tearBytes = (whole: Buffer, earlier: Buffer, how: Tear, { between }
   const part = Buffer.from(whole)
   const revert = (from: number, to: number) => before.copy(part, from, from, to)
   const cut = between(first + 1, last)
-  if (how === "its end") revert(cut, last + 1)
-  else if (how === "its beginning") revert(first, cut)
+  if (missing === "its end") revert(cut, last + 1)
+  else if (missing === "its beginning") revert(first, cut)
   else {
     const from = whole.findIndex((byte, at) => at >= cut && isChanged(byte, at))
     revert(from, between(from + 1, last + 1))
@@ -133,7 +133,7 @@ const addTransaction = (file: string, log: Buffer): Buffer =>
 /** Tears the log of the ledger in `$LARDER_HOME/ledger`, which no process has open. Returns what was damaged. */
 export const tearLog = (
   home: string,
-  how: Tear,
+  missing: Tear,
   isConfirmed: (requestId: string) => boolean,
   chance: Chance
 ): "the last transaction" | "another transaction" => {
@@ -147,7 +147,7 @@ export const tearLog = (
   const whole = isUnconfirmed ? log : addTransaction(file, log)
   const { end, start } = findTransactions(whole).at(-1) ?? { start: 0, end: 0 }
   const earlier = isUnconfirmed ? Buffer.alloc(0) : log.subarray(start, end)
-  const part = tearBytes(whole.subarray(start, end), earlier, how, chance)
+  const part = tearBytes(whole.subarray(start, end), earlier, missing, chance)
   writeFileSync(name, Buffer.concat([whole.subarray(0, start), part, whole.subarray(end)]))
   return isUnconfirmed ? "the last transaction" : "another transaction"
 }

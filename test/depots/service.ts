@@ -1,5 +1,4 @@
-/** Creates buckets in S3 services that are not part of Larder, and tests depots in them. */
-
+/** Creates buckets in external S3 services, and tests depots in them. */
 import { randomUUID } from "node:crypto"
 import { setTimeout } from "node:timers/promises"
 import { assert, describe } from "@effect/vitest"
@@ -65,7 +64,7 @@ export const testDepots = (name: string, start: () => Promise<Service>) => {
         if (service === undefined) throw new Error(`${name} has not started`)
         return withClient(s3Depot({ ...service.settings, prefix: `it's + ${randomUUID()}/larder`, ...changed }))
       })
-    /** Each test has a prefix of its own. */
+    /** Each depot has its own prefix. */
     const aDepot = depotWith({})
 
     testDepot(aDepot)

@@ -4,7 +4,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { expect } from "vitest"
-import { type History, history } from "../crash/history.ts"
+import { type History, runHistory } from "../crash/history.ts"
 import type { Server } from "../support/programs.ts"
 
 export const ready = "200 ready, ledger writable"
@@ -25,7 +25,7 @@ export const runThroughOutage = (
   url: string,
   causeOutage: (context: History, servers: ReadonlyArray<Server>) => Promise<void>
 ): Promise<unknown> =>
-  history(name, { LARDER_LEDGER_URL: url }, async (context) => {
+  runHistory(name, { LARDER_LEDGER_URL: url }, async (context) => {
     const { checks, call, observations, start } = context
     const servers = [await start(), await start()]
     const callers = servers.map(call)

@@ -1,7 +1,7 @@
 /** A server that is frozen until other servers consider it dead. Fifteen seconds. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { describe, inject, it } from "vitest"
-import { history } from "../crash/history.ts"
+import { runHistory } from "../crash/history.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 
 /** Milliseconds. A server that sends nothing for five seconds loses its holds. */
@@ -10,7 +10,7 @@ const freeze = 7_000
 describe("a server that is frozen for 7 seconds", () => {
   it("charges no call without a response, and recovers, while another server keeps working", async () => {
     const environment = { LARDER_LEDGER_URL: await newDatabase(inject("postgresUrl")) }
-    await history("frozen server", environment, async ({ checks, call, observations, start }) => {
+    await runHistory("frozen server", environment, async ({ checks, call, observations, start }) => {
       const [frozen, other] = [await start(), await start()]
       const callers = [call(frozen), call(other)]
       await Promise.all(callers.map(({ allStarted }) => allStarted))

@@ -1,6 +1,6 @@
 /** Servers that are stopped under load, again and again; each history of kills ends with one such stop. */
 import { describe, inject, it } from "vitest"
-import { history } from "../crash/history.ts"
+import { runHistory } from "../crash/history.ts"
 import { stopUnderLoad } from "../crash/stop-under-load.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 
@@ -9,7 +9,7 @@ describe("a server that gets SIGTERM under load", () => {
     ["an embedded ledger", async () => ({})],
     ["a ledger in PostgreSQL", async () => ({ LARDER_LEDGER_URL: await newDatabase(inject("postgresUrl")) })]
   ])("responds to every call that it received, charges no other, and exits with 130: %s", async (name, place) => {
-    await history(name, await place(), async (context) => {
+    await runHistory(name, await place(), async (context) => {
       for (let stop = 0; stop < 10; stop++) await stopUnderLoad(context, await context.start())
       await context.checks.run()
     })

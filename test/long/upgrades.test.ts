@@ -72,7 +72,7 @@ describe("upgrading the programs one after the other", () => {
   const september = ["2026-09-29", 1.39] as const
   const october = ["2026-10-01", 1.5] as const
   const newerVersionMessage =
-    "commodities was published with tables of version 2, and this version of Larder knows up to 1. Update Larder on this machine, servers first."
+    "commodities was published with tables of version 2, and this version of Larder supports versions up to 1. Update Larder on this machine, servers first."
 
   it("keeps servers of both versions serving after a new column and a new table, and only the newer program publishes", async () => {
     const old = await serve(1)

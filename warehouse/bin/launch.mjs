@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url"
 
 const oldestNode = 24
 const threads = "16"
-/** Among the packages, because their owner runs this. In a shared folder, other users could plant code. */
+/** In `node_modules`: in a shared folder, other users could plant code. */
 const compileCache = fileURLToPath(new URL("../../node_modules/.cache/larder", import.meta.url))
 
 /**
@@ -30,11 +30,11 @@ export const launch = (program) => {
   }
   return Number(process.versions.node.split(".")[0]) >= oldestNode
     ? import(new URL("../cli/program.ts", program).href).then((cli) => cli.program.main())
-    : inChild(program)
+    : runInChild(program)
 }
 
 /** Undefined if `npm ci` ran with a Node that is new enough. */
-const newerNode = () => {
+const findNewerNode = () => {
   try {
     return createRequire(import.meta.url).resolve("node/bin/node")
   } catch {
@@ -43,11 +43,11 @@ const newerNode = () => {
 }
 
 /** @param {string} program */
-const inChild = (program) => {
-  const node = newerNode()
+const runInChild = (program) => {
+  const node = findNewerNode()
   if (node === undefined) {
     console.error(
-      `Node ${process.versions.node} is too old: Larder needs Node ${oldestNode}. Run npm ci with this Node, and it brings a newer one.`
+      `Node ${process.versions.node} is too old: Larder needs Node ${oldestNode}. Run npm ci with this Node: it installs a newer one.`
     )
     process.exitCode = 1
     return

@@ -1,3 +1,3 @@
-/** The parts of both main programs. It does not load DuckDB, so that `--help` stays quick. */
+/** What both programs share. It does not load DuckDB, so that `--help` stays quick. */
 export { exitCodeOf, expectedMessages, makeProgram, report } from "./program.ts"
 export { visible, visibleInLine } from "./terminal.ts"

@@ -45,7 +45,7 @@ describe("text for a terminal", () => {
   it.effect.each([
     ["for people", Logger.consolePretty({ colors: false })],
     ["as JSON", Logger.withConsoleError(Logger.formatJson)]
-  ] as const)("shows what logs %s are about: messages, annotations and causes", ([_, logger]) =>
+  ] as const)("escapes the messages, annotations and causes of logs %s", ([_, logger]) =>
     Effect.gen(function* () {
       const text = yield* printed(
         Effect.logWarning(`the read of ${steering} failed`, new Error(steering)).pipe(

@@ -1,8 +1,8 @@
 /**
  * The interface of a depot, which stores generations: files under names that end in their SHA-256, such as
  * `objects/ab/ab12…`, and texts under names such as `generations/000000012.json`. They never change. If several programs
- * put the same name at the same time, exactly one succeeds, and the others receive false. Only hints,
- * and files that other engines read, are overwritten.
+ * put the same name at the same time, exactly one succeeds, and the others receive false. Only hints and files that
+ * other engines read are overwritten.
  */
 import { Clock, Effect, type Option, Schema, type Stream } from "effect"
 import { causeText } from "../disk.ts"
@@ -76,8 +76,8 @@ export const listObjectTimes = (depot: Depot): Effect.Effect<ReadonlyMap<string,
 const minUnnamedAge = 86_400_000
 
 /**
- * The time before which files were put that may be removed if nothing names them. The newest file was just put, and
- * dated by the depot's clock: this machine's clock may be far ahead of it.
+ * Files that were put before this time may be removed if nothing names them. The newest file was just put, and is dated
+ * by the depot's clock: this machine's clock may be far ahead of it.
  */
 export const oldestKeptTime = (times: ReadonlyMap<string, number>) =>
   Effect.map(

@@ -1,6 +1,6 @@
 /**
  * A depot in a folder, as strict as an object store: every file appears atomically, under a name that was free, and is
- * read-only from then on. Objects are hard links of the files that they were made from, if both are on one file system.
+ * read-only from then on. Objects are hard links to the files that they were made from, if both are on one file system.
  */
 import { randomUUID } from "node:crypto"
 import { constants, createReadStream } from "node:fs"
@@ -13,7 +13,7 @@ import { type Depot, DepotUnusable } from "./depot.ts"
 
 const errorCode = (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : "")
 
-/** For a promise that may fail with this code of the system. */
+/** Returns `result` for a system error with this code. Any other error remains. */
 const ifCode =
   <A>(code: string, result: A) =>
   (error: unknown) => {
@@ -97,11 +97,11 @@ const isPart = (name: string) => name.endsWith(".part")
 
 export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT"): Depot => {
   const fileOf = (name: string) => path.join(location, name)
-  const attempt = <A>(what: string, run: () => Promise<A>) =>
+  const attempt = <A>(operation: string, run: () => Promise<A>) =>
     Effect.tryPromise({
       try: run,
       catch: (cause) =>
-        new DepotUnusable({ attempt: `${what} in ${location}`, cause, advice: adviceFor(cause, setting) })
+        new DepotUnusable({ attempt: `${operation} in ${location}`, cause, advice: adviceFor(cause, setting) })
     }).pipe(Effect.uninterruptible)
 
   const putText: Depot["putText"] = (name, text) =>
@@ -177,7 +177,7 @@ export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT")
       for (const name of names) await rm(fileOf(name), { force: true })
     })
 
-  /** Uses the change time, when it was linked: the file itself may have been written long before. */
+  /** Uses the change time, which linking sets: the file itself may be much older. */
   const removeUnfinished: Depot["removeUnfinished"] = (before) =>
     attempt("remove files of killed runs", async () => {
       const visit = async (folder: string) => {

@@ -30,7 +30,7 @@ const adviceFor = ({ headers, status }: DepotResponse) => {
     return "Write a user and a password into the address, https://user:password@host/…; a bucket responds with 404 for a missing object only to users who may list it."
   }
   if (status >= 300 && status < 400)
-    return `Use the address that it redirects to: ${headers.location ?? "it does not say which"}.`
+    return `Use the address that it redirects to: ${headers.location ?? "the response does not contain it"}.`
   return "Check the address, and run again."
 }
 
@@ -53,9 +53,9 @@ export const httpDepot = Effect.fnUntraced(function* ({ address, user }: Host) {
       user === undefined ? request : HttpClientRequest.basicAuth(request, user.name, Redacted.value(user.password))
     )
   }
-  const mapError = (what: string) => Effect.mapError(toDepotError(`${what} in ${address}`))
+  const mapError = (operation: string) => Effect.mapError(toDepotError(`${operation} in ${address}`))
 
-  /** `no-cache` makes caches ask the host whether their copy is the newest. */
+  /** `no-cache` makes caches revalidate their copy with the host. */
   const read = (name: string) =>
     Effect.flatMap(fetchText(get(name, { "cache-control": "no-cache" })), (response) => {
       if (isMissing(response)) return Effect.succeedNone
@@ -85,10 +85,10 @@ export const httpDepot = Effect.fnUntraced(function* ({ address, user }: Host) {
     }
   }, mapError("find the newest generation"))
 
-  const readOnly = (what: string) =>
+  const readOnly = (operation: string) =>
     Effect.fail(
       new DepotUnusable({
-        attempt: `${what} in ${address}`,
+        attempt: `${operation} in ${address}`,
         cause: new Error("a depot at a web address is read-only"),
         advice: "Set LARDER_DEPOT to the bucket or the folder that is served there."
       })

@@ -16,14 +16,14 @@ const timeout: Duration.Input = "1 minute"
 const unusable = (depot: Depot, problem: string, advice: string) =>
   new DepotUnusable({ attempt: `use ${depot.location} as a depot`, cause: new Error(problem), advice })
 
-const withoutConditions = (depot: Depot, what: string) =>
+const withoutConditions = (depot: Depot, fault: string) =>
   unusable(
     depot,
-    `${what}, so two runs could overwrite each other`,
+    `${fault}, so two runs could overwrite each other`,
     "Use a service that supports If-None-Match: *, such as AWS S3, Ceph RGW, MinIO or versitygw, or a folder."
   )
 
-/** Fails if a depot must not be published to. Removes its files; if killed, a few bytes in `proofs/` stay. */
+/** Fails if it is unsafe to publish to the depot. Removes its files; if killed, a few bytes in `proofs/` stay. */
 export const proveDepot = Effect.fn("Depot.proveDepot")(function* (depot: Depot) {
   const folder = `proofs/${randomUUID()}`
   /** Puts one name `count` times, each time with another text, sequentially or concurrently. */
@@ -32,9 +32,9 @@ export const proveDepot = Effect.fn("Depot.proveDepot")(function* (depot: Depot)
     const won = yield* Effect.forEach(texts, (text) => depot.putText(name, text), { concurrency })
     const winners = texts.filter((_, index) => won[index])
     if (winners.length !== 1) {
-      const how = concurrency === 1 ? "one after the other" : "at once"
-      const what = `of ${count} writes of the same name ${how}, ${winners.length} succeeded`
-      return yield* withoutConditions(depot, what)
+      const order = concurrency === 1 ? "one after the other" : "at once"
+      const fault = `of ${count} writes of the same name ${order}, ${winners.length} succeeded`
+      return yield* withoutConditions(depot, fault)
     }
     if (!Option.contains(yield* depot.readText(name), winners[0])) {
       return yield* withoutConditions(depot, "it stored a text other than the first one")

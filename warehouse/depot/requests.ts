@@ -127,7 +127,7 @@ const dropBytes = <E, R>(count: number, bytes: Stream.Stream<Uint8Array, E, R>) 
     ]
   )
 
-/** The bytes of a response from `from` on, whether or not the host supports ranges. Fails if the range is not this. */
+/** The bytes of a response from `from` on, whether or not the host supports ranges. Fails for another range. */
 const readRest = (response: HttpClientResponse, from: number) => {
   const bytes = Stream.mapError(response.stream, connectionFailed)
   if (!isNotEncoded(response)) {

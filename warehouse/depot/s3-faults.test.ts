@@ -42,10 +42,10 @@ describe("a text that is put while responses get lost", () => {
   for (const [what, mishap] of [
     ["the connection is cut before", cut("before")],
     ["the connection is cut after", cut("after")],
-    ["the service returned 500 and has not put it", refuse(500, "InternalError")],
-    ["the service returned 503 and has put it", misreport(503, "SlowDown")],
-    ["the service returned 412 to what is one's own success", misreport(412, "PreconditionFailed")],
-    ["the service returned 409, and nothing was put", refuse(409, "ConditionalRequestConflict")]
+    ["the service returned 500 without putting it", refuse(500, "InternalError")],
+    ["the service returned 503 after putting it", misreport(503, "SlowDown")],
+    ["the service returned 412 after putting it", misreport(412, "PreconditionFailed")],
+    ["the service returned 409 without putting it", refuse(409, "ConditionalRequestConflict")]
   ] as const) {
     itLive(`is the first one if ${what}`, () =>
       Effect.gen(function* () {
@@ -309,7 +309,7 @@ describe("a service that rejects requests", () => {
       "region eu-test-1: set AWS_REGION=eu-test-1."
     ]
   ] as const) {
-    itLive(`${what}, names the setting to change`, () =>
+    itLive(`because of ${what} is reported with the setting to change`, () =>
       Effect.gen(function* () {
         const message = yield* readRefusal(changed)
         assert.include(message, `: the service returned ${problem} (`)
@@ -337,14 +337,14 @@ describe("a service that rejects requests", () => {
     ],
     [501, "NotImplemented", "A depot needs a service that supports If-None-Match, Range and ListObjectsV2, such as"]
   ] as const) {
-    itLive(`with ${code}, is not requested again, and the message says what to do`, () =>
+    itLive(`with ${code} gets no second request, and the message says what to do`, () =>
       Effect.gen(function* () {
         const message = yield* readRefusal({}, refuse(status, code))
         assert.include(message, `: the service returned ${status} ${code} (The service says ${code}). ${advice}`)
       })
     )
   }
-  itLive("with 404 because of its user is not treated as one that has no such object", () =>
+  itLive("with 404 for an unknown user is not mistaken for a missing object", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.plan("GET", refuse(404, "XAdminUserNotFound"))
@@ -352,7 +352,7 @@ describe("a service that rejects requests", () => {
       assert.match(message, /404 XAdminUserNotFound .*Check AWS_ACCESS_KEY_ID/)
     })
   )
-  it.effect("with a wrong clock, quotes the time of that clock", () =>
+  it.effect("because of this machine's clock is reported with the time of that clock", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.now() + 86_400_000)
       const message = yield* readRefusal({})

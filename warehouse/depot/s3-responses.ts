@@ -10,7 +10,7 @@ const parser = new XMLParser({
   isArray: (name) => name === "Contents"
 })
 
-/** Undefined if the text is not well-formed: half a page must not pass for a whole one. */
+/** Undefined if the text is not well-formed: an incomplete page must not be used. */
 const parseXml = (text: string): unknown => {
   try {
     return parser.parse(text, true)

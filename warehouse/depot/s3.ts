@@ -52,7 +52,7 @@ export const s3Depot = Effect.fnUntraced(function* (settings: Bucket) {
   const keyOf = (name: string) => (prefix === "" ? name : `${prefix}/${name}`)
   const urlOf = (name: string) => `${address}/${keyOf(name).split("/").map(encodeURIComponent).join("/")}`
   const location = `s3://${[bucket, prefix].filter((part) => part !== "").join("/")}`
-  const where = endpoint === undefined ? location : `${location} at ${endpoint}`
+  const locationWithEndpoint = endpoint === undefined ? location : `${location} at ${endpoint}`
   const cache = new Map<string, ArrayBuffer>() // signing keys, each derived for a day and a region
 
   const signRequest = (
@@ -75,14 +75,14 @@ export const s3Depot = Effect.fnUntraced(function* (settings: Bucket) {
         cache,
         datetime: now.replace(/[:-]|\.\d{3}/g, "")
       })
-      const { headers: all } = yield* Effect.promise(() => signer.sign())
-      return HttpClientRequest.make(method)(url, { headers: Object.fromEntries(all) })
+      const signed = yield* Effect.promise(() => signer.sign())
+      return HttpClientRequest.make(method)(url, { headers: Object.fromEntries(signed.headers) })
     })
 
   const fail = (response: DepotResponse) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(toRequestFailed(response, { bucket, region, now })))
   const requireOk = (response: DepotResponse) => (isOk(response.status) ? Effect.succeed(response) : fail(response))
-  const mapError = (what: string) => Effect.mapError(toDepotError(`${what} in ${where}`))
+  const mapError = (operation: string) => Effect.mapError(toDepotError(`${operation} in ${locationWithEndpoint}`))
 
   const get = (name: string) =>
     Effect.flatMap(fetchText(signRequest("GET", urlOf(name))), (response) =>
@@ -163,7 +163,7 @@ export const s3Depot = Effect.fnUntraced(function* (settings: Bucket) {
       isMissingObject(response) ? Effect.fail(missingObject) : fail(response)
     return Stream.mapError(
       fetchBytes((range) => signRequest("GET", urlOf(name), range), from, failRead),
-      toDepotError(`read ${name} in ${where}`)
+      toDepotError(`read ${name} in ${locationWithEndpoint}`)
     )
   }
 
@@ -181,25 +181,25 @@ export const s3Depot = Effect.fnUntraced(function* (settings: Bucket) {
   }
 
   /** Sorted by name. */
-  const fetchEntries = Effect.fnUntraced(function* (names: string, after: string) {
-    const query = { prefix: keyOf(names), ...(after === "" ? {} : { "start-after": keyOf(after) }) }
-    const all: Array<{ readonly name: string; readonly modified: number }> = []
+  const fetchEntries = Effect.fnUntraced(function* (namePrefix: string, after: string) {
+    const query = { prefix: keyOf(namePrefix), ...(after === "" ? {} : { "start-after": keyOf(after) }) }
+    const found: Array<{ readonly name: string; readonly modified: number }> = []
     let token: string | undefined
     do {
       const { entries, next } = yield* fetchPage(
         token === undefined ? query : { ...query, "continuation-token": token }
       )
-      for (const { key, modified } of entries) all.push({ name: key.slice(keyOf("").length), modified })
+      for (const { key, modified } of entries) found.push({ name: key.slice(keyOf("").length), modified })
       if (next !== undefined && next === token) return yield* invalidPage
       token = next
     } while (token !== undefined)
-    return all.sort((a, b) => (a.name < b.name ? -1 : 1))
+    return found.sort((a, b) => (a.name < b.name ? -1 : 1))
   })
 
-  const list: Depot["list"] = (names, after = "") =>
-    fetchEntries(names, after).pipe(
+  const list: Depot["list"] = (namePrefix, after = "") =>
+    fetchEntries(namePrefix, after).pipe(
       Effect.map((entries) => entries.map(({ name }) => name).filter((name) => name > after)),
-      mapError(`list ${names}`)
+      mapError(`list ${namePrefix}`)
     )
 
   const listTimes: Depot["listTimes"] = (folder) =>

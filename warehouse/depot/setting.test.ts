@@ -21,7 +21,7 @@ describe("LARDER_DEPOT", () => {
     ["https://user:geheim@example.com", "https://example.com"],
     ["http://localhost:8000/larder", "http://localhost:8000/larder"]
   ] as const) {
-    itLive(`“${place}” is ${location === undefined ? "none" : `the depot at ${location}`}`, () =>
+    itLive(`“${place}” is ${location === undefined ? "no depot" : `the depot at ${location}`}`, () =>
       Effect.gen(function* () {
         assert.strictEqual((yield* openDepot({ LARDER_DEPOT: place, ...keys }))?.location, location)
       })
@@ -61,7 +61,7 @@ describe("LARDER_DEPOT", () => {
     [
       "http elsewhere",
       { LARDER_DEPOT: "http://user:geheim@example.com/larder" },
-      "http://example.com/larder must be https://…: anyone between could change what is read over http"
+      "http://example.com/larder must be https://…: others could modify the data in transit over http"
     ],
     [
       "a query",

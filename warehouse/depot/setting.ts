@@ -1,7 +1,7 @@
 /**
  * Chooses the depot by its name: `s3://bucket/prefix`, `https://…` or a folder. Buckets use the variables that other
  * programs use: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL_S3.
- * Profiles and the roles of machines in AWS are not supported.
+ * AWS profiles and instance roles are not supported.
  */
 import path from "node:path"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -64,7 +64,7 @@ const openAddress = Effect.fnUntraced(function* (place: string) {
   if (url.search !== "" || url.hash !== "")
     return yield* failSetting(`${address} is followed by ? or #, which a depot cannot have`)
   if (url.protocol !== "https:" && !isLoopback(url)) {
-    return yield* failSetting(`${address} must be https://…: anyone between could change what is read over http`)
+    return yield* failSetting(`${address} must be https://…: others could modify the data in transit over http`)
   }
   const { httpDepot } = yield* Effect.promise(() => import("./http.ts"))
   const user = yield* Effect.try({

@@ -1,8 +1,8 @@
 /**
- * The paths of the warehouse on this machine. `warehouse/` contains generations, in `generations/` and `objects/`; if
- * several machines share a depot, those that this machine has pulled. Beside them are the files that people open, which
- * are made from them: see `opened-files.ts`. A layout is opened
- * with the depot that LARDER_DEPOT names, and with the keys for it.
+ * The paths of the warehouse on this machine. Generations are in `warehouse/generations/` and `warehouse/objects/`. If
+ * several machines share a depot, these are the generations that this machine has pulled. The files that people open are
+ * made from them, and are also in `warehouse/`: see `opened-files.ts`. A layout is opened with the depot that
+ * LARDER_DEPOT names, and with the keys for it.
  */
 import { join } from "node:path"
 import {
@@ -57,7 +57,7 @@ export const layoutOf = (home: string, shared?: Depot) =>
       /** Locked while the lake is updated. */
       lakeLock: path.join(dir, ".lake.lock"),
       staging: path.join(absolute, "staging"),
-      /** Locked while a run looks for files of killed runs, and while it creates its own folder. */
+      /** Locked while a run searches for files of killed runs, and while it creates its own folder. */
       stagingLock: path.join(absolute, ".staging.lock")
     }
   })

@@ -3,7 +3,7 @@ import { Effect, Option } from "effect"
 import { type Depot, listObjectTimes } from "../depot/depot.ts"
 import { generationId, isLoaded, listNumbers, type Manifest, type ManifestUnusable, readManifest } from "./manifest.ts"
 
-const describe = (manifest: Manifest, newest: Manifest, objects: ReadonlyMap<string, number>) => {
+const describeGeneration = (manifest: Manifest, newest: Manifest, objects: ReadonlyMap<string, number>) => {
   const { data_sets, event, ingest, made_at, made_by, number } = manifest
   const published = Object.values(data_sets).filter(({ published_in }) => published_in === number)
   const parts = [...published.flatMap((entry) => entry.parts), ...ingest.parts.filter(({ last }) => last === number)]
@@ -33,24 +33,25 @@ const describe = (manifest: Manifest, newest: Manifest, objects: ReadonlyMap<str
   }
 }
 
-export type ListedGeneration = Readonly<ReturnType<typeof describe>>
+export type ListedGeneration = Readonly<ReturnType<typeof describeGeneration>>
 
 /**
  * The kept generations, oldest first. `unusable` are those whose manifest is damaged or was written by a newer version.
  * If the newest is one of them, `live` refers to the newest readable one.
  */
 export const listGenerations = Effect.fnUntraced(function* ({ depot }: { readonly depot: Depot }) {
-  const all: Array<Manifest> = []
+  const manifests: Array<Manifest> = []
   const unusable: Array<ManifestUnusable> = []
   for (const number of yield* listNumbers(depot)) {
     const manifest = yield* Effect.catchTag(readManifest(depot, number), "ManifestUnusable", (error) => {
       unusable.push(error)
       return Effect.succeedNone
     })
-    if (Option.isSome(manifest)) all.push(manifest.value)
+    if (Option.isSome(manifest)) manifests.push(manifest.value)
   }
-  const newest = all.at(-1)
+  const newest = manifests.at(-1)
   const objects = newest === undefined ? new Map<string, number>() : yield* listObjectTimes(depot)
-  const generations = newest === undefined ? [] : all.map((manifest) => describe(manifest, newest, objects))
+  const generations =
+    newest === undefined ? [] : manifests.map((manifest) => describeGeneration(manifest, newest, objects))
   return { generations, unusable }
 })

@@ -30,7 +30,7 @@ const runBeforePut = <E, R>(layout: Layout, meanwhile: Effect.Effect<unknown, E,
     return withDepot(layout, { ...layout.depot, putText })
   })
 
-const nothing: Change = {
+const emptyChange: Change = {
   event: {
     kind: "run",
     pipeline: null,
@@ -45,7 +45,7 @@ const nothing: Change = {
 }
 
 describe("a generation", () => {
-  itLive("gets the next number if another program was faster, and loses the data and records of neither", () =>
+  itLive("gets the next number if another program was faster, and no data or records are lost", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishRows(layout, { prices: [apples] })
@@ -71,7 +71,7 @@ describe("a generation", () => {
       )
     })
   )
-  itLive("is made again if another machine has published the same data set meanwhile, and loses none of its data", () =>
+  itLive("is made again if another machine has published the same data set meanwhile, and no data is lost", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishRows(layout, { prices: [apples] })
@@ -89,7 +89,7 @@ describe("a generation", () => {
     Effect.gen(function* () {
       const { depot } = yield* aLayout
       const lossy: Depot = { ...depot, putText: (name, text) => Effect.as(depot.putText(name, text), false) }
-      const manifest = yield* makeGeneration(lossy, () => Effect.succeed(nothing))
+      const manifest = yield* makeGeneration(lossy, () => Effect.succeed(emptyChange))
       assert.strictEqual(manifest.number, 1)
       assert.deepStrictEqual(yield* newestManifest(depot), Option.some(manifest))
     })
@@ -99,7 +99,8 @@ describe("a generation", () => {
       const { depot } = yield* aLayout
       const manifests = yield* Effect.forEach(
         Array.from({ length: 30 }, () => randomUUID()),
-        (run_id) => makeGeneration(depot, () => Effect.succeed({ ...nothing, event: { ...nothing.event, run_id } })),
+        (run_id) =>
+          makeGeneration(depot, () => Effect.succeed({ ...emptyChange, event: { ...emptyChange.event, run_id } })),
         { concurrency: "unbounded" }
       )
       assert.deepStrictEqual(

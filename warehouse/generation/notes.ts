@@ -15,4 +15,4 @@ export const writeNote = ({ notes }: Layout, name: string, text: string) =>
   Effect.tryPromise(async () => {
     await mkdir(notes, { recursive: true })
     await writeFile(path.join(notes, name), text)
-  }).pipe(Effect.catch((error) => Effect.logDebug(`The note ${name} is not written: ${causeText(error.cause)}`)))
+  }).pipe(Effect.catch((error) => Effect.logDebug(`The note ${name} could not be written: ${causeText(error.cause)}`)))

@@ -57,7 +57,7 @@ const describeReadError = (cause: unknown) =>
     ? "is missing"
     : `cannot be read: ${causeText(cause)}`
 
-/** What is wrong with the file of an object, worded to follow its name; undefined if it is what was put. */
+/** What is wrong with the file of an object, worded to follow its name; undefined if nothing is. */
 export const findFault = Effect.fnUntraced(function* (
   layout: Layout,
   { bytes, sha256 }: ObjectId,

@@ -71,7 +71,7 @@ export const objectsInManifest = ({ data_sets, ingest }: Manifest): ReadonlyArra
   ...ingest.parts
 ]
 
-export const concurrent = { concurrency: 4 } as const
+export const transferLimit = { concurrency: 4 } as const
 
 /** Pulls parts of a generation, if the depot is shared. Returns the number of bytes received. */
 export const pullParts = Effect.fnUntraced(function* (
@@ -81,6 +81,6 @@ export const pullParts = Effect.fnUntraced(function* (
 ) {
   if (layout.depot === layout.local) return 0
   const objects = new Map(parts.map((part) => [part.sha256, part])).values() // parts with the same bytes are one object
-  const received = yield* Effect.forEach(objects, (object) => pullObject(layout, generation, object), concurrent)
+  const received = yield* Effect.forEach(objects, (object) => pullObject(layout, generation, object), transferLimit)
   return received.reduce((sum, bytes) => sum + bytes, 0)
 })

@@ -85,7 +85,7 @@ describe("machines that share a depot", () => {
       assert.deepStrictEqual(yield* listNumbers(server.local), [2, 3], "the first is not needed")
     })
   )
-  itLive("build on what the others published of the same data set, even if another one is faster", () =>
+  itLive("build on the data that another machine published to the same data set, even if two publish at once", () =>
     Effect.gen(function* () {
       const { depot } = yield* aDepot
       const [first, second] = [yield* aMachine(depot), yield* aMachine(depot)]
@@ -212,11 +212,11 @@ describe("a pull", () => {
       assert.deepStrictEqual(yield* queryItems(server, "example.price"), ["apple"])
 
       const file = server.objectFile(part.sha256)
-      const isNewer = publishOn(yield* aMachine(depot), { prices: [{ item: "wine" }] }, { target: cellar })
-      for (const before of [Effect.void, isNewer]) {
+      const publishWine = publishOn(yield* aMachine(depot), { prices: [{ item: "wine" }] }, { target: cellar })
+      for (const prepare of [Effect.void, publishWine]) {
         chmodSync(file, 0o644)
         writeFileSync(file, "damaged")
-        yield* before
+        yield* prepare
         yield* follow(server)
         assert.strictEqual(readFileSync(file).length, part.bytes)
         assert.deepStrictEqual(yield* queryItems(server, "example.price"), ["apple"])

@@ -1,6 +1,6 @@
 /**
  * Pulls generations from a shared depot to this machine. The manifest is stored after all its parts. A machine never
- * pulls another history than its own, or an older generation than it has.
+ * pulls another history, or a generation older than its newest.
  */
 import { Effect, Option, Result } from "effect"
 import { type Depot, listObjectTimes, putObject } from "../depot/depot.ts"
@@ -9,7 +9,7 @@ import { type Layout, requireWritableFolder } from "./layout.ts"
 import { type waitLimits, withLock } from "./lock.ts"
 import { generationId, listNumbers, type Manifest, manifestName, newestManifest, readManifest } from "./manifest.ts"
 import { readNote, writeNote } from "./notes.ts"
-import { concurrent, objectsInManifest, pullParts } from "./pull-parts.ts"
+import { objectsInManifest, pullParts, transferLimit } from "./pull-parts.ts"
 import {
   copyPulledParts,
   newestSingleManifest,
@@ -18,9 +18,9 @@ import {
 } from "./single-data-sets.ts"
 
 /** The depot does not have what was requested by name. */
-export const notInDepot = ({ location }: Depot, what: string, existing: ReadonlyArray<string> = []) =>
+export const notInDepot = ({ location }: Depot, name: string, existing: ReadonlyArray<string> = []) =>
   new WarehouseProblem({
-    problem: `There is no ${what} in ${location}. There is: ${existing.join(", ") || "nothing"}.`
+    problem: `There is no ${name} in ${location}. There is: ${existing.join(", ") || "nothing"}.`
   })
 
 /** Returns the text of a manifest, as it was published. Fails if the manifest was pruned meanwhile. */
@@ -46,7 +46,7 @@ const copyAll = Effect.fnUntraced(function* ({ depot, local, objectFile }: Layou
     if (Option.isNone(text) || Option.isNone(manifest)) continue
     const stored = yield* listObjectTimes(local)
     const objects = objectsInManifest(manifest.value).filter(({ sha256 }) => stored.has(sha256)) // manifests outlive their parts
-    yield* Effect.forEach(objects, (object) => putObject(depot, object, objectFile(object.sha256)), concurrent)
+    yield* Effect.forEach(objects, (object) => putObject(depot, object, objectFile(object.sha256)), transferLimit)
     yield* depot.putText(manifestName(number), text.value)
   }
 })
@@ -136,10 +136,10 @@ const repair = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) 
 /** Pulls the requested generation. The caller has the lock, so the newest generation here does not change. */
 const pullWanted = Effect.fnUntraced(function* (layout: Layout, { repairs = true, to }: PullOptions) {
   const here = Option.getOrUndefined(yield* newestManifest(layout.local))
-  const alone = here === undefined ? yield* newestSingleManifest(layout) : undefined
-  const wanted = yield* findWanted(layout, here ?? alone, to)
-  if (wanted === undefined && alone !== undefined) {
-    return yield* anotherHistory(layout, alone, "is not there, and neither is any other")
+  const single = here === undefined ? yield* newestSingleManifest(layout) : undefined
+  const wanted = yield* findWanted(layout, here ?? single, to)
+  if (wanted === undefined && single !== undefined) {
+    return yield* anotherHistory(layout, single, "is not there, and neither is any other")
   }
   if (wanted === undefined) return here === undefined ? undefined : yield* copyAll(layout)
   const pulled =

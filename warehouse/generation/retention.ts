@@ -1,7 +1,7 @@
 /**
- * Removes what is no longer kept. Of each data set, the newest parts that were ever live are kept, however often the
- * other data sets were published since. The records of all runs are kept. Parts of records that a kept manifest names
- * stay even after they were merged, because a copy or a reader of that manifest needs them.
+ * Removes outdated generations and their parts. The newest states of each data set are kept, even if other data sets were
+ * published many times since. The records of all runs are kept. Parts of records that a kept manifest names stay even
+ * after they were merged, because a copy or a reader of that manifest needs them.
  */
 import { Config, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { type Depot, listObjectTimes, type ObjectId, objectName, oldestKeptTime } from "../depot/depot.ts"
@@ -18,9 +18,9 @@ export const keptSetting = Config.schema(Count, "LARDER_KEPT_GENERATIONS").pipe(
 /** The newest manifests are kept even without changes, because a reader may still read them one by one. */
 const minKeptManifests = 100
 
-/** The generations that published the kept states of a data set, and the live one. `all` is in ascending order. */
-const keptStates = (all: ReadonlyArray<Manifest>, newest: Manifest, pipeline: string, count: number) => {
-  const published = all
+/** The generations that published the kept states of a data set, and the live one. `manifests` are in ascending order. */
+const keptStates = (manifests: ReadonlyArray<Manifest>, newest: Manifest, pipeline: string, count: number) => {
+  const published = manifests
     .filter(({ data_sets: { [pipeline]: entry }, number }) => entry?.published_in === number && isLoaded(entry))
     .map(({ number }) => number)
   const live = newest.data_sets[pipeline]?.published_in
@@ -47,14 +47,14 @@ const pruneDepot = Effect.fnUntraced(function* (depot: Depot) {
   const newest = Option.getOrUndefined(yield* newestManifest(depot))
   if (newest === undefined) return undefined
   const count = yield* keptSetting
-  const all = yield* readKeptManifests(depot)
+  const manifests = yield* readKeptManifests(depot)
   const pipelines = Object.keys(newest.data_sets)
-  const kept = new Map(pipelines.map((pipeline) => [pipeline, keptStates(all, newest, pipeline, count)]))
+  const kept = new Map(pipelines.map((pipeline) => [pipeline, keptStates(manifests, newest, pipeline, count)]))
   const isNeeded = ({ number }: Manifest) =>
     number > newest.number - minKeptManifests || [...kept.values()].some((states) => states.has(number))
   const needed = new Set([
     ...hashesOf(objectsInManifest(newest)),
-    ...all
+    ...manifests
       .filter(isNeeded)
       .flatMap(({ data_sets, ingest, number }) => [
         ...hashesOf(ingest.parts),
@@ -63,16 +63,16 @@ const pruneDepot = Effect.fnUntraced(function* (depot: Depot) {
         )
       ])
   ])
-  const known = new Set(all.flatMap((manifest) => hashesOf(objectsInManifest(manifest))))
+  const known = new Set(manifests.flatMap((manifest) => hashesOf(objectsInManifest(manifest))))
   const objects = yield* listObjectTimes(depot)
   const earliest = yield* oldestKeptTime(objects)
-  const old = [...objects]
+  const removed = [...objects]
     .filter(([sha256, put]) => !needed.has(sha256) && (known.has(sha256) || put < earliest))
     .map(([sha256]) => sha256)
-  yield* depot.remove(old.map(objectName))
-  yield* depot.remove(all.filter((manifest) => !isNeeded(manifest)).map(({ number }) => manifestName(number)))
+  yield* depot.remove(removed.map(objectName))
+  yield* depot.remove(manifests.filter((manifest) => !isNeeded(manifest)).map(({ number }) => manifestName(number)))
   yield* depot.removeUnfinished(earliest)
-  return { old, earliest }
+  return { removed, earliest }
 })
 
 export const pruneLocal = Effect.fnUntraced(function* (layout: Layout) {
@@ -80,13 +80,13 @@ export const pruneLocal = Effect.fnUntraced(function* (layout: Layout) {
   const path = yield* Path.Path
   const pruned = yield* pruneDepot(layout.local)
   if (pruned === undefined) return
-  for (const sha256 of pruned.old) {
+  for (const sha256 of pruned.removed) {
     yield* fs.remove(path.join(layout.notes, sha256), { force: true })
     for (const name of [sha256, `${sha256}.building`, `${sha256}.made`]) {
       yield* fs.remove(path.join(layout.sidecars, name), { recursive: true, force: true })
     }
   }
-  // of programs that were killed while they created a lock
+  // files of programs that were killed while they created a lock
   yield* removeOld(layout.dir, (name) => /\.[0-9a-f-]{36}\.part$/.test(name), pruned.earliest)
   yield* removeOld(layout.incoming, () => true, pruned.earliest) // a killed pull can be resumed for that long
 })

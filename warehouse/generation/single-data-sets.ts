@@ -1,7 +1,7 @@
 /**
  * Single data sets that were pulled from a depot without the others. They do not form a generation of this machine.
- * Each has its own folder, with a database and its manifest. These folders are removed when a whole generation is
- * pulled.
+ * Each has its own folder, with a database and its manifest. These folders are removed when a complete generation
+ * is pulled.
  */
 import { existsSync } from "node:fs"
 import { readdir } from "node:fs/promises"

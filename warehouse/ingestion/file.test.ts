@@ -136,20 +136,22 @@ describe("ingestion.duckdb", () => {
       yield* Effect.flip(queryWarehouse(layout, "from ingest.foreign"))
     })
   )
-  itLive("forgets a generation whose manifest is gone, and the next run reads its payloads again", () =>
-    Effect.gen(function* () {
-      const layout = yield* withApples
-      const fs = yield* FileSystem.FileSystem
-      yield* publishRows(layout, { prices: [pears], rejects: ["of pears"] }, { run: { run_id: "lost" } })
-      yield* fs.remove(`${layout.dir}/${manifestName(2)}`)
-      const again = yield* publishRows(layout, { prices: [pears] }, { run: { run_id: "again" } })
-      assert.deepInclude(again.run, { outcome: "published", rows_loaded: 1, generation: "larder-000002" })
-      assert.deepStrictEqual(
-        yield* queryWarehouse(layout, "select run_id from ingest.run where recorded_in = 'larder-000002'"),
-        [{ run_id: "again" }]
-      )
-      assert.deepStrictEqual(yield* queryWarehouse(layout, "from ingest.reject"), [])
-    })
+  itLive(
+    "drops the records of a generation whose manifest was removed, and the next run reads its payloads again",
+    () =>
+      Effect.gen(function* () {
+        const layout = yield* withApples
+        const fs = yield* FileSystem.FileSystem
+        yield* publishRows(layout, { prices: [pears], rejects: ["of pears"] }, { run: { run_id: "lost" } })
+        yield* fs.remove(`${layout.dir}/${manifestName(2)}`)
+        const again = yield* publishRows(layout, { prices: [pears] }, { run: { run_id: "again" } })
+        assert.deepInclude(again.run, { outcome: "published", rows_loaded: 1, generation: "larder-000002" })
+        assert.deepStrictEqual(
+          yield* queryWarehouse(layout, "select run_id from ingest.run where recorded_in = 'larder-000002'"),
+          [{ run_id: "again" }]
+        )
+        assert.deepStrictEqual(yield* queryWarehouse(layout, "from ingest.reject"), [])
+      })
   )
   itLive("keeps merged parts as long as a kept generation names them", () =>
     Effect.gen(function* () {

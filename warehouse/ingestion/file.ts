@@ -1,8 +1,8 @@
 /**
  * Writes and opens `ingestion.duckdb`: the records of all runs, as tables that users query, made from the parts of
  * `ingest`. Each generation adds its part to a spare file, which is one generation behind, and the two files change
- * places. So a run costs the same however long the history is, and a reader that has the file open keeps its state. Both
- * files can be made again from the parts at any time.
+ * places. So the cost of a run does not depend on the length of the history, and a reader that has the file open keeps
+ * its state. Both files can be made again from the parts at any time.
  */
 import { existsSync, statSync } from "node:fs"
 import { chmod, copyFile, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
@@ -28,7 +28,7 @@ const operation = fileOperation(problem, consequence)
 const attempt = <A>(file: string, run: () => Promise<A>) => Effect.uninterruptible(operation(file, run))
 
 const spareFile = ({ dir }: Layout) => path.join(dir, ".ingestion.duckdb.next")
-/** Has the stamp of a file when this version last wrote it, and the generation up to which the file has records. */
+/** Contains the stamp of a file when this version last wrote it, and the newest generation whose records it has. */
 const noteFile = ({ notes }: Layout, file: string) => path.join(notes, path.basename(file))
 
 /** A generation. If a manifest was lost, its number may be used again; its id is not. */
@@ -41,12 +41,12 @@ const readNote = (layout: Layout, file: string) =>
   attempt(file, async (): Promise<GenerationRef | undefined> => {
     const note = await readFile(noteFile(layout, file), "utf8")
     const [, stamp, number, id = ""] = /^(.*) (\d+) (\S+)\n$/.exec(note) ?? []
-    const isOurs = stamp === `${await readStamp(file)} ${hash}` && !existsSync(`${file}.wal`)
-    return isOurs ? { number: Number(number), id } : undefined
+    const isUnchanged = stamp === `${await readStamp(file)} ${hash}` && !existsSync(`${file}.wal`)
+    return isUnchanged ? { number: Number(number), id } : undefined
   })
 
-/** The generation up to which a file has records; undefined if it is not as this version wrote it, or that is gone. */
-export const recordsUpTo = Effect.fnUntraced(
+/** The newest generation whose records a file has; undefined if the file was changed, or the generation removed. */
+export const findNewestRecorded = Effect.fnUntraced(
   function* (layout: Layout, file: string) {
     const upTo = yield* readNote(layout, file)
     if (upTo === undefined) return undefined
@@ -101,7 +101,8 @@ export const attachIngestion = (layout: Layout, session: DuckDb["Service"], name
     )
   )
 
-export const isPresent = ({ ingestion }: Layout, inode: bigint) =>
+/** Whether `ingestion.duckdb` is still the file with this inode. */
+export const isSameFile = ({ ingestion }: Layout, inode: bigint) =>
   attempt(ingestion, async () => inodeOf(ingestion) === inode)
 
 /** The parts that are intact. Damaged ones are logged. */
@@ -114,9 +115,9 @@ const findIntact = Effect.fnUntraced(function* (layout: Layout, parts: Manifest[
       files.push({ file, first, last })
       continue
     }
-    const which = first === last ? generationId(first) : `${generationId(first)} to ${generationId(last)}`
+    const generations = first === last ? generationId(first) : `${generationId(first)} to ${generationId(last)}`
     yield* Effect.logWarning(
-      `the records of ${which} (${file}) ${fault}: ingestion.duckdb is written without them. The data itself is intact. Restore the file from a backup, and remove ingestion.duckdb so that it is written again`
+      `the records of ${generations} (${file}) ${fault}: ingestion.duckdb is written without them. The data itself is intact. Restore the file from a backup, and remove ingestion.duckdb so that it is written again`
     )
   }
   return files
@@ -152,8 +153,8 @@ const updateSpare = Effect.fnUntraced(function* (
 }, Effect.scoped)
 
 /**
- * Prepares the spare file: the present one if no reader has it open, otherwise a copy of `ingestion.duckdb`, otherwise
- * no file. Returns the generation up to which it has the records.
+ * Prepares the spare file: the existing one if no reader has it open, otherwise a copy of `ingestion.duckdb`, otherwise
+ * no file. Returns the number of the newest generation whose records it has, or 0.
  */
 const prepareSpare = Effect.fnUntraced(function* (layout: Layout, upTo: GenerationRef | undefined) {
   const spare = spareFile(layout)
@@ -165,7 +166,7 @@ const prepareSpare = Effect.fnUntraced(function* (layout: Layout, upTo: Generati
     await chmod(spare, 0o644)
     return upTo.number
   })
-  const spareUpTo = yield* recordsUpTo(layout, spare)
+  const spareUpTo = yield* findNewestRecorded(layout, spare)
   if (upTo === undefined || spareUpTo === undefined || readerCounts.has(inodeOf(spare))) return yield* replace
   yield* attempt(spare, () => chmod(spare, 0o644))
   const isFree = Effect.as(DuckDb.lockFile(spare), true).pipe(
@@ -197,16 +198,16 @@ const discardSpare = (layout: Layout) =>
     for (const file of [spareFile(layout), `${spareFile(layout)}.wal`]) await rm(file, { force: true })
   }).pipe(Effect.ignore)
 
-/** Brings `ingestion.duckdb` up to this generation. The caller has the lock of the files that users open. */
+/** Updates `ingestion.duckdb` to this generation. The caller has the lock of the files that users open. */
 export const refreshIngestion = Effect.fn("Ingestion.refresh")(function* (
   layout: Layout,
   manifest: Manifest,
   dataSets: ReadonlyArray<DataSet>
 ) {
   const file = layout.ingestion
-  const upTo = yield* recordsUpTo(layout, file)
+  const upTo = yield* findNewestRecorded(layout, file)
   if (upTo !== undefined && upTo.number >= manifest.number) return
-  /** Returns the generation of the present file, which becomes the spare; undefined if nothing can be added to it. */
+  /** Returns the generation of the current file, which becomes the spare; undefined if nothing can be added to it. */
   const updating = Effect.gen(function* () {
     if (yield* updateSpare(layout, manifest, dataSets, yield* prepareSpare(layout, upTo))) return upTo
     yield* updateSpare(layout, manifest, dataSets, yield* prepareSpare(layout, undefined))
@@ -221,5 +222,5 @@ export const refreshIngestion = Effect.fn("Ingestion.refresh")(function* (
   yield* exchange(layout, manifest, spareUpTo)
 })
 
-export const isUpTo = (layout: Layout, number: number) =>
-  Effect.map(recordsUpTo(layout, layout.ingestion), (upTo) => upTo !== undefined && upTo.number >= number)
+export const hasRecordsUpTo = (layout: Layout, number: number) =>
+  Effect.map(findNewestRecorded(layout, layout.ingestion), (upTo) => upTo !== undefined && upTo.number >= number)

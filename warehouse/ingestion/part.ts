@@ -1,7 +1,7 @@
 /**
  * Writes a part of `ingest`: the records of one run, as compressed lines of JSON, each a row of a table:
- * `{"table":"reject","row":{…}}`. Their generation is not known before the manifest is written, so it is only there. A
- * part that was merged from a hundred others has it in each line: `{"generation":12,"table":…`.
+ * `{"table":"reject","row":{…}}`. Lines do not contain their generation, whose number is final only when the manifest is
+ * written. A part that was merged from a hundred others has it in each line: `{"generation":12,"table":…`.
  */
 import { createReadStream, createWriteStream } from "node:fs"
 import { rm, writeFile } from "node:fs/promises"
@@ -43,22 +43,22 @@ export interface QueriedRecords {
   readonly queries: Readonly<Record<string, string>>
 }
 
-const Filled = Schema.Struct({ table: Schema.String })
+const NonEmpty = Schema.Struct({ table: Schema.String })
 /** Most runs leave most tables empty, and copying nothing takes as long as copying a few rows. */
-const filterFilled = Effect.fnUntraced(function* ({ db, queries }: QueriedRecords) {
-  const filled = yield* db.all(
-    Filled,
+const filterNonEmpty = Effect.fnUntraced(function* ({ db, queries }: QueriedRecords) {
+  const nonEmpty = yield* db.all(
+    NonEmpty,
     Object.entries(queries)
       .map(([table, query]) => `select ${literal(table)} as "table" where exists (${query})`)
       .join(" union all ")
   )
-  const names = new Set(filled.map(({ table }) => table))
+  const names = new Set(nonEmpty.map(({ table }) => table))
   return Object.entries(queries).filter(([table]) => names.has(table))
 })
 
 /** JSON contains no literal tabs or line breaks, so nothing has to be quoted. */
 const copyLines = Effect.fnUntraced(function* (queried: QueriedRecords, file: string) {
-  return yield* Effect.forEach(yield* filterFilled(queried), ([table, query]) => {
+  return yield* Effect.forEach(yield* filterNonEmpty(queried), ([table, query]) => {
     const target = `${file}.${table}`
     const sql = `
       copy (select '{"table":"${table}","row":' || to_json(r)::varchar || '}' from (${query}) r)
@@ -72,15 +72,15 @@ export const writeIngestPart = Effect.fn("IngestPart.write")(function* (
   records: ReadonlyArray<TableRecords>,
   queried?: QueriedRecords
 ) {
-  const lines = [`${file}.records`]
+  const lineFiles = [`${file}.records`]
   yield* Effect.gen(function* () {
     const text = records.flatMap(({ rows, table }) =>
       rows.map((row) => `${JSON.stringify({ table: table.name, row })}\n`)
     )
     yield* attempt(() => writeFile(`${file}.records`, text.join("")))
-    if (queried !== undefined) lines.push(...(yield* copyLines(queried, file)))
-    yield* attempt(() => compress(lines, (source) => createReadStream(source), file))
-  }).pipe(Effect.ensuring(Effect.promise(() => Promise.all(lines.map((line) => rm(line, { force: true }))))))
+    if (queried !== undefined) lineFiles.push(...(yield* copyLines(queried, file)))
+    yield* attempt(() => compress(lineFiles, (source) => createReadStream(source), file))
+  }).pipe(Effect.ensuring(Effect.promise(() => Promise.all(lineFiles.map((path) => rm(path, { force: true }))))))
 })
 
 export interface IngestPartFile {
@@ -95,7 +95,7 @@ const newline = 10
 /** Reads the lines of a part, each with its generation. */
 const readNumberedLines = async function* ({ file, first, last }: IngestPartFile) {
   const chunks: AsyncIterable<Buffer> = createReadStream(file).pipe(createGunzip())
-  if (first !== last) return yield* chunks // merged from others: its lines have it already
+  if (first !== last) return yield* chunks // the lines of a merged part already have it
   let isStart = true
   for await (const chunk of chunks) {
     for (let from = 0; from < chunk.length; ) {

@@ -1,4 +1,4 @@
-/** Writes the records of a generation as a part of `ingest`: when, why and by whom it was made, and those of its run. */
+/** Writes a part of `ingest`: when, why and by whom a generation was made, and the records of its run. */
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas"
 import { Clock, Effect } from "effect"
 import { type DuckDb, identifier } from "../duckdb.ts"
@@ -63,7 +63,7 @@ export const stagedByFailedRun = (db: DuckDb["Service"]): QueriedRecords => {
 /** Records under this name list the runs that a rebuild repeated: their new records replace the earlier ones. */
 export const rebuiltRun = "rebuilt_run"
 
-/** Queries for the runs that `ingest.run` lacks, because only their lines in the raw archive were left. */
+/** Queries for the runs that `ingest.run` lacks: only the raw archive still had them. */
 const missingRuns = (rebuilt: string, known: string | undefined) => {
   const missing = (table: string) =>
     `from ${rebuilt}.ingest.${table} ${known === undefined ? "" : `where run_id not in (select run_id from ${known}.ingest.run)`}`
@@ -78,7 +78,7 @@ const missingRuns = (rebuilt: string, known: string | undefined) => {
 }
 
 /**
- * Writes the part of a rebuild: the records of the payloads that it read again, and those of its runs that have none
+ * Writes the part of a rebuild: the records of the payloads that it read again, and of the repeated runs that have none
  * yet. `rebuilt` and `known` are attached databases with the records of the repeated runs, and of all known runs if
  * there are any.
  */

@@ -95,7 +95,7 @@ const markRebuilt = `
   ) rebuilt
   where rebuilt.run_id = run.run_id`
 
-const Filled = Schema.Struct({ table: Schema.String })
+const NonEmpty = Schema.Struct({ table: Schema.String })
 
 /**
  * Adds the records of the parts that belong to generations after `after`, in the order of the parts. Runs statements
@@ -103,11 +103,11 @@ const Filled = Schema.Struct({ table: Schema.String })
  */
 export const addRecords = Effect.fnUntraced(function* (db: Db, parts: ReadonlyArray<IngestPartFile>, after: number) {
   yield* db.run(readParts(parts, after))
-  const filled = new Set((yield* db.all(Filled, 'select distinct "table" from line')).map(({ table }) => table))
-  const hasRebuilt = filled.has(rebuiltRun)
+  const nonEmpty = new Set((yield* db.all(NonEmpty, 'select distinct "table" from line')).map(({ table }) => table))
+  const hasRebuilt = nonEmpty.has(rebuiltRun)
   const statements = [
     ...(hasRebuilt ? [removeUndoneRebuilds, ...replaceRebuilt] : []),
-    ...recordTables.filter(({ name }) => filled.has(name)).map(addRows),
+    ...recordTables.filter(({ name }) => nonEmpty.has(name)).map(addRows),
     ...(hasRebuilt ? [markRebuilt] : [])
   ]
   yield* db.run(["begin", ...statements, "drop table line", "commit"].join(";\n"))

@@ -7,7 +7,7 @@ import type { Layout } from "../generation/layout.ts"
 import { generationId, isLoaded, type Manifest } from "../generation/manifest.ts"
 import { verifyDataSet } from "../generation/parts.ts"
 import { pullParts } from "../generation/pull-parts.ts"
-import { recordsUpTo, refreshIngestion } from "../ingestion/file.ts"
+import { findNewestRecorded, refreshIngestion } from "../ingestion/file.ts"
 import { findReadable } from "../opened/parts.ts"
 import { attempt } from "./states.ts"
 
@@ -16,7 +16,7 @@ const makeIngestion = Effect.fnUntraced(function* (layout: Layout, manifest: Man
   yield* attempt(folder, () => mkdir(folder, { recursive: true }))
   const ingestion = path.join(folder, "ingestion.duckdb")
   const inode = () => stat(layout.ingestion, { bigint: true }).then(({ ino }) => ino)
-  if ((yield* recordsUpTo(layout, layout.ingestion))?.number === manifest.number) {
+  if ((yield* findNewestRecorded(layout, layout.ingestion))?.number === manifest.number) {
     const before = yield* attempt(layout.ingestion, inode)
     yield* attempt(ingestion, () => copyFile(layout.ingestion, ingestion))
     if (before === (yield* attempt(layout.ingestion, inode))) return ingestion // otherwise it was replaced during the copy

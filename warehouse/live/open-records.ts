@@ -3,7 +3,7 @@ import { Effect, Exit, Option, Scope } from "effect"
 import type { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { generationId, newestManifest } from "../generation/manifest.ts"
-import { isPresent, isUpTo, openIngestion } from "../ingestion/file.ts"
+import { hasRecordsUpTo, isSameFile, openIngestion } from "../ingestion/file.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { requireKnownIngest } from "../tables/versions.ts"
 import type { Unserved } from "./unserved.ts"
@@ -28,7 +28,7 @@ const writing = "write ingestion.duckdb"
 const opening = "open ingestion.duckdb"
 
 const open = Effect.fnUntraced(function* (layout: Layout, isComplete: boolean, before: OpenRecords | undefined) {
-  if (before !== undefined && (yield* isPresent(layout, before.inode))) {
+  if (before !== undefined && (yield* isSameFile(layout, before.inode))) {
     before.isComplete = isComplete
     return before
   }
@@ -62,7 +62,7 @@ export const openRecords = Effect.fnUntraced(function* (
       )
     )
   )
-  return yield* open(layout, yield* isUpTo(layout, number), before).pipe(
+  return yield* open(layout, yield* hasRecordsUpTo(layout, number), before).pipe(
     Effect.catchCause((cause) => {
       if (before === undefined) return Effect.failCause(cause)
       before.isComplete = false
@@ -80,5 +80,5 @@ export const mayHaveMoreRecords = Effect.fnUntraced(function* (
   { isComplete }: OpenRecords
 ) {
   if (isComplete || (yield* unserved.isRecent(opening, number))) return false
-  return (yield* isUpTo(layout, number)) || !(yield* unserved.isRecent(writing, number))
+  return (yield* hasRecordsUpTo(layout, number)) || !(yield* unserved.isRecent(writing, number))
 })

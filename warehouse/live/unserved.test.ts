@@ -86,7 +86,7 @@ describe("a new generation that cannot be served", () => {
       assert.strictEqual(yield* readExample(live, countDays), 1)
       assert.match(
         messageOf(yield* Effect.flip(watchExample(layout))),
-        /example was published with tables of version 2, and this version of Larder knows up to 1\. Update Larder on this machine, servers first\.$/
+        /example was published with tables of version 2, and this version of Larder supports versions up to 1\. Update Larder on this machine, servers first\.$/
       )
     })
   )

@@ -208,7 +208,7 @@ describe("a start on a data set that cannot be served", () => {
       const error = yield* Effect.flip(serve(layout))
       assert.strictEqual(
         error instanceof Error && error.message,
-        "example was published with tables of version 2, and this version of Larder knows up to 1. Update Larder on this machine, servers first."
+        "example was published with tables of version 2, and this version of Larder supports versions up to 1. Update Larder on this machine, servers first."
       )
     })
   )

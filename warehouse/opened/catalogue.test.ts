@@ -63,7 +63,7 @@ describe("the catalogue", () => {
           { image_src: null, image_width: null, image_height: null }
         ])
       }
-      // Sodium is the label's own value, although 333.5 mg per 100 g would give 100 mg. Vitamin D never is.
+      // Sodium is the label's own value, although 333.5 mg per 100 g would give 100 mg. Its own vitamin D is not used.
       assert.deepStrictEqual(
         yield* db.rows(
           "select label_sodium, label_vitamin_d, sodium, vitamin_d from branded_food.food join branded_food.nutrition using (fdc_id) where fdc_id = 4"
@@ -105,7 +105,7 @@ describe("the catalogue", () => {
       assert.deepStrictEqual(schemas, [{ schema_name: "commodity" }, { schema_name: "ingest" }])
     })
   )
-  itLive("finds only its own files, whatever the name of their folder", () =>
+  itLive("finds only its own files, even if their folder has an unusual name", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
       const odd = `${folder}/pipeline=none/it's 50%25 größe [a]*`
@@ -155,7 +155,7 @@ describe("a file that an older version wrote", () => {
       ])
     })
   )
-  itLive("is not shown if its tables differ otherwise, and the message advises to rebuild", () =>
+  itLive("is not shown if its tables differ in any other way, and the message advises to rebuild", () =>
     Effect.gen(function* () {
       const parts = yield* copyTo(yield* aFolder)
       yield* change(

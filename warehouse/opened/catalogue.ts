@@ -1,6 +1,6 @@
 /**
- * Writes `larder.duckdb`, which shows all data sets together: views over the files of the data sets, with the project's
- * own views and macros over those. It contains no rows, and refers to files by permanent names, so it is written again
+ * Writes `larder.duckdb`, which shows all data sets together: a view of each table, over the file of its data set, and
+ * the project's own views and macros. It contains no rows, and refers to files by permanent names, so it is written again
  * only when its definitions change. A query sees what is live when it begins, and a transaction keeps that state.
  *
  * A view contains the absolute path of its file, so the catalogue works on this machine only, and `read_duckdb`
@@ -75,11 +75,11 @@ const describeDataSets = async (layout: Layout, data_sets: DataSets) => {
 /** Adds the definitions of this version: if nothing has changed, the catalogue stays. */
 const describeCatalogue = async (layout: Layout, data_sets: DataSets) => {
   const shown = dataSets.filter(({ about }) => isLoaded(data_sets[about.pipeline]))
-  const all = [
+  const defined = [
     { tables: ingestTables, views: ingestViews },
     ...shown.map((dataSet) => ({ tables: dataSet.tables, views: viewsOf(dataSet) }))
   ]
-  return `${await describeDataSets(layout, data_sets)} ${hashLines(all.map(definitionHash))}\n`
+  return `${await describeDataSets(layout, data_sets)} ${hashLines(defined.map(definitionHash))}\n`
 }
 
 const noteName = "larder.duckdb"
@@ -96,8 +96,8 @@ export const isCatalogueOfAnyVersion = (layout: Layout, data_sets: DataSets) =>
   checkNote(layout, async (note) => note.startsWith(`${await describeDataSets(layout, data_sets)} `))
 
 /**
- * Writes the catalogue if it does not show these data sets. This version can read those in `readable`. They are shown
- * under the permanent names of their files, so that the catalogue need not follow each publication.
+ * Writes the catalogue if it does not show these data sets. `readable` are those that this version can read. They are
+ * shown under the permanent names of their files, so a publication alone does not change the catalogue.
  */
 export const refreshCatalogue = Effect.fn("Catalogue.refresh")(function* (
   layout: Layout,

@@ -14,7 +14,7 @@ import type { Layout } from "../generation/layout.ts"
 import { type waitLimits, withLock } from "../generation/lock.ts"
 import { type DataSetEntry, isLoaded, type Manifest, newestManifest } from "../generation/manifest.ts"
 import { verifyDataSet } from "../generation/parts.ts"
-import { isUpTo, refreshIngestion } from "../ingestion/file.ts"
+import { hasRecordsUpTo, refreshIngestion } from "../ingestion/file.ts"
 import { ingestVersion } from "../tables/ingest-tables.ts"
 import { findNewer } from "../tables/versions.ts"
 import { isCatalogueOf, isCatalogueOfAnyVersion, refreshCatalogue } from "./catalogue.ts"
@@ -22,7 +22,7 @@ import { findReadable } from "./parts.ts"
 
 const operation = fileOperation(
   "could not be updated to the live data",
-  "It keeps its present state until the next run updates it; nothing is lost."
+  "It keeps its current state until the next run updates it; nothing is lost."
 )
 const attempt = <A>(file: string, run: () => Promise<A>) => Effect.uninterruptible(operation(file, run))
 
@@ -42,7 +42,7 @@ const showAs = (object: string, file: string) =>
     await rename(next, file)
   })
 
-/** Whether a newer version maintains `ingestion.duckdb`: this version would leave out what it does not know. */
+/** Whether a newer version maintains `ingestion.duckdb`: this version would leave out its newer columns. */
 const isKeptByNewerVersion = ({ ingestion }: Layout, { ingest }: Manifest) =>
   ingest.schema > ingestVersion && existsSync(ingestion)
 
@@ -54,7 +54,7 @@ const isShown = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest)
     const shown = await inodeOf(layout.dataSetFile(pipeline))
     return shown === (database && (await inodeOf(layout.objectFile(database.sha256))))
   }
-  if (!isKeptByNewerVersion(layout, manifest) && !(yield* isUpTo(layout, number))) return false
+  if (!isKeptByNewerVersion(layout, manifest) && !(yield* hasRecordsUpTo(layout, number))) return false
   const isCatalogue = findNewer(manifest).length > 0 ? isCatalogueOfAnyVersion : isCatalogueOf
   if (!(yield* isCatalogue(layout, data_sets))) return false
   const shown = yield* attempt(layout.dir, () => Promise.all(Object.entries(data_sets).map(isPartShown)))
@@ -72,7 +72,7 @@ const sweep = (layout: Layout) =>
     }
   })
 
-/** Links the sidecar files of a database, so that a server need not write anything. A server reports a failure. */
+/** Links the sidecar files of a database, so that servers need not write them. Ignores errors: a server reports them. */
 const linkSidecars = (layout: Layout, [database, ...sidecars]: DataSetEntry["parts"]) =>
   Effect.promise(async () => {
     const folder = join(layout.sidecars, database?.sha256 ?? "")

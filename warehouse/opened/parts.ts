@@ -58,15 +58,15 @@ export const attachParts = (db: Db, parts: Parts) =>
 
 export const detachParts = (parts: Parts) => filesOf(parts).map((file) => `detach ${identifier(file)}`)
 
-/** Without the data sets that this version defined itself: their files need no inspection. */
+/** Leaves out the data sets with this version's definition: their files need no inspection. */
 export const withOtherDefinition = ({ ingestion, parts }: Parts): Parts => ({
   ingestion,
   parts: parts.filter(({ dataSet, entry }) => hasOtherDefinition(dataSet, entry))
 })
 
 /**
- * Creates this version's tables in a session, and returns what to select for each from its file. Files that were defined
- * differently must be attached; the others have all tables and columns.
+ * Creates this version's tables in a session, and returns for each what to select from its file. Files with another
+ * definition must be attached; the others have all tables and columns.
  */
 export const prepareSources = Effect.fnUntraced(function* (db: Db, parts: Parts) {
   const tables = [

@@ -50,22 +50,22 @@ const published = Effect.gen(function* () {
   yield* fs.copy(yield* original, folder)
   return { folder, laptop: yield* layoutOf((yield* aLayout).home, folderDepot(folder)) }
 })
-const items = (laptop: Layout, pipeline: string) =>
+const queryItems = (laptop: Layout, pipeline: string) =>
   Effect.scoped(
     Effect.gen(function* () {
       const db = yield* openAsAnalyst(laptop.dataSetFile(pipeline))
       return (yield* db.rows(`select item from ${pipeline}.price order by item`)).map(({ item }) => item)
     })
   )
-const message = <A, E extends { readonly message: string }, R>(failing: Effect.Effect<A, E, R>) =>
+const messageOf = <A, E extends { readonly message: string }, R>(failing: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(failing), (error) => error.message)
 
 describe("a data set that is pulled alone", () => {
-  itLive("is pulled without the others, and follows what is published", () =>
+  itLive("is pulled without the others, and pulled again after it was published", () =>
     Effect.gen(function* () {
       const { folder, laptop } = yield* published
       assert.deepInclude(yield* pullAlone(laptop, "example"), { generation: 2 })
-      assert.deepStrictEqual(yield* items(laptop, "example"), ["apple"])
+      assert.deepStrictEqual(yield* queryItems(laptop, "example"), ["apple"])
       assert.deepStrictEqual(
         readdirSync(laptop.dir).filter((name) => !name.startsWith(".")),
         ["alone", "example.duckdb"]
@@ -74,7 +74,7 @@ describe("a data set that is pulled alone", () => {
 
       yield* publishIn(folder, { prices: [pears] })
       yield* pullAlone(laptop, "example")
-      assert.deepStrictEqual(yield* items(laptop, "example"), ["apple", "pear"])
+      assert.deepStrictEqual(yield* queryItems(laptop, "example"), ["apple", "pear"])
       const alone = path.join(laptop.dir, "alone/example/warehouse")
       assert.deepStrictEqual(readdirSync(path.join(alone, "generations")), ["000000003.json"])
       const objects = readdirSync(path.join(alone, "objects"), { recursive: true, withFileTypes: true })
@@ -83,7 +83,7 @@ describe("a data set that is pulled alone", () => {
         1
       )
       assert.deepInclude(yield* pullAlone(laptop, "cellar"), { generation: 3 })
-      assert.deepStrictEqual(yield* items(laptop, "cellar"), ["wine"])
+      assert.deepStrictEqual(yield* queryItems(laptop, "cellar"), ["wine"])
     })
   )
   itLive("is pulled again if its file was changed", () =>
@@ -94,34 +94,37 @@ describe("a data set that is pulled alone", () => {
       chmodSync(file, 0o644)
       writeFileSync(file, "changed")
       yield* pullAlone(laptop, "example")
-      assert.deepStrictEqual(yield* items(laptop, "example"), ["apple"])
+      assert.deepStrictEqual(yield* queryItems(laptop, "example"), ["apple"])
     })
   )
-  itLive("never returns to an older generation than the laptop has seen, nor to another history", () =>
+  itLive("never returns to an older generation than the laptop has had, or to another history", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
       yield* pullAlone(laptop, "example")
       const older = `${laptop.dir} already has larder-000002, and pulling never returns to an older generation. Pull larder-000001 into another folder, with LARDER_HOME.`
-      assert.strictEqual(yield* message(pullAlone(laptop, "example", 1)), older)
-      assert.strictEqual(yield* message(pullAlone(laptop, "cellar", 1)), older)
-      assert.strictEqual(yield* message(pull(laptop, "run", { to: 1 })), older)
+      assert.strictEqual(yield* messageOf(pullAlone(laptop, "example", 1)), older)
+      assert.strictEqual(yield* messageOf(pullAlone(laptop, "cellar", 1)), older)
+      assert.strictEqual(yield* messageOf(pull(laptop, "run", { to: 1 })), older)
 
       const other = yield* aFolder
       yield* publishIn(other, { prices: [pears] })
       const stranger = yield* layoutOf(laptop.home, folderDepot(other))
-      assert.include(yield* message(pullAlone(stranger, "example")), "is newer than larder-000001, the newest there")
+      assert.include(yield* messageOf(pullAlone(stranger, "example")), "is newer than larder-000001, the newest there")
       yield* publishIn(other, { prices: [apples] })
-      assert.include(yield* message(pullAlone(stranger, "example")), "larder-000002 of this machine is a different one")
-      assert.include(yield* message(pull(stranger)), "larder-000002 of this machine is a different one")
+      assert.include(
+        yield* messageOf(pullAlone(stranger, "example")),
+        "larder-000002 of this machine is a different one"
+      )
+      assert.include(yield* messageOf(pull(stranger)), "larder-000002 of this machine is a different one")
       const emptied = yield* layoutOf(laptop.home, folderDepot(yield* aFolder))
       assert.include(
-        yield* message(pull(emptied)),
+        yield* messageOf(pull(emptied)),
         "larder-000002 of this machine is not there, and neither is any other"
       )
-      assert.deepStrictEqual(yield* items(laptop, "example"), ["apple"])
+      assert.deepStrictEqual(yield* queryItems(laptop, "example"), ["apple"])
     })
   )
-  itLive("is replaced by a whole generation, and is not pulled into a folder that has one", () =>
+  itLive("is replaced by a complete generation, and is not pulled into a folder that has one", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
       yield* pullAlone(laptop, "example")
@@ -133,8 +136,8 @@ describe("a data set that is pulled alone", () => {
         [{ item: "apple" }, { item: "wine" }]
       )
       assert.strictEqual(
-        yield* message(pullAlone(laptop, "example")),
-        `${laptop.dir} has whole generations, up to larder-000002. Pull without --only, or into another folder with LARDER_HOME.`
+        yield* messageOf(pullAlone(laptop, "example")),
+        `${laptop.dir} has complete generations, up to larder-000002. Pull without --only, or into another folder with LARDER_HOME.`
       )
     })
   )
@@ -146,8 +149,8 @@ describe("a data set that is pulled alone", () => {
         laptop.pullLock,
         Effect.gen(function* () {
           const older = [
-            yield* Effect.forkChild(message(pullAlone(laptop, "example", 1))),
-            yield* Effect.forkChild(message(pull(laptop, "run", { to: 1 })))
+            yield* Effect.forkChild(messageOf(pullAlone(laptop, "example", 1))),
+            yield* Effect.forkChild(messageOf(pull(laptop, "run", { to: 1 })))
           ]
           yield* publishIn(folder, { prices: [pears] })
           yield* pullAlone({ ...laptop, pullLock: `${laptop.pullLock}.other` }, "example")
@@ -157,7 +160,7 @@ describe("a data set that is pulled alone", () => {
       for (const refused of waiting) {
         assert.include(yield* Fiber.join(refused), "already has larder-000003, and pulling never returns")
       }
-      assert.deepStrictEqual(yield* items(laptop, "example"), ["apple", "pear"])
+      assert.deepStrictEqual(yield* queryItems(laptop, "example"), ["apple", "pear"])
     })
   )
   itLive("removes the files of an interrupted pull, and ignores unrelated files", () =>
@@ -173,7 +176,7 @@ describe("a data set that is pulled alone", () => {
       assert.isBelow(
         bytes,
         1.5 * statSync(laptop.dataSetFile("example")).size,
-        "what was here alone does not travel again"
+        "a part that this machine has is not transferred again"
       )
       assert.isFalse(existsSync(path.join(laptop.dir, "alone")))
     })
@@ -183,7 +186,7 @@ describe("a data set that is pulled alone", () => {
       const { laptop } = yield* published
       yield* pullAlone(laptop, "example")
       assert.strictEqual(
-        yield* message(catchUp(yield* layoutOf(laptop.home))),
+        yield* messageOf(catchUp(yield* layoutOf(laptop.home))),
         `${laptop.dir} contains a data set that was pulled on its own from a depot, of generation larder-000002. Nothing was changed. Set LARDER_DEPOT, or set LARDER_HOME to another folder.`
       )
     })
@@ -193,7 +196,7 @@ describe("a data set that is pulled alone", () => {
       const { folder, laptop } = yield* published
       const { publicKey } = makeKeyPair()
       const trusting = yield* layoutOf(laptop.home, trustedDepot(folderDepot(folder), parsePublicKey(publicKey)))
-      assert.include(yield* message(pullAlone(trusting, "example")), "it has no signature. It was not used.")
+      assert.include(yield* messageOf(pullAlone(trusting, "example")), "it has no signature. It was not used.")
       assert.isFalse(existsSync(laptop.dataSetFile("example")))
     })
   )
@@ -201,7 +204,7 @@ describe("a data set that is pulled alone", () => {
     Effect.gen(function* () {
       const { folder, laptop } = yield* published
       assert.strictEqual(
-        yield* message(pullAlone(laptop, "cellar", 1)),
+        yield* messageOf(pullAlone(laptop, "cellar", 1)),
         `There is no cellar of larder-000001 in ${folder}. There is: example.`
       )
       assert.isUndefined(yield* pullAlone(yield* layoutOf(laptop.home, folderDepot(yield* aFolder)), "example"))

@@ -1,4 +1,4 @@
-/** Pulls the database of one data set from a shared depot, and nothing else. */
+/** Pulls the database of one data set from a shared depot, without the other data sets and the records of runs. */
 import { rm } from "node:fs/promises"
 import { Effect, Option } from "effect"
 import { listObjectTimes, objectName } from "../depot/depot.ts"
@@ -34,26 +34,26 @@ const pullDataSet = Effect.fnUntraced(function* (layout: Layout, pipeline: strin
     const loaded = Object.keys(data_sets).filter((name) => isLoaded(data_sets[name]))
     return yield* notInDepot(layout.depot, `${pipeline} of ${generationId(number)}`, loaded)
   }
-  const alone = yield* singleDataSetLayout(layout, pipeline)
-  const bytes = yield* pullParts(alone, generationId(number), [database])
-  yield* alone.local.putText(manifestName(number), yield* manifestText(layout, number))
-  yield* showAlone(layout, alone.objectFile(database.sha256), layout.dataSetFile(pipeline))
-  yield* keepOnly(alone, number, database.sha256)
+  const single = yield* singleDataSetLayout(layout, pipeline)
+  const bytes = yield* pullParts(single, generationId(number), [database])
+  yield* single.local.putText(manifestName(number), yield* manifestText(layout, number))
+  yield* showAlone(layout, single.objectFile(database.sha256), layout.dataSetFile(pipeline))
+  yield* keepOnly(single, number, database.sha256)
   return bytes
 })
 
 /**
  * Brings the file of one data set to the newest generation of a shared depot, or to the one with number `to`. Undefined
- * if the depot has none. Fails if this machine has whole generations, or has seen a newer one.
+ * if the depot has none. Fails if this machine has complete generations, or has had a newer one.
  */
 export const pullAlone = Effect.fn("Generation.pullAlone")(function* (layout: Layout, pipeline: string, to?: number) {
   const { dir, local, pullLock } = layout
   const pulling = Effect.gen(function* () {
-    const whole = yield* newestManifest(local)
-    if (Option.isSome(whole)) {
-      // in a whole generation, one data set cannot be newer than the others
+    const newest = yield* newestManifest(local)
+    if (Option.isSome(newest)) {
+      // in a complete generation, one data set cannot be newer than the others
       return yield* new WarehouseProblem({
-        problem: `${dir} has whole generations, up to ${generationId(whole.value.number)}. Pull without --only, or into another folder with LARDER_HOME.`
+        problem: `${dir} has complete generations, up to ${generationId(newest.value.number)}. Pull without --only, or into another folder with LARDER_HOME.`
       })
     }
     const wanted = yield* findWanted(layout, yield* newestSingleManifest(layout), to)

@@ -30,7 +30,7 @@ describe("a snapshot", () => {
       assert.deepStrictEqual(counts, { tables: 26, schemas: 4 })
     })
   )
-  itLive("keeps rows in the order of their tables, beyond what one thread writes", () =>
+  itLive("keeps rows in the order of their tables, even if several threads write them", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
       const parts = yield* copyParts((yield* published).parts, folder)

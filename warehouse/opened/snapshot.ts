@@ -1,6 +1,6 @@
 /**
- * Writes one ordinary file with everything in it, for another machine, an older DuckDB or an archive: tables, views,
- * macros and comments. Rows keep their order. It refers to no other file.
+ * Writes one ordinary file with all tables, views, macros and comments, for another machine, an older DuckDB or an
+ * archive. Rows keep their order. The file refers to no other file.
  */
 import { Effect, FileSystem, Path, type PlatformError, Schema } from "effect"
 import { causeText, isDiskFull, writeAtomically } from "../disk.ts"

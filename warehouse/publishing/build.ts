@@ -32,7 +32,7 @@ export interface Publication {
   /** The run so far. Publishing sets its outcome, its generation, and its loaded and unchanged rows. */
   readonly run: RunRecord
   readonly leftOut: ReadonlyArray<FeedLeftOut>
-  /** Payload rows that add nothing to this data set: they have no value, or are about nothing in the catalog. */
+  /** Payload rows that add nothing to this data set: they have no value, or describe nothing in the catalog. */
   readonly silentRows: number
   readonly checks: ReadonlyArray<Check>
   /** Whether a data set that is smaller than the live one may be published. */
@@ -61,15 +61,15 @@ const copy = (from: string, to: string) =>
 
 /**
  * Opens the staging file for a first load, otherwise a copy of the live database. The staging file is closed before the
- * copy, because it is attached to it afterwards.
+ * copy is made, because it is attached to the copy afterwards.
  */
 const open = Effect.fnUntraced(function* ({ folder, live, staged }: Building) {
   if (live === undefined) return staged
   const file = builtFileIn(folder)
   yield* staged.db.run("checkpoint").pipe(during("writing the staged rows"))
   yield* staged.close
-  yield* copy(live, file).pipe(during("copying what is live"))
-  return { db: yield* DuckDb.readWrite(file).pipe(during("opening it")), file }
+  yield* copy(live, file).pipe(during("copying the live database"))
+  return { db: yield* DuckDb.readWrite(file).pipe(during("opening the copy")), file }
 })
 
 const merge = Effect.fnUntraced(function* (db: Db, { dataSet, live, staged }: Building, reduced: Reduced) {
@@ -86,7 +86,7 @@ const merge = Effect.fnUntraced(function* (db: Db, { dataSet, live, staged }: Bu
   for (const sql of deriveTables(dataSet)) yield* db.run(sql)
 })
 
-/** Shows checks `ingest.…` beside the data set: the known records, and those that this run staged. */
+/** Lets checks query `ingest.…`: the known records, together with those that this run staged. */
 const showRecords = (db: Db) =>
   db.run(
     [
@@ -149,9 +149,9 @@ export const build = Effect.fn("Generation.build")(function* (building: Building
     yield* writeRecordsOfRun(records, { run, checks, leftOut, hasChangedData: true }, queried)
     yield* db.run(live === undefined ? "drop schema ingest cascade" : "detach staged")
     const newest_on = yield* selectNewest(db, dataSet)
-    yield* db.run("checkpoint").pipe(during("writing it")) // nothing writes after it: a write-ahead log would not be published
+    yield* db.run("checkpoint").pipe(during("writing the new database")) // the last write: no log would be published
     return { checks, newest_on }
-  }).pipe(during("checking it and recording the run"))
+  }).pipe(during("checking the new database and recording the run"))
   const sidecars = yield* buildSidecars(db, dataSet, folder).pipe(during("writing the sidecar files"))
   yield* staged.close
   const database = { name: `${dataSet.about.pipeline}.duckdb`, file }

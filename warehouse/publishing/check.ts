@@ -63,19 +63,19 @@ const runCheck = Effect.fnUntraced(function* (
   return { ...check, bad_rows: bad?.bad_rows ?? 0, examples: bad?.examples ?? "[]" } satisfies CheckOutcome
 })
 
-/** Runs all checks, so that one run shows all that is wrong. If `hasLive`, the live data is attached as `live`. */
+/** Runs all checks, so that one run shows all failures. If `hasLive`, the live data is attached as `live`. */
 export const runChecks = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   checks: ReadonlyArray<Check>,
   run: RunRecord,
   { acceptShrinkage, hasLive }: { readonly acceptShrinkage: boolean; readonly hasLive: boolean }
 ) {
-  const others = checks.filter(({ comparesWithLive }) => !comparesWithLive)
+  const simple = checks.filter(({ comparesWithLive }) => !comparesWithLive)
   const comparing = hasLive ? checks.filter(({ comparesWithLive }) => comparesWithLive) : []
   const accepted = acceptShrinkage ? { severity: "warning" as const } : {}
   yield* db.run(`set variable run_id = ${literal(run.run_id)}`)
-  const all = [accountingCheck(run), ...others, ...comparing.map((check) => ({ ...check, ...accepted }))]
-  const outcomes = yield* Effect.forEach(all, (check) => runCheck(db, check))
+  const runnable = [accountingCheck(run), ...simple, ...comparing.map((check) => ({ ...check, ...accepted }))]
+  const outcomes = yield* Effect.forEach(runnable, (check) => runCheck(db, check))
   for (const { bad_rows, examples, name, severity } of outcomes) {
     if (bad_rows === 0 || severity !== "warning") continue
     yield* Effect.annotateLogs(Effect.logWarning(`check ${name}`), { bad_rows, examples })

@@ -32,16 +32,16 @@ const published = oncePerFile(
     return { layout, runs }
   })
 )
-const askPublished = (sql: string) => Effect.flatMap(published, ({ layout }) => queryWarehouse(layout, sql))
+const queryPublished = (sql: string) => Effect.flatMap(published, ({ layout }) => queryWarehouse(layout, sql))
 
 let lastId = 1000
-/** A label with these values in each publication. Returns a query for columns of the result. */
-const label = (...states: ReadonlyArray<Readonly<Record<string, string>>>) => {
+/** Stages a label with these values in each publication. Returns a query for columns of the result. */
+const stageLabel = (...states: ReadonlyArray<Readonly<Record<string, string>>>) => {
   const fdc_id = ++lastId
   states.forEach((set, publication) => {
     stageIn(publication, { fdc_id, set })
   })
-  return (columns: string) => askPublished(`select ${columns} from branded_food.food where fdc_id = ${fdc_id}`)
+  return (columns: string) => queryPublished(`select ${columns} from branded_food.food where fdc_id = ${fdc_id}`)
 }
 
 const later = { release_on: "date '2025-12-18'", run_id: "'second'" }
@@ -49,18 +49,18 @@ const earlier = { release_on: "date '2020-04-01'", run_id: "'second'" }
 const columns = "brand_name, footnote, category, run_id, release_on::varchar as release_on"
 
 describe("merging: a row is completed from the live row of its key", () => {
-  const restated = label(
+  const restated = stageLabel(
     { brand_name: "'Old'", footnote: "'kept'", category: "'Candy'" },
     { brand_name: "'New'", form: "'csv'", ...later }
   )
-  itLive("uses the values of a later release, nulls included, and keeps those that its form cannot have", () =>
+  itLive("uses the values of a later release, including nulls, and keeps values that its form cannot have", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* restated(columns), [
         { brand_name: "New", footnote: "kept", category: null, run_id: "second", release_on: "2025-12-18" }
       ])
     })
   )
-  const stated = label(
+  const stated = stageLabel(
     { brand_name: "'Now'", form: "'csv'" },
     { brand_name: "'Then'", category: "'Candy'", footnote: "'found'", ...earlier }
   )
@@ -76,14 +76,14 @@ describe("merging: a row is completed from the live row of its key", () => {
     { label_calories: calories, label_fat: fat, label_sodium: sodium, label_vitamin_d: null }
   ]
   const unknownDay = { brand_name: "'New'", release_on: "null::date", run_id: "'second'" }
-  const mixed = label(
+  const mixed = stageLabel(
     { label_calories: "110", label_fat: "5" },
     { label_calories: "90", label_sodium: "7", ...unknownDay }
   )
-  const added = label({ category: "'Candy'" }, { label_fat: "3", ...unknownDay })
-  const replaced = label({ label_calories: "110", label_fat: "5" }, { label_sodium: "7", ...later })
-  const cleared = label({ label_calories: "110" }, later)
-  const unchanged = label({ label_calories: "110" }, { brand_name: "'New'", form: "'csv'", ...later })
+  const added = stageLabel({ category: "'Candy'" }, { label_fat: "3", ...unknownDay })
+  const replaced = stageLabel({ label_calories: "110", label_fat: "5" }, { label_sodium: "7", ...later })
+  const cleared = stageLabel({ label_calories: "110" }, later)
+  const unchanged = stageLabel({ label_calories: "110" }, { brand_name: "'New'", form: "'csv'", ...later })
   itLive("uses all of the label's own amounts from one release, even if it is unknown which is later", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* mixed(ownAmounts), amounts("110.000000", "5.000000", null))
@@ -105,7 +105,7 @@ describe("merging: a row is completed from the live row of its key", () => {
     [json, csv],
     [csv, json]
   ] as const) {
-    const both = label(first, second)
+    const both = stageLabel(first, second)
     itLive(`combines both forms of one release, with the ${first.brand_name} one first`, () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(
@@ -116,7 +116,7 @@ describe("merging: a row is completed from the live row of its key", () => {
     )
   }
   const lists = { trade_channels: "['GROCERY']", attributes: "[{'name': 'Nutrient Added', 'value': '5'}]" }
-  const same = label(
+  const same = stageLabel(
     { brand_name: "'Now'", ...lists },
     { brand_name: "'Now'", source_rows: "19", trade_channels: "['GROCERY']", ...later }
   )
@@ -132,7 +132,7 @@ describe("merging: a row is completed from the live row of its key", () => {
     })
   )
   const wrong = { brand_name: "'Wrong'", footnote: "'Wrong'", category: "'Candy'", trade_channels: "['GROCERY']" }
-  const corrected = label(
+  const corrected = stageLabel(
     {
       ...wrong,
       nutrients: "[{'nutrient_id': 1003, 'amount': 1, 'derivation_id': 70}]",
@@ -164,9 +164,9 @@ describe("merging: a row is completed from the live row of its key", () => {
   )
   const acme = { brand_name: "'Acme'", not_a_significant_source_of: "'FIBER'" }
   const forms = [{ footnote: "'Wrong'" }, { form: "'csv'", ...acme }, {}]
-  const twoForms = label(...forms.slice(0, 2))
-  const jsonAgain = label(...forms)
-  const bothAgain = label(...forms, { form: "'both'", not_a_significant_source_of: "'FIBER'" })
+  const twoForms = stageLabel(...forms.slice(0, 2))
+  const jsonAgain = stageLabel(...forms)
+  const bothAgain = stageLabel(...forms, { form: "'both'", not_a_significant_source_of: "'FIBER'" })
   itLive("clears only values that a form can have when both forms of a release are read again", () =>
     Effect.gen(function* () {
       const columnsOfForms = "brand_name, footnote, not_a_significant_source_of as other, form"
@@ -176,7 +176,7 @@ describe("merging: a row is completed from the live row of its key", () => {
       assert.deepStrictEqual(yield* bothAgain(columnsOfForms), [{ brand_name: null, footnote: null, ...fiber }])
     })
   )
-  const older = label(
+  const older = stageLabel(
     { form: "'csv'", not_a_significant_source_of: "'FIBER'", ...earlier },
     { brand_name: "'Wrong'" },
     { brand_name: "'Acme'" }
@@ -188,7 +188,7 @@ describe("merging: a row is completed from the live row of its key", () => {
       ])
     })
   )
-  const named = label(
+  const named = stageLabel(
     { form: "'csv'", brand_name: "'Acme'" },
     { form: "'csv'", description: "'GUM'", quality_flags: "['label_row_missing']" }
   )
@@ -229,7 +229,7 @@ describe("derived tables", () => {
   itLive("are updated by every publication: the versions of products and the categories", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
-        yield* askPublished(
+        yield* queryPublished(
           `select fdc_id, version, versions, is_current, replaced_by from branded_food.version where gtin_14 = 'tea'
            order by all`
         ),
@@ -238,31 +238,31 @@ describe("derived tables", () => {
           { fdc_id: 102, version: 2, versions: 2, is_current: true, replaced_by: null }
         ]
       )
-      assert.deepStrictEqual(yield* askPublished("from branded_food.category where category ilike '%tea'"), [
+      assert.deepStrictEqual(yield* queryPublished("from branded_food.category where category ilike '%tea'"), [
         { category: "Herbal Tea", product_count: 1 }
       ])
     })
   )
-  const of = (gtin: string, more: Readonly<Record<string, string>>) => ({ gtin_14: `'${gtin}'`, ...more })
+  const withGtin = (gtin: string, more: Readonly<Record<string, string>>) => ({ gtin_14: `'${gtin}'`, ...more })
   const day = (text: string) => `date '${text}'`
   stageIn(
     0,
-    { fdc_id: 212, set: of("a", { published_on: day("2024-01-01") }) },
-    { fdc_id: 211, set: of("a", { published_on: day("2024-01-02") }) },
-    { fdc_id: 222, set: of("b", { available_on: day("2024-01-01") }) },
-    { fdc_id: 221, set: of("b", { available_on: day("2024-01-02") }) },
-    { fdc_id: 232, set: of("c", { modified_on: day("2024-01-01") }) },
-    { fdc_id: 231, set: of("c", { modified_on: day("2024-01-02") }) },
-    { fdc_id: 241, set: of("d", {}) },
-    { fdc_id: 242, set: of("d", {}) },
-    { fdc_id: 243, set: of("d", { data_source: "'GDSN'" }) },
-    { fdc_id: 251, set: of("e", { published_on: "null" }) },
+    { fdc_id: 212, set: withGtin("a", { published_on: day("2024-01-01") }) },
+    { fdc_id: 211, set: withGtin("a", { published_on: day("2024-01-02") }) },
+    { fdc_id: 222, set: withGtin("b", { available_on: day("2024-01-01") }) },
+    { fdc_id: 221, set: withGtin("b", { available_on: day("2024-01-02") }) },
+    { fdc_id: 232, set: withGtin("c", { modified_on: day("2024-01-01") }) },
+    { fdc_id: 231, set: withGtin("c", { modified_on: day("2024-01-02") }) },
+    { fdc_id: 241, set: withGtin("d", {}) },
+    { fdc_id: 242, set: withGtin("d", {}) },
+    { fdc_id: 243, set: withGtin("d", { data_source: "'GDSN'" }) },
+    { fdc_id: 251, set: withGtin("e", { published_on: "null" }) },
     { fdc_id: 252, set: { gtin_14: "null" } },
     { fdc_id: 253, set: { gtin_14: "null" } }
   )
   itLive("choose the current label by publication, then availability, modification and fdc_id", () =>
     Effect.gen(function* () {
-      const current = yield* askPublished(
+      const current = yield* queryPublished(
         "select fdc_id from branded_food.current_food where fdc_id between 200 and 299 order by fdc_id"
       )
       assert.deepStrictEqual(
@@ -276,7 +276,7 @@ describe("derived tables", () => {
   itLive("keep a label without a publication day current, although it names an earlier version", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
-        yield* askPublished(
+        yield* queryPublished(
           "select fdc_id, is_current from branded_food.version where fdc_id between 300 and 399 order by version"
         ),
         [
@@ -286,17 +286,18 @@ describe("derived tables", () => {
       )
     })
   )
-  const two = "[{'fdc_id': 405, 'published_on': date '2019-04-01'}, {'fdc_id': 404, 'published_on': date '2018-04-01'}]"
+  const twoVersions =
+    "[{'fdc_id': 405, 'published_on': date '2019-04-01'}, {'fdc_id': 404, 'published_on': date '2018-04-01'}]"
   stageIn(
     0,
-    { fdc_id: 407, set: { gtin_14: "null", earlier_versions: two } },
+    { fdc_id: 407, set: { gtin_14: "null", earlier_versions: twoVersions } },
     { fdc_id: 408, set: { gtin_14: "null", earlier_versions: "[{'fdc_id': 407, 'published_on': null}]" } },
     { fdc_id: 409, set: { gtin_14: "null" } }
   )
   itLive("keep labels without a barcode current, and add the versions that one of them names", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
-        yield* askPublished(
+        yield* queryPublished(
           `select fdc_id, version, versions, is_current, is_loaded, replaced_by from branded_food.version
            where fdc_id between 400 and 499 order by fdc_id`
         ),
@@ -335,7 +336,7 @@ describe("derived tables", () => {
   stageIn(0, { fdc_id: 501, set: { category: "'CAKE'" } }, { fdc_id: 502, up_to: 503, set: { category: "'Cake'" } })
   itLive("count categories that differ only in case as one, in the most frequent spelling", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* askPublished("from branded_food.category where category ilike 'cake'"), [
+      assert.deepStrictEqual(yield* queryPublished("from branded_food.category where category ilike 'cake'"), [
         { category: "Cake", product_count: 3 }
       ])
     })
@@ -346,7 +347,7 @@ describe("derived tables", () => {
   itLive("include versions that a later label only names, and never make one current", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
-        yield* askPublished(
+        yield* queryPublished(
           `select fdc_id, is_current, is_loaded, published_on::varchar as published_on, replaced_by
            from branded_food.version where fdc_id between 600 and 699 order by version`
         ),

@@ -39,7 +39,7 @@ const withColour = withPrice(
 )
 
 describe("a version with an additional column", () => {
-  itLive("adds the column with its next publication if it is the last one and nullable", () =>
+  itLive("adds the column with its next publication if it is nullable and comes last", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const rows = yield* readLive(layout, example.dataSet, [], (db) => db.rows("select item from example.price"))

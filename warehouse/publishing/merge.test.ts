@@ -205,7 +205,7 @@ describe("merging rejects", () => {
       assert.deepStrictEqual(yield* queryRejects(layout), [...all, "c shop 3"])
     })
   )
-  itLive("keeps only the rejects of the last reading of a payload, and those of its bytes in another feed", () =>
+  itLive("keeps only the rejects of the last read of a payload, and those of another feed with the same bytes", () =>
     Effect.gen(function* () {
       const layout = yield* withRejects
       yield* publishRejects(layout, [{ sha: "a", mapping: "2", rejects: { shop: [2, 3] } }])
@@ -278,15 +278,15 @@ describe("a run with nothing new", () => {
       assert.deepStrictEqual(yield* listFiles(layout.staging), [])
     })
   )
-  itLive("publishes nothing if only a view or a comment differs: the next new row brings the change", () =>
+  itLive("publishes nothing if only a view or a comment differs: the change comes with the next new row", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const { dataSet, price } = example
-      const inOtherWords = { ...price, record: price.record.annotate({ description: "Today's prices." }) }
+      const reworded = { ...price, record: price.record.annotate({ description: "Today's prices." }) }
       const ddl = "create or replace view example.cheap as select item from example.price where price < 1"
       const other: DataSet = {
         ...dataSet,
-        tables: dataSet.tables.map((table) => (table === price ? inOtherWords : table)),
+        tables: dataSet.tables.map((table) => (table === price ? reworded : table)),
         views: [...dataSet.views, { schema: "example", name: "cheap", ddl }]
       }
       const target = { ...example, dataSet: other }

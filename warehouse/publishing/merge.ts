@@ -32,8 +32,8 @@ const deduplicate = (table: Table, { by, key }: KeyedMerge) => `
 
 /**
  * Rows are compared by 64-bit digests: a million wide rows are too large and too slow to compare side by side. The
- * digest is of JSON, because one of the values themselves does not distinguish null from [], or two adjacent lists from
- * one combined list.
+ * digest is of JSON, because a digest of the values themselves would not distinguish null from [], or two adjacent lists
+ * from one combined list.
  */
 const digest = (columns: ReadonlyArray<string>, row: string) =>
   `hash(to_json(struct_pack(${columns.map((column) => `${identifier(column)} := ${row}.${identifier(column)}`).join(", ")})))`
@@ -62,12 +62,12 @@ const selectKept = (table: Table, merge: KeyedMerge, owner: Owner | undefined): 
 }
 
 /** The condition under which a staged row `s` adds nothing to the live row `l`. */
-const isKnownCondition = (table: Table, merge: KeyedMerge, owner: Owner | undefined): string => {
-  const hasKey = `${areEqual(merge.key, "s", "l")} and s.rowid not in (${selectKept(table, merge, owner)})`
-  if (merge.by === "append") return hasKey
+const knownCondition = (table: Table, merge: KeyedMerge, owner: Owner | undefined): string => {
+  const sameKey = `${areEqual(merge.key, "s", "l")} and s.rowid not in (${selectKept(table, merge, owner)})`
+  if (merge.by === "append") return sameKey
   const ignored = ["run_id", ...(merge.ignoredColumns ?? [])]
   const compared = columnsOf(table).filter((column) => !ignored.includes(column))
-  return `${hasKey} and ${digest(compared, "s")} = ${digest(compared, "l")}`
+  return `${sameKey} and ${digest(compared, "s")} = ${digest(compared, "l")}`
 }
 
 type CompleteMerge = Extract<Merge, { readonly by: "complete" }>
@@ -105,7 +105,7 @@ export const completeFromLive = Effect.fnUntraced(function* (
   rangeRows = maxRangeRows
 ) {
   const key = identifier(keyName)
-  const isSame = columns
+  const sameRow = columns
     .filter((column) => column !== keyName && !ignoredColumns.includes(column))
     .map(
       (column) => `${expressionFor(column) ?? `s.${identifier(column)}`} is not distinct from l.${identifier(column)}`
@@ -113,9 +113,9 @@ export const completeFromLive = Effect.fnUntraced(function* (
     .join(" and ")
   const set = assignments(columns, expressionFor)
   for (const { first, last } of yield* db.all(Range, selectRanges(staged, key, rangeRows))) {
-    const isInRange = `s.${key} = l.${key} and s.${key} between ${first} and ${last} and l.${key} between ${first} and ${last}`
-    yield* db.run(`delete from ${staged} s using live.${staged} l where ${isInRange} and ${isSame}`)
-    yield* db.run(`update ${staged} s set ${set} from live.${staged} l where ${isInRange}`)
+    const sameKeyInRange = `s.${key} = l.${key} and s.${key} between ${first} and ${last} and l.${key} between ${first} and ${last}`
+    yield* db.run(`delete from ${staged} s using live.${staged} l where ${sameKeyInRange} and ${sameRow}`)
+    yield* db.run(`update ${staged} s set ${set} from live.${staged} l where ${sameKeyInRange}`)
   }
 })
 
@@ -132,24 +132,25 @@ const reduceTable = Effect.fnUntraced(function* (db: Db, table: Table, owner: Ow
     case "replace all": {
       if (!isLive) break
       const columns = listColumns(columnsOf(table))
-      const a = `select ${columns} from ${staged}`
-      const b = `select ${columns} from live.${staged}`
-      return (yield* countRows(db, `((${a} except all ${b}) union all (${b} except all ${a}))`)) > 0
+      const stagedRows = `select ${columns} from ${staged}`
+      const liveRows = `select ${columns} from live.${staged}`
+      const differences = `((${stagedRows} except all ${liveRows}) union all (${liveRows} except all ${stagedRows}))`
+      return (yield* countRows(db, differences)) > 0
     }
     default: {
       yield* db.run(deduplicate(table, merge))
-      const isKnown = isKnownCondition(table, merge, owner)
-      if (isLive) yield* db.run(`delete from ${staged} s using live.${staged} l where ${isKnown}`)
+      const known = knownCondition(table, merge, owner)
+      if (isLive) yield* db.run(`delete from ${staged} s using live.${staged} l where ${known}`)
     }
   }
   return (yield* countRows(db, staged)) > 0
 })
 
 /** Most runs leave most tables empty. */
-const findFilled = Effect.fnUntraced(function* (db: Db, tables: ReadonlyArray<Table>) {
+const findNonEmpty = Effect.fnUntraced(function* (db: Db, tables: ReadonlyArray<Table>) {
   const counts = tables.map((table, index) => `select ${index} as i from ${qualifiedName(table)} having count(*) > 0`)
-  const filled = yield* db.all(Schema.Struct({ i: Schema.Int }), counts.join(" union all "))
-  return new Set(filled.map(({ i }) => tables[i]))
+  const nonEmpty = yield* db.all(Schema.Struct({ i: Schema.Int }), counts.join(" union all "))
+  return new Set(nonEmpty.map(({ i }) => tables[i]))
 })
 
 const findOwner = (owned: Table, tables: ReadonlyArray<Table>): Owner | undefined => {
@@ -194,9 +195,9 @@ export const reduceToNew = Effect.fnUntraced(function* (
   for (const sql of statements) yield* db.run(sql)
   const changed: Array<Table> = []
   const tables = [...stagedIngestTables, ...dataSet.tables]
-  const filled = yield* findFilled(db, tables)
+  const nonEmpty = yield* findNonEmpty(db, tables)
   for (const table of tables) {
-    if (!filled.has(table) && table.merge.by !== "replace all") continue
+    if (!nonEmpty.has(table) && table.merge.by !== "replace all") continue
     const isLive = liveTables.has(`${table.schema}.${table.name}`)
     const hasNew = yield* reduceTable(db, table, findOwner(table, tables), isLive)
     if (hasNew && dataSet.tables.includes(table)) changed.push(table)

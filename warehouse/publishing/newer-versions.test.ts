@@ -48,12 +48,12 @@ const withNewerIngest = copyPerTest(
   )
 )
 
-const sentenceOf = (what: string) =>
-  `${what} was published with tables of version 2, and this version of Larder knows up to 1. Update Larder on this machine, servers first.`
+const sentenceOf = (subject: string) =>
+  `${subject} was published with tables of version 2, and this version of Larder supports versions up to 1. Update Larder on this machine, servers first.`
 const messageOf = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(effect), ({ message }) => message)
 const liveOf = (layout: Layout) => Effect.map(newestManifest(layout.depot), Option.getOrThrow)
-const back = (to: number) => ({ to: Option.some(to), only: Option.none(), note: Option.none() })
+const toGeneration = (to: number) => ({ to: Option.some(to), only: Option.none(), note: Option.none() })
 describe("a program that is older than the live data", () => {
   itLive("fails before it fetches anything, and again when it publishes", () =>
     Effect.gen(function* () {
@@ -77,12 +77,12 @@ describe("a program that is older than the live data", () => {
       assert.strictEqual((yield* liveOf(layout)).number, 2)
     })
   )
-  itLive("rolls back to data that it knows, but not forward to data that it does not know", () =>
+  itLive("rolls back to a version that it supports, but not forward to a newer one", () =>
     Effect.gen(function* () {
       const layout = yield* upgraded
-      yield* rollback(layout, back(1))
+      yield* rollback(layout, toGeneration(1))
       assert.strictEqual((yield* liveOf(layout)).data_sets.commodities?.schema, 1)
-      assert.strictEqual(yield* messageOf(rollback(layout, back(2))), sentenceOf("commodities"))
+      assert.strictEqual(yield* messageOf(rollback(layout, toGeneration(2))), sentenceOf("commodities"))
       assert.strictEqual((yield* liveOf(layout)).number, 3)
     })
   )
@@ -94,7 +94,7 @@ describe("a program that is older than the live data", () => {
       assert.strictEqual(yield* messageOf(requirePublishable(layout, commodity)), sentence)
       assert.strictEqual(yield* messageOf(publishSeries(layout, commodity, "milk")), sentence)
       assert.strictEqual(yield* messageOf(recordFailedRun(layout, failedRun)), sentence)
-      assert.strictEqual(yield* messageOf(rollback(layout, back(1))), sentence)
+      assert.strictEqual(yield* messageOf(rollback(layout, toGeneration(1))), sentence)
       assert.strictEqual((yield* liveOf(layout)).number, 2)
     })
   )

@@ -67,7 +67,7 @@ describe("a published generation", () => {
       assert.deepStrictEqual(yield* listFiles(layout.staging), [])
     })
   )
-  itLive("lists its run and its checks at once", () =>
+  itLive("immediately lists its run and its checks", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const priced: Check = {
@@ -111,7 +111,7 @@ describe("a published generation", () => {
       )
     })
   )
-  itLive("keeps what another data set published before", () =>
+  itLive("keeps the live data of other data sets", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const cellar = exampleIn("cellar")
@@ -198,7 +198,7 @@ describe("checks", () => {
       )
       assert.match(
         error.message,
-        /^Publishing failed while checking it and recording the run: .*nowhere.*\(in: -- check cheap/s
+        /^Publishing failed while checking the new database and recording the run: .*nowhere.*\(in: -- check cheap/s
       )
       assert.deepStrictEqual(yield* readManifests(layout), [])
     })

@@ -1,5 +1,5 @@
 /**
- * Publishes what a run staged. New rows go into a new database of the data set, which is built beside the staging file,
+ * Publishes what a run staged. New rows go into a new database of the data set, which is built next to the staging file,
  * checked, closed and put into the depot. Then a manifest names it, and it is live. A failure before that leaves the
  * live data unchanged. A run without new rows only adds its records.
  */
@@ -53,7 +53,7 @@ const entryOf = (
   }
 }
 
-/** After the manifest is put, nothing fails the run: errors here are logged, and the next run does this work. */
+/** After the manifest is put, no error fails the run: errors here are logged, and the next run does this work. */
 const finish = (layout: Layout) =>
   refreshOpened(layout).pipe(
     Effect.andThen(prune(layout)),
@@ -74,7 +74,7 @@ const publishNew = Effect.fnUntraced(function* (
   const isSample = wasSample || counted.origin === "sample"
   const built = yield* build({ ...publication, folder, live: live.file, isSample }, counted, reduced)
   if (dryRun) return { run: counted, checks: built.checks, changes: true } satisfies Published
-  const parts = yield* putParts(layout, built).pipe(during("promoting it"))
+  const parts = yield* putParts(layout, built).pipe(during("promoting the new database"))
   const promoting = Effect.gen(function* () {
     const { number } = yield* recordRun(layout, counted, built.records, folder, {
       since: publication.since,
@@ -84,7 +84,7 @@ const publishNew = Effect.fnUntraced(function* (
     return { ...counted, generation: generationId(number) }
   })
   const run: RunRecord = yield* promoting.pipe(
-    during("promoting it"),
+    during("promoting the new database"),
     Effect.tap(() => finish(layout)),
     Effect.uninterruptible // a run that is live is never reported as interrupted
   )
@@ -118,7 +118,7 @@ const publishUnchanged = Effect.fnUntraced(function* (
 
 const publishWith = Effect.fnUntraced(function* (publication: Publication) {
   const { dataSet, layout, silentRows, since, staged } = publication
-  const live = yield* readLiveDataSet(layout, dataSet).pipe(during("finding what is live"))
+  const live = yield* readLiveDataSet(layout, dataSet).pipe(during("finding the live data"))
   yield* requireStillKnown(dataSet.about.pipeline, since, live.entry)
   const comparing = during(`comparing with ${live.file ?? "an empty warehouse"}`)
   const reduced = yield* reduceToNew(staged.db, layout, dataSet, live).pipe(comparing)

@@ -32,7 +32,7 @@ const queryReasons = (layout: Layout, table = "reject") =>
   )
 
 describe("a rebuild", () => {
-  itLive("records the runs that have no record, also after an earlier attempt was killed after the first of them", () =>
+  itLive("records the runs that have no record, even after an earlier attempt was killed after its first run", () =>
     Effect.gen(function* () {
       const repeated = { one: { prices: [apples], rejects: ["odd"] }, two: { prices: [pears] } }
       const empty = yield* aLayout
@@ -82,7 +82,7 @@ describe("a rebuild", () => {
           yield* queryWarehouse(layout, "select rolled_back_by from ingest.generation where kind = 'rebuild'"),
           [{ rolled_back_by: "larder-000003" }]
         )
-        yield* publishRows(layout, { prices: [pears] }, { run: { run_id: "two" } }) // written into the other one of the two ingestion files
+        yield* publishRows(layout, { prices: [pears] }, { run: { run_id: "two" } }) // written to the other ingestion file
         assert.deepStrictEqual(yield* queryReasons(layout, "live_reject"), ["as first read"])
         yield* goBack(layout, 2)
         assert.deepStrictEqual(
@@ -96,7 +96,7 @@ describe("a rebuild", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishRows(layout, { prices: [apples] }, { run: { run_id: "one" } })
-      yield* interruptAtManifest(layout, (of) => rebuildExample(of, { one: { prices: [apples] } }))
+      yield* interruptAtManifest(layout, (interrupted) => rebuildExample(interrupted, { one: { prices: [apples] } }))
       assert.deepStrictEqual(yield* queryRuns(layout), [["one", "1", "1", "2", null]])
       assert.deepStrictEqual(logs, [
         "Warn: the interrupt came too late: the data set is rebuilt, and larder-000002 is live"

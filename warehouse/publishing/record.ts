@@ -42,7 +42,7 @@ export class PublishedMeanwhile extends Schema.TaggedError<PublishedMeanwhile>()
   }
 }
 
-/** The data set was rolled back since the run began: payloads that the run skipped as known are not known any more. */
+/** The data set was rolled back since the run began: payloads that the run skipped as loaded are no longer live. */
 export class RolledBackMeanwhile extends Schema.TaggedError<RolledBackMeanwhile>()("RolledBackMeanwhile", {
   pipeline: Schema.String,
   by: Schema.String
@@ -77,12 +77,12 @@ export const putFile = Effect.fnUntraced(function* (layout: Layout, file: string
   return object
 })
 
-/** The oldest parts to merge: a hundred of single runs, otherwise a hundred that were merged from such parts. */
+/** The oldest parts to merge: a hundred parts of single runs, otherwise a hundred merged parts. */
 const selectMergeable = (parts: ReadonlyArray<IngestPart>) => {
   const single = parts.filter(({ first, last }) => first === last)
   const merged = parts.filter(({ first, last }) => first !== last)
-  const enough = [single, merged].find((candidates) => candidates.length >= mergedPartCount)
-  return enough?.slice(0, mergedPartCount) ?? []
+  const mergeable = [single, merged].find((candidates) => candidates.length >= mergedPartCount)
+  return mergeable?.slice(0, mergedPartCount) ?? []
 }
 
 interface MergedParts {
@@ -90,7 +90,7 @@ interface MergedParts {
   readonly part: IngestPart
 }
 
-/** Merges a hundred parts into one. If another run publishes meanwhile, only the list of parts is different. */
+/** Merges a hundred parts into one. If another run publishes meanwhile, the merged part remains valid. */
 const mergeParts = Effect.fnUntraced(function* (layout: Layout, base: Manifest | undefined, folder: string) {
   const path = yield* Path.Path
   const sources = selectMergeable(base?.ingest.parts ?? [])
@@ -162,7 +162,7 @@ export const isUnchangedEntry = (a: DataSetEntry | undefined, b: DataSetEntry | 
 
 /**
  * Makes the generation of a run. `records` is the file of its part of `ingest`; `folder` is for files that are removed
- * with the run. Without a `result`, as for a failed run, it changes no data set, whatever is live then.
+ * with the run. Without a `result`, as for a failed run, no data set changes.
  */
 export const recordRun = Effect.fn("Generation.recordRun")(function* (
   layout: Layout,
@@ -214,14 +214,14 @@ export const recordFailedRun = Effect.fnUntraced(function* (
   yield* requireWritableFolder(layout.dir)
   const folder = yield* makeOwnFolder(layout, `records-${randomUUID()}`)
   const file = path.join(folder, "records.gz")
-  const without = writeRecordsOfRun(file, records)
+  const writeWithoutStaged = writeRecordsOfRun(file, records)
   yield* staging === undefined
-    ? without
+    ? writeWithoutStaged
     : writeRecordsOfFailedRun(file, records, staging).pipe(
         Effect.catch((error) =>
           Effect.andThen(
             Effect.logWarning(`rows that this run staged are not in ingest.reject: ${error.message}`),
-            without
+            writeWithoutStaged
           )
         )
       )

@@ -83,7 +83,7 @@ describe("rollback", () => {
       yield* goBack(layout, { to: 3 })
       assert.deepStrictEqual(yield* queryItems(layout), ["day 1", "day 2", "day 3"])
       assert.deepStrictEqual(yield* listKept(layout), ["1", "2", "3*"])
-      yield* goBack(layout, { to: 4 }) // itself a rollback: its data
+      yield* goBack(layout, { to: 4 }) // generation 4 is the rollback to 1
       assert.deepStrictEqual(yield* queryItems(layout), ["day 1"])
     })
   )
@@ -138,7 +138,7 @@ describe("rollback", () => {
       assert.deepStrictEqual(yield* price, [{ price: "11.0000" }])
     })
   )
-  itLive("does not wait, for one data set, for a program that publishes another", () =>
+  itLive("of one data set does not wait for a program that publishes another", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* publishRows(layout, { prices: [{ item: "wine", price: "9" }] }, { target: cellar })
@@ -163,18 +163,16 @@ describe("rollback", () => {
       assert.deepStrictEqual(yield* queryWarehouse(layout, "select price from cellar.price"), [{ price: "9.0000" }])
     })
   )
-  itLive(
-    "uses no temporary folder outside staging, which would not be removed, and neither does a failed run's record",
-    () =>
-      Effect.gen(function* () {
-        const layout = yield* threeDays
-        vi.stubEnv("TMPDIR", "/not/there")
-        yield* Effect.ensuring(
-          Effect.andThen(goBack(layout), recordFailedRun(layout, aFailure)),
-          Effect.sync(() => vi.unstubAllEnvs())
-        )
-        assert.deepStrictEqual(yield* listFiles(layout.staging), [])
-      })
+  itLive("writes temporary files only to the staging folder, as does the record of a failed run", () =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      vi.stubEnv("TMPDIR", "/not/there")
+      yield* Effect.ensuring(
+        Effect.andThen(goBack(layout), recordFailedRun(layout, aFailure)),
+        Effect.sync(() => vi.unstubAllEnvs())
+      )
+      assert.deepStrictEqual(yield* listFiles(layout.staging), [])
+    })
   )
   itLive("changes nothing for an unknown generation or data set, or for one that is already live", () =>
     Effect.gen(function* () {
@@ -226,7 +224,7 @@ describe("publishing after a rollback", () => {
       assert.deepStrictEqual((yield* goBack(layout)).data_sets, { example: "larder-000002" })
     })
   )
-  itLive("reads again what the rolled-back runs had read", () =>
+  itLive("loads the rows of the rolled-back runs again", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       const again = yield* publishDay(layout, 3)
@@ -240,7 +238,7 @@ describe("publishing after a rollback", () => {
 })
 
 describe("a data set that was rolled back to before its first run", () => {
-  itLive("is found again by the next run, even if it was rolled back like this before", () =>
+  itLive("is loaded again by the next run, even if this happened before", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       const wine = { prices: [{ item: "wine", price: "9" }] }

@@ -91,7 +91,7 @@ const planTo = Effect.fnUntraced(function* (layout: Layout, base: Manifest, numb
   return { went_back_to: number, pipeline: only ?? null, entries: new Map(entries) } satisfies Plan
 })
 
-/** The entry of a data set that did not exist yet. It keeps which runs were rolled back before. */
+/** The entry of a data set before its first run. It keeps the list of undone generations. */
 const emptyEntry = (base: DataSetEntry): DataSetEntry => ({
   ...base,
   built_on: null,
@@ -118,7 +118,7 @@ const requireParts = Effect.fnUntraced(function* (layout: Layout, { entries }: P
     const generation = generationId(wanted.published_in)
     if (!(yield* listObjectTimes(layout.depot)).has(database.sha256)) {
       return yield* new WarehouseProblem({
-        problem: `The data of ${pipeline} in ${generation} is no longer kept. Kept data is listed with its size by: npx larder-ingest generations`
+        problem: `The data of ${pipeline} in ${generation} is no longer kept. List the kept data with: npx larder-ingest generations`
       })
     }
     yield* pullParts(layout, generation, wanted.parts)
@@ -138,7 +138,7 @@ const whileNoRunPublishes = <A, E, R>(
 }
 
 interface RollbackOptions {
-  /** The number of a generation; without it, the one that the newest data was built from. */
+  /** The number of a generation; by default the one that the newest data was built from. */
   readonly to: Option.Option<number>
   /** The pipeline of the only data set to roll back. */
   readonly only: Option.Option<string>

@@ -35,7 +35,7 @@ export class StagingFailed extends Schema.TaggedError<StagingFailed>()("StagingF
   override get message() {
     const cause = causeText(this.cause)
     const hint = isDiskFull(cause)
-      ? " The disk is full: rows need space beside the warehouse before they are published."
+      ? " The disk is full: rows need space in addition to the warehouse until they are published."
       : ""
     return `Staging failed: ${cause}.${hint} Nothing was published; the previous generation stays live.`
   }
@@ -81,10 +81,10 @@ const readRun = Effect.fnUntraced(function* (folder: string) {
 })
 
 /**
- * Takes over the folder of a killed run until the scope ends, so that no other process records that run. Removes
+ * Locks the folder of a killed run until the scope ends, so that no other process records that run. First removes
  * everything in it except the record of the run.
  */
-const takeOver = Effect.fnUntraced(function* (folder: string) {
+const claimFolder = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   for (const name of yield* fs.readDirectory(folder)) {
     const file = join(folder, name)
@@ -95,8 +95,8 @@ const takeOver = Effect.fnUntraced(function* (folder: string) {
 })
 
 /**
- * Removes the files of killed runs, after `record` has recorded these. If that fails, the next run does it. A file that
- * cannot be removed does not stop the run.
+ * Removes the files of killed runs, after `record` has recorded the runs. If that fails, the next run records them. A
+ * file that cannot be removed does not stop the run.
  */
 export const removeAbandoned = Effect.fn("Staging.removeAbandoned")(function* <E extends Error, R>(
   layout: Layout,
@@ -114,7 +114,7 @@ export const removeAbandoned = Effect.fn("Staging.removeAbandoned")(function* <E
         yield* fs.remove(folder, { recursive: true })
         continue
       }
-      yield* takeOver(folder).pipe(Scope.provide(scope))
+      yield* claimFolder(folder).pipe(Scope.provide(scope))
       killed.push({ folder, run })
     }
   }).pipe(Effect.catch((error) => Effect.logWarning(`the files of a killed run cannot be removed: ${error.message}`)))

@@ -53,38 +53,38 @@ const findExisting = Effect.fnUntraced(function* ({ dir }: Layout, names: Readon
 })
 
 describe("files that killed runs left", () => {
-  itLive("are removed by the next run: at once if no active program can use them, otherwise after a day", () =>
+  itLive("are removed by the next run: immediately if no active program can use them, otherwise after a day", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishRows(layout, { prices: [apples] })
-      const [nobodys, young] = [nameFilesUnderLock(), nameFilesInUse()]
-      yield* createFiles(layout, [...nobodys, ...young])
+      const [unused, inUse] = [nameFilesUnderLock(), nameFilesInUse()]
+      yield* createFiles(layout, [...unused, ...inUse])
       yield* publishRows(layout, { prices: [pears] })
-      assert.deepStrictEqual(yield* findExisting(layout, nobodys), [])
-      assert.deepStrictEqual(yield* findExisting(layout, young), young)
+      assert.deepStrictEqual(yield* findExisting(layout, unused), [])
+      assert.deepStrictEqual(yield* findExisting(layout, inUse), inUse)
       yield* runLater(layout, "23 hours", publishRows(layout, { prices: [pears] }))
-      assert.deepStrictEqual(yield* findExisting(layout, young), young)
+      assert.deepStrictEqual(yield* findExisting(layout, inUse), inUse)
       yield* runLater(layout, "25 hours", publishRows(layout, { prices: [pears] }))
-      assert.deepStrictEqual(yield* findExisting(layout, young), [])
+      assert.deepStrictEqual(yield* findExisting(layout, inUse), [])
     })
   )
-  itLive("are kept if another program may be writing them, however far the clock of a run is ahead", () =>
+  itLive("are kept if another program may be writing them, even if the clock of a run is a year ahead", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishRows(layout, { prices: [apples] })
-      const young = nameFilesInUse()
-      yield* createFiles(layout, young)
+      const inUse = nameFilesInUse()
+      yield* createFiles(layout, inUse)
       yield* publishRows(layout, { prices: [pears] }).pipe(withClockAhead("365 days"))
-      assert.deepStrictEqual(yield* findExisting(layout, young), young)
+      assert.deepStrictEqual(yield* findExisting(layout, inUse), inUse)
     })
   )
   itLive("are only files that Larder wrote: files of users are kept", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      const own = ["notes.duckdb", "half.duckdb.part", "building", "generations/readme.txt"]
-      yield* createFiles(layout, own)
+      const usersFiles = ["notes.duckdb", "half.duckdb.part", "building", "generations/readme.txt"]
+      yield* createFiles(layout, usersFiles)
       yield* runLater(layout, "25 hours", publishRows(layout, { prices: [apples] }))
-      assert.deepStrictEqual(yield* findExisting(layout, own), own)
+      assert.deepStrictEqual(yield* findExisting(layout, usersFiles), usersFiles)
     })
   )
 })

@@ -12,7 +12,7 @@ import { rollback } from "./rollback.ts"
 
 /** Days by which the clock of the machine was wrong in seven runs, one after the other. */
 const wrongBy = [0, 3650, -3650, 1, -1, 400, -400]
-/** A run whose id and times follow this clock. */
+/** A run with the id and the times of the current clock. */
 const makeRun = (pipeline: string) =>
   Effect.map(DateTime.now, (now) => {
     const at = DateTime.formatIso(now)
@@ -20,7 +20,7 @@ const makeRun = (pipeline: string) =>
   })
 
 const Price = Schema.Struct({ price: Schema.Int })
-/** Serves the one price of the example. */
+/** Serves the price of the example. */
 const serve = (layout: Layout) =>
   watchLive(layout, {
     dataSets: {
@@ -58,8 +58,8 @@ describe("a clock that is set forward and back", () => {
         generations.filter(({ live }) => live).map(({ generation }) => generation),
         ["larder-000008"]
       )
-      const none = { to: Option.none(), only: Option.none(), note: Option.none() }
-      yield* withClockAhead("-800 days")(rollback(layout, none))
+      const defaults = { to: Option.none(), only: Option.none(), note: Option.none() }
+      yield* withClockAhead("-800 days")(rollback(layout, defaults))
       yield* waitUntil(() => server.current().model === 6)
     })
   )

@@ -11,7 +11,7 @@ import { viewsOf } from "./tables.ts"
 
 /** Every table and view of a warehouse. */
 const allTables = [...ingestTables, ...dataSets.flatMap(({ tables }) => tables)]
-const all = [...allTables, ...ingestViews, ...dataSets.flatMap(viewsOf)]
+const allRelations = [...allTables, ...ingestViews, ...dataSets.flatMap(viewsOf)]
 
 /** A warehouse with the tables of every data set. */
 const published = oncePerFile(Effect.map(makeEveryDataSet, ({ layout }) => layout))
@@ -78,7 +78,7 @@ describe("a published warehouse", () => {
   itLive("has the columns of the records in the same order, because rows are appended by position", () =>
     Effect.gen(function* () {
       const layout = yield* published
-      for (const relation of all) {
+      for (const relation of allRelations) {
         if (relation.record === undefined) continue
         const columns = yield* queryWarehouse(
           layout,

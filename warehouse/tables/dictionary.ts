@@ -7,7 +7,7 @@ import { Schema } from "effect"
 import { type DuckDb, identifier, literal } from "../duckdb.ts"
 import type { Table, View } from "./tables.ts"
 
-/** A table or view in SQL, whatever database it is in. */
+/** The name of a table or view in SQL, without its database. */
 export const qualifiedName = ({ name, schema }: Pick<Table, "schema" | "name">) =>
   `${identifier(schema)}.${identifier(name)}`
 
@@ -32,10 +32,10 @@ export interface Defined {
 
 const inTransaction = (statements: ReadonlyArray<string>) => ["begin", ...statements, "commit"].join("\n;\n")
 
-const createStatements = (all: ReadonlyArray<Table | View>) => {
-  const schemas = new Set(all.map(({ schema }) => schema))
+const createStatements = (relations: ReadonlyArray<Table | View>) => {
+  const schemas = new Set(relations.map(({ schema }) => schema))
   const schemaDdls = [...schemas].map((schema) => `create schema if not exists ${identifier(schema)}`)
-  return [...schemaDdls, ...all.map(({ ddl }) => ddl)]
+  return [...schemaDdls, ...relations.map(({ ddl }) => ddl)]
 }
 
 const definitionSql = ({ tables, views }: Defined): string =>
@@ -49,7 +49,7 @@ const definitionSql = ({ tables, views }: Defined): string =>
 export const definitionHash = (defined: Defined): string =>
   createHash("sha256").update(definitionSql(defined)).digest("hex")
 
-/** Creates what does not exist yet, and comments on it: all or nothing, one fsync. */
+/** Creates missing tables and views, and sets all comments, in one transaction with one fsync. */
 export const define = (db: DuckDb["Service"], defined: Defined) => db.run(definitionSql(defined))
 
 /** Creates tables that only this program opens, without comments: these would take most of the time. */

@@ -31,7 +31,7 @@ const session = oncePerFile(
   })
 )
 
-/** The values known at a moment: one text if the sessions of all time zones agree, otherwise their different results. */
+/** The values known at a moment: one text if it is the same in all time zones, otherwise the different texts. */
 const queryAsOf = (db: DuckDb["Service"], moment: string) =>
   Effect.gen(function* () {
     const results = new Set<string>()

@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import { type DuckDb, identifier, literal } from "../duckdb.ts"
 
-/** Texts for a data set with samples. They precede those of the source, which then apply to values not generated. */
+/** Texts for a data set with samples. The source's own licence and attribution follow, for values that are not generated. */
 export const sampleTexts = {
   description: "Bundled samples: most values are generated. Use none as market data.",
   licence: "Generated values: MIT. All others:",

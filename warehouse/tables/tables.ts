@@ -102,7 +102,7 @@ export interface DataSet {
    * the live rows. No other run of the pipeline publishes meanwhile.
    */
   readonly reconcile?: (stores: KnownStores) => ReadonlyArray<string>
-  /** Counts the source rows of the staged rows. Once known rows were removed, it counts those of the new rows. */
+  /** Counts the source rows of the staged rows: of all at first, of the new ones after known rows were removed. */
   readonly countSourceRows: string
 }
 

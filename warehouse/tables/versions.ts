@@ -1,8 +1,8 @@
 /**
- * Data that another version of Larder published. From an earlier version it is read by the names of its columns: a
- * missing column is null in every row, and a missing table is empty. If tables differ in any other way, the meaning of
- * their rows is not known, and the data set must be rebuilt from the raw archive. Data of a newer version, whose tables
- * are not known here, is neither read nor replaced: replacing it would lose what this version does not know.
+ * Reads data that another version of Larder published. Data of an earlier version is read by column name: a missing
+ * column is null in every row, and a missing table is empty. If tables differ in any other way, the meaning of their
+ * rows is unknown, and the data set must be rebuilt from the raw archive. Data of a newer version is neither read nor
+ * replaced: this version would lose the columns and tables that it does not define.
  */
 import { Effect, Schema } from "effect"
 import { dataSets } from "../data-sets.ts"
@@ -40,7 +40,7 @@ const selectColumns = (database: string, schema: string) => `
 const Difference = Schema.Struct({
   table: Schema.String,
   column_name: Schema.String,
-  wanted: Schema.NullOr(Schema.String),
+  expected: Schema.NullOr(Schema.String),
   found: Schema.NullOr(Schema.String),
   /** The column comes after the existing ones and may be null, so the next publication adds it. */
   is_addable: Schema.Boolean
@@ -48,34 +48,34 @@ const Difference = Schema.Struct({
 
 /** A table that the published database lacks is not a difference: the next publication creates it. */
 const selectDifferences = (schema: string, published: string) => `
-  with wanted as (${selectColumns("current_database()", schema)}),
+  with expected as (${selectColumns("current_database()", schema)}),
   found as (${selectColumns(literal(published), schema)}),
   counted as (select "table", count(*) as columns from found group by "table")
   select "table", column_name,
-    wanted.data_type || if(wanted.is_nullable, '', ' not null') || ' at position ' || wanted.column_index as wanted,
+    expected.data_type || if(expected.is_nullable, '', ' not null') || ' at position ' || expected.column_index as expected,
     found.data_type || if(found.is_nullable, '', ' not null') || ' at position ' || found.column_index as found,
-    coalesce(found.data_type is null and wanted.is_nullable and wanted.column_index > columns, false) as is_addable
-  from wanted full join found using ("table", column_name) join counted using ("table")
-  where (wanted.column_index, wanted.data_type, wanted.is_nullable)
+    coalesce(found.data_type is null and expected.is_nullable and expected.column_index > columns, false) as is_addable
+  from expected full join found using ("table", column_name) join counted using ("table")
+  where (expected.column_index, expected.data_type, expected.is_nullable)
     is distinct from (found.column_index, found.data_type, found.is_nullable)
-  order by "table", coalesce(wanted.column_index, found.column_index)`
+  order by "table", coalesce(expected.column_index, found.column_index)`
 
 /**
  * Columns that published tables lack. Fails if the tables differ in any other way. This version's tables are in the
  * session's own database, the published ones in the attached database `published`.
  */
 export const columnsToAdd = Effect.fnUntraced(function* (db: Db, { about, schema }: DataSet, published: string) {
-  const all = yield* db.all(Difference, selectDifferences(schema, published))
-  const others = all.filter(({ is_addable }) => !is_addable)
+  const differing = yield* db.all(Difference, selectDifferences(schema, published))
+  const others = differing.filter(({ is_addable }) => !is_addable)
   if (others.length > 0) {
     const differences = others.map(
-      ({ column_name, found, table, wanted }) =>
-        `column ${schema}.${table}.${column_name} is ${found ?? "missing"} in the live data, but ${wanted ?? "missing"} in this version`
+      ({ column_name, expected, found, table }) =>
+        `column ${schema}.${table}.${column_name} is ${found ?? "missing"} in the live data, but ${expected ?? "missing"} in this version`
     )
     return yield* new TablesDiffer({ pipeline: about.pipeline, differences })
   }
-  return all.map(({ column_name, table, wanted }): AddedColumn => {
-    return { table, column: column_name, type: wanted?.replace(/ at position \d+$/, "") ?? "varchar" }
+  return differing.map(({ column_name, expected, table }): AddedColumn => {
+    return { table, column: column_name, type: expected?.replace(/ at position \d+$/, "") ?? "varchar" }
   })
 })
 
@@ -91,12 +91,12 @@ export const listTables = Effect.fnUntraced(function* (db: Db, database: string,
   return new Set(tables.map(({ name }) => name))
 })
 
-const Own = Schema.Struct({ column: Schema.String, type: Schema.String })
+const OwnColumn = Schema.Struct({ column: Schema.String, type: Schema.String })
 
 /** All columns of a table that is not published yet. */
 export const listOwnColumns = Effect.fnUntraced(function* (db: Db, { name, schema }: Table) {
   const columns = yield* db.all(
-    Own,
+    OwnColumn,
     `select column_name as "column", data_type as type from duckdb_columns()
      where database_name = current_database() and (schema_name, table_name) = (${literal(schema)}, ${literal(name)})`
   )
@@ -121,7 +121,7 @@ const replaceWithView = (table: Table, added: ReadonlyArray<AddedColumn>) => [
 ]
 
 /** Presents a database of an earlier version in a session with this version's definitions. */
-const showAsOurs = Effect.fnUntraced(function* (db: Db, file: string, dataSet: DataSet) {
+const showAsCurrent = Effect.fnUntraced(function* (db: Db, file: string, dataSet: DataSet) {
   yield* db.run(`set temp_directory = ${literal(`${file}.tmp`)}`) // DuckDB's own choice for a database file that it opens
   yield* db.run(`attach ${literal(file)} as ${published} (read_only)`).pipe(Effect.mapError(openError(file)))
   yield* createUncommentedTables(db, dataSet.tables)
@@ -139,37 +139,37 @@ export const hasOtherDefinition = (dataSet: DataSet, { definition }: Published) 
 
 /** Opens a published database of this or an earlier version for reading. Files, network and settings are locked. */
 export const openPublished = (file: string, dataSet: DataSet, entry: Published) =>
-  hasOtherDefinition(dataSet, entry) ? DuckDb.views((db) => showAsOurs(db, file, dataSet)) : DuckDb.readOnly(file)
+  hasOtherDefinition(dataSet, entry) ? DuckDb.views((db) => showAsCurrent(db, file, dataSet)) : DuckDb.readOnly(file)
 
 /** Opens a published database of this or an earlier version to make files from it. */
 export const openForFiles = (file: string, dataSet: DataSet, entry: Published) =>
   hasOtherDefinition(dataSet, entry)
-    ? Effect.tap(DuckDb.memory, (db) => showAsOurs(db, file, dataSet))
+    ? Effect.tap(DuckDb.memory, (db) => showAsCurrent(db, file, dataSet))
     : DuckDb.readOnlyWithFiles(file)
 
 /** Tables were published by a newer version than this one. */
 export class NewerDataSet extends Schema.TaggedError<NewerDataSet>()("NewerDataSet", {
   /** A pipeline, or the schema `ingest`, which all pipelines share. */
-  what: Schema.String,
+  subject: Schema.String,
   found: Schema.Int,
-  known: Schema.Int
+  supported: Schema.Int
 }) {
   override get message() {
-    return `${this.what} was published with tables of version ${this.found}, and this version of Larder knows up to ${this.known}. Update Larder on this machine, servers first.`
+    return `${this.subject} was published with tables of version ${this.found}, and this version of Larder supports versions up to ${this.supported}. Update Larder on this machine, servers first.`
   }
 }
 
 const findNewerDataSet = ({ about, version }: Pick<DataSet, "about" | "version">, entry: DataSetEntry | undefined) =>
   isLoaded(entry) && entry.schema > version
-    ? new NewerDataSet({ what: about.pipeline, found: entry.schema, known: version })
+    ? new NewerDataSet({ subject: about.pipeline, found: entry.schema, supported: version })
     : undefined
 
 const findNewerIngest = (manifest: Manifest | undefined) =>
   manifest !== undefined && manifest.ingest.schema > ingestVersion
-    ? new NewerDataSet({ what: "schema ingest", found: manifest.ingest.schema, known: ingestVersion })
+    ? new NewerDataSet({ subject: "schema ingest", found: manifest.ingest.schema, supported: ingestVersion })
     : undefined
 
-/** The parts of a generation that this version does not know: data sets, and the schema `ingest`. */
+/** Errors for the data sets of a generation, and for its schema `ingest`, that a newer version published. */
 export const findNewer = (manifest: Manifest): ReadonlyArray<NewerDataSet> =>
   [
     ...dataSets.map((dataSet) => findNewerDataSet(dataSet, manifest.data_sets[dataSet.about.pipeline])),

@@ -4,7 +4,7 @@ select
   stated.nutrient_id,
   stated.amount,
   stated.derivation_id,
-  -- Only the CSV release states them, for a few labels. A nutrient that occurs twice has two, in the order of its amounts.
+  -- Only the CSV release has daily values, for a few labels. A nutrient that occurs twice has two, in the order of its amounts.
   if(
     len(daily_values) > 0,
     list_filter(daily_values, lambda daily: daily.nutrient_id = stated.nutrient_id)[

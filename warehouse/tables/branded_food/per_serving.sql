@@ -11,8 +11,8 @@ create or replace macro branded_food.digits_beyond_three(product) as greatest(fl
 create or replace macro branded_food.per_serving(amount, serving_size) as case
   when amount = 0 or serving_size = 0 then 0::double
   -- Both sides are whole millionths, so their product is exact, in units of 10^-14 of the result; 64 bits suffice below a million.
-  -- A list of one names a value that is used several times: a macro repeats its arguments, and a query would take twice as long
-  -- to plan.
+  -- The list of one struct gives names to values that are used several times: a macro would repeat its arguments, and a query
+  -- would take twice as long to plan.
   else sign(amount) * list_transform(
     [{
       'amount': abs(branded_food.millionths(amount)),

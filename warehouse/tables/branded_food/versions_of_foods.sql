@@ -5,7 +5,7 @@ with loaded as (
     fdc_id,
     data_source,
     gtin_14,
-    if(gtin_14 is null, fdc_id, null) as label_alone,
+    if(gtin_14 is null, fdc_id, null) as label_without_gtin,
     published_on,
     available_on,
     modified_on,
@@ -17,8 +17,8 @@ named as (
     earlier.fdc_id,
     data_source,
     gtin_14,
-    if(gtin_14 is null, fdc_id, null) as label_alone,
-    -- the label that names it has replaced it, even if the days say otherwise
+    if(gtin_14 is null, fdc_id, null) as label_without_gtin,
+    -- the label that names it has replaced it, even if the dates contradict this
     if(published_on is null, null, least(earlier.published_on, published_on)) as published_on,
     null::date as available_on,
     null::date as modified_on,
@@ -32,14 +32,14 @@ select
   data_source,
   gtin_14,
   row_number() over history as version,
-  count(*) over (partition by data_source, gtin_14, label_alone) as versions,
+  count(*) over (partition by data_source, gtin_14, label_without_gtin) as versions,
   lead(fdc_id) over history is null and is_loaded as is_current,
   is_loaded,
   published_on,
   lead(fdc_id) over history as replaced_by
 from (from loaded union all from named)
 window history as (
-  partition by data_source, gtin_14, label_alone
+  partition by data_source, gtin_14, label_without_gtin
   order by
     published_on nulls first, is_loaded, available_on nulls first, modified_on nulls first, fdc_id
 )

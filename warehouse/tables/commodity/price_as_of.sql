@@ -11,8 +11,8 @@ with requested as (
 select metric_name, observed_on, value, value_text, published_at, is_final
 from commodity.price_version, requested
 where published_at <= until
-  -- Rows without a publication time are at a microsecond before the end of a day, which no real time is. They were published at the
-  -- latest when they were fetched. That time is in UTC, and every report's clock is at least four hours behind it.
+  -- Rows without a publication time have the last microsecond of a day, which no report states. They were published no later than
+  -- they were fetched. The time of the fetch is in UTC, and every report's clock is at least four hours behind UTC.
   and (microsecond(published_at) % 1_000_000 <> 999_999 or fetched_at - interval 4 hours <= until)
 qualify row_number() over (
   partition by metric_name, observed_on
@@ -20,4 +20,4 @@ qualify row_number() over (
 ) = 1
 ;
 comment on macro table commodity.price_as_of is
-  'The value of each metric and day as of a moment: of the values published by then, a final value takes precedence over a provisional one, then the newest publication counts. A day includes everything that was published on it. A time without a zone is compared with the report''s own clock. A time with a zone is compared as six hours behind UTC, the furthest that a report''s clock can be behind: values appear never too early, and up to two hours late. A value whose report states no time of publication appears from the time when it was fetched. The time zone of the session does not matter.'
+  'The value of each metric and day as of a moment: of the values published by then, a final value takes precedence over a provisional one, then the newest publication counts. A day includes everything that was published on it. A time without a zone is compared with the report''s own clock. A time with a zone is compared as six hours behind UTC, the furthest that a report''s clock can be behind: values never appear too early, and at most two hours late. A value whose report states no time of publication appears from the time when it was fetched. The time zone of the session does not matter.'
