@@ -205,8 +205,7 @@ export const UnknownField = Schema.Struct({
   example: described.text("A value of the field, shortened.")
 }).annotate({
   identifier: "ingest.unknown_field",
-  description:
-    "Unmapped fields of payloads, such as newly added ones. They are not errors, but should be checked."
+  description: "Unmapped fields of payloads, such as newly added ones. They are not errors, but should be checked."
 })
 
 export const StoreReadRow = Schema.Struct({
