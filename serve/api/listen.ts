@@ -19,7 +19,7 @@ import { makeReaders } from "./fairness/readers.ts"
 import { errorBody, errorHeaders, newRequestId } from "./response.ts"
 
 class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
-  name: Schema.String,
+  server: Schema.String,
   host: Schema.String,
   port: Schema.Int,
   setting: Schema.String,
@@ -27,7 +27,7 @@ class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
 }) {
   override get message() {
     const cause = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return `The ${this.name} cannot listen on ${this.host}:${this.port}: ${cause}. Set ${this.setting} to another port.`
+    return `The ${this.server} cannot listen on ${this.host}:${this.port}: ${cause}. Set ${this.setting} to another port.`
   }
 }
 
@@ -151,7 +151,7 @@ export const listen = Effect.fnUntraced(function* (
         await Promise.race([Promise.resolve(listening.serve()).then(() => listening.ready()), failure])
         return { connections, node }
       },
-      catch: (cause) => new CannotListen({ name, host, port, setting, cause })
+      catch: (cause) => new CannotListen({ server: name, host, port, setting, cause })
     }),
     ({ connections, node }) =>
       Effect.promise(() => drain(node, connections)).pipe(

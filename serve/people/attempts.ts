@@ -1,6 +1,6 @@
 /**
  * Failed sign-ins, kept in memory. After the first few, the next attempt has to wait, each time twice as long. An
- * attempt counts as failed until it succeeds, so parallel attempts gain nothing. Each server counts for itself.
+ * attempt counts as failed until its result is reported, so parallel attempts gain nothing. Each server counts for itself.
  *
  * Failures in unknown browsers count for the e-mail from one network, for the IP address and for its network. Against
  * attackers who have many networks, they also count for the e-mail from all networks, with a higher limit and shorter

@@ -74,7 +74,7 @@ describe("HTTP that is not readable", () => {
     expect(replies[2]?.headers).toMatchObject({ connection: "close", "x-request-id": expect.stringMatching(/^req_/) })
   })
 
-  it("responds with 431 and the usual error body to headers above 16 kB", async () => {
+  it("responds with 431 and the usual error body to headers above 16 KiB", async () => {
     const big = ["Host: localhost", `X-Big: ${"x".repeat(17_000)}`]
     expect(formatError(await sendRequest("GET /v1/commodities HTTP/1.1", big))).toMatch(/^431 invalid_request: /)
     const query = `/v1/commodities?commodity=${"x".repeat(20_000)}`

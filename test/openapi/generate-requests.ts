@@ -29,7 +29,7 @@ export interface GeneratedRequest {
   readonly caller: Caller
 }
 
-/** Request line and headers must stay below 16 kB; larger requests reach no operation. */
+/** Request line and headers must stay below 16 KiB; larger requests reach no operation. */
 const maxTargetLength = 14_000
 
 const anyText: fc.Arbitrary<string> = fc.oneof(

@@ -30,7 +30,9 @@ const adviceFor = ({ headers, status }: DepotResponse) => {
     return "Write a user and a password into the address, https://user:password@host/…; a bucket responds with 404 for a missing object only to users who may list it."
   }
   if (status >= 300 && status < 400)
-    return `Use the address that it redirects to: ${headers.location ?? "the response does not contain it"}.`
+    return headers.location === undefined
+      ? "It redirects without an address. Check the address, and run again."
+      : `Use the address that it redirects to: ${headers.location}.`
   return "Check the address, and run again."
 }
 

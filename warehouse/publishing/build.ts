@@ -149,7 +149,7 @@ export const build = Effect.fn("Generation.build")(function* (building: Building
     yield* writeRecordsOfRun(records, { run, checks, leftOut, hasChangedData: true }, queried)
     yield* db.run(live === undefined ? "drop schema ingest cascade" : "detach staged")
     const newest_on = yield* selectNewest(db, dataSet)
-    yield* db.run("checkpoint").pipe(during("writing the new database")) // the last write: no log would be published
+    yield* db.run("checkpoint").pipe(during("writing the new database")) // after the last write: the write-ahead log is not published
     return { checks, newest_on }
   }).pipe(during("checking the new database and recording the run"))
   const sidecars = yield* buildSidecars(db, dataSet, folder).pipe(during("writing the sidecar files"))

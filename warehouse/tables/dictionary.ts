@@ -49,7 +49,7 @@ const definitionSql = ({ tables, views }: Defined): string =>
 export const definitionHash = (defined: Defined): string =>
   createHash("sha256").update(definitionSql(defined)).digest("hex")
 
-/** Creates missing tables and views, and sets all comments, in one transaction with one fsync. */
+/** Creates missing tables, replaces views and macros, and sets all comments, in one transaction with one fsync. */
 export const define = (db: DuckDb["Service"], defined: Defined) => db.run(definitionSql(defined))
 
 /** Creates tables that only this program opens, without comments: these would take most of the time. */

@@ -29,9 +29,10 @@ const withdrawsNothing = (status: string) => status.startsWith("warning_") || st
 
 /**
  * A dispute takes the amount that Stripe withdrew for it. It takes at most `max`, and exactly `max` if its amount in
- * dollars is unknown. An inquiry (`warning_…`) withdraws nothing. A dispute with the status `prevented` was either blocked
- * by the bank, and withdraws nothing, or settled before it began, and withdraws the money. If a part was refunded before,
- * Stripe withdraws the whole amount and reinstates that part; only a full reinstatement counts as returned.
+ * dollars is unknown. An inquiry (`warning_…`) withdraws nothing. A dispute with the status `prevented` was either
+ * blocked by the bank, and withdraws nothing, or settled before it began, and withdraws the money. If a part was
+ * refunded before, Stripe withdraws the whole amount and reinstates that part. A dispute counts as returned if it was
+ * won or fully reinstated.
  */
 const toDispute = (dispute: typeof Dispute.Type, max: number): ReadonlyArray<RetrievedReversal> => {
   const { amount, currency, id, status } = dispute

@@ -36,7 +36,7 @@ const makeAdmittedCall = (session: ServerSession, known: KnownAccounts, hold: Ho
   }
 }
 
-/** Receives notices from servers and operators. A lost connection is opened again; until then, servers poll. */
+/** Receives notices from servers and operators. A lost connection is opened again. Servers also poll, so a lost notice only delays them. */
 const listen = (sql: PgClient.PgClient, onNotice: (notice: string) => void) =>
   Effect.flatMap(sql.listen(channel), (notices) =>
     Effect.forever(Effect.map(Queue.take(notices), ({ payload }) => onNotice(payload)))

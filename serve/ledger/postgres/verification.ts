@@ -233,7 +233,10 @@ const selectHasPayments = "select to_regclass('console.payment') is not null as 
 export const findProblems = (sql: PgClient.PgClient, check: string, limit: number) =>
   Effect.map(sql.unsafe<{ problem: string }>(`${check} limit ${limit}`), (rows) => rows.map(({ problem }) => problem))
 
-/** Follows the chain from its beginning. Also reports whether it lacks entries. */
+/**
+ * Follows the chain from its beginning, and compares its length with the number of entries: an entry with a repeated
+ * number would be missing from it.
+ */
 const checkWholeChain = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   anchor: Head | undefined,

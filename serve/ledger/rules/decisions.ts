@@ -44,7 +44,7 @@ export class ExpiryPassed extends Schema.TaggedError<ExpiryPassed>()("ExpiryPass
 }) {
   override get message() {
     const subject = this.what === "key" ? "A key" : "Credits"
-    return `${subject} cannot be made to expire at ${this.expires_at}, because that moment has passed. Nothing was changed.`
+    return `${subject} cannot be made to expire at ${this.expires_at}, because that time has passed. Nothing was changed.`
   }
 }
 
