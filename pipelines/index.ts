@@ -1,4 +1,4 @@
-/** What the tests import of the pipelines; no other room imports them. */
+/** The exports that tests use; no other room imports from this one. */
 export { brandedFoods } from "./branded-foods/branded-foods.ts"
 export { openZip } from "./branded-foods/source/zip.ts"
 export { program } from "./cli/program.ts"
@@ -11,7 +11,7 @@ export { type Limits, normalise } from "./commodities/normalise/normalise.ts"
 export { readCommodities } from "./commodities/read.ts"
 export { feedRequests } from "./commodities/source/requests.ts"
 export { writeProbeBundle } from "./probe/bundle.ts"
-export { type ProbedPipeline, probePipeline } from "./probe/probe.ts"
+export { type ProbedPipeline, probes, runProbe } from "./probe/probe.ts"
 export { type FeedVerdict, formatReport, probeExitCode } from "./probe/verdict.ts"
 export { Archive } from "./run/archive/archive.ts"
 export { openPack } from "./run/archive/packs/pack-file.ts"

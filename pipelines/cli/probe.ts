@@ -2,8 +2,7 @@
 import path from "node:path"
 import { Console, Effect, FileSystem, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { pipelines } from "../data-sets.ts"
-import { probePipeline, probePolicy } from "../probe/probe.ts"
+import { type Probe, probePolicy, probes, runProbe } from "../probe/probe.ts"
 import { type FeedVerdict, formatReport, probeExitCode } from "../probe/verdict.ts"
 import { liveOrigin } from "../run/origins/live.ts"
 import { listRecordedNames, openRecordings, replayOrigin } from "../run/origins/replay.ts"
@@ -20,37 +19,38 @@ interface ProbeOptions {
   readonly stores: Option.Option<string>
 }
 
-const selectPipelines = Effect.fnUntraced(function* ({ pipeline, replay, stores }: ProbeOptions) {
-  const requested = pipelines.filter(({ name }) => Option.isNone(pipeline) || pipeline.value === name)
-  if (Option.isSome(stores) && !requested.includes(storefronts)) {
+const isOfStores = ({ pipeline }: Probe) => pipeline === storefronts
+
+const selectProbes = Effect.fnUntraced(function* ({ pipeline, replay, stores }: ProbeOptions) {
+  const requested = probes.filter((probe) => Option.isNone(pipeline) || pipeline.value === probe.pipeline.name)
+  if (Option.isSome(stores) && !requested.some(isOfStores)) {
     return yield* new BadUse({
       problem: "--stores does not apply to this pipeline: use it with probe or probe storefronts"
     })
   }
   if (Option.isSome(replay)) {
     const names = yield* listRecordedNames(replay.value)
-    const isRecorded = (candidate: Pipeline) =>
-      candidate.recordingFolders.some((host) => names.has(host)) || (candidate === storefronts && Option.isSome(stores))
+    const isRecorded = (probe: Probe) =>
+      probe.pipeline.recordingFolders.some((name) => names.has(name)) || (isOfStores(probe) && Option.isSome(stores))
     return requested.length === 1 ? requested : requested.filter(isRecorded)
   }
   if (Option.isSome(stores) || (yield* hasStoreList)) return requested
-  if (Option.isSome(pipeline) && requested.includes(storefronts)) {
+  if (Option.isSome(pipeline) && requested.some(isOfStores)) {
     return yield* new BadUse({
       problem: "No store list is given: name a JSON file with --stores or in LARDER_STORES"
     })
   }
-  return requested.filter((candidate) => candidate !== storefronts)
+  return requested.filter((probe) => !isOfStores(probe))
 })
 
 const probeAll = Effect.fnUntraced(function* (options: ProbeOptions) {
-  const selected = yield* selectPipelines(options)
+  const selected = yield* selectProbes(options)
   const folder = Option.isSome(options.replay) ? yield* openRecordings(options.replay.value) : undefined
   const originFor = ({ livePolicy }: Pipeline): OriginLayer =>
     folder === undefined ? liveOrigin({ ...livePolicy, ...probePolicy }) : replayOrigin(folder)
   return yield* Effect.forEach(
     selected,
-    (pipeline) =>
-      probePipeline(pipeline, Option.getOrUndefined(options.stores)).pipe(Effect.provide(originFor(pipeline))),
+    (probe) => runProbe(probe, Option.getOrUndefined(options.stores)).pipe(Effect.provide(originFor(probe.pipeline))),
     { concurrency: "unbounded" }
   )
 })
@@ -83,7 +83,7 @@ const checkBundle = Effect.fnUntraced(function* (file: string) {
 const flags = {
   pipeline: Argument.Literals(
     "pipeline",
-    pipelines.map(({ name }) => name)
+    probes.map(({ pipeline }) => pipeline.name)
   ).pipe(Argument.withDescription("Only the feeds of this pipeline"), Argument.optional),
   stores: storesFlag,
   replay: replayFlag("Recorded payloads instead of the network: a folder, or a bundle of another probe"),
@@ -109,7 +109,7 @@ export const probeCommand = Command.make(
       const { writeProbeBundle } = yield* Effect.promise(() => import("../probe/bundle.ts"))
       const recordings = yield* writeProbeBundle(bundle.value, probed, verdicts)
       yield* Console.error(
-        `\n${bundle.value} has ${recordings} recordings. Keys were removed, and so was everything in the addresses of stores that looks like a secret. Check it before you send it.`
+        `\n${bundle.value} has ${recordings} recordings. Keys were removed, and so was every part of a store's address that may be a secret. Check it before you send it.`
       )
     }
     return yield* failUnlessOk(verdicts)

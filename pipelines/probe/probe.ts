@@ -7,11 +7,11 @@ import { brandedFoods } from "../branded-foods/branded-foods.ts"
 import { commodities } from "../commodities/commodities.ts"
 import { Archive } from "../run/archive/archive.ts"
 import type { LivePolicy } from "../run/origins/live.ts"
-import type { Pipeline } from "../run/pipeline.ts"
+import { storefronts } from "../storefronts/storefronts.ts"
 import type { ProbedZip } from "./branded-foods.ts"
 import type { FeedVerdict } from "./verdict.ts"
 
-/** A person waits for the result: a probe tries twice, and does not wait out pauses of minutes. */
+/** A person waits for the result, so a probe tries only twice and does not wait for minutes. */
 export const probePolicy: Partial<LivePolicy> = {
   maxAttempts: 2,
   initialBackoff: "1 second",
@@ -31,26 +31,39 @@ export interface ProbedPipeline {
   readonly folder: string
 }
 
-const probeFeeds = Effect.fnUntraced(function* (pipeline: Pipeline, stores: string | undefined) {
-  if (pipeline === commodities) {
-    const { probeCommodities } = yield* Effect.promise(() => import("./commodities.ts"))
-    return { verdicts: yield* probeCommodities(), zips: [] }
+/** The pipelines that can be probed. Each probe is loaded when it is called; `stores` is the file of `--stores`. */
+export const probes = [
+  {
+    pipeline: commodities,
+    probeFeeds: Effect.fnUntraced(function* () {
+      const { probeCommodities } = yield* Effect.promise(() => import("./commodities.ts"))
+      return { verdicts: yield* probeCommodities(), zips: [] }
+    })
+  },
+  {
+    pipeline: brandedFoods,
+    probeFeeds: Effect.fnUntraced(function* () {
+      const { probeBrandedFoods } = yield* Effect.promise(() => import("./branded-foods.ts"))
+      return yield* probeBrandedFoods()
+    })
+  },
+  {
+    pipeline: storefronts,
+    probeFeeds: Effect.fnUntraced(function* (stores?: string) {
+      const { probeStorefronts } = yield* Effect.promise(() => import("./storefronts.ts"))
+      return { verdicts: yield* probeStorefronts(stores), zips: [] }
+    })
   }
-  if (pipeline === brandedFoods) {
-    const { probeBrandedFoods } = yield* Effect.promise(() => import("./branded-foods.ts"))
-    return yield* probeBrandedFoods()
-  }
-  const { probeStorefronts } = yield* Effect.promise(() => import("./storefronts.ts"))
-  return { verdicts: yield* probeStorefronts(stores), zips: [] }
-})
+]
+export type Probe = (typeof probes)[number]
 
-/** Probes one pipeline from the provided origin. `stores` is the file of `--stores`. */
-export const probePipeline = Effect.fnUntraced(function* (pipeline: Pipeline, stores?: string) {
+/** Probes one pipeline from the provided origin. */
+export const runProbe = Effect.fnUntraced(function* ({ pipeline: { name }, probeFeeds }: Probe, stores?: string) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "larder-probe-" }))
-  const { verdicts, zips } = yield* probeFeeds(pipeline, stores).pipe(
-    Effect.provide(Archive.layer({ folder, run_id: probeRunId, pipeline: pipeline.name, days: null }))
-  )
-  const probed: ProbedPipeline = { pipeline: pipeline.name, verdicts, zips, folder }
+  const { verdicts, zips } = yield* Effect.gen(function* () {
+    return yield* probeFeeds(stores)
+  }).pipe(Effect.provide(Archive.layer({ folder, run_id: probeRunId, pipeline: name, days: null })))
+  const probed: ProbedPipeline = { pipeline: name, verdicts, zips, folder }
   return probed
 })

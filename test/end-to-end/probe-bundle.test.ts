@@ -165,7 +165,7 @@ describe("a bundle of a probe", () => {
     const ended = await probe(file)
     assert.include(
       ended.stderr,
-      "bundle.zip has 1 recordings. Keys were removed, and so was everything in the addresses of stores that looks like a secret. Check it before you send it."
+      "bundle.zip has 1 recordings. Keys were removed, and so was every part of a store's address that may be a secret. Check it before you send it."
     )
     assert.deepStrictEqual(
       (await unzip(readFileSync(file))).map(([found]) => found),

@@ -1,6 +1,6 @@
 /** Probes of live sources in tests: real requests over real HTTP, with only the hosts replaced. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { catalog, type Pipeline, type ProbedPipeline, probePipeline, writeProbeBundle } from "@larder/pipelines"
+import { catalog, type Pipeline, type ProbedPipeline, probes, runProbe, writeProbeBundle } from "@larder/pipelines"
 import { ConfigProvider, Effect } from "effect"
 import { type Bodies, everyFeed, recordingOf } from "../support/pipelines/commodity-payloads.ts"
 import { redirectHosts, unpaced } from "../support/pipelines/live-runs.ts"
@@ -24,8 +24,13 @@ const withSettings =
       Effect.provide(NodeServices.layer)
     )
 
+const runProbeOf = (pipeline: Pipeline, stores?: string) => {
+  const probe = probes.find((candidate) => candidate.pipeline === pipeline)
+  return probe === undefined ? Effect.die(`${pipeline.name} cannot be probed`) : runProbe(probe, stores)
+}
+
 export const probe = (pipeline: Pipeline, { environment = key, origin, stores }: ProbeSetting) =>
-  Effect.map(probePipeline(pipeline, stores), ({ verdicts }) => verdicts).pipe(
+  Effect.map(runProbeOf(pipeline, stores), ({ verdicts }) => verdicts).pipe(
     Effect.scoped,
     Effect.provide(origin),
     withSettings(environment)
@@ -34,13 +39,13 @@ export const probe = (pipeline: Pipeline, { environment = key, origin, stores }:
 /** Probes some pipelines, writes a bundle, and returns the verdicts. */
 export const probeIntoBundle = (
   file: string,
-  probes: ReadonlyArray<readonly [Pipeline, ProbeSetting]>,
+  settings: ReadonlyArray<readonly [Pipeline, ProbeSetting]>,
   environment: Readonly<Record<string, string>>
 ) =>
   Effect.gen(function* () {
     const probed: Array<ProbedPipeline> = []
-    for (const [pipeline, { origin, stores }] of probes) {
-      probed.push(yield* probePipeline(pipeline, stores).pipe(Effect.provide(origin)))
+    for (const [pipeline, { origin, stores }] of settings) {
+      probed.push(yield* runProbeOf(pipeline, stores).pipe(Effect.provide(origin)))
     }
     const verdicts = probed.flatMap(({ verdicts }) => verdicts)
     yield* writeProbeBundle(file, probed, verdicts)
