@@ -98,7 +98,7 @@ export const pickRandomPayment = (db: Statements) =>
 
 /**
  * Settled payments that may still change, with ids above `after`, ordered by id: received money can be refunded or
- * disputed, reversed money can come back, and an unpaid payment can turn out to be paid.
+ * disputed, reversed money can come back, and an unpaid payment may still be paid.
  */
 export const listSettledPayments = (
   db: Statements,

@@ -1,9 +1,9 @@
 /**
  * Converts the HTML of shops to plain text. Paragraphs, list items and table rows begin new lines. Links keep only their
- * words. Pictures, embedded content, form fields and hidden content are left out.
+ * words. Pictures, embedded content, form fields and hidden content are omitted.
  *
  * Descriptions are up to about 13 kB long and have up to 12 levels. A much larger one is cut, so that no shop can stall a read: text
- * after 200,000 characters or 10,000 tags, or below 64 levels, is left out. Nothing here throws.
+ * after 200,000 characters or 10,000 tags, or below 64 levels, is omitted. Nothing here throws.
  */
 import { type Handler, Parser } from "htmlparser2"
 import { normalizeText } from "./texts.ts"
@@ -40,7 +40,7 @@ const removeDataUrls = (html: string): string => {
 const limitLength = (html: string): string =>
   limitTags(html.length > maxCharacters ? removeDataUrls(html).slice(0, maxCharacters) : html)
 
-/** Text below this many open tags is left out. */
+/** Text below this many open tags is omitted. */
 const maxLevels = 64
 
 interface TagRole {
@@ -92,7 +92,7 @@ const whitespace = /[\t\r\n\f][ \t\r\n\f]*| [ \t\r\n\f]+/g
 
 /**
  * Writes the text of HTML while a parser reads it. A tag decides where lines end, what they begin with, and what is
- * left out. Links, emphasis and all tags that are not listed above keep only their words.
+ * omitted. Links, emphasis and all tags that are not listed above keep only their words.
  */
 class TextWriter implements Partial<Handler> {
   text = ""

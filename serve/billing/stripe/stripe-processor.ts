@@ -30,7 +30,7 @@ import {
   requestOrFail,
   stripeUnavailable
 } from "./api.ts"
-import { cardGone, paymentRefused, toFailedCharge } from "./payment-state.ts"
+import { cardRemoved, paymentRefused, toFailedCharge } from "./payment-state.ts"
 import { makeRetrieve } from "./retrieve.ts"
 import type { StripeSettings } from "./settings.ts"
 import { makeEventReader } from "./webhook.ts"
@@ -175,7 +175,7 @@ export const makeStripeProcessor = (settings: StripeSettings): CardProcessor => 
           Effect.gen(function* () {
             if (isDeclined(cause)) return yield* retrieveDeclined(cause)
             if (!isInvalid(cause)) return yield* asUnavailable(cause)
-            if (!(yield* isSaved(charge.card, charge.customer))) return cardGone
+            if (!(yield* isSaved(charge.card, charge.customer))) return cardRemoved
             yield* logRefused(
               charge,
               cause,

@@ -3,7 +3,7 @@
  * searching for line feeds. A broken record is abandoned at the end of a line inside a string, or at the next line that
  * begins like its first line.
  */
-import { type CutLines, isWhitespace } from "./cut-lines.ts"
+import { type CutLines, isLineSpace } from "./cut-lines.ts"
 import { maxRejectBytes } from "./food-list.ts"
 
 const lineFeed = 0x0a
@@ -133,7 +133,7 @@ export const makeScanner = (cut: CutLines, position: { line: number }, maxRecord
         if (isAlone) return { at: at + 1, reason: "record alone on its line" }
         continue
       }
-      if (!inString && isWhitespace(byte)) {
+      if (!inString && isLineSpace(byte)) {
         if (indent >= 0) indent += 1
         continue
       }
