@@ -97,7 +97,7 @@ const selectOrigin = (pipeline: Pipeline, source: SourceOptions): OriginLayer =>
   return Layer.unwrap(bySetting as Effect.Effect<OriginLayer, Config.ConfigError>)
 }
 
-/** Puts staging files and the cache of verified files into another folder, because a dry run must not write to its home. */
+/** Puts staging files and the cache of verified files elsewhere, because a dry run must not write to its home. */
 const redirectWrites = Effect.fnUntraced(function* (layout: Layout, folder: string) {
   const fs = yield* FileSystem.FileSystem
   const notes = path.join(folder, "notes")
@@ -161,7 +161,7 @@ const recordEndAndPack = Effect.fnUntraced(function* (
   yield* archive.pack
 })
 
-/** Makes the dry run's temporary folder, for everything that it writes. It needs as much space as a run. The scope removes it. */
+/** Makes the dry run's temporary folder, which needs as much space as a run. The scope removes it. */
 const makeTemporaryFolder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
   Effect.mapError(
     fs.makeTempDirectoryScoped({ prefix: "larder-dry-run-" }),
@@ -169,7 +169,7 @@ const makeTemporaryFolder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
   )
 )
 
-/** Runs a pipeline from the provided origin. Fetched payloads go into the archive in `options.home`; a dry run discards them. */
+/** Runs a pipeline from the provided origin. Payloads go into the archive in `options.home`; a dry run discards them. */
 export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline, options: RunOptions) {
   const { kind } = yield* Origin
   const now = yield* Clock.currentTimeMillis

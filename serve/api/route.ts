@@ -47,10 +47,7 @@ export interface Route {
   readonly parse: (query: URLSearchParams) => Read<Readonly<Record<string, unknown>>>
   /** The error if a name is not in the catalogs. Called before credits are held and data is read. */
   readonly checkNames: (values: Readonly<Record<string, unknown>>, model: ReadModel) => Invalid | undefined
-  /**
-   * Approximate size of the response in bytes, before the read. The limiter counts it against the quotas; a large call
-   * also waits for a step of the event loop.
-   */
+  /** Approximate bytes of the response. They count against quotas; a large call also waits for an event-loop step. */
   readonly expectedBytes: (request: ValidRequest, model: ReadModel) => number
   readonly read: (request: ValidRequest, generation: Generation<ReadModel>) => Effect.Effect<string, unknown>
 }

@@ -158,10 +158,7 @@ export const markUnpaid = (db: Statements, id: string, { card, problem, state }:
     [id, state, problem, card?.brand ?? null, card?.last4 ?? null, now]
   )
 
-/**
- * Expires an open payment that was last requested (or, if never requested, created) at or before `latestRequest`. Returns
- * whether it expired the payment.
- */
+/** Expires an open payment if it was last requested, or else created, by `latestRequest`. Returns whether it did. */
 export const expireOpenPayment = (db: Statements, id: string, latestRequest: string, problem: string, now: string) =>
   changeRow(
     db,

@@ -24,7 +24,7 @@ export const lakeSetting = Effect.fnUntraced(function* ({ depot }: Layout) {
   return yield* Effect.fail(new Config.ConfigError(new ConfigProvider.SourceError({ message })))
 })
 
-/** Updates the lake after a publication, if one is configured. Failures of the update are logged: the publication stays valid. */
+/** Updates the lake after a publication, if one is configured. A failed update is logged: the publication stays valid. */
 export const updateLakeIfEnabled = Effect.fnUntraced(function* (layout: Layout) {
   if ((yield* lakeSetting(layout)) === undefined) return
   const { updateLake } = yield* Effect.promise(() => import("./lake.ts")) // most warehouses have no lake

@@ -7,10 +7,7 @@ import { firstOwnAmount, labelColumns } from "../branded-foods/nutrition.ts"
 
 type Field = keyof typeof BrandedFood.fields
 
-/**
- * A string is stored unchanged, which takes half the time of JSON. A string that the format cannot hold (empty, with a
- * leading quote, a tab or a line feed) is stored as JSON.
- */
+/** JSON takes twice the time: only for empty strings, and those with a leading quote, a tab or a line feed. */
 const stringToSql = (column: string) =>
   `if(${column} = '' or starts_with(${column}, '"') or contains(${column}, chr(9)) or contains(${column}, chr(10)), to_json(${column})::varchar, ${column})`
 export const stringToJson = (cell: string) => (cell.startsWith('"') ? cell : JSON.stringify(cell))

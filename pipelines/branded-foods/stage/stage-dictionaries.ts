@@ -11,7 +11,7 @@ const cases = derivations
   .map(({ derivation, derivation_id }) => `when ${literal(derivation)} then ${derivation_id}`)
 const derivationId = `case code ${cases.join(" ")} end::smallint`
 
-/** Some built-in nutrients have no number: they get their number in an earlier release. */
+/** Some built-in nutrients have no number: they get the number of an earlier release. */
 export const stageDictionaries = Effect.fnUntraced(function* (staging: Staging, numbers: ReadonlyMap<number, string>) {
   const { db } = staging
   yield* staging.add(

@@ -79,18 +79,13 @@ type RowResult =
 const reject = (reason: string, undated = false): RowResult => ({ kind: "rejected", reason, undated })
 const notAnObject = reject("the row is not a JSON object")
 
-/**
- * A price has at most 30 characters and at most twelve digits before the decimal point. It is positive, unless it is a
- * basis.
- */
+/** At most 30 characters, and at most twelve digits before the decimal point. Positive, unless it is a basis. */
 const isPrice = (metric: CatalogMetric, token: string) =>
   token.length <= 30 &&
   /^-?\d{1,12}(\.\d+)?$/.test(token) &&
   (metric.unit === "usd_per_lb_basis" || /^[^-]*[1-9]/.test(token))
 
-/**
- * The order matters: "Dollars per 100 Pounds" must match before "pounds". A text that matches nothing counts as no unit.
- */
+/** The order matters: "Dollars per 100 Pounds" must match before "pounds". No match counts as no unit. */
 const unitPatterns: ReadonlyArray<readonly [RegExp, unit: string]> = [
   [/\bbasis\b/i, "usd_per_lb_basis"],
   [/\bcents?\b/i, "cents"],
@@ -108,10 +103,7 @@ const makeUnitReader = (fields: ReadonlyArray<string>) => {
   }
 }
 
-/**
- * A reading's day may be at most this many days after its publication: a Thursday report may end on Friday, and Class I
- * is for the next month.
- */
+/** From publication to the day of a reading. A Thursday report may end on Friday, and Class I is for the next month. */
 const maxDaysAhead = 31
 
 const isWithin = (day: string, { from, to }: DayRange) => day >= from && day <= to
@@ -209,10 +201,7 @@ const assertSelected = (
   )
 }
 
-/**
- * Single bad rows are rejects. If no row has a reading, and more rows are rejected than have no value, a field has
- * changed.
- */
+/** Single bad rows are rejects. If no row has a reading and more are rejected than have no value, a field has changed. */
 const assertReadable = (fields: ReadonlyArray<string>, results: ReadonlyArray<RowResult>) => {
   const unreadable = results.flatMap((result) => (result.kind === "rejected" && !result.undated ? [result.reason] : []))
   const hasReadableRow = results.some(({ kind }) => kind === "readings" || kind === "other days")

@@ -2,8 +2,8 @@
  * Converts the HTML of shops to plain text. Paragraphs, list items and table rows begin new lines. Links keep only their
  * words. Pictures, embedded content, form fields and hidden content are omitted.
  *
- * Descriptions are up to about 13 kB long and have up to 12 levels. A much larger one is cut, so that no shop can stall a read: text
- * after 200,000 characters or 10,000 tags, or below 64 levels, is omitted. Nothing here throws.
+ * Descriptions are up to about 13 kB long and have up to 12 levels. A much larger one is cut, so that no shop can stall a
+ * read: text after 200,000 characters or 10,000 tags, or below 64 levels, is omitted. Nothing here throws.
  */
 import { type Handler, Parser } from "htmlparser2"
 import { normalizeText } from "./texts.ts"

@@ -105,10 +105,7 @@ export const makeStripeProcessor = (settings: StripeSettings): CardProcessor => 
         }),
       CheckoutSession
     )
-  /**
-   * Stripe rejects some e-mail addresses, and stores that response under the idempotency key. So the retry without an
-   * e-mail address needs a different key.
-   */
+  /** Stripe stores the rejection of an e-mail address under the idempotency key, so a retry needs a different key. */
   const openSession = (checkout: SessionRequest & PaymentRequest, idempotencyKey: string) =>
     Effect.catchTag(createSession(checkout, idempotencyKey), "StripeFailed", (failure) =>
       isInvalid(failure.cause) && failure.cause.param === "customer_email"
@@ -179,7 +176,7 @@ export const makeStripeProcessor = (settings: StripeSettings): CardProcessor => 
             yield* logRefused(
               charge,
               cause,
-              " The charge is not retried. If it was an automatic recharge, auto-recharge is switched off."
+              " It is not retried. If it was an automatic recharge, auto-recharge is switched off."
             )
             return paymentRefused
           })

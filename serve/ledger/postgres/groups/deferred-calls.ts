@@ -1,7 +1,4 @@
-/**
- * Calls that cannot be decided here, because another server has a lease or slice of their account. They wait until that
- * server has returned it.
- */
+/** Calls that wait until another server has returned its lease or slice of their account. */
 import { type LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
 import type { AdmissionOutcome, AdmissionRequest } from "../../rules/admission.ts"
 import { accountOfHold, type Waiting } from "./group.ts"
