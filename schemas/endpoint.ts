@@ -47,10 +47,10 @@ interface Declaration<P extends Parameters, R extends Schema.Constraint = Schema
   readonly order?: ReadonlyArray<string>
 }
 
-/** The rule is part of `read`, so that endpoints with different parameters fit into one list. */
+/** The rule is part of `parse`, so that endpoints with different parameters fit into one list. */
 export interface Endpoint<P extends Parameters = Parameters, R extends Schema.Constraint = Schema.Constraint>
   extends Omit<Declaration<P, R>, "rule"> {
-  readonly read: (query: URLSearchParams) => Read<Values<P>>
+  readonly parse: (query: URLSearchParams) => Read<Values<P>>
 }
 
 export const endpoint = <P extends Parameters, R extends Schema.Constraint>({
@@ -58,7 +58,7 @@ export const endpoint = <P extends Parameters, R extends Schema.Constraint>({
   ...declared
 }: Declaration<P, R>): Endpoint<P, R> => ({
   ...declared,
-  read: (query) => {
+  parse: (query) => {
     const read = readQuery(declared.parameters, query)
     if ("invalid" in read) return read
     return rule?.(read.value, new Set(query.keys())) ?? read

@@ -22,7 +22,7 @@ import {
   DataRead,
   makeCheckoutPage,
   makeConsole,
-  makeGauges,
+  makeMetrics,
   pages,
   type Readiness,
   simulatorPages
@@ -127,7 +127,7 @@ const openServer = Effect.fnUntraced(function* () {
   const consoleApp = makeConsole<ConsoleServices>({
     readiness,
     meters,
-    gauges: makeGauges(ledger, pipeline, limiter, live.swaps, requestLog.dropped, signIns, billing.events),
+    metrics: makeMetrics(ledger, pipeline, limiter, live.swaps, requestLog.dropped, signIns, billing.events),
     pages: [...pages, ...(simulator === undefined ? [] : simulatorPages(simulator))],
     run: Effect.runPromiseExitWith(context.pipe(Context.add(Billing, billing), Context.add(DataRead, dataRead))),
     report,

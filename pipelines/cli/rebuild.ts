@@ -1,5 +1,5 @@
 /** `larder-ingest rebuild`: rebuilds data sets from the raw archive. */
-import { followWithLake, lakeSetting } from "@larder/warehouse"
+import { lakeSetting, updateLakeIfEnabled } from "@larder/warehouse"
 import { Console, Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import type { Pipeline } from "../run/pipeline.ts"
@@ -35,7 +35,7 @@ export const rebuildCommand = (pipelines: ReadonlyArray<Pipeline>) =>
         } else if (isLoaded || Option.isSome(dataSet)) missing.push(pipeline.name)
         else yield* Console.error(`larder-ingest: ${pipeline.name} is not loaded, and has no run to repeat`)
       }
-      yield* followWithLake(layout)
+      yield* updateLakeIfEnabled(layout)
       if (missing.length === 0) return
       const names = missing.join(" and ")
       const problem = `The raw archive has no run of ${names} to repeat: there is none, or all were rolled back. Nothing of ${names} was changed.`

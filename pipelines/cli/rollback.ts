@@ -1,5 +1,5 @@
 /** `larder-ingest rollback`: goes back to the data of an earlier generation. */
-import { followWithLake, lakeSetting, rollback } from "@larder/warehouse"
+import { lakeSetting, rollback, updateLakeIfEnabled } from "@larder/warehouse"
 import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { openHome } from "../run/run.ts"
@@ -20,7 +20,7 @@ export const rollbackCommand = Command.make(
     const layout = yield* openHome
     yield* lakeSetting(layout)
     const published = yield* rollback(layout, options)
-    yield* followWithLake(layout)
+    yield* updateLakeIfEnabled(layout)
     if (json) return yield* Console.log(JSON.stringify(published))
     const states = Object.entries(published.data_sets).map(
       ([name, source]) => `${name} is ${source === null ? "no longer loaded" : `that of ${source}`}`

@@ -56,9 +56,12 @@ export const readFeed = Effect.fnUntraced(
           const problem = "has no row, although the whole history was requested"
           throw new PayloadUnreadable({ url: raw.url, problem })
         }
-        const requested = raw.exact ? window : undefined
-        const limits = { days: context.run.days, requested, daysWithValues: listDaysWithValues(feed, context) }
-        return { read: normalise(feed, payload, limits), remark: payload.remark }
+        const options = {
+          runDays: context.run.days,
+          requestedWindow: raw.exact ? window : undefined,
+          daysWithValues: listDaysWithValues(feed, context)
+        }
+        return { read: normalise(feed, payload, options), remark: payload.remark }
       },
       catch: expectErrors<DriftFound | PayloadUnreadable>(DriftFound, PayloadUnreadable)
     })

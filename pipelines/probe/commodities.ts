@@ -76,13 +76,15 @@ const checkPayload = (
 ): ProbeFinding => {
   const payload = parseRows(feed, { ...raw, text, isRecorded })
   const { remark, rows } = payload
-  const read = normalise(feed, payload, { requested: raw.exact ? window : undefined })
+  const read = normalise(feed, payload, { requestedWindow: raw.exact ? window : undefined })
   const unknown = read.unknown_fields.map(({ field }) => field)
   const notes = [
     ...describeRedirect(raw),
     ...(isRecorded ? [] : describeClock(raw)),
     ...(remark === undefined ? [] : [`it ${remark}`]),
-    ...(read.absent.length === 0 || rows.length === 0 ? [] : [`no row of ${formatNames(read.absent)}`]),
+    ...(read.metrics_without_rows.length === 0 || rows.length === 0
+      ? []
+      : [`no row of ${formatNames(read.metrics_without_rows)}`]),
     ...(unknown.length === 0 ? [] : [`unmapped columns: ${formatNames(unknown)}`])
   ]
   const newest_day = read.readings.reduce((day, { observed_on }) => (observed_on > day ? observed_on : day), "")

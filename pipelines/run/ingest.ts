@@ -2,7 +2,7 @@
  * Runs `larder-ingest`, alone or with the name of a pipeline: checks the request, runs the pipelines one after the
  * other, and reports how each ended. A failed pipeline does not stop the others.
  */
-import { catchUp, followWithLake, isLoaded, type Layout, lakeSetting, newestManifest } from "@larder/warehouse"
+import { catchUp, isLoaded, type Layout, lakeSetting, newestManifest, updateLakeIfEnabled } from "@larder/warehouse"
 import { exitCodeOf, expectedMessages, report } from "@larder/warehouse/cli"
 import { Cause, Console, Effect, Exit, Option, Runtime, Schema } from "effect"
 import { listRecordedNames } from "./origins/replay.ts"
@@ -10,7 +10,7 @@ import type { DayRange, Pipeline } from "./pipeline.ts"
 import { BadUse, checkPipeline, checkSettings, type RunSource, type SourceOptions, sourceKind } from "./preflight.ts"
 import { progressOnStderr } from "./progress.ts"
 import type { FailedRun } from "./read-and-publish.ts"
-import { ingestOnce, openHome } from "./run.ts"
+import { ingestFromSource, openHome } from "./run.ts"
 import { formatResultJson, formatSummary, formatUnpublishedJson, leftOutError } from "./summary.ts"
 
 const programName = "larder-ingest"
@@ -113,7 +113,7 @@ const ingestPipeline = Effect.fnUntraced(function* (pipeline: Pipeline, { days, 
     acceptShrinkage,
     onFailed
   }
-  const result = yield* ingestOnce(pipeline, options, runOptions).pipe(
+  const result = yield* ingestFromSource(pipeline, options, runOptions).pipe(
     Effect.onError((cause) => reportFailure(pipeline, options, cause, failed)),
     json ? (effect) => effect : Effect.provide(progressOnStderr)
   )
@@ -208,6 +208,6 @@ export const ingest = Effect.fnUntraced(function* (all: Pipelines, requested: Pi
   )
   if (prepared === undefined) return
   const exit = yield* Effect.exit(runPipelines(prepared.selected, prepared.call))
-  if (!options.dryRun) yield* followWithLake(prepared.call.layout)
+  if (!options.dryRun) yield* updateLakeIfEnabled(prepared.call.layout)
   return yield* exit
 })

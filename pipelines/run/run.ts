@@ -1,4 +1,7 @@
-/** One run of a pipeline from its origin, in its home, with its archive; and the repetition of archived runs. */
+/**
+ * Runs a pipeline once, and repeats archived runs. A run reads an origin, and writes to a home folder and to the archive
+ * in it.
+ */
 
 import { randomBytes } from "node:crypto"
 import path from "node:path"
@@ -55,11 +58,11 @@ export class FeedsLeftOut extends Schema.TaggedError<FeedsLeftOut>()("FeedsLeftO
   }
 }
 
-class ScratchUnwritable extends Schema.TaggedError<ScratchUnwritable>()("ScratchUnwritable", {
+class TemporaryFolderUnwritable extends Schema.TaggedError<TemporaryFolderUnwritable>()("TemporaryFolderUnwritable", {
   cause: Schema.Defect()
 }) {
   override get message() {
-    return `The folder for temporary files cannot be written: ${reasonOf(this.cause)}. Set TMPDIR to a folder with as much free space as a run needs.`
+    return `The dry run's temporary folder cannot be created: ${reasonOf(this.cause)}. Set TMPDIR to a folder with as much free space as a run needs.`
   }
 }
 
@@ -75,7 +78,7 @@ export const openHome = Effect.gen(function* () {
   return layout
 })
 
-/** Sorts by start time; the random end distinguishes runs of the same millisecond. */
+/** Ids sort by start time. The random suffix distinguishes runs that start in the same millisecond. */
 const newRunId = (pipeline: string, now: number) =>
   `${new Date(now).toISOString().replaceAll(/[-:.]/g, "")}-${pipeline}-${randomBytes(3).toString("hex")}`
 
@@ -94,25 +97,25 @@ const selectOrigin = (pipeline: Pipeline, source: SourceOptions): OriginLayer =>
   return Layer.unwrap(bySetting as Effect.Effect<OriginLayer, Config.ConfigError>)
 }
 
-/** Redirects staging files and the notes on verified files into another folder: a dry run writes none in its home. */
+/** Puts staging files and the cache of verified files elsewhere, because a dry run must not write to its home. */
 const redirectWrites = Effect.fnUntraced(function* (layout: Layout, folder: string) {
   const fs = yield* FileSystem.FileSystem
   const notes = path.join(folder, "notes")
-  yield* Effect.ignore(fs.copy(layout.notes, notes)) // without the notes, files are verified again
+  yield* Effect.ignore(fs.copy(layout.notes, notes)) // without them, files are verified again
   const staging = path.join(folder, "staging")
   return { ...layout, notes, staging, stagingLock: path.join(folder, ".staging.lock") } satisfies Layout as Layout
 })
 
-/** Succeeds even if nothing was new or some feeds were left out. `scratch` is the folder of a dry run. */
+/** Succeeds even if nothing was new or some feeds were left out. `temporaryFolder` is the one of a dry run. */
 const runPipeline = Effect.fn("Pipeline.run")(function* (
   pipeline: Pipeline,
   identity: RunIdentity,
   options: RunOptions,
-  scratch?: string
+  temporaryFolder?: string
 ) {
   const homeLayout = yield* openLayout(options.home)
-  if (scratch === undefined) yield* requireWritableFolder(homeLayout.home)
-  const layout = scratch === undefined ? homeLayout : yield* redirectWrites(homeLayout, scratch)
+  if (temporaryFolder === undefined) yield* requireWritableFolder(homeLayout.home)
+  const layout = temporaryFolder === undefined ? homeLayout : yield* redirectWrites(homeLayout, temporaryFolder)
   const started: RunRecord = {
     finished_at: identity.started_at,
     ...identity,
@@ -137,10 +140,10 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
 })
 
 /**
- * Records in the archive how a run ended, and packs what it fetched. The next run resumes an interrupted one instead. A
- * published run is live even without this record: a rebuild also finds it in the warehouse.
+ * Records in the archive how a run ended, and packs what it fetched. An interrupted run gets no record; pipelines with
+ * `resumesRuns` resume it. A rebuild finds a published run in the warehouse even if this record is missing.
  */
-const closeArchive = Effect.fnUntraced(function* (
+const recordEndAndPack = Effect.fnUntraced(function* (
   exit: Exit.Exit<{ readonly run: RunRecord }, unknown>,
   shrinkageAccepted?: boolean
 ) {
@@ -158,31 +161,31 @@ const closeArchive = Effect.fnUntraced(function* (
   yield* archive.pack
 })
 
-/** Makes the folder for everything that a dry run writes, which needs as much space as a run. The scope removes it. */
-const makeScratch = Effect.flatMap(FileSystem.FileSystem, (fs) =>
+/** Makes the dry run's temporary folder, which needs as much space as a run. The scope removes it. */
+const makeTemporaryFolder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
   Effect.mapError(
     fs.makeTempDirectoryScoped({ prefix: "larder-dry-run-" }),
-    (cause) => new ScratchUnwritable({ cause: cause.reason.cause ?? cause })
+    (cause) => new TemporaryFolderUnwritable({ cause: cause.reason.cause ?? cause })
   )
 )
 
-/** Runs a pipeline from the provided origin. Its payloads go into the archive of its home; a dry run discards them. */
+/** Runs a pipeline from the provided origin. Payloads go into the archive in `options.home`; a dry run discards them. */
 export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline, options: RunOptions) {
   const { kind } = yield* Origin
   const now = yield* Clock.currentTimeMillis
   const identity = { run_id: newRunId(pipeline.name, now), started_at: formatTime(now), origin: kind }
   const home = path.resolve(options.home)
-  const scratch = options.dryRun ? yield* makeScratch : undefined
-  if (scratch === undefined) {
+  const temporaryFolder = options.dryRun ? yield* makeTemporaryFolder : undefined
+  if (temporaryFolder === undefined) {
     yield* requireWritableFolder(home)
     yield* makeOwnFolder(yield* layoutOf(home), `archiving-${identity.run_id}`) // prevents a prune until this run ends
   }
-  return yield* runPipeline(pipeline, identity, options, scratch).pipe(
-    Effect.onExit((exit) => (options.dryRun ? Effect.void : closeArchive(exit, options.acceptShrinkage))),
+  return yield* runPipeline(pipeline, identity, options, temporaryFolder).pipe(
+    Effect.onExit((exit) => (options.dryRun ? Effect.void : recordEndAndPack(exit, options.acceptShrinkage))),
     Effect.provide(
       Archive.layer({
         folder: path.join(home, "raw"),
-        ...(scratch === undefined ? {} : { dryRunFolder: path.join(scratch, "raw") }),
+        ...(temporaryFolder === undefined ? {} : { dryRunFolder: path.join(temporaryFolder, "raw") }),
         run_id: identity.run_id,
         pipeline: pipeline.name,
         days: options.days ?? null,
@@ -193,14 +196,15 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
   )
 }, Effect.scoped)
 
-export const ingestOnce = (pipeline: Pipeline, source: SourceOptions, options: RunOptions) =>
+export const ingestFromSource = (pipeline: Pipeline, source: SourceOptions, options: RunOptions) =>
   ingestFromOrigin(pipeline, { ...options, stores: Option.getOrUndefined(source.stores) }).pipe(
     Effect.provide(selectOrigin(pipeline, source))
   )
 
 /**
- * Repeats earlier runs of a pipeline that read its source: from the archive of `from` into the warehouse of
- * `options.home`. They succeeded originally: this fails if one of them fails now, and accepts shrinkage.
+ * Repeats runs that read from the source. Their payloads come from the archive in the folder `from`; the data goes into
+ * the warehouse in `options.home`. All of them succeeded originally. So shrinkage is accepted, and a run that fails now is
+ * an error.
  */
 export const repeatRuns = Effect.fn("Pipeline.repeat")(function* (
   pipeline: Pipeline,

@@ -10,27 +10,29 @@ const KnownStore = Schema.Struct({
   kind: Schema.String,
   outcome: Schema.String,
   listed: Schema.Int,
-  found: Schema.Int,
-  /** When its rows were last fetched, in milliseconds since 1970; null if it was never read successfully. */
+  /** Products in its last read. */
+  products_read: Schema.Int,
+  /** When its last successful read took place, in milliseconds since 1970; null if there was none. */
   fetched_at: Schema.NullOr(Schema.Finite),
-  /** Variants, plus products without variants; `unpriced` counts those without a price or with a price of 0. */
-  priceable: Schema.Int,
-  unpriced: Schema.Int
+  /** Variants, plus products without variants. */
+  items: Schema.Int,
+  /** Without a price, or with a price of 0. */
+  items_without_price: Schema.Int
 })
 export type KnownStore = typeof KnownStore.Type
 
-type LiveStores = ReadonlyMap<string, KnownStore>
+type KnownStores = ReadonlyMap<string, KnownStore>
 
-const noStores: LiveStores = new Map()
+const noStores: KnownStores = new Map()
 
-const knownStores = readFileSync(new URL("./known-stores.sql", import.meta.url), "utf8")
+const knownStoresSql = readFileSync(new URL("./known-stores.sql", import.meta.url), "utf8")
 
 export const readKnownStores = ({ layout }: RunContext) =>
   readLive(layout, storefront, noStores, (db) =>
-    Effect.map(db.all(KnownStore, knownStores), (rows): LiveStores => new Map(rows.map((row) => [row.domain, row])))
+    Effect.map(db.all(KnownStore, knownStoresSql), (rows): KnownStores => new Map(rows.map((row) => [row.domain, row])))
   )
 
-const copyKnownProducts = (live: string) => `
+const copyKnownProductsSql = (live: string) => `
   attach ${literal(live)} as live (read_only);
   insert into feed.known
   select domain, native_id
@@ -49,11 +51,11 @@ const Id = Schema.Struct({ native_id: Schema.String })
 export const stageKnownProducts = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   layout: Layout,
-  stores: LiveStores
+  stores: KnownStores
 ) {
   yield* db.run("create table feed.known (domain varchar, native_id varchar)")
   const { file: live } = yield* readLiveDataSet(layout, storefront)
-  if (stores.size > 0 && live !== undefined) yield* db.run(copyKnownProducts(live))
+  if (stores.size > 0 && live !== undefined) yield* db.run(copyKnownProductsSql(live))
   return ({ domain, kind }: ListedStore) => {
     if (stores.get(domain)?.kind !== kind) return Effect.succeed<ReadonlySet<string>>(new Set())
     return Effect.map(

@@ -1,7 +1,8 @@
 /**
  * Tables of the warehouse schema `storefront`. A product or collection keeps its row after its store stops listing it:
- * `sighting` records that, and the listings contain only what is listed. A read that finds nothing new changes no row. The
- * read itself is recorded in `ingest.store_read`, and two views derive its effects. Times are UTC.
+ * `sighting` records whether it is listed, and the listings contain only what is listed. A read that finds nothing new
+ * changes no row. The read itself is recorded in `ingest.store_read`; `store_status` and `last_seen` are views of these
+ * reads. Times are UTC.
  */
 import { Schema, Struct } from "effect"
 import { described } from "../described.ts"
@@ -11,18 +12,18 @@ const storeId = described.text("Store: `storefront.store.store_id`.")
 const productId = described.text("Product: `storefront.product.product_id`.")
 const collectionId = described.text("Collection: `storefront.collection.collection_id`.")
 const place = described.integer(
-  "Position in the store's list, from 1: the newest publication first, those without a publication time last, then by id."
+  "Position in the store's list, from 1. The list is ordered by publication time, newest first and missing times last, then by id."
 )
-const pictureFields = (picture: string) => ({
-  image_src: described.textOrNull(`${picture}: its address; null if there is none.`),
-  image_width: described.integerOrNull(`${picture}: width in pixels; null if the feed does not state it.`),
-  image_height: described.integerOrNull(`${picture}: height in pixels; null if the feed does not state it.`)
+const imageFields = (image: string) => ({
+  image_src: described.textOrNull(`${image}: its address; null if there is none.`),
+  image_width: described.integerOrNull(`${image}: width in pixels; null if the feed does not state it.`),
+  image_height: described.integerOrNull(`${image}: height in pixels; null if the feed does not state it.`)
 })
 const runFields = {
   run_id: described.text("Run that last changed the row: `ingest.run.run_id`."),
-  raw_sha256: described.text("Last payload with something new about the row: `ingest.raw_file.raw_sha256`.")
+  raw_sha256: described.text("Last payload that changed the row: `ingest.raw_file.raw_sha256`.")
 }
-const fetchedAt = described.text("When the last payload with something new about the row was fetched, in UTC.")
+const fetchedAt = described.text("When the last payload that changed the row was fetched, in UTC.")
 
 /** `pipelines/storefronts/feed-kinds.ts` has the requests and the decoder of each. */
 export const storeKinds = ["shopify", "shopify-csv", "google-merchant", "woocommerce"] as const
@@ -55,7 +56,7 @@ export const StoreRow = Schema.Struct({
 }).annotate({
   identifier: "storefront.store",
   description:
-    "One row for each store that was ever read, with what the store list and the reads last stated about it. A store that is no longer in the store list keeps its rows. How the last read ended is in `storefront.store_status`."
+    "One row for each store that was ever read, with its latest data from the store list and the reads. A store that is no longer in the store list keeps its rows. How the last read ended is in `storefront.store_status`."
 })
 
 export const StoreStatusRow = Schema.Struct({
@@ -63,9 +64,7 @@ export const StoreStatusRow = Schema.Struct({
   fetch_status: Store.fields.fetch_status,
   ...ReadOutcome.fields,
   read_at: described.text("When the store was last read, successfully or not; in UTC."),
-  fetched_at: described.textOrNull(
-    "When the last read that did not fail took place, in UTC; null if none has succeeded yet."
-  ),
+  fetched_at: described.textOrNull("When the store was last read successfully, in UTC; null if never."),
   run_id: described.text("Run of the last read: `ingest.run.run_id`.")
 }).annotate({
   identifier: "storefront.store_status",
@@ -85,7 +84,7 @@ export const StoreProductRow = Schema.Struct({
   category_evidence: described.textOrNull("The words that decided the category."),
   tags: ProductDetail.fields.tags,
   body_text: ProductDetail.fields.body_text,
-  images: described.list("The gallery in the store's order: address, width and height in pixels."),
+  images: described.list("The images in the store's order: address, width and height in pixels."),
   price_min: PriceRange.fields.min,
   price_max: PriceRange.fields.max,
   currency: PriceRange.fields.currency,
@@ -111,7 +110,7 @@ export const CollectionRow = Schema.Struct({
   store_id: storeId,
   native_id: described.text("The feed's own key of the collection: the id in Shopify or WooCommerce."),
   ...Struct.pick(Collection.fields, ["title", "handle", "description"]),
-  ...pictureFields("Picture of the collection"),
+  ...imageFields("Image of the collection"),
   published_at: Collection.fields.published_at,
   updated_at: Collection.fields.updated_at,
   product_ids: described.list(
@@ -125,7 +124,7 @@ export const CollectionRow = Schema.Struct({
     "One row for each collection of each store, as last read. Collections that are no longer listed stay: `storefront.sighting` shows whether a collection is listed."
 })
 
-const seen = {
+const sightingFields = {
   kind: described.oneOf(["product", "collection"], "What was seen: product or collection."),
   id: described.text(
     "The product or collection: `storefront.product.product_id` or `storefront.collection.collection_id`."
@@ -134,28 +133,28 @@ const seen = {
   first_seen_at: described.text("When a read of the store first found it, in UTC.")
 }
 const isListed = described.flag(
-  "Whether the store lists it. False once a complete list lacks it; true again when it is found again."
+  "Whether the store lists it. False once a complete list lacks it; true again when it is listed again."
 )
 
 export const SightingRow = Schema.Struct({
-  ...seen,
+  ...sightingFields,
   listed_since: described.text(
-    "When the store began to list it, or to list it again; for a withdrawn item, when the last such period began. The time of the read that found it, in UTC. Later than `first_seen_at` if it was withdrawn and came back."
+    "Start of its current or last period in the list: the time of the first read that found it in that period, in UTC. Later than `first_seen_at` if it was listed again."
   ),
   is_listed: isListed,
   last_seen_at: described.textOrNull(
-    "When it was last seen before it was withdrawn, in UTC, as `storefront.last_seen` showed at that time; null while it is listed."
+    "When it was last seen, in UTC, for an item that is no longer listed; null while it is listed."
   )
 }).annotate({
   identifier: "storefront.sighting",
   description:
-    "Which products and collections the stores list, and since when. A row changes when something is first found, withdrawn or found again, but not with every read: `storefront.last_seen` shows when each was last seen. Incomplete lists withdraw nothing."
+    "Which products and collections the stores list, and since when. A row changes when something is first listed, no longer listed or listed again, but not with every read: `storefront.last_seen` shows when each was last seen. An incomplete list never marks an item as no longer listed."
 })
 
 export const LastSeenRow = Schema.Struct({
-  ...seen,
+  ...sightingFields,
   last_seen_at: described.text(
-    "When a read of the store last found it, in UTC: the last read with the complete list, or a later read that found it new, changed or back. A read that had only part of the list and found it unchanged does not count, so it may have been seen later."
+    "When a read of the store last found it, in UTC. Reads with an incomplete list count only if they found it new, changed or listed again, so the item may have been in the store later than this."
   ),
   is_listed: isListed
 }).annotate({
@@ -175,7 +174,7 @@ export const VariantChangeRow = Schema.Struct({
   ),
   change: described.oneOf(
     changes,
-    "first_seen; changed: price, price before reduction, currency or availability; gone: no longer among the product's variants, or the product no longer listed; back: found again."
+    "first_seen; changed: price, price before reduction, currency or availability; gone: no longer among the product's variants, or the product no longer listed; back: listed again."
   ),
   price: Variant.fields.price.annotate({ description: "Price from then on; null if it has none, and for `gone`." }),
   compare_at_price: Variant.fields.compare_at_price.annotate({
@@ -187,7 +186,8 @@ export const VariantChangeRow = Schema.Struct({
   })
 }).annotate({
   identifier: "storefront.variant_change",
-  description: "History of every variant, with a row for each read that found a changed price or availability."
+  description:
+    "History of every variant, with a row for each read that found it new, changed, no longer listed or listed again."
 })
 
 export const ListingRow = Schema.Struct({
@@ -203,7 +203,7 @@ export const ListingRow = Schema.Struct({
     "sub_category",
     "tags"
   ]),
-  ...pictureFields("First picture of the gallery"),
+  ...imageFields("First image"),
   price_min: PriceRange.fields.min,
   price_max: PriceRange.fields.max,
   currency: PriceRange.fields.currency,

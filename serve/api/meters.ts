@@ -33,7 +33,7 @@ const formatHistogram = (name: string, labels: string, { counts, sum, total }: D
   ]
 }
 
-export interface Gauge {
+export interface Metric {
   readonly name: string
   readonly type: "counter" | "gauge"
   readonly help: string
@@ -55,7 +55,7 @@ export const makeMeters = () => {
     addDuration(endpointDurations, milliseconds)
   }
 
-  const format = (gauges: ReadonlyArray<Gauge>) =>
+  const format = (metrics: ReadonlyArray<Metric>) =>
     [
       "# HELP larder_requests_total Responses by endpoint and status.",
       "# TYPE larder_requests_total counter",
@@ -72,7 +72,7 @@ export const makeMeters = () => {
       "# HELP larder_commit_seconds Time from a finished read to its durable charge.",
       "# TYPE larder_commit_seconds histogram",
       ...formatHistogram("larder_commit_seconds", "", commits),
-      ...gauges.flatMap(({ help, name, type, values }) => [
+      ...metrics.flatMap(({ help, name, type, values }) => [
         `# HELP ${name} ${help}`,
         `# TYPE ${name} ${type}`,
         ...values().map(([labels, value]) => `${name}${labels} ${value}`)

@@ -46,34 +46,34 @@ export interface Route {
   readonly chargedAs: string
   readonly parse: (query: URLSearchParams) => Read<Readonly<Record<string, unknown>>>
   /** The error if a name is not in the catalogs. Called before credits are held and data is read. */
-  readonly findUnknownNames: (values: Readonly<Record<string, unknown>>, model: ReadModel) => Invalid | undefined
-  /** Approximate size of the response in bytes, before the read. It decides how the call waits for its permit. */
+  readonly checkNames: (values: Readonly<Record<string, unknown>>, model: ReadModel) => Invalid | undefined
+  /** Approximate bytes of the response. They count against quotas; a large call also waits for an event-loop step. */
   readonly expectedBytes: (request: ValidRequest, model: ReadModel) => number
   readonly read: (request: ValidRequest, generation: Generation<ReadModel>) => Effect.Effect<string, unknown>
 }
 
 /** A food record takes 2.4 kB on average, a product or store record half a kilobyte. */
 const bytesPerRecord = 3_000
-/** A larger `limit` is reduced to this. */
-const maxPage = 200
-const estimatePage = ({ values: { limit } }: ValidRequest) =>
-  bytesPerRecord * (typeof limit === "number" ? Math.min(limit, maxPage) : 1)
+/** Only `searchCommodities` accepts a larger `limit`, and its catalog has fewer products than this. */
+const maxPageRows = 200
+const estimateBytes = ({ values: { limit } }: ValidRequest) =>
+  bytesPerRecord * (typeof limit === "number" ? Math.min(limit, maxPageRows) : 1)
 
 export const route = <P extends Parameters>(
   endpoint: Endpoint<P>,
   functions: {
-    readonly findUnknownNames?: (values: Values<P>, model: ReadModel) => Invalid | undefined
+    readonly checkNames?: (values: Values<P>, model: ReadModel) => Invalid | undefined
     readonly expectedBytes?: (request: Request<Values<P>>, model: ReadModel) => number
     readonly read: (request: Request<Values<P>>, generation: Generation<ReadModel>) => Effect.Effect<string, unknown>
   }
 ): Route => ({
   endpoint,
   chargedAs: templateOf(endpoint.path),
-  parse: endpoint.read,
+  parse: endpoint.parse,
   // the pipeline passes on the values that `parse` of the same endpoint returned
-  findUnknownNames: (values, model) => functions.findUnknownNames?.(values as Values<P>, model),
+  checkNames: (values, model) => functions.checkNames?.(values as Values<P>, model),
   expectedBytes: (request, model) =>
-    functions.expectedBytes?.(request as Request<Values<P>>, model) ?? estimatePage(request),
+    functions.expectedBytes?.(request as Request<Values<P>>, model) ?? estimateBytes(request),
   read: (request, generation) => functions.read(request as Request<Values<P>>, generation)
 })
 
@@ -89,7 +89,7 @@ export interface RoutedRequest {
 
 export interface Call extends RoutedRequest {
   readonly authorization: string | null
-  /** Fires when the caller disconnects. A call that is cancelled before the capture costs nothing. */
+  /** Fires when the caller disconnects. A call that is cancelled before the charge is committed costs nothing. */
   readonly signal: AbortSignal
   /** The permit of a request with several calls. Without it, the call acquires its own. */
   readonly shared?: SharedPermit
@@ -104,7 +104,7 @@ export const validate = (call: RoutedRequest, model: ReadModel): ValidRequest | 
   const scope = route.endpoint.order === undefined ? "" : cursorScope(route.endpoint.id, id, filters)
   const after = typeof cursor === "string" ? decodeCursor(scope, cursor) : undefined
   if (cursor !== undefined && after?.length !== route.endpoint.order?.length) return invalidRequest(foreignCursor)
-  const unknown = route.findUnknownNames(parsed.value, model)
+  const unknown = route.checkNames(parsed.value, model)
   if (unknown !== undefined) return invalidRequest(unknown)
   const given = new Set(query.keys())
   const cursorAt = (position: CursorPosition) => encodeCursor(scope, position)

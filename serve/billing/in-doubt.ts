@@ -109,11 +109,10 @@ export const reconcileInBackground = Effect.fnUntraced(function* (
     const since = {
       succeeded: new Date(now - reversibleMs).toISOString(),
       reversed: new Date(now - undecidedMs).toISOString(),
-      others: new Date(now - lateMs).toISOString()
+      unpaid: new Date(now - lateMs).toISOString()
     }
     const { background } = database
-    const listAfter = (id: string, limit: number) =>
-      listSettledPayments(background, processor.name, { ...since, id }, limit)
+    const listAfter = (id: string, limit: number) => listSettledPayments(background, processor.name, id, since, limit)
     // start at a random payment: a server that restarts often would otherwise never reach the last ones
     const next = yield* listAfter(lastSettled ?? (yield* pickRandomPayment(background))?.id ?? "", settledPerRound)
     const ids = new Set(next.map(({ id }) => id))

@@ -61,15 +61,15 @@ export const newPayment = (columns: Pick<PaymentRow, NewColumns>, paidWith: Card
 
 export const takeFirst = <A, E, R>(query: Effect.Effect<ReadonlyArray<A>, E, R>) =>
   Effect.map(query, ([row]): A | undefined => row)
-/** Whether the statement, which ends with `returning`, changed a row. */
-export const change = (db: Statements, sql: string, params: ReadonlyArray<string | number | boolean | null>) =>
+/** Runs a statement that ends with `returning`. Returns whether it changed a row. */
+export const changeRow = (db: Statements, sql: string, params: ReadonlyArray<string | number | boolean | null>) =>
   Effect.map(db.run(sql, params), (rows) => rows > 0)
 /** `$1, $2, …`, one per value. */
 export const listParameters = (values: ReadonlyArray<unknown>) => values.map((_, index) => `$${index + 1}`).join(", ")
 
 /** False if the payment already exists. */
 export const insertPayment = (db: Statements, payment: PaymentRow) =>
-  change(
+  changeRow(
     db,
     `insert into console.payment (${paymentColumns})
      values (${listParameters(columnNames)})
@@ -97,13 +97,14 @@ export const pickRandomPayment = (db: Statements) =>
   takeFirst(db.all(Schema.Struct({ id: Schema.String }), "select id from console.payment order by random() limit 1"))
 
 /**
- * Settled payments that may still change, in the order of their ids, after the given one: received money can be refunded
- * or disputed, reversed money can come back, and an unpaid payment can turn out to be paid.
+ * Settled payments that may still change, with ids above `after`, ordered by id: received money can be refunded or
+ * disputed, reversed money can come back, and an unpaid payment may still be paid.
  */
 export const listSettledPayments = (
   db: Statements,
   processor: string,
-  since: { readonly id: string; readonly succeeded: string; readonly reversed: string; readonly others: string },
+  after: string,
+  since: { readonly succeeded: string; readonly reversed: string; readonly unpaid: string },
   limit: number
 ) =>
   db.all(
@@ -120,19 +121,19 @@ export const listSettledPayments = (
          ))
      order by id
      limit $6`,
-    [processor, since.id, since.succeeded, since.others, since.reversed, limit]
+    [processor, after, since.succeeded, since.unpaid, since.reversed, limit]
   )
 
 /** False if the payment is no longer open; then it must not be requested from the processor. */
 export const markRequested = (db: Statements, id: string, now: string) =>
-  change(db, "update console.payment set asked_at = $2 where id = $1 and state = 'open' returning id", [id, now])
+  changeRow(db, "update console.payment set asked_at = $2 where id = $1 and state = 'open' returning id", [id, now])
 
 export const setReference = (db: Statements, id: string, reference: string) =>
   db.run("update console.payment set reference = $2 where id = $1", [id, reference])
 
 /** False if it had already succeeded. A failed or expired payment can still succeed: the processor decides. */
 export const markSucceeded = (db: Statements, id: string, card: Card | null, now: string) =>
-  change(
+  changeRow(
     db,
     `update console.payment
      set state = 'succeeded', problem = null, card_brand = $2, card_last4 = $3, settled_at = $4
@@ -147,7 +148,7 @@ export interface UnpaidOutcome {
   readonly card: Card | null
 }
 
-/** Keeps the card that should have been charged if the processor no longer names one. */
+/** If the processor reports no card, the card that was to be charged is kept. */
 export const markUnpaid = (db: Statements, id: string, { card, problem, state }: UnpaidOutcome, now: string) =>
   db.run(
     `update console.payment
@@ -157,19 +158,19 @@ export const markUnpaid = (db: Statements, id: string, { card, problem, state }:
     [id, state, problem, card?.brand ?? null, card?.last4 ?? null, now]
   )
 
-/** Expires an open payment if its last request to the processor was not after `requested_before`. False otherwise. */
-export const expireOpenPayment = (db: Statements, id: string, requested_before: string, problem: string, now: string) =>
-  change(
+/** Expires an open payment if it was last requested, or else created, by `latestRequest`. Returns whether it did. */
+export const expireOpenPayment = (db: Statements, id: string, latestRequest: string, problem: string, now: string) =>
+  changeRow(
     db,
     `update console.payment
      set state = 'expired', problem = $2, settled_at = $3
      where id = $1 and state = 'open' and coalesce(asked_at, created_at) <= $4
      returning id`,
-    [id, problem, now, requested_before]
+    [id, problem, now, latestRequest]
   )
 
 export const deleteUnrequested = (db: Statements, id: string) =>
-  change(db, "delete from console.payment where id = $1 and state = 'open' and asked_at is null returning id", [id])
+  changeRow(db, "delete from console.payment where id = $1 and state = 'open' and asked_at is null returning id", [id])
 
 export const findReversals = (db: Statements, payments: ReadonlyArray<PaymentRow>) =>
   payments.length === 0
@@ -193,7 +194,7 @@ export const saveReversal = Effect.fnUntraced(function* (
   { cents, id, is_lost, kind, state }: RetrievedReversal,
   now: string
 ) {
-  const isNew = yield* change(
+  const isNew = yield* changeRow(
     db,
     `insert into console.reversal (id, payment_id, account_id, kind, cents, state, is_lost, changed_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8)

@@ -126,8 +126,8 @@ export interface CardProcessor {
   readonly retrieve: (query: PaymentQuery) => ProcessorResponse<RetrievedPayment | undefined>
   /** Closes the payment page that the customer left, so that it can no longer be paid. Does not undo a payment. */
   readonly expireCheckout: (query: PaymentQuery) => ProcessorResponse<RetrievedPayment | undefined>
-  /** Forgets a saved card. Succeeds if the card is already forgotten. */
-  readonly forget: (card: string) => ProcessorResponse<void>
+  /** Detaches a saved card. Succeeds if it is already detached. */
+  readonly detachCard: (card: string) => ProcessorResponse<void>
   /** Verifies an event's signature on the raw body. Returns the payments that it names; empty if it names none. */
   readonly readEvent: (
     body: string,

@@ -1,7 +1,7 @@
 /** The settings of auto-recharge, one row per account. */
 import { Effect, Schema } from "effect"
 import type { Statements } from "../persistence/index.ts"
-import { change, listParameters, takeFirst } from "./payment-rows.ts"
+import { changeRow, listParameters, takeFirst } from "./payment-rows.ts"
 import type { RechargeChoice } from "./payments.ts"
 
 const RechargeRow = Schema.Struct({
@@ -63,10 +63,11 @@ export const claimRecharge = (db: Statements, account_id: string, payment_id: st
 
 /** False if the payment is not the running recharge. */
 export const endRecharge = (db: Statements, account_id: string, payment_id: string) =>
-  change(db, "update console.recharge set running = null where account_id = $1 and running = $2 returning account_id", [
-    account_id,
-    payment_id
-  ])
+  changeRow(
+    db,
+    "update console.recharge set running = null where account_id = $1 and running = $2 returning account_id",
+    [account_id, payment_id]
+  )
 
 /** `reason` is null if a person switches it off; then the reason of an earlier switch-off is no longer shown. */
 export const switchOff = (db: Statements, account_id: string, reason: string | null, now: string) =>

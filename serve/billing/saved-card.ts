@@ -135,7 +135,7 @@ export const listCardsToForget = (db: Statements, processor: string) =>
  * transaction that replaced or removed the card has recorded this, and it is repeated until it succeeds.
  */
 export const forget = Effect.fn("Billing.forget")(function* ({ database, processor }: BillingNeeds, card: string) {
-  yield* processor.forget(card)
+  yield* processor.detachCard(card)
   yield* database.run("delete from console.card_to_forget where card = $1", [card])
 })
 

@@ -5,7 +5,7 @@
 import type { BlockList } from "node:net"
 import { Cause, Effect, Exit, Option, Redacted } from "effect"
 import { H3, type H3Event, HTTPResponse } from "h3"
-import { type Gauge, type Meters, newRequestId } from "../api/index.ts"
+import { type Meters, type Metric, newRequestId } from "../api/index.ts"
 import { Billing, EventRejected } from "../billing/index.ts"
 import { Administration, logKeyChanges } from "../ledger/index.ts"
 import { People } from "../people/index.ts"
@@ -15,8 +15,8 @@ import { addHealth, type Readiness } from "./health.ts"
 import { assets } from "./web/assets.ts"
 import { makeCookies } from "./web/cookies.ts"
 import {
+  crossOriginFormPage,
   faultPage,
-  foreignFormPage,
   isTemporary,
   methodNotAllowedPage,
   notFoundPage,
@@ -48,7 +48,7 @@ import { makeResponses } from "./web/responses.ts"
 interface ConsoleNeeds<R> {
   readonly readiness: () => Readiness
   readonly meters: Meters
-  readonly gauges: ReadonlyArray<Gauge>
+  readonly metrics: ReadonlyArray<Metric>
   readonly pages: ReadonlyArray<Page<R>>
   readonly run: <A, E>(
     effect: Effect.Effect<A, E, R | Administration | Billing | People>,
@@ -165,7 +165,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       if (isReading(event) && allowed.get) return handler(event, undefined)
       if (event.req.method !== "POST" || !allowed.post) return rejectMethod(event, allowed)
       const origin = findConsoleOrigin(event, publicUrl)
-      if (!isFromConsole(event, origin)) return showPublic(event, foreignFormPage(origin))
+      if (!isFromConsole(event, origin)) return showPublic(event, crossOriginFormPage(origin))
       const form = await readForm(event)
       if (form === "aborted") return responses.empty(499)
       return form === "unreadable" ? showPublic(event, unreadableFormPage) : handler(event, form)
@@ -271,7 +271,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     onError: (error, event) => showFailure(event, makePublicFrame(event), "", Cause.die(error))
   })
   app.use((event) => (hasControlCharacter(event.url) ? serveNotFound(event) : undefined))
-  addHealth(app, needs.readiness, needs.meters, needs.gauges)
+  addHealth(app, needs.readiness, needs.meters, needs.metrics)
   for (const { body, path, type } of assets) {
     app.get(path, async (event) => {
       const { bytes, coding } = await body.encode(event.req.headers.get("accept-encoding"))

@@ -4,7 +4,7 @@
  */
 import { version } from "@larder/schemas"
 import { type H3, HTTPResponse } from "h3"
-import type { Gauge, Meters } from "../api/index.ts"
+import type { Meters, Metric } from "../api/index.ts"
 
 export interface Readiness {
   readonly ready: boolean
@@ -22,7 +22,7 @@ const json = (body: unknown, status: number) =>
     headers: { "content-type": "application/json", "cache-control": "no-store" }
   })
 
-export const addHealth = (app: H3, readiness: () => Readiness, meters: Meters, gauges: ReadonlyArray<Gauge>) => {
+export const addHealth = (app: H3, readiness: () => Readiness, meters: Meters, metrics: ReadonlyArray<Metric>) => {
   app.get("/healthz", () => json({ status: "alive", version }, 200))
   app.get("/readyz", () => {
     const { ready, ...about } = readiness()
@@ -32,7 +32,7 @@ export const addHealth = (app: H3, readiness: () => Readiness, meters: Meters, g
   app.get(
     "/metrics",
     () =>
-      new HTTPResponse(meters.format(gauges), {
+      new HTTPResponse(meters.format(metrics), {
         headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" }
       })
   )

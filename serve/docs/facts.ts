@@ -46,7 +46,7 @@ const listEndpoints = (endpoints: ReadonlyArray<Endpoint>) =>
 /** Reads the page sizes from the endpoint: it reduces or rejects a limit that is far too large. */
 const describeLimit = (endpoint: Endpoint): ReadonlyArray<string> => {
   const readLimit = (text?: string) => {
-    const read = endpoint.read(new URLSearchParams(text === undefined ? {} : { limit: text }))
+    const read = endpoint.parse(new URLSearchParams(text === undefined ? {} : { limit: text }))
     return "value" in read ? String(read.value.limit) : read.invalid
   }
   const oversized = readLimit("999999999999")

@@ -7,7 +7,7 @@ import { ZxcvbnFactory } from "@zxcvbn-ts/core"
 import { adjacencyGraphs, dictionary } from "@zxcvbn-ts/language-common"
 import { makeKnownWords } from "./known-words.ts"
 
-/** Ten billion: more guesses than for three of the thousand most frequent words. */
+/** Ten billion. Guessing three of the thousand most frequent words takes fewer. */
 const minGuesses = 1e10
 /** This many characters take a fifth of a second at worst, during which the process is blocked; 200 take seconds. */
 const maxChecked = 40
@@ -18,7 +18,7 @@ const diceware = dictionary["diceware-common"]
 
 const estimate = new ZxcvbnFactory(
   {
-    dictionary: { passwords, diceware }, // by these names, zxcvbn distinguishes drawn words from ranked ones
+    dictionary: { passwords, diceware }, // zxcvbn takes the words of `diceware` as randomly chosen, those of other keys as ranked
     graphs: adjacencyGraphs,
     l33tMaxSubstitutions: maxLeetSubstitutions
   },

@@ -260,7 +260,7 @@ describe("the console's database in SQLite", () => {
           )
         )
         assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
-        assert.match(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", /a transaction of the console waited/)
+        assert.match(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", /a console transaction was asynchronous/)
         yield* run(insert, ["kept", ""])
         yield* Effect.sleep("50 millis")
         assert.isFalse(hasContinued)

@@ -26,7 +26,7 @@ export const makeCardPayments = (console: SpendingConsole) => {
     const sent = await browser.post("/billing/top-up", { ...readHiddenFields(review.text), pay_with: "new_card" })
     expect(sent.status).toBe(303)
     const reference = new URL(sent.location ?? "").pathname.split("/").at(-1) ?? ""
-    const payment = await console.run(Simulator.use((simulator) => simulator.payment(reference)))
+    const payment = await console.run(Simulator.use((simulator) => simulator.findPayment(reference)))
     const back = new URL(payment?.payment.cancel_url ?? "")
     return {
       payment_id: payment?.payment.payment_id ?? "",

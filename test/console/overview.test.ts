@@ -66,7 +66,7 @@ describe("the overview", () => {
           ledger.book({ account_id, type: "adjustment", credits, reference: `dp_${credits}`, note: "dispute" })
         )
       )
-      expect(readFigure(await openOverview(customer), "Lasts at this pace")).toEqual([
+      expect(readFigure(await openOverview(customer), "Lasts at this rate")).toEqual([
         "Used up",
         "Calls are refused until you add credits."
       ])
@@ -77,10 +77,10 @@ describe("the overview", () => {
     const customer = await shop.signIn()
     const noon = `${new Date().toISOString().slice(0, 10)}T12:00:00.000Z`
     await makeCallAt(customer, noon)
-    expect(await openOverview(customer, noon)).not.toContain("At this pace")
+    expect(await openOverview(customer, noon)).not.toContain("At this rate")
     for (let index = 0; index < 20; index++) await makeCallAt(customer, noon)
     const text = await openOverview(customer, noon) // 2,900 of 5,000 credits are left, at 2,100 a day
-    expect(text).toContain("At this pace the balance lasts about 1 day, and auto-recharge is off.")
+    expect(text).toContain("At this rate the balance lasts about 1 day, and auto-recharge is off.")
     expect(findLink(text, "set up auto-recharge")).toBe("/billing/auto-recharge")
   })
 })

@@ -203,10 +203,10 @@ describe("a JSON release with odd fields", () => {
   const folder = temporaryFolder()
   const home = path.join(folder, "home")
   const nestedTexts = [
-    ["description", { description: {} }, "description is not a text"],
-    ["brandOwner", { brandOwner: { name: "" } }, "brandOwner is not a text"],
-    ["tradeChannels", { tradeChannels: ["DRUG", ["A"]] }, "tradeChannels[1] is not a text"],
-    ["foodAttributes", { foodAttributes: [{ name: "A", value: {} }] }, "foodAttributes[0].value is not a text"]
+    ["description", { description: {} }, "description is not a string"],
+    ["brandOwner", { brandOwner: { name: "" } }, "brandOwner is not a string"],
+    ["tradeChannels", { tradeChannels: ["DRUG", ["A"]] }, "tradeChannels[1] is not a string"],
+    ["foodAttributes", { foodAttributes: [{ name: "A", value: {} }] }, "foodAttributes[0].value is not a string"]
   ] as const
   /** Larder's dictionary has no number for it. */
   const unnumbered = { id: 2067, number: "960", name: "Vitamin A, RAE", unitName: "UG" }

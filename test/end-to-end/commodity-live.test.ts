@@ -105,7 +105,7 @@ describe("a live run of commodities", () => {
       assert.instanceOf(error, ReadFailed)
       assert.include(
         error.message,
-        "gov-mars/1603: The report has changed: report_begin_date was requested from 2019-12-26 to 2020-04-06, and a row of 2026-09-28 was returned: the service ignored the filter"
+        "gov-mars/1603: The report has changed: report_begin_date was requested from 2019-12-26 to 2020-04-06, and a row for 2026-09-28 was returned: the service ignored the filter"
       )
       assert.isFalse(readdirSync(home).includes("warehouse"))
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))

@@ -25,7 +25,7 @@ import { copyToNewFolder, makeOriginals } from "./anchored-ledgers.ts"
 const originals = makeOriginals()
 
 describe("the anchor", () => {
-  it.live("warns at the next start of entries that are younger than the anchor, and of a place without an anchor", () =>
+  it.live("warns at the next start of entries that are newer than the anchor, and of a place without an anchor", () =>
     Effect.gen(function* () {
       const { place, stopped } = yield* originals
       const folder = yield* copyToNewFolder(stopped)
@@ -39,7 +39,7 @@ describe("the anchor", () => {
           keepFileAnchor(file, Option.some({ ...at, write: () => Effect.void }), Effect.void)
         ).pipe(Effect.scoped, Effect.provide(logger))
       yield* start(place)
-      assert.match(messages.join("\n"), /0 entries and 1 records of .* are younger than the anchor of/)
+      assert.match(messages.join("\n"), /0 entries and 1 records of .* are newer than the anchor of/)
       yield* start(anchorPlace(Redacted.make(path.join(folder, "none.json"))))
       assert.match(messages.join("\n"), /There is no anchor at .*none.json yet/)
     }).pipe(Effect.scoped)
@@ -195,7 +195,7 @@ describe("the chain of a ledger without an anchor", () => {
       const chain = {
         compareWith: () => Effect.succeed({ problem: "none", entries: 0, records: 0 }),
         advance: follow("while open"),
-        end: follow("at the end")
+        advanceAtStop: follow("at the end")
       }
       yield* Effect.scoped(
         Effect.andThen(keepAnchor(chain, Option.none(), Effect.void), TestClock.adjust("150 seconds"))

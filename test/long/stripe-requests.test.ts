@@ -85,7 +85,7 @@ const sendEveryRequest = Effect.gen(function* () {
   yield* processor.retrieve(query("pay_3", { ...saved, reference: half.id }))
   const left = yield* processor.checkout({ ...newRequest("pay_4"), ...page, customer: saved.customer })
   assert.strictEqual((yield* processor.expireCheckout(query("pay_4", left)))?.state, "expired")
-  yield* processor.forget(saved.card)
+  yield* processor.detachCard(saved.card)
   assert.strictEqual((yield* processor.charge({ ...newRequest("pay_5"), ...saved })).state, "failed")
   host.state.customers.delete(saved.customer)
   yield* processor.checkout({ ...newRequest("pay_6"), ...page, customer: saved.customer })

@@ -222,9 +222,9 @@ describe("billing with Stripe", () => {
         assert.strictEqual(logs.length, 2, logs.join("\n"))
         assert.match(
           logs[0] ?? "",
-          /^Error Stripe refuses payment pay_\w+ of account acct_\w+; nothing was charged: 400 .*live charges/
+          /^Error Stripe refused payment pay_\w+ of account acct_\w+: 400 .*live charges.*Nothing was charged/
         )
-        assert.match(logs[1] ?? "", /^Error Stripe refuses payment .*the key in LARDER_STRIPE_KEY is refused \(401/)
+        assert.match(logs[1] ?? "", /^Error Stripe refused payment .*the key in LARDER_STRIPE_KEY is refused \(401/)
         assert.strictEqual(yield* harness.paid, 0)
         yield* checkBooks
       })

@@ -204,9 +204,9 @@ describe.each(Object.entries(harnesses))("%s", (_, harness) => {
   }) =>
     Effect.gen(function* () {
       const { request } = yield* charge("pay_1", 10_000, "good")
-      yield* processor.forget(request.card)
-      yield* processor.forget(request.card)
-      yield* processor.forget("pm_unknown")
+      yield* processor.detachCard(request.card)
+      yield* processor.detachCard(request.card)
+      yield* processor.detachCard("pm_unknown")
       const retrieved = yield* processor.charge({ ...request, payment_id: "pay_2" })
       assert.strictEqual(retrieved.state, "failed")
       assert.match(retrieved.problem ?? "", /no longer saved/)
@@ -298,7 +298,7 @@ describe.each(Object.entries(harnesses))("%s", (_, harness) => {
       yield* outage(true)
       const next = { ...request, payment_id: "pay_2" }
       const query = { ...next, reference: null }
-      for (const work of [processor.charge(next), retrieve(query), processor.forget(request.card)]) {
+      for (const work of [processor.charge(next), retrieve(query), processor.detachCard(request.card)]) {
         assert.strictEqual(
           (yield* Effect.flip<unknown, { readonly _tag: string }, never>(work))._tag,
           "ProcessorUnavailable"

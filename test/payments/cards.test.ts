@@ -27,7 +27,7 @@ const sendEvent = ({ harness }: Setup, billing: Open, id: string) =>
 /** The processor, which fails when it has to forget a card. */
 const withFailingForget = (processor: CardProcessor): CardProcessor => ({
   ...processor,
-  forget: () => Effect.fail(new ProcessorUnavailable({ processor: processor.name, cause: new Error("503") }))
+  detachCard: () => Effect.fail(new ProcessorUnavailable({ processor: processor.name, cause: new Error("503") }))
 })
 
 inEachSetup((name, within) => {
@@ -119,8 +119,8 @@ inEachSetup((name, within) => {
         )
         const refusing: CardProcessor = {
           ...processor,
-          forget: (card) =>
-            /^card_\d+$/.test(card) ? withFailingForget(processor).forget(card) : processor.forget(card)
+          detachCard: (card) =>
+            /^card_\d+$/.test(card) ? withFailingForget(processor).detachCard(card) : processor.detachCard(card)
         }
         yield* withoutLongSleeps(
           setup.withBilling(() => until(Effect.map(setup.harness.savedCards, ({ length }) => length === 1)), {
@@ -156,7 +156,7 @@ inEachSetup((name, within) => {
       setup.withBilling((billing) =>
         Effect.gen(function* () {
           yield* setup.buy(billing, 20_00, "good")
-          for (const card of yield* setup.harness.savedCards) yield* setup.harness.processor.forget(card)
+          for (const card of yield* setup.harness.savedCards) yield* setup.harness.processor.detachCard(card)
           const result = yield* billing.topUp((yield* setup.formWithSavedCard(billing, 30_00)).request)
           assert.deepInclude("payment" in result && result.payment, {
             state: "failed",

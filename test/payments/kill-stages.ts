@@ -67,7 +67,8 @@ export const killAtStage = (killPoint: KillPoint | null) => {
       checkout: (request) => between("before a page is made", processor.checkout(request), "after a page is made"),
       charge: (request) => between("before a charge", processor.charge(request), "after a charge"),
       retrieve: (query) => between("before a retrieval", processor.retrieve(query), "after a retrieval"),
-      forget: (card) => between("before a card is forgotten", processor.forget(card), "after a card is forgotten")
+      detachCard: (card) =>
+        between("before a card is forgotten", processor.detachCard(card), "after a card is forgotten")
     })
   }
 }

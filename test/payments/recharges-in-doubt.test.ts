@@ -209,7 +209,7 @@ inEachSetup((name, within) => {
     test("is not repeated with a replaced card, and begins again with the new card", (setup) =>
       Effect.gen(function* () {
         const { processor } = setup.harness
-        const withoutForget: CardProcessor = { ...processor, forget: () => Effect.void }
+        const withoutForget: CardProcessor = { ...processor, detachCard: () => Effect.void }
         yield* setup.withBilling(
           (billing) =>
             Effect.gen(function* () {

@@ -20,7 +20,7 @@ const Settings = Schema.Struct({ body: Schema.fromJsonString(Schema.Struct({ web
 export const simulatorHarness = Effect.gen(function* () {
   const database = yield* ConsoleDatabase
   const simulator = Context.get(yield* Layer.build(Simulator.layer(() => "http://127.0.0.1:9")), Simulator)
-  const { close, dispute, failRefund, authenticate, pay, payments, processor, refund, setFaults } = simulator
+  const { close, dispute, failRefund, authenticate, listPayments, pay, processor, refund, setFaults } = simulator
   const harness: ProcessorHarness = {
     processor,
     pay: (id, card) =>
@@ -36,12 +36,15 @@ export const simulatorHarness = Effect.gen(function* () {
     slow: (isOn) => Effect.orDie(setFaults({ slow_ms: isOn ? lateResponseMs : 0 })),
     loseNextResponse: Effect.orDie(setFaults({ lose_next_answer: true })),
     netCents: Effect.orDie(
-      Effect.map(payments(maxListed), (views) =>
+      Effect.map(listPayments(maxListed), (views) =>
         views.reduce((sum, { retrieved }) => sum + sumRemainingCents(retrieved), 0)
       )
     ),
     paid: Effect.orDie(
-      Effect.map(payments(maxListed), (views) => views.filter(({ payment }) => payment.state === "succeeded").length)
+      Effect.map(
+        listPayments(maxListed),
+        (views) => views.filter(({ payment }) => payment.state === "succeeded").length
+      )
     ),
     savedCards: Effect.orDie(Effect.map(cardRecords.all(database), (saved) => saved.map(({ id }) => id))),
     event: (id) =>

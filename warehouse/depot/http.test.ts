@@ -115,7 +115,7 @@ describe("a depot behind a web server", () => {
         [`Basic ${Buffer.from("zoë:geheim").toString("base64")}`, "no-cache", undefined]
       )
       const { message } = yield* Effect.flip(depot.readText(nameOf(2)))
-      assert.match(message, /^Cannot read .*: the host returned 401\. Write a user and a password/)
+      assert.match(message, /^Cannot read .*: the host returned 401\. Put a user name and a password/)
       assert.notMatch(message, /geheim|Basic/)
     })
   )

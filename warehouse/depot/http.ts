@@ -1,6 +1,6 @@
 /**
- * A read-only depot behind any host that serves files. Such a host cannot list files, so its hint names a manifest, and
- * the numbers after that are requested until one does not exist.
+ * A read-only depot behind any host that serves files. Such a host cannot list files, so the depot's hint names a manifest,
+ * and manifests with higher numbers are requested until one is missing.
  */
 import { Effect, Option, Redacted, Schema, Stream } from "effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -16,7 +16,7 @@ import {
 } from "./requests.ts"
 
 export interface Host {
-  /** Without a user and a trailing slash. */
+  /** Contains neither user info nor a trailing slash. */
   readonly address: string
   readonly user: { readonly name: string; readonly password: Redacted.Redacted } | undefined
 }
@@ -27,7 +27,7 @@ const numberIn = (name: string) => Number(/\/(\d{9})\.json$/.exec(name)?.[1] ?? 
 
 const adviceFor = ({ headers, status }: DepotResponse) => {
   if (status === 401 || status === 403) {
-    return "Write a user and a password into the address, https://user:password@host/…; a bucket responds with 404 for a missing object only to users who may list it."
+    return "Put a user name and a password into the address, https://user:password@host/…. For a missing object, a bucket returns 403 instead of 404 to users without permission to list it."
   }
   if (status >= 300 && status < 400)
     return headers.location === undefined
@@ -47,7 +47,7 @@ const isMissing = ({ status }: DepotResponse) => status === 404 || status === 41
 
 export const httpDepot = Effect.fnUntraced(function* ({ address, user }: Host) {
   const { fetchBytes, fetchText } = yield* makeRequests
-  const get = (name: string, headers: Readonly<Record<string, string>>) => {
+  const buildGet = (name: string, headers: Readonly<Record<string, string>>) => {
     const request = HttpClientRequest.get(`${address}/${name}`, {
       headers: { ...headers, "accept-encoding": "identity" }
     })
@@ -59,7 +59,7 @@ export const httpDepot = Effect.fnUntraced(function* ({ address, user }: Host) {
 
   /** `no-cache` makes caches revalidate their copy with the host. */
   const read = (name: string) =>
-    Effect.flatMap(fetchText(get(name, { "cache-control": "no-cache" })), (response) => {
+    Effect.flatMap(fetchText(buildGet(name, { "cache-control": "no-cache" })), (response) => {
       if (isMissing(response)) return Effect.succeedNone
       return response.status === 200 ? Effect.succeedSome(response.text) : Effect.fail(toRequestFailed(response))
     }).pipe(withRetry)
@@ -70,24 +70,24 @@ export const httpDepot = Effect.fnUntraced(function* ({ address, user }: Host) {
     const fail = (response: DepotResponse) =>
       Effect.fail(isMissing(response) ? missingObject : toRequestFailed(response))
     return Stream.mapError(
-      fetchBytes((range) => get(name, range), from, fail),
+      fetchBytes((range) => buildGet(name, range), from, fail),
       toDepotError(`read ${name} in ${address}`)
     )
   }
 
   const list: Depot["list"] = Effect.fnUntraced(function* (prefix, after = "") {
     const hint = Option.flatMap(yield* read(hintName), decodeHint)
-    const hinted = Option.match(hint, { onNone: () => 0, onSome: ({ newest }) => numberIn(newest) })
+    const hintedNumber = Option.match(hint, { onNone: () => 0, onSome: ({ newest }) => numberIn(newest) })
     const names: Array<string> = []
-    for (let number = Math.max(hinted, numberIn(after) + 1); ; number++) {
+    for (let number = Math.max(hintedNumber, numberIn(after) + 1); ; number++) {
       const name = `${prefix}${String(number).padStart(9, "0")}.json`
       if (Option.isSome(yield* read(name))) names.push(name)
-      else if (number === hinted) return yield* outdatedHint(name)
+      else if (number === hintedNumber) return yield* outdatedHint(name)
       else return names
     }
   }, mapError("find the newest generation"))
 
-  const readOnly = (operation: string) =>
+  const failReadOnly = (operation: string) =>
     Effect.fail(
       new DepotUnusable({
         attempt: `${operation} in ${address}`,
@@ -101,13 +101,13 @@ export const httpDepot = Effect.fnUntraced(function* ({ address, user }: Host) {
     readText,
     readBytes,
     list,
-    putText: (name) => readOnly(`write ${name}`),
-    putHint: (name) => readOnly(`write ${name}`),
-    putFile: (name) => readOnly(`store ${name}`),
-    replaceFile: (name) => readOnly(`write ${name}`),
-    listTimes: (folder) => readOnly(`list ${folder}`),
-    remove: () => readOnly("remove outdated files"),
-    removeUnfinished: () => readOnly("remove files of killed runs")
+    putText: (name) => failReadOnly(`write ${name}`),
+    putHint: (name) => failReadOnly(`write ${name}`),
+    putFile: (name) => failReadOnly(`store ${name}`),
+    replaceFile: (name) => failReadOnly(`write ${name}`),
+    listTimes: (folder) => failReadOnly(`list ${folder}`),
+    remove: () => failReadOnly("remove outdated files"),
+    removeUnfinished: () => failReadOnly("remove files of killed runs")
   }
   return depot
 })

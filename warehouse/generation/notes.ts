@@ -1,6 +1,6 @@
 /**
- * Notes of this machine about work that need not be repeated, such as the verification of a file. If a note is missing
- * or cannot be written, the work is repeated.
+ * Local markers for finished work that does not have to be repeated, such as the verification of a file. If a note is
+ * missing or cannot be written, the work is repeated.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import path from "node:path"

@@ -21,7 +21,7 @@ import { prune } from "../generation/retention.ts"
 import { recordFailedRun } from "../publishing/record.ts"
 import { rollback } from "../publishing/rollback.ts"
 import { updateLake } from "./lake.ts"
-import { followWithLake } from "./setting.ts"
+import { updateLakeIfEnabled } from "./setting.ts"
 
 const withSettings = (variables: Readonly<Record<string, string>>) =>
   Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({ LARDER_LAKE: "yes", ...variables }))
@@ -229,7 +229,9 @@ describe("an update of the lake that fails", () => {
       const unwritable = Effect.fail(
         new DepotUnusable({ attempt: "write", cause: new Error("no room"), advice: "Make some." })
       )
-      yield* followWithLake({ ...layout, depot: { ...layout.depot, putFile: () => unwritable } }).pipe(withSettings({}))
+      yield* updateLakeIfEnabled({ ...layout, depot: { ...layout.depot, putFile: () => unwritable } }).pipe(
+        withSettings({})
+      )
       assert.deepStrictEqual(
         logs.filter((line) => line.startsWith("Warn")),
         ["Warn: the lake is not up to date, and the next run tries again: Cannot write: no room. Make some."]

@@ -4,7 +4,7 @@ import { Cause, Config, ConfigProvider, Effect, Option, Schema } from "effect"
 import { causeText } from "../disk.ts"
 import type { Layout } from "../generation/layout.ts"
 
-const isWanted = Config.schema(Schema.Literals(["yes", "no"]), "LARDER_LAKE").pipe(
+const isLakeEnabled = Config.schema(Schema.Literals(["yes", "no"]), "LARDER_LAKE").pipe(
   Config.withDefault("no" as const),
   Config.map((value) => value === "yes")
 )
@@ -13,19 +13,19 @@ const addressSetting = Config.option(Config.String("LARDER_LAKE_URL")).pipe(
 )
 
 /**
- * The address of the lake for its readers, without a trailing slash; undefined if no lake is configured. A run checks
- * it before it fetches anything.
+ * The address of the lake for its readers, without a trailing slash; undefined if no lake is configured. A run
+ * validates this setting before it fetches anything.
  */
 export const lakeSetting = Effect.fnUntraced(function* ({ depot }: Layout) {
-  if (!(yield* isWanted)) return undefined
+  if (!(yield* isLakeEnabled)) return undefined
   const address = Option.getOrElse(yield* addressSetting, () => `${depot.location}/lake`).replace(/\/+$/, "")
   if (/^[a-z][a-z0-9+.-]*:\/\/[^/]/i.test(address) || path.isAbsolute(address)) return address
   const message = `LARDER_LAKE_URL is ${address}: it must be the full address at which readers find the lake, such as https://data.example.com/larder/lake, s3://bucket/larder/lake or /srv/larder/lake`
   return yield* Effect.fail(new Config.ConfigError(new ConfigProvider.SourceError({ message })))
 })
 
-/** Updates the lake after a publication, if one is configured. Failures are logged: the publication stays valid. */
-export const followWithLake = Effect.fnUntraced(function* (layout: Layout) {
+/** Updates the lake after a publication, if one is configured. A failed update is logged: the publication stays valid. */
+export const updateLakeIfEnabled = Effect.fnUntraced(function* (layout: Layout) {
   if ((yield* lakeSetting(layout)) === undefined) return
   const { updateLake } = yield* Effect.promise(() => import("./lake.ts")) // most warehouses have no lake
   yield* updateLake(layout).pipe(

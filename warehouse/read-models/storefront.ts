@@ -1,7 +1,7 @@
 /**
  * Storefronts of one generation: stores in memory, products and collections read on request.
  *
- * Finding a single product by its id among a million texts takes tens of milliseconds. So hashes of the ids of listed
+ * Finding a single product by its id among a million strings takes tens of milliseconds. So hashes of the ids of listed
  * products are in memory with their row numbers, 16 bytes each and sorted, and rows are read by number.
  */
 import { Effect, Schema } from "effect"
@@ -19,7 +19,7 @@ const createLookup = `
   semi join storefront.listing using (product_id)
   order by id_hash`
 
-/** The JSON fields of a product, in lists and alone. */
+/** The JSON fields that a product has both in a list and as a single record. */
 const productFields = (image: string, variantCount: string) => `
     'id': product_id, 'title': title, 'handle': handle, 'vendor': vendor, 'product_type': product_type,
     'category': category, 'sub_category': sub_category, 'tags': tags, 'image': ${image},
@@ -29,12 +29,12 @@ const productFields = (image: string, variantCount: string) => `
     'source': 'platform'`
 
 const RowNumber = Schema.Struct({ row_number: Schema.BigInt })
-const rowNumbers = "select row_number from lookup.product where id_hash = hash($id)"
+const selectRowNumbers = "select row_number from lookup.product where id_hash = hash($id)"
 
 /** Omits prices in other currencies, which readers would take for prices in the product's currency. */
 const inCurrency = (price: string) => `if(v.currency is not distinct from p.currency, ${decimalToJson(price)}, null)`
 
-const detail = `
+const productJson = `
   to_json({
     ${productFields("p.images[1]", "len(p.variants)")},
     'store_id': p.store_id,
@@ -49,17 +49,17 @@ const detail = `
     })
   })`
 const Product = Schema.Struct({ record: Schema.String })
-const productInRow = `
-  select (${detail})::varchar as record
+const selectProduct = `
+  select (${productJson})::varchar as record
   from storefront.product p
   where rowid = $row_number and product_id = $id`
 
 const openProducts = Effect.fnUntraced(function* (db: DuckDb["Service"]) {
   yield* db.run(createLookup)
-  /** A listed product with gallery and variants, as JSON. */
+  /** A listed product with its images and variants, as JSON. */
   return Effect.fnUntraced(function* (id: string) {
-    for (const { row_number } of yield* db.all(RowNumber, rowNumbers, { id })) {
-      const [product] = yield* db.all(Product, productInRow, { row_number: Number(row_number), id })
+    for (const { row_number } of yield* db.all(RowNumber, selectRowNumbers, { id })) {
+      const [product] = yield* db.all(Product, selectProduct, { row_number: Number(row_number), id })
       if (product !== undefined) return product.record
     }
     return undefined
@@ -90,8 +90,8 @@ export const loadStorefronts = Effect.fn("Storefronts.load")(function* (db: Duck
   const products = yield* openLists(db, listing)
   const collections = yield* openLists(db, collectionListing)
   const loadedStores = yield* loadStores(db, { products: products.count, collections: collections.count })
-  const product = yield* openProducts(db)
-  return { loadedStores, products, collections, product }
+  const readProduct = yield* openProducts(db)
+  return { loadedStores, products, collections, readProduct }
 })
 
 /** Without the stores' last reads. */

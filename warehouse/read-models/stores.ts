@@ -1,6 +1,6 @@
 /**
- * The stores of one generation, serialized in memory, and their search. Their last reads are loaded separately: they change
- * with every read, and the stores do not.
+ * The stores of one generation, serialized in memory, and their search. The result of each store's last read is loaded
+ * separately, because every read changes it, while the stores stay the same.
  */
 import { Store } from "@larder/schemas"
 import { Effect, Schema } from "effect"
@@ -28,24 +28,27 @@ const {
   ...storedFields
 } = Store.fields
 const StoreRow = Schema.Struct(storedFields)
-const storeRows = `
+const selectStores = `
   select store_id as id, name, domain, url, description, country, currency, language,
     ${timestampToText("first_seen_at")} as first_seen_at
   from storefront.store`
 
 const LastRead = Schema.Struct({ store_id: Schema.String, fetch_status, fetched_at })
-const lastReads = `
+const selectLastReads = `
   select store_id, arg_max(fetch_status, (read_at, run_id)) as fetch_status,
     ${timestampToText("max(read_at) filter (fetch_status <> 'failed')")} as fetched_at
   from ingest.live_store_read
   group by store_id`
 
 export const loadLastReads = (db: DuckDb["Service"]) =>
-  Effect.map(db.all(LastRead, lastReads), (rows) => new Map(rows.map(({ store_id, ...read }) => [store_id, read])))
+  Effect.map(
+    db.all(LastRead, selectLastReads),
+    (rows) => new Map(rows.map(({ store_id, ...read }) => [store_id, read]))
+  )
 type LastReads = Effect.Success<ReturnType<typeof loadLastReads>>
 
 const CategoryRow = Schema.Struct({ store_id: Schema.String, category: Schema.String, product_count })
-const categoryRows = `
+const selectCategories = `
   select store_id, category, count(*)::integer as product_count
   from storefront.listing
   group by all
@@ -54,8 +57,8 @@ const categoryRows = `
 const isBefore = (a: StorePosition, b: StorePosition) => a.name < b.name || (a.name === b.name && a.id < b.id)
 
 export const loadStores = Effect.fnUntraced(function* (db: DuckDb["Service"], counts: Counts) {
-  const rowsOfStore = Map.groupBy(yield* db.all(CategoryRow, categoryRows), ({ store_id }) => store_id)
-  return (yield* db.all(StoreRow, storeRows)).map((store) => {
+  const rowsOfStore = Map.groupBy(yield* db.all(CategoryRow, selectCategories), ({ store_id }) => store_id)
+  return (yield* db.all(StoreRow, selectStores)).map((store) => {
     const categories = (rowsOfStore.get(store.id) ?? []).map(({ store_id: _store, ...row }) => row)
     return {
       ...store,
@@ -70,7 +73,7 @@ type LoadedStores = Effect.Success<ReturnType<typeof loadStores>>
 
 const neverRead = { fetch_status: "failed", fetched_at: null } as const
 
-/** Queries no database, so after new reads the stores are not loaded again. */
+/** Needs no database: after new reads, call it again with the stores that are already loaded. */
 export const makeStores = (loaded: LoadedStores, lastReads: LastReads) => {
   const stores = loaded.map(({ first_seen_at, ...store }) => {
     const { fetch_status, fetched_at } = lastReads.get(store.id) ?? neverRead

@@ -5,7 +5,7 @@ import { computeNutrition } from "../branded-foods/nutrition.ts"
 import { type Bundle, FoodFilesDamaged, forEachLine, type PieceFile, toPlaces, writeArrays } from "./files.ts"
 import { findFirst } from "./lists.ts"
 import type { KnownNutrient } from "./manifest.ts"
-import { cellIndexes, fields, isText, textToJson } from "./record-fields.ts"
+import { cellIndexes, fields, isString, stringToJson } from "./record-fields.ts"
 
 export const recordFiles = { lines: "records.tsv", index: "records.index" }
 
@@ -117,7 +117,7 @@ const formatRecord = (fdcId: number, cells: ReadonlyArray<string>, prefixes: Rea
     else if (field === "nutrition")
       json += formatNutrition(servingSize, ids, amounts, parseNumbers(cell("own_amounts")))
     else if (cell(field) === "") json += "null"
-    else json += isText(field) ? textToJson(cell(field)) : cell(field)
+    else json += isString(field) ? stringToJson(cell(field)) : cell(field)
   }
   return `${json}}`
 }

@@ -7,7 +7,7 @@ import { ReadFailed } from "../../run/pipeline.ts"
 import { checkLines, isRecordError, removeUnreadableLines } from "../decode/json/check-lines.ts"
 import { type Chunk, cutFoods, type FoodList } from "../decode/json/food-lines.ts"
 import type { FoodReject } from "../decode/json/food-list.ts"
-import { knownKeys, maxFoodBytes, readChunk, textKeys } from "../decode/json/keys.ts"
+import { knownKeys, maxJsonObjectBytes, readChunkSql, textKeys } from "../decode/json/keys.ts"
 import { chunkLabels, jsonLabels } from "../normalise/release-labels.ts"
 import { readStart } from "../source/zip.ts"
 import { printableName } from "../source/zip-members.ts"
@@ -121,7 +121,7 @@ const insertNutrientNamesSql = (path: string) => `
   from (
     select unnest(foodNutrients) as entry
     from read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false,
-      ignore_errors = true, maximum_object_size = ${maxFoodBytes}, columns = {'foodNutrients': ${literal(nutrientNames)}})
+      ignore_errors = true, maximum_object_size = ${maxJsonObjectBytes}, columns = {'foodNutrients': ${literal(nutrientNames)}})
   )
   where nutrient_id not in (select nutrient_id from branded_food.nutrient where number is not null)`
 
@@ -160,7 +160,7 @@ const loadLineByLine = Effect.fnUntraced(function* (
   reject: Reject
 ) {
   yield* checkLines(file, reject)
-  const readAll = db.run(readChunk(file))
+  const readAll = db.run(readChunkSql(file))
   const readWithoutBadLines = removeUnreadableLines(db, file).pipe(Effect.flatMap(reject), Effect.andThen(readAll))
   yield* Effect.catchTag(readAll, "DuckDbError", (error) =>
     isRecordError(error) ? readWithoutBadLines : Effect.fail(error)

@@ -5,13 +5,13 @@ import { countries, derivations, normaliseUnit, nutrients, ranks } from "../norm
 
 /** The most frequent codes, which come first in the `case`: nearly every amount matches the first or second one. */
 const frequent = ["LCCS", "LCCD", "LCSA", "LCSL", "LCSG", "LCSE", "LCGE", "LCGA", "LCGL", "LCGP"]
-const rank = (code: string) => (frequent.includes(code) ? frequent.indexOf(code) : frequent.length)
+const frequencyRank = (code: string) => (frequent.includes(code) ? frequent.indexOf(code) : frequent.length)
 const cases = derivations
-  .toSorted((a, b) => rank(a.derivation) - rank(b.derivation))
+  .toSorted((a, b) => frequencyRank(a.derivation) - frequencyRank(b.derivation))
   .map(({ derivation, derivation_id }) => `when ${literal(derivation)} then ${derivation_id}`)
 const derivationId = `case code ${cases.join(" ")} end::smallint`
 
-/** Some built-in nutrients have no number: they get the number that an earlier release stated. */
+/** Some built-in nutrients have no number: they get the number of an earlier release. */
 export const stageDictionaries = Effect.fnUntraced(function* (staging: Staging, numbers: ReadonlyMap<number, string>) {
   const { db } = staging
   yield* staging.add(
@@ -43,11 +43,11 @@ const newNutrients = `
   order by nutrient_id`
 
 const addNumbers = `
-  update branded_food.nutrient known set number = stated.number
-  from (select nutrient_id, min(number) as number from release.nutrient where number <> '' group by nutrient_id) stated
-  where stated.nutrient_id = known.nutrient_id and known.number is null`
+  update branded_food.nutrient known set number = released.number
+  from (select nutrient_id, min(number) as number from release.nutrient where number <> '' group by nutrient_id) released
+  where released.nutrient_id = known.nutrient_id and known.number is null`
 
-/** Adds entries and nutrient numbers of a form that the dictionaries lack. */
+/** Adds the entries and nutrient numbers that are in the staged form but not yet in the dictionaries. */
 export const completeDictionaries = Effect.fnUntraced(function* ({ add, db }: Staging) {
   const added = yield* db.all(NewNutrient, newNutrients)
   yield* db.run(addNumbers)

@@ -231,10 +231,10 @@ describe("reading a report that has changed", () => {
     const daysWithValues = new Map([["butter_exch_spot_close_daily", new Set(["2026-09-28"])]])
     assert.throws(
       () => readRows(closes, rows, { daysWithValues }),
-      /none of its 1 rows has the values .* such as commodity Butter/
+      /none of the report's 1 rows matches the conditions .* such as commodity Butter/
     )
-    const days = { from: "2026-09-01", to: "2026-09-30" }
-    assert.strictEqual(readRows(closes, rows, { daysWithValues, days }).rows_silent, 1, "a backfill may find none")
+    const runDays = { from: "2026-09-01", to: "2026-09-30" }
+    assert.strictEqual(readRows(closes, rows, { daysWithValues, runDays }).rows_silent, 1, "a backfill may find none")
   })
 
   it("fails even if rows of other markets can be read", () => {

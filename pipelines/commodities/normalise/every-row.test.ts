@@ -47,11 +47,14 @@ describe("every row", () => {
   it("is read from the smallest payload of every feed", () => {
     const bodies = everyFeed()
     for (const feed of feeds) {
-      const { absent, readings, rejects, rows_silent, unknown_fields } = readBody(feed, bodies[feed.feed] ?? "")
+      const { metrics_without_rows, readings, rejects, rows_silent, unknown_fields } = readBody(
+        feed,
+        bodies[feed.feed] ?? ""
+      )
       assert.isNotEmpty(readings, feed.feed)
       assert.deepStrictEqual(
-        { absent, rejects, rows_silent, unknown_fields },
-        { absent: [], rejects: [], rows_silent: 0, unknown_fields: [] }
+        { metrics_without_rows, rejects, rows_silent, unknown_fields },
+        { metrics_without_rows: [], rejects: [], rows_silent: 0, unknown_fields: [] }
       )
     }
   })

@@ -144,7 +144,7 @@ describe("a row that cannot be read", () => {
     assert.deepStrictEqual(
       rejects.map(({ reason }) => reason),
       ["2026-10-31", "2027-11-30"].map(
-        (day) => `it is of ${day}, more than 31 days after it was published on 2026-09-29`
+        (day) => `its day is ${day}, more than 31 days after it was published on 2026-09-29`
       )
     )
   })
@@ -191,7 +191,7 @@ describe("a window of days", () => {
   const rows = [aBlockRow(), aBlockRow({ "Week Ending Date": "09/05/2026" })]
 
   it("returns readings of its days and leaves out the others", () => {
-    const { readings, rejects, rows_silent } = readRows(blocks, rows, { days: august })
+    const { readings, rejects, rows_silent } = readRows(blocks, rows, { runDays: august })
     assert.deepStrictEqual(
       [readings.map(({ observed_on }) => observed_on), rejects.length, rows_silent],
       [["2026-08-29"], 0, 1]
@@ -200,11 +200,11 @@ describe("a window of days", () => {
 
   it("fails when the service ignored it and sent a row of another day", () => {
     assert.throws(
-      () => readRows(blocks, rows, { requested: august }),
-      /week_ending_date was requested from 2026-08-01 to 2026-08-31, and a row of 2026-09-26 was returned: the service ignored the filter/
+      () => readRows(blocks, rows, { requestedWindow: august }),
+      /week_ending_date was requested from 2026-08-01 to 2026-08-31, and a row for 2026-09-26 was returned: the service ignored the filter/
     )
     assert.strictEqual(
-      readRows(blocks, rows, { requested: { from: "2026-09-20", to: "2026-09-30" } }).readings.length,
+      readRows(blocks, rows, { requestedWindow: { from: "2026-09-20", to: "2026-09-30" } }).readings.length,
       2
     )
   })

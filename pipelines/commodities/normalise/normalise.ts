@@ -1,8 +1,8 @@
 /**
  * Converts the rows of a report into readings: metric, day, number and time of publication. No I/O and no clock.
  *
- * Every row has exactly one result: it has readings, is silent (no metric of the catalog, no value, or outside the
- * requested days), or is rejected as a whole with its reason. A null or a missing number never becomes a reading.
+ * Every row has exactly one result: it has readings, is silent (no metric of the catalog, no value, or outside the days
+ * of the run), or is rejected as a whole with its reason. A null or a missing number never becomes a reading.
  */
 import { daysBefore } from "@larder/schemas"
 import type { DayRange } from "../../run/pipeline.ts"
@@ -54,15 +54,15 @@ export interface Normalised {
   /** `position`: row in the payload, from 1. */
   readonly rejects: ReadonlyArray<{ readonly position: number; readonly reason: string; readonly payload: string }>
   readonly unknown_fields: ReadonlyArray<{ readonly field: string; readonly example: string }>
-  /** The column that each metric was read from: its `measure`. */
+  /** Per metric, the column that it was read from (stored as `measure`). */
   readonly measures: ReadonlyMap<string, string>
-  readonly absent: ReadonlyArray<string>
+  readonly metrics_without_rows: ReadonlyArray<string>
 }
 
-export interface Limits {
-  readonly days?: DayRange | undefined
-  /** Days requested from the service by the feed's window field. A row outside shows that it ignored the filter. */
-  readonly requested?: DayRange | undefined
+export interface NormaliseOptions {
+  readonly runDays?: DayRange | undefined
+  /** Days that the window field requested. A row outside this range shows that the service ignored the filter. */
+  readonly requestedWindow?: DayRange | undefined
   /** Metrics that have had values, and on which days. Their columns, rows and values must not disappear silently. */
   readonly daysWithValues?: DaysWithValues | undefined
 }
@@ -73,19 +73,19 @@ type RowResult =
   | { readonly kind: "not selected" }
   | { readonly kind: "no value" }
   | { readonly kind: "other days" }
-  /** `undated`: the row states no date at all, which occurs and implies nothing about the other rows. */
+  /** `undated`: the row has no date. This happens occasionally, and is no sign that the format changed. */
   | { readonly kind: "rejected"; readonly reason: string; readonly undated: boolean }
 
 const reject = (reason: string, undated = false): RowResult => ({ kind: "rejected", reason, undated })
 const notAnObject = reject("the row is not a JSON object")
 
-/** At most twelve digits before the point and 30 characters, and above zero; only a basis may be zero or negative. */
+/** At most 30 characters, and at most twelve digits before the decimal point. Positive, unless it is a basis. */
 const isPrice = (metric: CatalogMetric, token: string) =>
   token.length <= 30 &&
   /^-?\d{1,12}(\.\d+)?$/.test(token) &&
   (metric.unit === "usd_per_lb_basis" || /^[^-]*[1-9]/.test(token))
 
-/** The first match is used, because "Dollars per 100 Pounds" is not a price per pound. Other words state no unit. */
+/** The order matters: "Dollars per 100 Pounds" must match before "pounds". No match counts as no unit. */
 const unitPatterns: ReadonlyArray<readonly [RegExp, unit: string]> = [
   [/\bbasis\b/i, "usd_per_lb_basis"],
   [/\bcents?\b/i, "cents"],
@@ -97,33 +97,33 @@ const unitPatterns: ReadonlyArray<readonly [RegExp, unit: string]> = [
 const makeUnitReader = (fields: ReadonlyArray<string>) => {
   const field = findOnlyField(fields, "price_unit")
   return (row: PayloadRow) => {
-    const stated = (field && readCell(row[field])) ?? ""
-    const unit = unitPatterns.find(([pattern]) => pattern.test(stated))?.[1]
-    return unit === undefined ? undefined : { unit, stated }
+    const unitText = (field && readCell(row[field])) ?? ""
+    const unit = unitPatterns.find(([pattern]) => pattern.test(unitText))?.[1]
+    return unit === undefined ? undefined : { unit, unitText }
   }
 }
 
-/** From publication to the day of a reading: a Thursday report may end on Friday, and Class I is for the next month. */
+/** From publication to the day of a reading. A Thursday report may end on Friday, and Class I is for the next month. */
 const maxDaysAhead = 31
 
 const isWithin = (day: string, { from, to }: DayRange) => day >= from && day <= to
 
-const assertRequested = (feed: Feed, row: PayloadRow, requested: DayRange | undefined) => {
-  const day = requested && parseDay(readCell(row[feed.window_field]) ?? "")
-  if (requested === undefined || day === undefined || isWithin(day, requested)) return
+const assertRequested = (feed: Feed, row: PayloadRow, window: DayRange | undefined) => {
+  const day = window && parseDay(readCell(row[feed.window_field]) ?? "")
+  if (window === undefined || day === undefined || isWithin(day, window)) return
   throw makeDrift(
-    `${feed.window_field} was requested from ${requested.from} to ${requested.to}, and a row of ${day} was returned: the service ignored the filter`
+    `${feed.window_field} was requested from ${window.from} to ${window.to}, and a row for ${day} was returned: the service ignored the filter`
   )
 }
 
-/** Lists the fields that determine which rows are read, apart from dates and numbers. */
+/** The fields whose values must have a fixed type: identity, selectors, and the requested window's date. */
 const listTypedFields = (
   feed: Feed,
   fields: ReadonlyArray<string>,
-  { requested }: Limits
+  { requestedWindow }: NormaliseOptions
 ): ReadonlyArray<TypedField> => {
   const isDate = (cell: unknown) => parseDay(readCell(cell) ?? "") !== undefined
-  const window = requested === undefined ? [] : [{ field: feed.window_field, fits: isDate }]
+  const window = requestedWindow === undefined ? [] : [{ field: feed.window_field, fits: isDate }]
   return [...identityFields(feed, fields), ...listSelectorFields(feed, fields), ...window]
 }
 
@@ -132,38 +132,41 @@ const makeRowReader = (
   fields: ReadonlyArray<string>,
   mapping: ReadonlyArray<MappedMetric>,
   selectedRows: ReadonlyArray<PayloadRow>,
-  limits: Limits
+  options: NormaliseOptions
 ) => {
-  const { requested, days } = limits
+  const { requestedWindow, runDays } = options
   const readPeriod = makePeriodReader(feed.period, fields)
   const readPublication = makePublicationReader(fields, selectedRows)
   const readUnit = makeUnitReader(fields)
-  const typed = listTypedFields(feed, fields, limits)
+  const typed = listTypedFields(feed, fields, options)
   return (row: unknown, source_row: number): RowResult => {
     if (!isRow(row)) return notAnObject
-    assertRequested(feed, row, requested)
+    assertRequested(feed, row, requestedWindow)
     const misfit = findMisfit(typed, row)
     if (misfit !== undefined) return reject(`${misfit} is ${quoteCell(row[misfit])}, a value of another type`)
     const metrics = mapping.filter(({ selects }) => selects(row))
     if (metrics.length === 0) return { kind: "not selected" }
     const period = readPeriod(row)
     if ("fault" in period) return reject(period.fault, !period.stated)
-    const stated = metrics.flatMap(({ column, metric }) =>
+    const metricsWithValue = metrics.flatMap(({ column, metric }) =>
       column !== undefined && readCell(row[column]) !== undefined ? [{ metric, column }] : []
     )
-    if (stated.length === 0) return { kind: "no value" }
+    if (metricsWithValue.length === 0) return { kind: "no value" }
     const unit = readUnit(row)
-    const other = unit && stated.find(({ metric }) => metric.unit !== unit.unit)
-    if (other !== undefined) return reject(`its unit is "${unit?.stated}", but ${other.metric.unit} was expected`)
+    const mismatched = unit && metricsWithValue.find(({ metric }) => metric.unit !== unit.unit)
+    if (mismatched !== undefined)
+      return reject(`its unit is "${unit?.unitText}", but ${mismatched.metric.unit} was expected`)
     const publication = readPublication(row, period.day)
     if ("fault" in publication) return reject(publication.fault)
     const published_on = publication.moment.slice(0, 10)
     const isAhead = period.day > published_on // other rows need no calendar arithmetic
     if (isAhead && period.day > daysBefore(published_on, -maxDaysAhead)) {
-      return reject(`it is of ${period.day}, more than ${maxDaysAhead} days after it was published on ${published_on}`)
+      return reject(
+        `its day is ${period.day}, more than ${maxDaysAhead} days after it was published on ${published_on}`
+      )
     }
     const readings: Array<PriceReading> = []
-    for (const { column, metric } of stated) {
+    for (const { column, metric } of metricsWithValue) {
       const value_text = readNumber(row[column])
       if (value_text === undefined || !isPrice(metric, value_text)) {
         return reject(`${column} is ${quoteCell(row[column])}, which is not a price`)
@@ -177,7 +180,9 @@ const makeRowReader = (
         source_row
       })
     }
-    return days === undefined || isWithin(period.day, days) ? { kind: "readings", readings } : { kind: "other days" }
+    return runDays === undefined || isWithin(period.day, runDays)
+      ? { kind: "readings", readings }
+      : { kind: "other days" }
   }
 }
 
@@ -185,21 +190,23 @@ const assertSelected = (
   feed: Feed,
   rows: ReadonlyArray<PayloadRow>,
   selectedRows: ReadonlyArray<PayloadRow>,
-  { days, daysWithValues }: Limits
+  { runDays, daysWithValues }: NormaliseOptions
 ) => {
-  if (rows.length === 0 || selectedRows.length > 0 || days !== undefined) return
-  const lost = feed.metrics.find(({ metric_name }) => daysWithValues?.has(metric_name))
-  if (lost === undefined) return
-  const conditions = lost.where.map(({ field, values }) => `${field} ${values.join(" or ")}`).join(", ")
-  throw makeDrift(`none of its ${rows.length} rows has the values that selected earlier prices, such as ${conditions}`)
+  if (rows.length === 0 || selectedRows.length > 0 || runDays !== undefined) return
+  const metricWithHistory = feed.metrics.find(({ metric_name }) => daysWithValues?.has(metric_name))
+  if (metricWithHistory === undefined) return
+  const conditions = metricWithHistory.where.map(({ field, values }) => `${field} ${values.join(" or ")}`).join(", ")
+  throw makeDrift(
+    `none of the report's ${rows.length} rows matches the conditions that earlier prices matched, such as ${conditions}`
+  )
 }
 
-/** Single bad rows are rejects. If no row has a reading, and more are unreadable than empty, a field has changed. */
+/** Single bad rows are rejects. If no row has a reading and more are rejected than have no value, a field has changed. */
 const assertReadable = (fields: ReadonlyArray<string>, results: ReadonlyArray<RowResult>) => {
   const unreadable = results.flatMap((result) => (result.kind === "rejected" && !result.undated ? [result.reason] : []))
-  const isComplete = results.some(({ kind }) => kind === "readings" || kind === "other days")
+  const hasReadableRow = results.some(({ kind }) => kind === "readings" || kind === "other days")
   const withoutValue = results.filter(({ kind }) => kind === "no value").length
-  if (isComplete || unreadable.length <= withoutValue) return
+  if (hasReadableRow || unreadable.length <= withoutValue) return
   const problem = `${unreadable.length} of ${results.length} rows cannot be read, and no other row has a price; the first: ${unreadable[0]}`
   throw makeDrift(problem, fields)
 }
@@ -217,19 +224,22 @@ const findUnknownFields = (
       example: JSON.stringify(rows.find((row) => isStated(row[field]))?.[field] ?? null).slice(0, 200)
     }))
 
-/** Reads the rows of one payload. Throws `DriftFound` if the payload lacks what the mapping needs. */
-export const normalise = (feed: Feed, payload: Payload, limits: Limits = {}): Normalised => {
-  const { daysWithValues = new Map() } = limits
+/**
+ * Reads the rows of one payload. Throws `PayloadUnreadable` if it is not the report of the feed, and `DriftFound` if its
+ * content does not fit the mapping or contradicts itself.
+ */
+export const normalise = (feed: Feed, payload: Payload, options: NormaliseOptions = {}): Normalised => {
+  const { daysWithValues = new Map() } = options
   assertReport(feed, payload)
   const rows = payload.rows.filter(isRow)
   const fields = listFields(rows)
-  assertTypes(listTypedFields(feed, fields, limits), rows)
+  assertTypes(listTypedFields(feed, fields, options), rows)
   const { mapping, selectedRows } =
     rows.length === 0 ? { mapping: [], selectedRows: [] } : mapPayload(feed, fields, rows, daysWithValues)
-  assertSelected(feed, rows, selectedRows, limits)
+  assertSelected(feed, rows, selectedRows, options)
   if (selectedRows.length > 0)
     assertStillHasValues(mapping, selectedRows, makePeriodReader(feed.period, fields), daysWithValues)
-  const readRow = rows.length === 0 ? () => notAnObject : makeRowReader(feed, fields, mapping, selectedRows, limits)
+  const readRow = rows.length === 0 ? () => notAnObject : makeRowReader(feed, fields, mapping, selectedRows, options)
   const results = payload.rows.map((row, index) => readRow(row, index + 1))
   assertReadable(fields, results)
 
@@ -250,6 +260,8 @@ export const normalise = (feed: Feed, payload: Payload, limits: Limits = {}): No
     rejects,
     unknown_fields: findUnknownFields(feed, fields, rows, new Set(measures.values())),
     measures,
-    absent: mapping.flatMap(({ metric, selectedCount }) => (selectedCount === 0 ? [metric.metric_name] : []))
+    metrics_without_rows: mapping.flatMap(({ metric, selectedCount }) =>
+      selectedCount === 0 ? [metric.metric_name] : []
+    )
   }
 }

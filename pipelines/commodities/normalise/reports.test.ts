@@ -116,8 +116,8 @@ describe("a daily close", () => {
   })
 
   it("is reported as absent for each product without a row", () => {
-    const { absent } = readRows(closes, [aClose()])
-    assert.deepStrictEqual(absent, [
+    const { metrics_without_rows } = readRows(closes, [aClose()])
+    assert.deepStrictEqual(metrics_without_rows, [
       "cheese_block_exch_spot_close_daily",
       "cheese_barrel_exch_spot_close_daily",
       "nonfat_dry_milk_exch_spot_close_daily",
@@ -169,8 +169,8 @@ describe("a year-to-date report", () => {
   })
 
   it("has no reading and does not fail without rows of the exchange", () => {
-    const { absent, readings } = readRows(months, [aMonthlyAverage({ region: "Oceania" })])
-    assert.deepStrictEqual([readings.length, absent.length], [0, 5])
+    const { metrics_without_rows, readings } = readRows(months, [aMonthlyAverage({ region: "Oceania" })])
+    assert.deepStrictEqual([readings.length, metrics_without_rows.length], [0, 5])
   })
 
   it("leaves out rows of other markets", () => {

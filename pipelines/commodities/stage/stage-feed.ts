@@ -11,8 +11,10 @@ const logOddities = Effect.fnUntraced(function* (feed: Feed, read: Normalised, p
   const known = previous.unknownFields.flatMap((unknown) => (unknown.feed === feed.feed ? [unknown.field] : []))
   const fields = read.unknown_fields.map(({ field }) => field).filter((field) => !known.includes(field))
   if (fields.length > 0) yield* Effect.logWarning("upstream has unmapped fields").pipe(Effect.annotateLogs({ fields }))
-  if (read.absent.length > 0)
-    yield* Effect.logWarning("no row of these metrics").pipe(Effect.annotateLogs({ metrics: read.absent }))
+  if (read.metrics_without_rows.length > 0)
+    yield* Effect.logWarning("no row of these metrics").pipe(
+      Effect.annotateLogs({ metrics: read.metrics_without_rows })
+    )
   const [reject] = read.rejects
   if (reject !== undefined) {
     yield* Effect.logWarning("rows rejected").pipe(

@@ -1,8 +1,8 @@
 /**
  * Payloads of killed or interrupted runs. The next run of the pipeline reuses them in the order of arrival, each only
  * once: an address that is requested twice to detect a change is fetched again the second time. A payload is reused
- * only if it was fetched from the network within the last hours and after the last run that ended, so that no run
- * reports data as new that is older than the known data.
+ * only if it was fetched from the network within the last six hours and after the last run that ended, so that a run
+ * never reports data that is older than the published data as new.
  */
 import path from "node:path"
 import { ifMissing } from "@larder/warehouse"
@@ -30,24 +30,24 @@ const inspectList = Effect.fnUntraced(function* (file: string, earliest: number)
   return { file, written, hasEnded }
 })
 
-/** Streams the payloads of a list, in order. `isWanted` checks the text of a line before it is parsed. */
-const streamPayloads = (file: string, isWanted: (line: string) => boolean) =>
+/** Streams the fetches with a payload of a list, in order. `matches` checks a line before it is parsed. */
+const streamFetches = (file: string, matches: (line: string) => boolean) =>
   Stream.unwrap(Effect.map(FileSystem.FileSystem, (fs) => fs.stream(file))).pipe(
     Stream.decodeText(),
     Stream.splitLines,
-    Stream.filter(isWanted),
+    Stream.filter(matches),
     Stream.mapEffect(parseLine),
     Stream.filter((line) => line !== undefined),
     Stream.filter(hasPayload)
   )
 
-export const readNetworkFetches = (file: string, isWanted: (line: string) => boolean = () => true) =>
-  Stream.runCollect(Stream.filter(streamPayloads(file, isWanted), isFromNetwork))
+export const readNetworkFetches = (file: string, matches: (line: string) => boolean = () => true) =>
+  Stream.runCollect(Stream.filter(streamFetches(file, matches), isFromNetwork))
 
-/** Finds the first payload that a run fetched from this address; undefined if the archive does not have it. */
+/** The first fetch whose line contains this address; undefined if the archive does not have it or cannot be read. */
 export const findEarlierFetch = Effect.fnUntraced(
   function* (lists: string, run: string, url: string, provide: RunPayloads["provide"]) {
-    const lines = streamPayloads(path.join(lists, `${run}.ndjson`), (line) => line.includes(JSON.stringify(url)))
+    const lines = streamFetches(path.join(lists, `${run}.ndjson`), (line) => line.includes(JSON.stringify(url)))
     const line = Option.getOrUndefined(yield* Stream.runHead(lines)) // the rest of the list is not read
     const payload = line && (yield* provide(line.sha256))
     return line && payload && "path" in payload ? { ...line, path: payload.path } : undefined
@@ -62,19 +62,19 @@ export const findReusableFetches = Effect.fn("InterruptedRuns.fetches")(function
   const now = yield* Clock.currentTimeMillis
   const earliest = now - maxReuseAge
   const inspected = yield* Effect.forEach(names, (name) => inspectList(path.join(lists, name), earliest))
-  const ended = inspected.flatMap(({ hasEnded, written }) => (hasEnded ? [written] : []))
-  const since = Math.max(earliest, ...ended)
+  const endTimes = inspected.flatMap(({ hasEnded, written }) => (hasEnded ? [written] : []))
+  const since = Math.max(earliest, ...endTimes)
   const recent = inspected.filter(({ hasEnded, written }) => !hasEnded && written > since)
-  const all = (yield* Effect.forEach(recent, ({ file }) => readNetworkFetches(file))).flat()
+  const fetches = (yield* Effect.forEach(recent, ({ file }) => readNetworkFetches(file))).flat()
   const isRecent = (at: number) => at > since && at <= now // rejects times from a clock that was ahead
-  const fetched = all.filter(({ fetched_at }) => isRecent(Date.parse(fetched_at)))
+  const fetched = fetches.filter(({ fetched_at }) => isRecent(Date.parse(fetched_at)))
   // an interrupted run that itself reused payloads lists some of them again
   const distinct = new Map(fetched.map((line) => [`${line.url} ${line.fetched_at} ${line.sha256}`, line]))
   const sorted = [...distinct.values()].sort((a, b) => Date.parse(a.fetched_at) - Date.parse(b.fetched_at))
   const [first] = sorted
   if (first !== undefined) {
     const facts = { payloads: sorted.length, since: first.fetched_at }
-    yield* Effect.logInfo("resuming where an earlier run was interrupted", facts)
+    yield* Effect.logInfo("reusing payloads of interrupted runs", facts)
   }
   return Map.groupBy(sorted, ({ url }) => url)
 })

@@ -1,9 +1,9 @@
 /**
  * Converts the HTML of shops to plain text. Paragraphs, list items and table rows begin new lines. Links keep only their
- * words. Pictures, and content that a browser does not show, are left out.
+ * words. Pictures, embedded content, form fields and hidden content are omitted.
  *
- * Descriptions have up to some 13 kB and 12 levels. A much larger one is cut, so that no shop can stall a read: text
- * after 200,000 characters or 10,000 tags, or below 64 levels, is left out. Nothing here throws.
+ * Descriptions are up to about 13 kB long and have up to 12 levels. A much larger one is cut, so that no shop can stall a
+ * read: text after 200,000 characters or 10,000 tags, or below 64 levels, is omitted. Nothing here throws.
  */
 import { type Handler, Parser } from "htmlparser2"
 import { normalizeText } from "./texts.ts"
@@ -40,7 +40,7 @@ const removeDataUrls = (html: string): string => {
 const limitLength = (html: string): string =>
   limitTags(html.length > maxCharacters ? removeDataUrls(html).slice(0, maxCharacters) : html)
 
-/** Text below this many open tags is left out. */
+/** Text below this many open tags is omitted. */
 const maxLevels = 64
 
 interface TagRole {
@@ -58,7 +58,7 @@ const roles = new Map([
     "hidden"
   ),
   ...assignRole("select datalist", "hidden"),
-  // the parser reads tags in some of them as text: a script would appear
+  // inside some of these, the parser returns tags as text, so script code would end up in the result
   ...assignRole("textarea xmp listing noembed noframes", "hidden"),
   ...assignRole("br", "break"),
   ...assignRole("h1 h2 h3 h4 h5 h6 p blockquote figure table hr", "plain", 2),
@@ -87,12 +87,12 @@ const isList = (tag: OpenTag | undefined) => tag?.kind === "bullets" || tag?.kin
 
 const indentOfItems = { bullets: "  ", numbers: "   " }
 
-/** Blanks as HTML defines them: no-break spaces count as letters, and so do zero-width ones, which occur in words. */
-const blanks = /[\t\r\n\f][ \t\r\n\f]*| [ \t\r\n\f]+/g
+/** Whitespace as HTML defines it. No-break and zero-width spaces occur in words, and count as letters. */
+const whitespace = /[\t\r\n\f][ \t\r\n\f]*| [ \t\r\n\f]+/g
 
 /**
  * Writes the text of HTML while a parser reads it. A tag decides where lines end, what they begin with, and what is
- * left out. Links, emphasis and all tags that are not listed above keep only their words.
+ * omitted. Links, emphasis and all tags that are not listed above keep only their words.
  */
 class TextWriter implements Partial<Handler> {
   text = ""
@@ -100,8 +100,9 @@ class TextWriter implements Partial<Handler> {
   /** Tags that are open and not shown. */
   #hidden = 0
   #keepsLines: boolean
-  /** Line breaks due before the next word: the largest number that a tag requires, plus the sum of the others. */
+  /** Line breaks due before the next word: the most that a block tag requires. */
   #tagBreaks = 0
+  /** Further ones: the number of `br` tags and of kept line feeds. */
   #otherBreaks = 0
   #needsSpace = false
   #cells = 0
@@ -175,14 +176,14 @@ class TextWriter implements Partial<Handler> {
   }
 
   #write(text: string) {
-    const words = text.replace(blanks, " ")
-    const begin = words.startsWith(" ") ? 1 : 0
-    if (begin === 1) this.#needsSpace = true
-    if (words.length === begin) return
-    const endsWithBlank = words.endsWith(" ")
+    const words = text.replace(whitespace, " ")
+    const leading = words.startsWith(" ") ? 1 : 0
+    if (leading === 1) this.#needsSpace = true
+    if (words.length === leading) return
+    const endsWithSpace = words.endsWith(" ")
     this.#beginWord()
-    this.text += endsWithBlank ? words.slice(begin, -1) : words.slice(begin)
-    this.#needsSpace = endsWithBlank
+    this.text += endsWithSpace ? words.slice(leading, -1) : words.slice(leading)
+    this.#needsSpace = endsWithSpace
   }
 
   /** Writes at most one blank line. */
@@ -208,12 +209,12 @@ const writeText = (html: string, { keepsLines }: { readonly keepsLines: boolean 
 
 const hasTag = /<[a-z/!?]/i
 
-/** Blanks other than the space, control characters and lone surrogates, which `cleanLines` removes. */
+/** Control characters, lone surrogates, and whitespace other than the space, which `cleanLines` removes or replaces. */
 const unclean = /[^\S \n]|[^\P{Cc}\n]|\p{Cs}/u
 
 /**
- * Blanks at the beginning of a line stay if they indent a nested list; empty list items are removed. Each expression is
- * anchored, so a run of 200,000 blanks takes no longer than that many words.
+ * Spaces at the beginning of a line stay if they indent a nested list; empty list items are removed. The time stays linear:
+ * 200,000 spaces take no longer than 200,000 words.
  */
 const cleanLines = (text: string): string =>
   text

@@ -1,44 +1,45 @@
--- Assembles the products of one part of `feed.part`. Reads the variables `run_id`, `part`, and `first` and `last`, the
--- range of `seq` that contains all rows of the part.
+-- Assembles the products of one part of `feed.part`. Variables: `run_id`; `part`; `first` and `last`, the smallest and the
+-- largest `seq` of the part.
 insert into storefront.product by name
-with part as (
+with part_products as (
   select domain, native_id, seq, coalesce(counted.rows, 1) as source_rows
   from feed.part left join feed.source_rows counted using (domain, native_id)
   where part = getvariable('part')
 ),
-stated as (
-  select * from feed.product join (select seq, source_rows from part) using (seq) where seq between getvariable('first') and getvariable('last')
+product_rows as (
+  select * from feed.product join (select seq, source_rows from part_products) using (seq) where seq between getvariable('first') and getvariable('last')
 ),
 priced as (
-  select v.*, if(price = 0 and max(price) over (partition by domain, product_native_id) > 0, null, price) as own_price,
-    coalesce(v.currency, store.currency) as own_currency
+  -- a price of 0 counts as missing if another variant has a price
+  select v.*, if(price = 0 and max(price) over (partition by domain, product_native_id) > 0, null, price) as usable_price,
+    coalesce(v.currency, store.currency) as effective_currency
   from feed.variant v
   semi join feed.first_variant using (seq)
-  semi join (select domain, native_id as product_native_id from part) using (domain, product_native_id)
+  semi join (select domain, native_id as product_native_id from part_products) using (domain, product_native_id)
   join feed.store using (domain)
   where seq between getvariable('first') and getvariable('last')
 ),
 variant as (
   select domain, product_native_id as native_id,
     list_sort(list({
-      'place': position, 'seq': seq,
+      'source_position': position, 'seq': seq,
       'variant_id': id_of('variant', domain, product_native_id || chr(10) || native_id), 'native_id': native_id,
-      'title': title, 'sku': sku, 'barcode': barcode, 'price': own_price,
-      'compare_at_price': if(compare_at_price > own_price, compare_at_price, null), 'currency': own_currency,
+      'title': title, 'sku': sku, 'barcode': barcode, 'price': usable_price,
+      'compare_at_price': if(compare_at_price > usable_price, compare_at_price, null), 'currency': effective_currency,
       'grams': grams, 'available': available, 'option1': option1, 'option2': option2, 'option3': option3,
       'image_src': image_src, 'requires_shipping': requires_shipping
     })) as variants,
-    coalesce(arg_min(own_currency, (position, seq)) filter (where own_price is not null), min(own_currency)) as currency
+    coalesce(arg_min(effective_currency, (position, seq)) filter (where usable_price is not null), min(effective_currency)) as currency
   from priced group by all
 ),
-picture as (
+product_images as (
   select domain, product_native_id as native_id,
-    list_sort(list({'place': place, 'seq': seq, 'src': src, 'width': width, 'height': height})) as images
+    list_sort(list({'source_position': source_position, 'seq': seq, 'src': src, 'width': width, 'height': height})) as images
   from (
-    select domain, product_native_id, src, min(position) as place, min(seq) as seq,
+    select domain, product_native_id, src, min(position) as source_position, min(seq) as seq,
       any_value(width) as width, any_value(height) as height
     from feed.image
-    semi join (select domain, native_id as product_native_id from part) using (domain, product_native_id)
+    semi join (select domain, native_id as product_native_id from part_products) using (domain, product_native_id)
     where seq between getvariable('first') and getvariable('last')
     group by all
   )
@@ -47,7 +48,7 @@ picture as (
 select
   id_of('product', domain, native_id) as product_id,
   id_of('store', domain, '') as store_id,
-  native_id, stated.title, handle, vendor, product_type,
+  native_id, product_rows.title, handle, vendor, product_type,
   category, sub_category, category_method, category_confidence, category_evidence,
   tags, body_text,
   list_transform(coalesce(images, []), lambda image: {'src': image.src, 'width': image.width, 'height': image.height}) as images,
@@ -64,8 +65,8 @@ select
   published_at, created_at,
   source_rows,
   fetched_at, getvariable('run_id') as run_id, raw_sha256
-from stated
+from product_rows
 join feed.store store using (domain)
 left join variant using (domain, native_id)
-left join picture using (domain, native_id)
+left join product_images using (domain, native_id)
 join feed.category using (seq)

@@ -24,9 +24,9 @@ const StagedCounts = Schema.Struct({
   /** Found products that were listed before. */
   already_known: Schema.Int,
   /** Variants. A product without variants counts as one. */
-  priceable: Schema.Int,
+  items: Schema.Int,
   /** Variants without a price, or with a price of 0. */
-  unpriced: Schema.Int
+  items_without_price: Schema.Int
 })
 type StagedCounts = typeof StagedCounts.Type
 
@@ -34,8 +34,8 @@ const noProducts: Omit<StagedCounts, "domain"> = {
   products: 0,
   rejected: 0,
   already_known: 0,
-  priceable: 0,
-  unpriced: 0
+  items: 0,
+  items_without_price: 0
 }
 
 const stagedCountsSql = readFileSync(new URL("./found-products.sql", import.meta.url), "utf8")
@@ -81,16 +81,19 @@ const checkFields: Check = ({ lostField }) =>
 /** Maximum increase of the share of missing prices from one read to the next. */
 const maxMissingIncrease = 0.1
 
-const missingShare = ({ priceable, unpriced }: Pick<StagedCounts, "unpriced" | "priceable">) =>
-  priceable === 0 ? 0 : unpriced / priceable
+const missingShare = ({ items, items_without_price }: Pick<StagedCounts, "items_without_price" | "items">) =>
+  items === 0 ? 0 : items_without_price / items
 const formatPercent = (share: number) => `${(share * 100).toFixed(1)} %`
 
 /** If many prices disappear at once, the feed has probably changed their format. */
 const checkPrices: Check = ({ current, previous }) => {
   const [before, now] = [missingShare(previous), missingShare(current)]
-  if (previous.priceable === 0 || now - before <= maxMissingIncrease) return undefined
+  if (previous.items === 0 || now - before <= maxMissingIncrease) return undefined
   const change = `${formatPercent(now)} instead of ${formatPercent(before)}`
-  return ["unpriced", `${current.unpriced} of ${current.priceable} prices are missing or 0, ${change}; ${acceptAdvice}`]
+  return [
+    "unpriced",
+    `${current.items_without_price} of ${current.items} prices are missing or 0, ${change}; ${acceptAdvice}`
+  ]
 }
 
 /** With fewer products, it is plausible that a store replaces them all. */
@@ -117,7 +120,7 @@ const checkShrinkage: Check = ({ current, previous, read }) => {
   const listed = read.products_read + current.rejected
   const isWithinLimit = (before: number) => (read.table_end === null ? listed * 2 >= before : listed * 5 > before * 4)
   const matchesReportedCount = read.facts.reported_product_count === read.products_read
-  const isConfirmed = previous.outcome === "shrunk" && isWithinLimit(previous.found)
+  const isConfirmed = previous.outcome === "shrunk" && isWithinLimit(previous.products_read)
   return !read.has_all_products || isWithinLimit(previous.listed) || matchesReportedCount || isConfirmed
     ? undefined
     : ["shrunk", `found ${read.products_read} products, previously ${previous.listed}`]

@@ -3,15 +3,15 @@ with stated as (
   select domain, native_id, arg_min(is_published, seq) as is_published from feed.product group by all
 ),
 priced as (
-  select domain, product_native_id as native_id, count(*) as priceable,
-    count(*) filter (where price is null or price = 0) as unpriced
+  select domain, product_native_id as native_id, count(*) as items,
+    count(*) filter (where price is null or price = 0) as items_without_price
   from feed.variant group by all
 ),
 refused as (
   select domain, count(distinct native_id) as rejected from feed.rejected anti join stated using (domain, native_id) group by domain
 )
-select domain, count(*)::integer as products, coalesce(any_value(rejected), 0)::integer as rejected, count(known.native_id)::integer as already_known, sum(coalesce(priceable, 1))::integer as priceable,
-  sum(coalesce(unpriced, 1))::integer as unpriced
+select domain, count(*)::integer as products, coalesce(any_value(rejected), 0)::integer as rejected, count(known.native_id)::integer as already_known, sum(coalesce(items, 1))::integer as items,
+  sum(coalesce(items_without_price, 1))::integer as items_without_price
 from stated left join priced using (domain, native_id) left join feed.known known using (domain, native_id)
   left join refused using (domain)
 where is_published

@@ -89,7 +89,7 @@ export const commodityRoutes: ReadonlyArray<Route> = [
       })
   }),
   route(getCommodityPrices, {
-    findUnknownNames: ({ series }, { commodities }) => {
+    checkNames: ({ series }, { commodities }) => {
       const unknown = series.find((slug) => !commodities.series.has(slug))
       return unknown === undefined ? undefined : unknownSeries(unknown)
     },
@@ -109,7 +109,7 @@ export const commodityRoutes: ReadonlyArray<Route> = [
       )
   }),
   route(getCommodityMetricValues, {
-    findUnknownNames: ({ metrics }, { commodities }) => {
+    checkNames: ({ metrics }, { commodities }) => {
       const unknown = metrics.filter((name) => !commodities.metrics.has(name))
       return unknown.length === 0 ? undefined : unknownMetrics(unknown)
     },

@@ -63,7 +63,7 @@ export const storefrontRoutes: ReadonlyArray<Route> = [
   route(getStoreCollections, { read: readList(({ collections }) => collections) }),
   route(getProduct, {
     read: ({ id }, { model: { storefronts } }) =>
-      Effect.flatMap(storefronts?.product(id) ?? Effect.undefined, (record) =>
+      Effect.flatMap(storefronts?.readProduct(id) ?? Effect.undefined, (record) =>
         record === undefined ? refuse(unknownRecord("product", id)) : Effect.succeed(`{"data":${record}}`)
       )
   })

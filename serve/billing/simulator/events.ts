@@ -129,7 +129,7 @@ const sendEvent = Effect.fnUntraced(function* (
 })
 
 /** Sends each due event once. Returns the milliseconds until the next event is due. */
-export const sendDue = Effect.fnUntraced(function* (db: Database, url: string, settings: SimulatorSettings) {
+export const sendDueEvents = Effect.fnUntraced(function* (db: Database, url: string, settings: SimulatorSettings) {
   const now = yield* Clock.currentTimeMillis
   for (const event of selectDue(yield* waitingEvents.all(db), settings.events, now))
     yield* sendEvent(db, url, event, settings)

@@ -108,7 +108,7 @@ export const makeSimulatedProcessor = (
       },
       (work) => respond(work)
     ),
-    forget: (card) => respond(Effect.asVoid(cardRecords.remove(db, card))),
+    detachCard: (card) => respond(Effect.asVoid(cardRecords.remove(db, card))),
     readEvent: Effect.fnUntraced(function* (body, header) {
       const { webhook_secret } = yield* settings
       const problem = checkSignature(webhook_secret, body, header(signatureHeader), yield* Clock.currentTimeMillis)

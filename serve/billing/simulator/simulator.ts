@@ -2,10 +2,10 @@
 import { Clock, Context, Effect, Layer, Queue } from "effect"
 import type { RetrievedPayment } from "../processor.ts"
 import { makeCheckout } from "./checkout.ts"
-import { sendDue, sentEvents, waitingEvents } from "./events.ts"
-import { makeMoneyOut } from "./money-out.ts"
+import { sendDueEvents, sentEvents, waitingEvents } from "./events.ts"
 import { toIso, toRetrieved } from "./payment-state.ts"
 import type { Faults, SimulatedPayment } from "./records.ts"
+import { makeReversals } from "./reversals.ts"
 import { makeSimulatedProcessor } from "./simulated-processor.ts"
 import { openState, paymentRecords } from "./state.ts"
 
@@ -20,7 +20,7 @@ const make = Effect.fnUntraced(function* (consoleUrl: () => string) {
   const { db, setFaults, settings, wakeUps } = state
   const checkout = makeCheckout(state)
   const sendRound = Effect.gen(function* () {
-    const wait = yield* sendDue(db, `${consoleUrl()}/webhooks/simulator`, yield* settings)
+    const wait = yield* sendDueEvents(db, `${consoleUrl()}/webhooks/simulator`, yield* settings)
     yield* Effect.timeoutOption(Queue.take(wakeUps), wait)
   }).pipe(
     Effect.catchTag("ConsoleUnavailable", (error) =>
@@ -37,14 +37,14 @@ const make = Effect.fnUntraced(function* (consoleUrl: () => string) {
   )
   return {
     ...checkout,
-    ...makeMoneyOut(state),
+    ...makeReversals(state),
     processor: makeSimulatedProcessor(state, checkout),
-    payment: Effect.fnUntraced(function* (reference: string) {
+    findPayment: Effect.fnUntraced(function* (reference: string) {
       const payment = yield* paymentRecords.find(db, reference)
       return payment && (yield* makeView)(payment)
     }),
     /** Newest first. */
-    payments: Effect.fnUntraced(function* (limit: number) {
+    listPayments: Effect.fnUntraced(function* (limit: number) {
       return (yield* paymentRecords.all(db))
         .map(({ value }) => value)
         .toSorted((a, b) => b.made_at.localeCompare(a.made_at))
@@ -54,9 +54,9 @@ const make = Effect.fnUntraced(function* (consoleUrl: () => string) {
     faults: Effect.map(settings, ({ webhook_secret: _, ...faults }): Faults => faults),
     setFaults: (faults: Partial<Faults>) => Effect.asVoid(setFaults(faults)),
     /** Newest first. */
-    events: Effect.fnUntraced(function* (limit: number) {
-      const all = [...(yield* sentEvents.all(db)), ...(yield* waitingEvents.all(db))]
-      return all
+    listEvents: Effect.fnUntraced(function* (limit: number) {
+      const events = [...(yield* sentEvents.all(db)), ...(yield* waitingEvents.all(db))]
+      return events
         .toSorted((a, b) => b.id.localeCompare(a.id))
         .slice(0, limit)
         .map(({ value }) => value)

@@ -18,7 +18,7 @@ import {
   send
 } from "./api.ts"
 import type { StripeSettings } from "./settings.ts"
-import { buildSession } from "./stripe-processor.ts"
+import { buildSessionParams } from "./stripe-processor.ts"
 
 export interface PaymentsCheck {
   readonly check: string
@@ -162,7 +162,9 @@ const checkCheckout = Effect.fnUntraced(
       cancel_url: `${url}/`
     }
     const session = yield* send(() =>
-      stripe.checkout.sessions.create(buildSession(page, "payments-check", { made_by: "larder-serve payments check" }))
+      stripe.checkout.sessions.create(
+        buildSessionParams(page, "payments-check", { made_by: "larder-serve payments check" })
+      )
     )
     const expired = yield* Effect.result(send(() => stripe.checkout.sessions.expire(session.id)))
     const { amount_total, currency, payment_method_types } = yield* request<typeof Page.Type>(

@@ -125,7 +125,7 @@ export const toRetrievedCheckout = (
 ): RetrievedPayment =>
   toRetrieved(session.id, toCheckoutState(session, intent), intent, getId(session.customer), reversed)
 
-export const cardGone = "The card is no longer saved at the card processor."
+export const cardRemoved = "The card is no longer saved at the card processor."
 export const paymentRefused =
   "The card processor refused the payment. Nothing was charged; the operator has been notified."
 

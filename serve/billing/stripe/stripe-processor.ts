@@ -1,9 +1,9 @@
 /**
  * Stripe behind the `CardProcessor` interface: Checkout for the first payment, which saves the card, and PaymentIntents
- * for charges of a saved card. It accepts only cards, because a saved payment method must be chargeable later, and only
- * dollars, because credits are computed from cents. Larder's payment id is the idempotency key, and is in the metadata of
- * every object of the payment. Stripe forgets idempotency keys after a day, but billing retrieves a payment before it
- * repeats a charge.
+ * for charges of a saved card. Larder accepts only cards, because a saved payment method must be chargeable later, and only
+ * dollars, because credits are computed from cents. Idempotency keys begin with Larder's payment id, which is also in the
+ * metadata of every object of the payment. Stripe deletes idempotency keys after a day, but billing retrieves a payment
+ * before it repeats a charge.
  */
 import { Effect, Schema } from "effect"
 import type Stripe from "stripe"
@@ -30,7 +30,7 @@ import {
   requestOrFail,
   stripeUnavailable
 } from "./api.ts"
-import { cardGone, paymentRefused, toFailedCharge } from "./payment-state.ts"
+import { cardRemoved, paymentRefused, toFailedCharge } from "./payment-state.ts"
 import { makeRetrieve } from "./retrieve.ts"
 import type { StripeSettings } from "./settings.ts"
 import { makeEventReader } from "./webhook.ts"
@@ -39,35 +39,35 @@ type Metadata = Readonly<Record<string, string>>
 
 const productName = "Larder credits"
 
-type Page = Pick<CheckoutRequest, "cents" | "customer" | "success_url" | "cancel_url"> & {
-  /** If null, the customer enters it on the page. */
+type SessionRequest = Pick<CheckoutRequest, "cents" | "customer" | "success_url" | "cancel_url"> & {
+  /** If null, the customer enters it on the checkout. */
   readonly email: string | null
 }
 
 /** Without a customer, Stripe creates one at payment. */
-export const buildSession = (
-  page: Page,
+export const buildSessionParams = (
+  checkout: SessionRequest,
   reference: string,
   metadata: Metadata
 ): Stripe.Checkout.SessionCreateParams => ({
   mode: "payment",
   line_items: [
-    { quantity: 1, price_data: { currency: "usd", unit_amount: page.cents, product_data: { name: productName } } }
+    { quantity: 1, price_data: { currency: "usd", unit_amount: checkout.cents, product_data: { name: productName } } }
   ],
   allowed_payment_method_types: ["card"],
   wallet_options: { link: { display: "never" } },
   adaptive_pricing: { enabled: false },
-  ...(page.customer === null ? { customer_creation: "always" } : { customer: page.customer }),
-  ...(page.customer === null && page.email !== null && { customer_email: page.email }),
+  ...(checkout.customer === null ? { customer_creation: "always" } : { customer: checkout.customer }),
+  ...(checkout.customer === null && checkout.email !== null && { customer_email: checkout.email }),
   client_reference_id: reference,
   metadata,
   payment_intent_data: { setup_future_usage: "off_session", description: productName, metadata },
-  success_url: page.success_url,
-  cancel_url: page.cancel_url
+  success_url: checkout.success_url,
+  cancel_url: checkout.cancel_url
 })
 
-/** `allowed_payment_method_types` excludes `automatic_payment_methods`. Cards need no `return_url`. */
-const buildIntent = (
+/** `allowed_payment_method_types` and `automatic_payment_methods` cannot be combined. Cards need no `return_url`. */
+const buildIntentParams = (
   { card, cents, customer }: ChargeRequest,
   metadata: Metadata
 ): Stripe.PaymentIntentCreateParams => ({
@@ -85,33 +85,35 @@ const buildIntent = (
 
 const buildMetadata = ({ account_id, payment_id }: PaymentRequest) => ({ payment_id, account_id })
 
-const DeletedCustomer = Schema.Struct({ deleted: Schema.optionalKey(Schema.Boolean) })
+const CustomerState = Schema.Struct({ deleted: Schema.optionalKey(Schema.Boolean) })
 const DeclinedError = Schema.Struct({ payment_intent: Schema.Struct({ id: Schema.String }) })
 
 const logRefused = (payment: PaymentRequest, cause: Parameters<typeof describeError>[0], consequence = "") =>
   Effect.logError(
-    `Stripe refuses payment ${payment.payment_id} of account ${payment.account_id}; nothing was charged: ${describeError(cause)}.${consequence}`
+    `Stripe refused payment ${payment.payment_id} of account ${payment.account_id}: ${describeError(cause)}. Nothing was charged.${consequence}`
   )
 
 export const makeStripeProcessor = (settings: StripeSettings): CardProcessor => {
   const stripe = openStripe(settings)
   const retrieval = makeRetrieve(stripe)
 
-  const createSession = (page: Page & PaymentRequest, idempotencyKey: string) =>
+  const createSession = (checkout: SessionRequest & PaymentRequest, idempotencyKey: string) =>
     request(
       () =>
-        stripe.checkout.sessions.create(buildSession(page, page.payment_id, buildMetadata(page)), { idempotencyKey }),
+        stripe.checkout.sessions.create(buildSessionParams(checkout, checkout.payment_id, buildMetadata(checkout)), {
+          idempotencyKey
+        }),
       CheckoutSession
     )
-  /** Stripe rejects some e-mail addresses, and stores that response under the key: the retry without one needs another. */
-  const openSession = (page: Page & PaymentRequest, key: string) =>
-    Effect.catchTag(createSession(page, key), "StripeFailed", (failure) =>
+  /** Stripe stores the rejection of an e-mail address under the idempotency key, so a retry needs a different key. */
+  const openSession = (checkout: SessionRequest & PaymentRequest, idempotencyKey: string) =>
+    Effect.catchTag(createSession(checkout, idempotencyKey), "StripeFailed", (failure) =>
       isInvalid(failure.cause) && failure.cause.param === "customer_email"
-        ? createSession({ ...page, email: null }, `${key}-no-email`)
+        ? createSession({ ...checkout, email: null }, `${idempotencyKey}-no-email`)
         : Effect.fail(failure)
     )
-  const isDeleted = (customer: string) =>
-    request(() => stripe.customers.retrieve(customer), DeletedCustomer).pipe(
+  const isCustomerDeleted = (customer: string) =>
+    request(() => stripe.customers.retrieve(customer), CustomerState).pipe(
       Effect.map(({ deleted = false }) => deleted),
       orIfMissing(true)
     )
@@ -139,9 +141,9 @@ export const makeStripeProcessor = (settings: StripeSettings): CardProcessor => 
       const session = yield* openSession(checkout, payment_id).pipe(
         Effect.catchTag("StripeFailed", (failure) =>
           Effect.gen(function* () {
-            const isCustomerGone =
-              checkout.customer !== null && isInvalid(failure.cause) && (yield* isDeleted(checkout.customer))
-            return yield* isCustomerGone
+            const hasDeletedCustomer =
+              checkout.customer !== null && isInvalid(failure.cause) && (yield* isCustomerDeleted(checkout.customer))
+            return yield* hasDeletedCustomer
               ? openSession({ ...checkout, customer: null }, `${payment_id}-new-customer`)
               : failure
           })
@@ -159,9 +161,9 @@ export const makeStripeProcessor = (settings: StripeSettings): CardProcessor => 
       return { url, reference: id, customer: getId(customer) }
     }),
     charge: Effect.fn("Stripe.charge")(function* (charge) {
-      const charged = yield* request(
+      const intentOrProblem = yield* request(
         () =>
-          stripe.paymentIntents.create(buildIntent(charge, buildMetadata(charge)), {
+          stripe.paymentIntents.create(buildIntentParams(charge, buildMetadata(charge)), {
             idempotencyKey: charge.payment_id
           }),
         PaymentIntent
@@ -170,15 +172,19 @@ export const makeStripeProcessor = (settings: StripeSettings): CardProcessor => 
           Effect.gen(function* () {
             if (isDeclined(cause)) return yield* retrieveDeclined(cause)
             if (!isInvalid(cause)) return yield* asUnavailable(cause)
-            if (!(yield* isSaved(charge.card, charge.customer))) return cardGone
-            yield* logRefused(charge, cause, " It is not repeated; for a recharge, auto-recharge is switched off.")
+            if (!(yield* isSaved(charge.card, charge.customer))) return cardRemoved
+            yield* logRefused(
+              charge,
+              cause,
+              " It is not retried. If it was an automatic recharge, auto-recharge is switched off."
+            )
             return paymentRefused
           })
         )
       )
-      return typeof charged === "string"
-        ? toFailedCharge(charge.payment_id, charge.customer, charged)
-        : yield* retrieval.retrieveCharge(charged)
+      return typeof intentOrProblem === "string"
+        ? toFailedCharge(charge.payment_id, charge.customer, intentOrProblem)
+        : yield* retrieval.retrieveCharge(intentOrProblem)
     }),
     retrieve: Effect.fn("Stripe.retrieve")(retrieval.retrieve),
     expireCheckout: Effect.fn("Stripe.expireCheckout")(function* (query) {
@@ -192,12 +198,12 @@ export const makeStripeProcessor = (settings: StripeSettings): CardProcessor => 
       )
       return yield* retrieval.retrieve({ ...query, reference: retrieved.reference })
     }),
-    forget: Effect.fn("Stripe.forget")(function* (card) {
+    detachCard: Effect.fn("Stripe.detachCard")(function* (card) {
       yield* request(() => stripe.paymentMethods.detach(card), PaymentMethod).pipe(
         Effect.catchTag("StripeFailed", ({ cause }) =>
           Effect.gen(function* () {
-            const isForgotten = isInvalid(cause) && !(yield* isSaved(card, null))
-            if (!isForgotten) return yield* asUnavailable(cause)
+            const isDetached = isInvalid(cause) && !(yield* isSaved(card, null))
+            if (!isDetached) return yield* asUnavailable(cause)
           })
         )
       )

@@ -5,7 +5,7 @@ const draw = async (lines: ReadonlyArray<PriceLine>) =>
   String(
     await priceChart({ id: "prices", title: "Butter & cheese", description: "Up <again>.", unit: "USD per lb", lines })
   )
-const point = (day: string, text: string) => ({ day, text })
+const point = (day: string, digits: string) => ({ day, digits })
 /** The rows of the table, which the script draws. */
 const readRows = (chart: string) =>
   [...chart.matchAll(/<tr><th scope="row"[^>]*><time datetime="([^"]+)">([^<]+)<\/time><\/th>(.*?)<\/tr>/g)].map(

@@ -12,7 +12,7 @@ export interface PriceLine {
   readonly points: ReadonlyArray<{
     readonly day: string
     /** The digits as published. */
-    readonly text: string
+    readonly digits: string
   }>
 }
 
@@ -25,27 +25,27 @@ interface PriceChart {
   /** One or two, because there are two line styles. */
   readonly lines: ReadonlyArray<PriceLine>
   readonly unit: string
-  /** Shown after the title, such as a badge for sample data. */
-  readonly mark?: HtmlPart
+  /** Shown after the title. */
+  readonly badge?: HtmlPart
 }
 
 /** A sample of the line's style, before its name. */
 const lineSample = (index: number) =>
   html`<svg class="sample" viewBox="0 0 32 4" aria-hidden="true"><path class="line line-${index + 1}" d="M1 2H31"/></svg>`
 
-export const priceChart = ({ description, id, lines, mark, title, unit }: PriceChart): Html => {
+export const priceChart = ({ badge, description, id, lines, title, unit }: PriceChart): Html => {
   const days = [...new Set(lines.flatMap(({ points }) => points.map((point) => point.day)))].sort()
   return html`<figure class="chart prices" data-price-chart data-unit="${unit}">
-<figcaption id="${id}-title">${title}${mark && html` ${mark}`}</figcaption>
+<figcaption id="${id}-title">${title}${badge && html` ${badge}`}</figcaption>
 ${lines.length > 1 && html`<ul class="legend">${lines.map(({ name }, index) => html`<li>${lineSample(index)}${name}</li>`)}</ul>`}
 <div class="plot" role="img" aria-labelledby="${id}-title" aria-describedby="${id}-about" data-plot></div>
-<div class="zoom no-print"><small>Drag across the lines to look closer.</small><button class="button plain" type="button" data-zoom-out hidden>Reset zoom</button></div>
+<div class="zoom no-print"><small>Drag across the chart to zoom in.</small><button class="button plain" type="button" data-zoom-out hidden>Reset zoom</button></div>
 <p id="${id}-about">${description}</p>
-<details><summary>The same as a table<span class="hidden">: ${title}</span></summary>${table(title, days, [
+<details><summary>Show as a table<span class="hidden">: ${title}</span></summary>${table(title, days, [
     ["Day", dayTag],
     ...lines.map(({ name, points }): Column<string> => {
-      const texts = new Map(points.map((point) => [point.day, point.text]))
-      return [`${name}, ${unit}`, (day) => texts.get(day), "numeric"]
+      const digits = new Map(points.map((point) => [point.day, point.digits]))
+      return [`${name}, ${unit}`, (day) => digits.get(day), "numeric"]
     })
   ])}</details>
 </figure>

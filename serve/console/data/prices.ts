@@ -69,7 +69,7 @@ const seriesTable = (model: CommodityModel) => {
     series.map(({ points, record }) => ({ points, ...record, commodity, newest: points.days.at(-1) }))
   )
   const valueOn = ({ points, unit }: (typeof rows)[number], day: string | undefined) =>
-    alignDecimals((day && readRange(points, day, day)[0]?.text) ?? "", unit)
+    alignDecimals((day && readRange(points, day, day)[0]?.digits) ?? "", unit)
   return stackedTable("The newest reading of each series", rows, [
     [
       "Series",
@@ -124,7 +124,7 @@ const filterForm = (options: ReadonlyArray<OptionGroup>, { chosen, compared, fro
   )
 }
 
-const chartCard = ({ chosen, compared, from, to }: Chart, mark: HtmlPart): Html => {
+const chartCard = ({ chosen, compared, from, to }: Chart, sampleBadge: HtmlPart): Html => {
   const isSameUnit = compared === undefined || compared.unit === chosen.unit
   const drawables = [chosen, ...(compared !== undefined && isSameUnit && compared !== chosen ? [compared] : [])]
   const readings = drawables.map(({ points }) => readRange(points, from, to))
@@ -140,7 +140,7 @@ ${
         description: drawables.map((drawable, index) => summarizeLine(drawable, readings[index] ?? [])).join(" "),
         lines,
         unit: chosen.unit,
-        mark
+        badge: sampleBadge
       })}</div>`
 }
 ${thinned.step !== undefined && html`<p><small>A line with more than ${countText(maxPoints)} readings shows the lowest and the highest of each ${thinned.step}, and the first and the last of all.</small></p>`}`
@@ -151,7 +151,7 @@ export const dataPricesPage: DataPage = {
   get: Effect.fnUntraced(function* ({ url }) {
     const data = yield* DataRead
     const model = data.commodities()
-    const mark = data.provenances().Commodities.origin === "sample" && badge("sample data", "warning")
+    const sampleBadge = data.provenances().Commodities.origin === "sample" && badge("sample data", "warning")
     const drawables = listDrawables(model)
     const [fallback] = drawables.values()
     if (fallback === undefined) {
@@ -180,8 +180,8 @@ export const dataPricesPage: DataPage = {
       "Prices",
       html`${filterForm(options, chart, {})}
 <p class="ranges">${rangeLinks(chosen.points, shownFrom, makeLink)}</p>
-${chartCard(chart, mark)}
-${section("All series", html`<div class="series">${seriesTable(model)}</div>`, mark)}`
+${chartCard(chart, sampleBadge)}
+${section("All series", html`<div class="series">${seriesTable(model)}</div>`, sampleBadge)}`
     )
   })
 }

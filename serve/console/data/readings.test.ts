@@ -7,7 +7,7 @@ import { type ChartReading, maxPoints, readRange, summarizeLine, thinLines } fro
 const aLine = (readings: number, everyDays = 1): ReadonlyArray<ChartReading> =>
   Array.from({ length: readings }, (_, index) => {
     const value = (index * 37) % 101
-    return { day: daysBefore("2020-01-01", -index * everyDays), value, text: value.toFixed(2) }
+    return { day: daysBefore("2020-01-01", -index * everyDays), value, digits: value.toFixed(2) }
   })
 const extremes = (readings: ReadonlyArray<ChartReading>) => {
   const values = readings.map(({ value }) => value)

@@ -62,7 +62,7 @@ export interface ChartReading {
   readonly day: string
   readonly value: number
   /** The digits as published. */
-  readonly text: string
+  readonly digits: string
 }
 export const readRange = (
   points: Points,
@@ -70,7 +70,7 @@ export const readRange = (
   to: string | undefined
 ): ReadonlyArray<ChartReading> =>
   [...serializeRange(points, from, to).matchAll(/"date":"([^"]+)","value":([^},]+)\}/g)].map(
-    ([, day = "", text = ""]) => ({ day, value: Number(text), text })
+    ([, day = "", digits = ""]) => ({ day, value: Number(digits), digits })
   )
 
 /**
@@ -123,5 +123,5 @@ export const summarizeLine = ({ title, unit }: Drawable, readings: ReadonlyArray
   if (first === undefined || last === undefined) return `${title}: no readings in these days.`
   const lowest = readings.reduce((a, b) => (b.value < a.value ? b : a))
   const highest = readings.reduce((a, b) => (b.value > a.value ? b : a))
-  return `${title}: ${first.text} on ${dayText(first.day)}, ${last.text} ${unit} on ${dayText(last.day)}; lowest ${lowest.text}, highest ${highest.text}.`
+  return `${title}: ${first.digits} on ${dayText(first.day)}, ${last.digits} ${unit} on ${dayText(last.day)}; lowest ${lowest.digits}, highest ${highest.digits}.`
 }

@@ -26,21 +26,25 @@ import {
 } from "../web/html.ts"
 import { type Page, show } from "../web/page.ts"
 import { defaultDays, getToday, type Period } from "../web/period.ts"
-import { calculatePace, type Pace } from "./pace.ts"
+import { calculateSpendingRate, type SpendingRate } from "./spending-rate.ts"
 
 /** A later date would not help with planning. */
 const maxDaysLeft = 365
 /** Below this the page warns, so that a person can act before a weekend is over. */
 const minDaysLeft = 3
 
-const daysLeftFigure = ({ credits_per_day, days, days_left }: Pace, balance: number, today: string): KeyFigure => {
-  const label = "Lasts at this pace"
+const daysLeftFigure = (
+  { credits_per_day, days, days_left }: SpendingRate,
+  balance: number,
+  today: string
+): KeyFigure => {
+  const label = "Lasts at this rate"
   if (balance <= 0) return { label, value: "Used up", more: "Calls are refused until you add credits." }
   if (days_left === undefined) return { label, value: "–", more: "No calls in the last 7 days." }
-  const pace = `${usdText(Math.round(credits_per_day))} a day, by ${days === 1 ? "today's calls so far" : `the last ${days} days`}`
-  if (days_left > maxDaysLeft) return { label, value: "Over a year", more: pace }
+  const rate = `${usdText(Math.round(credits_per_day))} a day, by ${days === 1 ? "today's calls so far" : `the last ${days} days`}`
+  if (days_left > maxDaysLeft) return { label, value: "Over a year", more: rate }
   const until = days_left === 0 ? "used up within a day" : `until about ${dayText(daysBefore(today, -days_left))}`
-  return { label, value: `About ${pluralize(days_left, "day")}`, more: html`${until}<br>${pace}` }
+  return { label, value: `About ${pluralize(days_left, "day")}`, more: html`${until}<br>${rate}` }
 }
 
 /** False if auto-recharge was switched off automatically, because a warning then says so. */
@@ -51,7 +55,7 @@ const rechargeText = ({ recharge }: BillingSettings): Html | false => {
   return off_reason === null && html`Auto-recharge is off. <a href="${rechargePath}">${lead}</a>`
 }
 
-const balanceWarning = (balance: number, { recharge }: BillingSettings, { days_left }: Pace): Html | false => {
+const balanceWarning = (balance: number, { recharge }: BillingSettings, { days_left }: SpendingRate): Html | false => {
   const add = html`<a href="/billing">Add credits</a>`
   if (balance < 0) {
     const refused =
@@ -63,7 +67,7 @@ const balanceWarning = (balance: number, { recharge }: BillingSettings, { days_l
   const lasts = days_left === 0 ? "less than a day" : `about ${pluralize(days_left, "day")}`
   return notice(
     "warning",
-    html`<p>At this pace the balance lasts ${lasts}, and auto-recharge is off. ${add}, or <a href="${rechargePath}">set up auto-recharge</a></p>`
+    html`<p>At this rate the balance lasts ${lasts}, and auto-recharge is off. ${add}, or <a href="${rechargePath}">set up auto-recharge</a></p>`
   )
 }
 
@@ -119,10 +123,10 @@ export const overviewPage: Page<Administration | Billing> = {
     const settings = yield* billing.settings(account.id)
     const keys = by_day.length === 0 ? yield* administration.listKeys({ account_id: account.id }) : []
     const spent = addUsage(by_day.filter(({ name }) => name >= month))
-    const pace = calculatePace(by_day, account, now)
+    const rate = calculateSpendingRate(by_day, account, now)
     return show(
       "Overview",
-      html`${rechargeOffNotice(settings)}${balanceWarning(account.balance_credits, settings, pace)}
+      html`${rechargeOffNotice(settings)}${balanceWarning(account.balance_credits, settings, rate)}
 ${keyFigures([
   {
     label: "Balance",
@@ -134,7 +138,7 @@ ${keyFigures([
     value: usdText(spent.credits),
     more: html`${pluralize(spent.calls, "charged call")}<br>since ${dayText(month)}`
   },
-  daysLeftFigure(pace, account.balance_credits, today)
+  daysLeftFigure(rate, account.balance_credits, today)
 ])}
 ${section(
   "Calls",

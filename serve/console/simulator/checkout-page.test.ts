@@ -151,7 +151,7 @@ describe("the simulator's payment page", () => {
     Effect.gen(function* () {
       const { open, post, simulator } = yield* makeCheckout
       yield* post(validCard)
-      const [paid] = yield* simulator.payments(1)
+      const [paid] = yield* simulator.listPayments(1)
       const saved = { customer: paid?.payment.customer ?? "", card: paid?.payment.card?.id ?? "" }
       const { reference } = yield* simulator.processor.charge({ ...newRequest("pay_2"), ...saved })
       for (const other of [reference, "sim_pay_9", "settings", ""]) {

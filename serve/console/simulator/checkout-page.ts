@@ -126,7 +126,7 @@ const showStep = (payment: SimulatedPayment, paying: CheckoutResult, typed: Ente
 
 export const makeCheckoutPage = (simulator: Simulator["Service"]): PublicPage => {
   const respond = (reference: string, show: (payment: SimulatedPayment) => SimulatorEffect<PageResult>) =>
-    Effect.flatMap(simulator.payment(reference), (found) =>
+    Effect.flatMap(simulator.findPayment(reference), (found) =>
       found?.payment.made_by === "checkout"
         ? Effect.catchTag(show(found.payment), "SimulatorRefused", () => Effect.succeed(notFound))
         : Effect.succeed(notFound)

@@ -108,7 +108,7 @@ describe("the simulator's pages for operators", () => {
   it.live("refunds a part and then the rest, makes a refund fail, opens a dispute and closes it", () =>
     Effect.gen(function* () {
       const { reference, simulator, visit } = yield* openPages
-      const readReversals = Effect.map(simulator.payment(reference), (view) =>
+      const readReversals = Effect.map(simulator.findPayment(reference), (view) =>
         view?.retrieved.reversed.map(({ cents, kind, state }) => `${kind} ${cents} ${state}`)
       )
       const redirectText = `redirects to /simulator/payments/${reference}`
@@ -124,11 +124,11 @@ describe("the simulator's pages for operators", () => {
         /^422 [\s\S]*A refund of this payment must be from \$0.01 to \$37.50/
       )
       assert.match(yield* visit(payment, { do: "refund", amount: "x" }), /^422 /)
-      const refund = (yield* simulator.payment(reference))?.retrieved.reversed[0]?.id ?? ""
+      const refund = (yield* simulator.findPayment(reference))?.retrieved.reversed[0]?.id ?? ""
       assert.include(yield* visit(payment), "Make it fail")
       yield* visit(payment, { do: "fail", id: refund })
       yield* visit(payment, { do: "dispute" })
-      const dispute = (yield* simulator.payment(reference))?.retrieved.reversed[1]?.id ?? ""
+      const dispute = (yield* simulator.findPayment(reference))?.retrieved.reversed[1]?.id ?? ""
       assert.deepStrictEqual(yield* readReversals, ["refund 1250 returned", "dispute 5000 taken"])
       assert.strictEqual(yield* visit(payment, { do: "won", id: dispute }), `${redirectText}: The dispute was won.`)
       assert.match(yield* visit(payment, { do: "lost", id: dispute }), /This dispute is already closed./)
@@ -162,7 +162,7 @@ describe("the simulator's pages for operators", () => {
         return onPage
       })
       const findLastReversal = Effect.map(
-        simulator.payment(reference),
+        simulator.findPayment(reference),
         (view) => view?.retrieved.reversed.at(-1)?.id ?? ""
       )
       assert.strictEqual(yield* readState, "Paid")
@@ -181,7 +181,7 @@ describe("the simulator's pages for operators", () => {
     Effect.gen(function* () {
       const { reference, simulator, visit } = yield* openPages
       const findLastReversal = Effect.map(
-        simulator.payment(reference),
+        simulator.findPayment(reference),
         (view) => view?.retrieved.reversed.at(-1)?.id ?? ""
       )
       const readBadges = Effect.map(visit(payment), (text) =>
@@ -226,7 +226,7 @@ describe("the simulator's pages for operators", () => {
       assert.match(yield* tag(visit(payment, { do: "constructor" })), /PageNotFound/)
       const { pages } = yield* openPages
       assert.strictEqual(pages.length, 2)
-      assert.isUndefined(yield* simulator.payment("sim_pay_9"))
+      assert.isUndefined(yield* simulator.findPayment("sim_pay_9"))
     }).pipe(Effect.scoped)
   )
 })

@@ -109,8 +109,8 @@ const eventTable = (events: ReadonlyArray<SimulatedEvent>) =>
 
 const showOverview = Effect.fnUntraced(function* (simulator: Simulator["Service"], problem?: string) {
   const faults = yield* simulator.faults
-  const payments = yield* simulator.payments(shownPayments)
-  const events = yield* simulator.events(shownEvents)
+  const payments = yield* simulator.listPayments(shownPayments)
+  const events = yield* simulator.listEvents(shownEvents)
   const body = html`${problem !== undefined && notice("bad", problem)}
 <p class="lead">This built-in card processor moves no money. It can simulate the faults of real processors.</p>
 ${section("Faults", html`${currentFaults(faults)}${faultForm(faults)}`)}

@@ -139,7 +139,7 @@ const runAction = (
 
 export const simulatedPaymentPage = (simulator: Simulator["Service"]): Page => {
   const findPayment = (reference: string) =>
-    Effect.flatMap(simulator.payment(reference), (found) =>
+    Effect.flatMap(simulator.findPayment(reference), (found) =>
       found === undefined ? Effect.fail(new PageNotFound()) : Effect.succeed(found)
     )
   return {

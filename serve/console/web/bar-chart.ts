@@ -70,7 +70,7 @@ ${bars.map(({ label, value }, index) => {
 </svg>
 <div class="below" aria-hidden="true">${axisLabels.map((label) => html`<span>${label}</span>`)}</div>
 </div>
-<details><summary>The same as a table<span class="hidden">: ${title}</span></summary>${table(title, bars, [
+<details><summary>Show as a table<span class="hidden">: ${title}</span></summary>${table(title, bars, [
     [columns[0], ({ label }) => label],
     [columns[1], ({ value }) => pluralize(value, noun), "numeric"]
   ])}</details>

@@ -3,15 +3,15 @@ import { Predicate } from "effect"
 import { html } from "./html.ts"
 import { show } from "./page.ts"
 
-const toOverview = html`<p><a href="/">Go to the overview</a></p>`
+const overviewLink = html`<p><a href="/">Go to the overview</a></p>`
 
 export const notFoundPage = show(
   "Page not found",
-  html`<p>There is nothing at this address, or you have no access to it.</p>${toOverview}`,
+  html`<p>There is nothing at this address, or you have no access to it.</p>${overviewLink}`,
   404
 )
 
-export const foreignFormPage = (origin: string) =>
+export const crossOriginFormPage = (origin: string) =>
   show(
     "Not accepted",
     html`<p>This form was not sent from the console itself, so nothing was done.</p>
@@ -20,12 +20,12 @@ export const foreignFormPage = (origin: string) =>
   )
 
 export const unreadableFormPage = show(
-  "Not understood",
-  html`<p>What was sent is not a form of this console, or it is too long. Nothing was done.</p>${toOverview}`,
+  "Invalid form",
+  html`<p>The console cannot read this form: it is too long or was not created by the console. Nothing was done.</p>${overviewLink}`,
   400
 )
 
-export const methodNotAllowedPage = show("Not possible here", toOverview, 405)
+export const methodNotAllowedPage = show("This page does not accept this request", overviewLink, 405)
 
 export const unavailablePage = show(
   "Not available right now",

@@ -2,7 +2,7 @@
  * Checks that accounts, keys and payments equal their last record, as queries that SQLite and PostgreSQL run. Each query
  * returns one sentence per problem. Threads load this file.
  */
-import { type RecordedTable, recordedTables, recordNames } from "./recorded-tables.ts"
+import { type RecordedTable, recordedTables, recordNouns } from "./recorded-tables.ts"
 
 /** Condition in SQL: the kind of a record is unknown, or its body has no id. */
 export const isOfUnknownKind = `(kind not in (${recordedTables.map((table) => `'${table}'`).join(", ")}) or body ->> 'id' is null)`
@@ -37,10 +37,10 @@ const selectDifferences = (table: RecordedTable, rows: string, { asJson, each }:
       where last.id is null
     )
   select case
-      when recorded is null then format('${recordNames[table]} %s was never recorded', id)
-      when stored_id is null then format('${recordNames[table]} %s was recorded, but is missing', id)
-      when is_removed then format('${recordNames[table]} %s was removed, but still exists', id)
-      else format('${recordNames[table]} %s is not what was recorded: %s', id, (
+      when recorded is null then format('${recordNouns[table]} %s was never recorded', id)
+      when stored_id is null then format('${recordNouns[table]} %s was recorded, but is missing', id)
+      when is_removed then format('${recordNouns[table]} %s was removed, but still exists', id)
+      else format('${recordNouns[table]} %s is not what was recorded: %s', id, (
         select string_agg(key, ', ')
         from (${selectChanged("body", "recorded", each)} union ${selectChanged("recorded", "body", each)}) as changed
       ))

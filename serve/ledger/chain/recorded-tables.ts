@@ -1,6 +1,6 @@
 /**
- * Tables whose rows enter the chain of the ledger with each change, and their columns; for SQLite and PostgreSQL. Threads load
- * this file, so it imports nothing.
+ * The tables, and their columns, whose every changed row is appended to the ledger's chain. Used with SQLite and
+ * PostgreSQL. Worker threads load this file, so it must not import anything.
  */
 export const recordedColumns = {
   account: ["id", "name", "created_at"],
@@ -44,8 +44,8 @@ export const recordedColumns = {
 export type RecordedTable = keyof typeof recordedColumns
 export const recordedTables = Object.keys(recordedColumns) as ReadonlyArray<RecordedTable> // `Object.keys` loses the literal types
 
-/** What messages call a row of the table. */
-export const recordNames = { account: "account", api_key: "key", payment: "payment" } satisfies Record<
+/** The noun for a row of each table in messages. */
+export const recordNouns = { account: "account", api_key: "key", payment: "payment" } satisfies Record<
   RecordedTable,
   string
 >

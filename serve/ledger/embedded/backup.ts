@@ -1,7 +1,7 @@
 /**
- * A consistent snapshot of everything in the SQLite file, taken while charges continue. The copy is made in a folder
- * that only its owner can read, and is checked and flushed before it gets its final name. To restore it, put it into an
- * empty folder under the name `ledger.sqlite`.
+ * A consistent snapshot of the SQLite file, without what must not be restored, taken while charges continue. The copy is
+ * made in a folder that only its owner can read, and is checked and flushed before it gets its final name. To restore it,
+ * put it into an empty folder under the name `ledger.sqlite`.
  */
 import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs"
 import path from "node:path"
@@ -14,15 +14,15 @@ import { readNumberCell } from "./tables.ts"
 
 const nameTaken = "a file with this name already exists; choose another name"
 
-export const refuseExisting = (file: string) =>
+export const checkTarget = (file: string) =>
   Effect.suspend(() => {
     if (!path.isAbsolute(file)) return Effect.fail(new BackupFailed({ file, problem: "the path must be absolute" }))
     return existsSync(file) ? Effect.fail(new BackupFailed({ file, problem: nameTaken })) : Effect.void
   })
 
-/** Turns the copy into a single file, and returns its number of entries. */
-const finishCopy = (part: string): number => {
-  const copy = openSqlite(part)
+/** Removes what must not be restored, makes the copy a single file, checks it, and returns its number of entries. */
+const finishCopy = (unfinished: string): number => {
+  const copy = openSqlite(unfinished)
   try {
     makeRestorable(copy)
     copy.exec("pragma journal_mode = delete")
@@ -39,12 +39,12 @@ const finishCopy = (part: string): number => {
 
 export const makeFolderNextTo = (file: string) => mkdtempSync(path.join(path.dirname(file), "larder-backup-"))
 
-export const finishBackup = (part: string, file: string): Backup => {
-  chmodSync(part, 0o600)
-  const entries = finishCopy(part)
-  flushFile(part)
+export const finishBackup = (unfinished: string, file: string): Backup => {
+  chmodSync(unfinished, 0o600)
+  const entries = finishCopy(unfinished)
+  flushFile(unfinished)
   if (existsSync(file)) throw new Error(nameTaken)
-  renameSync(part, file)
+  renameSync(unfinished, file)
   flushFolder(path.dirname(file))
   return { file, entries, bytes: statSync(file).size }
 }
@@ -52,9 +52,9 @@ export const finishBackup = (part: string, file: string): Backup => {
 export const backUpFile = (sqlite: Sqlite, file: string): Backup => {
   const folder = makeFolderNextTo(file)
   try {
-    const part = ledgerPath(folder)
-    sqlite.run("vacuum into $1", [part])
-    return finishBackup(part, file)
+    const unfinished = ledgerPath(folder)
+    sqlite.run("vacuum into $1", [unfinished])
+    return finishBackup(unfinished, file)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -1,6 +1,6 @@
 /**
- * The console's tables in the SQLite file of the ledger. Statements and transactions run on the main thread's
- * connection, like the ledger's groups: each begins and ends in one turn of the event loop.
+ * The console's tables in the SQLite file of the ledger. Like the ledger's groups, statements and transactions run
+ * synchronously on the main thread's connection. `background` and `append` use a thread.
  */
 import { Cause, type Context, Effect, Exit, Layer } from "effect"
 import {
@@ -20,20 +20,17 @@ type Database = ConsoleDatabase["Service"]
 
 /** Rows per transaction, which takes a millisecond or less. Charges wait until it ends. */
 const maxRowsPerTransaction = 250
-const inThread = new URL("../../persistence/in-thread.ts", import.meta.url).href
+const threadModule = new URL("../../persistence/in-thread.ts", import.meta.url).href
 
 const attempt = <A>(work: () => A) => Effect.try({ try: work, catch: consoleUnavailable })
 const attemptAsync = <A>(work: () => Promise<A>) => Effect.tryPromise({ try: work, catch: consoleUnavailable })
 
-const waitedError = () =>
-  new Error("a transaction of the console waited: it has to end in the turn of the event loop in which it begins")
-
-/** Interrupts work that has not ended synchronously, and turns it into a defect. */
+/** If the work is still running, interrupts it and returns a defect. */
 const requireEnd = <A, E>(exit: Exit.Exit<A, E>): Exit.Exit<A, E> => {
   const defect = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
   if (!Cause.isAsyncFiberError(defect)) return exit
   defect.fiber.interruptUnsafe()
-  return Exit.die(waitedError())
+  return Exit.die(new Error("a console transaction was asynchronous; it must run synchronously"))
 }
 
 /** Thrown to roll back. */
@@ -49,12 +46,16 @@ const makeTransaction =
   <A, E, R>(work: (statements: Statements) => Effect.Effect<A, E, R>) =>
     Effect.contextWith((context: Context.Context<R>): Effect.Effect<A, E | ConsoleUnavailable> => {
       let hasEnded = false
-      const inside = makeStatements((sql, params) =>
-        Effect.suspend(() => (hasEnded ? Effect.die(waitedError()) : attempt(() => sqlite.all(sql, params))))
+      const transactionStatements = makeStatements((sql, params) =>
+        Effect.suspend(() =>
+          hasEnded
+            ? Effect.die(new Error("a statement ran after its console transaction had ended"))
+            : attempt(() => sqlite.all(sql, params))
+        )
       )
       try {
         return sqlite.transaction(() => {
-          const exit = requireEnd(Effect.runSyncExitWith(context)(Effect.suspend(() => work(inside))))
+          const exit = requireEnd(Effect.runSyncExitWith(context)(Effect.suspend(() => work(transactionStatements))))
           if (Exit.isSuccess(exit)) return exit
           throw new RolledBack(exit.cause)
         })
@@ -66,11 +67,11 @@ const makeTransaction =
     })
 
 const makeBackground = ({ run }: Thread): Pick<Database, "append" | "background"> => ({
-  background: makeStatements((sql, params) => attemptAsync(() => run(inThread, readRows, sql, params))),
+  background: makeStatements((sql, params) => attemptAsync(() => run(threadModule, readRows, sql, params))),
   append: (batchesOf) =>
     Effect.forEach(
       batchesOf(maxRowsPerTransaction),
-      (batch) => attemptAsync(() => run(inThread, insertWriteBatch, batch)),
+      (batch) => attemptAsync(() => run(threadModule, insertWriteBatch, batch)),
       {
         discard: true
       }

@@ -13,7 +13,7 @@ import { LedgerDamaged, LedgerUnavailable, toLedgerUnavailable } from "../errors
 import { parseGrants } from "../rules/expiring-grants.ts"
 import type { Group } from "../rules/ledger-state.ts"
 import { sumUsage } from "../summed-usage.ts"
-import { backUpFile, refuseExisting } from "./backup.ts"
+import { backUpFile, checkTarget } from "./backup.ts"
 import { type ServerHeads, verifyFile } from "./checks/verification.ts"
 import type { LedgerFile } from "./ledger-file.ts"
 import { countEntriesToSum, Damage, readSnapshot } from "./opening.ts"
@@ -233,7 +233,7 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
     /** Copies everything that was durable at the time of the request into a new file. */
     backup: (to: string) =>
       Effect.andThen(
-        refuseExisting(to),
+        checkTarget(to),
         longReadLock.withPermit(
           Effect.tryPromise({
             try: () => runInOwnThread({ file, sums }, moduleUrl("./backup.ts"), backUpFile, to),

@@ -34,7 +34,10 @@ const fileChain = ({ sqlite, thread }: LedgerFile["Service"], stored: Head): Cha
       },
       catch: toLedgerUnavailable("follow its chain")
     }),
-    end: Effect.try({ try: () => advanceHead(sqlite, followed.head), catch: toLedgerUnavailable("follow its chain") })
+    advanceAtStop: Effect.try({
+      try: () => advanceHead(sqlite, followed.head),
+      catch: toLedgerUnavailable("follow its chain")
+    })
   }
 }
 

@@ -8,7 +8,7 @@ import { Effect, Schema } from "effect"
 import { ConsoleUnavailable, openSqlite, type Sqlite } from "../../persistence/index.ts"
 import { BackupFailed } from "../administration.ts"
 import { Account, ApiKey, Entry } from "../chain/records.ts"
-import { finishBackup, makeFolderNextTo, refuseExisting } from "../embedded/backup.ts"
+import { checkTarget, finishBackup, makeFolderNextTo } from "../embedded/backup.ts"
 import { prepareGroupWrite } from "../embedded/embedded-store.ts"
 import { ledgerPath, prepareTables } from "../embedded/ledger-file.ts"
 import type { Group } from "../rules/ledger-state.ts"
@@ -56,7 +56,7 @@ const copySnapshot = (sql: PgClient.PgClient, sqlite: Sqlite) =>
   )
 
 export const backUpDatabase = Effect.fn("PostgresLedger.backup")(function* (sql: PgClient.PgClient, file: string) {
-  yield* refuseExisting(file)
+  yield* checkTarget(file)
   const toError = (cause: unknown) => {
     const { message } = cause instanceof ConsoleUnavailable ? cause : databaseUnavailable("be read")(cause)
     return new BackupFailed({ file, problem: message })
@@ -66,10 +66,10 @@ export const backUpDatabase = Effect.fn("PostgresLedger.backup")(function* (sql:
     (created) => Effect.sync(() => rmSync(created, { recursive: true, force: true }))
   )
   yield* Effect.mapError(createConsoleTables(sql), toError)
-  const part = ledgerPath(folder)
+  const unfinished = ledgerPath(folder)
   const fill = Effect.gen(function* () {
     const sqlite = yield* Effect.acquireRelease(
-      Effect.sync(() => openSqlite(part, { durability: "normal" })),
+      Effect.sync(() => openSqlite(unfinished, { durability: "normal" })),
       (opened) => Effect.sync(opened.close)
     )
     // a partial copy is useless, so it needs no log: for 3 million rows it would take 10 GB
@@ -78,5 +78,5 @@ export const backUpDatabase = Effect.fn("PostgresLedger.backup")(function* (sql:
     yield* copySnapshot(sql, sqlite)
   })
   yield* Effect.mapError(Effect.scoped(fill), toError)
-  return yield* Effect.try({ try: () => finishBackup(part, file), catch: toError })
+  return yield* Effect.try({ try: () => finishBackup(unfinished, file), catch: toError })
 }, Effect.scoped)

@@ -29,7 +29,7 @@ describe("an error page of the console", () => {
   it.each<readonly [number, string, (page: Page) => Promise<{ readonly status: () => number } | null>]>([
     [
       400,
-      "Not understood",
+      "Invalid form",
       async (page) => {
         await open(page, "/billing")
         return sendForm(page, "/billing/top-up", "multipart/form-data")
@@ -39,7 +39,7 @@ describe("an error page of the console", () => {
     [404, "Page not found", (page) => open(page, "/nowhere")],
     [
       405,
-      "Not possible here",
+      "This page does not accept this request",
       async (page) => {
         await open(page, "/billing")
         return sendForm(page, "/usage", urlEncoded)

@@ -43,7 +43,7 @@ const layerConsole = (folder: string, now: () => number) => {
       const app = makeConsole<Services>({
         readiness: () => ({ ready: true, generation: "none", data_sets: {}, ledger: "writable" as const }),
         meters: makeMeters(),
-        gauges: [],
+        metrics: [],
         pages: spendingPages,
         run: Effect.runPromiseExitWith(context),
         report: (message, about, cause) => console.error(message, about, Cause.pretty(cause)),

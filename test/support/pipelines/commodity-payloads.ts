@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { catalog, type Feed, feedRequests, type Limits, normalise, parseRows } from "@larder/pipelines"
+import { catalog, type Feed, feedRequests, type NormaliseOptions, normalise, parseRows } from "@larder/pipelines"
 import { PublishedNumber } from "@larder/schemas"
 
 const { feedsByName, feeds } = catalog()
@@ -180,13 +180,13 @@ export const bodyOf = (feed: Feed, rows: ReadonlyArray<unknown>, counts: Row = {
 }
 
 /** Reads the text of a payload into readings. */
-export const readBody = (feed: Feed, text: string, limits?: Limits) => {
+export const readBody = (feed: Feed, text: string, options?: NormaliseOptions) => {
   const received = { url: "https://example.test", text, content_type: null, isRecorded: false }
-  return normalise(feed, parseRows(feed, received), limits)
+  return normalise(feed, parseRows(feed, received), options)
 }
 
-export const readRows = (feed: Feed, rows: ReadonlyArray<unknown>, limits?: Limits) =>
-  readBody(feed, bodyOf(feed, rows), limits)
+export const readRows = (feed: Feed, rows: ReadonlyArray<unknown>, options?: NormaliseOptions) =>
+  readBody(feed, bodyOf(feed, rows), options)
 
 /** Formats the readings of rows: `butter_sales_price_weekly 2026-08-29 1.6140`. */
 export const formatReadings = (feed: Feed, ...rows: ReadonlyArray<Row>) =>

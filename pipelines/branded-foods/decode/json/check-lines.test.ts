@@ -54,7 +54,7 @@ layer(NodeServices.layer)("a chunk that could not be loaded as a whole", (it) =>
       /^the record has a duplicate key "fdcId"$/,
       '{"fdcId":1,"fdcId":2}'
     ],
-    ["an object instead of a text", '{"line":7,"footnote":{}}', /^footnote is not a text$/, '{"footnote":{}}'],
+    ["an object instead of a string", '{"line":7,"footnote":{}}', /^footnote is not a string$/, '{"footnote":{}}'],
     ["not UTF-8", Buffer.from('{"line":7,"d":"\xff"}', "latin1"), /^the record is not valid UTF-8$/, '{"d":"\ufffd"}'],
     [
       "very long",

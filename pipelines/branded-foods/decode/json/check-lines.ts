@@ -12,8 +12,8 @@ import { pieceBytes } from "../../../run/files/chunk-size.ts"
 import { FileUnwritable } from "../../../run/files/write-all.ts"
 import { makeBufferedWriter } from "../buffered-writer.ts"
 import { findDuplicateKey } from "./duplicate-keys.ts"
-import { type FoodReject, payloadBytes, shortenPayload } from "./food-list.ts"
-import { findShapeProblem, readChunk } from "./keys.ts"
+import { type FoodReject, maxRejectBytes, shortenPayload } from "./food-list.ts"
+import { findShapeProblem, readChunkSql } from "./keys.ts"
 
 const lineFeed = Buffer.from("\n")
 
@@ -38,7 +38,7 @@ async function* readLines(file: string): AsyncGenerator<Buffer, void, undefined>
 const makeReject = (bytes: Buffer, reason: string): FoodReject => {
   const comma = bytes.indexOf(",")
   const line = Number.parseInt(bytes.toString("latin1", '{"line":'.length, 24), 10)
-  const start = bytes.subarray(comma + 1, comma + 1 + payloadBytes)
+  const start = bytes.subarray(comma + 1, comma + 1 + maxRejectBytes)
   return { line, reason, payload: shortenPayload(Buffer.concat([Buffer.from("{"), start])) }
 }
 
@@ -151,7 +151,7 @@ export const removeUnreadableLines = Effect.fnUntraced(function* (db: DuckDb["Se
   const rejects: Array<FoodReject> = []
   const findError = (lines: ReadonlyArray<Buffer>) =>
     attempt(() => writeFile(batch, joinLines(lines))).pipe(
-      Effect.andThen(db.run(readChunk(batch))),
+      Effect.andThen(db.run(readChunkSql(batch))),
       Effect.as(undefined),
       Effect.catchTag("DuckDbError", (error) => (isRecordError(error) ? Effect.succeed(error) : Effect.fail(error)))
     )

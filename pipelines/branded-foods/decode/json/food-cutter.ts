@@ -3,8 +3,8 @@
  * (pretty-printed files need that) until a record is alone on its line. From then on, records end at line feeds, which
  * are found at gigabytes per second.
  */
-import { isBlank, makeCutLines } from "./cut-lines.ts"
-import { FoodListUnusable, findHead, findTailProblem, maxHeadBytes, payloadBytes } from "./food-list.ts"
+import { isLineSpace, makeCutLines } from "./cut-lines.ts"
+import { FoodListUnusable, findHead, findTailProblem, maxHeadBytes, maxRejectBytes } from "./food-list.ts"
 import { findRecordEnd, makeScanner } from "./scan-records.ts"
 
 /** A longer record is not kept in memory. Real records have about 7 kB; the longest has less than 1 MB. */
@@ -64,7 +64,7 @@ export const makeCutter = (file: string, maxRecordBytes = defaultMaxRecordBytes)
       if (end === -1) return cut.reject(position.line, describeProblem(bytes[at]), bytes.subarray(at, to))
       write(bytes, at, end)
       at = end
-      while (at < to && (isBlank(bytes[at]) || bytes[at] === comma)) at += 1
+      while (at < to && (isLineSpace(bytes[at]) || bytes[at] === comma)) at += 1
     }
   }
 
@@ -76,11 +76,11 @@ export const makeCutter = (file: string, maxRecordBytes = defaultMaxRecordBytes)
     if (to - from > maxRecordBytes) return rejectOversized(bytes.subarray(from, to))
     let first = from
     let last = to - 1
-    while (last >= first && isBlank(bytes[last])) last -= 1
-    while (first <= last && (isBlank(bytes[first]) || bytes[first] === comma)) first += 1
+    while (last >= first && isLineSpace(bytes[last])) last -= 1
+    while (first <= last && (isLineSpace(bytes[first]) || bytes[first] === comma)) first += 1
     if (first > last) return
     if (bytes[last] !== comma) return readLastLine(bytes, first, last + 1)
-    while (isBlank(bytes[last]) || bytes[last] === comma) last -= 1
+    while (isLineSpace(bytes[last]) || bytes[last] === comma) last -= 1
     if (bytes[first] === open && bytes[last] === close) return write(bytes, first, last + 1)
     cut.reject(position.line, describeProblem(bytes[first]), bytes.subarray(first, last + 1))
   }
@@ -89,7 +89,7 @@ export const makeCutter = (file: string, maxRecordBytes = defaultMaxRecordBytes)
     const before = pendingBytes
     pendingBytes += to - from
     if (pendingBytes <= maxRecordBytes) pending.push(piece.subarray(from, to))
-    else if (before < payloadBytes) pending.push(piece.subarray(from, Math.min(to, from + payloadBytes)))
+    else if (before < maxRejectBytes) pending.push(piece.subarray(from, Math.min(to, from + maxRejectBytes)))
   }
 
   const flushPending = () => {
@@ -126,7 +126,7 @@ export const makeCutter = (file: string, maxRecordBytes = defaultMaxRecordBytes)
   const readRecords = (piece: Buffer) => {
     const { at, reason } = scan(piece)
     if (reason === "end of list") readTail(piece, at)
-    if (reason !== "record per line") return
+    if (reason !== "record alone on its line") return
     phase = "lines"
     readLines(piece, at)
   }

@@ -105,10 +105,16 @@ layer(NodeServices.layer)("a broken record of a JSON release", (it) => {
       "cut in the middle, and first",
       list('{"fdcId":2,"d":"hal', a, b),
       2,
-      "a text has no end on its line",
+      "a string is not closed on its line",
       '{"fdcId":2,"d":"hal'
     ],
-    ["cut between texts, and first", list('{"fdcId":2,"d":[1', a, b), 2, noEnd, '{"fdcId":2,"d":[1'],
+    [
+      "cut between strings, and first",
+      list('{"fdcId":2,"d":[1', a, b),
+      2,
+      "the next record begins before this one ends",
+      '{"fdcId":2,"d":[1'
+    ],
     ["something else, and first", list("null", a, b), 2, "the text between the records is not a record", "null"],
     ["the last one", list(a, b, '{"fdcId":3,"d":"hal'), 4, noEnd, '{"fdcId":3,"d":"hal'],
     ["oversized", list(a, long, b), 3, "the record is longer than 4000 bytes", long.slice(0, 2000)],

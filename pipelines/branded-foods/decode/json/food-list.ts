@@ -19,15 +19,15 @@ export class FoodListUnusable extends Schema.TaggedError<FoodListUnusable>()("Fo
   }
 }
 
-const payloadLength = 2000
+const maxRejectLength = 2000
 
 /** A character has at most four bytes. */
-export const payloadBytes = 4 * payloadLength
+export const maxRejectBytes = 4 * maxRejectLength
 
 /** The start of a record, or all of it without the comma after it. */
 export const shortenPayload = (bytes: Buffer) => {
-  const text = bytes.toString("utf8", 0, payloadBytes)
-  return text.length > payloadLength ? text.slice(0, payloadLength) : text.replace(/[\s,]+$/, "")
+  const text = bytes.toString("utf8", 0, maxRejectBytes)
+  return text.length > maxRejectLength ? text.slice(0, maxRejectLength) : text.replace(/[\s,]+$/, "")
 }
 
 const listKey = "BrandedFoods"

@@ -14,11 +14,11 @@ describe("a food of the expected shape", () => {
 describe("a food of an unexpected shape", () => {
   it.each([
     ["the record is not an object", [1]],
-    ["description is not a text", { description: {} }],
-    ["brandOwner is not a text", { brandOwner: ["A"] }],
+    ["description is not a string", { description: {} }],
+    ["brandOwner is not a string", { brandOwner: ["A"] }],
     ["tradeChannels is not a list", { tradeChannels: "GROCERY" }],
-    ["tradeChannels[1] is not a text", { tradeChannels: ["GROCERY", { a: 1 }] }],
-    ["foodAttributes[0].value is not a text", { foodAttributes: [{ name: "A", value: [] }] }],
+    ["tradeChannels[1] is not a string", { tradeChannels: ["GROCERY", { a: 1 }] }],
+    ["foodAttributes[0].value is not a string", { foodAttributes: [{ name: "A", value: [] }] }],
     ["foodNutrients[1] is not an object", { foodNutrients: [{}, 5] }],
     ["foodNutrients[0].id is not a number", { foodNutrients: [{ id: "abc" }] }],
     ["foodNutrients[0].nutrient is not an object", { foodNutrients: [{ nutrient: "protein" }] }],

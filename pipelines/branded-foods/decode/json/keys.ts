@@ -59,8 +59,8 @@ export const foodShape: { readonly [key: string]: JsonShape } = {
 const ignoredKeys = ["foodClass", "dataType", "microbes"]
 export const knownKeys: ReadonlySet<string> = new Set(["line", ...Object.keys(foodShape), ...ignoredKeys])
 
-/** The longest food so far has 60 kB; the cutter rejects foods over 16 MB. */
-export const maxFoodBytes = 33_554_432
+/** DuckDB's limit for a line: twice the cutter's limit for a food. The longest food so far has 60 kB. */
+export const maxJsonObjectBytes = 33_554_432
 
 export const isList = (shape: JsonShape): shape is readonly [JsonShape] => Array.isArray(shape)
 
@@ -76,15 +76,15 @@ const duckDbType = (shape: JsonShape): string => {
 export const jsonRelation = (path: string) => {
   const columns = Object.entries(foodShape).map(([key, shape]) => `${literal(key)}: ${literal(duckDbType(shape))}`)
   return `read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false,
-    maximum_object_size = ${maxFoodBytes}, columns = {'line': 'bigint', ${columns.join(", ")}})`
+    maximum_object_size = ${maxJsonObjectBytes}, columns = {'line': 'bigint', ${columns.join(", ")}})`
 }
 
-export const readChunk = (path: string) => `create or replace temp table chunk as from ${jsonRelation(path)}`
+export const readChunkSql = (path: string) => `create or replace temp table chunk as from ${jsonRelation(path)}`
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-const isNumber = (value: unknown) =>
+const canBeNumber = (value: unknown) =>
   typeof value === "string" ? /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value) : typeof value !== "object"
 
 const findFirst = <A>(items: Iterable<A>, check: (item: A) => string | undefined) => {
@@ -97,8 +97,8 @@ const findFirst = <A>(items: Iterable<A>, check: (item: A) => string | undefined
 
 const findProblem = (path: string, value: unknown, shape: JsonShape): string | undefined => {
   if (value === undefined || value === null || shape === "value") return undefined
-  if (shape === "text") return typeof value === "object" ? `${path} is not a text` : undefined
-  if (shape === "number") return isNumber(value) ? undefined : `${path} is not a number`
+  if (shape === "text") return typeof value === "object" ? `${path} is not a string` : undefined
+  if (shape === "number") return canBeNumber(value) ? undefined : `${path} is not a number`
   if (isList(shape)) {
     if (!Array.isArray(value)) return `${path} is not a list`
     return findFirst(value.entries(), ([index, item]) => findProblem(`${path}[${index}]`, item, shape[0]))
@@ -113,6 +113,6 @@ const findObjectProblem = (
   prefix: string
 ) => findFirst(Object.entries(shape), ([key, inner]) => findProblem(`${prefix}${key}`, value[key], inner))
 
-/** The problem with the shape of a food; undefined if there is none. Texts and numbers are validated later. */
+/** The problem with the shape of a food; undefined if there is none. A `value` is validated later. */
 export const findShapeProblem = (value: unknown): string | undefined =>
   isObject(value) ? findObjectProblem(value, foodShape, "") : "the record is not an object"

@@ -1,31 +1,32 @@
 /**
  * Finds records in any layout by counting braces outside of strings: byte by byte, at about a tenth of the speed of
- * searching for line feeds. A broken record is abandoned at the next line that begins like its first line.
+ * searching for line feeds. A broken record is abandoned at the end of a line inside a string, or at the next line that
+ * begins like its first line.
  */
-import { type CutLines, isBlank } from "./cut-lines.ts"
-import { payloadBytes } from "./food-list.ts"
+import { type CutLines, isLineSpace } from "./cut-lines.ts"
+import { maxRejectBytes } from "./food-list.ts"
 
 const lineFeed = 0x0a
 const quote = 0x22
 const comma = 0x2c
 const backslash = 0x5c
-const listEnd = 0x5d
-const open = 0x7b
-const close = 0x7d
-const blank = Buffer.from(" ")
+const closeBracket = 0x5d
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const space = Buffer.from(" ")
 
 /** The position after the closing brace of the record that begins at `from`; -1 if it does not end. */
 export const findRecordEnd = (bytes: Buffer, from: number, to: number) => {
   let depth = 0
-  let inText = false
+  let inString = false
   for (let at = from; at < to; at++) {
     const byte = bytes[at]
-    if (inText) {
+    if (inString) {
       if (byte === backslash) at += 1
-      else if (byte === quote) inText = false
-    } else if (byte === quote) inText = true
-    else if (byte === open) depth += 1
-    else if (byte === close) {
+      else if (byte === quote) inString = false
+    } else if (byte === quote) inString = true
+    else if (byte === openBrace) depth += 1
+    else if (byte === closeBrace) {
       depth -= 1
       if (depth === 0) return at + 1
     }
@@ -35,26 +36,26 @@ export const findRecordEnd = (bytes: Buffer, from: number, to: number) => {
 
 interface Stop {
   readonly at: number
-  readonly reason: "end of piece" | "end of list" | "record per line"
+  readonly reason: "end of piece" | "end of list" | "record alone on its line"
 }
 
 export const makeScanner = (cut: CutLines, position: { line: number }, maxRecordBytes: number) => {
   let depth = 0
-  let inText = false
+  let inString = false
   let escaped = false
-  /** The current record: its line, its length so far, and the blanks before it on that line. */
+  /** The current record: its line, its length so far, and the whitespace before it on that line. */
   let startLine = 0
   let bytes = 0
   let startIndent = 0
   /** True if the first line of the record is only its brace: lines inside the record may then begin in the same way. */
   let isBraceAlone = true
-  /** Blanks since the line began; -1 after any other character. */
+  /** Number of whitespace characters since the line began; -1 after any other character. */
   let indent = 0
   let recordsOnLine = 0
   let hasEnded = false
   /** True after a broken record, until the next record begins. */
-  let isLost = false
-  /** Text on the current line that belongs to no record. */
+  let isResynchronizing = false
+  /** Bytes on the current line that belong to no record. */
   let stray: Array<Buffer> | undefined
 
   const start = () => {
@@ -63,7 +64,7 @@ export const makeScanner = (cut: CutLines, position: { line: number }, maxRecord
     startIndent = Math.max(indent, 0)
     bytes = 0
     isBraceAlone = true
-    isLost = false
+    isResynchronizing = false
     hasEnded = false
     recordsOnLine += 1
     indent = -1
@@ -71,13 +72,13 @@ export const makeScanner = (cut: CutLines, position: { line: number }, maxRecord
   }
   const append = (piece: Buffer, from: number, to: number) => {
     if (bytes <= maxRecordBytes)
-      cut.append(piece, from, bytes + to - from > maxRecordBytes ? Math.min(to, from + payloadBytes) : to)
+      cut.append(piece, from, bytes + to - from > maxRecordBytes ? Math.min(to, from + maxRejectBytes) : to)
     bytes += to - from
   }
   const abandon = (reason: string) => {
     cut.abandon(startLine, reason)
     depth = 0
-    inText = false
+    inString = false
     escaped = false
   }
   const end = () => {
@@ -87,18 +88,18 @@ export const makeScanner = (cut: CutLines, position: { line: number }, maxRecord
   }
 
   /** Processes a byte of a record. The record continues, ends here, or is broken because the next one begins here. */
-  const readRecordByte = (byte: number | undefined, before: number): "continues" | "ends" | "broken" => {
-    if (inText) {
+  const readRecordByte = (byte: number | undefined, indentBefore: number): "continues" | "ends" | "broken" => {
+    if (inString) {
       if (escaped) escaped = false
       else if (byte === backslash) escaped = true
-      else if (byte === quote) inText = false
+      else if (byte === quote) inString = false
       return "continues"
     }
-    if (byte === open && before === startIndent && !isBraceAlone) return "broken"
+    if (byte === openBrace && indentBefore === startIndent && !isBraceAlone) return "broken"
     if (position.line === startLine) isBraceAlone = false
-    if (byte === quote) inText = true
-    else if (byte === open) depth += 1
-    else if (byte === close) depth -= 1
+    if (byte === quote) inString = true
+    else if (byte === openBrace) depth += 1
+    else if (byte === closeBrace) depth -= 1
     return depth === 0 ? "ends" : "continues"
   }
 
@@ -113,56 +114,56 @@ export const makeScanner = (cut: CutLines, position: { line: number }, maxRecord
   }
 
   return (piece: Buffer): Stop => {
-    let copied = 0 // from here on, the piece belongs to the record and is not copied yet
+    let uncopiedFrom = 0 // the start of what belongs to the record and is not copied yet
     for (let at = 0; at < piece.length; at++) {
       const byte = piece[at]
       if (byte === lineFeed) {
         let isAlone = false
         if (depth === 0) isAlone = endLine()
         else {
-          append(piece, copied, at)
-          append(blank, 0, 1)
-          copied = at + 1
-          isLost = inText
-          if (inText) abandon("a text has no end on its line")
+          append(piece, uncopiedFrom, at)
+          append(space, 0, 1)
+          uncopiedFrom = at + 1
+          isResynchronizing = inString
+          if (inString) abandon("a string is not closed on its line")
         }
         position.line += 1
         indent = 0
         recordsOnLine = 0
-        if (isAlone) return { at: at + 1, reason: "record per line" }
+        if (isAlone) return { at: at + 1, reason: "record alone on its line" }
         continue
       }
-      if (!inText && isBlank(byte)) {
+      if (!inString && isLineSpace(byte)) {
         if (indent >= 0) indent += 1
         continue
       }
-      const before = indent
+      const indentBefore = indent
       if (depth > 0) {
-        const result = readRecordByte(byte, before)
+        const result = readRecordByte(byte, indentBefore)
         indent = -1
         if (result === "continues") continue
-        append(piece, copied, result === "ends" ? at + 1 : at)
+        append(piece, uncopiedFrom, result === "ends" ? at + 1 : at)
         if (result === "ends") {
           end()
           continue
         }
-        abandon("the record does not end on its line")
-        indent = before
+        abandon("the next record begins before this one ends")
+        indent = indentBefore
       }
-      const mayBegin = !isLost || before === startIndent
+      const mayBegin = !isResynchronizing || indentBefore === startIndent
       if (stray !== undefined) {
-        if (stray.length < payloadBytes) stray.push(piece.subarray(at, at + 1))
-      } else if (byte === open && mayBegin) {
+        if (stray.length < maxRejectBytes) stray.push(piece.subarray(at, at + 1))
+      } else if (byte === openBrace && mayBegin) {
         start()
-        copied = at + 1
-      } else if (byte === listEnd && (!isLost || (before >= 0 && before <= startIndent))) {
+        uncopiedFrom = at + 1
+      } else if (byte === closeBracket && (!isResynchronizing || (indentBefore >= 0 && indentBefore <= startIndent))) {
         return { at: at + 1, reason: "end of list" }
-      } else if (byte !== comma && !isLost) {
+      } else if (byte !== comma && !isResynchronizing) {
         stray = [piece.subarray(at, at + 1)]
       }
       indent = -1
     }
-    if (depth > 0) append(piece, copied, piece.length)
+    if (depth > 0) append(piece, uncopiedFrom, piece.length)
     return { at: piece.length, reason: "end of piece" }
   }
 }

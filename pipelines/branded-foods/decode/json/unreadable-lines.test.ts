@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { DuckDb } from "@larder/warehouse"
 import { Effect, FileSystem, Layer, Schema } from "effect"
 import { removeUnreadableLines } from "./check-lines.ts"
-import { readChunk } from "./keys.ts"
+import { readChunkSql } from "./keys.ts"
 
 const foodAt = (line: number) => `{"line":${line},"fdcId":${line},"description":"FOOD ${line}"}`
 const duplicateKeyAt = (line: number) => `{"line":${line},"footnote":"${line}","footnote":"B"}`
@@ -22,7 +22,7 @@ const removeLines = Effect.fnUntraced(function* (lines: ReadonlyArray<string>) {
   yield* fs.writeFileString(file, lines.map((line) => `${line}\n`).join(""))
   const rejects = yield* removeUnreadableLines(db, file)
   assert.deepStrictEqual(yield* fs.readDirectory(folder), ["foods-00001.ndjson"])
-  yield* db.run(readChunk(file))
+  yield* db.run(readChunkSql(file))
   const read = yield* db.all(Read, "select line::integer as line from chunk order by line")
   return { rejects, remaining: yield* fs.readFileString(file), read: read.map(({ line }) => line) }
 })

@@ -119,7 +119,7 @@ const databaseChain = (sql: PgClient.PgClient): Chain => {
         Effect.mapError(databaseUnavailable("be compared with its anchor"))
       ),
     advance: withTimeout(advance, advanceTimeout),
-    end: withTimeout(advance, stopTimeout)
+    advanceAtStop: withTimeout(advance, stopTimeout)
   }
 }
 

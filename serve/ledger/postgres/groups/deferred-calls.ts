@@ -1,13 +1,13 @@
-/** Calls of accounts that another server decides now. They wait until that server has returned its lease or slice. */
+/** Calls that wait until another server has returned its lease or slice of their account. */
 import { type LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
 import type { AdmissionOutcome, AdmissionRequest } from "../../rules/admission.ts"
 import { accountOfHold, type Waiting } from "./group.ts"
 
 type WaitingCall = Waiting<AdmissionRequest, AdmissionOutcome>
 
-/** Milliseconds between two checks of such an account. Usually the other server announces the return first. */
+/** Milliseconds between two checks of such an account. Usually a notification of the other server comes first. */
 const pollInterval = 25
-/** A dead server keeps its leases for five seconds, and it takes up to another second until a server notices. */
+/** Leases of a dead server expire after five seconds; this is detected within another second. */
 const maxWait = 10_000
 
 /** `decideAgain` submits the calls for another decision. */
@@ -23,7 +23,9 @@ export const makeDeferredCalls = (decideAgain: (calls: ReadonlyArray<WaitingCall
     add: (call: WaitingCall): void => {
       const id = accountOfHold(call)
       if (performance.now() - call.since > maxWait) {
-        call.reject(toLedgerUnavailable("be written")(`another server does not return account ${id}`))
+        call.reject(
+          toLedgerUnavailable("be written")(`another server has not returned its lease or slice of account ${id}`)
+        )
         return
       }
       const others = waiting.get(id)
@@ -34,9 +36,9 @@ export const makeDeferredCalls = (decideAgain: (calls: ReadonlyArray<WaitingCall
       waiting.set(id, [call])
       setTimeout(() => retry(id), pollInterval).unref()
     },
-    /** Called when the account may be free. */
+    /** Call it when the other server may have returned the account's lease or slice. */
     retry,
-    refuseAll: (error: LedgerUnavailable): void => {
+    rejectAll: (error: LedgerUnavailable): void => {
       for (const calls of waiting.values()) for (const { reject } of calls) reject(error)
       waiting.clear()
     }

@@ -113,7 +113,7 @@ export const makeFailedGroups = (options: {
       ...queue.takeUnsent().flatMap((unsent) => [...listOtherWaiting(unsent), ...unsent.charges])
     ]
     for (const { reject } of refused) reject(error)
-    deferred.refuseAll(error)
+    deferred.rejectAll(error)
     locked.forgetAll()
     known.forgetAll()
     let since = trust.now()

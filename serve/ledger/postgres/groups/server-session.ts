@@ -150,7 +150,7 @@ export const openServerSession = async (options: {
       clearInterval(heartbeat)
       membership.stopTrying()
       await queue.waitUntilEmpty()
-      deferred.refuseAll(notWritten("this server stops"))
+      deferred.rejectAll(notWritten("this server stops"))
       await membership.leave().catch(() => {}) // otherwise the database drops this silent server later
     }
   }

@@ -1,5 +1,5 @@
--- Slices: servers that decide calls of a shared account in their memory, each within the credits that it has reserved
--- in `ledger.holding`. `is_asked`: the end of the slice has been requested, except for what calls hold.
+-- A slice lets a server decide calls of a shared account in its memory, within the credits that it has reserved in
+-- `ledger.holding`. `is_asked`: the server must return the slice, that is, all reserved credits that no call holds.
 create table ledger.slice (
   account_id text not null references ledger.account,
   server_id text not null references ledger.server on delete cascade,

@@ -1,4 +1,4 @@
--- Sums of `usage_of_day` per month, for periods that contain whole months. `month` counts from year 0.
+-- Sums of `usage_of_day` per month, for periods that contain whole months. `month` is 12 × year + month − 1.
 create table ledger.usage_of_month (
   account_id text not null,
   month integer not null,

@@ -1,19 +1,19 @@
 /**
- * The metrics of `/metrics` except those of requests: the pipeline, the ledger, the generation, the request log,
- * sign-ins, and the card processor's events.
+ * The metrics of `/metrics` except the counts and durations of responses: the pipeline, the ledger, the generation, the
+ * request log, sign-ins, and the card processor's events.
  */
-import type { Gauge, Limiter, RequestPipeline } from "../api/index.ts"
+import type { Limiter, Metric, RequestPipeline } from "../api/index.ts"
 import type { EventCounts } from "../billing/index.ts"
 import type { LedgerAccess } from "../ledger/index.ts"
 import type { SignIns } from "../people/index.ts"
 
-const makeGauge = (type: Gauge["type"], name: string, help: string, value: () => number): Gauge => ({
+const makeMetric = (type: Metric["type"], name: string, help: string, value: () => number): Metric => ({
   name,
   type,
   help,
   values: () => [["", value()]]
 })
-const makeOutcomeCounter = (name: string, help: string, counts: () => SignIns | EventCounts): Gauge => ({
+const makeOutcomeCounter = (name: string, help: string, counts: () => SignIns | EventCounts): Metric => ({
   name,
   type: "counter",
   help,
@@ -22,7 +22,7 @@ const makeOutcomeCounter = (name: string, help: string, counts: () => SignIns | 
 
 const describeRefused = (limit: string) => `Calls refused because ${limit} would not cover them.`
 const ledgerCounters: ReadonlyArray<readonly [keyof LedgerAccess["counters"], name: string, help: string]> = [
-  ["commits", "charges", "Charges made durable."],
+  ["commits", "charges", "Charges committed."],
   ["groups", "groups", "Groups of charges and holds written."],
   ["failed_groups", "failed_groups", "Groups that could not be written, or received no response."],
   ["durable_seconds", "durable_seconds", "Time spent on making groups durable."],
@@ -32,27 +32,32 @@ const ledgerCounters: ReadonlyArray<readonly [keyof LedgerAccess["counters"], na
   ["refused_monthly_spend_cap_reached", "refused_spend_cap_reached", describeRefused("a key's monthly budget")]
 ]
 
-export const makeGauges = (
+export const makeMetrics = (
   ledger: Pick<LedgerAccess, "counters">,
   pipeline: RequestPipeline,
   limiter: Limiter,
   swaps: () => number,
-  dropped: () => number,
+  unloggedRequests: () => number,
   signIns: () => SignIns,
   events: () => EventCounts
-): ReadonlyArray<Gauge> => [
-  makeGauge("gauge", "larder_requests_in_flight", "Calls that are being processed.", pipeline.inFlight),
-  makeGauge("gauge", "larder_requests_waiting", "Calls waiting for capacity of their key or account.", limiter.waiting),
-  makeGauge("gauge", "larder_unsent_bytes", "Bytes of responses that are not sent yet.", limiter.unsentBytes),
-  makeGauge("counter", "larder_generation_swaps_total", "New generations served since the start.", swaps),
-  makeGauge(
+): ReadonlyArray<Metric> => [
+  makeMetric("gauge", "larder_requests_in_flight", "Calls that are being processed.", pipeline.inFlight),
+  makeMetric(
+    "gauge",
+    "larder_requests_waiting",
+    "Calls waiting for capacity of their key or account.",
+    limiter.waiting
+  ),
+  makeMetric("gauge", "larder_unsent_bytes", "Bytes of responses that are not sent yet.", limiter.unsentBytes),
+  makeMetric("counter", "larder_generation_swaps_total", "New generations served since the start.", swaps),
+  makeMetric(
     "counter",
     "larder_requests_not_logged_total",
-    "Completed calls missing from the list of requests.",
-    dropped
+    "Completed calls missing from the request log.",
+    unloggedRequests
   ),
   ...ledgerCounters.map(([counter, name, help]) =>
-    makeGauge("counter", `larder_ledger_${name}_total`, help, () => ledger.counters[counter])
+    makeMetric("counter", `larder_ledger_${name}_total`, help, () => ledger.counters[counter])
   ),
   makeOutcomeCounter("larder_sign_ins_total", "Attempts to sign in to the console by outcome.", signIns),
   makeOutcomeCounter("larder_webhook_events_total", "Events of the card processor by outcome.", events)

@@ -16,7 +16,7 @@ const addReversal = (payment: SimulatedPayment, reversal: SimulatedReversal) => 
   result: reversal.id
 })
 
-export const makeMoneyOut = ({ change }: SimulatorState) => {
+export const makeReversals = ({ change }: SimulatorState) => {
   /** `edit` returns the changed reversal, or why it cannot change. */
   const changeReversal = (
     reference: string,
