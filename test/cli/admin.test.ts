@@ -174,7 +174,7 @@ describe("a list of keys", () => {
       code: 1,
       stdout: "",
       stderr:
-        "larder-serve: A key cannot be made to expire at 2020-01-31T00:00:00.000Z, because that moment has passed. Nothing was changed.\n"
+        "larder-serve: A key cannot be made to expire at 2020-01-31T00:00:00.000Z, because that time has passed. Nothing was changed.\n"
     })
   })
 })
