@@ -39,7 +39,7 @@ describe("a listener on all interfaces", () => {
     assert.strictEqual(addressFor(everywhere, host), expected)
   )
 
-  it("uses the loopback of its IP version when there is no host, and leaves out port 80", () => {
+  it("uses the loopback of its IP version when there is no host, and omits port 80", () => {
     assert.strictEqual(addressFor("http://[::]:8081", null), "http://[::1]:8081")
     assert.strictEqual(addressFor("http://0.0.0.0:80", "larder.lan"), "http://larder.lan")
   })

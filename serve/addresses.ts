@@ -16,9 +16,9 @@ export const isLoopback = (url: string): boolean => /^(localhost|127\.[\d.]+|\[:
 /** The host of a request, with or without a port: a name, optionally with a trailing dot, or an address. */
 const hostPattern = /^((?=[^:]{1,253}(:|$))[\w-]+(\.[\w-]+)*\.?|\[[\da-f:.]+\])(:\d{0,5})?$/i
 
-/** The text if it is a name or an address. Any other text could have a second meaning in a page, header or command. */
-export const parseHost = (text: string | null): string | undefined =>
-  text !== null && hostPattern.test(text) && URL.canParse(`http://${text}`) ? text : undefined
+/** Returns a valid host unchanged. Any other string could have a second meaning in a page, header or command. */
+export const parseHost = (host: string | null): string | undefined =>
+  host !== null && hostPattern.test(host) && URL.canParse(`http://${host}`) ? host : undefined
 
 /** The address of a listener for a client that used this host; without a valid host, the address for this machine. */
 export const addressFor = (listening: string, requestHost: string | null): string => {

@@ -77,7 +77,7 @@ describe("trusted proxies", () => {
     })
   )
 
-  it.effect("rejects a value that is not a list of proxies, and says which values are valid", () =>
+  it.effect("rejects a value that is not a list of proxies, and lists the valid values", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(trusts("nobody", "127.0.0.1"))
       assert.include(error.message, "LARDER_TRUSTED_PROXIES must be addresses or networks, such as 10.0.0.7")

@@ -2,14 +2,14 @@
 import { type Licence, licences } from "@larder/schemas"
 import { Config, Option, Redacted, Schema } from "effect"
 import { addressFor, buildUrl } from "./addresses.ts"
-import { placeProblem } from "./ledger/index.ts"
+import { findPlaceProblem } from "./ledger/index.ts"
 import { loopback, parseProxies } from "./trusted-proxies.ts"
 
 /** 0 means any free port. */
 const Port = Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 65_535 }))
 
-/** A setting whose text is checked; `findProblem` returns the message. Empty means unset. */
-const checkedText = (name: string, findProblem: (text: string) => string | undefined) =>
+/** A setting that `findProblem` checks; it returns the message. An empty string means unset. */
+const checkedString = (name: string, findProblem: (text: string) => string | undefined) =>
   Schema.String.check(
     Schema.makeFilter((text) => {
       const problem = text === "" ? undefined : findProblem(text)
@@ -20,7 +20,7 @@ const checkedText = (name: string, findProblem: (text: string) => string | undef
 export const homeSetting = Config.String("LARDER_HOME").pipe(Config.withDefault("data"))
 
 const secretSetting = (name: string, findProblem: (text: string) => string | undefined) =>
-  Config.option(Config.schema(Schema.RedactedFromValue(checkedText(name, findProblem)), name)).pipe(
+  Config.option(Config.schema(Schema.RedactedFromValue(checkedString(name, findProblem)), name)).pipe(
     Config.map(Option.filter((text) => Redacted.value(text) !== ""))
   )
 
@@ -30,11 +30,11 @@ export const ledgerUrlSetting = secretSetting("LARDER_LEDGER_URL", (text) =>
 )
 
 /** Where the head of the ledger's chain is stored; a URL may contain a password. */
-export const ledgerAnchorSetting = secretSetting("LARDER_LEDGER_ANCHOR", placeProblem)
+export const ledgerAnchorSetting = secretSetting("LARDER_LEDGER_ANCHOR", findPlaceProblem)
 
 /** Without a trailing slash. A URL with a path is rejected, because links and cookies are for its root. */
 const publicUrlSetting = (name: string) => {
-  const text = checkedText(name, (text) => {
+  const text = checkedString(name, (text) => {
     const url = URL.parse(text)
     const isOrigin = url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href
     return isOrigin ? undefined : "must be http(s)://host, without a path"
@@ -49,9 +49,9 @@ export const publicConsoleUrlSetting = publicUrlSetting("LARDER_CONSOLE_URL")
 /** Public address of the API, as the console's examples show it, if it differs from its listener's address. */
 const publicApiUrlSetting = publicUrlSetting("LARDER_API_URL")
 
-/** Proxies whose X-Forwarded-For is trusted; by default those on this machine. */
+/** Proxies that may set X-Forwarded-For; by default those on this machine. */
 const trustedProxiesSetting = Config.schema(
-  checkedText("LARDER_TRUSTED_PROXIES", (text) =>
+  checkedString("LARDER_TRUSTED_PROXIES", (text) =>
     parseProxies(text) === undefined ? "must be addresses or networks, such as 10.0.0.7, 10.1.0.0/16" : undefined
   ),
   "LARDER_TRUSTED_PROXIES"
@@ -99,7 +99,7 @@ const isLicence = (name: string): name is Licence => licences.some((licence) => 
 
 /** Commodity metrics of these licences are not served. */
 const withheldLicencesSetting = Config.schema(
-  checkedText("LARDER_WITHHELD_LICENCES", (text) =>
+  checkedString("LARDER_WITHHELD_LICENCES", (text) =>
     splitLicences(text).every(isLicence)
       ? undefined
       : `must be one or more of these licences, separated by commas: ${licences.join(", ")}`

@@ -88,7 +88,7 @@ const openServer = Effect.fnUntraced(function* () {
       generation: id,
       data_sets: model.dataSets,
       ledger: writable ? "writable" : "not writable",
-      ...(fault === "" ? {} : { fault: `${fault}: the log says why` })
+      ...(fault === "" ? {} : { fault: `${fault}: see the log` })
     }
   }
   const origins = new Set([publicApiUrl, publicUrl].filter((url) => url !== undefined))

@@ -2,10 +2,10 @@
 import { BlockList, isIP } from "node:net"
 import ipaddr from "ipaddr.js"
 
-/** One spelling for each address, an IPv4 address in IPv6 included. `%eth0` after an address does not make it another caller. */
+/** One spelling for each address: IPv4 addresses in IPv6 become IPv4, and zones such as `%eth0` are removed. */
 const normaliseAddress = (address: string) => {
-  const text = address.trim().replace(/%.*$/, "")
-  return isIP(text) === 6 ? ipaddr.process(text).toString() : text
+  const withoutZone = address.trim().replace(/%.*$/, "")
+  return isIP(withoutZone) === 6 ? ipaddr.process(withoutZone).toString() : withoutZone
 }
 const getFamily = (address: string) => (isIP(address) === 6 ? "ipv6" : "ipv4")
 

@@ -1,4 +1,4 @@
-/** US cents in, credits out. 1,000 credits are 1.00 USD, so one cent is ten credits. */
+/** Converts US cents to credits and back. 1,000 credits are 1.00 USD, so one cent is ten credits. */
 
 const creditsPerCent = 10
 export const centsToCredits = (cents: number): number => cents * creditsPerCent

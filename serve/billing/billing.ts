@@ -24,7 +24,7 @@ import { makeEventHandler } from "./processor-events.ts"
 import { startRecharges } from "./recharge.ts"
 import { endOtherProcessorsRecharges, findRecharge, saveRecharge, switchOff } from "./recharge-rows.ts"
 import { makeReconcile } from "./reconcile.ts"
-import { findCustomer, forgetNow, removeCard, toSavedCard } from "./saved-card.ts"
+import { findCustomer, removeCard, toSavedCard, tryToDetachCard } from "./saved-card.ts"
 import { checkAmount, makeTopUp } from "./top-up.ts"
 
 const proposedChoice: RechargeChoice = { is_on: false, cents: 100_00, trigger_credits: 10_000 }
@@ -92,7 +92,7 @@ const makeSettings = (needs: BillingNeeds) => {
         yield* database.transaction((db) =>
           Effect.andThen(switchOff(db, account_id, null, now), removeCard(db, processor.name, account_id, card, now))
         )
-        yield* forgetNow(needs, card)
+        yield* tryToDetachCard(needs, card)
       }
       return yield* settings(account_id)
     }, Effect.uninterruptible)

@@ -1,9 +1,9 @@
 /**
- * Books in the ledger what the processor reports about a payment: adds the credits of a captured payment, and deducts the
- * credits of a refund or dispute. No other code turns money into credits. It may receive the same state any number of
- * times, in any order, from several servers at once, and may be killed between any two steps: each booking contains the id
- * of its payment, refund or dispute, and the ledger books each id once. The console's tables follow the ledger, never the
- * reverse.
+ * Books in the ledger what the processor reports about a payment: adds the credits of a captured payment, and deducts
+ * the credits of a refund or dispute. No other code turns money into credits. It may receive the same state any number
+ * of times, in any order, from several servers at once, and may be killed between any two steps: each booking contains
+ * the id of its payment, refund or dispute, and the ledger books each id once. The ledger is the authority: a booking
+ * is written there first, and then in the console's tables.
  */
 import { Clock, Effect, Option, Stream } from "effect"
 import type { Administration, Entry } from "../ledger/index.ts"
@@ -20,7 +20,7 @@ import {
 } from "./payment-rows.ts"
 import type { CardProcessor, RetrievedPayment, RetrievedReversal } from "./processor.ts"
 import { endRecharge, switchOff } from "./recharge-rows.ts"
-import { findCustomer, forgetNow, formatCard, saveCard } from "./saved-card.ts"
+import { findCustomer, formatCard, saveCard, tryToDetachCard } from "./saved-card.ts"
 
 export interface BillingNeeds {
   readonly database: ConsoleDatabase["Service"]
@@ -38,7 +38,7 @@ const bookings = {
   dispute: { type: "adjustment", suffix: "won", returnNote: "dispute that was won" }
 } as const
 
-const nameCard = ({ card_brand: brand, card_last4: last4 }: PaymentRow) =>
+const describeCard = ({ card_brand: brand, card_last4: last4 }: PaymentRow) =>
   brand === null || last4 === null ? "" : ` with ${formatCard({ brand, last4 })}`
 
 const minuteFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })
@@ -58,19 +58,19 @@ export const makeBook = (needs: BillingNeeds) => {
         yield* endRecharge(db, account_id, id)
         if (!isNew) return undefined
         // a saved card may have been removed in the meantime
-        if (payment.card !== null || card === null || customer === null) return { cardToForget: null }
-        return { cardToForget: yield* saveCard(db, payment, customer, card, now) }
+        if (payment.card !== null || card === null || customer === null) return { cardToDetach: null }
+        return { cardToDetach: yield* saveCard(db, payment, customer, card, now) }
       })
     )
     if (booked === undefined) return
     yield* Effect.logInfo("payment booked", { payment_id: id, account_id, cents })
-    if (booked.cardToForget !== null) yield* forgetNow(needs, booked.cardToForget)
+    if (booked.cardToDetach !== null) yield* tryToDetachCard(needs, booked.cardToDetach)
   })
 
   const recordUnpaid = Effect.fnUntraced(function* (payment: PaymentRow, outcome: UnpaidOutcome) {
     const { account_id, cents, id } = payment
     const now = yield* nowText
-    const reason = `A recharge of ${formatCents(cents)}${nameCard(payment)} failed on ${minuteFormat.format(new Date(now))} UTC. ${outcome.problem}`
+    const reason = `A recharge of ${formatCents(cents)}${describeCard(payment)} failed on ${minuteFormat.format(new Date(now))} UTC. ${outcome.problem}`
     yield* database.transaction(
       Effect.fnUntraced(function* (db) {
         yield* markUnpaid(db, id, outcome, now)
@@ -86,8 +86,8 @@ export const makeBook = (needs: BillingNeeds) => {
   })
 
   /**
-   * Deducts the credits and returns the deducted cents. Another server may have deducted another amount before, and been
-   * killed before it recorded the reversal; then the amount in the ledger is returned.
+   * Deducts the credits and returns the deducted cents. If another server has deducted a different amount, and was
+   * killed before it recorded the reversal, returns the amount in the ledger.
    */
   const deduct = Effect.fnUntraced(function* (
     { account_id, id: payment_id }: PaymentRow,
@@ -158,7 +158,7 @@ export const makeBook = (needs: BillingNeeds) => {
     const byId = new Map((yield* findReversals(database, [payment])).map((reversal) => [reversal.id, reversal]))
     for (const reversed of retrieved.reversed) {
       const recorded = byId.get(reversed.id)
-      // use the recorded amount, even if the processor now reports another
+      // use the recorded amount, even if the processor now reports a different one
       const cents = recorded?.cents ?? reversed.cents
       const hasChanged = recorded?.state !== reversed.state || (reversed.is_lost && !recorded?.is_lost)
       // a dispute of money that was already refunded has no amount left

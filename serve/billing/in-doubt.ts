@@ -1,13 +1,13 @@
 /**
- * Reconciles payments in the background, in case a response was lost, the server was killed, the customer is still on the
- * processor's page, or an event never arrived. Open payments are reconciled each minute, older ones less often; settled
- * payments that can still change are reconciled in turn, up to 500 an hour.
+ * Reconciles payments in the background, in case a response was lost, the server was killed, the customer is still on
+ * the processor's page, or an event never arrived. Open payments are reconciled each minute, older ones less often; up
+ * to 500 settled payments that can still change are reconciled each hour.
  */
 import { Clock, Duration, Effect } from "effect"
 import type { BillingNeeds } from "./book.ts"
 import { listOpenPayments, listSettledPayments, type PaymentRow, pickRandomPayment } from "./payment-rows.ts"
 import type { Reconcile } from "./reconcile.ts"
-import { forget, listCardsToForget } from "./saved-card.ts"
+import { detachCard, listCardsToDetach } from "./saved-card.ts"
 
 const openPerPage = 1_000
 const settledPerRound = 500
@@ -17,7 +17,7 @@ const maxFailures = 5
 const maxRetryMs = Duration.toMillis("1 hour")
 /** The longest period in which banks accept a dispute; refunds come earlier. */
 const reversibleMs = Duration.toMillis("540 days")
-/** Within this period banks decide a dispute, and a failing refund fails. */
+/** A bank decides a dispute within this period, and a refund that fails does so within it. */
 const undecidedMs = Duration.toMillis("365 days")
 /** Within this period, an unpaid payment can still turn out to be paid. */
 const lateMs = Duration.toMillis("3 days")
@@ -35,11 +35,11 @@ const tryEach = <P extends Pending, A, E extends Error>(
   idName: "payment_id" | "card"
 ) => {
   let failures = 0
-  let begunCount = 0
+  let startedCount = 0
   const tryItem = (item: P) =>
     Effect.suspend((): Effect.Effect<unknown, E> => {
       if (failures >= maxFailures) return Effect.void
-      begunCount++
+      startedCount++
       return work(item)
     }).pipe(
       Effect.catchCause((cause) => {
@@ -48,7 +48,7 @@ const tryEach = <P extends Pending, A, E extends Error>(
       })
     )
   return Effect.forEach(items, tryItem, { concurrency: maxConcurrency, discard: true }).pipe(
-    Effect.map(() => items.slice(0, begunCount))
+    Effect.map(() => items.slice(0, startedCount))
   )
 }
 const tryPayments = <A, E extends Error>(
@@ -60,8 +60,8 @@ const makeRetries = () => {
   const triedAt = new Map<string, number>()
   return {
     /**
-     * An item is due when a tenth of its age, at most an hour, has passed since the last try. False if `tryAll` stopped
-     * early: the rest is due in the next round.
+     * An item is due when a tenth of its age, at most an hour, has passed since the last try. Returns false if
+     * `tryAll` stopped early: the rest is due in the next round.
      */
     tryDue: Effect.fnUntraced(function* <P extends Pending>(
       items: ReadonlyArray<P>,
@@ -122,12 +122,11 @@ export const reconcileInBackground = Effect.fnUntraced(function* (
     lastSettled = tried.at(-1)?.id
   })
 
-  /** A card that the processor refuses to forget does not delay the others: it is tried less and less often. */
-  const forgetCards = Effect.gen(function* () {
-    const pending = yield* listCardsToForget(database, processor.name)
-    const message =
-      "a card that was replaced or removed is still saved at the processor; the request to forget it is repeated later"
-    yield* cardRetries.tryDue(pending, (due) => tryEach(due, ({ id }) => forget(needs, id), message, "card"))
+  /** A card that cannot be detached does not delay the others: it is tried less and less often. */
+  const detachPendingCards = Effect.gen(function* () {
+    const pending = yield* listCardsToDetach(database, processor.name)
+    const message = "a card that was replaced or removed is still saved at the processor; detaching it is retried later"
+    yield* cardRetries.tryDue(pending, (due) => tryEach(due, ({ id }) => detachCard(needs, id), message, "card"))
     cardRetries.keepOnly(new Set(pending.map(({ id }) => id)))
   })
 
@@ -140,5 +139,5 @@ export const reconcileInBackground = Effect.fnUntraced(function* (
     )
   yield* repeat(reconcileOpen, "1 minute")
   yield* repeat(reconcileSettled, "1 hour")
-  yield* repeat(forgetCards, "1 minute")
+  yield* repeat(detachPendingCards, "1 minute")
 })

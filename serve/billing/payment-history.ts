@@ -1,4 +1,4 @@
-/** Payments for the customer: one, all payments of an account page by page, and the receipt. */
+/** Payments as customers see them: a single payment, the payments of an account page by page, and receipts. */
 import { Effect, Schema, Struct } from "effect"
 import type { Statements } from "../persistence/index.ts"
 import { centsToCredits } from "./amounts.ts"
@@ -40,7 +40,7 @@ const withReversals = (db: Statements, payments: ReadonlyArray<PaymentRow>) =>
     })
   )
 
-/** Address of the person who paid, even after that person was removed. */
+/** E-mail address of the person who paid, even if that person was removed. */
 const findPayer = (db: Statements, { account_id, created_by }: PaymentRow) =>
   db
     .all(

@@ -29,7 +29,7 @@ export interface Payment extends Pick<PaymentRow, ShownColumns> {
 
 export interface Receipt {
   readonly account: { readonly id: string; readonly name: string }
-  /** Address of the person who paid; null for a recharge and for a payment without a known person. */
+  /** E-mail address of the person who paid; null for a recharge, or if the person is unknown. */
   readonly email: string | null
   readonly payment: Payment
 }
@@ -57,7 +57,7 @@ export interface TopUp {
   readonly cents: number
   /** Fingerprint of the saved card to charge; null if the customer enters a card on the processor's page. */
   readonly card: string | null
-  /** A random text, new each time the form is shown. Submitting the form twice creates one payment. */
+  /** A random string, new each time the form is shown. Submitting the form twice creates one payment. */
   readonly submission: string
   /** Absolute address that the customer returns to after paying; the page there calls `payment`. */
   readonly success_url: (payment_id: string) => string
@@ -68,7 +68,7 @@ export interface TopUp {
 /** `redirect`: the page on which the customer pays. `payment`: the outcome of charging the saved card. */
 export type TopUpResult = { readonly redirect: string } | { readonly payment: Payment }
 
-/** The choice was rejected and nothing was charged. `problem` says what to change. */
+/** The choice was rejected and nothing was charged. `problem` explains what to change. */
 export class InvalidChoice extends Schema.TaggedError<InvalidChoice>()("InvalidChoice", {
   field: Schema.Literals(["cents", "trigger_credits", "submission", "card"]),
   problem: Schema.String

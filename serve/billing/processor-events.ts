@@ -8,7 +8,7 @@ import type { Reconcile } from "./reconcile.ts"
 /** Anyone can send requests here; this limits how often a rejected event is logged. */
 const rejectionLogInterval = Duration.toMillis("1 minute")
 
-/** The processor's events since the start. It sends `failed` ones again; `refused` ones have a wrong signature. */
+/** The processor's events since the start. It resends `failed` ones; `refused` ones were rejected (`EventRejected`). */
 export type EventCounts = Readonly<Record<"taken" | "refused" | "failed", number>>
 
 export const makeEventHandler = ({ database, processor }: BillingNeeds, reconcile: Reconcile["reconcile"]) => {

@@ -1,7 +1,7 @@
 /**
  * The interface to a card processor, which Stripe and the simulator implement. The processor is the authority on the
  * state of a payment: Larder retrieves the payment and books its state, in any order of reports. An event only
- * triggers a retrieval; it is never taken as fact. Larder assigns `payment_id` (`pay_…`) and records it before the
+ * triggers a retrieval; its contents are never trusted. Larder assigns `payment_id` (`pay_…`) and records it before the
  * first request. Every request carries it, so a repeated request is one payment.
  */
 import { type Effect, Schema } from "effect"
@@ -21,11 +21,11 @@ export class ProcessorUnavailable extends Schema.TaggedError<ProcessorUnavailabl
 }) {
   override get message() {
     const cause = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return `${this.processor} did not respond: ${cause}`
+    return `${this.processor} error: ${cause}`
   }
 }
 
-/** The processor created nothing, and a repeated request would get the same response. Its own message is in the log. */
+/** The processor created nothing, and a retry would get the same response. The processor's message is in the log. */
 export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("PaymentRefused", {
   problem: Schema.String
 }) {
@@ -34,7 +34,7 @@ export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("Paymen
   }
 }
 
-/** The signature is missing or wrong, its time is too far off, or the server lacks the secret. The sender gets `problem`. */
+/** The signature or its time is missing or wrong, or the server lacks the secret. The sender receives `problem`. */
 export class EventRejected extends Schema.TaggedError<EventRejected>()("EventRejected", { problem: Schema.String }) {
   override get message() {
     return this.problem
@@ -56,7 +56,7 @@ export const RetrievedReversal = Schema.Struct({
   id: Schema.String,
   kind: Schema.Literals(["refund", "dispute"]),
   cents: Schema.Int,
-  /** `taken`: the money has left. `returned`: it came back, because the dispute was won or the refund failed. */
+  /** `taken`: refunded or withdrawn. `returned`: paid back, because the dispute was won or the refund failed. */
   state: Schema.Literals(["taken", "returned"]),
   /** The bank decided the dispute in favour of the cardholder; the money stays `taken`. */
   is_lost: Schema.Boolean
@@ -74,7 +74,7 @@ export interface RetrievedPayment {
   readonly problem: string | null
   /** The processor's id of the customer who paid. */
   readonly customer: string | null
-  /** The card that was charged or declined; null if the processor names none. */
+  /** The card that was charged or declined; null if it is unknown. */
   readonly card: Card | null
   readonly reversed: ReadonlyArray<RetrievedReversal>
 }

@@ -21,13 +21,13 @@ const columns = Object.keys(RechargeRow.fields).join(", ")
 export const findRecharge = (db: Statements, account_id: string) =>
   takeFirst(db.all(RechargeRow, `select ${columns} from console.recharge where account_id = $1`, [account_id]))
 
-export const findRechargingAccounts = (db: Statements) =>
+export const listAutoRechargeAccounts = (db: Statements) =>
   Effect.map(
     db.all(Schema.Struct({ account_id: Schema.String }), "select account_id from console.recharge where is_on"),
     (rows) => rows.map(({ account_id }) => account_id)
   )
 
-/** The settings of those accounts whose auto-recharge is on. */
+/** The settings of the given accounts, if their auto-recharge is on. */
 export const findActiveRecharges = (db: Statements, accounts: ReadonlyArray<string>) =>
   db.all(
     RechargeRow,
@@ -48,7 +48,7 @@ export const saveRecharge = (db: Statements, account_id: string, choice: Recharg
     [account_id, choice.is_on, choice.cents, choice.trigger_credits, now]
   )
 
-/** Undefined if auto-recharge is off or a recharge is running: each account has one at a time, across all servers. */
+/** Marks the payment as the running recharge. Undefined if auto-recharge is off or another recharge is running. */
 export const claimRecharge = (db: Statements, account_id: string, payment_id: string) =>
   takeFirst(
     db.all(
@@ -61,7 +61,7 @@ export const claimRecharge = (db: Statements, account_id: string, payment_id: st
     )
   )
 
-/** False if the payment is not the running recharge. */
+/** Returns whether the payment was the running recharge. */
 export const endRecharge = (db: Statements, account_id: string, payment_id: string) =>
   changeRow(
     db,
@@ -69,7 +69,7 @@ export const endRecharge = (db: Statements, account_id: string, payment_id: stri
     [account_id, payment_id]
   )
 
-/** `reason` is null if a person switches it off; then the reason of an earlier switch-off is no longer shown. */
+/** `reason` is null if a person switches auto-recharge off; this also deletes the reason of an earlier switch-off. */
 export const switchOff = (db: Statements, account_id: string, reason: string | null, now: string) =>
   db.run(
     `update console.recharge

@@ -6,14 +6,14 @@
  * running is evaluated again afterwards.
  */
 import { type Cause, Effect, Semaphore } from "effect"
-import { randomText } from "../ledger/index.ts"
+import { randomString } from "../ledger/index.ts"
 import { type BillingNeeds, nowText } from "./book.ts"
 import { deleteUnrequested, insertPayment, newPayment, type PaymentRow } from "./payment-rows.ts"
 import {
   claimRecharge,
   endRecharge,
   findActiveRecharges,
-  findRechargingAccounts,
+  listAutoRechargeAccounts,
   type RechargeRow,
   switchOff
 } from "./recharge-rows.ts"
@@ -37,14 +37,14 @@ export const startRecharges = Effect.fnUntraced(function* (
 ) {
   const { administration, database, processor } = needs
   const scope = yield* Effect.scope
-  const busy = new Set<string>()
+  const evaluating = new Set<string>()
   const chargeSlots = yield* Semaphore.make(maxConcurrentCharges)
 
   const isBelow = (account_id: string, trigger_credits: number) =>
     Effect.map(administration.account({ account_id }), ({ balance_credits }) => balance_credits < trigger_credits)
 
   const claim = Effect.fnUntraced(function* (account_id: string) {
-    const id = `pay_${randomText(20)}` // 119 random bits
+    const id = `pay_${randomString(20)}` // 119 random bits
     const now = yield* nowText
     return yield* database.transaction(
       Effect.fnUntraced(function* (db) {
@@ -83,7 +83,7 @@ export const startRecharges = Effect.fnUntraced(function* (
   /** In the background, because a slow card would delay other accounts. A failed evaluation is repeated. */
   const evaluateInBackground = (recharge: RechargeRow) => {
     const { account_id } = recharge
-    busy.add(account_id)
+    evaluating.add(account_id)
     return evaluate(recharge).pipe(
       Effect.catchTag("ProcessorUnavailable", (error) =>
         Effect.logWarning(`${error.message}. The recharge is reconciled later.`, { account_id })
@@ -95,7 +95,7 @@ export const startRecharges = Effect.fnUntraced(function* (
         )
       ),
       chargeSlots.withPermit,
-      Effect.ensuring(Effect.sync(() => busy.delete(account_id))),
+      Effect.ensuring(Effect.sync(() => evaluating.delete(account_id))),
       Effect.forkIn(scope)
     )
   }
@@ -113,13 +113,13 @@ export const startRecharges = Effect.fnUntraced(function* (
     for (const account_id of accounts) {
       const recharge = byAccount.get(account_id)
       if (recharge === undefined) continue
-      if (recharge.running === null && !busy.has(account_id)) yield* evaluateInBackground(recharge)
+      if (recharge.running === null && !evaluating.has(account_id)) yield* evaluateInBackground(recharge)
       else marked.add(account_id)
     }
   }).pipe(Effect.catchCause((cause) => logAndWait("recharges cannot be evaluated", cause)))
 
   const markAll: Effect.Effect<void> = Effect.gen(function* () {
-    for (const account_id of yield* findRechargingAccounts(database)) marked.add(account_id)
+    for (const account_id of yield* listAutoRechargeAccounts(database)) marked.add(account_id)
   }).pipe(
     Effect.catchCause((cause) =>
       Effect.andThen(

@@ -10,8 +10,8 @@ import { endRecharge, findRecharge } from "./recharge-rows.ts"
 import { findCustomer } from "./saved-card.ts"
 
 /**
- * For this long, billing repeats a recharge that the processor never received; then it expires the recharge. A new one may
- * follow under another id, because a processor may have stored its own failure under the first id, and would repeat it.
+ * Billing retries a recharge that the processor never received for this long, and then expires it. A later recharge has
+ * another id, because a processor may have stored its own failure under the first id, and would repeat it.
  */
 const rechargeRetryMs = Duration.toMillis("15 minutes")
 /** After this time, no request is still on its way to the processor: all time-outs are far shorter. */
@@ -58,7 +58,7 @@ export const makeReconcile = (needs: BillingNeeds) => {
     return yield* bookRetrieved(payment, yield* processor.expireCheckout(toPaymentQuery(payment)))
   })
 
-  /** Whether it is still the running recharge, with auto-recharge on, a low balance, the same card and amount. */
+  /** Whether the payment is still the running recharge: auto-recharge on, low balance, same card and amount. */
   const isStillDue = Effect.fnUntraced(function* ({ account_id, card, cents, id }: PaymentRow) {
     const recharge = yield* findRecharge(database, account_id)
     if (recharge?.running !== id || !recharge.is_on || recharge.cents !== cents) return false
@@ -76,10 +76,10 @@ export const makeReconcile = (needs: BillingNeeds) => {
     const isRecent = now - Date.parse(created_at) < rechargeRetryMs
     // a person's payment is repeated only by that person
     if (kind === "auto_recharge" && isRecent && (yield* isStillDue(payment))) return yield* charge(payment)
-    const requestedBefore = new Date(now - maxRequestMs).toISOString()
+    const latestRequest = new Date(now - maxRequestMs).toISOString()
     yield* database.transaction(
       Effect.fnUntraced(function* (db) {
-        if (!(yield* expireOpenPayment(db, id, requestedBefore, notReceived, new Date(now).toISOString()))) return
+        if (!(yield* expireOpenPayment(db, id, latestRequest, notReceived, new Date(now).toISOString()))) return
         yield* endRecharge(db, account_id, id)
       })
     )

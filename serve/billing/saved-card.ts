@@ -1,4 +1,4 @@
-/** The saved card of an account: how it is shown, saved, removed, and forgotten at the processor. */
+/** The saved card of an account: how it is shown, saved, removed, and detached at the processor. */
 import { createHash } from "node:crypto"
 import { Effect, Schema } from "effect"
 import type { Statements } from "../persistence/index.ts"
@@ -67,7 +67,7 @@ const lockCustomer = (db: Statements, processor: string, account_id: string, cus
     ([row]) => (row === undefined ? Effect.die(new Error("the insert returned no customer row")) : Effect.succeed(row))
   )
 
-const forgetLater = (db: Statements, processor: string, card: string, now: string) =>
+const recordCardToDetach = (db: Statements, processor: string, card: string, now: string) =>
   db.run(
     `insert into console.card_to_forget (card, processor, since)
      values ($1, $2, $3)
@@ -76,9 +76,9 @@ const forgetLater = (db: Statements, processor: string, card: string, now: strin
   )
 
 /**
- * Saves the card, unless a card of a later payment was saved or a card was removed since this payment began. So payments
- * may be reported in any order. The card that is not kept, old or new, is recorded as one to forget, and returned if this
- * processor has it; otherwise returns null.
+ * Saves the card, unless a card of a later payment was saved or a card was removed since this payment began. So
+ * payments may be reported in any order. Records the card that is not kept, old or new, as one to detach. Returns that
+ * card if it is saved at this processor, otherwise null.
  */
 export const saveCard = Effect.fnUntraced(function* (
   db: Statements,
@@ -91,7 +91,7 @@ export const saveCard = Effect.fnUntraced(function* (
   const isSameProcessor = saved.processor === processor
   if (isSameProcessor && saved.card === card.id) return null
   if (isSameProcessor && saved.card_since !== null && created_at < saved.card_since) {
-    yield* forgetLater(db, processor, card.id, now)
+    yield* recordCardToDetach(db, processor, card.id, now)
     return card.id
   }
   yield* db.run(
@@ -101,7 +101,7 @@ export const saveCard = Effect.fnUntraced(function* (
     [account_id, processor, customer, card.id, card.brand, card.last4, card.expires, created_at]
   )
   if (saved.card === null) return null
-  yield* forgetLater(db, saved.processor, saved.card, now)
+  yield* recordCardToDetach(db, saved.processor, saved.card, now)
   return isSameProcessor ? saved.card : null
 })
 
@@ -120,10 +120,10 @@ export const removeCard = Effect.fnUntraced(function* (
      returning account_id`,
     [account_id, card, now]
   )
-  if (removed > 0) yield* forgetLater(db, processor, card, now)
+  if (removed > 0) yield* recordCardToDetach(db, processor, card, now)
 })
 
-export const listCardsToForget = (db: Statements, processor: string) =>
+export const listCardsToDetach = (db: Statements, processor: string) =>
   db.all(
     Schema.Struct({ id: Schema.String, created_at: Schema.String }),
     "select card as id, since as created_at from console.card_to_forget where processor = $1 order by since, card",
@@ -131,18 +131,18 @@ export const listCardsToForget = (db: Statements, processor: string) =>
   )
 
 /**
- * Makes the processor forget a card that was replaced or removed here; otherwise the card could still be charged. The
- * transaction that replaced or removed the card has recorded this, and it is repeated until it succeeds.
+ * Detaches a card at the processor that was replaced or removed here; otherwise it could still be charged. The same
+ * transaction recorded it in `card_to_forget`, so detaching is retried until it succeeds.
  */
-export const forget = Effect.fn("Billing.forget")(function* ({ database, processor }: BillingNeeds, card: string) {
+export const detachCard = Effect.fn("Billing.detach")(function* ({ database, processor }: BillingNeeds, card: string) {
   yield* processor.detachCard(card)
   yield* database.run("delete from console.card_to_forget where card = $1", [card])
 })
 
 /** Makes one attempt; `in-doubt.ts` repeats a failed one. */
-export const forgetNow = (needs: BillingNeeds, card: string) =>
-  Effect.catch(forget(needs, card), (error) =>
+export const tryToDetachCard = (needs: BillingNeeds, card: string) =>
+  Effect.catch(detachCard(needs, card), (error) =>
     Effect.logWarning(
-      `${error.message}. A card that was replaced or removed is still saved there; the request to forget it is repeated.`
+      `${error.message}. A card that was replaced or removed is still saved there; detaching it is retried.`
     )
   )

@@ -46,7 +46,7 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, resol
       const saved = toSavedCard(customer)
       if (saved === null) return yield* new NoSavedCard()
       if (saved.fingerprint !== shown) {
-        // the person saw another card than the one that would be charged
+        // the person saw a different card from the one that would be charged
         const problem = `Nothing was charged: another card was saved since this page was opened, ${formatCard(saved)}.`
         return yield* new InvalidChoice({ field: "card", problem })
       }
@@ -96,7 +96,7 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, resol
       return yield* rejectForm("This form was already sent to another card processor.")
     }
     if (payment.card === null) {
-      // it may be paid by now, and a processor that has forgotten the first page would create a second one
+      // it may be paid by now, and a processor that has deleted the first page's id would create a second page
       if (!isNew) yield* resolve(payment)
       const url = yield* openPage(payment, request).pipe(
         Effect.catchTag("ProcessorUnavailable", (error) =>

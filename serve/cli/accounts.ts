@@ -38,9 +38,9 @@ const list = Command.make(
   Effect.fn(function* ({ json }) {
     const accounts = yield* Administration.use((ledger) => ledger.listAccounts({}))
     const rows = accounts.map((account) => [account.id, account.name, describeBalance(account), account.created_at])
-    const none = "There are no accounts yet. Create one with: larder-serve accounts create --name NAME"
-    const head = ["id", "name", "balance", "created at"]
-    yield* print(json, accounts, rows.length === 0 ? [none] : formatTable([head, ...rows]))
+    const emptyText = "There are no accounts yet. Create one with: larder-serve accounts create --name NAME"
+    const header = ["id", "name", "balance", "created at"]
+    yield* print(json, accounts, rows.length === 0 ? [emptyText] : formatTable([header, ...rows]))
   }, withLedger)
 ).pipe(Command.withDescription("List accounts and their balances"))
 

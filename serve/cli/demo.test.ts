@@ -39,11 +39,11 @@ describe("the demo key of a start", () => {
         yield* administration.createKey(otherKey)
         const used = yield* createDemoKey()
         assert.strictEqual(yield* call(used.key), 10)
-        const forgotten = yield* createDemoKey()
+        const neverUsed = yield* createDemoKey()
         const latest = yield* createDemoKey()
         assert.strictEqual(latest.account.id, unused.account.id)
         assert.isUndefined(yield* call(unused.key))
-        assert.isUndefined(yield* call(forgotten.key))
+        assert.isUndefined(yield* call(neverUsed.key))
         assert.strictEqual(yield* call(used.key), 10)
         assert.strictEqual(yield* call(latest.key), 10)
         const keys = yield* administration.listKeys({ account_id: latest.account.id })
@@ -53,7 +53,7 @@ describe("the demo key of a start", () => {
     )
   )
 
-  it.live("is missing if the account already has 1,000 keys: the log says why, and the start continues", () =>
+  it.live("is missing if the account already has 1,000 keys: the reason is logged, and the start continues", () =>
     withTestLedger(
       Effect.gen(function* () {
         const administration = yield* Administration

@@ -47,7 +47,7 @@ const describeSpending = (key: KeySummary) => {
     ...(daily_budget_usd === null ? [] : [`today ${spent_today_usd} of ${daily_budget_usd}`])
   ].join(", ")
 }
-const explainShownOnce = (what: string) => `This is ${what}. It is shown once and stored nowhere: copy it now.`
+const explainShownOnce = (subject: string) => `This is ${subject}. It is shown once and stored nowhere: copy it now.`
 
 const create = Command.make(
   "create",
@@ -76,9 +76,9 @@ const list = Command.make(
     const rows = keys.map((key) => {
       return [key.id, `…${key.last4}`, key.name, describeSpending(key), describeState(key, now), listScopes(key)]
     })
-    const none = `Account ${account} has no keys yet. Create one with: larder-serve keys create --account ${account} --name NAME --scopes all --budget-usd 5`
-    const head = ["id", "key", "name", "spent", "state", "scopes"]
-    yield* print(json, keys, rows.length === 0 ? [none] : formatTable([head, ...rows]))
+    const emptyText = `Account ${account} has no keys yet. Create one with: larder-serve keys create --account ${account} --name NAME --scopes all --budget-usd 5`
+    const header = ["id", "key", "name", "spent", "state", "scopes"]
+    yield* print(json, keys, rows.length === 0 ? [emptyText] : formatTable([header, ...rows]))
   }, withLedger)
 ).pipe(Command.withDescription("List the keys of an account by their last four characters"))
 

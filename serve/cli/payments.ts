@@ -23,7 +23,7 @@ const failed = (check: string, text: string): ReadonlyArray<PaymentsCheck> => [{
 const simulated =
   "LARDER_STRIPE_KEY is not set: payments are simulated, and anyone who signs in can add credits without paying."
 
-/** Checks the settings, and with Stripe whether payments will work. Contradictory settings are a result, not a failure. */
+/** Checks the settings and, if Stripe is used, whether payments will work. Invalid settings are a result, too. */
 const checkPayments = Effect.gen(function* () {
   const { apiVersion, checkStripe, stripeSettings } = yield* loadStripe
   const stripe = yield* stripeSettings

@@ -19,7 +19,7 @@ describe("the text that start prints", () => {
     )
   })
 
-  it("says when payments are tests or simulated", () => {
+  it("states that payments are tests or simulated", () => {
     assert.notInclude(formatWelcome(started, undefined), "card payments")
     assert.include(
       formatWelcome({ ...started, payments: "test" }, undefined),
@@ -28,11 +28,11 @@ describe("the text that start prints", () => {
     assert.include(formatWelcome({ ...started, payments: "simulated" }, undefined), "card payments are simulated")
   })
 
-  it("shows a call to try with the demo key, or says that there is no demo key", () => {
+  it("shows a call to try with the demo key, or that no demo key was created", () => {
     const demo = { key: "svc_data_x", balance_credits: 5_000, link: undefined }
     assert.include(formatWelcome(started, demo), 'Bearer svc_data_x" "http://127.0.0.1:8080/v1/commodities/prices')
     const without = formatWelcome(started, { ...demo, key: undefined })
-    assert.include(without, "No demo key was created: the log says why.")
+    assert.include(without, "No demo key was created: see the log.")
     assert.notInclude(without, "undefined")
     assert.notInclude(without, "Try:")
   })

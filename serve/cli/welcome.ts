@@ -43,7 +43,7 @@ const listFirstCalls = (key: string, { addresses, data_sets }: Started) => [
 
 const listDemoSteps = ({ balance_credits, key, link }: Demo, started: Started) => [
   key === undefined
-    ? "  No demo key was created: the log says why."
+    ? "  No demo key was created: see the log."
     : `  Demo key ${key}  (shown once; ${balance_credits} credits left)`,
   ...(link === undefined ? [] : ["", "One-time link to the console, valid for seven days:", `  ${link}`]),
   ...(key === undefined ? [] : listFirstCalls(key, started))

@@ -1,6 +1,6 @@
 /**
- * The operations of `administration.ts`, the same for every store: what they check, decide and return. A store reads, and
- * makes decisions durable while nothing else changes the account.
+ * The operations of `administration.ts`, the same for every store: what they check, decide and return. A store
+ * reads data, and makes decisions durable while nothing else changes the account.
  */
 import { isScope } from "@larder/schemas"
 import { Clock, Effect, Result, Schema, Stream } from "effect"
@@ -15,7 +15,7 @@ import {
 import { fingerprint, last4, newApiKey } from "./api-key.ts"
 import type { ApiKey, Entry } from "./chain/records.ts"
 import { usdOf } from "./money.ts"
-import { randomId } from "./random-text.ts"
+import { randomId } from "./random-string.ts"
 import {
   bookOnce,
   creditAccount,
@@ -44,7 +44,7 @@ interface AdministeredStore {
   /** Called in a change: nothing else changes the key until the change ends. */
   readonly keyRecord: (id: string) => Operation<ApiKey>
   readonly countUnrevokedKeys: (accountId: string) => Operation<number>
-  /** The account whose entries contain this reference and type. */
+  /** The account that has an entry with this reference and type. */
   readonly accountOfBooking: (type: Entry["type"], reference: string) => Operation<string | undefined>
   /** Runs `work` while nothing else changes these accounts. When it returns, its writes are durable and in force. */
   readonly change: <A>(accountIds: ReadonlyArray<string>, work: (now: number) => Operation<A>) => Operation<A>
@@ -65,7 +65,7 @@ export interface SpentCredits {
   readonly day: number | null
 }
 
-/** No secret stays valid after its key expires. Timestamps have one format, so their texts sort by time. */
+/** No secret stays valid after its key expires. Timestamps have one format, so their strings sort by time. */
 const pickEarlier = (formerEnd: string | null, keyEnd: string | null) =>
   formerEnd !== null && keyEnd !== null && keyEnd < formerEnd ? keyEnd : formerEnd
 

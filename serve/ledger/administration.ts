@@ -5,7 +5,7 @@
 import { Day, Scope, Timestamp } from "@larder/schemas"
 import { Context, type Effect, Schema, type Stream } from "effect"
 import { Anchor } from "./chain/anchor.ts"
-import { Entry, entryTypes, moneyOutOfEntry } from "./chain/records.ts"
+import { Entry, entryTypes, reversalCredits } from "./chain/records.ts"
 import { LedgerUnavailable } from "./errors.ts"
 import {
   BalanceOutOfBounds,
@@ -69,18 +69,18 @@ export type KeySummary = typeof KeySummary.Type
 export const NewKey = Schema.Struct({ key: Schema.String, ...KeySummary.fields })
 export type NewKey = typeof NewKey.Type
 
-/** Credits that follow from a movement of money: a card payment, a refund or a dispute. */
+/** Credits for a card payment, a refund or a dispute. */
 export const Booking = Schema.Struct({
   account_id: Schema.String,
   type: Schema.Literals(["top_up", "auto_recharge", "refund", "adjustment"]),
-  /** Negative if money goes out: a refund of a payment, or an adjustment for a dispute. */
+  /** Negative for a refund of a payment, and for the adjustment of a dispute. */
   credits: Schema.Int.check(Schema.isBetween({ minimum: -maxCredits, maximum: maxCredits })),
   /** Id of the payment, refund or dispute. Together with `type` it identifies the booking permanently. */
   reference: PrintableText,
   note: PrintableText
 }).check(
   Schema.makeFilter(({ credits, type }) =>
-    credits > 0 || moneyOutOfEntry({ credits, grants: null, type }) > 0
+    credits > 0 || reversalCredits({ credits, grants: null, type }) > 0
       ? undefined
       : "credits must be more than 0, or less than 0 for a refund or an adjustment"
   )
@@ -174,12 +174,12 @@ export const operations = {
     }),
     output: KeySummary
   },
-  /** Creates another secret for the key. The former secret stays valid for `overlap_hours`. */
+  /** Creates another secret for the key. The replaced secret stays valid for `overlap_hours`. */
   rotateKey: { input: Schema.Struct({ key_id: Schema.String, overlap_hours: OverlapHours }), output: NewKey },
   revokeKey: { input: Schema.Struct({ key_id: Schema.String }), output: KeySummary },
   usage: { input: UsageQuery, output: Schema.Array(UsageOfDay) },
   summedUsage: { input: UsageQuery, output: SummedUsage },
-  /** A page of an account's statement, newest first: entries before a position, or the newest; of some types or all. */
+  /** Newest first. Starts at the newest entry if `before` is null. Includes all types if `types` is absent. */
   entriesBefore: {
     input: Schema.Struct({
       account_id: Schema.String,

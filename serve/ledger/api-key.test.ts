@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { fingerprint, hasValidChecksum, last4, newApiKey } from "./api-key.ts"
-import { lettersAndDigits, randomText } from "./random-text.ts"
+import { lettersAndDigits, randomString } from "./random-string.ts"
 
 describe("an API key", () => {
   it("has the prefix svc_data_, 64 letters and digits, and a valid checksum", () => {
@@ -28,7 +28,7 @@ describe("an API key", () => {
   })
 
   it.each(["", "svc_data_", "svc_live_", newApiKey().slice(0, -1), `${newApiKey()}a`, ` ${newApiKey()}`])(
-    "rejects a text that is not a complete key: %j",
+    "rejects a string that is not a complete key: %j",
     (text) => {
       assert.isFalse(hasValidChecksum(text))
     }
@@ -41,9 +41,9 @@ describe("an API key", () => {
     assert.strictEqual(last4(key), "WXYZ")
   })
 
-  it("draws its random characters evenly from 62 letters and digits", () => {
+  it("chooses its random characters uniformly from 62 letters and digits", () => {
     const counts = new Map<string, number>()
-    for (const character of randomText(62_000)) counts.set(character, (counts.get(character) ?? 0) + 1)
+    for (const character of randomString(62_000)) counts.set(character, (counts.get(character) ?? 0) + 1)
     assert.strictEqual(counts.size, 62)
     // 1,000 expected each, standard deviation 31; a remainder of 256 would give eight characters 25 % more
     for (const count of counts.values()) assert.isTrue(count > 800 && count < 1200)

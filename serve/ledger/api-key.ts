@@ -1,18 +1,18 @@
 /**
  * API keys: `svc_data_` and 64 letters and digits. 58 of them are random (345 bits); the last six are a checksum, the
- * CRC-32 of the 58 in base62, by which a scanner recognises a leaked key offline. The server looks keys up by their
+ * CRC-32 of the 58 in base62, so that scanners can recognise a leaked key offline. The server looks keys up by their
  * fingerprint only. The key itself is shown once and stored nowhere.
  */
 import { hash } from "node:crypto"
 import { crc32 } from "node:zlib"
-import { lettersAndDigits, randomText } from "./random-text.ts"
+import { lettersAndDigits, randomString } from "./random-string.ts"
 
 const prefix = "svc_data_"
 const pattern = /^svc_data_([A-Za-z0-9]{58})([A-Za-z0-9]{6})$/
 
 /** Six digits hold any CRC-32: 62 ** 6 is above 2 ** 32. */
-const computeChecksum = (text: string): string => {
-  let rest = crc32(text)
+const computeChecksum = (characters: string): string => {
+  let rest = crc32(characters)
   let digits = ""
   for (let place = 0; place < 6; place++) {
     digits = lettersAndDigits[rest % 62] + digits
@@ -22,7 +22,7 @@ const computeChecksum = (text: string): string => {
 }
 
 export const newApiKey = (): string => {
-  const random = randomText(58)
+  const random = randomString(58)
   return prefix + random + computeChecksum(random)
 }
 
@@ -34,7 +34,7 @@ export const readBearerKey = (authorization: string | null): string | undefined 
   return token !== undefined && pattern.test(token) ? token : undefined
 }
 
-/** Whether the text has the form of a key and its checksum is right. A key with a valid checksum may not exist. */
+/** Whether the format and the checksum are valid. Such a key may still not exist. */
 export const hasValidChecksum = (key: string): boolean => {
   const [, random, checksum] = pattern.exec(key) ?? []
   return random !== undefined && computeChecksum(random) === checksum

@@ -22,7 +22,7 @@ export class LedgerUnavailable extends Schema.TaggedError<LedgerUnavailable>()("
 export const toLedgerUnavailable = (action: string) => (cause: unknown) =>
   cause instanceof LedgerUnavailable ? cause : new LedgerUnavailable({ action, cause })
 
-/** Fails if the work takes longer: a peer that has vanished may send nothing for minutes. */
+/** Fails if the work takes longer: a lost connection may not be detected for minutes. */
 export const failAfter =
   <E>(duration: Duration.Input & string, toError: (problem: string) => E) =>
   <A, E2, R>(work: Effect.Effect<A, E2, R>) =>

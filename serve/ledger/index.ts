@@ -17,7 +17,7 @@ export {
   type Verification
 } from "./administration.ts"
 export { fingerprint, hasValidChecksum, last4, newApiKey, readBearerKey } from "./api-key.ts"
-export { type Anchor, type AnchorPlace, anchorPlace, placeProblem } from "./chain/anchor.ts"
+export { type Anchor, type AnchorPlace, anchorPlace, findPlaceProblem } from "./chain/anchor.ts"
 export {
   type ChainHead,
   chainEntries,
@@ -68,9 +68,9 @@ export {
 export { connect, redactedUrl } from "./postgres/sql/database.ts"
 export { createConsoleTables, postgresConsole } from "./postgres/sql/postgres-console.ts"
 export { recordInPostgres } from "./postgres/sql/recording.ts"
-export { entryRow } from "./postgres/sql/sql-text.ts"
+export { entryRow } from "./postgres/sql/sql-expressions.ts"
 export { verifyContents, verifyDatabase } from "./postgres/verification.ts"
-export { randomText } from "./random-text.ts"
+export { randomString } from "./random-string.ts"
 export {
   captureHold,
   draftCharge,

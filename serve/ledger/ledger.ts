@@ -28,9 +28,9 @@ export const newCounters = () => ({
   commits: 0,
   /** Written groups of charges and other changes. */
   groups: 0,
-  /** Their total duration, each from the arrival of its first part. */
+  /** Their total duration, each from the arrival of its first charge or change. */
   durable_seconds: 0,
-  /** Groups that could not be written, or whose outcome is unknown. */
+  /** Groups that could not be written, or have an unknown outcome. */
   failed_groups: 0,
   refused_insufficient_balance: 0,
   refused_daily_spend_cap_reached: 0,

@@ -1,8 +1,8 @@
-/** UTC days, weeks and months as numbers, and timestamps as text. */
+/** UTC days, weeks and months as numbers, and timestamps as strings. */
 import { Timestamp } from "@larder/schemas"
 import { Schema } from "effect"
 
-/** The number of a month, counted from year 0. */
+/** The number of a month: 12 × year + month - 1. */
 export const monthOf = (milliseconds: number): number => {
   const date = new Date(milliseconds)
   return date.getUTCFullYear() * 12 + date.getUTCMonth()
@@ -12,7 +12,7 @@ const msPerDay = 86_400_000
 
 /** The number of a day, counted from 1970-01-01. */
 export const dayNumber = (milliseconds: number): number => Math.floor(milliseconds / msPerDay)
-export const dateOfDay = (dayNumber: number): string => dateText(dayNumber * msPerDay)
+export const dateOfDay = (dayNumber: number): string => formatDate(dayNumber * msPerDay)
 export const monthOfDay = (dayNumber: number): number => monthOf(dayNumber * msPerDay)
 /** Monday of the week that contains a day. */
 export const mondayOf = (dayNumber: number): number => dayNumber - ((((dayNumber + 3) % 7) + 7) % 7)
@@ -29,7 +29,7 @@ export interface DateRange {
 
 const firstDayOf = (month: number) => new Date(0).setUTCFullYear(Math.floor(month / 12), month % 12, 1)
 const lastDayOf = (month: number) => firstDayOf(month + 1) - msPerDay
-const dateText = (milliseconds: number) => new Date(milliseconds).toISOString().slice(0, 10)
+const formatDate = (milliseconds: number) => new Date(milliseconds).toISOString().slice(0, 10)
 const countDays = ({ from, to }: DateRange) => (Date.parse(to) - Date.parse(from)) / msPerDay + 1
 
 /** Returns the days inside the period, or the whole month minus the days outside it, whichever list is shorter. */
@@ -44,14 +44,14 @@ const splitMonth = (within: DateRange, outside: ReadonlyArray<DateRange>) =>
  */
 export const splitPeriod = ({ from, to }: DateRange) => {
   const [first, last] = [monthOf(Date.parse(from)), monthOf(Date.parse(to))]
-  const before = { from: dateText(firstDayOf(first)), to: dateText(Date.parse(from) - msPerDay) }
-  const after = { from: dateText(Date.parse(to) + msPerDay), to: dateText(lastDayOf(last)) }
+  const before = { from: formatDate(firstDayOf(first)), to: formatDate(Date.parse(from) - msPerDay) }
+  const after = { from: formatDate(Date.parse(to) + msPerDay), to: formatDate(lastDayOf(last)) }
   if (first >= last) {
     const { added, subtracted, wholeMonths } = splitMonth({ from, to }, [before, after])
     return { first, next: first + wholeMonths, added, subtracted }
   }
-  const beginning = splitMonth({ from, to: dateText(lastDayOf(first)) }, [before])
-  const end = splitMonth({ from: dateText(firstDayOf(last)), to }, [after])
+  const beginning = splitMonth({ from, to: formatDate(lastDayOf(first)) }, [before])
+  const end = splitMonth({ from: formatDate(firstDayOf(last)), to }, [after])
   return {
     first: first + 1 - beginning.wholeMonths,
     next: last + end.wholeMonths,
@@ -65,14 +65,14 @@ const isTimestamp = Schema.is(Timestamp)
 /** A UTC time as people type it: `2027-01-31T00:00:00Z`, `2027-01-31 00:00`. Undefined if it is not valid. */
 export const parseTypedTimestamp = (text: string): string | undefined => {
   const [, day, minute, second = ":00"] = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?( ?UTC|Z)?$/.exec(text) ?? []
-  const moment = `${day}T${minute}${second}.000Z`
-  return isTimestamp(moment) ? moment : undefined
+  const timestamp = `${day}T${minute}${second}.000Z`
+  return isTimestamp(timestamp) ? timestamp : undefined
 }
 
-let latest = { milliseconds: 0, text: new Date(0).toISOString() }
+let latest = { milliseconds: 0, timestamp: new Date(0).toISOString() }
 
-/** ISO 8601 in UTC with milliseconds. Formatting takes 0.8 µs, so calls within the same millisecond reuse the text. */
+/** ISO 8601 in UTC with milliseconds. Formatting takes 0.8 µs, so calls in the same millisecond reuse the string. */
 export const timestampOf = (milliseconds: number): string => {
-  if (latest.milliseconds !== milliseconds) latest = { milliseconds, text: new Date(milliseconds).toISOString() }
-  return latest.text
+  if (latest.milliseconds !== milliseconds) latest = { milliseconds, timestamp: new Date(milliseconds).toISOString() }
+  return latest.timestamp
 }

@@ -102,7 +102,7 @@ describe("failed sign-ins", () => {
     )
   })
 
-  it("forgets failures after an hour", () => {
+  it("ignores failures after an hour", () => {
     const { beginKnown } = makeAttempts()
     for (let failure = 0; failure < 5; failure++) beginKnown("ann", 0)
     assert.strictEqual(readWait(beginKnown("ann", 0)), 1)
@@ -117,7 +117,7 @@ describe("failed sign-ins", () => {
     assert.strictEqual(readWait(beginKnown("ann", 0)), 1)
   })
 
-  it("forgets the failures of an e-mail after a success, and keeps those of the address", () => {
+  it("clears the failures of an e-mail after a success, and keeps those of the address", () => {
     const { beginStranger } = makeAttempts()
     for (let failure = 0; failure < 19; failure++) beginStranger(`p${failure}@example.com`, "192.0.2.7", 0)
     const correct = beginStranger("a@example.com", "192.0.2.7", 0)
@@ -167,7 +167,7 @@ describe("failed sign-ins", () => {
     assert.strictEqual(readWait(beginKnown("ann", 1_000)), 1)
   })
 
-  it("forgets the oldest name after 20,000 others", () => {
+  it("evicts the oldest name after 20,000 others", () => {
     const { beginKnown } = makeAttempts()
     for (let failure = 0; failure < 5; failure++) beginKnown("old", 0)
     for (let name = 0; name < 20_000; name++) beginKnown(`p${name}`, 0)

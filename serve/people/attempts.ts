@@ -77,7 +77,7 @@ const makeCounter = ({ free, maxWait }: Limit) => {
       const { count, last } = read(name, now)
       store(name, { count: count - 1, last })
     },
-    forget: (name: string) => failures.delete(name)
+    clear: (name: string) => failures.delete(name)
   }
 }
 
@@ -96,11 +96,11 @@ const beginAttempt = (own: Counted, shared: Counted, now: number) => {
   const undoFunctions = shared.map(([counter, name]) => counter.begin(name, now))
   return {
     /**
-     * The password was right: failures under the person's own names are forgotten. Other failures of the IP address
+     * The password was right: failures under the person's own names are deleted. Other failures of the IP address
      * stay, and their wait does not start again, because other people sign in from there, too.
      */
     succeed: (now: number) => {
-      for (const [counter, name] of own) counter.forget(name)
+      for (const [counter, name] of own) counter.clear(name)
       for (const undo of undoFunctions) undo(now)
     },
     /** The attempt could not be checked. */

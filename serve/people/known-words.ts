@@ -9,7 +9,7 @@ import { type Match, type Matcher, MatcherBaseClass, type MatchOptions } from "@
 const readText = (file: string) => readFileSync(new URL(`./guessed/${file}.txt`, import.meta.url), "utf8").trim()
 
 /** Half of the diceware words, which five dice select: none is more likely than another. */
-const drawnRank = 6 ** 5 / 2
+const dicewareRank = 6 ** 5 / 2
 const frequentWordRank = 1_000
 const minPhraseWords = 3
 
@@ -22,12 +22,12 @@ const listParts = (phrase: string): ReadonlyArray<string> => {
 }
 
 /** The number of guesses until each word is found. `passwords` begins with the most common one. */
-const makeRanks = (passwords: ReadonlyArray<string | number>, drawn: ReadonlyArray<string | number>) => {
+const makeRanks = (passwords: ReadonlyArray<string | number>, diceware: ReadonlyArray<string | number>) => {
   const ranks = new Map<string, number>()
   const add = (word: string | number, rank: number) =>
     ranks.set(String(word), Math.min(rank, ranks.get(String(word)) ?? rank))
   for (const [index, word] of passwords.entries()) add(word, index + 1)
-  for (const word of drawn) add(word, drawnRank)
+  for (const word of diceware) add(word, dicewareRank)
   for (const word of readText("frequent-words").split(/\s+/)) add(word, Math.min(10 ** word.length, frequentWordRank))
   const phrases = new Set(readText("famous-phrases").split("\n").flatMap(listParts))
   for (const phrase of phrases) add(phrase, phrases.size)
@@ -36,9 +36,9 @@ const makeRanks = (passwords: ReadonlyArray<string | number>, drawn: ReadonlyArr
 
 const year = /^(19|20)\d\d$/
 const yearRank = 100
-const rankNumber = (text: string) => {
-  if (year.test(text)) return yearRank
-  return /^\d{1,3}$/.test(text) ? 10 ** text.length : Number.POSITIVE_INFINITY
+const rankNumber = (word: string) => {
+  if (year.test(word)) return yearRank
+  return /^\d{1,3}$/.test(word) ? 10 ** word.length : Number.POSITIVE_INFINITY
 }
 
 const letters: Readonly<Record<string, string>> = {
@@ -53,10 +53,10 @@ const replacedFactor = 4
 interface Reading {
   readonly indexes: ReadonlyArray<number>
   /** As typed, and with digits and signs replaced by the letters that they resemble. */
-  readonly texts: readonly [typed: string, ...replaced: ReadonlyArray<string>]
+  readonly spellings: readonly [typed: string, ...replaced: ReadonlyArray<string>]
 }
 
-const readAs = (password: string, isWordCharacter: RegExp): Reading => {
+const makeReading = (password: string, isWordCharacter: RegExp): Reading => {
   const indexes = Array.from(password, (_, index) => index).filter((index) =>
     isWordCharacter.test(password.charAt(index))
   )
@@ -66,13 +66,13 @@ const readAs = (password: string, isWordCharacter: RegExp): Reading => {
   const replaced = [letters, lettersWithL].map((table) =>
     lower(typed.map((character) => table[character] ?? character))
   )
-  return { indexes, texts: [lower(typed), ...replaced] }
+  return { indexes, spellings: [lower(typed), ...replaced] }
 }
 
 /** One reading with signs as separators between words, and one with signs as letters, if it differs. */
 const listReadings = (password: string): ReadonlyArray<Reading> =>
   [/[\p{L}\p{N}]/u, /[\p{L}\p{N}@$!€|+]/u]
-    .map((isWordCharacter) => readAs(password, isWordCharacter))
+    .map((isWordCharacter) => makeReading(password, isWordCharacter))
     .filter(({ indexes }, position, [first]) => position === 0 || indexes.length !== first?.indexes.length)
 
 const maxWords = 10
@@ -86,8 +86,8 @@ const countVariations = (token: string) => {
 }
 
 /**
- * The fewest guesses for each stretch that begins at `first` and consists of whole words: the guesses for its words, in
- * any order, as zxcvbn counts. `rankOf` returns the guesses for a word.
+ * The fewest guesses for each substring that begins at `first` and consists of whole words: the guesses for its words,
+ * in any order, as zxcvbn counts. `rankOf` returns the guesses for a word.
  */
 const findFewestGuesses = (first: number, length: number, rankOf: (from: number, to: number) => number) => {
   const fewest = Array.from({ length: length + 1 }, () => Array<number>(maxWords + 1).fill(Number.POSITIVE_INFINITY))
@@ -111,17 +111,17 @@ const pattern = "knownWords"
 /** The matcher to pass to zxcvbn as `knownWords`. */
 export const makeKnownWords = (
   passwords: ReadonlyArray<string | number>,
-  drawn: ReadonlyArray<string | number>
+  diceware: ReadonlyArray<string | number>
 ): Readonly<Record<typeof pattern, Matcher>> => {
-  const ranks = makeRanks(passwords, drawn)
+  const ranks = makeRanks(passwords, diceware)
   class KnownWords extends MatcherBaseClass {
     override match({ password, userInputsOptions }: MatchOptions): Array<Match> {
       const ownRanks = new Map(Object.entries(userInputsOptions?.rankedDictionary ?? {}))
-      const rankOf = (text: string) =>
+      const rankOf = (word: string) =>
         Math.min(
-          ranks.get(text) ?? Number.POSITIVE_INFINITY,
-          ownRanks.get(text) ?? Number.POSITIVE_INFINITY,
-          rankNumber(text)
+          ranks.get(word) ?? Number.POSITIVE_INFINITY,
+          ownRanks.get(word) ?? Number.POSITIVE_INFINITY,
+          rankNumber(word)
         )
       return listReadings(password).flatMap((reading) => findMatches(password, reading, rankOf))
     }
@@ -131,15 +131,19 @@ export const makeKnownWords = (
   }
 }
 
-const findMatches = (password: string, { indexes, texts }: Reading, rankOf: (text: string) => number): Array<Match> => {
-  const [typed, ...replaced] = texts
-  const known = indexes.map((_, from) =>
+const findMatches = (
+  password: string,
+  { indexes, spellings }: Reading,
+  rankOf: (word: string) => number
+): Array<Match> => {
+  const [typed, ...replaced] = spellings
+  const ranks = indexes.map((_, from) =>
     indexes.slice(from).map((_, more) => {
-      const at = (text: string) => rankOf(text.slice(from, from + more + 1))
-      return Math.min(at(typed), ...replaced.map((text) => at(text) * replacedFactor))
+      const rank = (spelling: string) => rankOf(spelling.slice(from, from + more + 1))
+      return Math.min(rank(typed), ...replaced.map((spelling) => rank(spelling) * replacedFactor))
     })
   )
-  const rankBetween = (from: number, to: number) => known[from]?.[to - from - 1] ?? Number.POSITIVE_INFINITY
+  const rankBetween = (from: number, to: number) => ranks[from]?.[to - from - 1] ?? Number.POSITIVE_INFINITY
   return indexes.flatMap((i, first) =>
     findFewestGuesses(first, indexes.length, rankBetween).flatMap((guesses, end) => {
       const j = indexes[end - 1]

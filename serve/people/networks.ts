@@ -2,7 +2,7 @@
 import { isIP } from "node:net"
 import ipaddr from "ipaddr.js"
 
-/** The network of an IPv6 address, such as `2001:db8:0:0::/64`. Any other text is returned unchanged. */
+/** The network of an IPv6 address, such as `2001:db8:0:0::/64`. Any other string is returned unchanged. */
 export const findNetwork = (address: string, bits: 48 | 64): string => {
   if (isIP(address) !== 6) return address
   const groups = ipaddr.IPv6.parse(address).parts.slice(0, bits / 16)

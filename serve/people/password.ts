@@ -1,9 +1,9 @@
 /**
  * Checks new passwords, and hashes passwords with scrypt at 2^15 × 8 × 3, which is OWASP's minimum: 32 MiB and a
- * quarter of a second each. The stored text contains the parameters, so they can be raised for new passwords. Two
+ * quarter of a second each. The stored string contains the parameters, so they can be raised for new passwords. Two
  * hashes run at a time, because Node's thread pool has four threads and the database needs some. The queue is limited;
- * callers beyond the limit get an error with the time to retry. Strangers can fill only a part of the queue, and at most
- * two of them are ahead of any other caller.
+ * callers beyond the limit get an error with the time to retry. Strangers can fill only a part of the queue, and at
+ * most two of them are ahead of any other caller.
  */
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto"
 import { Context, Effect, Layer, Semaphore } from "effect"
@@ -99,7 +99,7 @@ const make = Effect.fnUntraced(function* (parameters: Parameters) {
       )
     })
   return {
-    /** Returns the text to store for a new password. Only known callers set a password. */
+    /** Returns the string to store for a new password. Only known callers set a password. */
     hashNew: Effect.fnUntraced(function* (password: string, email: string) {
       const problem = yield* findPasswordProblem(password, email)
       if (problem !== undefined) return yield* new WeakPassword({ problem })
@@ -114,7 +114,7 @@ const make = Effect.fnUntraced(function* (parameters: Parameters) {
             enqueue(matches(password, storedHash ?? unknownPersonHash), trust),
             (isMatch) => isMatch && storedHash !== undefined
           ),
-    /** A text to store that no password matches. */
+    /** A string to store that no password matches. */
     unmatchableHash: Effect.sync(() => makeUnmatchableHash(parameters))
   }
 })

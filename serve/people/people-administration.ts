@@ -62,7 +62,7 @@ export class PeopleAdministration extends Context.Service<
 /** `consoleUrl` has no trailing slash. */
 const buildLink = (consoleUrl: string, token: string) => `${consoleUrl}/invitation/${token}`
 
-/** Administers the people and the ledger of this process. `consoleUrl` may become known after the start. */
+/** Administers the people and the ledger of this process. `consoleUrl` returns the final address after the start. */
 export const administerPeople = Effect.fnUntraced(function* (consoleUrl: () => string) {
   const administration = yield* Administration
   const people = yield* People

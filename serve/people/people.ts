@@ -4,7 +4,7 @@
  * case and are unique across all accounts.
  */
 import { Clock, Context, Effect, Exit, Layer, Option, Schema } from "effect"
-import { randomText, timestampOf } from "../ledger/index.ts"
+import { randomString, timestampOf } from "../ledger/index.ts"
 import { ConsoleDatabase, type Statements } from "../persistence/index.ts"
 import { makeAttempts } from "./attempts.ts"
 import { parseEmail } from "./email.ts"
@@ -23,7 +23,7 @@ import { makePasswordCheck } from "./password-check.ts"
 import {
   EmailTaken,
   InvalidEmail,
-  InvitationGone,
+  InvalidInvitation,
   type Invited,
   type OpenInvitation,
   Person,
@@ -73,9 +73,9 @@ const savePassword = Effect.fnUntraced(function* (
 ) {
   if (person_id !== null) {
     const [person] = yield* all(Person, setPassword, [hash, person_id])
-    return person ?? (yield* new InvitationGone()) // the person was removed in the meantime
+    return person ?? (yield* new InvalidInvitation()) // the person was removed in the meantime
   }
-  const person: Person = { id: `pers_${randomText(20)}`, account_id, email, is_operator }
+  const person: Person = { id: `pers_${randomString(20)}`, account_id, email, is_operator }
   const now = timestampOf(yield* Clock.currentTimeMillis)
   const written = yield* run(newPerson, [person.id, account_id, email, hash, is_operator, now])
   if (written === 0) return yield* new EmailTaken() // the transaction rolls back, so the invitation stays valid
@@ -108,7 +108,7 @@ const make = Effect.gen(function* () {
     return yield* database.transaction(
       Effect.fnUntraced(function* (statements) {
         const invitation = yield* consumeInvitation(statements, token)
-        if (invitation === undefined) return yield* new InvitationGone()
+        if (invitation === undefined) return yield* new InvalidInvitation()
         return yield* beginSession(statements, yield* savePassword(statements, invitation, email, hash))
       })
     )
@@ -171,7 +171,7 @@ const make = Effect.gen(function* () {
     accept: Effect.fn("People.accept")(
       function* ({ email: typed, password, token }: Readonly<Record<"token" | "email" | "password", string>>) {
         const invitation = yield* findInvitation(database, token)
-        if (Option.isNone(invitation)) return yield* new InvitationGone()
+        if (Option.isNone(invitation)) return yield* new InvalidInvitation()
         const email = invitation.value.email ?? parseEmail(typed)
         if (email === undefined) return yield* new InvalidEmail()
         const attempt = attempts.beginKnown(`link ${invitation.value.id}`, yield* Clock.currentTimeMillis)

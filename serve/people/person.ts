@@ -17,7 +17,7 @@ export const PersonId = Schema.Struct({ id: Schema.String })
 export interface SignedIn {
   readonly token: string
   readonly person: Person
-  /** ISO text in UTC. The session may end earlier. */
+  /** ISO 8601 in UTC. The session may end earlier. */
   readonly expires_at: string
   /** For a separate cookie, which identifies a browser that the person has signed in with. */
   readonly known_browser: { readonly token: string; readonly expires_at: string }
@@ -58,7 +58,7 @@ export interface Invited {
   readonly is_operator: boolean
 }
 
-/** No person has this address and this password. The message does not say which of them is wrong. */
+/** No person has this address and this password. The message does not reveal which of them is wrong. */
 export class WrongCredentials extends Schema.TaggedError<WrongCredentials>()("WrongCredentials", {}) {
   override get message() {
     return "E-mail address or password is wrong."
@@ -78,7 +78,7 @@ const formatWait = (seconds: number) =>
   seconds < 120 ? pluralize(seconds, "second") : pluralize(Math.ceil(seconds / 60), "minute")
 
 /** The link was used or withdrawn, has expired, or never existed. */
-export class InvitationGone extends Schema.TaggedError<InvitationGone>()("InvitationGone", {}) {
+export class InvalidInvitation extends Schema.TaggedError<InvalidInvitation>()("InvalidInvitation", {}) {
   override get message() {
     return "This link was used already, was withdrawn, or has expired. Ask for a new one."
   }

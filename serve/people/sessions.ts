@@ -83,7 +83,7 @@ export const findSession = Effect.fn("People.session")(function* ({ all, run }: 
 export const endSession = ({ run }: Statements, token: string) =>
   run("delete from console.session where token_sha256 = $1 returning person_id", [hashToken(token)])
 
-/** Ends all sessions of the person, and forgets the person's browsers. */
+/** Ends all sessions of the person, and deletes the person's known browsers. */
 export const endSessionsOf = ({ run }: Statements, personId: string) =>
   Effect.andThen(
     run("delete from console.session where person_id = $1", [personId]),

@@ -19,7 +19,7 @@ import {
   openAccount,
   openLedgerFile,
   prepareGroupWrite,
-  randomText,
+  randomString,
   restoreState,
   updateSums
 } from "@larder/serve/ledger"
@@ -54,8 +54,8 @@ interface Names {
 
 const numbered: Names = { account: (number) => makeId("acct_", number), key: (number) => makeId("key_", number) }
 const makeRandomNames = ({ accounts, keysPerAccount }: LedgerSize): Names => {
-  const accountIds = Array.from({ length: accounts }, () => `acct_${randomText(20)}`)
-  const keyIds = Array.from({ length: accounts * keysPerAccount }, () => `key_${randomText(20)}`)
+  const accountIds = Array.from({ length: accounts }, () => `acct_${randomString(20)}`)
+  const keyIds = Array.from({ length: accounts * keysPerAccount }, () => `key_${randomString(20)}`)
   return { account: (number) => accountIds[number] ?? "", key: (number) => keyIds[number] ?? "" }
 }
 

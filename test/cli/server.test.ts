@@ -95,7 +95,7 @@ describe("larder-serve start", () => {
       client.close()
       const ready = (await (await fetch(`${server.console}/readyz`)).json()) as { readonly fault: string }
       expect(ready.fault).toMatch(
-        /^commodities of larder-\d+ cannot be served; branded-foods of larder-\d+ cannot be served: the log says why$/
+        /^commodities of larder-\d+ cannot be served; branded-foods of larder-\d+ cannot be served: see the log$/
       )
       await server.stop()
       expect(server.logs()).toMatch(

@@ -274,7 +274,7 @@ describe("a generation that cannot be served", () => {
       Object.assign(data_sets.commodities ?? {}, { changed_in: number, published_in: number, parts })
     })
     const fault = `commodities of ${broken} cannot be served`
-    const ready = { status: "ready", fault: `${fault}: the log says why` }
+    const ready = { status: "ready", fault: `${fault}: see the log` }
     await expect.poll(fetchReadiness, { interval: 50 }).toMatchObject([200, ready])
     expect(await readPrices()).toEqual(before)
     expect(api.server().logs()).toContain(`${fault}; ${before[0]} stays`)

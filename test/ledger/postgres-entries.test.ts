@@ -83,7 +83,7 @@ describe("the entries in the database", () => {
     ],
     "money that went out": [
       "update ledger.account set money_out = 7",
-      /account acct_\w+ has 7 credits of money that went out, but its entries add up to 0/
+      /account acct_\w+ has 7 credits of refunds and disputes, but its entries add up to 0/
     ],
     "a balance after an entry": [
       "update ledger.entry set balance = -1 where position = 3",
@@ -92,7 +92,7 @@ describe("the entries in the database", () => {
     "a hold": [
       `insert into ledger.holding
       select account_id, api_key.id, 20000, 0, server.id, 4701, 0 from ledger.api_key, ledger.server`,
-      /running calls hold 4701 credits of account acct_\w+, whose balance is 4700/
+      /running calls hold 4701 credits of account acct_\w+, but its balance is 4700/
     ],
     "the account of a hold": [
       `insert into ledger.account values ('acct_other', 'x', now(), 0, 0, '');

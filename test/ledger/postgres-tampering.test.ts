@@ -251,7 +251,7 @@ describe("a ledger in PostgreSQL whose rows were changed, with every hash, sum a
     ],
     [
       "update ledger.entry set request_id = '' where account_id = 'acct_a' and position = 1",
-      "entry 1 of account acct_a is not what was written: a text is empty, or has a line break"
+      "entry 1 of account acct_a is not what was written: a field is empty, or has a line break"
     ]
   ])("is reported with its row if nothing is recomputed: %s", ([statements, problem]) =>
     Effect.gen(function* () {
@@ -282,7 +282,7 @@ describe("an entry in PostgreSQL that has the same hash as the one that was writ
         delete from ledger.expiring_grant`
       )
       const { problems } = yield* verifyContents(sql)
-      const problem = "entry 1 of account acct_a is not what was written: a text is empty, or has a line break"
+      const problem = "entry 1 of account acct_a is not what was written: a field is empty, or has a line break"
       assert.deepStrictEqual(
         problems.filter((problem) => !before.includes(problem)),
         [problem]

@@ -215,7 +215,7 @@ describe("a ledger whose rows were changed, with every hash and sum recomputed",
           sqlite.exec(`drop table charged; update entry set ${edit} where sequence = 1`)
           return { before, found: verifyFile(inTransaction(sqlite), noServer).problems }
         })
-        const problem = "entry 1 of account acct_a is not what was written: a text is empty, or has a line break"
+        const problem = "entry 1 of account acct_a is not what was written: a field is empty, or has a line break"
         assert.deepStrictEqual(
           found.filter((problem) => !before.includes(problem) && !problem.includes("expir")),
           [problem]

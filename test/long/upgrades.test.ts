@@ -54,7 +54,7 @@ const readiness = async ({ console }: Server) => {
 /** The readiness of a server that still serves older commodities. */
 const degradedReadiness = (generation: string, missing: ReadonlyArray<string>) => ({
   status: 200,
-  fault: `commodities of ${generation} cannot be served: the log says why`,
+  fault: `commodities of ${generation} cannot be served: see the log`,
   missing
 })
 

@@ -44,10 +44,7 @@ describe("Stripe", () => {
       const { settings } = yield* afterOnePayment
       const wrong = makeStripeProcessor({ ...settings, key: Redacted.make("sk_test_of_somebody_else") })
       const error = yield* Effect.flip(wrong.retrieve(query("pay_1")))
-      assert.match(
-        error.message,
-        /^stripe did not respond: the key in LARDER_STRIPE_KEY is refused \(401, request req_/
-      )
+      assert.match(error.message, /^stripe error: the key in LARDER_STRIPE_KEY is refused \(401, request req_/)
       assert.notInclude(JSON.stringify(error), "sk_test")
       assert.notInclude(String(error.cause), "somebody")
     })
@@ -215,7 +212,7 @@ describe("Stripe", () => {
     Effect.gen(function* () {
       const { host, intent, opened, processor } = yield* afterOnePayment
       fillWithSessions(host)
-      assert.match((yield* Effect.flip(processor.retrieve(query("pay_1")))).message, /cannot be found among them/)
+      assert.match((yield* Effect.flip(processor.retrieve(query("pay_1")))).message, /so this one may be missing/)
       for (const reference of [opened.reference, intent.id]) {
         const retrieved = yield* processor.retrieve(query("pay_1", { reference }))
         assert.deepStrictEqual([retrieved?.state, retrieved?.reference], ["succeeded", opened.reference])

@@ -29,7 +29,7 @@ describe.each(consolePlaceNames)("a person in %s", (name) => {
 
         assert.deepStrictEqual(yield* people.invitation(token), Option.none())
         const again = yield* Effect.flip(people.accept({ token, email: "bob@example.com", password }))
-        assert.strictEqual(again._tag, "InvitationGone")
+        assert.strictEqual(again._tag, "InvalidInvitation")
 
         const signedIn = yield* signIn("ANN@example.com")
         assert.deepStrictEqual(signedIn.person, accepted.person)
@@ -47,7 +47,7 @@ describe.each(consolePlaceNames)("a person in %s", (name) => {
         for (const invalid of [token, "unknown"]) {
           assert.deepStrictEqual(yield* people.invitation(invalid), Option.none())
           const error = yield* Effect.flip(people.accept({ token: invalid, email: "a@example.com", password }))
-          assert.strictEqual(error._tag, "InvitationGone")
+          assert.strictEqual(error._tag, "InvalidInvitation")
         }
       })
     )

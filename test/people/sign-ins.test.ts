@@ -144,10 +144,10 @@ describe.each(consolePlaceNames)("a person in %s", (name) => {
           lines.map((line) => JSON.parse(line)),
           [
             [["signed in"], { person_id: person.id }],
-            ...Array.from({ length: 4 }, () => [["sign-in refused: wrong password"], annotations]),
-            [["sign-in refused: wrong password; the next has to wait"], { ...annotations, wait_seconds: 1 }],
-            [["sign-in refused: wrong password"], { caller: "192.0.2.7" }],
-            [["change of the password refused: wrong password"], { person_id: person.id }],
+            ...Array.from({ length: 4 }, () => [["sign-in refused: wrong credentials"], annotations]),
+            [["sign-in refused: wrong credentials; the next has to wait"], { ...annotations, wait_seconds: 1 }],
+            [["sign-in refused: wrong credentials"], { caller: "192.0.2.7" }],
+            [["change of the password refused: wrong credentials"], { person_id: person.id }],
             [["password changed; all other sessions ended"], { person_id: person.id }]
           ]
         )

@@ -4,7 +4,7 @@
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import { Clock, Effect, Option, Schema } from "effect"
-import { randomText } from "../../ledger/index.ts"
+import { randomString } from "../../ledger/index.ts"
 import type { ConsoleDatabase } from "../../persistence/index.ts"
 import { checkTime, type EventPayment } from "../processor.ts"
 import { toIso, toReference } from "./payment-state.ts"
@@ -20,11 +20,11 @@ const reverseDelayMs = 1500
 const maxReverseDelayMs = 10_000
 const responseTimeoutMs = 10_000
 
-let latest = 0
+let lastTimestamp = 0
 /** Ids sort in order of creation: those of the same millisecond get consecutive timestamps. */
 export const newEventId = (now: number): string => {
-  latest = Math.max(now, latest + 1)
-  return `evt_sim_${latest.toString(36).padStart(9, "0")}${randomText(10)}`
+  lastTimestamp = Math.max(now, lastTimestamp + 1)
+  return `evt_sim_${lastTimestamp.toString(36).padStart(9, "0")}${randomString(10)}`
 }
 
 export const formatEvent = (
@@ -54,9 +54,9 @@ export const signEvent = (secret: string, body: string, now: number): string => 
 }
 
 export const checkSignature = (secret: string, body: string, header: string | null, now: number) => {
-  const [, seconds, given] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(header ?? "") ?? []
-  if (seconds === undefined || given === undefined) return "The event has no signature."
-  if (!timingSafeEqual(computeHmac(secret, seconds, body), Buffer.from(given, "hex")))
+  const [, seconds, hmac] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(header ?? "") ?? []
+  if (seconds === undefined || hmac === undefined) return "The event has no signature."
+  if (!timingSafeEqual(computeHmac(secret, seconds, body), Buffer.from(hmac, "hex")))
     return "The event's signature is wrong."
   return checkTime(Number(seconds), now)
 }
@@ -95,9 +95,9 @@ const post = (url: string, secret: string, body: string, now: number) =>
 
 type FoundEvent = Effect.Success<ReturnType<typeof waitingEvents.all>>[number]
 
-/** The due events, in the order of sending. Events in reverse order are held back until no new ones are created. */
-const selectDue = (all: ReadonlyArray<FoundEvent>, events: SimulatorSettings["events"], now: number) => {
-  const due = all.filter(({ value }) => value.due_at <= toIso(now))
+/** The due events, in the order of sending. In reverse order, they are delayed until no new ones are created. */
+const selectDue = (waiting: ReadonlyArray<FoundEvent>, events: SimulatorSettings["events"], now: number) => {
+  const due = waiting.filter(({ value }) => value.due_at <= toIso(now))
   if (events !== "reversed") return due
   const [first] = due
   const last = due.at(-1)

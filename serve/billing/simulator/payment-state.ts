@@ -1,5 +1,5 @@
 /** State changes of a simulated payment, and the check of an entered card. */
-import { randomText } from "../../ledger/index.ts"
+import { randomString } from "../../ledger/index.ts"
 import type { RetrievedPayment, RetrievedReversal } from "../processor.ts"
 import { explainDecline } from "../stripe/declines.ts"
 import type { SimulatedCard, SimulatedPayment, SimulatedReversal } from "./records.ts"
@@ -13,7 +13,7 @@ export const toIso = (milliseconds: number): string => new Date(milliseconds).to
 
 export const toReference = (paymentId: string): string => `sim_${paymentId}`
 
-export const newSimulatedId = (prefix: string): string => `${prefix}_sim_${randomText(16)}`
+export const newSimulatedId = (prefix: string): string => `${prefix}_sim_${randomString(16)}`
 
 const toReversalState = ({ fails_at, kind, outcome }: SimulatedReversal, now: string): RetrievedReversal["state"] => {
   if (kind === "dispute") return outcome === "won" ? "returned" : "taken"

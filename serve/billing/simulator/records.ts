@@ -88,7 +88,7 @@ export const makeRecords = <A>(kind: string, schema: Schema.Codec<A, unknown>) =
           [id, kind]
         )
       ),
-    /** False if the id already exists. */
+    /** Returns false if the id already exists. */
     add: (db: Statements, id: string, value: A) =>
       Effect.map(
         db.run(

@@ -127,7 +127,7 @@ describe("the simulator", () => {
       yield* setFaults({ slow_ms: 20_000 })
       const charge = { ...newRequest("pay_2"), customer: paid?.customer ?? "", card: paid?.card?.id ?? "" }
       const error = yield* Effect.flip(processor.charge(charge))
-      assert.strictEqual(error.message, "simulator did not respond: no response within 10 seconds")
+      assert.strictEqual(error.message, "simulator error: no response within 10 seconds")
       yield* setFaults({ slow_ms: 0 })
       const payment = yield* processor.retrieve({ ...charge, reference: null })
       assert.strictEqual(payment?.state, "succeeded")

@@ -6,7 +6,7 @@ import { newEventId, waitingEvents } from "./events.ts"
 import { toIso, toReference } from "./payment-state.ts"
 import { type Faults, makeRecords, noFaults, SimulatedCard, SimulatedPayment, SimulatorSettings } from "./records.ts"
 
-/** The request is invalid for this payment; the message says why. */
+/** The request is invalid for this payment; the message explains why. */
 export class SimulatorRefused extends Schema.TaggedError<SimulatorRefused>()("SimulatorRefused", {
   problem: Schema.String
 }) {

@@ -42,13 +42,13 @@ const neededEvents = [
   ...["charge.dispute.funds_withdrawn", "charge.dispute.funds_reinstated"]
 ]
 
-const Text = Schema.optionalKey(Schema.NullOr(Schema.String))
+const OptionalString = Schema.optionalKey(Schema.NullOr(Schema.String))
 const Account = Schema.Struct({
   id: Schema.String,
-  country: Text,
-  default_currency: Text,
+  country: OptionalString,
+  default_currency: OptionalString,
   charges_enabled: Schema.Boolean,
-  capabilities: Schema.optionalKey(Schema.Struct({ card_payments: Text }))
+  capabilities: Schema.optionalKey(Schema.Struct({ card_payments: OptionalString }))
 })
 const Country = Schema.Struct({ supported_payment_currencies: Schema.Array(Schema.String) })
 const Endpoint = Schema.Struct({
@@ -58,7 +58,7 @@ const Endpoint = Schema.Struct({
 })
 const Page = Schema.Struct({
   ...CheckoutSession.fields,
-  currency: Text,
+  currency: OptionalString,
   amount_total: Schema.NullOr(Schema.Int),
   payment_method_types: Schema.Array(Schema.String)
 })

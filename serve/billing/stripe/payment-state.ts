@@ -25,18 +25,19 @@ const toRefund = ({ amount, id, status }: typeof Refund.Type): RetrievedReversal
   is_lost: false
 })
 
-const withdrawsNothing = (status: string) => status.startsWith("warning_") || status === "prevented"
+const hasNoWithdrawal = (status: string) => status.startsWith("warning_") || status === "prevented"
 
 /**
- * A dispute takes the amount that Stripe withdrew for it. It takes at most `max`, and exactly `max` if its amount in
- * dollars is unknown. An inquiry (`warning_…`) withdraws nothing. A dispute with the status `prevented` was either
- * blocked by the bank, and withdraws nothing, or settled before it began, and withdraws the money. If a part was
- * refunded before, Stripe withdraws the whole amount and reinstates that part. A dispute counts as returned if it was
+ * The amount of a dispute is what Stripe withdrew for it, but at most `max`, and exactly `max` if the amount in dollars
+ * is unknown. For an inquiry (`warning_…`), Stripe withdraws no money. A dispute with the status `prevented` was either
+ * blocked by the bank, without a withdrawal, or settled before it began, with a withdrawal. If a part was
+ * refunded
+ * before, Stripe withdraws the whole amount and reinstates that part. A dispute counts as returned if it was
  * won or fully reinstated.
  */
 const toDispute = (dispute: typeof Dispute.Type, max: number): ReadonlyArray<RetrievedReversal> => {
   const { amount, currency, id, status } = dispute
-  const movements = dispute.balance_transactions ?? (withdrawsNothing(status) ? [] : [{ amount: -amount, currency }])
+  const movements = dispute.balance_transactions ?? (hasNoWithdrawal(status) ? [] : [{ amount: -amount, currency }])
   const sum = (amounts: ReadonlyArray<number>) => amounts.reduce((total, amount) => total + amount, 0)
   const withdrawn = -sum(movements.map(({ amount }) => Math.min(amount, 0)))
   const reinstated = sum(movements.map(({ amount }) => Math.max(amount, 0)))
@@ -48,7 +49,7 @@ const toDispute = (dispute: typeof Dispute.Type, max: number): ReadonlyArray<Ret
   return [{ id, kind: "dispute", cents: Math.min(cents, max), state: isReturned ? "returned" : "taken", is_lost }]
 }
 
-/** Oldest first; Stripe's lists are newest first. */
+/** Refunds, then disputes, each oldest first; Stripe's lists are newest first. */
 export const toReversals = (
   { amount_received }: PaymentIntent,
   refunds: ReadonlyArray<typeof Refund.Type>,
@@ -89,7 +90,7 @@ const toChargeState = ({ cancellation_reason, currency, last_payment_error, stat
   return { state: "open", problem: null }
 }
 
-/** A customer whose card is declined on the payment page may try another card until the page expires. */
+/** If a card is declined on the payment page, the customer can try another card until the page expires. */
 const toCheckoutState = (session: CheckoutSession, intent: PaymentIntent | undefined): State => {
   if (intent?.status === "succeeded") return toChargeState(intent)
   if (session.status === "expired") return { state: "expired", problem: null }

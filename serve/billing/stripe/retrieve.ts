@@ -20,7 +20,7 @@ import { abandoned, isAbandoned, toRetrievedCharge, toRetrievedCheckout, toRever
  * are listed for all customers, so their margin is smaller.
  */
 const maxClockLead = { charges: 86_400, sessions: 3_600 }
-/** Seconds after its creation in which a payment without a response may be requested again. */
+/** A payment without a response may be requested again for this many seconds after its creation. */
 const maxRequestAge = 86_400
 /** More sessions than one server creates in a day. */
 const maxListed = 2000
@@ -32,7 +32,7 @@ interface PaymentList {
   readonly autoPagingToArray: (options: { readonly limit: number }) => Promise<ReadonlyArray<unknown>>
 }
 
-/** Fails if the list is cut off: a payment missing from it may still exist and must not be requested again. */
+/** Fails if the list is truncated: a payment missing from it may still exist and must not be requested again. */
 const findInList = Effect.fnUntraced(function* <A extends CheckoutSession | PaymentIntent>(
   list: () => PaymentList,
   object: Schema.Codec<A, unknown>,
@@ -40,7 +40,7 @@ const findInList = Effect.fnUntraced(function* <A extends CheckoutSession | Paym
 ) {
   const listed = yield* requestOrFail(() => list().autoPagingToArray({ limit: maxListed }), Schema.Array(object))
   if (listed.length < maxListed) return listed.find(({ metadata }) => metadata?.payment_id === payment_id)
-  const problem = `more than ${maxListed} payments in a day: this one cannot be found among them`
+  const problem = `the list was truncated after ${maxListed} payments, so this one may be missing`
   return yield* stripeUnavailable(new Error(problem))
 })
 
@@ -112,7 +112,7 @@ export const makeRetrieve = (stripe: Stripe) => {
   const findCheckout = ({ created_at, payment_id }: PaymentQuery) => {
     const seconds = toSeconds(created_at)
     const created = { gte: seconds - maxClockLead.sessions, lte: seconds + maxRequestAge }
-    // not by customer: Stripe creates a first-time customer, whose id is unknown here
+    // not by customer: Stripe creates a first-time customer, and the id is unknown here
     const list = () => stripe.checkout.sessions.list({ created, limit: 100 })
     return ifFound(findInList(list, CheckoutSession, payment_id), retrieveCheckout)
   }
@@ -133,7 +133,9 @@ export const makeRetrieve = (stripe: Stripe) => {
     Effect.tap(found, (object) =>
       object === undefined || object.metadata?.payment_id === payment_id
         ? Effect.void
-        : stripeUnavailable(new Error(`${object.id} is not the payment ${payment_id}: is the key of another account?`))
+        : stripeUnavailable(
+            new Error(`${object.id} is not the payment ${payment_id}: is the key from another account?`)
+          )
     )
 
   const retrieveByReference = (reference: string, query: PaymentQuery) =>

@@ -18,7 +18,7 @@ const wrongSecret =
 const parseSignatureTimestamp = (signature: string) =>
   Number.parseInt(/.*(?:^|,)t=(\d+)/.exec(signature)?.[1] ?? "", 10)
 
-/** Refund and dispute events contain only the PaymentIntent's id, so it is retrieved to find our payment id. */
+/** Refund and dispute events contain only the PaymentIntent's id, so it is retrieved to find Larder's payment id. */
 export const makeEventReader =
   (
     stripe: Stripe,

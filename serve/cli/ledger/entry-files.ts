@@ -20,7 +20,7 @@ const makeTemporaryFolder = (parent: string) =>
 
 const toCells = (entry: Entry) => columns.map((column) => entry[column])
 
-/** Without formulas, for spreadsheets; without a byte order mark and with `\n` line ends, for programs. */
+/** Prefixes values that spreadsheets would run as formulas. There is no byte order mark; lines end with `\n`. */
 export const writeCsv = Effect.fnUntraced(function* <E, R>(entries: Stream.Stream<Entry, E, R>) {
   const { stdout, stdoutIsTerminal } = yield* Stdio.Stdio
   const text = csvText(columns, Stream.map(entries, toCells), "\n")
@@ -28,14 +28,14 @@ export const writeCsv = Effect.fnUntraced(function* <E, R>(entries: Stream.Strea
 })
 
 /** The statements that create a table, with comments from the record's descriptions. */
-const createTable = (name: string, record: Schema.Struct<Schema.Struct.Fields>): ReadonlyArray<string> => {
+const createTableSql = (name: string, record: Schema.Struct<Schema.Struct.Fields>): ReadonlyArray<string> => {
   const ddl = readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()
   return [ddl, ...commentStatements({ schema: "main", name, record, ddl }, "table")]
 }
-const createTables = [...createTable("account", Account), ...createTable("entry", Entry)].join(";\n")
+const createTablesSql = [...createTableSql("account", Account), ...createTableSql("entry", Entry)].join(";\n")
 
 const insertEntries = Effect.fnUntraced(function* <E, R>(db: DuckDb["Service"], entries: Stream.Stream<Entry, E, R>) {
-  yield* db.run(createTables)
+  yield* db.run(createTablesSql)
   yield* entries.pipe(
     Stream.grouped(rowsPerAppend),
     Stream.runForEach((page) => db.append("main", "entry", page.map(toCells)))
@@ -66,10 +66,10 @@ export const writeDuckDb = Effect.fn("Export.writeDuckDb")(function* <E, R>(
 ) {
   if (existsSync(file)) return yield* new FileExists({ file })
   const folder = yield* makeTemporaryFolder(path.dirname(file)) // readable only by its owner
-  const part = path.join(folder, "ledger.duckdb")
+  const unfinished = path.join(folder, "ledger.duckdb")
   yield* Effect.scoped(
     Effect.gen(function* () {
-      const db = yield* DuckDb.readWrite(part)
+      const db = yield* DuckDb.readWrite(unfinished)
       yield* insertEntries(db, entries)
       const rows = accounts.map(({ created_at, id, name }) => [id, name, created_at])
       yield* db.append("main", "account", rows)
@@ -78,8 +78,8 @@ export const writeDuckDb = Effect.fn("Export.writeDuckDb")(function* <E, R>(
   )
   yield* Effect.try({
     try: () => {
-      flushFile(part)
-      renameSync(part, file)
+      flushFile(unfinished)
+      renameSync(unfinished, file)
       flushFolder(path.dirname(file))
     },
     catch: (cause) => cause

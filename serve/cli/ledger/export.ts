@@ -24,7 +24,7 @@ const formatEntry = (entry: Entry) =>
 
 const csvFlag = Flag.Boolean("csv").pipe(
   Flag.withDescription(
-    "Print CSV on stdout, with a header line; a text that a spreadsheet would run as a formula is prefixed with '"
+    "Print CSV on stdout, with a header line; a value that a spreadsheet would run as a formula is prefixed with '"
   ),
   Flag.withDefault(false)
 )

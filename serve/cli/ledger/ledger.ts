@@ -6,8 +6,8 @@ import { Command, Flag } from "effect/cli"
 import {
   Administration,
   anchorPlace,
+  findPlaceProblem,
   moveToPostgres,
-  placeProblem,
   usdOf,
   type Verification
 } from "../../ledger/index.ts"
@@ -40,9 +40,9 @@ const usage = Command.make(
     const rows = days.map(({ calls, credits, day, endpoint, key_id }) => {
       return [day, key_id, endpoint, String(calls), `${usdOf(credits)} USD`]
     })
-    const head = ["day", "key", "endpoint", "calls", "charged"]
-    const none = `Account ${account} was not charged for any call from ${first} to ${last}.`
-    yield* print(json, days, rows.length === 0 ? [none] : formatTable([head, ...rows]))
+    const header = ["day", "key", "endpoint", "calls", "charged"]
+    const emptyText = `Account ${account} was not charged for any call from ${first} to ${last}.`
+    yield* print(json, days, rows.length === 0 ? [emptyText] : formatTable([header, ...rows]))
   }, withLedger)
 ).pipe(Command.withDescription("Calls and credits of an account per day, key and endpoint"))
 
@@ -67,16 +67,16 @@ const anchorFlag = parsedFlag(
     metavar: "PLACE",
     parse: (text) => {
       const place = /^https?:\/\//.test(text) ? text : path.resolve(text)
-      return placeProblem(place) === undefined ? Redacted.make(place) : undefined
+      return findPlaceProblem(place) === undefined ? Redacted.make(place) : undefined
     },
     expected: "a file, or https://…"
   }
 ).pipe(Flag.optional)
 
 const readAnchor = Effect.fnUntraced(function* (flag: Option.Option<Redacted.Redacted>) {
-  const text = Option.isSome(flag) ? flag : yield* ledgerAnchorSetting
-  if (Option.isNone(text)) return undefined
-  const place = anchorPlace(text.value)
+  const setting = Option.isSome(flag) ? flag : yield* ledgerAnchorSetting
+  if (Option.isNone(setting)) return undefined
+  const place = anchorPlace(setting.value)
   const anchor = yield* place.read
   return Option.isSome(anchor) ? anchor.value : yield* new NoAnchor({ place: place.name })
 })

@@ -95,7 +95,7 @@ export const invitationPage: PublicPage<Administration | People> = {
     return yield* People.use((people) => people.accept(acceptance)).pipe(
       Effect.map((signedIn) => startSession(signedIn, "/")),
       Effect.catchTags({
-        InvitationGone: () => Effect.succeed(expiredLink),
+        InvalidInvitation: () => Effect.succeed(expiredLink),
         InvalidEmail: ({ message }) => showAgain({ email: message }),
         EmailTaken: ({ message }) => showAgain({ email: message }),
         WeakPassword: ({ message }) => showAgain({ password: message }),

@@ -16,7 +16,7 @@ import {
   type ShownCard,
   savedCardExplanation
 } from "../../billing/index.ts"
-import { randomText } from "../../ledger/index.ts"
+import { randomString } from "../../ledger/index.ts"
 import { button, dollarField, hiddenInput, parseCents, postForm } from "../web/form.ts"
 import { centsText, countText, facts, type Html, html, linkButton, momentTag, notice, usdText } from "../web/html.ts"
 import { type FormContext, type Page, type PageContext, redirect, redirectAway, show } from "../web/page.ts"
@@ -138,7 +138,7 @@ ${form}
   )
 })
 
-const newSubmission = Effect.sync(() => randomText(24))
+const newSubmission = Effect.sync(() => randomString(24))
 
 /**
  * Closes the payment of a customer who left the card page. It may have been paid in another tab. Undefined if the account

@@ -3,14 +3,14 @@
  * memory of one server: a restart loses them, and other servers do not have them.
  */
 import { hash } from "node:crypto"
-import { randomText } from "../../ledger/index.ts"
+import { randomString } from "../../ledger/index.ts"
 import { hiddenInput, type SentForm } from "./form.ts"
 
 const keepMilliseconds = 600_000
 const maxForms = 10_000
 
 /** The random text of a new form. */
-export const submissionInput = () => hiddenInput("submission", randomText(24))
+export const submissionInput = () => hiddenInput("submission", randomString(24))
 
 interface Sender {
   readonly account: { readonly id: string }

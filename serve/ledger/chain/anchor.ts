@@ -32,9 +32,9 @@ class AnchorUnavailable extends Schema.TaggedError<AnchorUnavailable>()("AnchorU
   }
 }
 
-const AnchorText = Schema.fromJsonString(Anchor)
-const decode = Schema.decodeUnknownEffect(AnchorText)
-const encode = Schema.encodeSync(AnchorText)
+const AnchorJson = Schema.fromJsonString(Anchor)
+const decode = Schema.decodeUnknownEffect(AnchorJson)
+const encode = Schema.encodeSync(AnchorJson)
 const responseTimeout = "10 seconds"
 
 const withTimeout = (place: string) =>
@@ -52,7 +52,7 @@ const hasDecodablePassword = ({ password, username }: URL) => {
 }
 
 /** Accepts an absolute file path, an `https:` URL, or an `http:` URL of this machine. Returns the problem, if any. */
-export const placeProblem = (place: string): string | undefined => {
+export const findPlaceProblem = (place: string): string | undefined => {
   if (!isUrl(place)) return path.isAbsolute(place) ? undefined : "must be the absolute path of a file, or https://…"
   const url = URL.parse(place)
   if (url === null || !hasDecodablePassword(url)) return "is not a URL; in a user name or password, write % as %25"
@@ -75,27 +75,27 @@ export interface AnchorPlace {
 }
 
 /** Replaces the file atomically. Follows a symbolic link, and does not create a missing folder. */
-const replaceFile = async (file: string, text: string) => {
+const replaceFile = async (file: string, json: string) => {
   const target = await realpath(file).catch(() => file)
-  const part = `${target}.part`
-  const handle = await open(part, "w", 0o600)
+  const temporary = `${target}.part`
+  const handle = await open(temporary, "w", 0o600)
   try {
-    await handle.writeFile(`${text}\n`)
+    await handle.writeFile(`${json}\n`)
     await handle.sync()
   } finally {
     await handle.close()
   }
-  await rename(part, target)
+  await rename(temporary, target)
 }
 
 const fileAnchor = (file: string): AnchorPlace => {
   const toError = (cause: unknown) =>
     new AnchorUnavailable({ place: file, problem: cause instanceof Error ? cause.message : String(cause) })
-  /** If the disk hangs, only one write waits, instead of one more every second. */
+  /** If the disk hangs, one write waits, instead of one more every second. */
   let writing: Promise<void> | undefined
-  const write = (text: string) => {
+  const write = (json: string) => {
     if (writing !== undefined) return Promise.reject(new Error("the previous write is still running"))
-    writing = replaceFile(file, text).finally(() => {
+    writing = replaceFile(file, json).finally(() => {
       writing = undefined
     })
     return writing
@@ -110,7 +110,7 @@ const fileAnchor = (file: string): AnchorPlace => {
         }),
       catch: toError
     }).pipe(
-      Effect.flatMap((text) => (text === undefined ? Effect.succeedNone : Effect.asSome(decode(text)))),
+      Effect.flatMap((json) => (json === undefined ? Effect.succeedNone : Effect.asSome(decode(json)))),
       Effect.catchTag("SchemaError", () => Effect.fail(toError("its content was not written by larder-serve"))),
       withTimeout(file)
     ),
@@ -141,7 +141,7 @@ const urlAnchor = (place: string): AnchorPlace => {
   const toError = (problem: string) => new AnchorUnavailable({ place: name, problem })
   const send = (outgoing: HttpClientRequest.HttpClientRequest) =>
     HttpClient.execute(outgoing).pipe(
-      Effect.flatMap((response) => Effect.map(response.text, (text) => ({ status: response.status, text }))),
+      Effect.flatMap((response) => Effect.map(response.text, (body) => ({ status: response.status, body }))),
       Effect.provideService(HttpClient.TracerPropagationEnabled, false),
       Effect.mapError((error) => toError(innermostMessage(error))),
       Effect.provide(FetchHttpClient.layer),
@@ -151,10 +151,10 @@ const urlAnchor = (place: string): AnchorPlace => {
   return {
     name,
     read: send(request("GET")).pipe(
-      Effect.flatMap(({ status, text }) => {
+      Effect.flatMap(({ body, status }) => {
         if (status === 404) return Effect.succeedNone
         if (status !== 200) return failWithStatus(status)
-        return decode(text).pipe(
+        return decode(body).pipe(
           Effect.mapError(() => toError("its content was not written by larder-serve")),
           Effect.asSome
         )
@@ -168,6 +168,6 @@ const urlAnchor = (place: string): AnchorPlace => {
 }
 
 export const anchorPlace = (place: Redacted.Redacted): AnchorPlace => {
-  const text = Redacted.value(place)
-  return isUrl(text) ? urlAnchor(text) : fileAnchor(text)
+  const value = Redacted.value(place)
+  return isUrl(value) ? urlAnchor(value) : fileAnchor(value)
 }

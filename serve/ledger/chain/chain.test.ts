@@ -42,7 +42,7 @@ describe("the chain of an account", () => {
   })
 
   it("hashes the previous hash and eleven fields, one per line, with nothing for null", () => {
-    // computed with sha256sum: stored ledgers are verified with these texts, so they must never change
+    // computed with sha256sum: stored ledgers are verified with these strings, so they must never change
     assert.strictEqual(grant.hash, "c4c57fb6afeb45994b918845bbad5d452b9af48f16427de212f4e8dd82674818")
     assert.strictEqual(charge.hash, "e9458b63b248a5d39b9239d93bc49ea4569a7d6bcd70346b3882362a25cfa578")
   })
@@ -68,7 +68,7 @@ describe("a break in the chain", () => {
     assert.match(findBreak(charge, charge) ?? "", /^entry 2 of account acct_a follows its entry 2/)
   })
 
-  it("reports an entry whose balance is not the sum of the entries", () => {
+  it("reports an entry with a balance that is not the sum of the entries", () => {
     assert.strictEqual(
       findBreak(grant, makeNext(grant, { balance: 4_901 })),
       "entry 2 of account acct_a has a balance of 4901 credits, but the entries up to it add up to 4900"
@@ -89,7 +89,7 @@ describe("a break in the chain", () => {
     ["request id", { request_id: "req_2" }],
     ["note", { note: "changed" }],
     ["hash", { hash: grant.hash }]
-  ])("reports an entry whose %s was changed afterwards", (_, change) => {
+  ])("reports an entry after a change of its %s", (_, change) => {
     assert.strictEqual(findBreak(grant, { ...charge, ...change }), problem)
   })
 

@@ -1,10 +1,10 @@
 /**
  * The hash chain of an account: each entry contains a SHA-256 over the previous hash and its own fields, so a changed,
- * missing or inserted entry is detected. PostgreSQL computes the same text and hash in SQL (`sql-text.ts`).
+ * missing or inserted entry is detected. PostgreSQL computes the same hash in SQL (`sql-expressions.ts`).
  *
- * The text has the fields in a fixed order, one per line, without the last four if all of them are null. A verification
- * checks that no field is empty or has a line break, so no two entries have the same text. `sequence` is not hashed: it
- * changes when the ledger moves to another store.
+ * The hashed string has the fields in a fixed order, one per line, without the last four if all of them are null. A
+ * verification checks that no field is empty or has a line break, so the string differs for every entry. `sequence` is
+ * not hashed: it changes when the ledger moves to another store.
  */
 import { hash } from "node:crypto"
 import type { Verification } from "../administration.ts"
@@ -27,7 +27,7 @@ export const hashEntry = (previous: string, entry: Omit<Entry, "sequence" | "has
     "hex"
   )
 
-/** Most entries need none of these lines. */
+/** Most entries have none of these lines. */
 const formatRareFields = (
   entry: Pick<Entry, "daily_budget_credits" | "weekly_budget_credits" | "expires_at" | "grants">
 ) => {
@@ -104,7 +104,7 @@ export const checkChain = (stored: Head, anchor: Head | undefined, report: (prob
   if (stored.entries + stored.records > 0) expectedHeads.set("was followed to", stored)
   if (anchor !== undefined) expectedHeads.set("was anchored at", anchor)
   return {
-    /** Called for each head on the way. */
+    /** Call it with the head after each link. */
     visit: (head: Head): void => {
       for (const [event, expected] of expectedHeads) {
         if (!isAtSamePlace(head, expected)) continue

@@ -1,13 +1,13 @@
 /**
- * Checks that accounts, keys and payments equal their last record, as queries that SQLite and PostgreSQL run. Each query
- * returns one sentence per problem. Threads load this file.
+ * Checks that accounts, keys and payments equal their last record, as queries that SQLite and PostgreSQL run. Each
+ * query returns one sentence per problem. Worker threads load this file.
  */
 import { type RecordedTable, recordedTables, recordNouns } from "./recorded-tables.ts"
 
 /** Condition in SQL: the kind of a record is unknown, or its body has no id. */
 export const isOfUnknownKind = `(kind not in (${recordedTables.map((table) => `'${table}'`).join(", ")}) or body ->> 'id' is null)`
 
-/** `asJson` casts a body to the type in which bodies are compared. Only payments can be removed, which their last record states. */
+/** `asJson` casts a body to a comparable type. Only payments can be removed; their last record contains `removed`. */
 const selectLastRecords = (table: RecordedTable, asJson: (body: string) => string) => `
   select cast(body ->> 'id' as text) as id, ${asJson("body")} as body,
     ${table === "payment" ? "coalesce(cast(body ->> 'removed' as text) in ('true', '1'), false)" : "false"} as is_removed
@@ -15,13 +15,13 @@ const selectLastRecords = (table: RecordedTable, asJson: (body: string) => strin
   where number in (select max(number) from ledger.record where kind = '${table}' group by body ->> 'id')
     and body ->> 'id' is not null`
 
-/** The names of columns whose value differs from that in the other body, or that the other body lacks. */
+/** The names of columns that have a different value in the other body, or are missing there. */
 const selectChanged = (body: string, other: string, each: string) =>
   `select key from ${each}(${body}) where value is distinct from ${other} ->> key`
 
 /**
- * `rows` selects `id` and `body` of the rows of the table. SQLite creates an index only for left joins of materialized
- * tables whose ids are both text; otherwise it compares every record with every row.
+ * `rows` selects `id` and `body` of the rows of the table. SQLite creates an index only for a left join of
+ * materialized tables with ids of type text; otherwise it compares every record with every row.
  */
 const selectDifferences = (table: RecordedTable, rows: string, { asJson, each }: RecordSyntax) => `
   with last as materialized (${selectLastRecords(table, asJson)}),

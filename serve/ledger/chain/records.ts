@@ -1,22 +1,22 @@
 /**
- * The records of the ledger: the tables `account`, `api_key` and `entry`. Money is stored as integer credits, and times
- * as text in UTC. The descriptions of accounts and entries are the comments of an export.
+ * The records of the ledger: the tables `account`, `api_key` and `entry`. Money is stored as integer credits, and
+ * timestamps as strings in UTC. The descriptions of accounts and entries are the comments of an export.
  */
 import { Timestamp } from "@larder/schemas"
 import { Schema } from "effect"
 
-const TextOrNull = Schema.NullOr(Schema.String)
+const StringOrNull = Schema.NullOr(Schema.String)
 const IntOrNull = Schema.NullOr(Schema.Int)
 const TimestampOrNull = Schema.NullOr(Timestamp)
 
-const describeText = (description: string) => Schema.String.annotate({ description })
+const describeString = (description: string) => Schema.String.annotate({ description })
 const describeInt = (description: string) => Schema.Int.annotate({ description })
-const describeOptionalText = (description: string) => TextOrNull.annotate({ description })
+const describeOptionalString = (description: string) => StringOrNull.annotate({ description })
 const describeOptionalInt = (description: string) => IntOrNull.annotate({ description })
 
 export const Account = Schema.Struct({
-  id: describeText("Permanent id of the account, `acct_…`."),
-  name: describeText("Name given by the operator."),
+  id: describeString("Permanent id of the account, `acct_…`."),
+  name: describeString("Name given by the operator."),
   created_at: Timestamp.annotate({ description: "When the account was opened, in UTC." })
 }).annotate({
   description: "Accounts. Each owns keys and one balance, which is the sum of its entries in `entry`."
@@ -27,7 +27,7 @@ export const ApiKey = Schema.Struct({
   id: Schema.String,
   account_id: Schema.String,
   name: Schema.String,
-  /** Any text: scopes of a data set that this version does not include are kept, but allow nothing. */
+  /** Any strings: scopes of a data set that this version does not include are kept, but allow nothing. */
   scopes: Schema.Array(Schema.String),
   /** 0 pauses the key. */
   budget_credits: Schema.Int,
@@ -35,8 +35,8 @@ export const ApiKey = Schema.Struct({
   weekly_budget_credits: IntOrNull,
   sha256: Schema.String,
   last4: Schema.String,
-  former_sha256: TextOrNull,
-  former_last4: TextOrNull,
+  former_sha256: StringOrNull,
+  former_last4: StringOrNull,
   former_expires_at: TimestampOrNull,
   created_at: Timestamp,
   revoked_at: TimestampOrNull,
@@ -66,7 +66,7 @@ export const Entry = Schema.Struct({
   sequence: describeInt(
     "Number of the entry in the ledger, in the order of writing. Without gaps in an embedded ledger."
   ),
-  account_id: describeText("Account: `account.id`."),
+  account_id: describeString("Account: `account.id`."),
   position: describeInt(
     "Place of the entry in its account, from 1, without gaps. With `account_id` it identifies the entry permanently."
   ),
@@ -78,34 +78,34 @@ export const Entry = Schema.Struct({
     description:
       "When it happened, in UTC. For a charge, when the call was admitted, which decides the month that it counts towards; the refund of a call has the time of its charge."
   }),
-  key_id: describeOptionalText(
-    "Key that was charged, or whose call was refunded: `api_key.id`; null for other entries."
+  key_id: describeOptionalString(
+    "Key that was charged, or that made the refunded call: `api_key.id`; null for other entries."
   ),
-  endpoint: describeOptionalText(
+  endpoint: describeOptionalString(
     "Endpoint that was called, such as `/v1/commodities/prices`; null except for charges and refunds of calls."
   ),
   credits: describeInt(
-    "Credits added to the balance; negative for charges, for money that went out (a `refund` of a payment, an `adjustment` for a dispute), and for credits that expired."
+    "Credits added to the balance; negative for charges, for refunds and disputes of payments, and for credits that expired."
   ),
   balance: describeInt(
-    "Balance of the account after the entry, in credits. Negative only after a refund or a dispute of a payment whose credits were spent or had expired, and by no more than those."
+    "Balance of the account after the entry, in credits. Negative only after a refund or a dispute of a payment if its credits were spent or had expired, and by no more than those."
   ),
   budget_credits: describeOptionalInt(
     "Monthly budget of the key when the call was admitted, in credits; null except for charges."
   ),
   daily_budget_credits: describeOptionalInt("The same for its daily budget; null if the key had none."),
   weekly_budget_credits: describeOptionalInt("The same for its weekly budget; null if the key had none."),
-  request_id: describeOptionalText(
+  request_id: describeOptionalString(
     "X-Request-Id of a charged or refunded call, or the id of the payment, refund or dispute that was booked; null for other entries. Unique for each `type`: no call is charged or refunded twice, and no payment is booked twice."
   ),
-  note: describeOptionalText("The reason, in words; null for charges."),
+  note: describeOptionalString("The reason, in words; null for charges."),
   expires_at: TimestampOrNull.annotate({
     description: "When the unspent credits of this entry expire, in UTC; null if they do not expire."
   }),
-  grants: describeOptionalText(
+  grants: describeOptionalString(
     "What the entry takes from expiring credits (negative) or returns to them, as `position:credits` of the entries that granted them, separated by spaces; null if it affects none. Calls first spend the credits that expire first."
   ),
-  hash: describeText(
+  hash: describeString(
     "SHA-256 in hexadecimal over the hash of the account's previous entry and the fields of this one except `sequence`: a changed, removed or added entry breaks the chain of its account."
   )
 }).annotate({
@@ -118,12 +118,12 @@ export type Entry = typeof Entry.Type
 export const plainEntry = { daily_budget_credits: null, weekly_budget_credits: null, expires_at: null, grants: null }
 
 /**
- * Money that went out with an entry: a payment that was refunded, or is disputed. Only this makes a balance negative,
- * because calls may have spent the credits already. New calls are then refused, but admitted ones are still charged.
- * Calls never spend credits that were not there, so no balance is further below 0 than the money that went out.
+ * Credits that an entry deducts for a refund or dispute of a payment; otherwise 0. Only such entries make a balance
+ * negative, because calls may have spent the credits already. New calls are then refused, but admitted ones are still
+ * charged. Calls never overdraw an account, so no balance is further below 0 than the sum of these credits.
  */
-export const moneyOutOfEntry = ({ credits, grants, type }: Pick<Entry, "credits" | "grants" | "type">): number =>
+export const reversalCredits = ({ credits, grants, type }: Pick<Entry, "credits" | "grants" | "type">): number =>
   credits < 0 && grants === null && (type === "refund" || type === "adjustment") ? -credits : 0
 
 /** The same condition in SQL, over the columns of `entry`. */
-export const isMoneyOut = "credits < 0 and grants is null and type in ('refund', 'adjustment')"
+export const isReversal = "credits < 0 and grants is null and type in ('refund', 'adjustment')"

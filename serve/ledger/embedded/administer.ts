@@ -1,4 +1,4 @@
-/** The administration of the ledger that this process holds in memory and in a file. One change at a time. */
+/** The administration of the ledger that this process holds in memory and in a file. Changes run one at a time. */
 import { Clock, Effect, Schedule, Semaphore } from "effect"
 import { administer, summarizeKey } from "../administer.ts"
 import type { AccountSummary, KeySummary } from "../administration.ts"
@@ -30,13 +30,13 @@ const summarizeKeyState = (key: KeyState, now: number): KeySummary => {
 interface Dated {
   readonly record: { readonly id: string; readonly created_at: string }
 }
-const sortKey = ({ record: { created_at, id } }: Dated) => `${created_at} ${id}`
-const oldestFirst = (a: Dated, b: Dated) => (sortKey(a) < sortKey(b) ? -1 : 1)
+const toSortKey = ({ record: { created_at, id } }: Dated) => `${created_at} ${id}`
+const oldestFirst = (a: Dated, b: Dated) => (toSortKey(a) < toSortKey(b) ? -1 : 1)
 
 const maxProblems = 100
 const expiryInterval = "1 second"
 
-const readKeyTexts = ({ keys }: LedgerState) =>
+const serializeKeys = ({ keys }: LedgerState) =>
   new Map([...keys.values()].map(({ record }): [string, string] => [record.id, JSON.stringify(keyCells(record))]))
 
 /** Keys that differ between the file and this process. A key that was changed during the read may have either state. */
@@ -45,8 +45,8 @@ const findChangedKeys = (
   stored: ReadonlyMap<string, string>,
   now: ReadonlyMap<string, string>
 ): ReadonlyArray<string> => [
-  ...[...stored].flatMap(([id, text]) =>
-    text === before.get(id) || text === now.get(id)
+  ...[...stored].flatMap(([id, key]) =>
+    key === before.get(id) || key === now.get(id)
       ? []
       : [`key ${id} in the file differs from the one in the running server`]
   ),
@@ -89,7 +89,7 @@ export const administerEmbedded = Effect.fnUntraced(function* (
         return entries.length === 0 ? [] : [{ account, entries }]
       })
       if (expired.length === 0) return
-      // until this is written, a call whose clock is behind could spend them
+      // until this is written, a call that was admitted at an earlier time could spend them
       for (const { account } of expired) account.removingExpiredUntil = now
       yield* Effect.ensuring(
         write({ ...nothingToWrite, entries: expired.flatMap(({ entries }) => entries) }),
@@ -138,8 +138,8 @@ export const administerEmbedded = Effect.fnUntraced(function* (
       Effect.gen(function* () {
         const heads = new Map([...state.accounts].map(([id, { head }]): [string, ChainHead] => [id, head]))
         const verification = yield* store.verify({ sequence: state.sequence, heads }, anchor)
-        const before = readKeyTexts(state)
-        const changed = findChangedKeys(before, yield* store.storedKeys, readKeyTexts(state))
+        const before = serializeKeys(state)
+        const changed = findChangedKeys(before, yield* store.storedKeys, serializeKeys(state))
         return { ...verification, problems: [...verification.problems, ...changed].slice(0, maxProblems) }
       }),
     backup: store.backup

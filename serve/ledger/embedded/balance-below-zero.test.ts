@@ -20,7 +20,7 @@ import type { Group } from "../rules/ledger-state.ts"
 
 describe("a start with a negative balance", () => {
   const makeMovement = (credits: number, entry: Partial<Draft> = {}): Draft => ({
-    ...aCharge("re_1", { credits, key_id: null, endpoint: null, budget_credits: null, note: "money went out" }),
+    ...aCharge("re_1", { credits, key_id: null, endpoint: null, budget_credits: null, note: "refund" }),
     type: "refund",
     ...entry
   })
@@ -57,7 +57,7 @@ describe("a start with a negative balance", () => {
       yield* writeGroups(folder, groups.slice(0, -3))
       assert.deepStrictEqual(yield* readBalances(folder), [-410, -210])
       yield* followUp(folder)
-      const killed = yield* writeAndKill(folder, groups.slice(-3)) // the tables include the entries of money that went out
+      const killed = yield* writeAndKill(folder, groups.slice(-3)) // the tables include the refunds and disputes
       assert.deepStrictEqual(yield* readBalances(killed), [-311, -211])
       yield* followUp(killed)
       assert.deepStrictEqual(yield* readBalances(killed), [-311, -211])
@@ -76,22 +76,22 @@ describe("a start with a negative balance", () => {
 
   const refusals: ReadonlyArray<readonly [string, ReadonlyArray<Draft>, RegExp]> = [
     [
-      "more was charged than money went out",
+      "more was charged than refunded",
       [makeMovement(-20), { ...inFlight, credits: -4_620, budget_credits: 9_000 }],
       /entry 43 of account acct_a( \(number 64\))? leaves a balance of -40 credits/
     ],
     [
-      "money went out only afterwards",
+      "the refund comes after the charge",
       [{ ...inFlight, credits: -4_620, budget_credits: 9_000 }, makeMovement(-5_000)],
       /entry 42 of account acct_a( \(number 63\))? leaves a balance of -20 credits/
     ],
     [
-      "another kind of entry took credits out",
+      "an entry of another type deducted the credits",
       [makeMovement(-5_000, { type: "top_up" })],
       /entry 42 of account acct_a( \(number 63\))? leaves a balance of -400 credits/
     ],
     [
-      "money went out of another account",
+      "the refund is of another account",
       [makeMovement(-20, { account_id: "acct_b" }), { ...inFlight, credits: -4_620, budget_credits: 9_000 }],
       /entry 42 of account acct_a( \(number 64\))? leaves a balance of -20 credits/
     ]

@@ -55,7 +55,7 @@ const remaining = (ledger: LedgerAccess, key: { readonly key: string }) =>
   Effect.promise(async () => ledger.remaining(await lookUp(ledger, key), now))
 
 describe("a key", () => {
-  it.effect("is found only by its complete text", () =>
+  it.effect("is found only by the complete secret", () =>
     Effect.gen(function* () {
       const { key, ledger } = yield* openInMemory()
       assert.deepStrictEqual(yield* Effect.promise(() => ledger.authenticate(key.key, now)), {
@@ -162,7 +162,7 @@ describe("a burst", () => {
     })
   )
 
-  it.effect("writes the 20 charges of one turn of the event loop as one group", () =>
+  it.effect("writes the 20 charges of one iteration of the event loop as one group", () =>
     Effect.gen(function* () {
       const { key, ledger } = yield* openInMemory()
       const groups = ledger.counters.groups
@@ -295,7 +295,7 @@ describe("the ledger in a folder", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("never stores the text of a key", () =>
+  it.effect("never stores the secret of a key", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const ledger = yield* openEmbeddedLedger(folder)

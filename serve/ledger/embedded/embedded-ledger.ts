@@ -2,8 +2,8 @@
  * The ledger that one process holds: the state in memory, over a store that makes its groups durable. Nothing runs
  * between the check and the hold of a call.
  *
- * Group commit: what arrives in one turn of the event loop, or while the last group is being written, becomes durable
- * together. A group shares one promise, and no fiber runs per charge, which matters at 30,000 charges a second.
+ * Group commit: what arrives in one iteration of the event loop, or while the last group is being written, becomes
+ * durable together. A group shares one promise, and no fiber runs per charge, which matters at 30,000 charges a second.
  */
 import { isScope } from "@larder/schemas"
 import { Effect } from "effect"
@@ -119,7 +119,7 @@ const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: Ledge
     },
     /** Whether the last group could be written. After a failure, an empty group is tried every second. */
     isWritable: () => isWritable,
-    /** Waits for pending writes. Nothing may be added afterwards. */
+    /** Waits for pending writes. Nothing must be added afterwards. */
     close: async () => {
       while (pending !== undefined || writing !== undefined) {
         await (pending?.durable.promise ?? writing)?.catch(() => {})
@@ -183,6 +183,6 @@ export const openLedgerOver = Effect.fnUntraced(function* (store: LedgerStore, u
 export const openLedgerInFile = (file: LedgerFile["Service"], user: LedgerUser = "server") =>
   Effect.flatMap(openEmbeddedStore(file), (store) => openLedgerOver(store, user))
 
-/** In a folder: `$LARDER_HOME/ledger`. */
+/** `directory` is `$LARDER_HOME/ledger`. */
 export const openEmbeddedLedger = (directory: string) =>
   Effect.flatMap(openLedgerFile(directory), (file) => openLedgerInFile(file))

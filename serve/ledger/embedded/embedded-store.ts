@@ -109,7 +109,7 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
   }
 
   /**
-   * A group whose flush failed may still be in the log, although no caller was charged: a transaction that changes
+   * If its flush failed, a group may still be in the log, although no caller was charged. A transaction that changes
    * nothing overwrites it. If the file was locked, nothing was written.
    */
   const overwriteFailedGroup = (cause: unknown) => {
@@ -215,7 +215,7 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
           )
         )
       ),
-    /** The `limit` newest entries of an account below a position, newest first, of some types or of all. */
+    /** The `limit` newest entries of an account below a position, newest first. */
     entriesBefore: (page: PageBefore) => runOnThread("./thread-reads.ts", readBefore, page),
     usage: (query: Input<"usage">) => runOnThread("./usage.ts", readUsage, query),
     summedUsage: (query: Input<"summedUsage">) =>
@@ -228,7 +228,7 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
           catch: toLedgerUnavailable("be verified")
         })
       ),
-    /** Each key as it is stored, by its id; see `keyCells`. */
+    /** The stored columns of each key as JSON, by the key's id; see `keyCells`. */
     storedKeys: runOnThread("./thread-reads.ts", readStoredKeys),
     /** Copies everything that was durable at the time of the request into a new file. */
     backup: (to: string) =>

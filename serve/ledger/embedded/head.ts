@@ -29,7 +29,7 @@ export const readHead = (sqlite: Sqlite): Head => {
   return head
 }
 
-/** Follows the chain from a head to its end, and returns the new head. `onHead` receives each head on the way. */
+/** Follows the chain from a head to its end, and returns the new head. `onHead` receives the head after each link. */
 export const followFileChain = (sqlite: Sqlite, from: Head, onHead: (head: Head) => void = () => {}): Head => {
   let head = from
   for (;;) {
@@ -62,12 +62,12 @@ export const advanceHead = (sqlite: Sqlite, from: Head = readHead(sqlite)): Head
   return head
 }
 
-const ends = `
+const selectEnds = `
   select (select coalesce(max(sequence), 0) from ledger.entry) as entries,
     (select coalesce(max(number), 0) from ledger.record) as records`
 
 export const countLinks = (sqlite: Sqlite): Omit<Head, "hash"> => {
-  const [end = noHead] = queryRecords<Omit<Head, "hash">>(sqlite, ends)
+  const [end = noHead] = queryRecords<Omit<Head, "hash">>(sqlite, selectEnds)
   return end
 }
 

@@ -28,13 +28,13 @@ export class LedgerMoved extends Schema.TaggedError<LedgerMoved>()("LedgerMoved"
 
 const toUnavailable = (cause: unknown) => new LedgerUnavailable({ action: "be marked as moved", cause })
 
-/** The mark is written as a whole or not at all, even after a power failure. */
+/** Writes the mark atomically, even if the power fails. */
 export const writeMigrationMark = (stage: Mark["stage"], directory: string, place: string) =>
   Effect.try({
     try: () => {
-      const part = `${markPath(directory)}.part`
-      writeFileSync(part, `${JSON.stringify({ place, stage })}\n`, { flush: true, mode: 0o600 })
-      renameSync(part, markPath(directory))
+      const temporary = `${markPath(directory)}.part`
+      writeFileSync(temporary, `${JSON.stringify({ place, stage })}\n`, { flush: true, mode: 0o600 })
+      renameSync(temporary, markPath(directory))
       flushFolder(directory)
     },
     catch: toUnavailable

@@ -141,7 +141,7 @@ describe("a start with damaged entries", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses an entry whose balance does not add up, even if its hash is right", () =>
+  it.live("refuses an entry with a wrong balance, even if its hash is right", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const [last, ...before] = sampleGroups().toReversed()
@@ -171,7 +171,7 @@ describe("a start with damaged entries", () => {
   )
 })
 
-describe("a start whose tables do not match the entries", () => {
+describe("a start with tables that do not match the entries", () => {
   it.live.each([
     [
       "delete from entry_place where account_id = 'acct_a' and position > 40",

@@ -105,7 +105,7 @@ const checkBudgets = (sqlite: Sqlite) => {
 }
 
 /** Sums of past months are read on demand, in case the clock was set back. */
-const spendingFrom = `
+const selectSpendingFrom = `
   select key_id, month, sum(credits) as spent
   from (
     select key_id, month, credits from sums.usage_of_month where month >= $1
@@ -116,7 +116,7 @@ const spendingFrom = `
   )
   where month >= $1
   group by key_id, month`
-const spentInOneMonth = `
+const selectSpentInMonth = `
   select coalesce(sum(credits), 0) as spent
   from (
     select credits from sums.usage_of_month where month = $1 and account_id = $2 and key_id = $3
@@ -127,7 +127,7 @@ const spentInOneMonth = `
   )`
 
 /** Days are looked up one by one, because rows of other keys lie between them. */
-const spentOnDays = `
+const selectSpentOnDays = `
   select coalesce(sum(credits), 0) as spent
   from (
     select usage.credits
@@ -144,7 +144,7 @@ const spentOnDays = `
   )`
 
 const isLimited = "(daily_budget_credits is not null or weekly_budget_credits is not null)"
-const dailySpendingFrom = `
+const selectDailySpendingFrom = `
   select key_id, day, sum(credits) as spent
   from (
     select usage.key_id, usage.day, usage.credits
@@ -158,7 +158,7 @@ const dailySpendingFrom = `
   where key_id in (select id from ledger.api_key where ${isLimited})
   group by key_id, day`
 
-const booked = `
+const selectBooked = `
   select account_id, type, request_id as reference
   from ledger.entry indexed by entry_but_charge
   where type <> 'charge' and key_id is null and request_id is not null`
@@ -185,21 +185,21 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
   const keys = sqlite.all("select * from ledger.api_key order by rowid").map(toKey)
   const owners = {
     accounts: new Set(accounts.map(({ id }) => id)),
-    ofKeys: new Map(keys.map((key) => [key.id, key.account_id]))
+    accountByKey: new Map(keys.map((key) => [key.id, key.account_id]))
   }
   const heads = readHeads(sqlite, accounts)
   if (checkNewest(sqlite, owners, heads) === 0) checkBudgets(sqlite)
   const firstMonth = monthOf(now) - 1
   const firstDay = mondayOf(dayNumber(now))
-  const spending = queryRecords<LedgerSnapshot["spending"][number]>(sqlite, spendingFrom, [firstMonth])
-  const unknown = spending.find(({ key_id }) => !owners.ofKeys.has(key_id))
+  const spending = queryRecords<LedgerSnapshot["spending"][number]>(sqlite, selectSpendingFrom, [firstMonth])
+  const unknown = spending.find(({ key_id }) => !owners.accountByKey.has(key_id))
   if (unknown !== undefined) throw new Damage(`key ${unknown.key_id} was charged, but is missing`)
   return {
     sequence: readLastEntry(sqlite),
     accounts: accounts.map((account) => ({ account, head: heads.get(account.id) ?? emptyHead })),
     keys,
     spending,
-    dailySpending: sqlite.all(dailySpendingFrom, [dateOfDay(firstDay)]).map((row) => ({
+    dailySpending: sqlite.all(selectDailySpendingFrom, [dateOfDay(firstDay)]).map((row) => ({
       key_id: readTextCell(row, "key_id"),
       day: dayNumber(Date.parse(readTextCell(row, "day"))),
       spent: readNumberCell(row, "spent")
@@ -207,10 +207,10 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
     stored: {
       month: firstMonth,
       day: firstDay,
-      ofMonth: (accountId, keyId, month) => readNumber(sqlite, spentInOneMonth, [month, accountId, keyId]),
-      ofDays: (accountId, keyId, { from, to }) => readNumber(sqlite, spentOnDays, [keyId, accountId, from, to])
+      ofMonth: (accountId, keyId, month) => readNumber(sqlite, selectSpentInMonth, [month, accountId, keyId]),
+      ofDays: (accountId, keyId, { from, to }) => readNumber(sqlite, selectSpentOnDays, [keyId, accountId, from, to])
     },
     grants: readGrants(sqlite, "credits_left > 0"), // even if they have expired: then the balance still includes them
-    booked: queryRecords(sqlite, booked)
+    booked: queryRecords(sqlite, selectBooked)
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Tables derived from the entries: an index of each account's entries, and usage. A thread writes them in batches into a
- * separate file, `sums.sqlite`. Written with each charge, they would cost several pages per account; written into the
- * ledger's own file, each batch would delay charges. `progress` stores the last entry that they include. Later entries,
- * a few seconds' worth, are read directly. The tables can be rebuilt at any time.
+ * Tables derived from the entries: an index of each account's entries, and usage. A thread writes them in batches into
+ * a separate file, `sums.sqlite`. Updating them with each charge would cost several pages per account, and batches in
+ * the ledger's own file would delay charges. `progress` stores the last entry that they include. Later entries, a few
+ * seconds' worth, are read directly. The tables can be rebuilt at any time.
  */
 import path from "node:path"
 import type { Sqlite } from "../../persistence/index.ts"
@@ -14,10 +14,10 @@ import { readNumber, sumsTables } from "./tables.ts"
 const batchSize = 20_000
 
 export const dayOfEntry = "substr(occurred_at, 1, 10)"
-/** The month of a text that begins with a date, counted from year 0. */
-export const monthOfText = (column: string) =>
+/** `12 × year + month - 1` of a column that begins with a date. */
+export const monthOfDate = (column: string) =>
   `cast(substr(${column}, 1, 4) as integer) * 12 + cast(substr(${column}, 6, 2) as integer) - 1`
-export const monthOfEntry = monthOfText("occurred_at")
+export const monthOfEntry = monthOfDate("occurred_at")
 
 export const indexedUpTo = "(select sequence from sums.progress)"
 

@@ -40,8 +40,8 @@ export const entryColumns = `sequence, account_id, position, type, occurred_at, 
   budget_credits, daily_budget_credits, weekly_budget_credits, request_id, note, expires_at, grants, hash`
 
 /**
- * Rows whose columns are the fields of `A`: the tables are strict. Copies them, because Node creates rows without a
- * prototype, and these never compare equal to a record.
+ * Rows with the fields of `A` as columns: the tables are strict. Copies the rows, because Node creates them without a
+ * prototype, and such objects never compare equal to a record.
  */
 export const queryRecords = <A>(sqlite: Sqlite, sql: string, params?: ReadonlyArray<SqlCell>): ReadonlyArray<A> =>
   sqlite.all(sql, params).map((row) => ({ ...row }) as unknown as A)

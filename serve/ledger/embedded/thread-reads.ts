@@ -28,7 +28,7 @@ const indexedEntries = `
   cross join ledger.entry on entry.sequence = place.sequence
   where place.account_id = $1 and place.position < $2 and place.${isIndexed}`
 const newestEntries = `select ${entryColumns} from ledger.entry where ${isNotIndexed} and account_id = $1 and position < $2`
-/** For all types but charges: their index is always up to date. */
+/** For all types except charges: their index is always up to date. */
 const entriesExceptCharges = `
   select ${entryColumns}
   from ledger.entry indexed by entry_but_charge
@@ -71,7 +71,7 @@ const pageAfter = `
 export const readAfter = (sqlite: Sqlite, accountId: string, after: number, last: number, limit: number) =>
   queryRecords<Entry>(sqlite, pageAfter, [accountId, after, last, limit])
 
-/** The stored columns of each key as one text, by the key's id. */
+/** The stored columns of each key as JSON, by the key's id. */
 export const readStoredKeys = (sqlite: Sqlite): ReadonlyMap<string, string> =>
   new Map(
     sqlite

@@ -19,7 +19,7 @@ import { openEmbeddedLedger } from "./embedded-ledger.ts"
 import type { LedgerStore } from "./embedded-store.ts"
 
 const october = { account_id: "acct_a", from: "2026-10-01", to: "2026-10-31" }
-const everything = { account_id: "acct_a", from: "2026-01-01", to: "2026-12-31" }
+const wholeYear = { account_id: "acct_a", from: "2026-01-01", to: "2026-12-31" }
 
 /** The expected sums, computed from the groups that were written. */
 const sumExpected = (groups: ReturnType<typeof sampleGroups>, accountId: string): ReadonlyArray<UsageOfDay> => {
@@ -40,15 +40,15 @@ describe("usage", () => {
   it.live("is counted per UTC day, key and endpoint, including both ends of the period", () =>
     Effect.gen(function* () {
       const folder = yield* sampleLedger
-      const [usage, all] = yield* useStore(folder, (store) =>
-        Effect.all([store.usage(october), store.usage(everything)])
+      const [usage, usageOfYear] = yield* useStore(folder, (store) =>
+        Effect.all([store.usage(october), store.usage(wholeYear)])
       )
       assert.deepStrictEqual(usage.slice(0, 2), [
         { day: "2026-10-30", key_id: "key_a", endpoint: "/v1/branded-foods", calls: 4, credits: 40 },
         { day: "2026-10-30", key_id: "key_a", endpoint: "/v1/stores", calls: 4, credits: 40 }
       ])
       assert.deepStrictEqual([...new Set(usage.map(({ day }) => day))], ["2026-10-30", "2026-10-31"])
-      assert.deepStrictEqual(all, sumExpected(sampleGroups(), "acct_a"))
+      assert.deepStrictEqual(usageOfYear, sumExpected(sampleGroups(), "acct_a"))
     }).pipe(Effect.scoped)
   )
 
@@ -56,7 +56,7 @@ describe("usage", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const groups = sampleGroups()
-      const check = (store: LedgerStore, written: ReturnType<typeof sampleGroups>, query = everything) =>
+      const check = (store: LedgerStore, written: ReturnType<typeof sampleGroups>, query = wholeYear) =>
         Effect.gen(function* () {
           const rows = sumExpected(written, "acct_a").filter(({ day }) => query.from <= day && day <= query.to)
           assert.deepStrictEqual(yield* store.usage(query), rows)
@@ -86,7 +86,7 @@ describe("usage", () => {
       )
       yield* writeGroups(folder, [...sampleGroups(write), write({ entries: late })])
       const usage = yield* useStore(folder, (store) =>
-        store.usage({ ...everything, from: "2026-12-01", to: "2027-01-01" })
+        store.usage({ ...wholeYear, from: "2026-12-01", to: "2027-01-01" })
       )
       assert.deepStrictEqual(
         usage.map(({ calls, day }) => [day, calls]),
@@ -115,7 +115,7 @@ describe("usage", () => {
         const { state, summed, usage } = yield* useStore(folder, (store) =>
           Effect.gen(function* () {
             yield* append(store, [write({ entries: [aRefund(refunded)] })])
-            const december = { ...everything, from: "2026-12-01" }
+            const december = { ...wholeYear, from: "2026-12-01" }
             const summed = yield* store.summedUsage(december)
             return { summed, usage: yield* store.usage(december) }
           })
@@ -142,7 +142,7 @@ describe("usage", () => {
       assert.strictEqual(error._tag, "UnknownAccount")
       const { id } = yield* administration.createAccount({ name: "A" })
       for (const part of [{}, { key_id: "key_none" }]) {
-        assert.deepStrictEqual(yield* administration.usage({ ...everything, account_id: id, ...part }), [])
+        assert.deepStrictEqual(yield* administration.usage({ ...wholeYear, account_id: id, ...part }), [])
       }
     }).pipe(Effect.scoped)
   )

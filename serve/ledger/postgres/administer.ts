@@ -11,8 +11,8 @@ import { dateOfDay, dayNumber, mondayOf, monthOfDay, timestampOf } from "../utc-
 import { backUpDatabase } from "./backup.ts"
 import { expireAccountCredits, expireCredits } from "./leases/expired-credits.ts"
 import { bookEntries, runWhileFree } from "./leases/leases.ts"
-import { databaseUnavailable, texts } from "./sql/database.ts"
-import { accountRow, entryRow, keyRow, timestampText } from "./sql/sql-text.ts"
+import { databaseUnavailable, textArray } from "./sql/database.ts"
+import { accountRow, entryRow, isoTimestamp, keyRow } from "./sql/sql-expressions.ts"
 import { selectSummedUsage, selectUsage } from "./usage.ts"
 import { verifyDatabase } from "./verification.ts"
 
@@ -28,7 +28,7 @@ const expiryTimeout = "2 seconds"
 const entriesPerPage = 1_000
 
 export const administerPostgres = (sql: PgClient.PgClient): Administration["Service"] => {
-  /** One `value` per row. The database builds the JSON, so numbers and timestamps are spelled the same everywhere. */
+  /** One `value` per row. The database builds the JSON, so numbers and timestamps have the same format everywhere. */
   const queryAll = <S extends Schema.Constraint>(row: S, statement: string, params: ReadonlyArray<unknown> = []) =>
     sql.unsafe<{ value: unknown }>(statement, params).pipe(
       Effect.flatMap((rows) => Schema.decodeUnknownEffect(Schema.Array(row))(rows.map(({ value }) => value))),
@@ -38,7 +38,7 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
     Effect.mapError(sql.unsafe(statement, params), databaseUnavailable("be written"))
 
   const expiring = `
-    select coalesce(jsonb_agg(jsonb_build_object('credits', credits_left, 'expires_at', ${timestampText("expires_at")})
+    select coalesce(jsonb_agg(jsonb_build_object('credits', credits_left, 'expires_at', ${isoTimestamp("expires_at")})
       order by expires_at, position), '[]')
     from ledger.expiring_grant
     where account_id = account.id and credits_left > 0 and expires_at > $1::text::timestamptz`
@@ -73,7 +73,7 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
       from ledger.usage_of_day
       where account_id = $1 and day between $2::text::date and $3::text::date and key_id = any ($4::text[])
       group by key_id, day`,
-      [limited[0]?.account_id, dateOfDay(monday), dateOfDay(monday + 6), texts(limited.map(({ id }) => id))]
+      [limited[0]?.account_id, dateOfDay(monday), dateOfDay(monday + 6), textArray(limited.map(({ id }) => id))]
     )
   }
   const summarize = Effect.fnUntraced(function* (keys: ReadonlyArray<typeof KeyAndMonth.Type>, now: number) {

@@ -16,14 +16,14 @@ import { copyChainIntoFile } from "./chain/chain-copy.ts"
 import { databaseUnavailable, transact } from "./sql/database.ts"
 import { createConsoleTables } from "./sql/postgres-console.ts"
 import { copyConsoleIntoFile, copyIntoFile } from "./sql/postgres-copy.ts"
-import { accountRow, entryRow, keyRow } from "./sql/sql-text.ts"
+import { accountRow, entryRow, keyRow } from "./sql/sql-expressions.ts"
 
-const accounts = `
+const selectAccounts = `
   select ${accountRow} as value from ledger.account order by created_at, id`
-const keys = `
+const selectKeys = `
   select ${keyRow} as value from ledger.api_key as key order by created_at, id`
 /** Numbers the entries without gaps, as a file does. The write order stays the same. */
-const entries = `
+const selectEntries = `
   select ${entryRow} || jsonb_build_object('sequence', row_number() over (order by sequence)) as value
   from ledger.entry order by sequence`
 
@@ -39,9 +39,9 @@ const copyLedger = Effect.fnUntraced(function* (sql: PgClient.PgClient, sqlite: 
     copyIntoFile(sql, sqlite, query, ({ value }: { readonly value: unknown }) =>
       write({ ...emptyGroup, ...decodeGroup(value) })
     )
-  yield* copy(accounts, (row) => ({ accounts: [decodeAccount(row)] }))
-  yield* copy(keys, (row) => ({ keys: [decodeKey(row)] }))
-  yield* copy(entries, (row) => ({ entries: [decodeEntry(row)] }))
+  yield* copy(selectAccounts, (row) => ({ accounts: [decodeAccount(row)] }))
+  yield* copy(selectKeys, (row) => ({ keys: [decodeKey(row)] }))
+  yield* copy(selectEntries, (row) => ({ entries: [decodeEntry(row)] }))
 })
 
 const copySnapshot = (sql: PgClient.PgClient, sqlite: Sqlite) =>

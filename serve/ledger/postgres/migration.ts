@@ -1,7 +1,7 @@
 /**
  * Moves an embedded ledger into PostgreSQL, in one transaction. Entries are copied unchanged, including their hashes.
- * The transaction commits only if every account has the same head in the database as in the old ledger, and the whole
- * content is consistent. A mark in the folder, written before the commit, keeps servers from opening the old ledger and
+ * The transaction commits only if every account has the same head in the database as in the old ledger, and all
+ * data is consistent. A mark in the folder, written before the commit, keeps servers from opening the old ledger and
  * spending the same credits twice.
  */
 import { existsSync } from "node:fs"
@@ -25,7 +25,7 @@ import {
   insertInto,
   streamRows
 } from "./sql/postgres-copy.ts"
-import { moneyOut, spentByMonth, usageOfDay, usageOfEndpoint, usageOfMonth } from "./sql/sums-of-entries.ts"
+import { reversedCredits, spentByMonth, usageOfDay, usageOfEndpoint, usageOfMonth } from "./sql/sums-of-entries.ts"
 import { verifyContents } from "./verification.ts"
 
 class CannotMove extends Schema.TaggedError<CannotMove>()("CannotMove", { problem: Schema.String }) {
@@ -42,7 +42,7 @@ export const sumStatements = [
   cross join lateral (
     select position, balance, hash from ledger.entry where account_id = known.id order by position desc limit 1
   ) as newest
-  left join (${moneyOut}) as sums on sums.account_id = known.id
+  left join (${reversedCredits}) as sums on sums.account_id = known.id
   where account.id = known.id`,
   `insert into ledger.spent_in_month (key_id, month, credits) ${spentByMonth}`,
   `insert into ledger.usage_of_day (account_id, day, key_id, endpoint, calls, credits) ${usageOfDay}

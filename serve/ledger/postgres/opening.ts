@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { LedgerDamaged } from "../errors.ts"
 import { brokenNewestLinks } from "./chain/chain-check.ts"
 import { databaseUnavailable } from "./sql/database.ts"
-import { monthOfMoment } from "./sql/sql-text.ts"
+import { monthOfTimestamp } from "./sql/sql-expressions.ts"
 import { findProblems, headProblems } from "./verification.ts"
 
 /** So that a start takes a second: the 100 newest entries of each of 1,000 accounts, or one of each of 100,000. */
@@ -23,7 +23,7 @@ const selectEntriesPerAccount = `
 /** Compares months with days, which are summed separately. The transaction that adds the entries updates both. */
 const spendingOfThisMonth = `
   with this as (
-    select ${monthOfMoment("now()")} as month,
+    select ${monthOfTimestamp("now()")} as month,
       date_trunc('month', now() at time zone 'UTC')::date as first_day,
       (date_trunc('month', now() at time zone 'UTC') + interval '1 month')::date as next_day
   ), spent as (
@@ -44,7 +44,7 @@ const spendingOfThisMonth = `
   where (select count(*) from spent) <= ${maxKeysAtStart} and spent.credits <> days.credits
   order by key_id`
 
-export const verifyHeads = Effect.fnUntraced(function* (sql: PgClient.PgClient, place: string) {
+export const verifyAtStart = Effect.fnUntraced(function* (sql: PgClient.PgClient, place: string) {
   const [limit] = yield* Effect.mapError(
     sql.unsafe<{ entriesPerAccount: number }>(selectEntriesPerAccount),
     databaseUnavailable("be read")

@@ -15,7 +15,7 @@ import { runExpiry } from "./leases/expired-credits.ts"
 import { openInDoubtFiles, refundCallsInDoubt } from "./leases/in-doubt-calls.ts"
 import { type KnownAccounts, trackKnownAccounts } from "./leases/known-accounts.ts"
 import type { LeasePolicy } from "./leases/lease-rules.ts"
-import { verifyHeads } from "./opening.ts"
+import { verifyAtStart } from "./opening.ts"
 import { connect, databaseUnavailable, redactedUrl } from "./sql/database.ts"
 import { channel } from "./sql/statement-sql.ts"
 import { serverStatements } from "./sql/statements.ts"
@@ -36,10 +36,10 @@ const makeAdmittedCall = (session: ServerSession, known: KnownAccounts, hold: Ho
   }
 }
 
-/** Receives notices from servers and operators. A lost connection is opened again. Servers also poll, so a lost notice only delays them. */
-const listen = (sql: PgClient.PgClient, onNotice: (notice: string) => void) =>
-  Effect.flatMap(sql.listen(channel), (notices) =>
-    Effect.forever(Effect.map(Queue.take(notices), ({ payload }) => onNotice(payload)))
+/** Receives notifications from servers and operators. A lost connection is opened again. Servers also poll, so a lost notice only delays them. */
+const listen = (sql: PgClient.PgClient, onNotification: (notification: string) => void) =>
+  Effect.flatMap(sql.listen(channel), (notifications) =>
+    Effect.forever(Effect.map(Queue.take(notifications), ({ payload }) => onNotification(payload)))
   ).pipe(Effect.scoped, Effect.ignore, Effect.repeat(Schedule.spaced("1 second")))
 
 /** `directory` (`$LARDER_HOME/ledger`) stores what must not be lost during an outage. `place` names the database. */
@@ -49,7 +49,7 @@ export const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
   directory: string,
   leasePolicy: LeasePolicy = defaultLeasePolicy
 ) {
-  yield* verifyHeads(sql, place)
+  yield* verifyAtStart(sql, place)
   const statements = yield* Effect.mapError(serverStatements(sql), databaseUnavailable("be joined"))
   const counters = newCounters()
   const known = trackKnownAccounts(makeRequestMemory())
@@ -84,7 +84,7 @@ export const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
     }),
     (session) => Effect.promise(session.close)
   )
-  yield* Effect.forkScoped(listen(sql, session.onNotice))
+  yield* Effect.forkScoped(listen(sql, session.onNotification))
   yield* Effect.forkScoped(runExpiry(sql))
   yield* Effect.forkScoped(refundCallsInDoubt(sql, inDoubtFiles, session))
 

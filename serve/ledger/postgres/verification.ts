@@ -6,10 +6,10 @@ import { checkChain, type Head, noHead } from "../chain/chain.ts"
 import { beforeFirstLink, followDatabaseChain, maxLinkNumber, readStoredHead } from "./chain/chain.ts"
 import { brokenChains, recordChecks } from "./chain/chain-check.ts"
 import { databaseUnavailable, makeRowQuery, transact } from "./sql/database.ts"
-import { monthOfMoment } from "./sql/sql-text.ts"
+import { monthOfTimestamp } from "./sql/sql-expressions.ts"
 import {
-  moneyOut,
-  moneyOutEntries,
+  reversals,
+  reversedCredits,
   spentByMonth,
   usageOfDay,
   usageOfEndpoint,
@@ -53,28 +53,28 @@ const balances = `
     (select coalesce(sum(credits), 0) as of_entries from ledger.entry) as entry
   where of_accounts <> of_entries`
 
-/** Calls cannot spend credits that an account does not have: only money that went out makes a balance negative. */
+/** Calls cannot spend credits that an account does not have: only refunds and disputes make a balance negative. */
 const overdrafts = `
   select format('entry %s of account %s leaves a balance of %s credits', entry.position, entry.account_id, entry.balance)
     as problem
   from ledger.entry
-  left join (${moneyOutEntries}) as outgoing
-    on outgoing.account_id = entry.account_id and outgoing.position <= entry.position
+  left join (${reversals}) as reversal
+    on reversal.account_id = entry.account_id and reversal.position <= entry.position
   where entry.balance < 0
   group by entry.account_id, entry.position, entry.balance
-  having entry.balance + coalesce(sum(outgoing.credits), 0) < 0
+  having entry.balance + coalesce(sum(reversal.credits), 0) < 0
   order by entry.account_id, entry.position`
 
-const moneyOutOfAccounts = `
-  select format('account %s has %s credits of money that went out, but its entries add up to %s', account.id,
+const reversedCreditsOfAccounts = `
+  select format('account %s has %s credits of refunds and disputes, but its entries add up to %s', account.id,
     account.money_out, coalesce(sums.money_out, 0)) as problem
   from ledger.account
-  left join (${moneyOut}) as sums on sums.account_id = account.id
+  left join (${reversedCredits}) as sums on sums.account_id = account.id
   where account.money_out is distinct from coalesce(sums.money_out, 0)`
 
 /** A hold that the balance did not cover when it was placed could become a charge that it does not cover. */
 const uncoveredHolds = `
-  select format('running calls hold %s credits of account %s, whose balance is %s', sum(holding.credits), account.id,
+  select format('running calls hold %s credits of account %s, but its balance is %s', sum(holding.credits), account.id,
     account.balance) as problem
   from ledger.holding
   join ledger.account on account.id = holding.account_id
@@ -97,16 +97,16 @@ const spending = `
   where charged.credits is distinct from spent.credits`
 
 const budgets = `
-  select format('key %s was charged %s credits in a month whose highest budget was %s', key_id, -sum(credits),
+  select format('key %s was charged %s credits in a month with a highest budget of %s', key_id, -sum(credits),
     coalesce(max(budget_credits), 0)) as problem
   from ledger.entry
   where key_id is not null
-  group by key_id, ${monthOfMoment("occurred_at")}
+  group by key_id, ${monthOfTimestamp("occurred_at")}
   having -sum(credits) > coalesce(max(budget_credits), 0)`
 
 /** Only days or weeks in which every charge had such a budget: a key could spend more before it got one. */
 const shorterBudgets = (budget: string, period: string) => `
-  select format('key %s was charged %s credits from %s on, in a ${period} whose highest budget was %s', key_id,
+  select format('key %s was charged %s credits from %s on, in a ${period} with a highest budget of %s', key_id,
     -sum(credits), date_trunc('${period}', occurred_at at time zone 'UTC')::date, max(${budget})) as problem
   from ledger.entry
   where key_id is not null
@@ -200,7 +200,7 @@ const checks = [
   unknownAccounts,
   unknownKeys,
   overdrafts,
-  moneyOutOfAccounts,
+  reversedCreditsOfAccounts,
   balances,
   uncoveredHolds,
   foreignHolds,
@@ -261,8 +261,8 @@ export const verifyContents = Effect.fnUntraced(
     const [tables] = yield* sql.unsafe<{ has_payments: boolean }>(selectHasPayments)
     for (const check of [...checks, ...recordChecks(tables?.has_payments ?? false)])
       problems.push(...(yield* findProblems(sql, check, maxProblems - problems.length)))
-    const younger = yield* checkWholeChain(sql, anchor, value.entries, (problem) => problems.push(problem))
-    return { ...value, problems: problems.slice(0, maxProblems), ...younger }
+    const newer = yield* checkWholeChain(sql, anchor, value.entries, (problem) => problems.push(problem))
+    return { ...value, problems: problems.slice(0, maxProblems), ...newer }
   },
   Effect.mapError(databaseUnavailable("be verified"))
 )

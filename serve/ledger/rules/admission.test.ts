@@ -129,7 +129,7 @@ describe("admission: one decision over balance and the key's month", () => {
     requireHold(hold(state, "key_a", endpoint, 100, october))
   })
 
-  it("pauses a key whose budget is 0", () => {
+  it("pauses a key with a budget of 0", () => {
     const state = makeLedger({ budget: 0 })
     assert.deepStrictEqual(hold(state, "key_a", endpoint, 10, october), { refused: "monthly_spend_cap_reached" })
     assert.strictEqual(remaining(stateOfKey(state), october), 0)
@@ -330,7 +330,7 @@ describe("any history", () => {
     )
   })
 
-  it("counts months from the year 0, in UTC", () => {
+  it("numbers months consecutively, in UTC", () => {
     assert.strictEqual(monthOf(november) - monthOf(lastOfOctober), 1)
     assert.strictEqual(monthOf(Date.parse("2027-01-01T00:00:00Z")), 2027 * 12)
   })

@@ -84,7 +84,7 @@ export const placeHold = (
   return { key, record, day, taken, endpoint, credits, admittedAt: now, stage: "held" }
 }
 
-/** The charge of an admitted call, or undefined if this request id was already charged. */
+/** Marks the hold as being charged, and returns the charge; undefined if this request id was already charged. */
 export const draftCharge = (state: LedgerState, hold: Hold, requestId: string): Draft | undefined => {
   if (hold.stage !== "held") throw new Error(`the hold of request ${requestId} has been used already`)
   if (!state.charged.add(requestId)) return undefined

@@ -122,9 +122,9 @@ const decideEntry = (
   draft: Draft
 ): Result.Result<Decision, BalanceOutOfBounds> => {
   const balance = balance_credits + draft.credits
-  let lasting = draft.expires_at === null ? balance : balance_credits
-  for (const { credits } of expiring) lasting -= credits
-  return balance <= maxCredits && Math.min(balance, lasting) >= -maxCredits
+  let nonExpiring = draft.expires_at === null ? balance : balance_credits
+  for (const { credits } of expiring) nonExpiring -= credits
+  return balance <= maxCredits && Math.min(balance, nonExpiring) >= -maxCredits
     ? Result.succeed({ accounts: [], keys: [], entries: [draft] })
     : Result.fail(new BalanceOutOfBounds({ account_id: id, balance_credits, credits: draft.credits }))
 }
@@ -152,8 +152,8 @@ export const creditAccount = (
 }
 
 /**
- * Removes the unspent part of expired credits. Credits that calls hold stay until those calls end. Expired credits do not
- * cover a debt: if a payment was refunded after its credits were spent, the balance falls below 0.
+ * Drafts the removal of the unspent part of expired credits. Credits that calls hold stay until those calls end.
+ * Expired credits do not cover a debt: if a payment is refunded after its credits were spent, the balance is negative.
  */
 export const expireGrants = (
   account_id: string,
@@ -181,7 +181,7 @@ export const refundCall = (charge: Entry): Draft => ({
 
 export const nothingToWrite: Decision = { accounts: [], keys: [], entries: [] }
 
-/** `bookedFor` is the account whose entries already contain this reference and type. */
+/** `bookedFor` is the account that already has an entry with this reference and type. */
 export const bookOnce = (
   account: AccountBalance,
   movement: CreditMovement & { readonly reference: string },
@@ -195,7 +195,7 @@ export const bookOnce = (
     : Result.fail(new ReferenceTaken({ type, reference }))
 }
 
-const hasPassed = (moment: string | null, now: number): moment is string => moment !== null && Date.parse(moment) <= now
+const hasPassed = (time: string | null, now: number): time is string => time !== null && Date.parse(time) <= now
 
 type NewKeySettings = Pick<ApiKey, "id" | "account_id" | "sha256" | "last4" | "name" | "scopes" | "budget_credits"> &
   Partial<KeySettings>
@@ -233,8 +233,8 @@ export const editKey = (
 }
 
 /**
- * Creates another secret for the same key. The former secret stays valid for a while, so that programs can switch over.
- * A secret that was replaced earlier stops working immediately: a key has at most two secrets.
+ * Creates another secret for the same key. The replaced secret stays valid for a while, so that programs can switch
+ * over. A secret that was replaced earlier stops working immediately: a key has at most two secrets.
  */
 export const rotateKey = (
   key: ApiKey,

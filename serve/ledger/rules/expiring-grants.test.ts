@@ -25,7 +25,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("wait" as const), hours: fc.nat(12) }) }
 )
 
-/** What a call takes from one grant, or from lasting credits. */
+/** What a call takes from one grant, or from credits that do not expire. */
 interface Part {
   readonly grant: Grant
   readonly credits: number
@@ -52,14 +52,14 @@ describe("credits that expire", () => {
         assert.isDefined(account)
 
         let now = start
-        const lasting: Grant = { endsAt: Number.POSITIVE_INFINITY, left: 5_000 }
+        const nonExpiring: Grant = { endsAt: Number.POSITIVE_INFINITY, left: 5_000 }
         let grants: Array<Grant> = []
         let running: Array<{ readonly hold: Hold; readonly parts: ReadonlyArray<Part> }> = []
         const sumHeld = (grant: Grant) =>
           sum(
             running.flatMap(({ parts }) => parts.filter((part) => part.grant === grant).map(({ credits }) => credits))
           )
-        const listUnexpired = () => [...grants, lasting].filter(({ endsAt }) => endsAt > now)
+        const listUnexpired = () => [...grants, nonExpiring].filter(({ endsAt }) => endsAt > now)
         const takeParts = (credits: number) => {
           let rest = credits
           return listUnexpired().map((grant): Part => {
@@ -97,8 +97,8 @@ describe("credits that expire", () => {
           }
           apply({ ...nothingToWrite, entries: expireGrants("acct_a", account.grants, now) })
           for (const grant of grants) if (grant.endsAt <= now) grant.left = sumHeld(grant)
-          assert.strictEqual(account.head.balance, sum([...grants, lasting].map(({ left }) => left)))
-          assert.strictEqual(account.held, sum([...grants, lasting].map(sumHeld)))
+          assert.strictEqual(account.head.balance, sum([...grants, nonExpiring].map(({ left }) => left)))
+          assert.strictEqual(account.held, sum([...grants, nonExpiring].map(sumHeld)))
         }
       }),
       { numRuns: 500 }

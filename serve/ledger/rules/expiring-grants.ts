@@ -54,22 +54,22 @@ export const takeCredits = (
   return taken
 }
 
-/** The text that an entry stores. Null if nothing was taken. */
+/** Formats what an entry stores, such as `3:-20 12:-5`. Null if nothing was taken. */
 export const formatGrants = (taken: ReadonlyArray<Taken>): string | null =>
   taken.length === 0 ? null : taken.map(({ credits, grant }) => `${grant.position}:${-credits}`).join(" ")
 
 /** Changes of grants, by their position. Credits are negative if they are taken. */
-export const parseGrants = (text: string | null) =>
-  (text ?? "").split(" ").flatMap((part) => {
+export const parseGrants = (grants: string | null) =>
+  (grants ?? "").split(" ").flatMap((part) => {
     const [, position, credits] = /^(\d+):(-?\d+)$/.exec(part) ?? []
     return position === undefined ? [] : [{ position: Number(position), credits: Number(credits) }]
   })
 
 /** The same changes with the opposite sign. */
-export const reverseGrants = (text: string | null): string | null =>
-  text === null
+export const reverseGrants = (grants: string | null): string | null =>
+  grants === null
     ? null
-    : parseGrants(text)
+    : parseGrants(grants)
         .map(({ credits, position }) => `${position}:${-credits}`)
         .join(" ")
 

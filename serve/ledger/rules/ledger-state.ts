@@ -114,9 +114,9 @@ export const restoreState = (snapshot: LedgerSnapshot): LedgerState => {
   }
   for (const { account, head } of snapshot.accounts) state.accounts.set(account.id, newAccount(account, head))
   for (const { account_id, credits_left, expires_at, position } of snapshot.grants) {
-    putGrant(state, requireRecord(state.accounts, account_id), position, expires_at, credits_left)
+    addGrant(state, requireRecord(state.accounts, account_id), position, expires_at, credits_left)
   }
-  for (const key of snapshot.keys) putKey(state, key, snapshot.stored?.day)
+  for (const key of snapshot.keys) storeKey(state, key, snapshot.stored?.day)
   for (const { day, key_id, spent } of snapshot.dailySpending ?? [])
     addStoredDay(requireRecord(state.keys, key_id), day, spent)
   for (const { key_id, month, spent } of snapshot.spending) {
@@ -139,12 +139,12 @@ const newAccount = (record: Account, head: ChainHead): AccountState => ({
 /** Applies a durable group. The caller captures the holds of its charges. */
 export const applyGroup = (state: LedgerState, group: Group): void => {
   for (const account of group.accounts) state.accounts.set(account.id, newAccount(account, emptyHead))
-  for (const key of group.keys) putKey(state, key)
+  for (const key of group.keys) storeKey(state, key)
   for (const entry of group.entries) {
     const account = requireRecord(state.accounts, entry.account_id)
     account.head = entry
     const { expires_at, grants, key_id, position, request_id, type } = entry
-    if (expires_at !== null) putGrant(state, account, position, expires_at, entry.credits)
+    if (expires_at !== null) addGrant(state, account, position, expires_at, entry.credits)
     if (grants !== null) changeGrants(state, account, entry)
     if (key_id === null && request_id !== null) state.booked.set(bookingId(type, request_id), entry.account_id)
   }
@@ -158,7 +158,7 @@ export const requireRecord = <A>(records: ReadonlyMap<string, A>, id: string): A
   return record
 }
 
-const putGrant = (
+const addGrant = (
   state: LedgerState,
   account: AccountState,
   position: number,
@@ -180,7 +180,7 @@ const changeGrants = (state: LedgerState, account: AccountState, { grants }: Ent
   if (account.grants.length === 0) state.accountsWithExpiringCredits.delete(account)
 }
 
-const endTime = (moment: string | null): number => (moment === null ? Number.POSITIVE_INFINITY : Date.parse(moment))
+const parseEnd = (end: string | null): number => (end === null ? Number.POSITIVE_INFINITY : Date.parse(end))
 
 const makeView = ({ account_id, expires_at, id, name, revision, scopes }: ApiKey): ApiKeyView => ({
   id,
@@ -188,7 +188,7 @@ const makeView = ({ account_id, expires_at, id, name, revision, scopes }: ApiKey
   name,
   scopes: new Set(scopes.filter(isScope)),
   revision,
-  validUntil: endTime(expires_at)
+  validUntil: parseEnd(expires_at)
 })
 
 /** The key with this fingerprint, or undefined if it is unknown, revoked or expired. */
@@ -201,14 +201,14 @@ export const findKey = (state: LedgerState, sha256: string, now: number): ApiKey
 export const isCurrent = (key: KeyState | undefined, view: ApiKeyView, now: number): boolean =>
   key?.record.revision === view.revision && key.record.revoked_at === null && now < view.validUntil
 
-export const forgetKey = (state: LedgerState, { former_sha256, id, sha256 }: ApiKey): void => {
+export const removeKey = (state: LedgerState, { former_sha256, id, sha256 }: ApiKey): void => {
   state.keys.delete(id)
   state.keysByFingerprint.delete(sha256)
   if (former_sha256 !== null) state.keysByFingerprint.delete(former_sha256)
 }
 
 /** `countedFrom` defaults to −∞: a new key has no earlier spending to read. */
-const putKey = (state: LedgerState, record: ApiKey, countedFrom = Number.NEGATIVE_INFINITY) => {
+const storeKey = (state: LedgerState, record: ApiKey, countedFrom = Number.NEGATIVE_INFINITY) => {
   const key = state.keys.get(record.id) ?? {
     record,
     budgets: [],
@@ -219,7 +219,7 @@ const putKey = (state: LedgerState, record: ApiKey, countedFrom = Number.NEGATIV
     stored: state.stored
   }
   const before = key.record
-  forgetKey(state, before)
+  removeKey(state, before)
   key.record = record
   key.budgets = listBudgets(record)
   if (before !== record) dropPeriodsWithoutBudget(key, before)
@@ -231,7 +231,7 @@ const putKey = (state: LedgerState, record: ApiKey, countedFrom = Number.NEGATIV
   if (former_sha256 === null) return
   state.keysByFingerprint.set(former_sha256, {
     ...view,
-    validUntil: Math.min(view.validUntil, endTime(former_expires_at))
+    validUntil: Math.min(view.validUntil, parseEnd(former_expires_at))
   })
 }
 

@@ -18,7 +18,7 @@ const makeSpending = (): KeySpending => ({
   stored: undefined
 })
 
-describe("spending of a key whose days are read from a store", () => {
+describe("spending of a key with days that are read from a store", () => {
   it.each(["2026-09-21", "2026-10-22", "2026-01-01"])(
     "is loaded for all periods of each of 200 days from %s on",
     (first) => {
@@ -34,7 +34,7 @@ describe("spending of a key whose days are read from a store", () => {
     }
   )
 
-  it("includes the day before, whose last calls may still be running", () => {
+  it("includes the day before, because its last calls may still be running", () => {
     const key = makeSpending()
     const first = dayNumber(Date.parse("2026-01-01"))
     for (let day = first; day < first + 200; day++) {

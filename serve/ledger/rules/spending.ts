@@ -7,7 +7,7 @@ import { type DateRange, dateOfDay, mondayOf, monthOfDay } from "../utc-calendar
 
 export type CapReached = "daily_spend_cap_reached" | "weekly_spend_cap_reached" | "monthly_spend_cap_reached"
 
-/** A kind of budget period. Each day belongs to one period of each kind. The numbers of kinds do not overlap for 2,000 years. */
+/** A kind of budget period. Each day belongs to one period of each kind. Period numbers are unique for 2,000 years. */
 interface Kind {
   readonly periodOf: (day: number) => number
   readonly refusal: CapReached
@@ -15,14 +15,14 @@ interface Kind {
 
 const firstOfDays = 1_000_000
 const firstOfWeeks = 2_000_000
-let latest = { day: 0, month: monthOfDay(0) }
+let latestMonth = { day: 0, month: monthOfDay(0) }
 
 const daily: Kind = { periodOf: (day) => firstOfDays + day, refusal: "daily_spend_cap_reached" }
 const weekly: Kind = { periodOf: (day) => firstOfWeeks + mondayOf(day), refusal: "weekly_spend_cap_reached" }
 const monthly: Kind = {
   periodOf: (day) => {
-    if (latest.day !== day) latest = { day, month: monthOfDay(day) }
-    return latest.month
+    if (latestMonth.day !== day) latestMonth = { day, month: monthOfDay(day) }
+    return latestMonth.month
   },
   refusal: "monthly_spend_cap_reached"
 }
@@ -90,7 +90,7 @@ export const openDay = (key: KeySpending, day: number): DayOfKey => {
   return newDay
 }
 
-/** At this number, days and weeks that ended over a week earlier are dropped. They are read again on demand. */
+/** With this many periods, days and weeks that ended over a week earlier are deleted, and read again on demand. */
 const maxPeriods = 50
 const keptDays = 7
 
@@ -110,7 +110,7 @@ const loadSpending = (key: KeySpending, period: number): Spending => {
   if (known !== undefined) return known
   if (!isMonth(period) && key.periods.size >= maxPeriods) {
     const [first] = daysOfPeriod(period)
-    forgetPeriods(key, (other) => !isMonth(other) && daysOfPeriod(other)[1] < first - keptDays)
+    deletePeriods(key, (other) => !isMonth(other) && daysOfPeriod(other)[1] < first - keptDays)
     key.countedFrom = Math.max(key.countedFrom, first - keptDays)
   }
   const spending = { period, spent: readSpent(key, period) }
@@ -118,8 +118,8 @@ const loadSpending = (key: KeySpending, period: number): Spending => {
   return spending
 }
 
-const forgetPeriods = ({ periods }: KeySpending, isForgotten: (period: number) => boolean) => {
-  for (const period of periods.keys()) if (isForgotten(period)) periods.delete(period)
+const deletePeriods = ({ periods }: KeySpending, shouldDelete: (period: number) => boolean) => {
+  for (const period of periods.keys()) if (shouldDelete(period)) periods.delete(period)
 }
 
 /** Adds a day that was read at the start. */
@@ -140,7 +140,7 @@ export const dropPeriodsWithoutBudget = (key: KeySpending, before: ApiKey): void
     (before.daily_budget_credits === null && daily_budget_credits !== null) ||
     (before.weekly_budget_credits === null && weekly_budget_credits !== null)
   if (isNew) key.countedFrom = Number.POSITIVE_INFINITY
-  forgetPeriods(key, (period) => {
+  deletePeriods(key, (period) => {
     if (isMonth(period)) return false
     return (period >= firstOfWeeks ? weekly_budget_credits : daily_budget_credits) === null
   })

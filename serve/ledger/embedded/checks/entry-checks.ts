@@ -4,7 +4,7 @@
  */
 import type { Sqlite } from "../../../persistence/index.ts"
 import { type ChainHead, emptyHead, findBreak } from "../../chain/chain.ts"
-import { type Entry, isMoneyOut } from "../../chain/records.ts"
+import { type Entry, isReversal } from "../../chain/records.ts"
 import { parseGrants } from "../../rules/expiring-grants.ts"
 import { entryColumns, readNumber, readNumberCell, readTextCell } from "../tables.ts"
 import { readGrants } from "../thread-reads.ts"
@@ -27,20 +27,20 @@ export function* readEntriesAfter(sqlite: Sqlite, after: number, upTo = Number.P
   }
 }
 
-/** Money that left an account up to a position, clamped to an exact double. Only queried for balances below 0. */
-const moneyOut = `
+/** Credits deducted for refunds and disputes up to a position, as a safe integer. Only for balances below 0. */
+const reversedCredits = `
   select cast(min(total(-credits), ${Number.MAX_SAFE_INTEGER}) as integer) as credits
   from ledger.entry indexed by entry_but_charge
-  where type <> 'charge' and account_id = $1 and position <= $2 and ${isMoneyOut}`
+  where type <> 'charge' and account_id = $1 and position <= $2 and ${isReversal}`
 
 export interface Owners {
   readonly accounts: ReadonlySet<string>
-  readonly ofKeys: ReadonlyMap<string, string>
+  readonly accountByKey: ReadonlyMap<string, string>
 }
 
 export const readOwners = (sqlite: Sqlite): Owners => ({
   accounts: new Set(sqlite.all("select id from ledger.account").map((row) => readTextCell(row, "id"))),
-  ofKeys: new Map(
+  accountByKey: new Map(
     sqlite
       .all("select id, account_id from ledger.api_key")
       .map((row): [string, string] => [readTextCell(row, "id"), readTextCell(row, "account_id")])
@@ -57,12 +57,12 @@ export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number) =
   const findHeadBefore = ({ account_id, position }: Entry): ChainHead | undefined =>
     heads.get(account_id) ?? (after === 0 || position === 1 ? emptyHead : undefined)
 
-  /** Different entries can have the same hash only if a text is empty (hashed like null) or has a line break. */
-  const findTextProblem = (entry: Entry, place: string) => {
+  /** Different entries can have the same hash only if a field is empty (hashed like null) or has a line break. */
+  const findFieldProblem = (entry: Entry, place: string) => {
     const { account_id, endpoint, expires_at, grants, key_id, note, occurred_at, request_id, type } = entry
-    for (const text of [account_id, endpoint, expires_at, grants, key_id, note, occurred_at, request_id, type]) {
-      if (text === "" || text?.includes("\n") === true) {
-        return `${place} is not what was written: a text is empty, or has a line break`
+    for (const field of [account_id, endpoint, expires_at, grants, key_id, note, occurred_at, request_id, type]) {
+      if (field === "" || field?.includes("\n") === true) {
+        return `${place} is not what was written: a field is empty, or has a line break`
       }
     }
     return undefined
@@ -74,16 +74,16 @@ export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number) =
   const findOwnerProblem = ({ account_id, key_id, type }: Entry, place: string) => {
     if (!owners.accounts.has(account_id)) return `${place} belongs to an account that is missing`
     if (type !== "charge" && key_id === null) return undefined
-    return owners.ofKeys.get(key_id ?? "") === account_id
+    return owners.accountByKey.get(key_id ?? "") === account_id
       ? undefined
       : `${place} was charged to key ${key_id}, which is not a key of this account`
   }
 
-  /** Calls cannot spend credits that an account does not have: only money that went out makes a balance negative. */
+  /** Calls cannot spend credits that an account does not have: only refunds and disputes make a balance negative. */
   const findBalanceProblem = ({ account_id, balance, position }: Entry, place: string) => {
     if (balance >= 0) return undefined
-    const wentOut = readNumber(sqlite, moneyOut, [account_id, position])
-    return balance + wentOut < 0 ? `${place} leaves a balance of ${balance} credits` : undefined
+    const reversed = readNumber(sqlite, reversedCredits, [account_id, position])
+    return balance + reversed < 0 ? `${place} leaves a balance of ${balance} credits` : undefined
   }
 
   return {
@@ -96,7 +96,7 @@ export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number) =
       const head = findHeadBefore(entry)
       const problems = [
         findNumberProblem(entry),
-        findTextProblem(entry, place),
+        findFieldProblem(entry, place),
         findOwnerProblem(entry, place),
         head === undefined ? undefined : findBreak(head, entry),
         findBalanceProblem(entry, place)
@@ -138,7 +138,7 @@ export const makeGrantChecks = () => {
         ]
       })
     },
-    /** Called after the last entry. */
+    /** Call it after the last entry. */
     compareWithStored: (sqlite: Sqlite): ReadonlyArray<string> => {
       const stored = new Map(
         readGrants(sqlite).map(({ account_id, credits_left, expires_at, position }): [string, Grant] => [

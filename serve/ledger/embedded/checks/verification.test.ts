@@ -315,7 +315,7 @@ describe("a verification", () => {
     })
   )
 
-  it.live("includes what was written a moment ago", () =>
+  it.live("includes what was written immediately before", () =>
     Effect.gen(function* () {
       const entries = yield* useStore(yield* temporaryFolder, (store) =>
         Effect.gen(function* () {

@@ -12,7 +12,7 @@ import {
   dayOfEntry,
   findProgressProblem,
   indexedUpTo,
-  monthOfText,
+  monthOfDate,
   readLastEntry,
   readProgress,
   unsummedUsage,
@@ -74,7 +74,7 @@ const makeFollower = (sqlite: Sqlite, server: ServerHeads, report: Report) => {
   }
 }
 
-/** SQLite sorts the ids in a temporary file: ten million texts would not fit into memory. */
+/** SQLite sorts the ids in a temporary file: ten million strings would not fit into memory. */
 const repeatedRequests = `
   select case type
       when 'charge' then format('request %s was charged %s times', coalesce(request_id, 'null'), count(*))
@@ -87,7 +87,7 @@ const repeatedRequests = `
   having count(*) > 1
   order by type, request_id`
 
-/** Charges summed over all entries, to compare the stored tables with. In a temporary file. */
+/** Sums the charges of all entries in a temporary file, to compare the stored tables with them. */
 const createCharged = `
   create temp table charged as
     select account_id, ${dayOfEntry} as day, key_id, endpoint, ${usageSums}, max(budget_credits) as budget,
@@ -100,7 +100,7 @@ const createCharged = `
 const usageTables = {
   usage_of_day: { account_id: "account_id", day: "day", key_id: "key_id", endpoint: "endpoint" },
   usage_of_endpoint: { account_id: "account_id", day: "day", endpoint: "endpoint" },
-  usage_of_month: { month: monthOfText("day"), account_id: "account_id", key_id: "key_id", endpoint: "endpoint" }
+  usage_of_month: { month: monthOfDate("day"), account_id: "account_id", key_id: "key_id", endpoint: "endpoint" }
 }
 
 const selectDifferences = (table: string, columns: Readonly<Record<string, string>>) => {
@@ -140,7 +140,7 @@ const selectOverspent = (budget: "daily" | "weekly", first: string) => `
   having sum(without_${budget}) = 0 and sum(credits) > max(${budget})
   order by key_id, ${first}`
 
-/** After `createCharged`. */
+/** They read the table that `createCharged` creates. */
 const usageChecks = [
   ...Object.entries(usageTables).map(([table, columns]) => selectDifferences(table, columns)),
   overspentMonths,
@@ -223,7 +223,7 @@ export const verifyFile = (sqlite: Sqlite, server: ServerHeads, anchor?: Head): 
     for (const check of usageChecks) runCheck(sqlite, check, report)
     checkPlaces(sqlite, entries, report)
     const chain = checkChain(readHead(sqlite), anchor, report)
-    const younger = chain.finish(followFileChain(sqlite, noHead, chain.visit))
+    const newer = chain.finish(followFileChain(sqlite, noHead, chain.visit))
     const balance = [...heads.values()].reduce((sum, head) => sum + head.balance, 0)
     return {
       accounts: countRows("account"),
@@ -231,7 +231,7 @@ export const verifyFile = (sqlite: Sqlite, server: ServerHeads, anchor?: Head): 
       entries: countRows("entry"),
       balance_credits: clampToSafe(balance),
       problems,
-      ...younger
+      ...newer
     }
   })
 }

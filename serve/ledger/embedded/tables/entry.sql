@@ -7,7 +7,7 @@ create table ledger.entry (
   occurred_at text not null, -- of a charge: when the call was admitted
   key_id text,
   endpoint text,
-  credits integer not null, -- added to the balance; negative for charges, money that went out and credits that expired
+  credits integer not null, -- added to the balance; negative for charges, refunds and disputes of payments, and expired credits
   balance integer not null, -- of the account after the entry
   budget_credits integer, -- of a charge: the key's monthly budget when the call was admitted
   daily_budget_credits integer, -- the same for the daily budget; null if the key had none

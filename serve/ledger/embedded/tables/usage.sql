@@ -17,8 +17,8 @@ create table sums.usage_of_endpoint (
   credits integer not null,
   primary key (account_id, day, endpoint)
 ) strict, without rowid;
--- The same for all days of a UTC month together. `month` counts from year 0. The newest months are adjacent in the
--- primary key, because a start reads what keys have spent in them.
+-- The same for all days of a UTC month together. `month` is 12 × year + month - 1. The newest months are
+-- adjacent in the primary key, because a start reads what keys have spent in them.
 create table sums.usage_of_month (
   month integer not null,
   account_id text not null,

@@ -6,10 +6,10 @@
 import { compareWithRecords, isOfUnknownKind } from "../../chain/record-checks.ts"
 import type { RecordedTable } from "../../chain/recorded-tables.ts"
 import { recordInPostgres } from "../sql/recording.ts"
-import { hashAfter } from "../sql/sql-text.ts"
+import { hashAfter } from "../sql/sql-expressions.ts"
 
-/** Different entries can have the same hash only if a text is empty (hashed like null) or has a line break. */
-const hasUnfitText = `coalesce('' in (account_id, type, key_id, endpoint, request_id, note, grants), false)
+/** Different entries can have the same hash only if a field is empty (hashed like null) or has a line break. */
+const hasInvalidField = `coalesce('' in (account_id, type, key_id, endpoint, request_id, note, grants), false)
       or strpos(concat(account_id, type, key_id, endpoint, request_id, note, grants), E'\\n') > 0`
 
 const brokenLinks = (entries: string, checked: string) => `
@@ -19,8 +19,8 @@ const brokenLinks = (entries: string, checked: string) => `
       when balance is distinct from balance_before + credits then
         format('entry %s of account %s has a balance of %s credits, but the entries up to it add up to %s', position,
           account_id, balance, balance_before + credits)
-      when ${hasUnfitText} then
-        format('entry %s of account %s is not what was written: a text is empty, or has a line break', position, account_id)
+      when ${hasInvalidField} then
+        format('entry %s of account %s is not what was written: a field is empty, or has a line break', position, account_id)
       else format('entry %s of account %s is not what was written: its hash does not match', position, account_id)
     end as problem
   from (
@@ -33,7 +33,7 @@ const brokenLinks = (entries: string, checked: string) => `
     position is distinct from position_before + 1
     or balance is distinct from balance_before + credits
     or hash is distinct from ${hashAfter("hash_before")}
-    or ${hasUnfitText}
+    or ${hasInvalidField}
   )
   order by account_id, position`
 
@@ -65,7 +65,7 @@ const noRows = "select null as id, null::jsonb as body where false"
 /** The console's tables are created after those of the ledger. Until then there are no payments. */
 export const recordChecks = (hasPayments: boolean): ReadonlyArray<string> => [
   ...compareWithRecords({
-    asJson: (body) => `${body}::jsonb`, // so the result does not depend on how a text spells the values
+    asJson: (body) => `${body}::jsonb`, // so the result does not depend on the formatting of the JSON
     each: "jsonb_each_text",
     selectRows: (table) =>
       table === "payment" && !hasPayments

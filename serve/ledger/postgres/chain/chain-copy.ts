@@ -45,14 +45,14 @@ export const copyChainIntoFile = Effect.fnUntraced(function* (sql: PgClient.PgCl
 export const makeEntryNumbering = (sqlite: Sqlite): ((sequence: number) => number) => {
   const records = sqlite.prepare("select after_entry from ledger.record order by number").iterate()
   let next = records.next()
-  let before = 0
+  let recordsBefore = 0
   return (sequence) => {
-    for (; !next.done && Number(next.value.after_entry) < sequence; next = records.next()) before++
-    return sequence + before
+    for (; !next.done && Number(next.value.after_entry) < sequence; next = records.next()) recordsBefore++
+    return sequence + recordsBefore
   }
 }
 
-/** The text of a body is hashed. Its column is `json`, because that type keeps the text unchanged. */
+/** Bodies are hashed as they are stored. Their column is `json`, because that type keeps the string unchanged. */
 const insertRecords = `
   insert into ledger.record (number, kind, body)
   select number, kind, body::json from jsonb_to_recordset($1::text::jsonb) as record (number bigint, kind text, body text)`

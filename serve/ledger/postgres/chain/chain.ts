@@ -1,8 +1,8 @@
 /**
  * Follows the chain of a ledger in PostgreSQL: entries and records in the order of their numbers, which come from one
- * sequence. A transaction draws its numbers before it ends, so a smaller number may become visible after a larger one.
- * Therefore the chain is followed only to a number up to which all transactions have ended: each writer locks the table before
- * it draws a number and until it ends, and `pg_locks` shows that lock. No writer waits for this check.
+ * sequence. A transaction allocates its numbers before it ends, so a smaller number may become visible after a larger
+ * one. Therefore the chain is followed only to a number up to which all transactions have ended: each writer locks the
+ * table before it allocates a number and until it ends, and `pg_locks` shows that lock. No writer waits for this check.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
@@ -11,9 +11,9 @@ import { LedgerUnavailable } from "../../errors.ts"
 import { makeRowQuery } from "../sql/database.ts"
 
 export interface ChainPosition extends Head {
-  /** Number of the last link. A text, because a number that was inserted by hand may not fit into a double. */
+  /** Number of the last link. A string, because a number that was inserted by hand may not fit into a double. */
   readonly sequence: string
-  /** The last link itself, if it was read. While the chain still contains it, it was not replaced. */
+  /** The last link itself, if it was read. If the chain no longer contains it, it was replaced. */
   readonly link?: string | undefined
 }
 
@@ -71,7 +71,7 @@ const addLink = (head: Head, link: string): Head => ({
 const isContinued = ({ link, sequence }: ChainPosition, first: readonly [string, string] | undefined) =>
   sequence === beforeFirstLink.sequence || (first?.[0] === sequence && (link === undefined || first[1] === link))
 
-/** Follows the next links up to a number, at most `batchSize`. `onHead` receives each head on the way. */
+/** Follows the next links up to a number, at most `batchSize`. `onHead` receives the head after each link. */
 export const followBatch = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   from: ChainPosition,
@@ -111,11 +111,11 @@ const storedHead = makeRowQuery(
 export const readStoredHead = (sql: PgClient.PgClient) =>
   Effect.map(storedHead(sql), (head): ChainPosition => (head.entries + head.records === 0 ? beforeFirstLink : head))
 
-const lastDrawn = makeRowQuery(
+const lastAllocated = makeRowQuery(
   Schema.Struct({ number: Schema.String }),
   `select (case when is_called then last_value else last_value - 1 end)::text as number from ledger.entry_sequence_seq`
 )
-/** Open transactions that may have drawn a number. A prepared transaction has no process. */
+/** Open transactions that may have allocated a number. A prepared transaction has no process. */
 const openWriters = makeRowQuery(
   Schema.Struct({ open: Schema.Array(Schema.String) }),
   `
@@ -132,7 +132,7 @@ const maxWait = 3_000
 
 /** The largest number up to which all transactions have ended. Fails if a transaction stays open. */
 export const readSettledNumber = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
-  const { number } = yield* lastDrawn(sql)
+  const { number } = yield* lastAllocated(sql)
   const since = performance.now()
   let waitedFor = (yield* openWriters(sql)).open
   while (waitedFor.length > 0) {

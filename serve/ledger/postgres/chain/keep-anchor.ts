@@ -31,7 +31,7 @@ const updateHead = `
   from flushed
   where sequence < $3::text::bigint`
 
-/** The number of the link that `$2` other links follow, up to the number `$1`. */
+/** The number of the link that is `$2` links before the last one up to the number `$1`. */
 const linkBefore = makeQuery(
   Schema.Struct({ number: Schema.String }),
   `
@@ -49,7 +49,7 @@ const linkBefore = makeQuery(
   limit 1`
 )
 
-const countYounger = makeRowQuery(
+const countNewer = makeRowQuery(
   Schema.Struct({ entries: Schema.Int, records: Schema.Int }),
   `
   select (select count(*) from ledger.entry where sequence > $1::text::bigint)::float8 as entries,
@@ -58,11 +58,11 @@ const countYounger = makeRowQuery(
 
 const countLinks = ({ entries, records }: Head) => entries + records
 
-const anotherChain = new BrokenChain({ problem: "its chain is a different one" })
+const differentChain = new BrokenChain({ problem: "its chain is a different one" })
 
 const findAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, stored: ChainPosition, anchor: Head) {
   const [link] = yield* linkBefore(sql, [stored.sequence, countLinks(stored) - countLinks(anchor)])
-  if (link === undefined) return yield* anotherChain
+  if (link === undefined) return yield* differentChain
   return { entries: anchor.entries, records: anchor.records, hash: anchor.hash, sequence: link.number }
 })
 
@@ -70,7 +70,7 @@ const findAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, stored: 
 const checkAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, stored: ChainPosition, anchor: Head) {
   if (countLinks(anchor) <= countLinks(stored)) {
     const end = yield* followDatabaseChain(sql, yield* findAnchor(sql, stored, anchor), stored.sequence)
-    return isSameHead(end, stored) ? undefined : yield* anotherChain
+    return isSameHead(end, stored) ? undefined : yield* differentChain
   }
   let reached: Head | undefined
   const end = yield* followDatabaseChain(sql, stored, yield* readSettledNumber(sql), (head) => {
@@ -79,10 +79,10 @@ const checkAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, stored:
   if (reached === undefined) {
     return yield* new BrokenChain({ problem: `its chain ends at entry ${end.entries} and record ${end.records}` })
   }
-  if (reached.hash !== anchor.hash) return yield* anotherChain
+  if (reached.hash !== anchor.hash) return yield* differentChain
 })
 
-/** Turns a connection that breaks midway, and data that no server has written, into the ledger's own error. */
+/** Adds a timeout, and maps SQL and decoding errors to `LedgerUnavailable`. */
 const withTimeout = <A, E>(work: Effect.Effect<A, E>, duration: typeof advanceTimeout | typeof stopTimeout) =>
   Effect.mapError(work, databaseUnavailable("follow its chain")).pipe(
     failAfter(duration, (cause) => new LedgerUnavailable({ action: "follow its chain", cause }))
@@ -108,11 +108,11 @@ const databaseChain = (sql: PgClient.PgClient): Chain => {
         const stored = yield* readStoredHead(sql)
         yield* checkAnchor(sql, stored, anchor)
         followed = stored
-        const younger = yield* countYounger(sql, [stored.sequence])
+        const newer = yield* countNewer(sql, [stored.sequence])
         return {
           problem: undefined,
-          entries: stored.entries + younger.entries - anchor.entries,
-          records: stored.records + younger.records - anchor.records
+          entries: stored.entries + newer.entries - anchor.entries,
+          records: stored.records + newer.records - anchor.records
         }
       }).pipe(
         Effect.catchTag("BrokenChain", ({ problem }) => Effect.succeed({ problem, entries: 0, records: 0 })),

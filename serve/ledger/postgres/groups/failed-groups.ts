@@ -1,14 +1,14 @@
 /**
  * Groups that failed. If the database has refused a group completely, because a request id was used before or another
  * session has locked an account, the group is split, so that no call fails because of another one. If the outcome is
- * unknown, everything that waits is refused, except the charges of the group: they are in doubt until the server has
+ * unknown, everything that waits is rejected, except the charges of the group: they are in doubt until the server has
  * joined again under another name.
  */
 import { type LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
 import type { LedgerCounters } from "../../ledger.ts"
 import { releaseCharging } from "../../rules/admission.ts"
 import type { KnownAccounts } from "../leases/known-accounts.ts"
-import type { LeaseTrust, Moment } from "../leases/lease-rules.ts"
+import type { ClockReadings, LeaseTrust } from "../leases/lease-rules.ts"
 import type { Membership, WaitingCharge } from "../leases/membership.ts"
 import { wasDiskFull, wasLockedOut, wasRefused } from "../sql/database.ts"
 import type { DeferredCalls } from "./deferred-calls.ts"
@@ -46,7 +46,7 @@ export const makeFailedGroups = (options: {
   readonly onLocked: (accountId: string) => void
   readonly onLost: (cause: LedgerUnavailable) => void
   /** The server is a member again. The attempt that succeeded began at `since`. */
-  readonly onJoined: (since: Moment) => void
+  readonly onJoined: (since: ClockReadings) => void
 }) => {
   const { counters, deferred, known, locked, membership, onJoined, onLocked, onLost, queue, returns, trust } = options
   let lost: LedgerUnavailable | undefined
@@ -74,7 +74,7 @@ export const makeFailedGroups = (options: {
     counters.failed_groups++
     const error = notWritten(cause)
     const accountId = accountOf(group)
-    locked.forget(accountId)
+    locked.reset(accountId)
     if (wasLockedOut(cause)) {
       locked.lockOut(accountId)
       onLocked(accountId)
@@ -108,14 +108,14 @@ export const makeFailedGroups = (options: {
     counters.failed_groups++
     onLost(error)
     if (wasDiskFull(cause)) fullAt = trust.now().monotonic
-    const refused = [
+    const rejected = [
       ...listOtherWaiting(group),
       ...queue.takeUnsent().flatMap((unsent) => [...listOtherWaiting(unsent), ...unsent.charges])
     ]
-    for (const { reject } of refused) reject(error)
+    for (const { reject } of rejected) reject(error)
     deferred.rejectAll(error)
-    locked.forgetAll()
-    known.forgetAll()
+    locked.resetAll()
+    known.clear()
     let since = trust.now()
     const isMember = await membership.rejoin(group.charges.map(toWaitingCharge), (error) => {
       lost = notWritten(error)

@@ -19,7 +19,7 @@ export interface GroupDecision {
   /** The outcomes of the group's holds, in order; `deferred` if another server decides. */
   readonly outcomes: ReadonlyArray<AdmissionOutcome | "deferred">
   readonly holdings: ReadonlyMap<string, ReadonlyMap<string, Holding>>
-  /** Accounts whose lease the server has from now on. */
+  /** Accounts that the server leases from now on. */
   readonly leased: ReadonlyArray<string>
   readonly sliced: ReadonlyArray<PendingSlice>
   readonly read: GroupRead
@@ -134,7 +134,7 @@ export const decideGroup = (
   const [begun, ended]: [Array<string>, Array<string>] = [[], []]
   const holdings = new Map<string, ReadonlyMap<string, Holding>>()
   const leased: Array<string> = []
-  const notices: Array<string> = []
+  const notifications: Array<string> = []
   for (const id of accountsOf(group)) {
     const account = accounts.get(id)
     if (account === undefined) continue
@@ -145,7 +145,7 @@ export const decideGroup = (
       if (charged.has(id)) throw new Error(`account ${id} was leased while this server held credits of it`)
       if (lease_asked || !called.has(id)) continue
       leases.set(id, { head, leased_by, lease_asked: true, used_by, is_shared: true, is_recalled: false })
-      notices.push(`asked ${leased_by} ${id}`)
+      notifications.push(`asked ${leased_by} ${id}`)
       continue
     }
     if (called.has(id)) uses.add(id)
@@ -174,8 +174,9 @@ export const decideGroup = (
     if (isNew || isRecalled || charged.has(id)) {
       leases.set(id, { head, ...next, is_shared: isShared, is_recalled: isRecalled })
     }
-    if (isRecalled) for (const other of slicesOfOthers.get(id) ?? []) notices.push(`asked ${other.server_id} ${id}`)
-    if ((leased_by !== null && !takesLease) || (hadSlice && slice.size === 0)) notices.push(`free ${id}`)
+    if (isRecalled)
+      for (const other of slicesOfOthers.get(id) ?? []) notifications.push(`asked ${other.server_id} ${id}`)
+    if ((leased_by !== null && !takesLease) || (hadSlice && slice.size === 0)) notifications.push(`free ${id}`)
   }
   for (const id of group.released)
     if (!known.isLeased(id) && !known.isSliced(id) && !holdings.has(id)) holdings.set(id, known.listHoldings(id))
@@ -184,7 +185,7 @@ export const decideGroup = (
   const isEmpty = entries.length + changed.length + leases.size + begun.length + ended.length === 0
   const changes = isEmpty
     ? undefined
-    : { entries, holdings: changed, leases, notices, begun, ended, recalled: [...recalled] }
+    : { entries, holdings: changed, leases, notifications, begun, ended, recalled: [...recalled] }
   return { changes, entries, outcomes, holdings, leased, sliced, read, days }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Decides and writes a group, and applies the result. Calls of accounts whose lease the server has are decided in its
+ * Decides and writes a group, and applies the result. Calls of accounts that the server has leased are decided in its
  * memory, and need the database only for their charge. Other calls are decided while the database locks their accounts.
  */
 import { channel } from "node:diagnostics_channel"
@@ -9,7 +9,7 @@ import { type AdmissionOutcome, type AdmissionRequest, captureHold } from "../..
 import { applyGroup } from "../../rules/ledger-state.ts"
 import { dayNumber } from "../../utc-calendar.ts"
 import type { KnownAccounts } from "../leases/known-accounts.ts"
-import type { LeaseTrust, Moment } from "../leases/lease-rules.ts"
+import type { ClockReadings, LeaseTrust } from "../leases/lease-rules.ts"
 import { countUses, type LeasePolicy } from "../leases/lease-rules.ts"
 import type { ReadRequest, ServerStatements } from "../sql/statements.ts"
 import type { Holding } from "../sql/write-group.ts"
@@ -57,7 +57,7 @@ export const makeGroupWriter = (options: {
     if (decided === undefined) return undefined
     const { account_id } = call.key
     const isSliced = known.isSliced(account_id)
-    if (isSliced) returns.useSlice(account_id)
+    if (isSliced) returns.markSliceUsed(account_id)
     if (decisionChannel.hasSubscribers) publish({ what: isSliced ? "slice" : "lease", account_id, had_slice: isSliced })
     return decided
   }
@@ -71,7 +71,7 @@ export const makeGroupWriter = (options: {
     trust.renew(since)
     returns.returnLeases(requested)
     known.evictIdle()
-    useCounts.forget()
+    useCounts.deleteOld()
     returns.returnSurplus()
     returns.returnIdleSlices()
   }
@@ -150,7 +150,7 @@ export const makeGroupWriter = (options: {
       addToSlice(slice, whenWritten)
       known.lease(id, read, days)
       known.beginSlice(id, slice)
-      returns.useSlice(id)
+      returns.markSliceUsed(id)
     }
     for (const [index, waiting] of group.holds.entries()) {
       const outcome = outcomes[index] ?? "deferred"
@@ -195,9 +195,9 @@ export const makeGroupWriter = (options: {
     for (const { request } of charges) {
       captureHold(request.hold)
       known.unregister(request.hold)
-      locked.forget(request.draft.account_id)
+      locked.reset(request.draft.account_id)
     }
-    for (const hold of holds) locked.forget(accountOfHold(hold))
+    for (const hold of holds) locked.reset(accountOfHold(hold))
     counters.commits += charges.length
     for (const { resolve } of charges.splice(0)) resolve()
     released.clear()
@@ -218,8 +218,8 @@ export const makeGroupWriter = (options: {
       counters.groups++
       counters.durable_seconds += (performance.now() - group.since) / 1_000
     },
-    /** The server was registered under a new name at this moment. */
-    joined: (since: Moment): void => {
+    /** The server was registered under a new name at this time. */
+    joined: (since: ClockReadings): void => {
       groups = 0
       trust.renew(since)
     }

@@ -25,9 +25,9 @@ export interface CallGroup {
   readonly holds: Array<Waiting<AdmissionRequest, AdmissionOutcome>>
   readonly bySha256: Map<string, Waiting<string, void>>
   readonly byId: Map<string, Waiting<string, void>>
-  /** Accounts of which holds have ended on this server, but not in the database. */
+  /** Accounts with holds that have ended on this server, but not in the database. */
   readonly released: Set<string>
-  /** Accounts whose lease or slice ends. */
+  /** Accounts with a lease or slice that ends. */
   readonly returned: Set<string>
   readonly since: number
   /** Reports to the database that the server is alive. */
@@ -85,8 +85,8 @@ export const splitByAccount = ({ charges, holds, returned, since, ...rest }: Cal
 }
 
 /**
- * Milliseconds that a group waits for the charges of held calls, if several servers call their account. Those servers
- * write one after the other, so larger groups are better.
+ * Milliseconds that a group waits for the charges of held calls, if several servers have calls of their account. Those
+ * servers write one after the other, so larger groups are better.
  */
 const gatherDelay = 2
 

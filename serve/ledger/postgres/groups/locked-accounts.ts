@@ -1,11 +1,11 @@
-/** Tracks accounts whose row another database session has locked, and rejects their calls for a few seconds. */
+/** Tracks accounts that another database session has locked, and rejects their calls for a few seconds. */
 import { toLedgerUnavailable } from "../../errors.ts"
 
 /** Milliseconds for which the calls of a locked account are rejected immediately, so that they do not delay other calls. */
 export const lockoutDuration = 5_000
 /**
  * Consecutive groups that may time out on a locked account, after a second each, before its calls are rejected. One
- * timeout is normal, because other servers lock a busy account in turn. A higher limit delays all other calls.
+ * timeout is normal, because other servers lock a busy account one after the other. A higher limit delays other calls.
  */
 const maxLockTimeouts = 2
 
@@ -34,10 +34,10 @@ export const trackLockedAccounts = () => {
       rejectUntil.set(id, performance.now() + lockoutDuration)
     },
     /** Call this when the account is not locked, or when no caller waits for it any more. */
-    forget: (id: string): void => {
+    reset: (id: string): void => {
       lockTimeouts.delete(id)
     },
-    forgetAll: (): void => lockTimeouts.clear()
+    resetAll: (): void => lockTimeouts.clear()
   }
 }
 

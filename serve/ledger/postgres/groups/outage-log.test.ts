@@ -14,7 +14,7 @@ const openLog = Effect.gen(function* () {
   const logger = Logger.make(({ message }) => lines.push(String(message)))
   const scope = yield* Scope.make()
   const log = yield* makeOutageLog.pipe(Scope.provide(scope), Effect.provide(Logger.layer([logger])))
-  const logs = Effect.as(Effect.yieldNow, lines).pipe(Effect.map((all) => all.splice(0)))
+  const logs = Effect.as(Effect.yieldNow, lines).pipe(Effect.map((logged) => logged.splice(0)))
   return { log, logs, end: Scope.close(scope, Exit.void) }
 })
 

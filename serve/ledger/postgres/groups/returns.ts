@@ -23,12 +23,12 @@ export const makeReturns = (options: {
     for (const id of ids) returnLease(id)
   }
 
-  /** Accounts whose slice the server has used, or begun, since the last heartbeat. */
+  /** Accounts with a slice that the server has used, or begun, since the last heartbeat. */
   const slicesInUse = new Set<string>()
 
   return {
     returnLeases,
-    useSlice: (id: string): void => {
+    markSliceUsed: (id: string): void => {
       slicesInUse.add(id)
     },
     /** Runs at each heartbeat. Otherwise another server would have to request them before it can spend the last credits. */
@@ -36,7 +36,7 @@ export const makeReturns = (options: {
       for (const id of known.leased()) if (known.isSliced(id) && !slicesInUse.has(id)) returnLease(id)
       slicesInUse.clear()
     },
-    /** For locked accounts: without the delay, the next group would meet the same lock, and all calls would wait. */
+    /** For locked accounts: without the delay, the next group would wait for the same lock, and delay all calls. */
     returnLater: (ids: ReadonlySet<string>): void => {
       if (ids.size === 0) return
       const copy = [...ids]

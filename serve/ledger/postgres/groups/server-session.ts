@@ -1,7 +1,7 @@
 /**
- * A server's session with the database, to which it sends one group after the other. Calls of accounts whose lease the
- * server has are admitted in its memory, and only their charges are in a group. For other calls, an earlier group decides
- * the admission. While the database is unavailable, holds and lookups are refused immediately, and nothing is charged.
+ * A server's session with the database, to which it sends one group after the other. Calls of accounts that the server
+ * has leased are admitted in its memory, and only their charges are in a group. For other calls, an earlier group
+ * decides the admission. While the database is unavailable, holds and lookups are refused, and nothing is charged.
  */
 import type { Draft } from "../../chain/chain.ts"
 import { type LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
@@ -137,10 +137,10 @@ export const openServerSession = async (options: {
       releaseHold(hold)
       if (isHeldUnder(heldUnder)) returns.returnHold(hold)
     },
-    /** A notice about leases from another server or an operator. */
-    onNotice: (notice: string): void => {
+    /** A notification about leases from another server or an operator. */
+    onNotification: (notification: string): void => {
       if (failed.isLost()) return
-      const [kind = "", first = "", second = ""] = notice.split(" ")
+      const [kind = "", first = "", second = ""] = notification.split(" ")
       if (kind === "free") deferred.retry(first)
       if (kind === "asked" && first === current().id) returns.returnLeases([second])
     },

@@ -1,4 +1,4 @@
-/** Slices: credits that a server reserves for its next calls of an account that other servers call, too. */
+/** Slices: credits that a server reserves for its next calls of an account, if other servers also have calls of it. */
 import type { Hold } from "../../rules/admission.ts"
 import type { KeyState } from "../../rules/ledger-state.ts"
 import { type DayOfKey, leftInBudgets } from "../../rules/spending.ts"
@@ -24,22 +24,22 @@ export const planSlice = (
   id: string,
   days: ReadonlyArray<number>
 ): ReadonlyMap<DayOfKey, number> => {
-  const wanted = new Map<DayOfKey, { readonly key: KeyState; readonly credits: number }>()
+  const needed = new Map<DayOfKey, { readonly key: KeyState; readonly credits: number }>()
   for (const { credits, day, key } of calls) {
     if (key.record.account_id !== id || !days.includes(day.day)) continue
-    wanted.set(day, { key, credits: (wanted.get(day)?.credits ?? 0) + credits })
+    needed.set(day, { key, credits: (needed.get(day)?.credits ?? 0) + credits })
   }
-  let taken = 0
-  const takenOf = new Map<KeyState, number>()
+  let reserved = 0
+  const reservedOfKeys = new Map<KeyState, number>()
   const slice = new Map<DayOfKey, number>()
-  for (const [day, { credits, key }] of wanted) {
+  for (const [day, { credits, key }] of needed) {
     const { head, held } = key.account
-    const left = Math.min(head.balance - held - taken, leftInBudgets(key, day.day) - (takenOf.get(key) ?? 0))
+    const left = Math.min(head.balance - held - reserved, leftInBudgets(key, day.day) - (reservedOfKeys.get(key) ?? 0))
     const part = Math.min(credits * sliceFactor, Math.floor(left * maxShareOfRemaining))
     if (part < credits) continue // less than the next group needs
     slice.set(day, part)
-    taken += part
-    takenOf.set(key, (takenOf.get(key) ?? 0) + part)
+    reserved += part
+    reservedOfKeys.set(key, (reservedOfKeys.get(key) ?? 0) + part)
   }
   return slice
 }

@@ -13,10 +13,10 @@ const isDue = "credits_left > 0 and expires_at <= $1::text::timestamptz"
 const due = `select distinct account_id as id from ledger.expiring_grant where ${isDue} order by account_id`
 const isAccountDue = `select 1 as due from ledger.expiring_grant where ${isDue} and account_id = $2 limit 1`
 
-const Granted = Schema.Struct({ position: Schema.Int, endsAt: Schema.Int, left: Schema.Int, held: Schema.Int })
+const ExpiredGrant = Schema.Struct({ position: Schema.Int, endsAt: Schema.Int, left: Schema.Int, held: Schema.Int })
 /** The expired credits of an account, and the part of them that calls of all servers hold. */
-const granted = makeQuery(
-  Schema.Struct({ value: Granted }),
+const selectExpired = makeQuery(
+  Schema.Struct({ value: ExpiredGrant }),
   `
   select jsonb_build_object('position', position, 'left', credits_left, 'endsAt',
     (extract(epoch from expires_at) * 1000)::bigint, 'held', (
@@ -32,7 +32,7 @@ const granted = makeQuery(
 const removeExpired = Effect.fnUntraced(
   function* (sql: PgClient.PgClient, id: string, now: number) {
     const expire = Effect.gen(function* () {
-      const grants = yield* granted(sql, [timestampOf(now), id])
+      const grants = yield* selectExpired(sql, [timestampOf(now), id])
       const entries = expireGrants(
         id,
         grants.map(({ value }) => value),
@@ -54,7 +54,7 @@ export const expireAccountCredits = Effect.fn("PostgresLedger.expireCreditsOf")(
   if (found.length > 0) yield* removeExpired(sql, id, now)
 })
 
-/** For all accounts. Returns the accounts whose credits could not be removed now; these stay unchanged. */
+/** For all accounts. Returns the accounts with credits that could not be removed; these stay unchanged. */
 export const expireCredits = Effect.fn("PostgresLedger.expireCredits")(function* (sql: PgClient.PgClient) {
   const now = yield* Clock.currentTimeMillis
   const accounts = yield* Effect.mapError(

@@ -11,8 +11,8 @@ import { Cause, Effect, Schedule, Schema } from "effect"
 import { Entry } from "../../chain/records.ts"
 import { flushFolder } from "../../files.ts"
 import { refundCall } from "../../rules/decisions.ts"
-import { databaseUnavailable, makeQuery, texts } from "../sql/database.ts"
-import { entryRow } from "../sql/sql-text.ts"
+import { databaseUnavailable, makeQuery, textArray } from "../sql/database.ts"
+import { entryRow } from "../sql/sql-expressions.ts"
 import { bookEntries, runWhileFree } from "./leases.ts"
 
 interface InDoubtCalls {
@@ -25,7 +25,7 @@ interface InDoubtCalls {
 export const openInDoubtFiles = (ledgerDirectory: string) => {
   const folder = path.join(ledgerDirectory, "in-doubt")
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  for (const directory of [ledgerDirectory, folder]) chmodSync(directory, 0o700) // also if they existed
+  for (const directory of [ledgerDirectory, folder]) chmodSync(directory, 0o700) // even if they already exist
   for (const name of readdirSync(folder)) chmodSync(path.join(folder, name), 0o600)
   const read = (member: string): InDoubtCalls => ({
     member,
@@ -51,7 +51,7 @@ export type InDoubtFiles = ReturnType<typeof openInDoubtFiles>
 const roundInterval = "1 second"
 /** A locked account makes one of them wait for five seconds. Operators need connections, too. */
 const maxConcurrency = 2
-/** Longer than an account waits for its lock and its lease. A peer that has vanished sends nothing for minutes. */
+/** Longer than an account waits for its lock and its lease. A lost connection may not be detected for minutes. */
 const attemptTimeout = "25 seconds"
 
 const selectNotRefunded = makeQuery(
@@ -67,7 +67,7 @@ const selectNotRefunded = makeQuery(
 )
 
 const readCharges = (sql: PgClient.PgClient, requestIds: ReadonlyArray<string>) =>
-  Effect.map(selectNotRefunded(sql, [texts(requestIds)]), (rows) => rows.map(({ value }) => value))
+  Effect.map(selectNotRefunded(sql, [textArray(requestIds)]), (rows) => rows.map(({ value }) => value))
 
 /** Reads the charges again once the account is locked: another server may have refunded some of them. */
 const refund = (sql: PgClient.PgClient, accountId: string, charges: ReadonlyArray<Entry>) => {

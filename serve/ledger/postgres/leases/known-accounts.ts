@@ -1,7 +1,7 @@
 /**
- * The accounts and keys that a server has in memory, over the state of `ledger-state.ts`. For an account whose lease the
- * server has, this state is authoritative and decides calls. Other accounts are in the state that was last read, which
- * suffices to check scopes; they are locked and read again before a call is decided.
+ * The accounts and keys that a server has in memory, over the state of `ledger-state.ts`. For an account that the
+ * server has leased, this state is authoritative and decides calls. Other accounts are in the state that was last read,
+ * which suffices to check scopes; they are locked and read again before a call is decided.
  */
 import {
   type AdmissionOutcome,
@@ -17,10 +17,10 @@ import {
   applyGroup,
   type ChargedRequests,
   findKey,
-  forgetKey,
   isCurrent,
   type KeyState,
   type LedgerState,
+  removeKey,
   restoreState
 } from "../../rules/ledger-state.ts"
 import { areLoaded, type DayOfKey, listSpendings, openDay, type ReadSpending, setSpent } from "../../rules/spending.ts"
@@ -63,15 +63,15 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
 
   const register = (call: Hold) => {
     const id = call.key.record.account_id
-    const others = calls.get(id)
-    if (others === undefined) calls.set(id, new Set([call]))
-    else others.add(call)
+    const openCalls = calls.get(id)
+    if (openCalls === undefined) calls.set(id, new Set([call]))
+    else openCalls.add(call)
   }
   const unregister = (call: Hold) => {
     const id = call.key.record.account_id
-    const others = calls.get(id)
-    others?.delete(call)
-    if (others?.size === 0) calls.delete(id)
+    const openCalls = calls.get(id)
+    openCalls?.delete(call)
+    if (openCalls?.size === 0) calls.delete(id)
   }
 
   /** What the open calls of an account hold, except those in `except`, and what is reserved in addition. */
@@ -213,14 +213,14 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     },
     isLeased: (id: string) => leases.has(id) && !slices.has(id),
     isSliced: (id: string) => slices.has(id),
-    /** Whether the server holds calls that will be charged soon, of accounts that other servers call, too. */
+    /** Whether the server holds calls that will be charged soon, of accounts that several servers have calls of. */
     expectsCharges: () => {
       for (const id of slices.keys()) for (const { stage } of calls.get(id) ?? []) if (stage === "held") return true
       return false
     },
     slice: (id: string) => slices.get(id),
     beginSlice: (id: string, slice: Map<DayOfKey, number>) => slices.set(id, slice),
-    /** The call ended without a charge: another one can use its credits. True if nothing has to be written. */
+    /** The call ended without a charge: another call can use its credits. Returns whether nothing has to be written. */
     returnToSlice: (held: Hold): boolean => {
       const slice = slices.get(held.key.record.account_id)
       if (slice === undefined) return false
@@ -255,7 +255,7 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
       return view
     },
     isCurrent: (key: ApiKeyView, nowMs: number): boolean => isCurrent(state.keys.get(key.id), key, nowMs),
-    /** Whether the key and its account are completely in memory: of a shared account, other servers spend credits, too. */
+    /** Whether the key and its account are completely in memory. Other servers spend credits of a shared account. */
     isCached: ({ account_id, id }: ApiKeyView): boolean => {
       const known = state.keys.get(id)
       return known !== undefined && !slices.has(account_id) && (leases.get(account_id)?.has(known) ?? false)
@@ -265,8 +265,8 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
       const known = state.keys.get(key.id) ?? handedOut.get(key)
       return known === undefined ? 0 : remaining(known, nowMs)
     },
-    /** Called when the server gets another name: its holds belonged to the former one. */
-    forgetAll: () => {
+    /** Call it when the server gets another name, because its holds belong to the old name. */
+    clear: () => {
       state = makeState(charged)
       for (const known of [leases, slices, calls, recorded]) known.clear()
     },
@@ -275,7 +275,7 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
       const idle = new Set<string>()
       for (const id of state.accounts.keys()) if (!leases.has(id) && !calls.has(id) && !recorded.has(id)) idle.add(id)
       for (const key of state.keys.values()) {
-        if (idle.has(key.record.account_id)) forgetKey(state, key.record)
+        if (idle.has(key.record.account_id)) removeKey(state, key.record)
       }
       for (const id of idle) state.accounts.delete(id)
     }

@@ -12,7 +12,7 @@ const startTrust = () => {
 }
 
 describe("leases", () => {
-  it("are trusted for 3.5 seconds after the database has heard from the server", () => {
+  it("are trusted for 3.5 seconds after the last renewal", () => {
     const { pass, trust } = startTrust()
     pass(3_499)
     assert.isTrue(trust.isTrusted())
@@ -20,7 +20,7 @@ describe("leases", () => {
     assert.isFalse(trust.isTrusted())
   })
 
-  it("are distrusted after the machine was suspended while its monotonic clock stood still", () => {
+  it("are distrusted after the machine was suspended while its monotonic clock was stopped", () => {
     const { pass, trust } = startTrust()
     pass(10, 6_010)
     assert.isFalse(trust.isTrusted())

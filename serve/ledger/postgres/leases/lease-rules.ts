@@ -17,7 +17,7 @@ export const countUses = ({ groupsBeforeLease }: LeasePolicy) => {
       else use.count++
     },
     areMany: (id: string) => (byAccount.get(id)?.count ?? 0) >= groupsBeforeLease,
-    forget: () => {
+    deleteOld: () => {
       for (const [id, { since }] of byAccount) if (performance.now() - since > 1_000) byAccount.delete(id)
     }
   }
@@ -25,33 +25,33 @@ export const countUses = ({ groupsBeforeLease }: LeasePolicy) => {
 
 export type UseCounts = ReturnType<typeof countUses>
 
-/** Milliseconds since the database last heard from the server. */
+/** Milliseconds for which a server may rely on its leases after it last sent a statement that succeeded. */
 const maxSilence = 3_500
 /** Milliseconds by which the two clocks may drift apart. Both limits together are less than five seconds. */
 const maxDrift = 1_000
 
 export type Clocks = Readonly<Record<"monotonic" | "timeOfDay", () => number>>
-export type Moment = Readonly<Record<keyof Clocks, number>>
+export type ClockReadings = Readonly<Record<keyof Clocks, number>>
 
 /**
  * Whether the server still has its leases. After five seconds of silence, another server may have
  * them. The database refuses charges then, but admissions do not query it, so they depend on this check.
  *
- * The monotonic clock of a suspended machine may stand still while the time of day moves on, so both must have moved
- * alike. If an operator sets the time of day, calls are decided in the database until the next heartbeat.
+ * The monotonic clock of a suspended machine may stop while the time of day advances, so both must have advanced
+ * equally. If an operator sets the time of day, calls are decided in the database until the next heartbeat.
  */
 export const trackLeaseTrust = (clocks: Clocks) => {
-  const now = (): Moment => ({ monotonic: clocks.monotonic(), timeOfDay: clocks.timeOfDay() })
-  let heardAt = now()
+  const now = (): ClockReadings => ({ monotonic: clocks.monotonic(), timeOfDay: clocks.timeOfDay() })
+  let renewedAt = now()
   return {
     now,
     /** `since` is when the server began to send the statement that succeeded. */
-    renew: (since: Moment): void => {
-      heardAt = since
+    renew: (since: ClockReadings): void => {
+      renewedAt = since
     },
     isTrusted: (): boolean => {
-      const elapsed = clocks.monotonic() - heardAt.monotonic
-      const drift = clocks.timeOfDay() - heardAt.timeOfDay - elapsed
+      const elapsed = clocks.monotonic() - renewedAt.monotonic
+      const drift = clocks.timeOfDay() - renewedAt.timeOfDay - elapsed
       return elapsed < maxSilence && Math.abs(drift) < maxDrift
     }
   }

@@ -5,7 +5,7 @@
  * gets a refund (`in-doubt-calls.ts`).
  */
 import { LedgerUnavailable } from "../../errors.ts"
-import { randomText } from "../../random-text.ts"
+import { randomString } from "../../random-string.ts"
 import type { ServerStatements } from "../sql/statements.ts"
 import type { InDoubtFiles } from "./in-doubt-calls.ts"
 
@@ -22,7 +22,7 @@ export interface WaitingCharge {
 const maxWait = 5_000
 const retryInterval = 250
 
-const makeName = (): ServerName => ({ id: randomText(20) })
+const makeName = (): ServerName => ({ id: randomString(20) })
 const notWritten = (cause: string) => new LedgerUnavailable({ action: "be written", cause })
 
 export const registerServer = async (statements: ServerStatements, inDoubtFiles: InDoubtFiles) => {

@@ -47,15 +47,15 @@ export const transact = <A, E, R>(sql: PgClient.PgClient, work: Effect.Effect<A,
 /** The driver checks the values. It requires the element type, because an array may be empty or contain only nulls. */
 const bindArray = (values: ReadonlyArray<unknown>, type: number) => Result.getOrThrow(PgTypes.array(values, type))
 
-export const texts = (values: ReadonlyArray<unknown>) => bindArray(values, PgTypes.OID.text)
-export const integers = (values: ReadonlyArray<unknown>) =>
+export const textArray = (values: ReadonlyArray<unknown>) => bindArray(values, PgTypes.OID.text)
+export const integerArray = (values: ReadonlyArray<unknown>) =>
   bindArray(
     values.map((value) => (typeof value === "number" ? BigInt(value) : value)),
     PgTypes.OID.int8
   )
-export const booleans = (values: ReadonlyArray<boolean>) => bindArray(values, PgTypes.OID.bool)
+export const booleanArray = (values: ReadonlyArray<boolean>) => bindArray(values, PgTypes.OID.bool)
 
-/** A statement whose rows are decoded. */
+/** A statement with decoded rows. */
 export const makeQuery = <S extends Schema.Constraint>(row: S, statement: string) => {
   const decode = Schema.decodeUnknownEffect(Schema.Array(row))
   return (sql: PgClient.PgClient, params?: ReadonlyArray<unknown>) =>
@@ -117,7 +117,7 @@ export const redactedUrl = (url: Redacted.Redacted) => {
 }
 
 export interface SqlStatement {
-  readonly text: string
+  readonly query: string
   readonly params?: ReadonlyArray<unknown>
 }
 
@@ -136,7 +136,7 @@ export const openGroupConnection = Effect.fnUntraced(function* (sql: PgClient.Pg
       const send: SendStatements = (statements) =>
         Effect.forEach(
           statements,
-          ({ params, text }) => Effect.map(connection.query(text, params), ({ rows }) => rows),
+          ({ params, query }) => Effect.map(connection.query(query, params), ({ rows }) => rows),
           { concurrency: "unbounded" }
         )
       return Effect.onError(work(send), () => pool.invalidate(connection))

@@ -28,7 +28,7 @@ const withTimeout = <A>(query: Effect.Effect<A, SqlError>) =>
 export const createConsoleTables = (sql: PgClient.PgClient) =>
   toConsoleUnavailable(createSchema(sql, "console", [...consoleTables, ...recordingInConsole]))
 
-/** Inserts all rows with one statement, which splits the text. */
+/** Inserts all rows with one statement, which splits the string that contains them. */
 const insertRows = ({ columns, onConflict = "", table }: EncodedRows) => {
   const cells = Object.values(columns).map((type, index) => `cast(cells[${index + 1}] as ${type})`)
   return `

@@ -1,25 +1,25 @@
 /**
  * Triggers that record every state of accounts, keys and payments, in the transaction that changes it. They write the
- * same text as in SQLite, so a ledger that moves keeps its chain. Charges fire no trigger.
+ * same JSON as in SQLite, so a ledger that moves keeps its chain. Charges fire no trigger.
  */
 import { type RecordedTable, recordedColumns } from "../../chain/recorded-tables.ts"
-import { timestampText } from "./sql-text.ts"
+import { isoTimestamp } from "./sql-expressions.ts"
 
-/** Columns that are not text in PostgreSQL, converted to the text that SQLite has. */
-const asText: Readonly<Record<string, (value: string) => string>> = {
-  "account.created_at": timestampText,
+/** Converts columns of other types to the strings that SQLite stores. */
+const conversions: Readonly<Record<string, (value: string) => string>> = {
+  "account.created_at": isoTimestamp,
   "api_key.scopes": (value) => `array_to_json(${value})::text`,
-  "api_key.created_at": timestampText,
-  "api_key.revoked_at": timestampText,
-  "api_key.expires_at": timestampText,
-  "api_key.former_expires_at": timestampText
+  "api_key.created_at": isoTimestamp,
+  "api_key.revoked_at": isoTimestamp,
+  "api_key.expires_at": isoTimestamp,
+  "api_key.former_expires_at": isoTimestamp
 }
 
 /** The JSON of a row, as its record stores it: without spaces, and in this column order. */
 export const recordInPostgres = (table: RecordedTable, row: string): string => {
   const columns = recordedColumns[table].map((column) => {
     const value = `${row}.${column}`
-    return `${asText[`${table}.${column}`]?.(value) ?? value} as ${column}`
+    return `${conversions[`${table}.${column}`]?.(value) ?? value} as ${column}`
   })
   return `(select row_to_json(whole) from (select ${columns.join(", ")}) as whole)`
 }

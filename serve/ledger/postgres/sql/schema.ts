@@ -14,8 +14,8 @@ const findSqlErrors = (defect: unknown): ReadonlyArray<SqlError> => {
 }
 
 /**
- * If a connection is lost in the middle of a transaction, its rollback fails as well, and Effect reports the outage as a
- * defect; a migration does the same. This turns it back into an error. The database has already rolled back by itself.
+ * If a connection is lost in the middle of a transaction, its rollback also fails, and Effect reports the outage as a
+ * defect; a migration does the same. This turns the defect back into an error. The database has already rolled back.
  */
 export const failOnOutage = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
   Effect.catchCause(work, (cause): Effect.Effect<never, E | SqlError> => {

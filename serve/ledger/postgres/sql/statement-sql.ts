@@ -1,10 +1,10 @@
 /** The SQL that `statements.ts` sends: the statement for charges, those for a decision, and the heartbeat. */
-import { accountRow, keyRow, timestampText } from "./sql-text.ts"
+import { accountRow, isoTimestamp, keyRow } from "./sql-expressions.ts"
 import { rowParameterCount, writeRows } from "./write-group.ts"
 
 /** A server that stalls must not keep accounts locked: callers of other servers wait for two seconds. */
 const pauseTimeout = "1500ms"
-/** On this channel, servers announce that a lease is requested, or free. */
+/** The channel on which servers notify each other that a lease or slice is requested, or that an account is free. */
 export const channel = "larder_ledger"
 
 /** Overrides the default of the database or the role: a charge is flushed before its response is sent. */
@@ -99,7 +99,7 @@ export const read = `
     ),
     'grants', (
       select coalesce(json_agg(json_build_object('account_id', account_id, 'position', position, 'expires_at',
-        ${timestampText("expires_at")}, 'credits_left', credits_left) order by expires_at, position), '[]')
+        ${isoTimestamp("expires_at")}, 'credits_left', credits_left) order by expires_at, position), '[]')
       from ledger.expiring_grant
       where credits_left > 0 and (account_id = any ($2::text[]) or account_id in (select account_id from key))
     ),
@@ -135,8 +135,8 @@ export const writeDecision = `
   ), counted_group as (
     update ledger.server set groups = groups + 1, seen_at = clock_timestamp() where id = $1
   )
-  select (select count(*) from moved) as moved, ${requireFlushIf("cardinality($2::text[]) > 0")}, count(pg_notify('${channel}', notice)) as notices
-  from unnest($${rowParameterCount + 7}::text[]) as sent (notice)`
+  select (select count(*) from moved) as moved, ${requireFlushIf("cardinality($2::text[]) > 0")}, count(pg_notify('${channel}', notification)) as notifications
+  from unnest($${rowParameterCount + 7}::text[]) as sent (notification)`
 
 /** Servers that have sent nothing for five seconds. If a clock was set back, `seen_at` may be in the future. */
 const silent = `
@@ -145,15 +145,15 @@ const silent = `
   where seen_at not between clock_timestamp() - interval '5 seconds' and clock_timestamp() + interval '5 seconds'
   order by id
   for update skip locked`
-/** What silent servers held or had leased becomes free. Skips a server that is in the middle of a group. */
-export const forgetSilentServers = `delete from ledger.server where id in (${silent})`
+/** Frees what silent servers held or had leased. Skips a server that is in the middle of a group. */
+export const dropSilentServers = `delete from ledger.server where id in (${silent})`
 
 export const beat = `
   with beat as (
     update ledger.server set seen_at = clock_timestamp() where id = $1 and groups = $2::bigint returning ${skipFlush}
   ), emptied as (
     delete from ledger.holding where server_id = $1 and credits = 0 and exists (select from beat)
-  ), silent as materialized (${silent.replace("where", "where id <> $1 and")}), forgotten as (
+  ), silent as materialized (${silent.replace("where", "where id <> $1 and")}), dropped as (
     delete from ledger.server where id in (select id from silent)
   )
   select exists (select from beat) as member,

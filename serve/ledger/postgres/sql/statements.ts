@@ -10,13 +10,13 @@ import { Account, ApiKey, type Entry } from "../../chain/records.ts"
 import { LedgerUnavailable } from "../../errors.ts"
 import { dateOfDay, daysOfWeeks, monthOfDay } from "../../utc-calendar.ts"
 import {
-  booleans,
+  booleanArray,
   databaseUnavailable,
-  integers,
+  integerArray,
   openGroupConnection,
   type SendStatements,
   type SqlStatement,
-  texts,
+  textArray,
   transact,
   wasRolledBack
 } from "./database.ts"
@@ -96,13 +96,13 @@ export interface LeaseChange {
 export interface GroupChanges {
   readonly entries: ReadonlyArray<Entry>
   readonly holdings: ReadonlyArray<Holding>
-  /** Accounts with entries, and others whose lease changes, by id. */
+  /** Accounts with entries or a changed lease, by id. */
   readonly leases: ReadonlyMap<string, LeaseChange>
-  readonly notices: ReadonlyArray<string>
-  /** Accounts of which the server begins, or ends, its slice. */
+  readonly notifications: ReadonlyArray<string>
+  /** Accounts of slices that the server begins or ends. */
   readonly begun: ReadonlyArray<string>
   readonly ended: ReadonlyArray<string>
-  /** Accounts of which it requests the end of all other slices. */
+  /** Accounts of slices that it recalls from other servers. */
   readonly recalled: ReadonlyArray<string>
 }
 
@@ -121,17 +121,17 @@ const bindChanges = ({ entries, holdings, leases }: GroupChanges) => {
       accounts.map((account) => account.moved),
       holdings
     ),
-    texts(accounts.map((account) => account.leased_by)),
-    booleans(accounts.map((account) => account.lease_asked)),
-    texts(accounts.map((account) => account.used_by)),
-    booleans(accounts.map((account) => account.is_shared)),
-    booleans(accounts.map((account) => account.is_recalled))
+    textArray(accounts.map((account) => account.leased_by)),
+    booleanArray(accounts.map((account) => account.lease_asked)),
+    textArray(accounts.map((account) => account.used_by)),
+    booleanArray(accounts.map((account) => account.is_shared)),
+    booleanArray(accounts.map((account) => account.is_recalled))
   ]
 }
 
-const begin: SqlStatement = { text: "begin" }
-const commit: SqlStatement = { text: "commit" }
-const rollback: SqlStatement = { text: "rollback" }
+const begin: SqlStatement = { query: "begin" }
+const commit: SqlStatement = { query: "commit" }
+const rollback: SqlStatement = { query: "rollback" }
 
 /** Returns promises: a group is one promise, and no fiber runs per call. */
 export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
@@ -142,14 +142,14 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
 
   const useConnection = yield* openGroupConnection(sql)
   const readStatement = (member: string, { accounts, days, keys, sha256 }: ReadRequest): SqlStatement => ({
-    text: statementSql.read,
+    query: statementSql.read,
     params: [
       member,
-      texts(accounts),
-      texts(keys),
-      texts(sha256),
-      integers([...new Set(days.map(monthOfDay))]),
-      texts(daysOfWeeks(days).map(dateOfDay))
+      textArray(accounts),
+      textArray(keys),
+      textArray(sha256),
+      integerArray([...new Set(days.map(monthOfDay))]),
+      textArray(daysOfWeeks(days).map(dateOfDay))
     ]
   })
   const queryRow = <A>(statement: SqlStatement) =>
@@ -157,7 +157,7 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
 
   return {
     /**
-     * Returns the accounts whose lease or slice is requested. `changed`: an account is not in the state that the server
+     * Returns the accounts with a requested lease or slice. `changed`: an account is not in the state that the server
      * expects, and nothing was written.
      */
     charge: (
@@ -166,10 +166,10 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
     ): Promise<"not a member" | "changed" | ReadonlyArray<string>> => {
       const accounts = [...before.keys()]
       const heads: ReadonlyArray<AccountAfter> = [...listAccountsAfter(entries).values()]
-      const expected = texts([...before.values()].map(({ hash }) => hash))
-      const params = [id, groups, texts(accounts), expected, lockTimeout(accounts.length)]
+      const expected = textArray([...before.values()].map(({ hash }) => hash))
+      const params = [id, groups, textArray(accounts), expected, lockTimeout(accounts.length)]
       const written = queryRow<{ member: boolean; is_unchanged: boolean; requested: ReadonlyArray<string> }>({
-        text: statementSql.writeCharges,
+        query: statementSql.writeCharges,
         params: [...params, ...bindRows(entries, heads, holdings)]
       })
       return runWithDeadline(
@@ -189,8 +189,8 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
       decideGroup: (read: GroupRead) => GroupChanges | undefined
     ): Promise<"not a member" | "decided"> => {
       const locking = {
-        text: statementSql.lock,
-        params: [id, groups, texts(request.accounts), lockTimeout(request.accounts.length)]
+        query: statementSql.lock,
+        params: [id, groups, textArray(request.accounts), lockTimeout(request.accounts.length)]
       }
       const transaction = Effect.fnUntraced(function* (send: SendStatements) {
         const [, locked, rows] = yield* send([begin, locking, readStatement(id, request)])
@@ -203,8 +203,8 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
           yield* send([rollback])
           return "decided" as const
         }
-        const ids = [changes.notices, changes.begun, changes.ended, changes.recalled].map(texts)
-        yield* send([{ text: statementSql.writeDecision, params: [id, ...bindChanges(changes), ...ids] }, commit])
+        const ids = [changes.notifications, changes.begun, changes.ended, changes.recalled].map(textArray)
+        yield* send([{ query: statementSql.writeDecision, params: [id, ...bindChanges(changes), ...ids] }, commit])
         return "decided" as const
       })
       return runWithDeadline(useConnection(transaction).pipe(Effect.retry(retryPolicy)))
@@ -214,11 +214,11 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
       runWithDeadline(
         Effect.flatMap(queryRow<{ content: unknown }>(readStatement(id, request)), (row) => decodeRead(row?.content))
       ),
-    /** Returns the accounts whose lease or slice is requested, or undefined if the server is no longer registered. */
+    /** Returns the accounts with a requested lease or slice, or undefined if the server is no longer registered. */
     beat: ({ groups, id }: MemberState): Promise<ReadonlyArray<string> | undefined> =>
       runWithDeadline(
         queryRow<{ member: boolean; requested: ReadonlyArray<string> }>({
-          text: statementSql.beat,
+          query: statementSql.beat,
           params: [id, groups]
         }).pipe(
           Effect.retry(retryPolicy),
@@ -236,12 +236,12 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
           Effect.gen(function* () {
             // waits while another session locks this table: groups would wait for it, too, so the ledger is not back
             yield* sql.unsafe("select from ledger.account where false for update")
-            yield* sql.unsafe(statementSql.forgetSilentServers)
+            yield* sql.unsafe(statementSql.dropSilentServers)
             yield* sql.unsafe("delete from ledger.server where id = $1", [previous])
             yield* sql.unsafe("insert into ledger.server (id, seen_at) values ($1, clock_timestamp())", [id])
             const rows = yield* sql.unsafe<{ request_id: string }>(
               "select request_id from ledger.entry where type = 'charge' and request_id = any ($1::text[])",
-              [texts(waiting)]
+              [textArray(waiting)]
             )
             return new Set(rows.map(({ request_id }) => request_id))
           })
@@ -255,8 +255,8 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
 export type ServerStatements = Effect.Success<ReturnType<typeof serverStatements>>
 
 /**
- * Abandons work that takes too long: a peer that has vanished sends nothing for minutes. The statement may still
- * complete; a server that joins again waits for it, through the row of its former name.
+ * Abandons work that takes too long: a lost connection may not be detected for minutes. The statement may still
+ * complete; a server that joins again waits for it, through the row of its old name.
  */
 const withDeadline = <A>(work: (signal: AbortSignal) => Promise<A>): Promise<A> => {
   const { promise, reject, resolve } = Promise.withResolvers<A>()

@@ -1,18 +1,18 @@
 /**
- * Sums of entries, in addition to the balance: money that went out, what keys have spent, and usage per day. An entry
+ * Sums of entries, in addition to the balance: refunds and disputes, what keys have spent, and usage per day. An entry
  * with a key is a charge, or the refund of a call, which is subtracted. Usage of months and endpoints is derived from
  * usage of days.
  */
-import { isMoneyOut } from "../../chain/records.ts"
-import { monthOfDate, monthOfMoment } from "./sql-text.ts"
+import { isReversal } from "../../chain/records.ts"
+import { monthOfDate, monthOfTimestamp } from "./sql-expressions.ts"
 
-export const moneyOutEntries = `select account_id, position, -credits as credits from ledger.entry where type <> 'charge' and ${isMoneyOut}`
+export const reversals = `select account_id, position, -credits as credits from ledger.entry where type <> 'charge' and ${isReversal}`
 
-export const moneyOut = `
-  select account_id, sum(credits) as money_out from (${moneyOutEntries}) as entry group by account_id`
+export const reversedCredits = `
+  select account_id, sum(credits) as money_out from (${reversals}) as entry group by account_id`
 
 export const spentByMonth = `
-  select key_id, ${monthOfMoment("occurred_at")} as month, -sum(credits) as credits
+  select key_id, ${monthOfTimestamp("occurred_at")} as month, -sum(credits) as credits
   from ledger.entry
   where key_id is not null
   group by 1, 2`

@@ -4,10 +4,10 @@
  */
 import { Schema } from "effect"
 import type { ChainHead, Draft } from "../../chain/chain.ts"
-import { type Entry, moneyOutOfEntry } from "../../chain/records.ts"
+import { type Entry, reversalCredits } from "../../chain/records.ts"
 import { parseGrants } from "../../rules/expiring-grants.ts"
 import { monthOf } from "../../utc-calendar.ts"
-import { integers, texts } from "./database.ts"
+import { integerArray, textArray } from "./database.ts"
 
 /** What one server holds of one key, for calls admitted on one day, of one grant or of credits that do not expire. */
 export const Holding = Schema.Struct({
@@ -55,12 +55,12 @@ export interface AccountAfter extends ChainHead {
   readonly money_out: number
 }
 
-/** The last entry of each account, and the money that went out with its entries. */
+/** The last entry of each account, and the credits that its entries deduct for refunds and disputes. */
 export const listAccountsAfter = (entries: ReadonlyArray<Entry>): Map<string, AccountAfter> => {
   const moved = new Map<string, AccountAfter>()
   for (const entry of entries) {
     const { account_id: id, balance, hash, position } = entry
-    moved.set(id, { id, position, balance, hash, money_out: (moved.get(id)?.money_out ?? 0) + moneyOutOfEntry(entry) })
+    moved.set(id, { id, position, balance, hash, money_out: (moved.get(id)?.money_out ?? 0) + reversalCredits(entry) })
   }
   return moved
 }
@@ -126,10 +126,10 @@ const parameters = Object.entries(columns).flatMap(([table, types]) =>
 export const rowParameterCount = parameters.length + 1
 
 /**
- * `isToBeWritten` is a condition in SQL. `$1` is the server that has the holdings. The parameters of `bindRows` begin
- * after `before`. `more` sets further columns of the accounts, from arrays that are passed after those of `bindRows`.
+ * Writes rows only if the SQL `condition` is true. `$1` is the server that has the holdings. The parameters of
+ * `bindRows` begin after `before`. `more` sets further columns of accounts, from arrays after those of `bindRows`.
  */
-export const writeRows = (isToBeWritten: string, before: number, more = { set: "", arrays: "", columns: "" }) => {
+export const writeRows = (condition: string, before: number, more = { set: "", arrays: "", columns: "" }) => {
   const arrays = (name: Table) =>
     parameters
       .flatMap(({ table, type }, index) => (table === name ? [`$${before + 1 + index}::${type}`] : []))
@@ -141,13 +141,13 @@ export const writeRows = (isToBeWritten: string, before: number, more = { set: "
     select ${names("entry").replace(/\w+_at/g, "$&::timestamptz")}
     from unnest(${arrays("entry")})
       with ordinality as entry (${names("entry")}, place)
-    where ${isToBeWritten}
+    where ${condition}
     order by place
   ), changed_grant as materialized (
     select *
     from json_to_recordset(${grants}::text::json)
       as change (account_id text, position bigint, expires_at timestamptz, credits bigint)
-    where ${isToBeWritten}
+    where ${condition}
   ), granted as (
     insert into ledger.expiring_grant (account_id, position, expires_at, credits_left)
     select * from changed_grant where expires_at is not null
@@ -166,12 +166,12 @@ export const writeRows = (isToBeWritten: string, before: number, more = { set: "
     set position = head.position, balance = head.balance, hash = head.hash, money_out = account.money_out + head.money_out
       ${more.set}
     from unnest(${arrays("account")} ${more.arrays}) as head (${names("account")} ${more.columns})
-    where account.id = head.id and ${isToBeWritten}
+    where account.id = head.id and ${condition}
     returning account.id
   ), counted as materialized (
     select *
     from unnest(${arrays("usage")}) as usage (${names("usage")})
-    where ${isToBeWritten}
+    where ${condition}
   ), spent as (
     insert into ledger.spent_in_month as spent (key_id, month, credits)
     select key_id, month, sum(credits) from counted group by 1, 2
@@ -195,7 +195,7 @@ export const writeRows = (isToBeWritten: string, before: number, more = { set: "
     insert into ledger.holding (account_id, key_id, day, grant_position, server_id, credits, reserved)
     select account_id, key_id, day, grant_position, $1, credits, reserved
     from unnest(${arrays("holding")}) as holding (${names("holding")})
-    where ${isToBeWritten}
+    where ${condition}
     on conflict (account_id, key_id, day, grant_position, server_id) do update
       set credits = excluded.credits, reserved = excluded.reserved
   )`
@@ -214,7 +214,7 @@ export const bindRows = (
   }
   const arrays = parameters.map(({ column, table, type }) => {
     const values = rows[table]?.map((row) => (row as Readonly<Record<string, unknown>>)[column]) ?? []
-    return type.startsWith("text") ? texts(values) : integers(values)
+    return type.startsWith("text") ? textArray(values) : integerArray(values)
   })
   return [...arrays, formatGrantRows(entries)]
 }

@@ -6,8 +6,8 @@ import { Effect } from "effect"
 export const lettersAndDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 /** `randomInt` avoids the bias of a plain remainder. */
-export const randomText = (length: number): string =>
+export const randomString = (length: number): string =>
   Array.from({ length }, () => lettersAndDigits[randomInt(lettersAndDigits.length)]).join("")
 
 /** Ids of accounts and keys: 119 random bits, permanent and unique. */
-export const randomId = (prefix: "acct_" | "key_") => Effect.sync(() => prefix + randomText(20))
+export const randomId = (prefix: "acct_" | "key_") => Effect.sync(() => prefix + randomString(20))
