@@ -157,7 +157,7 @@ const makeRowReader = (
     if (other !== undefined) return reject(`its unit is "${unit?.stated}", but ${other.metric.unit} was expected`)
     const publication = readPublication(row, period.day)
     if ("fault" in publication) return reject(publication.fault)
-    const published_on = publication.moment.slice(0, 10)
+    const published_on = publication.timestamp.slice(0, 10)
     const isAhead = period.day > published_on // other rows need no calendar arithmetic
     if (isAhead && period.day > daysBefore(published_on, -maxDaysAhead)) {
       return reject(`it is of ${period.day}, more than ${maxDaysAhead} days after it was published on ${published_on}`)
@@ -172,7 +172,7 @@ const makeRowReader = (
         metric_name: metric.metric_name,
         observed_on: period.day,
         value_text,
-        published_at: publication.moment,
+        published_at: publication.timestamp,
         is_final: feed.isFinal,
         source_row
       })

@@ -1,7 +1,7 @@
 /**
- * Checks that an untrusted list does not lead to this machine, its networks, or reserved ranges. A name is checked by
- * every address that it resolves to at the moment of connecting, so that DNS rebinding cannot bypass the check.
- * Hosts of `LARDER_PRIVATE_HOSTS` (names or addresses without port, separated by commas) are the operator's own choice.
+ * Checks that an untrusted list does not lead to this machine, its networks, or reserved ranges. For a name, every
+ * address is checked that it resolves to when the connection is made, so that DNS rebinding cannot bypass the check.
+ * Hosts of `LARDER_PRIVATE_HOSTS` (names or addresses without port, separated by commas) are always allowed.
  */
 import { lookup } from "node:dns"
 import { isIP, type LookupFunction } from "node:net"

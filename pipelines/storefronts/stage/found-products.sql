@@ -7,12 +7,12 @@ priced as (
     count(*) filter (where price is null or price = 0) as unpriced
   from feed.variant group by all
 ),
-refused as (
+rejected_only as (
   select domain, count(distinct native_id) as rejected from feed.rejected anti join stated using (domain, native_id) group by domain
 )
 select domain, count(*)::integer as products, coalesce(any_value(rejected), 0)::integer as rejected, count(known.native_id)::integer as already_known, sum(coalesce(priceable, 1))::integer as priceable,
   sum(coalesce(unpriced, 1))::integer as unpriced
 from stated left join priced using (domain, native_id) left join feed.known known using (domain, native_id)
-  left join refused using (domain)
+  left join rejected_only using (domain)
 where is_published
 group by domain

@@ -5,7 +5,7 @@ const lineFeed = 0x0a
 const comma = 0x2c
 const close = 0x7d
 
-export const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x0d || byte === 0x09
+export const isLineSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x0d || byte === 0x09
 
 export type CutLines = ReturnType<typeof makeCutLines>
 
@@ -36,7 +36,7 @@ export const makeCutLines = () => {
     },
     finish() {
       let last = length - 2 // before the closing brace
-      while (isBlank(out[last])) last -= 1
+      while (isLineSpace(out[last])) last -= 1
       if (out[last] === comma && out.indexOf(comma, complete) === last) {
         out[last] = close // of an empty record: `{"line":5,}` is not JSON
         length = last + 1

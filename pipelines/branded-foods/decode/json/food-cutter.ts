@@ -1,9 +1,9 @@
 /**
- * Cuts the JSON release, in pieces of any size, into lines `{"line":123,…}` of one record each. Braces are counted
- * (pretty-printed files need that) until a record is alone on its line. From then on, records end at line feeds, which
- * are found at gigabytes per second.
+ * Cuts the JSON release, which arrives in pieces of any size, into lines `{"line":123,…}` of one record each. Braces
+ * are counted (pretty-printed files need that) until a record is alone on its line. From then on, records end at line
+ * feeds, which are found at gigabytes per second.
  */
-import { isBlank, makeCutLines } from "./cut-lines.ts"
+import { isLineSpace, makeCutLines } from "./cut-lines.ts"
 import { FoodListUnusable, findHead, findTailProblem, maxHeadBytes, payloadBytes } from "./food-list.ts"
 import { findRecordEnd, makeScanner } from "./scan-records.ts"
 
@@ -64,7 +64,7 @@ export const makeCutter = (file: string, maxRecordBytes = defaultMaxRecordBytes)
       if (end === -1) return cut.reject(position.line, describeProblem(bytes[at]), bytes.subarray(at, to))
       write(bytes, at, end)
       at = end
-      while (at < to && (isBlank(bytes[at]) || bytes[at] === comma)) at += 1
+      while (at < to && (isLineSpace(bytes[at]) || bytes[at] === comma)) at += 1
     }
   }
 
@@ -76,11 +76,11 @@ export const makeCutter = (file: string, maxRecordBytes = defaultMaxRecordBytes)
     if (to - from > maxRecordBytes) return rejectOversized(bytes.subarray(from, to))
     let first = from
     let last = to - 1
-    while (last >= first && isBlank(bytes[last])) last -= 1
-    while (first <= last && (isBlank(bytes[first]) || bytes[first] === comma)) first += 1
+    while (last >= first && isLineSpace(bytes[last])) last -= 1
+    while (first <= last && (isLineSpace(bytes[first]) || bytes[first] === comma)) first += 1
     if (first > last) return
     if (bytes[last] !== comma) return readLastLine(bytes, first, last + 1)
-    while (isBlank(bytes[last]) || bytes[last] === comma) last -= 1
+    while (isLineSpace(bytes[last]) || bytes[last] === comma) last -= 1
     if (bytes[first] === open && bytes[last] === close) return write(bytes, first, last + 1)
     cut.reject(position.line, describeProblem(bytes[first]), bytes.subarray(first, last + 1))
   }

@@ -71,12 +71,12 @@ const readFacts = (requests: StoreRequests, base: string) =>
 /** Also uses recordings that were made without a country for requests with one. */
 const retryWithoutCountry = (countryQuery: string, requests: StoreRequests): StoreRequests => ({
   ...requests,
-  page: (url, wants, read) =>
-    requests.page(url, wants, read).pipe(
+  page: (url, extraValues, read) =>
+    requests.page(url, extraValues, read).pipe(
       Effect.catchIf(
         (error) => countryQuery !== "" && isUnread(error) && error.is_unrecorded,
         (error) =>
-          Effect.mapError(requests.page(url.replace(countryQuery, ""), wants, read), (other) =>
+          Effect.mapError(requests.page(url.replace(countryQuery, ""), extraValues, read), (other) =>
             isUnread(other) && other.is_unrecorded ? error : other
           )
       )
