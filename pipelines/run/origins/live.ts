@@ -27,7 +27,7 @@ import {
   parseRetryAfter,
   type RetryPolicy
 } from "./pacing.ts"
-import { checkAddress, privateAddressIn, privateHosts, publicLookup } from "./private-hosts.ts"
+import { checkAddress, privateAddressMessage, privateHosts, publicLookup } from "./private-hosts.ts"
 import { makeDispatcher, noProxies, proxies, proxyForStores, proxyVariable } from "./proxies.ts"
 import { downgradeError, isThrottling, makeResponseError, refuseHtmlPage } from "./response-errors.ts"
 import { type BodyLimits, connectionError, decodeBody, readExcerpt, timeoutError } from "./transport.ts"
@@ -137,7 +137,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
   const pacing = makePacing(policy)
 
   const failConnection = Effect.fnUntraced(function* (url: string, at: URL, cause: unknown) {
-    const forbidden = privateAddressIn(cause)
+    const forbidden = privateAddressMessage(cause)
     if (forbidden !== undefined) return yield* new ForbiddenAddress({ url, problem: forbidden })
     const variable = proxyVariable(proxy.configured, at.href)
     const fault = describeFault(cause, at.href, { now: yield* Clock.currentTimeMillis, variable })

@@ -35,7 +35,7 @@ const describeAddress = (host: string, address: string, range: string) => {
 class PrivateAddress extends Error {}
 
 /** Returns the message of a failed connection, if a private address was the reason. */
-export const privateAddressIn = (cause: unknown) => (cause instanceof PrivateAddress ? cause.message : undefined)
+export const privateAddressMessage = (cause: unknown) => (cause instanceof PrivateAddress ? cause.message : undefined)
 
 /** Checks what needs no lookup: the scheme, and hosts that are addresses. */
 export const checkAddress = (url: string, at: URL, allowed: ReadonlySet<string>) => {

@@ -78,7 +78,7 @@ const foldWord = (word: string) => {
 const maxFoldedWords = 50_000
 const foldedWords = new Map<string, string>()
 
-/** Empty for a number without letters, which names nothing. */
+/** Empty for a number without letters, which is no word. */
 const foldCached = (word: string) => {
   const before = foldedWords.get(word)
   if (before !== undefined) return before

@@ -1,6 +1,6 @@
 /**
  * The outcomes of reading a store. Products and collections that the store no longer lists are withdrawn only after
- * `complete`. After any other outcome the known data stays, but a complete product list still withdraws products.
+ * `complete`. After any other outcome the known data stays, but products that a complete list lacks are still withdrawn.
  */
 import type { FeedLeftOut } from "@larder/schemas"
 import { Effect, Schema } from "effect"
@@ -37,7 +37,7 @@ export const outcomes = {
   outdated: partial(
     "The last read of the store has a time that is still in the future by the clock of this machine. This read is not accepted."
   ),
-  shrunk: partial("The store lists far less than before. The next read that finds the same withdraws the rest."),
+  shrunk: partial("The store lists far less than before. The rest is withdrawn if the next read finds the same."),
   empty: untrusted("The store lists nothing, and does not confirm that it has no products."),
   headless: untrusted("The store reports products but lists none: it sells them elsewhere, or hides the list."),
   locked: unreachable("The store is locked: it asks for a password or is suspended."),

@@ -107,7 +107,7 @@ export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolic
   const memory = yield* makePageMemory
 
   /** Fetches a page of a list. If the response is something else, such as a bot check, requests it once more. */
-  const page = <A>(url: string, extraValues: ReadonlyArray<string>, read: (text: string) => A) => {
+  const getPage = <A>(url: string, extraValues: ReadonlyArray<string>, read: (text: string) => A) => {
     const attempt = Effect.gen(function* () {
       yield* memory.release // the previous page has been staged
       const raw = yield* get({ url, accept: "application/json", maxBytes: policy.maxPageBytes, extraValues })
@@ -125,6 +125,6 @@ export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolic
       () => attempt
     )
   }
-  return { get, page }
+  return { get, getPage }
 })
 export type StoreRequests = Effect.Success<ReturnType<typeof makeStoreRequests>>

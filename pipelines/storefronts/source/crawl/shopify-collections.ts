@@ -55,7 +55,7 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
     limit,
     reported: null,
     fetchPage: (page) =>
-      requests.page(addressOf("collections.json", page), [], (text) => {
+      requests.getPage(addressOf("collections.json", page), [], (text) => {
         const content = readCollections(text, stats)
         for (const [native_id, count] of readCounts(text)) counts.set(native_id, count)
         return content
@@ -89,7 +89,7 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
       reported: null,
       fetchPage: (page, before) =>
         requests
-          .page(addressOf(path, page), [], (text) => readMembers(text, native_id, before))
+          .getPage(addressOf(path, page), [], (text) => readMembers(text, native_id, before))
           .pipe(
             Effect.tapError((error) =>
               Effect.sync(() => {
