@@ -12,7 +12,7 @@ import { readEarlierRuns } from "./earlier-runs.ts"
 import { labelMappingHash } from "./mapping-version.ts"
 import { checkDictionaries } from "./normalise/dictionaries.ts"
 import { fetchErrorTags, fetchRelease, formFeed, type MovedPayload } from "./source/fetch-release.ts"
-import { newestRelease } from "./source/newest-release.ts"
+import { findNewestRelease } from "./source/newest-release.ts"
 import { loadForms, type StagedForm } from "./stage/load-forms.ts"
 
 const advice = "This run published nothing; the previous generation stays live."
@@ -107,7 +107,7 @@ export const readBrandedFoods = Effect.fn("brandedFoods.read")(
     yield* checkDictionaries
     const progress = yield* Progress
     const previous = yield* readEarlierRuns(run)
-    const release = yield* newestRelease()
+    const release = yield* findNewestRelease()
     yield* progress.expect([release.json, release.csv, release.zip].filter((form) => form !== undefined).length)
     const fetched = yield* fetchRelease(release, previous.payloads)
     const { known, moved } = fetched

@@ -19,11 +19,11 @@ interface ProbeOptions {
   readonly stores: Option.Option<string>
 }
 
-const isOfStores = ({ pipeline }: Probe) => pipeline === storefronts
+const isStorefronts = ({ pipeline }: Probe) => pipeline === storefronts
 
 const selectProbes = Effect.fnUntraced(function* ({ pipeline, replay, stores }: ProbeOptions) {
   const requested = probes.filter((probe) => Option.isNone(pipeline) || pipeline.value === probe.pipeline.name)
-  if (Option.isSome(stores) && !requested.some(isOfStores)) {
+  if (Option.isSome(stores) && !requested.some(isStorefronts)) {
     return yield* new BadUse({
       problem: "--stores does not apply to this pipeline: use it with probe or probe storefronts"
     })
@@ -31,16 +31,16 @@ const selectProbes = Effect.fnUntraced(function* ({ pipeline, replay, stores }: 
   if (Option.isSome(replay)) {
     const names = yield* listRecordedNames(replay.value)
     const isRecorded = (probe: Probe) =>
-      probe.pipeline.recordingFolders.some((name) => names.has(name)) || (isOfStores(probe) && Option.isSome(stores))
+      probe.pipeline.recordingFolders.some((name) => names.has(name)) || (isStorefronts(probe) && Option.isSome(stores))
     return requested.length === 1 ? requested : requested.filter(isRecorded)
   }
   if (Option.isSome(stores) || (yield* hasStoreList)) return requested
-  if (Option.isSome(pipeline) && requested.some(isOfStores)) {
+  if (Option.isSome(pipeline) && requested.some(isStorefronts)) {
     return yield* new BadUse({
       problem: "No store list is given: name a JSON file with --stores or in LARDER_STORES"
     })
   }
-  return requested.filter((probe) => !isOfStores(probe))
+  return requested.filter((probe) => !isStorefronts(probe))
 })
 
 const probeAll = Effect.fnUntraced(function* (options: ProbeOptions) {

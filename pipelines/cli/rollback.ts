@@ -26,7 +26,7 @@ export const rollbackCommand = Command.make(
       ([name, source]) => `${name} is ${source === null ? "no longer loaded" : `that of ${source}`}`
     )
     yield* Console.log(
-      `${published.generation} is live: ${states.join(", ")}. Servers follow at once. The next run starts from there.`
+      `${published.generation} is live: ${states.join(", ")}. Servers switch to it immediately. The next run starts from there.`
     )
   })
 ).pipe(

@@ -43,7 +43,7 @@ describe("the copy for a snapshot", () => {
       assert.instanceOf(error, SnapshotOvertaken)
       assert.match(
         error.message,
-        /^No snapshot was written: what is live in \S+ changed 5 times while .+ again when no run is alive\.$/
+        /^No snapshot was written: what is live in \S+ changed 5 times while .+ again while no run is active\.$/
       )
     })
   )

@@ -24,13 +24,13 @@ export class SnapshotOvertaken extends Schema.TaggedError<SnapshotOvertaken>()("
   dir: Schema.String
 }) {
   override get message() {
-    return `No snapshot was written: what is live in ${this.dir} changed ${maxAttempts} times while its records were copied. Take the snapshot again when no run is alive.`
+    return `No snapshot was written: what is live in ${this.dir} changed ${maxAttempts} times while its records were copied. Take the snapshot again while no run is active.`
   }
 }
 
 /**
  * Returns the live manifest and a copy of `ingestion.duckdb` of the same generation. Takes no lock, because this user
- * may not be allowed to. If another generation is published meanwhile, reads both again.
+ * may lack the permission. If another generation is published meanwhile, reads both again.
  */
 export const copyIngestion = Effect.fnUntraced(function* (layout: Layout) {
   const fs = yield* FileSystem.FileSystem

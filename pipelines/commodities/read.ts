@@ -63,14 +63,16 @@ const readService = Effect.fnUntraced(function* (
   const progress = yield* Progress
   const { kind } = yield* Origin
   const outcomes: Array<Outcome> = []
-  let stop = reasonToSkip
+  let stopReason = reasonToSkip
   for (const feed of feeds) {
-    if (stop === undefined) yield* progress.advance({ started: feed.feed })
+    if (stopReason === undefined) yield* progress.advance({ started: feed.feed })
     const outcome: Outcome =
-      stop === undefined ? yield* readOutcome(context, feed) : { kind: "unreachable", feed: feed.feed, reason: stop }
+      stopReason === undefined
+        ? yield* readOutcome(context, feed)
+        : { kind: "unreachable", feed: feed.feed, reason: stopReason }
     outcomes.push(outcome)
     const reason = findReasonToStop(outcomes, maxUnavailable)
-    stop ??= reason && `Not requested, because ${reason}.`
+    stopReason ??= reason && `Not requested, because ${reason}.`
     yield* progress.advance({ finished: feed.feed, rows: outcome.kind === "read" ? outcome.rows_read : 0 })
   }
   // days that the operator chose may have no rows, and so may a recording

@@ -1,6 +1,7 @@
 /**
  * Probes the newest release of branded foods: the download page, and for each zip its list of members and their first
- * records, a few hundred kilobytes of hundreds of megabytes. Checks that they have the keys and columns of a run.
+ * records, a few hundred kilobytes of hundreds of megabytes. Checks that they have the keys and columns that a run
+ * needs.
  */
 import path from "node:path"
 import { Effect, FileSystem, Result } from "effect"
@@ -9,7 +10,7 @@ import { csvMembers, members } from "../branded-foods/decode/csv/members.ts"
 import { makeCutter } from "../branded-foods/decode/json/food-cutter.ts"
 import { FoodListUnusable } from "../branded-foods/decode/json/food-list.ts"
 import { findShapeProblem, knownKeys } from "../branded-foods/decode/json/keys.ts"
-import { newestRelease } from "../branded-foods/source/newest-release.ts"
+import { findNewestRelease } from "../branded-foods/source/newest-release.ts"
 import { findFoodsMember, type ZipMember } from "../branded-foods/source/zip-members.ts"
 import type { OriginError } from "../run/origins/origin.ts"
 import { explainUnreachable, failOnLocalFault, makeVerdictFactory, type ProbeFinding } from "./verdict.ts"
@@ -84,9 +85,9 @@ const checkCsv = Effect.fnUntraced(function* (feed: string, heads: ReadonlyArray
 
 type Form = "json" | "csv"
 
-const selectMembers = (form: Form) => (all: ReadonlyArray<ZipMember>) => {
-  if (form === "csv") return all.filter((member) => findMemberName(member) !== undefined)
-  const foods = findFoodsMember(all)
+const selectMembers = (form: Form) => (zipMembers: ReadonlyArray<ZipMember>) => {
+  if (form === "csv") return zipMembers.filter((member) => findMemberName(member) !== undefined)
+  const foods = findFoodsMember(zipMembers)
   return foods === undefined ? [] : [foods]
 }
 
@@ -138,7 +139,7 @@ const probeForm = Effect.fnUntraced(function* (form: Form, url: string | undefin
 })
 
 export const probeBrandedFoods = Effect.fn("probe.brandedFoods")(function* () {
-  const release = yield* Effect.result(newestRelease())
+  const release = yield* Effect.result(findNewestRelease())
   if (Result.isFailure(release)) {
     const error = release.failure
     const finding: Omit<ProbeFinding, "feed"> =

@@ -1,7 +1,7 @@
 /**
  * Writes what a probe read as a zip for a maintainer, which `replay.ts` can replay: recordings, refusals as
  * `<name>.refused.json`, and `probe.json` with the verdicts, the response headers and the lists of zip members. Keys
- * are removed. Names leave out the date window, because a replay requests none.
+ * are removed. Names omit the date window, because a replay requests none.
  */
 
 import { readFile, rename, rm, writeFile } from "node:fs/promises"
@@ -33,7 +33,7 @@ class BundleUnwritable extends Schema.TaggedError<BundleUnwritable>()("BundleUnw
 
 /** Weeks of a report have a few hundred kilobytes, the beginning of a store's file 4 MB. */
 const maxRecordingBytes = 32 << 20
-/** For all recordings. A replay refuses bundles of more than twice this size. */
+/** For all recordings. A replay rejects bundles of more than twice this size. */
 const maxBundleBytes = 256 << 20
 /** File systems allow 255 bytes in a name, and a suffix may be added to this one. */
 const maxNameBytes = 220
@@ -130,12 +130,12 @@ const listFolders = (name: string) => {
 const selectFitting = (entries: ReadonlyArray<BundleEntry>) => {
   const byName = new Map(entries.map((entry) => [entry.name, entry]))
   const folders = new Set(entries.flatMap(({ name }) => listFolders(name)))
-  let left = maxBundleBytes
+  let remainingBytes = maxBundleBytes
   return [...byName.values()].filter(({ bytes, name }) => {
     if (name.endsWith(refusedSuffix) && byName.has(name.slice(0, -refusedSuffix.length))) return false
     if (folders.has(name)) return false
-    left -= bytes.length
-    return left >= 0
+    remainingBytes -= bytes.length
+    return remainingBytes >= 0
   })
 }
 

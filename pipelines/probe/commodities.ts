@@ -133,11 +133,11 @@ const probeFeed = Effect.fnUntraced(function* (feed: Feed, today: string, key: R
 
 const maxUnavailable = 2
 
-const isGone = ({ error }: ProbedFeed) => error instanceof RefusedByUpstream && [404, 410].includes(error.status)
+const isNotFound = ({ error }: ProbedFeed) => error instanceof RefusedByUpstream && [404, 410].includes(error.status)
 
-/** A single report may end. If no report exists any more, the whole service has moved. */
+/** A single report may be discontinued. If no report exists any more, the whole service has moved. */
 const detectMove = (probed: ReadonlyArray<ProbedFeed>): ReadonlyArray<ProbeFinding> => {
-  if (probed.length < 3 || !probed.every(isGone)) return probed
+  if (probed.length < 3 || !probed.every(isNotFound)) return probed
   const detail =
     "no report of this service is at its address anymore (HTTP 404 or 410): the API has moved; install a newer version of Larder, or report it with --bundle"
   return probed.map((finding) => ({ ...finding, detail }))
@@ -162,15 +162,15 @@ const probeService = Effect.fnUntraced(function* ({ feeds }: Catalog, source: Fe
   const key = yield* marsKey
   const serviceFeeds = feeds.filter((feed) => feed.source === source)
   const probed: Array<ProbedFeed> = []
-  let stop = source === "gov-mars" && key === undefined && kind === "live" ? noKey : undefined
+  let stopReason = source === "gov-mars" && key === undefined && kind === "live" ? noKey : undefined
   for (const feed of serviceFeeds) {
-    if (stop !== undefined) break
+    if (stopReason !== undefined) break
     probed.push(yield* probeFeed(feed, today, key))
-    stop = findReasonToStop(probed, maxUnavailable)
+    stopReason = findReasonToStop(probed, maxUnavailable)
   }
   const skipped = serviceFeeds
     .slice(probed.length)
-    .map(({ feed }): ProbeFinding => ({ feed, verdict: "not_asked", detail: stop ?? "" }))
+    .map(({ feed }): ProbeFinding => ({ feed, verdict: "not_asked", detail: stopReason ?? "" }))
   return [...detectIgnoredDays(detectMove(probed)), ...skipped].map(makeVerdictFactory("commodities", services[source]))
 })
 

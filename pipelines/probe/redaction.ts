@@ -1,6 +1,6 @@
 /**
  * Removes secrets from what leaves this machine: keys from the settings, and secrets in the addresses of a store list.
- * It finds them as plain text, percent-encoded and inside Base64, wherever a source repeats them.
+ * They are found as plain text, percent-encoded and inside Base64, also where a source repeats them.
  */
 import { Effect, Redacted } from "effect"
 import { marsKey } from "../commodities/source/requests.ts"
@@ -19,7 +19,7 @@ const encodeBase64Core = (secret: Buffer) =>
       .slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + secret.length) * 8) / 6))
   )
 
-/** Returns the forms in which a secret may occur, as texts with one character per byte. */
+/** Returns the forms in which a secret may occur, as strings with one character per byte. */
 const listForms = (secret: string): ReadonlyArray<string> => {
   const encoded = encodeBase64Core(Buffer.from(secret))
   const plain = [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]
@@ -43,7 +43,7 @@ const redactSecrets = (secrets: ReadonlyArray<string>): Redaction => {
   return { bytes, text: (text) => bytes(Buffer.from(text)).toString("utf8") }
 }
 
-/** Other query values, such as `format=products`, show what was requested, and stay. */
+/** Other query values, such as `format=products`, show what was requested, and are kept. */
 const isSecret = ([name, value]: readonly [string, string]) =>
   (value.length >= 8 && /\d/.test(value)) ||
   value.length >= 20 ||

@@ -22,9 +22,9 @@ const policy: StorePolicy = { ...storePolicy, budget: "3 minutes" }
 const maxConcurrency = 32
 
 /** The first rows have arrived: no more requests are needed. */
-class Enough extends Schema.TaggedError<Enough>()("Enough", {}) {}
+class FirstRowsRead extends Schema.TaggedError<FirstRowsRead>()("FirstRowsRead", {}) {}
 
-/** Cuts feeds of a single file after `maxFileBytes`, and reports no length for them. */
+/** Truncates feeds of a single file to `maxFileBytes`, and reports no length for them. */
 const truncateFiles = (origin: Origin["Service"]) =>
   Origin.of({
     ...origin,
@@ -47,18 +47,18 @@ const checkBatch = (feed: string, { products, rejects, variants }: Batch): Probe
   return { feed, verdict: "ok", detail: `the first ${products.length} products can be read`, notes, rows }
 }
 
-/** Outcomes of a store that returned something other than its feed. With all others, it cannot be reached. */
+/** Outcomes of a store that returned something other than its feed. With all others, the verdict is `unreachable`. */
 const differingOutcomes = new Set<string>(["unreadable", "html", "empty", "headless", "too_large"])
 
 const probeStore = Effect.fnUntraced(function* (store: ListedStore) {
   const feed = `store/${store.domain}`
   const batches: Array<Batch> = []
-  const take = (batch: Batch): Effect.Effect<void, Enough> => {
+  const take = (batch: Batch): Effect.Effect<void, FirstRowsRead> => {
     batches.push(batch)
-    return batch.products.length + batch.rejects.length > 0 ? Effect.fail(new Enough()) : Effect.void
+    return batch.products.length + batch.rejects.length > 0 ? Effect.fail(new FirstRowsRead()) : Effect.void
   }
   const read = feedKinds[store.kind].read(store, take, policy, noKnownProducts)
-  const ended = yield* Effect.catchTag(read, "Enough", () => Effect.succeed(undefined))
+  const ended = yield* Effect.catchTag(read, "FirstRowsRead", () => Effect.succeed(undefined))
   const last = batches.at(-1)
   if (ended === undefined && last !== undefined) return checkBatch(feed, last)
   const finding: ProbeFinding = {
@@ -69,9 +69,9 @@ const probeStore = Effect.fnUntraced(function* (store: ListedStore) {
   return finding
 })
 
-export const probeStorefronts = Effect.fn("probe.storefronts")(function* (given: string | undefined) {
+export const probeStorefronts = Effect.fn("probe.storefronts")(function* (storesFile: string | undefined) {
   const fs = yield* FileSystem.FileSystem
-  const origin = yield* withOperatorFiles(yield* Origin, given)
+  const origin = yield* withOperatorFiles(yield* Origin, storesFile)
   const { path } = yield* Effect.provideService(
     Archive.use((archive) => archive.fetch({ url: listAddress, accept: "application/json" })),
     Origin,

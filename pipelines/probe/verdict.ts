@@ -1,4 +1,4 @@
-/** The verdicts of a probe about each feed, its exit code, and its report as text. */
+/** The verdicts of a probe about each feed, its exit code, and its report. */
 import { Effect } from "effect"
 import type { ArchiveUnwritable, RawFileDamaged } from "../run/archive/fetch-list.ts"
 import { isOriginError, type OriginError, UpstreamUnavailable } from "../run/origins/origin.ts"
@@ -51,7 +51,7 @@ export const describeExcessRejects = (
 export const failOnLocalFault = (error: OriginError | ArchiveUnwritable | RawFileDamaged) =>
   isOriginError(error) ? Effect.succeed(error) : Effect.fail(error)
 
-/** Leaves out the address of a failed connection, so that feeds with the same problem get the same text. */
+/** Omits the address of a failed connection, so that feeds with the same problem get the same explanation. */
 export const explainUnreachable = (error: OriginError) => {
   if (!(error instanceof UpstreamUnavailable)) return error.message
   const { advice, problem, tries } = error

@@ -46,13 +46,13 @@ const sourceFlags = [
  * `--file` and `--stores` apply to one pipeline each, and `--file` excludes `--replay`. Days apply to sources that can
  * be queried by day; in a run of several pipelines, the others ignore them.
  */
-const checkFlags = Effect.fnUntraced(function* (all: Pipelines, requested: Pipelines, options: IngestOptions) {
+const checkFlags = Effect.fnUntraced(function* (available: Pipelines, requested: Pipelines, options: IngestOptions) {
   for (const [flag, property] of sourceFlags) {
     const others = requested.filter((pipeline) => pipeline[property] !== true)
     const isAccepted = others.length === 0 || (property === "acceptsDays" && others.length < requested.length)
     if (isAccepted || Option.isNone(options[flag])) continue
     const names = others.map(({ name }) => name).join(" and ")
-    const commands = all.filter((pipeline) => pipeline[property]).map(({ name }) => `${programName} ${name}`)
+    const commands = available.filter((pipeline) => pipeline[property]).map(({ name }) => `${programName} ${name}`)
     const problem = `--${flag} does not apply to ${names}: use it with ${commands.join(" or ")}`
     return yield* new BadUse({ problem })
   }
@@ -79,7 +79,7 @@ const selectRecorded = Effect.fnUntraced(function* (requested: Pipelines, option
   return requested.filter(isRecorded)
 })
 
-interface Call {
+interface Invocation {
   readonly options: IngestOptions
   readonly layout: Layout
   readonly days: DayRange | undefined
@@ -100,7 +100,7 @@ const reportFailure = (
   return Console.log(formatUnpublishedJson({ pipeline: name, outcome, problem, dryRun, failed }))
 }
 
-const ingestPipeline = Effect.fnUntraced(function* (pipeline: Pipeline, { days, layout, options }: Call) {
+const ingestPipeline = Effect.fnUntraced(function* (pipeline: Pipeline, { days, layout, options }: Invocation) {
   const { acceptShrinkage, dryRun, json } = options
   let failed: FailedRun | undefined
   const onFailed = (run: FailedRun) => {
@@ -147,24 +147,24 @@ class PipelineProblems extends Schema.TaggedError<PipelineProblems>()("PipelineP
 }
 
 /** Checks one pipeline before any pipeline runs. False if it has nothing to read and others may run. */
-const preparePipeline = Effect.fnUntraced(function* (pipeline: Pipeline, call: Call, isAlone: boolean) {
-  const { missing, nothingToRead } = yield* checkPipeline(pipeline, call.layout, call.source)
+const preparePipeline = Effect.fnUntraced(function* (pipeline: Pipeline, invocation: Invocation, isAlone: boolean) {
+  const { missing, nothingToRead } = yield* checkPipeline(pipeline, invocation.layout, invocation.source)
   if (nothingToRead !== undefined && isAlone) return yield* new BadUse({ problem: nothingToRead })
   if (nothingToRead !== undefined) {
     yield* Console.error(`${programName}: ${pipeline.name} is left out. ${nothingToRead}`)
-    yield* reportSkipped(pipeline, call.options, nothingToRead)
+    yield* reportSkipped(pipeline, invocation.options, nothingToRead)
   }
   if (missing !== undefined) yield* Console.error(`${programName}: ${missing}`)
   return nothingToRead === undefined
 })
 
-const runPipelines = Effect.fnUntraced(function* (selected: Pipelines, call: Call) {
+const runPipelines = Effect.fnUntraced(function* (selected: Pipelines, invocation: Invocation) {
   const isAlone = selected.length === 1
   const logFailure = isAlone ? () => Effect.void : report(programName) // a single error is reported on exit
   const prepared = yield* Effect.forEach(selected, (pipeline) =>
-    preparePipeline(pipeline, call, isAlone).pipe(
+    preparePipeline(pipeline, invocation, isAlone).pipe(
       Effect.tapCause(logFailure),
-      Effect.tapCause((cause) => reportFailure(pipeline, call.options, cause)),
+      Effect.tapCause((cause) => reportFailure(pipeline, invocation.options, cause)),
       Effect.exit,
       Effect.map((exit) => ({ pipeline, exit }))
     )
@@ -172,7 +172,7 @@ const runPipelines = Effect.fnUntraced(function* (selected: Pipelines, call: Cal
   const exits: Array<{ readonly pipeline: string; readonly exit: Exit.Exit<unknown, unknown> }> = []
   for (const { exit, pipeline } of prepared) {
     if (Exit.isSuccess(exit) && !exit.value) continue
-    const run = ingestPipeline(pipeline, call).pipe(Effect.tapCause(logFailure), Effect.exit)
+    const run = ingestPipeline(pipeline, invocation).pipe(Effect.tapCause(logFailure), Effect.exit)
     exits.push({ pipeline: pipeline.name, exit: Exit.isFailure(exit) ? exit : yield* run })
   }
   if (isAlone) return yield* exits[0]?.exit ?? Effect.void
@@ -186,28 +186,28 @@ const runPipelines = Effect.fnUntraced(function* (selected: Pipelines, call: Cal
   })
 })
 
-const prepareCall = Effect.fnUntraced(function* (all: Pipelines, requested: Pipelines, options: IngestOptions) {
-  yield* checkFlags(all, requested, options)
+const prepareRun = Effect.fnUntraced(function* (available: Pipelines, requested: Pipelines, options: IngestOptions) {
+  yield* checkFlags(available, requested, options)
   const days = yield* parseDays(options)
   const layout = yield* openHome
-  if (!options.dryRun) yield* catchUp(layout) // samples and live data must not mix, wherever they were published
+  if (!options.dryRun) yield* catchUp(layout) // samples and live data must not mix, even if another machine published one of them
   const live = Option.getOrUndefined(yield* newestManifest(layout.local))
   if (options.ifMissing && Object.values(live?.data_sets ?? {}).some(isLoaded)) return undefined
   const kind = yield* sourceKind(options)
   yield* checkSettings(kind)
   yield* lakeSetting(layout)
   const source: RunSource = { kind, stores: Option.getOrUndefined(options.stores) }
-  const call: Call = { options, layout, days, source }
-  return { selected: yield* selectRecorded(requested, options), call }
+  const invocation: Invocation = { options, layout, days, source }
+  return { selected: yield* selectRecorded(requested, options), invocation }
 })
 
-/** Runs the requested pipelines out of `all`. */
-export const ingest = Effect.fnUntraced(function* (all: Pipelines, requested: Pipelines, options: IngestOptions) {
-  const prepared = yield* prepareCall(all, requested, options).pipe(
+/** Runs the requested ones of the available pipelines. */
+export const ingest = Effect.fnUntraced(function* (available: Pipelines, requested: Pipelines, options: IngestOptions) {
+  const prepared = yield* prepareRun(available, requested, options).pipe(
     Effect.tapCause((cause) => Effect.forEach(requested, (pipeline) => reportFailure(pipeline, options, cause)))
   )
   if (prepared === undefined) return
-  const exit = yield* Effect.exit(runPipelines(prepared.selected, prepared.call))
-  if (!options.dryRun) yield* updateLakeIfEnabled(prepared.call.layout)
+  const exit = yield* Effect.exit(runPipelines(prepared.selected, prepared.invocation))
+  if (!options.dryRun) yield* updateLakeIfEnabled(prepared.invocation.layout)
   return yield* exit
 })

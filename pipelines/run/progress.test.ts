@@ -37,10 +37,10 @@ describe("progress", () => {
       const { screen, written } = capture("bar", 70)
       yield* Effect.scoped(quarter).pipe(Effect.provide(progressOn(screen)))
       const bar = "[#####---------------]  commodities  1/4 feeds  1,234 rows  247 rows/s  2.8 MB".slice(0, 69)
-      const blank = `\r${" ".repeat(69)}\r`
+      const clearing = `\r${" ".repeat(69)}\r`
       assert.deepStrictEqual(written.slice(-3), [
         `\r${bar}`,
-        blank,
+        clearing,
         "commodities  done  1/4 feeds  1,234 rows  2.8 MB  00:00:05\n"
       ])
       assert.isAbove(written.length, 20)
@@ -103,8 +103,8 @@ describe("progress", () => {
         Effect.provide(progressOn(screen)),
         Effect.provideService(Console.Console, outer)
       )
-      const [blank, log, last] = written.slice(-3)
-      assert.match(blank ?? "", /^\r +\r$/)
+      const [clearing, log, last] = written.slice(-3)
+      assert.match(clearing ?? "", /^\r +\r$/)
       assert.strictEqual(log, "requesting again\n")
       assert.match(last ?? "", /^commodities {2}done/)
     })

@@ -90,22 +90,22 @@ const formatBar = (progress: RunProgress, now: number, columns: number) => {
   return line.slice(0, Math.max(20, columns - 1)) // a full line would wrap
 }
 
-/** Clears with blanks instead of control sequences: this works on every terminal. */
+/** Clears with spaces instead of control sequences: this works on every terminal. */
 const makeReporter = (screen: Screen) => {
   let progress: RunProgress | undefined
-  let drawn = 0
+  let drawnLength = 0
 
   const clear = () => {
-    if (drawn > 0) screen.write(`\r${" ".repeat(drawn)}\r`)
-    drawn = 0
+    if (drawnLength > 0) screen.write(`\r${" ".repeat(drawnLength)}\r`)
+    drawnLength = 0
   }
 
   const draw = Effect.map(Clock.currentTimeMillis, (now) => {
     if (!progress) return
     if (screen.mode === "lines") return screen.write(`${progress.pipeline}  ${formatFacts(progress, now)}\n`)
     const bar = formatBar(progress, now, screen.columns())
-    screen.write(`\r${bar.padEnd(drawn)}`)
-    drawn = bar.length
+    screen.write(`\r${bar.padEnd(drawnLength)}`)
+    drawnLength = bar.length
   })
 
   const end = (exit: Exit.Exit<unknown, unknown>) =>

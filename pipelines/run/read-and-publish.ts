@@ -104,7 +104,10 @@ const recordingFailure =
       Cause.squash(cause) instanceof PublishedMeanwhile ? Effect.void : recordFailure(pipelineRun, state, cause)
     )
 
-/** Reads the source. Bundled samples stay samples wherever they are read from, and must not be mixed with live data. */
+/**
+ * Reads the source. Bundled samples stay samples even if another source contains them, and are not mixed with live
+ * data.
+ */
 const readSource = Effect.fnUntraced(function* (
   pipeline: Pipeline,
   started: RunRecord,

@@ -4,7 +4,7 @@ import { error, shrinkage, warning } from "../run/severity.ts"
 
 const fromListed = (sighting: string) => `from ${sighting} where kind = 'product' and is_listed`
 
-/** Products that are no longer listed, although no complete list of their store shows that they are gone. */
+/** Products that are no longer listed, although no complete list of their store shows that they were removed. */
 const vanished = `
   select count(*)
   from (${fromListed("live.storefront.sighting")}) l
@@ -12,8 +12,7 @@ const vanished = `
   anti join (from ingest.store_read where run_id = getvariable('run_id') and has_all_products and is_taken) r using (store_id)`
 
 export const checks: ReadonlyArray<Check> = [
-  // A complete read withdraws the products that it does not find. How many it may withdraw is checked for each store
-  // when it is read.
+  // Products that a complete read does not find are withdrawn. Their number is checked for each store when it is read.
   shrinkage({
     name: "products_do_not_shrink",
     what: "products",

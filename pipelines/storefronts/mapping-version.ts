@@ -1,6 +1,6 @@
 /**
  * The version of the mapping from feed rows to rows of `storefront`. A store that was read with another version is due
- * at once.
+ * immediately.
  */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
@@ -17,5 +17,5 @@ export const mappingVersion = 1
 const hash = createHash("sha256").update(String(mappingVersion))
 for (const file of [...listWordFiles(), ...listTaxonomyFiles()]) hash.update(readFileSync(file))
 
-/** Recorded as `mapping_sha256`: hash of the version and of the data files that decide categories. */
+/** Recorded as `mapping_sha256`: hash of the version and of the data files that determine categories. */
 export const mappingHash = hash.digest("hex")

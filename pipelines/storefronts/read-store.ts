@@ -15,14 +15,14 @@ const pipeline = "storefronts"
 
 interface StoreReadContext {
   readonly run_id: string
-  /** When the list was read. Also the time of a read that fetched nothing, because a repeated run has it too. */
+  /** When the list was read. A read that fetched nothing gets this time, because it is the same in a repeated run. */
   readonly list_fetched_at: string
   readonly staging: Staging
   readonly rows: Effect.Success<ReturnType<typeof stageRows>>
   readonly findKnown: FindKnownProducts
 }
 
-/** A reject that does not identify its product or collection may be a known one, so nothing is withdrawn. */
+/** A reject without an id may be a known product or collection, so none is withdrawn. */
 const checkUnnamedRejects = (read: StoreRead, collections: number, products: number): StoreRead => {
   if (read.fetch_status === "failed" || products + collections === 0) return read
   const has_all_products = read.has_all_products && products === 0
@@ -37,7 +37,7 @@ const checkUnnamedRejects = (read: StoreRead, collections: number, products: num
 export const readStore = Effect.fn("Storefronts.readStore")(function* (store: ListedStore, context: StoreReadContext) {
   const progress = yield* Progress
   const { list_fetched_at, rows, run_id, staging } = context
-  const began = yield* Clock.currentTimeMillis
+  const startedAt = yield* Clock.currentTimeMillis
   const feed = feedName(store)
   yield* progress.advance({ started: feed })
   const source = { pipeline, feed, run_id }
@@ -61,12 +61,12 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
   })
   const result = yield* feedKinds[store.kind]
     .read(store, take, storePolicy, context.findKnown(store))
-    .pipe(Effect.catchTag("Unread", Effect.die)) // each reader turns it into an outcome
+    .pipe(Effect.catchTag("Unread", Effect.die)) // each reader converts it into an outcome
   const read = checkUnnamedRejects(result, unnamedRejects.collections, unnamedRejects.products)
-  const all = [...payloads.values()]
+  const fetched = [...payloads.values()]
   yield* staging.add(
     rawFileTable,
-    all.map(({ raw: { bytes, content_type, fetched_at, sha256: raw_sha256, url }, ...counts }) => ({
+    fetched.map(({ raw: { bytes, content_type, fetched_at, sha256: raw_sha256, url }, ...counts }) => ({
       ...source,
       ...counts,
       raw_sha256,
@@ -87,9 +87,9 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
   return {
     store,
     read,
-    rows_read: all.reduce((sum, { rows_read }) => sum + rows_read, 0),
-    rows_rejected: all.reduce((sum, { rows_rejected }) => sum + rows_rejected, 0),
-    read_at: all.reduce((last, { raw }) => (raw.fetched_at > last ? raw.fetched_at : last), list_fetched_at),
-    seconds: ((yield* Clock.currentTimeMillis) - began) / 1000
+    rows_read: fetched.reduce((sum, { rows_read }) => sum + rows_read, 0),
+    rows_rejected: fetched.reduce((sum, { rows_rejected }) => sum + rows_rejected, 0),
+    read_at: fetched.reduce((last, { raw }) => (raw.fetched_at > last ? raw.fetched_at : last), list_fetched_at),
+    seconds: ((yield* Clock.currentTimeMillis) - startedAt) / 1000
   } satisfies ReadStore as ReadStore
 })

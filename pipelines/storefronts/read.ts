@@ -113,9 +113,9 @@ export const readStorefronts = Effect.fn("storefronts.read")(
     const originWithFiles = yield* withOperatorFiles(origin, run.stores)
     const shownListName = yield* findListName(origin, run.stores)
     const { results, result, stores } = yield* Effect.gen(function* () {
-      const { fetched_at: list_fetched_at, stores: all } = yield* readList(shownListName)
-      const due = yield* pickDueStores({ ...run, mapping: mappingHash }, all, list_fetched_at)
-      const stores = { listed: all.length, not_due: all.length - due.length }
+      const { fetched_at: list_fetched_at, stores: listed } = yield* readList(shownListName)
+      const due = yield* pickDueStores({ ...run, mapping: mappingHash }, listed, list_fetched_at)
+      const stores = { listed: listed.length, not_due: listed.length - due.length }
       if (due.length === 0) return { results: [], result: noRows, stores }
       yield* readHandEdited(loadDictionary)
       yield* progress.expect(due.length)

@@ -73,7 +73,7 @@ describe("larder-ingest rollback", () => {
     assert.deepStrictEqual([code, stderr], [0, ""])
     assert.strictEqual(
       stdout,
-      "larder-000004 is live: storefronts is no longer loaded. Servers follow at once. The next run starts from there.\n"
+      "larder-000004 is live: storefronts is no longer loaded. Servers switch to it immediately. The next run starts from there.\n"
     )
     assert.deepStrictEqual(hideFigures((await call("generations")).stdout), [
       ...published.slice(0, 2),

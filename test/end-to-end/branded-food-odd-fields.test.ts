@@ -97,9 +97,9 @@ describe("a CSV release with odd fields", () => {
     [105, 6, '["GROCERY"'],
     [106, 7, '[{"a":1}]']
   ])(
-    "rejects a label whose trade channels are not a JSON array of texts, in each of three files: %i",
+    "rejects a label whose trade channels are not a JSON array of strings, in each of three files: %i",
     (_, position, text) => {
-      const reason = `its label was rejected: trade_channel in branded_food.csv is "${text}", which is not a JSON array of texts`
+      const reason = `its label was rejected: trade_channel in branded_food.csv is "${text}", which is not a JSON array of strings`
       for (const file of ["food", "branded_food", "food_nutrient"]) {
         expect(rejects).toContain(`csv/${file}.csv ${position}: ${reason}`)
       }

@@ -18,7 +18,7 @@ sorted_amount as (
   select
     fdc_id,
     list_sort(list({
-      'place': place_of(nutrient_id, ranks[derivation_id], added),
+      'sort_key': sort_key_of(nutrient_id, ranks[derivation_id], added),
       'amount': amount,
       'derivation_id': derivation_id,
       'percent': percent_daily_value
@@ -32,14 +32,14 @@ amount as (
     fdc_id,
     len(rows)::integer as amounts,
     list_transform(rows, lambda row: {
-      'nutrient_id': (row.place >> 44)::integer,
+      'nutrient_id': (row.sort_key >> 44)::integer,
       'amount': row.amount,
       'derivation_id': row.derivation_id
     }) as nutrients,
     if(
       list_count(list_transform(rows, lambda row: row.percent)) = 0,
       null,
-      list_transform(rows, lambda row: {'nutrient_id': (row.place >> 44)::integer, 'percent': row.percent})
+      list_transform(rows, lambda row: {'nutrient_id': (row.sort_key >> 44)::integer, 'percent': row.percent})
     ) as daily_values
   from sorted_amount
 ),
@@ -77,7 +77,7 @@ select
     ),
     case when trim(trade_channel) <> '' then if(
       channels_in(trade_channel) is null,
-      'trade_channel in branded_food.csv is "' || left(trade_channel, 60) || '", which is not a JSON array of texts',
+      'trade_channel in branded_food.csv is "' || left(trade_channel, 60) || '", which is not a JSON array of strings',
       null
     ) end
   ), '') as other_problem

@@ -34,7 +34,7 @@ export const parseDictionaries = (readText: (name: "nutrients" | "derivations") 
       name: orNull(row.name),
       unit: orNull(row.unit)
     })),
-    /** CSV files state the id, JSON files the code. A code whose id is unknown gets one of ours, from 901. */
+    /** CSV files state the id, JSON files the code. Codes without a known id have ids from 901 here. */
     derivations: derivations.map(({ row }) => ({ ...row, description: orNull(row.description) }))
   }
 }

@@ -1,8 +1,8 @@
 -- The labels of a chunk of the JSON release: columns that `normaliseLabels` reads, and the keys that release-labels.ts renames.
 -- `chunk` is the chunk as read with `jsonRelation` of decode/json/keys.ts.
 with food as (
-  -- The parts of the amounts that are used, read once. Ids are doubles, which are exact here: parsing six million texts
-  -- would take seconds.
+  -- The used parts of the amounts, read once. Ids are doubles, which are exact here: parsing six million strings would
+  -- take seconds.
   select * replace (list_transform(foodNutrients, lambda amount: {
     'id': try_cast(amount.id as bigint),
     'nutrient_id': nutrient_id_of(
@@ -21,12 +21,12 @@ select
   tradeChannels as trade_channels,
   list_transform(
     list_sort(list_transform(foodNutrients, lambda amount: {
-      'place': place_of(amount.nutrient_id, ranks[amount.derivation_id], amount.id),
+      'sort_key': sort_key_of(amount.nutrient_id, ranks[amount.derivation_id], amount.id),
       'amount': amount.amount,
       'derivation_id': amount.derivation_id
     })),
     lambda row: {
-      'nutrient_id': (row.place >> 44)::integer,
+      'nutrient_id': (row.sort_key >> 44)::integer,
       'amount': row.amount,
       'derivation_id': row.derivation_id
     }

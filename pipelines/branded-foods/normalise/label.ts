@@ -1,6 +1,6 @@
 /**
  * Converts labels as a release states them into rows of `branded_food.food`, by the same query for both forms. A label
- * that does not decode gets a `problem` that names the field. An implausible value is kept and gets a quality flag.
+ * with an invalid field gets a `problem` that names the field. An implausible value is kept and gets a quality flag.
  */
 import { literal } from "@larder/warehouse"
 import { textKeys } from "../decode/json/keys.ts"
@@ -22,23 +22,23 @@ const problems = (names: FieldNames) => {
   ), '')`
 }
 
-/** Columns that are texts in the source. */
-const textColumns = [...Object.values(textKeys), "food_category", "serving_size", "not_a_significant_source_of"]
+/** Columns that are strings in the source. */
+const stringColumns = [...Object.values(textKeys), "food_category", "serving_size", "not_a_significant_source_of"]
 
 /**
- * One test of all texts takes half the time of testing each. A text that is empty, or has a blank at an end, makes two
- * blanks in a row here.
+ * One test of all strings takes half the time of testing each. A string that is empty, or has a space at an end, makes
+ * two spaces in a row here.
  */
-const joinedTexts = `' ' || concat_ws(' ', ${textColumns.join(", ")}) || ' '`
+const joinedStrings = `' ' || concat_ws(' ', ${stringColumns.join(", ")}) || ' '`
 
 /** Returns `line`, `problem`, and the columns of `branded_food.food` that do not describe the run. */
 export const normaliseLabels = (labels: string, names: FieldNames) => `
   with joined as (
-    select *, has_untidy(${joinedTexts}) as is_untidy
+    select *, has_untidy_part(${joinedStrings}) as is_untidy
     from ${labels}
   ),
   tidied as (
-    select * replace (${textColumns.map((column) => `if(is_untidy, tidied(${column}), ${column}) as ${column}`).join(", ")})
+    select * replace (${stringColumns.map((column) => `if(is_untidy, tidied(${column}), ${column}) as ${column}`).join(", ")})
     from joined
   ),
   read as (

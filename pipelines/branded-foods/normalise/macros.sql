@@ -1,10 +1,11 @@
--- Texts: literal doubled quotes become single ones, the brackets of [[…]] are dropped, blanks are trimmed and collapsed,
--- and an empty text is null. Nearly every text is tidy, and these tests together take less time than trimming.
-create or replace temp macro has_untidy(raw) as
+-- Strings: literal doubled quotes become single ones, the brackets of [[…]] are removed, whitespace is trimmed and
+-- collapsed, and an empty string is null. Nearly every string is tidy, and these tests together are faster than
+-- trimming.
+create or replace temp macro has_untidy_part(raw) as
   contains(raw, '  ') or contains(raw, '""') or contains(raw, '[[') or contains(raw, chr(9)) or contains(raw, chr(10))
   or contains(raw, chr(11)) or contains(raw, chr(12)) or contains(raw, chr(13)) or strlen(raw) <> length(raw);
 create or replace temp macro is_untidy(raw) as
-  raw = '' or starts_with(raw, ' ') or suffix(raw, ' ') or has_untidy(raw);
+  raw = '' or starts_with(raw, ' ') or suffix(raw, ' ') or has_untidy_part(raw);
 create or replace temp macro tidied(raw) as if(
   is_untidy(raw),
   nullif(
@@ -28,7 +29,7 @@ create or replace temp macro whole(raw, number) as if(
 create or replace temp macro nutrient_id_of(number) as if(number < 262144, number, null);
 -- The sort key of an amount within its food, as one number: nutrient (18 bits), reliability of its derivation (4 bits,
 -- 0 is best), and the id in the source, highest first (40 bits).
-create or replace temp macro place_of(nutrient_id, rank, id) as
+create or replace temp macro sort_key_of(nutrient_id, rank, id) as
   (nutrient_id::bigint << 44) + (coalesce(rank, 15)::bigint << 40)
   + 1099511627775 - least(greatest(coalesce(id, 0), 0), 1099511627775);
 -- The problem with one of the label's own amounts in a JSON file.
@@ -57,7 +58,7 @@ create or replace temp macro is_noisy(size) as
   and not contains(lower(size), 'e');
 create or replace temp macro shortest_float(size) as try_cast(try_cast(size as float)::varchar as decimal(18, 6));
 
--- Barcodes lose hyphens and blanks. If 1 to 14 digits remain, they are padded to a GTIN-14.
+-- Barcodes without hyphens and spaces. If these are 1 to 14 digits, they are padded to a GTIN-14.
 create or replace temp macro bare_gtin(raw) as if(
   contains(raw, '-') or contains(raw, ' '), replace(replace(raw, '-', ''), ' ', ''), raw
 );
@@ -84,8 +85,8 @@ create or replace temp macro normalised_unit(unit, household, category) as case
   when is_miscoded(unit) then if(is_liquid(household, category), 'ml', 'g')
 end;
 
--- Trade channels of a CSV file are a JSON array of texts; null for anything else. json_type fails for text that is not
--- JSON, and only CASE skips it.
+-- Trade channels of a CSV file are a JSON array of strings; null for anything else. json_type fails for text that is
+-- not JSON, and only CASE skips it.
 create or replace temp macro channels_in(raw) as case
   when json_valid(raw) then case
     when json_type(raw) = 'ARRAY'
@@ -93,7 +94,7 @@ create or replace temp macro channels_in(raw) as case
     then from_json(raw, '["VARCHAR"]')
   end
 end;
--- Trade channels: each once, in alphabetical order, without the word for "none".
+-- Trade channels: each once, in alphabetical order, without `NO_TRADE_CHANNEL`, which means "none".
 create or replace temp macro channels_of(stated) as
   list_sort(list_filter(
     list_distinct(list_transform(stated, lambda channel: trim(channel))),

@@ -2,7 +2,7 @@
 import { literal } from "@larder/warehouse"
 import { nutrients } from "./dictionaries.ts"
 
-/** 100 g of pure fat has about 900 kcal, and carbohydrates, fat and protein cannot exceed 100 g. But labels round. */
+/** 100 g of pure fat has about 900 kcal, and its nutrients cannot exceed 100 g. Labels round, so the limits are higher. */
 const maxEnergy = 905
 const maxMass = 110
 
@@ -25,7 +25,7 @@ const anyCommonAbove = Object.entries(maxAmounts)
 const listIds = (...units: ReadonlyArray<string>) =>
   nutrients.flatMap(({ nutrient_id, unit }) => (unit !== null && units.includes(unit) ? [nutrient_id] : [])).join(", ")
 
-/** All other nutrients in g, mg or µg. Few labels have such a large number, so few need the search. */
+/** All other nutrients in g, mg or µg. Few labels have such large numbers, so the search rarely runs. */
 const anyOtherAbove = `if(
   list_max(amounts) > ${maxMass * 1e3},
   len(list_filter(amounts, lambda amount, index:

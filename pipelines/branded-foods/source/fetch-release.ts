@@ -73,7 +73,7 @@ export const fetchRelease = Effect.fnUntraced(function* (release: Release, loade
   const forms: Array<FormToLoad> = []
   /** Payloads that were loaded before, with the same mapping. */
   const known: Array<KnownPayload> = []
-  /** Known payloads with a new URL. Recording it saves the next live run the download. */
+  /** Known payloads with a new URL. It is recorded, so that the next live run does not download them again. */
   const moved: Array<MovedPayload> = []
   const left_out: Array<FeedLeftOut> = []
   for (const { addresses, form } of addressesOfForms) {

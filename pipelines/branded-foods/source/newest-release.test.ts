@@ -6,7 +6,7 @@ import { openArchive, repeatRun } from "../../run/archive/archived-runs.ts"
 import { fileOrigin } from "../../run/origins/file.ts"
 import { Origin, RefusedByUpstream } from "../../run/origins/origin.ts"
 import { replayOrigin } from "../../run/origins/replay.ts"
-import { datasetsUrl, NoReleaseFound, newestRelease } from "./newest-release.ts"
+import { datasetsUrl, findNewestRelease, NoReleaseFound } from "./newest-release.ts"
 
 const host = "fdc.nal.usda.gov"
 const zip = (form: string, day: string) => `${datasetsUrl}FoodData_Central_branded_food_${form}_${day}.zip`
@@ -40,17 +40,19 @@ const fromPage = Effect.fnUntraced(function* (...pages: ReadonlyArray<readonly [
       })
     )
   ).pipe(Layer.provide(replayOrigin(folder)))
-  return yield* newestRelease().pipe(Effect.provide([archiveIn(yield* folderWith()), online]))
+  return yield* findNewestRelease().pipe(Effect.provide([archiveIn(yield* folderWith()), online]))
 })
 
 const fromRecording = Effect.fnUntraced(function* (...names: ReadonlyArray<string>) {
   const folder = yield* folderWith(...names.map((name) => [`${host}/fdc-datasets/${name}`, ""] as const))
-  return yield* newestRelease().pipe(Effect.provide([archiveIn(yield* folderWith()), replayOrigin(folder)]))
+  return yield* findNewestRelease().pipe(Effect.provide([archiveIn(yield* folderWith()), replayOrigin(folder)]))
 })
 
 const fromFile = Effect.fnUntraced(function* (name: string, ...files: ReadonlyArray<string>) {
   const folder = yield* folderWith(...(files.length === 0 ? [name] : files).map((file) => [file, ""] as const))
-  return yield* newestRelease().pipe(Effect.provide([archiveIn(yield* folderWith()), fileOrigin(`${folder}/${name}`)]))
+  return yield* findNewestRelease().pipe(
+    Effect.provide([archiveIn(yield* folderWith()), fileOrigin(`${folder}/${name}`)])
+  )
 })
 
 const link = (name: string) => `<td><a href="/fdc-datasets/${name}">Apr 2026</a></td>`
@@ -84,7 +86,7 @@ layer(NodeServices.layer)("the newest release", (it) => {
     })
   )
 
-  it.effect("is also found on the former page", () =>
+  it.effect("is also found on the previous page", () =>
     Effect.gen(function* () {
       const page = link("FoodData_Central_branded_food_csv_2026-04-30.zip")
       const { csv } = yield* fromPage(["download-datasets", "<div id=app>"], ["download-datasets.html", page])
@@ -155,7 +157,7 @@ layer(NodeServices.layer)("the newest release", (it) => {
         shrinkage_accepted: false
       } as const
       const archive = yield* openArchive("nowhere", "nowhere")
-      const { csv, json } = yield* newestRelease().pipe(Effect.provide(repeatRun(archive, run)))
+      const { csv, json } = yield* findNewestRelease().pipe(Effect.provide(repeatRun(archive, run)))
       assert.deepStrictEqual([json, csv], [zip("json", "2026-04-30"), zip("csv", "2026-04-30")])
     })
   )

@@ -14,7 +14,7 @@ const host = "https://fdc.nal.usda.gov"
 
 export const datasetsUrl = `${host}/fdc-datasets/`
 
-/** The download page, at its current and its former address. */
+/** The download page, at its current and its previous address. */
 const pages = [`${host}/download-datasets`, `${host}/download-datasets.html`]
 
 export interface Release {
@@ -79,8 +79,8 @@ const findNewest = (addresses: ReadonlyArray<string>) => {
     .sort()
     .at(-1)
   if (newest === undefined) return undefined
-  const ofThatDay = files.filter(({ released_on }) => released_on === newest)
-  return assembleRelease(ofThatDay, newest)
+  const filesOfDay = files.filter(({ released_on }) => released_on === newest)
+  return assembleRelease(filesOfDay, newest)
 }
 
 /** Only branded foods: the page lists all data types. Links are relative in some years, absolute in others. */
@@ -93,14 +93,14 @@ const readPage = Effect.fnUntraced(function* (url: string) {
   return page.match(zipName) ?? []
 })
 
-/** Whether the page was removed, which may happen to either. */
-const isGone = (error: unknown) => error instanceof RefusedByUpstream && [404, 410].includes(error.status)
+/** Either page may be removed. */
+const isPageRemoved = (error: unknown) => error instanceof RefusedByUpstream && [404, 410].includes(error.status)
 
-const isAbsent = (error: unknown) => error instanceof NotRecorded || isGone(error)
+const isPageMissing = (error: unknown) => error instanceof NotRecorded || isPageRemoved(error)
 
 const findOnPages = Effect.gen(function* () {
   for (const url of pages) {
-    const names = yield* Effect.catchIf(readPage(url), isGone, () => Effect.succeed([]))
+    const names = yield* Effect.catchIf(readPage(url), isPageRemoved, () => Effect.succeed([]))
     const release = findNewest(names.map((name) => datasetsUrl + name))
     if (release !== undefined) return release
   }
@@ -108,7 +108,7 @@ const findOnPages = Effect.gen(function* () {
   return yield* new NoReleaseFound({ where: `on ${pages[0]}`, problem })
 })
 
-export const newestRelease = Effect.fn("Release.newest")(function* () {
+export const findNewestRelease = Effect.fn("Release.newest")(function* () {
   const origin = yield* Origin
   const localFiles = yield* origin.list(fileScheme)
   if (localFiles === undefined) return yield* findOnPages
@@ -119,7 +119,7 @@ export const newestRelease = Effect.fn("Release.newest")(function* () {
   const recorded = (yield* origin.list(datasetsUrl)) ?? []
   const release = findNewest(recorded.filter((address) => /_branded_food_/i.test(address)))
   if (release !== undefined) return release
-  yield* Effect.catchIf(readPage(pages[0] ?? host), isAbsent, () => Effect.void) // fails with the recorded error response, if there is one
+  yield* Effect.catchIf(readPage(pages[0] ?? host), isPageMissing, () => Effect.void) // fails with the recorded error response, if there is one
   const where = origin.kind === "sample" ? "in the bundled samples" : "in the recording"
   const expectedName = `${datasetsUrl.replace("https://", "")}FoodData_Central_branded_food_json_YYYY-MM-DD.zip`
   return yield* new NoReleaseFound({ where, problem: `it has no file named ${expectedName}` })

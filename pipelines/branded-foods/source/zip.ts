@@ -43,7 +43,7 @@ const describeProblem = async (file: string, cause: unknown) => {
   return `it is not a zip: it begins with ${quoteText(start.toString("latin1", 0, 20))}`
 }
 
-/** The bytes of a release that is not zipped. Throws `ZipUnusable`, too. */
+/** The bytes of a release that is not zipped. Throws `ZipUnusable` if they cannot be read. */
 export async function* readUnzipped(file: string, label: string): AsyncGenerator<Buffer, void, undefined> {
   try {
     for await (const piece of createReadStream(file, { highWaterMark: pieceBytes })) yield piece
@@ -63,7 +63,7 @@ const inflateOptions = { chunkSize: pieceBytes, readableHighWaterMark: 4 * piece
 
 const decompress = (bytes: ReturnType<typeof createReadStream>) => {
   const inflate = createInflateRaw(inflateOptions)
-  pipeline(bytes, inflate, () => undefined) // a failure destroys `inflate`, and so reaches the reader
+  pipeline(bytes, inflate, () => undefined) // a failure destroys `inflate`, which passes it to the reader
   return inflate
 }
 

@@ -51,7 +51,7 @@ const checkedFields = {
   labelNutrients: "own_amounts"
 }
 
-/** This many unreadable values of a field are not isolated errors. Nor is one in each label. */
+/** At least this many unreadable values of a field are not isolated errors; nor are two or more, as many as labels. */
 const manyValues = 10
 
 const columnOf: ReadonlyMap<string, string> = new Map([

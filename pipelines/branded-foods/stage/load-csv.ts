@@ -11,7 +11,7 @@ import { loadMember } from "../decode/csv/load-member.ts"
 import { type CsvMember, type LabelMember, labelMembers } from "../decode/csv/members.ts"
 import { findMissingRecords, readStatedCounts } from "../decode/csv/stated-counts.ts"
 import { createCsvLabels, csvLabels } from "../normalise/release-labels.ts"
-import { insertLabels, type LoadInput, type LoadResult, maxPayloadLength } from "./load.ts"
+import { insertLabelsSql, type LoadInput, type LoadResult, maxPayloadLength } from "./load.ts"
 
 type Db = DuckDb["Service"]
 
@@ -32,7 +32,7 @@ const readHeaders = <Name extends CsvMember, A, E>(
     return path === undefined ? Effect.succeed(undefined) : read(member, path)
   }).pipe(Effect.map((headers) => headers.filter((header) => header !== undefined)))
 
-const insertRejects = (load: LoadInput, member: LabelMember, rows: string) => `
+const insertRejectsSql = (load: LoadInput, member: LabelMember, rows: string) => `
   insert into ingest.reject
   select 'branded-foods', ${literal(`${load.feed}/${member}.csv`)}, ${literal(load.run_id)}, ${literal(load.payloadContaining(member).sha256)},
     line, reason, left(payload, ${maxPayloadLength})
@@ -50,7 +50,7 @@ const rejectRows = Effect.fnUntraced(function* (db: Db, load: LoadInput, member:
     const hasDuplicates = yield* countRows(db, `from release.${member} having count(*) > count(distinct fdc_id)`)
     if (hasDuplicates > 0) yield* moveToRejects(db, member, duplicates(member))
   }
-  yield* db.run(insertRejects(load, member, `from rejects_${member} where reason is not null`))
+  yield* db.run(insertRejectsSql(load, member, `from rejects_${member} where reason is not null`))
 })
 
 const withoutLabel = "anti join branded_food.food label using (fdc_id)"
@@ -67,7 +67,7 @@ const rejectLeftovers = Effect.fnUntraced(function* (db: Db, load: LoadInput, me
       coalesce('its label was rejected: ' || rejected.reason, 'food.csv has no row with the fdc_id ' || staged.fdc_id) as reason,
       to_json(staged)::varchar as payload
     from release.${member} staged left join release.rejected using (fdc_id) ${withoutLabel} where not (${isOtherKind})`
-  yield* db.run(insertRejects(load, member, rows))
+  yield* db.run(insertRejectsSql(load, member, rows))
   return ignored
 })
 
@@ -94,7 +94,7 @@ const ranges = `
   group by range
   order by first`
 
-/** Fills `branded_food.food`, `release.rejected` with labels that do not decode, and `release.other_kind`. */
+/** Fills `branded_food.food`, `release.rejected` with invalid labels, and `release.other_kind`. */
 const stageLabels = Effect.fnUntraced(function* (db: Db, load: LoadInput, hasAttributes: boolean) {
   yield* db.run(`
     create table release.rejected (fdc_id integer, reason varchar);
@@ -103,7 +103,7 @@ const stageLabels = Effect.fnUntraced(function* (db: Db, load: LoadInput, hasAtt
   for (const range of yield* db.all(Range, ranges)) {
     const { first, labels, last } = range
     const query = csvLabels(range, hasAttributes)
-    yield* db.run(insertLabels(load, query))
+    yield* db.run(insertLabelsSql(load, query))
     const loaded = yield* countRows(db, `from branded_food.food where fdc_id between ${first} and ${last}`)
     if (loaded !== labels) {
       yield* db.run(`insert into release.rejected select fdc_id, problem from (${query}) where problem is not null`)
@@ -111,7 +111,7 @@ const stageLabels = Effect.fnUntraced(function* (db: Db, load: LoadInput, hasAtt
   }
 })
 
-/** `folder` belongs to the run. It receives copies of files from which broken records must be removed. */
+/** Writes copies of files without their broken records into `folder`. */
 export const loadCsv = Effect.fnUntraced(function* (
   db: Db,
   load: LoadInput,
@@ -120,13 +120,13 @@ export const loadCsv = Effect.fnUntraced(function* (
 ) {
   const labelHeaders = yield* readHeaders(files, labelMembers, readHeader)
   const dictionaryHeaders = yield* readHeaders(files, dictionaries, readDictionaryHeader)
-  const stated = counts === undefined ? new Map<string, number>() : yield* readStatedCounts(counts)
-  yield* db.run("set force_compression = 'uncompressed'") // read at most twice, and dropped within a minute
+  const statedCounts = counts === undefined ? new Map<string, number>() : yield* readStatedCounts(counts)
+  yield* db.run("set force_compression = 'uncompressed'") // the tables are read at most twice, and dropped within a minute
   for (const header of labelHeaders) {
     yield* loadMember(db, header, folder)
     yield* rejectRows(db, load, header.member)
     const rows = yield* countAllRows(db, header.member)
-    const missing = findMissingRecords(stated, header.member, rows)
+    const missing = findMissingRecords(statedCounts, header.member, rows)
     if (missing !== undefined && !isComplete && !load.acceptShrinkage) return yield* missing
     if (missing !== undefined) yield* Effect.logWarning(missing.message)
     yield* load.reportProgress(rows)

@@ -28,7 +28,7 @@ const formErrors = [
   "ImplausibleForm"
 ] as const
 
-/** Attaches a new file as `release` until the scope ends: later steps need its memory. */
+/** Attaches a new file as `release`. Detaches it when the scope ends, because later steps need its memory. */
 const attachRelease = (db: DuckDb["Service"], file: string) =>
   Effect.acquireRelease(db.run(`attach ${literal(file)} as release`), () =>
     Effect.ignore(db.run("detach release; drop table if exists temp.chunk"))
@@ -50,7 +50,7 @@ const mergedColumns = assignments(Object.keys(foodTable.record.fields), mergeLab
 /** Moves the staged JSON form away, so that the CSV form is staged into an empty table. */
 const moveJson = "create table release.json as from branded_food.food; delete from branded_food.food; checkpoint"
 
-/** Completes the staged CSV form, which is larger, with the JSON form, by the same rule as between runs. */
+/** Merges the JSON form into the staged CSV form, which is larger, by the rule that also merges runs. */
 const mergeJson = `
   update branded_food.food l set ${mergedColumns}, source_rows = s.source_rows + l.source_rows
   from release.json s where s.fdc_id = l.fdc_id;

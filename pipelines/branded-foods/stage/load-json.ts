@@ -11,9 +11,9 @@ import { knownKeys, maxJsonObjectBytes, readChunkSql, textKeys } from "../decode
 import { chunkLabels, jsonLabels } from "../normalise/release-labels.ts"
 import { readStart } from "../source/zip.ts"
 import { printableName } from "../source/zip-members.ts"
-import { insertLabels, type LoadInput, type LoadResult, maxPayloadLength } from "./load.ts"
+import { insertLabelsSql, type LoadInput, type LoadResult, maxPayloadLength } from "./load.ts"
 
-/** Bytes per chunk that are searched for unknown keys. A new key occurs in all records, or is rare enough to ignore. */
+/** Bytes per chunk that are searched for unknown keys. A new key is in all records, or is rare enough to ignore. */
 const searchedBytes = 262_144
 
 /**
@@ -54,10 +54,10 @@ const countAddedSql = (row: number) => `
   from branded_food.food`
 
 /**
- * DuckDB reads a nested object or list as its JSON text. Counts texts that may be one. Few texts begin with a bracket, so
- * few chunks need the slow check of their records, which shows whether a text only looks like JSON.
+ * DuckDB reads a nested object or list as a string of JSON. Counts strings that may be one. Few strings begin with a
+ * bracket, so few chunks need the slow check of their records, which distinguishes nested values from strings.
  */
-const countNestedTextsSql = (row: number) => {
+const countNestedStringsSql = (row: number) => {
   const looksNested = (text: string) =>
     `case when starts_with(${text}, '[') then regexp_matches(${text}, '^.["{}\\[\\]0-9tfn-]') else starts_with(${text}, '{') end`
   const anyLooksNested = (list: string, text: string) =>
@@ -96,7 +96,7 @@ const checkedLoadSql = (load: LoadInput) => [
    select 'branded-foods', ${literal(load.feed)}, ${literal(load.run_id)}, ${literal(load.raw_sha256)}, line, problem,
      left(to_json(chunk)::varchar, ${maxPayloadLength})
    from (${labelsWithProblems}) join chunk using (line) where problem is not null`,
-  insertLabels(load, labelsWithProblems)
+  insertLabelsSql(load, labelsWithProblems)
 ]
 
 const nutrientNames = "struct(nutrient struct(id varchar, number varchar, name varchar, unitName varchar))[]"
@@ -129,21 +129,21 @@ const Row = Schema.Struct({ row: Schema.Int })
 const Added = Schema.Struct({ labels: Schema.Int, duplicates: Schema.Int })
 const Count = Schema.Struct({ rows: Schema.Int })
 
-/** The fast path of nearly every chunk: all records become labels, are unique, and have plain texts. */
+/** The fast path of nearly every chunk: all records become labels, are unique, and have no nested values in strings. */
 const loadWholeChunk = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   load: LoadInput,
   chunk: Chunk,
   before: number
 ) {
-  const isRead = yield* db.run(insertLabels(load, jsonLabels(chunk.file))).pipe(
+  const isRead = yield* db.run(insertLabelsSql(load, jsonLabels(chunk.file))).pipe(
     Effect.as(true),
     Effect.catchTag("DuckDbError", () => Effect.succeed(false)) // the check line by line finds the bad record
   )
   if (!isRead) return false
   const [added] = yield* db.all(Added, countAddedSql(before))
   if (added?.labels === chunk.records && added.duplicates === 0) {
-    const [nested] = yield* db.all(Count, countNestedTextsSql(before))
+    const [nested] = yield* db.all(Count, countNestedStringsSql(before))
     if (nested?.rows === 0) return true
   }
   yield* db.run(`delete from branded_food.food where rowid > ${before}`)

@@ -35,7 +35,7 @@ export interface LoadResult {
 export const maxPayloadLength = 100_000
 
 /** Inserts the valid labels, those whose `problem` is null. `labels` is a query of `normaliseLabels`. */
-export const insertLabels = ({ fetched_at, form, raw_sha256, released_on, run_id }: LoadInput, labels: string) => `
+export const insertLabelsSql = ({ fetched_at, form, raw_sha256, released_on, run_id }: LoadInput, labels: string) => `
   insert into branded_food.food by name
   select
     * exclude (line, problem),

@@ -83,9 +83,9 @@ describe("a response without rows", () => {
 describe("a response that cannot be trusted", () => {
   it.each([
     ["is empty", "", null, /^The payload of https:\/\/example\.test\/report is empty\.$/],
-    ["is blank", " \n", null, /is empty/],
+    ["is whitespace", " \n", null, /is empty/],
     ["is an HTML page", "<!DOCTYPE html><html><title>Maintenance</title>", null, /is an HTML or XML page, not JSON/],
-    ["is an HTML page after blanks", "\n  <html>", "text/html", /is an HTML or XML page/],
+    ["is an HTML page after whitespace", "\n  <html>", "text/html", /is an HTML or XML page/],
     ["is XML", '<?xml version="1.0"?><results/>', null, /is an HTML or XML page/],
     [
       "is of another type",
@@ -185,7 +185,7 @@ describe("a field", () => {
     ["Week Ending Date", "week_ending_date"]
   ])("%s is looked up as %s", (key, expected) => assert.strictEqual(normaliseKey(key), expected))
 
-  it("is found in another case or with blanks, and is undefined if no key matches", () => {
+  it("is found in another case or with spaces, and is undefined if no key matches", () => {
     assert.deepStrictEqual(findField(["slug_id", "published_Date"], "published_date"), { field: "published_Date" })
     assert.deepStrictEqual(findField(["weekly Av"], "weekly_av"), { field: "weekly Av" })
     assert.isUndefined(findField(["slug_id"], "published_date"))

@@ -101,7 +101,7 @@ export interface Payload {
   readonly url: string
   /** As in the payload, with numbers as printed. */
   readonly rows: ReadonlyArray<unknown>
-  /** A fault of a payload that is still readable: it states another number of rows than it contains. */
+  /** A fault of a payload that is still readable: it contains fewer or more rows than it states. */
   readonly remark: string | undefined
 }
 
@@ -139,7 +139,7 @@ export const parseRows = (feed: Feed, { url, text, content_type, isRecorded }: R
   if (truncation !== undefined) return fail(truncation)
   const stated = readCount(section, "returnedRows") ?? rows.length
   const remark = stated === rows.length ? undefined : `states ${stated} rows and contains ${rows.length}`
-  // Recordings that were cut by hand keep their counts. A service that sends fewer rows than it counts has lost some.
+  // Recordings that were cut by hand keep their counts. A live response with fewer rows than it states is incomplete.
   if (remark !== undefined && !isRecorded && rows.length < stated) return fail(remark)
   if (rows.length === 0 && !statesNoResults(section)) return fail(explainMissingRows(section))
   return { url, rows, remark }
@@ -175,7 +175,7 @@ export const findOnlyField = (fields: ReadonlyArray<string>, name: string): stri
   return match !== undefined && "field" in match ? match.field : undefined
 }
 
-/** Returns a cell as text; undefined if absent, null, empty or "N/A". Types other than text and number become JSON. */
+/** Returns a cell as text; undefined if absent, null, empty or "N/A". Types other than string and number become JSON. */
 export const readCell = (cell: unknown): string | undefined => {
   if (cell === null || cell === undefined) return undefined
   if (!isScalar(cell)) return JSON.stringify(cell)
@@ -191,6 +191,6 @@ export const quoteCell = (cell: unknown): string => {
 
 export const isStated = (cell: unknown) => readCell(cell) !== undefined
 
-/** Whether a cell can contain a number or a text: objects, arrays and booleans cannot. */
+/** Whether a cell is empty, a number or a string, and not an object, an array or a boolean. */
 export const isScalar = (cell: unknown) =>
   cell === null || cell === undefined || typeof cell === "string" || cell instanceof PublishedNumber

@@ -3,7 +3,7 @@ import { dayOf } from "@larder/schemas"
 import fc from "fast-check"
 import { parsePeriod } from "../catalog.ts"
 import { listFields, type PayloadRow } from "../decode/payload.ts"
-import { makePeriodReader, makePublicationReader, parseDay, parseMoment, parseMonth } from "./dates.ts"
+import { makePeriodReader, makePublicationReader, parseDay, parseMonth, parseTimestamp } from "./dates.ts"
 
 const read = (period: string, row: PayloadRow) => makePeriodReader(parsePeriod(period), listFields([row]))(row)
 
@@ -37,21 +37,21 @@ describe("a printed day", () => {
   })
 })
 
-describe("a printed moment", () => {
+describe("a printed timestamp", () => {
   it.each([
     ["09/30/2026 13:04:36", "2026-09-30 13:04:36"],
     ["09/30/2026 9:04", "2026-09-30 09:04:00"],
     ["09/30/2026", "2026-09-30 23:59:59"],
     ["2026-09-30T13:04:36.123", "2026-09-30 13:04:36"]
-  ])("reads %s as %s, without a zone", (text, moment) => assert.strictEqual(parseMoment(text), moment))
+  ])("reads %s as %s, without a zone", (text, timestamp) => assert.strictEqual(parseTimestamp(text), timestamp))
 
   it.each(["", "09/31/2026 13:04:36", "09/30/2026 25:00:00", "09/30/2026 1:04 PM", "2026-09-30T13:04:36Z", "soon"])(
-    "reads no moment from %j",
-    (text) => assert.isUndefined(parseMoment(text))
+    "reads no timestamp from %j",
+    (text) => assert.isUndefined(parseTimestamp(text))
   )
 
   it("sorts 01/02/2027 after 12/30/2026, unlike the printed texts", () => {
-    const [january = "", december = ""] = ["01/02/2027 13:04:36", "12/30/2026 13:04:36"].map(parseMoment)
+    const [january = "", december = ""] = ["01/02/2027 13:04:36", "12/30/2026 13:04:36"].map(parseTimestamp)
     assert.isAbove(Date.parse(january), Date.parse(december))
     assert.isTrue(january > december)
   })
@@ -128,22 +128,22 @@ const published = (row: PayloadRow) => makePublicationReader(listFields([row]), 
 
 describe("the publication of a row", () => {
   it("is the row's own timestamp, in either spelling of the key", () => {
-    assert.deepStrictEqual(published({ published_date: "09/30/2026 13:04:36" }), { moment: "2026-09-30 13:04:36" })
-    assert.deepStrictEqual(published({ published_Date: "09/30/2026 13:04:36" }), { moment: "2026-09-30 13:04:36" })
+    assert.deepStrictEqual(published({ published_date: "09/30/2026 13:04:36" }), { timestamp: "2026-09-30 13:04:36" })
+    assert.deepStrictEqual(published({ published_Date: "09/30/2026 13:04:36" }), { timestamp: "2026-09-30 13:04:36" })
   })
 
   it("is the end of the day when the timestamp has no time", () => {
-    assert.deepStrictEqual(published({ published_date: "09/30/2026" }), { moment: "2026-09-30 23:59:59" })
+    assert.deepStrictEqual(published({ published_date: "09/30/2026" }), { timestamp: "2026-09-30 23:59:59" })
   })
 
   it("is the end of the newest day that the row states about its report, with microseconds, when it has no timestamp", () => {
     const row = { published_date: null, week_ending_date: "09/26/2026", created_date: "09/30/2026" }
-    assert.deepStrictEqual(published(row), { moment: "2026-09-30 23:59:59.999999" })
-    assert.deepStrictEqual(published({ week_ending_date: "09/26/2026" }), { moment: "2026-09-26 23:59:59.999999" })
+    assert.deepStrictEqual(published(row), { timestamp: "2026-09-30 23:59:59.999999" })
+    assert.deepStrictEqual(published({ week_ending_date: "09/26/2026" }), { timestamp: "2026-09-26 23:59:59.999999" })
   })
 
   it("is the end of the day of the reading when the row states no other day", () => {
-    assert.deepStrictEqual(published({ close_price: "1" }), { moment: "2026-08-29 23:59:59.999999" })
+    assert.deepStrictEqual(published({ close_price: "1" }), { timestamp: "2026-08-29 23:59:59.999999" })
   })
 
   it("is a fault, not a guess, when the timestamp cannot be read", () => {

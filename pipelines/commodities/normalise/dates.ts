@@ -1,5 +1,5 @@
 /**
- * Finds the dates of a row: the day of its number, by `period` in `feeds.tsv`, and the moment of its publication.
+ * Finds the dates of a row: the day of its number, by `period` in `feeds.tsv`, and the time of its publication.
  * Timestamps have no time zone. They are parsed, never compared as text.
  */
 import { dayOf } from "@larder/schemas"
@@ -19,7 +19,7 @@ export const parseDay = (text: string): string | undefined => {
  * `MM/DD/YYYY HH:MM:SS` as `YYYY-MM-DD HH:MM:SS`, without a time zone, because the report states none. A date without a
  * time becomes the end of that day, so that no row appears to be published earlier than it was.
  */
-export const parseMoment = (text: string): string | undefined => {
+export const parseTimestamp = (text: string): string | undefined => {
   const day = parseDay(text)
   const time = /[\sT](\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?\s*$/.exec(text)
   if (day === undefined) return undefined
@@ -54,8 +54,8 @@ const requireField = (fields: ReadonlyArray<string>, name: string, isExact: bool
 
 export const makePeriodReader = (key: PeriodKey, fields: ReadonlyArray<string>): PeriodReader => {
   const readDay = (row: PayloadRow, field: string) => parseDay(readCell(row[field]) ?? "")
-  const fault = (row: PayloadRow, field: string, wanted: string) => ({
-    fault: `${field} is ${quoteCell(row[field])}, which is not a ${wanted}`,
+  const fault = (row: PayloadRow, field: string, expected: string) => ({
+    fault: `${field} is ${quoteCell(row[field])}, which is not a ${expected}`,
     stated: isStated(row[field])
   })
   if (key.kind === "day") {
@@ -82,7 +82,7 @@ export const makePeriodReader = (key: PeriodKey, fields: ReadonlyArray<string>):
  */
 const unstamped = "23:59:59.999999"
 
-/** Days that a row states about its report. A row without a timestamp counts as published at the end of the newest. */
+/** Days that a row states about its report. Without a timestamp, it counts as published at the end of the newest one. */
 const reportDays = ["created_date", "week_ending_date", "report_end_date", "report_date"]
 
 /** Throws `DriftFound` if two fields could be the timestamp, or if every stated timestamp in these rows is invalid. */
@@ -93,18 +93,18 @@ export const makePublicationReader = (fields: ReadonlyArray<string>, rows: Reado
   }
   const field = match?.field
   if (field !== undefined) {
-    assertTypes([{ field, fits: (cell) => parseMoment(readCell(cell) ?? "") !== undefined }], rows)
+    assertTypes([{ field, fits: (cell) => parseTimestamp(readCell(cell) ?? "") !== undefined }], rows)
   }
-  return (row: PayloadRow, day: string): { readonly moment: string } | { readonly fault: string } => {
+  return (row: PayloadRow, day: string): { readonly timestamp: string } | { readonly fault: string } => {
     const stamp = field === undefined ? undefined : readCell(row[field])
     if (stamp === undefined) {
       const days = reportDays.flatMap((name) => parseDay(readCell(row[name]) ?? "") ?? [])
-      return { moment: `${days.sort().at(-1) ?? day} ${unstamped}` }
+      return { timestamp: `${days.sort().at(-1) ?? day} ${unstamped}` }
     }
-    const moment = parseMoment(stamp)
-    return moment === undefined
+    const timestamp = parseTimestamp(stamp)
+    return timestamp === undefined
       ? { fault: `${field} is ${quoteCell(stamp)}, which is not a date and time` }
-      : { moment }
+      : { timestamp }
   }
 }
 

@@ -142,19 +142,19 @@ describe("reading a report that has changed", () => {
       /the date field Week Ending Date is missing/
     ],
     [
-      "whose column holds texts",
+      "whose column contains strings",
       closes,
       [aClose({ close_price: "see note" }), aClose({ close_price: "unchanged" })],
       /close_price of butter_exch_spot_close_daily no longer contains numbers, but values like "see note"/
     ],
     [
-      "whose column holds objects",
+      "whose column contains objects",
       closes,
       [aClose({ close_price: { amount: 1.39 } })],
       /no longer contains numbers, but values like {"amount":1.39}/
     ],
     [
-      "whose column holds booleans",
+      "whose column contains booleans",
       closes,
       [aClose({ close_price: true })],
       /no longer contains numbers, but values like true/
@@ -166,7 +166,7 @@ describe("reading a report that has changed", () => {
       /1 of 1 rows cannot be read, .* the first: report_date is "29 September 2026"/
     ],
     [
-      "whose stamps are printed differently",
+      "whose timestamps are printed differently",
       closes,
       [aClose({ published_date: 1_790_000_000 })],
       /the column published_date contains only values of another type, such as 1790000000/
@@ -245,7 +245,7 @@ describe("reading a report that has changed", () => {
     )
   })
 
-  it("does not fail because of texts in rows of other markets", () => {
+  it("does not fail because of strings in rows of other markets", () => {
     const other = aMonthlyAverage({ region: "Oceania", "monthly Av": "see note" })
     assert.strictEqual(readRows(months, [other, aMonthlyAverage()]).readings.length, 1)
   })

@@ -51,7 +51,7 @@ export const assertTypes = (typed: ReadonlyArray<TypedField>, rows: ReadonlyArra
   }
 }
 
-/** Words that may be left out of the name of a place or a title. */
+/** Words that the name of a place or a title may omit. */
 const optionalWords = new Set(["and", "of", "the", "u", "s", "us", "united", "states"])
 
 /** `East and Central U.S.` and `Central/East US` are one region: the words in any order, without text in brackets. */
@@ -85,21 +85,21 @@ const reportFields = ["slug_id", "slug_name", "report_title"]
 export const assertReport = (feed: Feed, { url, ...payload }: Payload) => {
   const rows = payload.rows.filter(isRow)
   const fields = listFields(rows)
-  const unlike = (reason: string) => new PayloadUnreadable({ url, problem: `is not the requested report: ${reason}` })
+  const mismatch = (reason: string) => new PayloadUnreadable({ url, problem: `is not the requested report: ${reason}` })
   const named = reportFields.flatMap((name) => findOnlyField(fields, name) ?? [])
   if (rows.length > 0 && !named.some((field) => rows.some((row) => isStated(row[field])))) {
-    throw unlike(`no row states the number, the name or the title of its report (${reportFields.join(", ")})`)
+    throw mismatch(`no row states the number, the name or the title of its report (${reportFields.join(", ")})`)
   }
   for (const { field, fits, values } of identityFields(feed, fields)) {
     const accepted = new Set(values.map(normaliseName))
-    const seen = new Set<string>() // most rows state the same value
+    const checked = new Set<string>() // most rows state the same value
     for (const [index, row] of rows.entries()) {
       const text = fits(row[field]) ? readCell(row[field]) : undefined
-      if (text === undefined || seen.has(text)) continue
-      seen.add(text)
+      if (text === undefined || checked.has(text)) continue
+      checked.add(text)
       if (accepted.has(normaliseName(text))) continue
       const expected = values.join(" or ")
-      throw unlike(`row ${index + 1} states ${field} ${quoteCell(row[field])}, but ${expected} was requested`)
+      throw mismatch(`row ${index + 1} states ${field} ${quoteCell(row[field])}, but ${expected} was requested`)
     }
   }
 }

@@ -69,7 +69,7 @@ describe("a column by the words in its name", () => {
     )
   })
 
-  it("fails when the column contains only texts", () => {
+  it("fails when the column contains only strings", () => {
     assert.throws(() => resolve(rule, [{ "weekly Av": "up" }, { "weekly Av": "down" }]), /with numbers .* is missing/)
   })
 

@@ -64,7 +64,7 @@ export const readNumber = (cell: unknown) => (isScalar(cell) ? numberToken(readC
 const keyFields =
   /(^|_)(id|code|year|date)$|^(report_)?(month|week)$|^(commodity|package|grade|other_grades|quality|application|lot_desc|region|community|category|group)$/
 
-/** Returns columns whose stated values are mostly numbers: a single odd cell is a bad row, not a text column. */
+/** Returns columns whose stated values are mostly numbers: a single other cell is a bad row, not a column of strings. */
 const findNumberColumns = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) =>
   fields.filter((field) => {
     const stated = rows.filter((row) => isStated(row[field]))

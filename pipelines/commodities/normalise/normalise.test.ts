@@ -115,7 +115,7 @@ describe("a row that cannot be read", () => {
     ["a day as a number", "report_date", 20260928, "report_date is 20260928, which is not a date"],
     ["a timestamp in a list", "published_date", [], 'published_date is "[]", which is not a date and time'],
     [
-      "a product that is not a text",
+      "a product that is not a string",
       "commodity",
       { name: "Butter" },
       'commodity is {"name":"Butter"}, a value of another type'

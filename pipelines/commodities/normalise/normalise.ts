@@ -158,7 +158,7 @@ const makeRowReader = (
       return reject(`its unit is "${unit?.unitText}", but ${mismatched.metric.unit} was expected`)
     const publication = readPublication(row, period.day)
     if ("fault" in publication) return reject(publication.fault)
-    const published_on = publication.moment.slice(0, 10)
+    const published_on = publication.timestamp.slice(0, 10)
     const isAhead = period.day > published_on // other rows need no calendar arithmetic
     if (isAhead && period.day > daysBefore(published_on, -maxDaysAhead)) {
       return reject(
@@ -175,7 +175,7 @@ const makeRowReader = (
         metric_name: metric.metric_name,
         observed_on: period.day,
         value_text,
-        published_at: publication.moment,
+        published_at: publication.timestamp,
         is_final: feed.isFinal,
         source_row
       })

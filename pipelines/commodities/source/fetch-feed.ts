@@ -32,26 +32,26 @@ const selectWindow = (feed: Feed, { run, previous, today }: FeedContext, isLive:
 }
 
 /** Whether the address has no payload: a recording is missing, or the service returned 404. */
-const isAbsent = (error: unknown): error is NotRecorded | RefusedByUpstream =>
+const isMissing = (error: unknown): error is NotRecorded | RefusedByUpstream =>
   error instanceof NotRecorded || (error instanceof RefusedByUpstream && error.status === 404)
 
 /** Fetches the first address that exists. Otherwise fails with the first error, which names all missing recordings. */
 export const fetchFirst = Effect.fnUntraced(function* (requests: ReadonlyArray<SourceRequest>) {
   const archive = yield* Archive
-  const absent: Array<NotRecorded | RefusedByUpstream> = []
+  const missing: Array<NotRecorded | RefusedByUpstream> = []
   for (const request of requests) {
     const fetched = yield* archive.fetch(request).pipe(
-      Effect.catchIf(isAbsent, (error) => {
-        absent.push(error)
+      Effect.catchIf(isMissing, (error) => {
+        missing.push(error)
         return Effect.succeed(undefined)
       })
     )
     if (fetched !== undefined) return fetched
   }
-  const [first] = absent
+  const [first] = missing
   if (first === undefined) return yield* Effect.die(new Error("a feed of the catalog has no path"))
   if (!(first instanceof NotRecorded)) return yield* first
-  const looked_for = absent.flatMap((error) => (error instanceof NotRecorded ? error.looked_for : []))
+  const looked_for = missing.flatMap((error) => (error instanceof NotRecorded ? error.looked_for : []))
   return yield* new NotRecorded({ ...first, looked_for })
 })
 

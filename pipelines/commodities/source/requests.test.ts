@@ -10,7 +10,7 @@ const key = Redacted.make("secret-key")
 const september = { from: "2026-09-01", to: "2026-09-30" }
 
 describe("the address of a feed", () => {
-  it("keeps blanks and commas of a section percent-encoded", () => {
+  it("keeps spaces and commas of a section percent-encoded", () => {
     const section = "500%20Pound%20Barrel%20Cheddar%20Cheese%20Prices%2C%20Sales%2C%20and%20Moisture%20Content"
     assert.deepStrictEqual(feedRequests(barrels, undefined, key), [
       { url: `https://mpr.datamart.ams.usda.gov/services/v1.1/reports/2993/${section}`, accept: "application/json" }

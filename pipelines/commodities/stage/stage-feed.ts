@@ -23,7 +23,7 @@ const logOddities = Effect.fnUntraced(function* (feed: Feed, read: Normalised, p
   }
 })
 
-/** `payload_mapping`: identifies the mapping, so that a later run recognises a payload that it need not read again. */
+/** `payload_mapping`: identifies the mapping, so that a later run recognises a payload that is already read. */
 export const stageFeed = Effect.fnUntraced(function* (
   { run, previous }: { readonly run: RunContext; readonly previous: EarlierRuns },
   feed: Feed,

@@ -39,7 +39,7 @@ interface ArchiveService {
    * is used. The runs have published, so their payloads are durable on disk.
    */
   revalidate(runs: Iterable<string>): Effect.Effect<void, ArchiveUnwritable>
-  /** Finds the first payload that an earlier run fetched from this address; undefined if it was removed. */
+  /** Finds the first payload that this earlier run fetched from the address; undefined if it was removed. */
   findEarlier(run: string, url: string): Effect.Effect<FetchedPayload | undefined>
   /** Waits until all fetched payloads are durable on disk, so that a published generation can be built again. */
   readonly flush: Effect.Effect<void, ArchiveUnwritable>

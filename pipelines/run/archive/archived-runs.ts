@@ -46,10 +46,10 @@ const readLines = Effect.fnUntraced(function* (file: string) {
   const text = yield* fs.readFileString(file).pipe(ifMissing(""), unreadable(file)) // absent if nothing was fetched
   return yield* Effect.forEach(text.split("\n").filter(Boolean), (line) => decodeLine(line)).pipe(unreadable(file))
 })
-const isFetch = (line: Effect.Success<ReturnType<typeof decodeLine>>) => "url" in line
+const isFetchOrRefusal = (line: Effect.Success<ReturnType<typeof decodeLine>>) => "url" in line
 
 export const readFetches = (folder: string, run_id: string) =>
-  Effect.map(readLines(path.join(folder, "fetches", `${run_id}.ndjson`)), (lines) => lines.filter(isFetch))
+  Effect.map(readLines(path.join(folder, "fetches", `${run_id}.ndjson`)), (lines) => lines.filter(isFetchOrRefusal))
 
 /** Lists the runs of a pipeline that read its source, ordered by id. An id begins with the clock time of the start. */
 export const listArchivedRuns = Effect.fnUntraced(function* (
@@ -65,7 +65,7 @@ export const listArchivedRuns = Effect.fnUntraced(function* (
     readLines(path.join(lists, name))
   )
   return runs.flatMap((lines): ReadonlyArray<ArchivedRun> => {
-    const fetches = lines.filter(isFetch)
+    const fetches = lines.filter(isFetchOrRefusal)
     const first = fetches.find(hasPayload)
     const last = fetches.at(-1)
     const end = lines.find(hasRead)

@@ -79,7 +79,7 @@ export const decodeLine = Schema.decodeUnknownEffect(
   Schema.fromJsonString(Schema.Union([Fetch, RefusedRequest, Published, Ended]))
 )
 
-/** Undefined if the line is cut, as a killed run may have left it. */
+/** Undefined if the line is truncated, as a killed run may have left it. */
 export const parseLine = (text: string) => Effect.map(Effect.option(decodeLine(text)), Option.getOrUndefined)
 
 export const parseLastLine = (list: string) => parseLine(list.trimEnd().split("\n").at(-1) ?? "")

@@ -6,16 +6,16 @@ import { TestClock } from "effect/testing"
 import { clearAbandoned } from "./incoming.ts"
 
 const uuid = "0f8fad5b-d9cb-469f-a165-70867728950e"
-const nobody = 4_194_305 // above the highest process id of any system we run on
+const noProcess = 4_194_305 // above the highest process id of any system we run on
 
 layer(NodeServices.layer)("files that a run left", (it) => {
   it.effect("deletes parts of a dead process, and keeps those of a live one or of another machine", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-incoming-" })
-      const dead = `${hostname()}.${nobody}.${uuid}.part`
+      const dead = `${hostname()}.${noProcess}.${uuid}.part`
       const alive = `${hostname()}.${process.pid}.${uuid}.part`
-      const elsewhere = `other-machine.${nobody}.${uuid}.part`
+      const elsewhere = `other-machine.${noProcess}.${uuid}.part`
       for (const name of [dead, alive, elsewhere, "notes.txt"]) yield* fs.writeFileString(`${folder}/${name}`, "x")
       yield* TestClock.setTime(Date.now())
       yield* clearAbandoned(folder)

@@ -193,7 +193,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("concurrent runs", (it)
     })
   )
 
-  it.effect("lose nothing if they pack at the same moment", () =>
+  it.effect("lose nothing if they pack at the same time", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const many = assignUrls(Array.from({ length: 60 }, (_, n) => `page ${n} `.repeat(500)))
@@ -201,10 +201,10 @@ layer(NodeServices.layer, { excludeTestServices: true })("concurrent runs", (it)
       yield* Effect.all(runs, { concurrency: "unbounded" })
       const packs = filesIn(folder)
       assert.includeMembers(["packs/run-1.zip", "packs/run-2.zip", "packs/run-3.zip"], packs)
-      const all = yield* Effect.forEach(packs, (name) =>
+      const members = yield* Effect.forEach(packs, (name) =>
         listMembers(folder, name.slice("packs/".length, -".zip".length))
       )
-      assert.deepStrictEqual([...new Set(all.flat())].sort(), listHashes(many))
+      assert.deepStrictEqual([...new Set(members.flat())].sort(), listHashes(many))
       const read = yield* packRun(folder, "run-4", many)
       assert.deepStrictEqual(read.map(sha256Of), Object.values(many).map(sha256Of))
       assert.deepStrictEqual(filesIn(folder), packs)

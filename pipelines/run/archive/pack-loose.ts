@@ -1,6 +1,6 @@
 /**
  * Packs loose payloads when a run ends: its own, and those of killed runs. A loose file is removed only when it
- * can be read from a pack that is durable on disk. A kill at any moment loses nothing: the next run removes the
+ * can be read from a pack that is durable on disk. A kill at any time loses nothing: the next run removes the
  * half-written zip, and packs the remaining loose files.
  */
 import path from "node:path"
@@ -53,7 +53,7 @@ const staysLoose = ({ bytes, file }: Loose) =>
     : Effect.promise(async () => !(await isCompressible(file).catch(() => true)))
 
 /** Writes a pack and reads it back before it gets its name: it appears complete and durable, or not at all. */
-export const putPack = Effect.fnUntraced(function* (
+export const createPack = Effect.fnUntraced(function* (
   root: string,
   target: string,
   payloads: ReadonlyArray<LoosePayload>
@@ -94,7 +94,7 @@ const pack = Effect.fnUntraced(function* ({ packed, payloads, root }: Packing, t
   }
   if (toPack.length > 0) {
     const isFirst = !(yield* fs.exists(path.dirname(target)))
-    yield* putPack(root, target, toPack)
+    yield* createPack(root, target, toPack)
     if (isFirst) yield* syncFolder(root)
     yield* packed.add(
       path.basename(target),

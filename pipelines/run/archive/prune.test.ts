@@ -200,7 +200,7 @@ const whenPacking = <E>(action: Effect.Effect<unknown, E, FileSystem.FileSystem 
   })
 
 describe("a prune and concurrent runs", () => {
-  itLive("fails while a run is alive, until it has packed its payloads", () =>
+  itLive("fails while a run is active, until it has packed its payloads", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
       let refused = ""

@@ -1,7 +1,7 @@
 /**
  * Prunes the raw archive: removes runs that a rebuild does not repeat, and the payloads that only they fetched. These
- * are runs that failed or were killed, and runs that were rolled back if no remaining data descends from them. Payloads
- * are removed first and the lists that name them last: a kill loses nothing that is needed, and the next prune
+ * are runs that failed or were killed, and runs that were rolled back if no remaining data is derived from them.
+ * Payloads are removed first and the lists that name them last: a kill loses nothing that is needed, and the next prune
  * completes this one.
  */
 import path from "node:path"
@@ -12,7 +12,7 @@ import { FileUnwritable } from "../files/write-all.ts"
 import { ArchiveUnwritable, hasRead, parseLastLine } from "./fetch-list.ts"
 import { newWorkName, reserveFolder } from "./incoming.ts"
 import { maxReuseAge } from "./interrupted-runs.ts"
-import { findLoose, putPack } from "./pack-loose.ts"
+import { createPack, findLoose } from "./pack-loose.ts"
 import { readMember, withPack } from "./packs/pack-file.ts"
 import { packName } from "./packs/pack-index.ts"
 import { removeIfEmpty } from "./run-payloads.ts"
@@ -27,7 +27,7 @@ interface PruneOptions {
 
 export interface Pruned {
   readonly dry_run: boolean
-  /** The payloads of these runs are removed, unless a run that stays names them, too. */
+  /** The payloads of these runs are removed, unless a remaining run lists them, too. */
   readonly runs: ReadonlyArray<Pick<PastRun, "run_id" | "pipeline" | "outcome"> & { readonly rolled_back: boolean }>
   readonly payloads: number
   /** Their size on disk, with the lists of the runs. */
@@ -41,8 +41,8 @@ const selectRecent = (runs: ReadonlyArray<PastRun>, keep: Keep, now: number) => 
 }
 
 /**
- * Whether a rebuild repeats a run. Its list may show a success that its record lacks: a repeated run that fails is
- * recorded as failed.
+ * Whether a rebuild repeats a run. The record of a run may show a failure although its list shows a success: a run that
+ * fails when a rebuild repeats it is recorded as failed.
  */
 const isRepeated = Effect.fnUntraced(function* ({ is_undone, outcome }: PastRun, list: string) {
   if (is_undone) return false
@@ -128,7 +128,7 @@ const shrinkPack = Effect.fnUntraced(function* (root: string, { file, kept }: Af
     if (cause instanceof FileUnwritable) return yield* new ArchiveUnwritable({ folder: root, cause: cause.cause })
     return yield* Effect.logWarning(`${file} is left as it is: ${reasonOf(cause)}`)
   }
-  yield* Effect.catchTag(putPack(root, file, payloads), "UnknownError", ({ cause }) =>
+  yield* Effect.catchTag(createPack(root, file, payloads), "UnknownError", ({ cause }) =>
     Effect.fail(new ArchiveUnwritable({ folder: root, cause }))
   )
 }, Effect.scoped)
@@ -159,7 +159,7 @@ const prune = Effect.fnUntraced(function* (layout: Layout, root: string, { dryRu
   return pruned
 })
 
-/** Prunes the archive of a home. Fails while a run is alive, except for a dry run. */
+/** Prunes the archive of a home. Fails while a run is active, except for a dry run. */
 export const pruneArchive = Effect.fn("Packs.prune")(function* (layout: Layout, options: PruneOptions) {
   const fs = yield* FileSystem.FileSystem
   const root = path.join(layout.home, "raw")

@@ -253,7 +253,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
   )
 })
 
-layer(NodeServices.layer, { excludeTestServices: true })("the announced length", (it) => {
+layer(NodeServices.layer, { excludeTestServices: true })("the declared length", (it) => {
   it.effect("fails a resumed download that ends too early", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
@@ -267,7 +267,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the announced length",
       })
       const error = yield* Effect.flip(run(folder, upstream.url))
       assert.instanceOf(error, UpstreamUnavailable)
-      assert.include(error.message, `the body has ${half + 10} bytes, and ${payload.length} were announced`)
+      assert.include(error.message, `the body has ${half + 10} bytes, and ${payload.length} were declared`)
     })
   )
 })

@@ -25,7 +25,7 @@ const selectValidator = ({ etag, last_modified }: SourceResponse) =>
 const isComplete = (exit: Exit.Exit<unknown, unknown>) =>
   Exit.isSuccess(exit) || Cause.squash(exit.cause) instanceof AnswerTooLarge
 
-/** Opens a folder for this download, with the part that an earlier one received. It is kept until the download succeeds. */
+/** Opens a folder for this download, with the part that an earlier one received. It is kept if a later run can resume. */
 export const openDownload = Effect.fnUntraced(function* (incoming: string, url: string) {
   const fs = yield* FileSystem.FileSystem
   const ownKey = hash("sha256", url, "hex").slice(0, 32)
@@ -44,13 +44,13 @@ export const openDownload = Effect.fnUntraced(function* (incoming: string, url: 
 
   const claimEarlier = Effect.gen(function* () {
     const earlier = (yield* listUnused(incoming)).filter(({ key, kind }) => kind === "resumable" && key === ownKey)
-    let isTaken = false
+    let isClaimed = false
     for (const download of earlier.sort((a, b) => b.bytes - a.bytes)) {
       const source = path.join(incoming, download.name)
-      if (isTaken) yield* fs.remove(source, { recursive: true, force: true })
-      else isTaken = yield* Effect.isSuccess(fs.rename(source, folder)) // fails if another run was faster
+      if (isClaimed) yield* fs.remove(source, { recursive: true, force: true })
+      else isClaimed = yield* Effect.isSuccess(fs.rename(source, folder)) // fails if another run has renamed it
     }
-    if (!isTaken) yield* fs.makeDirectory(folder)
+    if (!isClaimed) yield* fs.makeDirectory(folder)
   })
 
   const close = Effect.fnUntraced(

@@ -145,7 +145,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
       const fs = yield* FileSystem.FileSystem
       yield* packRun(folder, "run-1", twoPayloads)
       const bytes = yield* fs.readFile(`${folder}/packs/run-1.zip`)
-      yield* fs.writeFile(`${folder}/packs/run-2.zip`, bytes.fill(0, 96, 97)) // behind the name of the first member
+      yield* fs.writeFile(`${folder}/packs/run-2.zip`, bytes.fill(0, 96, 97)) // after the name of the first member
       assert.strictEqual(yield* repeatFirst(folder), "first")
     })
   )

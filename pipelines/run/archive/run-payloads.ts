@@ -59,7 +59,7 @@ export const receivePart = Effect.fnUntraced(function* (
       return onBytes(piece.length)
     })
   const copy = Effect.fnUntraced(function* (from: string) {
-    // an interrupted copy would continue, and leave its file behind
+    // an interrupted copy would continue, and its file would remain
     yield* Effect.uninterruptible(Effect.andThen(fs.copyFile(from, part), fs.chmod(part, 0o644)))
     yield* Stream.runForEach(fs.stream(part, { chunkSize: pieceBytes }), count) // hashes the copy: the original may change
   })
@@ -86,8 +86,8 @@ export const openRunPayloads = Effect.fnUntraced(function* ({ runFolder, packed,
     )
   )
 
-  /** A unique name, because two callers may request the same payload at the same time. */
-  const newName = (sha256: string) =>
+  /** Makes the folder. The path is unique, because two callers may request the same payload at the same time. */
+  const newPath = (sha256: string) =>
     Effect.as(fs.makeDirectory(runFolder, { recursive: true }), path.join(runFolder, `${sha256}.${randomUUID()}`))
 
   const moveToRun = Effect.fnUntraced(function* (sha256: string, file: string) {
@@ -111,7 +111,7 @@ export const openRunPayloads = Effect.fnUntraced(function* ({ runFolder, packed,
   /** Returns the payload as a file, or why it is not available: it is damaged, or neither loose nor in a pack. */
   const provide = Effect.fnUntraced(function* (sha256: string) {
     if (ready.has(sha256)) return { path: fileOf(sha256) }
-    const name = yield* newName(sha256)
+    const name = yield* newPath(sha256)
     const loose = yield* Effect.catch(fromLoose(sha256, name), ({ message, reason }) => {
       const problem = reason._tag === "NotFound" ? "is missing, and no pack contains it" : `cannot be read (${message})`
       return Effect.succeed({ file: looseFile(sha256), problem } satisfies PayloadFault)
@@ -144,7 +144,7 @@ export const openRunPayloads = Effect.fnUntraced(function* ({ runFolder, packed,
   const store = Effect.fnUntraced(function* (sha256: string) {
     if (yield* isLoose(sha256)) return looseFile(sha256)
     if (yield* packed.isIntact(sha256)) return undefined
-    const name = yield* newName(sha256)
+    const name = yield* newPath(sha256)
     yield* linkOrCopy(fileOf(sha256), name)
     yield* moveWithFolder(name, looseFile(sha256)) // also replaces a damaged one
     return looseFile(sha256)

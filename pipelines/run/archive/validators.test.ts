@@ -37,7 +37,7 @@ const run = (
   Effect.gen(function* () {
     const archive = yield* Archive
     yield* archive.revalidate(earlierRuns.map((earlier) => `run-${earlier}`))
-    const all = yield* Effect.forEach(requests, (request) =>
+    const fetched = yield* Effect.forEach(requests, (request) =>
       Effect.gen(function* () {
         const { path, ...line } = yield* archive.fetch({ accept: "*/*", extraValues: ["x-wp-total"], ...request })
         return { ...line, text: yield* textOf(path) }
@@ -45,7 +45,7 @@ const run = (
     )
     yield* archive.recordEnd({ published: `larder-${n}` })
     if (isPacked) yield* archive.pack
-    return all
+    return fetched
   }).pipe(Effect.provide([Archive.layer({ folder, run_id: `run-${n}`, pipeline: "storefronts", days: null }), origin]))
 
 const textOf = (path: string) => Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(path))

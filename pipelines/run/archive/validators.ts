@@ -9,10 +9,10 @@ import { readNetworkFetches } from "./interrupted-runs.ts"
 /** An older payload is requested in full, so that a source that wrongly returns 304 is not trusted forever. */
 const maxPayloadAge = 30 * 86_400_000
 
-/** `Last-Modified` counts seconds: a payload that changed just before it was fetched may have changed again since. */
+/** `Last-Modified` has whole seconds: a payload that changed just before it was fetched may have changed again since. */
 const minModifiedAge = 60_000
 
-/** Returns the validators for the next request for this payload; undefined if it has none that is usable. */
+/** Returns the validators for the next request for this payload; undefined if none is usable. */
 export const selectValidators = (
   fetched: Pick<Fetch, "etag" | "last_modified" | "final_url" | "fetched_at" | "told">
 ): Validators | undefined => {

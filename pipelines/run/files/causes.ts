@@ -1,4 +1,4 @@
-/** What to do with a caught value of unknown type. */
+/** Helpers for caught values of unknown type. */
 
 export const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 

@@ -47,7 +47,7 @@ export const parseTable = <const Fields extends Schema.Struct.Fields>(
   if (missing !== undefined) throw badLine(1, `there is no column ${missing}`)
   const unknown = columns.find((column) => !(column in fields))
   if (unknown !== undefined) throw badLine(1, `the column ${JSON.stringify(unknown)} is unknown`)
-  const seen = new Map<string, number>()
+  const firstLines = new Map<string, number>()
   return lines.flatMap((content, index) => {
     const line = index + 2
     if (content.trim() === "") return []
@@ -62,9 +62,9 @@ export const parseTable = <const Fields extends Schema.Struct.Fields>(
       row[column] = decoded.success
     }
     for (const column of unique) {
-      const firstLine = seen.get(`${column} ${row[column]}`)
+      const firstLine = firstLines.get(`${column} ${row[column]}`)
       if (firstLine !== undefined) throw badLine(line, `${row[column]} is already in line ${firstLine}`, column)
-      seen.set(`${column} ${row[column]}`, line)
+      firstLines.set(`${column} ${row[column]}`, line)
     }
     return [{ row: row as Schema.Struct<Fields>["Type"], line }] // each column has been decoded
   })

@@ -17,7 +17,7 @@ const unpack = Effect.fnUntraced(function* (...parts: ReadonlyArray<Part>) {
 const bomb = Buffer.concat(Array.from({ length: 10 }, () => gzipSync(Buffer.alloc(64 << 20), { level: 1 })))
 
 layer(NodeServices.layer)("a bundle from an untrusted sender", (it) => {
-  it.effect("is unpacked into a folder of its own, with names that every file system allows", () =>
+  it.effect("is unpacked into a separate folder, with names that every file system allows", () =>
     Effect.gen(function* () {
       const folder = yield* unpack({ path: "host/reports?q=1", content: "[]" })
       assert.deepStrictEqual(readdirSync(folder), ["host"])

@@ -27,7 +27,7 @@ const maxFiles = 50_000
 /** The high bits of the attributes contain the file mode if the zip was made on Unix (APPNOTE.TXT, 4.4.15). */
 const isLink = ({ externalFileAttributes }: Entry) => ((externalFileAttributes >>> 16) & 0o170000) === 0o120000
 
-const tooMuch = () => new Error("it contains more than any bundle")
+const tooLargeError = () => new Error("it contains more than any bundle")
 
 /** Measures a decompressed `.gz` recording up to its first fault: it may be cut off, or not be gzip. */
 const measureGzip = async (file: string, limit: number) => {
@@ -39,12 +39,12 @@ const measureGzip = async (file: string, limit: number) => {
     }
   }
   await pipeline(createReadStream(file), createGunzip(), count).catch(() => {}) // the reader reports the error
-  if (bytes > limit) throw tooMuch()
+  if (bytes > limit) throw tooLargeError()
   return bytes
 }
 
 const unpack = async (file: string, folder: string) => {
-  const zip = await openPromise(file) // refuses absolute names and names that climb with `..`
+  const zip = await openPromise(file) // rejects absolute names and names with `..`
   let bytes = 0
   let files = 0
   for await (const entry of zip.eachEntry()) {
@@ -52,7 +52,7 @@ const unpack = async (file: string, folder: string) => {
     bytes += entry.uncompressedSize // yauzl enforces the size that a member declares
     files += 1
     if (isLink(entry)) throw new Error(`${entry.fileName} is a link`)
-    if (bytes > maxBytes || files > maxFiles) throw tooMuch()
+    if (bytes > maxBytes || files > maxFiles) throw tooLargeError()
     const target = path.join(folder, entry.fileName.replaceAll("?", "%3F")) // Windows allows no question mark in a name
     try {
       await mkdir(path.dirname(target), { recursive: true })

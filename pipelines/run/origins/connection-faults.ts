@@ -24,7 +24,7 @@ const faults: Readonly<Record<string, ConnectionFault>> = {
   ENETDOWN: { problem: "the network is down", advice: checkNetwork },
   UND_ERR_CONNECT_TIMEOUT: { problem: "the host did not accept the connection in time" },
   UND_ERR_SOCKET: { problem: "the connection broke off" },
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { problem: "the body does not have the length that was announced" },
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { problem: "the body does not have the declared length" },
   Z_BUF_ERROR: { problem: "the compressed body broke off" },
   Z_DATA_ERROR: { problem: "the compressed body is damaged" }
 }

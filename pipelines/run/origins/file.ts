@@ -29,7 +29,7 @@ export const recordedResponse = (url: string) => ({
   last_modified: null
 })
 
-/** Opens a local file as a response. Error messages call it `displayName`. */
+/** Opens a local file as a response. `displayName` is its name in error messages. */
 export const openLocalFile = Effect.fnUntraced(function* (
   fs: FileSystem.FileSystem,
   url: string,

@@ -8,7 +8,7 @@ import { Clock, Config, Duration, Effect, Exit, Layer, Scope } from "effect"
 import type * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import { confirms, isConditional, makeCondition, selectExtraValues } from "./conditional.ts"
+import { confirmsPayload, isConditional, makeCondition, selectExtraValues } from "./conditional.ts"
 import { describeFault } from "./connection-faults.ts"
 import {
   ForbiddenAddress,
@@ -27,7 +27,7 @@ import {
   parseRetryAfter,
   type RetryPolicy
 } from "./pacing.ts"
-import { checkAddress, privateAddressIn, privateHosts, publicLookup } from "./private-hosts.ts"
+import { checkAddress, privateAddressMessage, privateHosts, publicLookup } from "./private-hosts.ts"
 import { makeDispatcher, noProxies, proxies, proxyForStores, proxyVariable } from "./proxies.ts"
 import { downgradeError, isThrottling, makeResponseError, refuseHtmlPage } from "./response-errors.ts"
 import { type BodyLimits, connectionError, decodeBody, readExcerpt, timeoutError } from "./transport.ts"
@@ -137,7 +137,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
   const pacing = makePacing(policy)
 
   const failConnection = Effect.fnUntraced(function* (url: string, at: URL, cause: unknown) {
-    const forbidden = privateAddressIn(cause)
+    const forbidden = privateAddressMessage(cause)
     if (forbidden !== undefined) return yield* new ForbiddenAddress({ url, problem: forbidden })
     const variable = proxyVariable(proxy.configured, at.href)
     const fault = describeFault(cause, at.href, { now: yield* Clock.currentTimeMillis, variable })
@@ -162,8 +162,8 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       ...(resume === undefined ? {} : { range: `bytes=${resume.from}-`, "if-range": resume.validator })
     }
     const get = HttpClientRequest.get(at.href, { headers })
-    const isHome = at.origin === new URL(url).origin
-    return client.execute(basicUser && isHome ? HttpClientRequest.basicAuth(get, basicUser, "") : get).pipe(
+    const isSameOrigin = at.origin === new URL(url).origin
+    return client.execute(basicUser && isSameOrigin ? HttpClientRequest.basicAuth(get, basicUser, "") : get).pipe(
       Effect.provideService(HttpClient.TracerPropagationEnabled, false),
       Effect.catch(({ reason: { cause } }) => failConnection(url, at, cause)),
       Effect.timeoutOrElse({
@@ -185,7 +185,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       if (isRedirect(status) && headers.location !== undefined) return { moved_to: headers.location, status }
       const isResumed = resume !== undefined && (status === 206 || status === 416)
       if (status === 200 || isResumed || (condition !== undefined && isConditional(status))) {
-        for (const lane of lanes) pacing.resetPause(lane)
+        for (const lane of lanes) pacing.resetBackoff(lane)
         return response
       }
       const retryAfter = parseRetryAfter(headers["retry-after"], yield* Clock.currentTimeMillis)
@@ -223,7 +223,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
         continue
       }
       const { headers, status } = response
-      if (isConditional(status) && !confirms(sent, response)) {
+      if (isConditional(status) && !confirmsPayload(sent, response)) {
         yield* Scope.close(hostScope, Exit.void)
         const message = "requesting it in full: the response does not match the archived payload"
         yield* Effect.logInfo(message, { url, status })

@@ -98,14 +98,14 @@ export class AccessDenied extends Schema.TaggedError<AccessDenied>()("AccessDeni
   }
 }
 
-/** A status other than 200 that a retry will not change. 404 or 410 means that the resource is gone. */
+/** A status other than 200 that a retry will not change. 404 or 410 means that the resource does not exist. */
 export class RefusedByUpstream extends Schema.TaggedError<RefusedByUpstream>()("RefusedByUpstream", {
   url: Schema.String,
   status: Schema.Int,
   problem: Schema.String
 }) {
   override get message() {
-    return `GET ${this.url} was refused: ${this.problem}. The address may have changed or the data is gone.`
+    return `GET ${this.url} was refused: ${this.problem}. The address may have changed, or the data was removed.`
   }
 }
 

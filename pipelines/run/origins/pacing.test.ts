@@ -26,19 +26,19 @@ describe("pacing", () => {
   it.effect("starts requests to one host a second apart, in the order of the calls", () =>
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
-      const all = ["a", "b", "c"].map((name) => visit(pacing, log, name, "x.test"))
-      const running = yield* Effect.forkChild(Effect.all(all, { concurrency: 3 }))
+      const visits = ["a", "b", "c"].map((name) => visit(pacing, log, name, "x.test"))
+      const running = yield* Effect.forkChild(Effect.all(visits, { concurrency: 3 }))
       yield* TestClock.adjust("10 seconds")
       yield* Fiber.join(running)
       assert.deepStrictEqual(log, ["a at 0", "b at 1000", "c at 2000"])
     })
   )
 
-  it.effect("starts the next request at once after a long one, and never two at a time", () =>
+  it.effect("starts the next request immediately after a long one, and never two at a time", () =>
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
-      const all = ["a", "b"].map((name) => visit(pacing, log, name, "x.test", 4000))
-      const running = yield* Effect.forkChild(Effect.all(all, { concurrency: 2 }))
+      const visits = ["a", "b"].map((name) => visit(pacing, log, name, "x.test", 4000))
+      const running = yield* Effect.forkChild(Effect.all(visits, { concurrency: 2 }))
       yield* TestClock.adjust("10 seconds")
       yield* Fiber.join(running)
       assert.deepStrictEqual(log, ["a at 0", "b at 4000"])
@@ -48,8 +48,8 @@ describe("pacing", () => {
   it.effect("does not delay requests to different hosts", () =>
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
-      const all = ["x.test", "y.test"].map((host) => visit(pacing, log, host, host, 4000))
-      const running = yield* Effect.forkChild(Effect.all(all, { concurrency: 2 }))
+      const visits = ["x.test", "y.test"].map((host) => visit(pacing, log, host, host, 4000))
+      const running = yield* Effect.forkChild(Effect.all(visits, { concurrency: 2 }))
       yield* TestClock.adjust("4 seconds")
       yield* Fiber.join(running)
       assert.deepStrictEqual(log, ["x.test at 0", "y.test at 0"])
@@ -92,7 +92,7 @@ describe("a host that throttles", () => {
       const pacing = makePacing(policy)
       const pauses = []
       for (let n = 0; n < 5; n++) pauses.push((yield* pacing.pause("x.test", undefined)).wait)
-      pacing.resetPause("x.test")
+      pacing.resetBackoff("x.test")
       pauses.push((yield* pacing.pause("x.test", undefined)).wait)
       for (const [n, around] of [15, 30, 60, 90, 90, 15].entries()) {
         assert.isAtLeast(pauses[n] ?? 0, around * 750)
@@ -116,9 +116,9 @@ describe("a host that throttles", () => {
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
       yield* pacing.pause("x.test", 0)
-      pacing.resetPause("x.test")
-      const all = ["a", "b"].map((name) => visit(pacing, log, name, "x.test"))
-      const running = yield* Effect.forkChild(Effect.all(all, { concurrency: 2 }))
+      pacing.resetBackoff("x.test")
+      const visits = ["a", "b"].map((name) => visit(pacing, log, name, "x.test"))
+      const running = yield* Effect.forkChild(Effect.all(visits, { concurrency: 2 }))
       yield* TestClock.adjust("10 seconds")
       yield* Fiber.join(running)
       assert.deepStrictEqual(log, ["a at 0", "b at 3000"])
@@ -142,8 +142,8 @@ describe("a lane that several hosts share", () => {
   it.effect("serves four requests at once, and starts one every 250 ms", () =>
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
-      const all = ["a", "b", "c", "d", "e"].map((name) => visit(pacing, log, name, shops, 4000))
-      const running = yield* Effect.forkChild(Effect.all(all, { concurrency: 5 }))
+      const visits = ["a", "b", "c", "d", "e"].map((name) => visit(pacing, log, name, shops, 4000))
+      const running = yield* Effect.forkChild(Effect.all(visits, { concurrency: 5 }))
       yield* TestClock.adjust("10 seconds")
       yield* Fiber.join(running)
       assert.deepStrictEqual(log, ["a at 0", "b at 250", "c at 500", "d at 750", "e at 4000"])
@@ -170,8 +170,8 @@ describe("a lane that several hosts share", () => {
   it.effect("pauses all requests, including those that wait for their start", () =>
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
-      const all = ["a", "b"].map((name) => visit(pacing, log, name, shops, 4000))
-      const running = yield* Effect.forkChild(Effect.all(all, { concurrency: 2 }))
+      const visits = ["a", "b"].map((name) => visit(pacing, log, name, shops, 4000))
+      const running = yield* Effect.forkChild(Effect.all(visits, { concurrency: 2 }))
       yield* TestClock.adjust("100 millis")
       yield* pacing.pause(shops, 60_000, "x.test")
       yield* TestClock.adjust("2 minutes")

@@ -75,7 +75,7 @@ export const makePacing = (policy: PacingPolicy) => {
     return Math.max(usual, Duration.toMillis(interval), isSlowed ? Duration.toMillis(policy.throttledInterval) : 0)
   }
 
-  /** Waits for the lane and occupies it until the scope closes. Take a host before the lane that it shares. */
+  /** Waits for the lane and occupies it until the scope closes. A host must be occupied before the lane that it shares. */
   const take = Effect.fnUntraced(function* (name: string, interval: Duration.Input = 0) {
     const lane = findLane(name)
     yield* Effect.acquireRelease(lane.slots.take(1), () => lane.slots.release(1), { interruptible: true })
@@ -115,11 +115,11 @@ export const makePacing = (policy: PacingPolicy) => {
   })
 
   /** After a successful response, the next throttling starts again from `initialPause`. */
-  const resetPause = (name: string) => {
+  const resetBackoff = (name: string) => {
     findLane(name).throttleCount = 0
   }
 
-  return { take, pause, resetPause }
+  return { take, pause, resetBackoff }
 }
 
 export interface RetryPolicy {
@@ -149,7 +149,7 @@ export const makeRetrying = (policy: RetryPolicy) => {
   return retrying
 }
 
-/** Longer waits make no difference, and a date past the end of the calendar cannot be shown. */
+/** Longer waits make no difference, and a date after the end of the calendar cannot be shown. */
 const oneYear = 365 * 86_400_000
 
 /** Parses a `Retry-After` header, in seconds or as an HTTP date, to milliseconds; undefined if it is neither. */

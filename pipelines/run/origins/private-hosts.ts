@@ -1,7 +1,7 @@
 /**
- * Checks that an untrusted list does not lead to this machine, its networks, or reserved ranges. A name is checked by
- * every address that it resolves to at the moment of connecting, so that DNS rebinding cannot bypass the check.
- * Hosts of `LARDER_PRIVATE_HOSTS` (names or addresses without port, separated by commas) are the operator's own choice.
+ * Checks that an untrusted list does not lead to this machine, its networks, or reserved ranges. For a name, every
+ * address is checked that it resolves to when the connection is made, so that DNS rebinding cannot bypass the check.
+ * Hosts of `LARDER_PRIVATE_HOSTS` (names or addresses without port, separated by commas) are always allowed.
  */
 import { lookup } from "node:dns"
 import { isIP, type LookupFunction } from "node:net"
@@ -35,7 +35,7 @@ const describeAddress = (host: string, address: string, range: string) => {
 class PrivateAddress extends Error {}
 
 /** Returns the message of a failed connection, if a private address was the reason. */
-export const privateAddressIn = (cause: unknown) => (cause instanceof PrivateAddress ? cause.message : undefined)
+export const privateAddressMessage = (cause: unknown) => (cause instanceof PrivateAddress ? cause.message : undefined)
 
 /** Checks what needs no lookup: the scheme, and hosts that are addresses. */
 export const checkAddress = (url: string, at: URL, allowed: ReadonlySet<string>) => {

@@ -65,19 +65,19 @@ interface ConnectOptions {
 }
 
 /** Makes a dispatcher that sends requests through these proxies. Closed with the scope. */
-export const makeDispatcher = (given: Proxies, connect: ConnectOptions) =>
+export const makeDispatcher = (configured: Proxies, connect: ConnectOptions) =>
   Effect.acquireRelease(
     Effect.promise(async (): Promise<{ send: Dispatcher; all: ReadonlyArray<Dispatcher> }> => {
       const { Agent, buildConnector, EnvHttpProxyAgent, Pool } = await import("@effect/platform-node/Undici")
       const direct = new Agent({ connect })
-      if (given.http === "" && given.https === "") return { send: direct, all: [direct] }
+      if (configured.http === "" && configured.https === "") return { send: direct, all: [direct] }
       const toProxy = buildConnector({ timeout: connect.timeout })
       const proxied = new EnvHttpProxyAgent({
         connect,
         requestTls: { timeout: connect.timeout },
-        httpProxy: given.http,
-        httpsProxy: given.https,
-        noProxy: given.exceptions,
+        httpProxy: configured.http,
+        httpsProxy: configured.https,
+        noProxy: configured.exceptions,
         clientFactory: (origin: URL) =>
           new Pool(origin, {
             connect: (options, done) =>
@@ -89,7 +89,7 @@ export const makeDispatcher = (given: Proxies, connect: ConnectOptions) =>
       // undici would use the proxy for http also for https
       const send = direct.compose(
         (dispatch) => (options, handler) =>
-          proxyVariable(given, String(options.origin)) === undefined
+          proxyVariable(configured, String(options.origin)) === undefined
             ? dispatch(options, handler)
             : proxied.dispatch(options, handler)
       )

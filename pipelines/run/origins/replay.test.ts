@@ -56,7 +56,7 @@ layer(NodeServices.layer)("a recording", (it) => {
     ["the same parameters in another order", "1603?x=1&q=a%2Fb", "1603?q=a%2Fb&x=1", true],
     ["the same parameters encoded differently", "1603?q=09/01+x,y", "1603?q=09%2F01%20x%2Cy", true],
     ["a query that was not recorded", "1603?q=2026", "1603", false],
-    ["a path with encoded blanks and commas", "2993/40%20Pound%2C%20Sales", "2993/40%20Pound%2C%20Sales", true],
+    ["a path with encoded spaces and commas", "2993/40%20Pound%2C%20Sales", "2993/40%20Pound%2C%20Sales", true],
     ["a list whose entries are recorded too, as empty query", "reports", "reports?", true],
     ["a path that ends in a slash, with its query", "feed/?page=2", "feed/?page=2", true]
   ] as const)("is returned for %s", ([, path, name, exact]) =>

@@ -33,7 +33,7 @@ export class RecordingsMissing extends Schema.TaggedError<RecordingsMissing>()("
   }
 }
 
-/** Returns the same text for queries that differ only in order or encoding. */
+/** Returns the same string for queries that differ only in order or encoding. */
 const normaliseQuery = (query: string) =>
   [...new URLSearchParams(query)]
     .map((pair) => JSON.stringify(pair))
@@ -122,8 +122,8 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
   const readValues = Effect.fnUntraced(function* ({ name, isPacked }: Candidate, extraValues: ReadonlyArray<string>) {
     const valuesFile = (isPacked ? name.slice(0, -".gz".length) : name) + toldSuffix
     if (!(yield* isFile(valuesFile))) return {} // a pipe would block
-    const all = yield* readJson(valuesFile, decodeValues)
-    const values = Object.entries(all).filter(([key]) => extraValues.includes(key))
+    const recordedValues = yield* readJson(valuesFile, decodeValues)
+    const values = Object.entries(recordedValues).filter(([key]) => extraValues.includes(key))
     return values.length === 0 ? {} : { told: Object.fromEntries(values) }
   })
 

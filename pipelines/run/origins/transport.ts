@@ -87,7 +87,7 @@ export const requireComplete = <A extends { readonly bytes: number }>(
   total === null || received.bytes === total
     ? Effect.succeed(received)
     : Effect.fail(
-        new UpstreamUnavailable({ url, problem: `the body has ${received.bytes} bytes, and ${total} were announced` })
+        new UpstreamUnavailable({ url, problem: `the body has ${received.bytes} bytes, and ${total} were declared` })
       )
 
 const excerptBytes = 8192

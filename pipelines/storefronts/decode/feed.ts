@@ -3,7 +3,7 @@
  * collections and their members, as independent rows. The rows of one product may come in any order and far apart, so a
  * feed of any size is read in constant memory; SQL assembles them.
  *
- * Texts are normalized and never ""; prices are decimal texts such as `12.5`; times are UTC,
+ * Strings are normalized and never ""; prices are decimal strings such as `12.5`; times are UTC,
  * `2026-06-06T12:41:05.000Z`. A value that the feed does not state is null.
  */
 import type { FeedStats } from "./typed-fields.ts"

@@ -32,7 +32,7 @@ describe("descriptions as text", () => {
     ])
   })
 
-  it("leave out items that contain only pictures or blanks, but count them", () => {
+  it("leave out items that contain only pictures or whitespace, but count them", () => {
     assert.deepStrictEqual(
       lines("<ul><li>a</li><li><img src=a></li><li>&nbsp;</li></ul><ol><li>b</li><li> </li><li>c<p>d</ol>"),
       ["- a", "", "1. b", "3. c", "", "   d"]
@@ -148,7 +148,7 @@ describe("malicious descriptions", () => {
   })
 
   it.each([
-    ["blanks", " "],
+    ["spaces", " "],
     ["no-break spaces", "\u00a0"],
     ["line breaks", "\n"],
     ["brackets", "<"],

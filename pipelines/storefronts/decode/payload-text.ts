@@ -73,12 +73,12 @@ const detectEncoding = (head: Buffer, contentType: string | null): string => {
   const isUsable = charset?.startsWith("utf-16") === true ? isWide : charset !== undefined
   if (isUsable && charset !== "utf-8") return charset ?? "utf-8"
   // Servers state UTF-8 for anything they serve: if that is wrong, the declaration is used.
-  if (isUsable && isUtf8(head.subarray(0, head.length - countOpenBytes(head)))) return "utf-8"
+  if (isUsable && isUtf8(head.subarray(0, head.length - countIncompleteBytes(head)))) return "utf-8"
   return parseXmlDeclaration(head) ?? "utf-8"
 }
 
 /** Number of bytes at the end that begin an incomplete UTF-8 sequence. */
-const countOpenBytes = (bytes: Buffer): number => {
+const countIncompleteBytes = (bytes: Buffer): number => {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0
     if (byte < 0x80) return 0
@@ -125,23 +125,24 @@ export async function* decodePieces(
   bytes: AsyncIterable<Uint8Array>,
   contentType: string | null = null
 ): AsyncGenerator<string> {
-  let other: TextDecoder | undefined
-  let openBytes = Buffer.alloc(0)
+  let decoder: TextDecoder | undefined
+  let incompleteBytes = Buffer.alloc(0)
   let isFirst = true
   for await (const piece of splitEvenly(bytes)) {
     const encoding = isFirst ? detectEncoding(piece, contentType) : "utf-8"
-    if (encoding !== "utf-8") other = new TextDecoder(encoding)
+    if (encoding !== "utf-8") decoder = new TextDecoder(encoding)
     let text: string
-    if (other === undefined) {
-      const whole = openBytes.length === 0 ? piece : Buffer.concat([openBytes, piece])
-      const end = whole.length - countOpenBytes(whole)
-      openBytes = Buffer.from(whole.subarray(end))
+    if (decoder === undefined) {
+      const whole = incompleteBytes.length === 0 ? piece : Buffer.concat([incompleteBytes, piece])
+      const end = whole.length - countIncompleteBytes(whole)
+      incompleteBytes = Buffer.from(whole.subarray(end))
       text = decodeUtf8(whole.subarray(0, end))
       if (isFirst && text.startsWith("\uFEFF")) text = text.slice(1)
-    } else text = other.decode(piece, { stream: true }).replaceAll(replacement, undecodable)
+    } else text = decoder.decode(piece, { stream: true }).replaceAll(replacement, undecodable)
     isFirst = false
     if (text !== "") yield text
   }
-  const last = other === undefined ? decodeUtf8(openBytes) : other.decode().replaceAll(replacement, undecodable)
+  const last =
+    decoder === undefined ? decodeUtf8(incompleteBytes) : decoder.decode().replaceAll(replacement, undecodable)
   if (last !== "") yield last
 }

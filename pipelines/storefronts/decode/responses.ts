@@ -28,7 +28,7 @@ export type JsonObject = Readonly<Record<string, unknown>>
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The objects of a list; all other values are left out. */
+/** The objects of a list, without all other values. */
 export const pickObjects = (value: unknown): ReadonlyArray<JsonObject> =>
   Array.isArray(value) ? value.filter(isObject) : []
 
@@ -108,7 +108,7 @@ export const explainUnexpected = (response: unknown, expected: string): Unexpect
   return new UnexpectedResponse(isWindow ? "window" : "other shape", `the shop returns an error: ${message}`)
 }
 
-/** The value as JSON. Never throws, although `JSON.stringify` overflows the stack at some thousand levels. */
+/** The value as JSON. Never throws, although `JSON.stringify` overflows the stack at a few thousand levels. */
 export const formatJson = (value: unknown): string => {
   try {
     return JSON.stringify(value) ?? "nothing"

@@ -12,7 +12,7 @@ const productOf = (product: Readonly<Record<string, unknown>>) => {
   return { product: batch.products[0], variant: batch.variants[0], cuts }
 }
 
-describe("texts of a feed that are too long", () => {
+describe("strings of a feed that are too long", () => {
   it.each([
     ["title", "title", 1000],
     ["vendor", "vendor", 1000],
@@ -30,7 +30,7 @@ describe("texts of a feed that are too long", () => {
     }
   )
 
-  it("are not cut within a character, and do not end with a blank", () => {
+  it("are not cut within a character, and do not end with a space", () => {
     assert.strictEqual(productOf({ title: `${"x".repeat(999)}🧀` }).product?.title, "x".repeat(999))
     assert.strictEqual(productOf({ title: `${"x".repeat(999)} y` }).product?.title, "x".repeat(999))
   })
@@ -60,7 +60,7 @@ describe("texts of a feed that are too long", () => {
     )
   })
 
-  it("leave a batch unchanged whose texts are within their limits", () => {
+  it("leave a batch unchanged whose strings are within their limits", () => {
     const batch = batchOf({ title: "x".repeat(1000), tags: ["t".repeat(255)], body_html: "b".repeat(5000) })
     assert.strictEqual(shortenTexts(batch).batch, batch)
   })

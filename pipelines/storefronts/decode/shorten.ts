@@ -72,9 +72,9 @@ const shortenRow = <Row extends { readonly native_id: string }>(
 
 const shortenTags = (product: FeedProduct, cuts: Array<CutText>): FeedProduct => {
   const long = product.tags.find((tag) => tag.length > maxTagLength)
-  const isCrowded = product.tags.length > maxTags
-  if (long === undefined && !isCrowded) return product
-  cuts.push(describeCut(product.native_id, "tags", isCrowded ? product.tags.join(", ") : (long ?? "")))
+  const hasTooManyTags = product.tags.length > maxTags
+  if (long === undefined && !hasTooManyTags) return product
+  cuts.push(describeCut(product.native_id, "tags", hasTooManyTags ? product.tags.join(", ") : (long ?? "")))
   const tags = product.tags.slice(0, maxTags).map((tag) => truncate(tag, maxTagLength))
   return { ...product, tags: [...new Set(tags)] }
 }

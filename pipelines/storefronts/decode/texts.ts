@@ -1,16 +1,16 @@
 /**
- * Normalises the texts, numbers, prices and times of the rows of a feed. A price stays decimal text from the payload to
- * the table: it never passes through binary floating point. An empty or invalid value is null.
+ * Normalises the strings, numbers, prices and times of the rows of a feed. A price stays a decimal string from the
+ * payload to the table: it never passes through binary floating point. An empty or invalid value is null.
  */
 import { numberToken } from "@larder/schemas"
 
-/** ASCII words with one blank between them, as in most texts. */
+/** ASCII words with one space between them, like most strings. */
 const normalizedText = /^[!-~]+(?: [!-~]+)*$/
 const maxQuickCheck = 500
-/** Longer texts are cut: names, codes and labels have some hundred characters. */
+/** Longer strings are cut: names, codes and labels have a few hundred characters. */
 const maxCharacters = 10_000
 
-/** Blanks of any kind (no-break spaces, line breaks, control characters) become one; "" and non-texts become null. */
+/** Whitespace and control characters become single spaces. "" and values other than strings and numbers become null. */
 export const normalizeText = (value: unknown): string | null => {
   if (typeof value === "number") return Number.isFinite(value) ? String(value) : null
   if (typeof value !== "string") return null
@@ -77,13 +77,13 @@ export const parseCount = (value: unknown): number | null => {
   return typeof number === "number" && Number.isInteger(number) && number > 0 && number < 2 ** 31 ? number : null
 }
 
-const compareTexts = (a: string, b: string) => Number(a > b) - Number(a < b)
+const compareStrings = (a: string, b: string) => Number(a > b) - Number(a < b)
 
 /** Below 0, 0 or above 0, if `a` is less than, equal to or more than `b`. Both are results of `parseDecimal`. */
 export const compareDecimals = (a: string, b: string): number => {
   const [wholeA = "", fractionA = ""] = a.split(".")
   const [wholeB = "", fractionB = ""] = b.split(".")
-  return wholeA.length - wholeB.length || compareTexts(wholeA, wholeB) || compareTexts(fractionA, fractionB)
+  return wholeA.length - wholeB.length || compareStrings(wholeA, wholeB) || compareStrings(fractionA, fractionB)
 }
 
 /** The price before a reduction, if it is above the price. Shops also state the price itself here, less, or 0. */

@@ -20,7 +20,7 @@ const isNumber = (value: unknown) =>
   typeof value === "string" ? /^\s*[+-]?(?:\d+\.?\d*|\.\d+)\s*$/.test(value) : isText(value)
 
 const textType = (read: (value: unknown) => string | null): FieldType<string> => ({
-  name: "a text",
+  name: "a string",
   read: (value) => (isText(value) ? read(value) : undefined)
 })
 /** `parse` returns null for a value of another type. */
@@ -52,7 +52,7 @@ export const types = {
   }
 }
 
-const isAbsent = (value: unknown) =>
+const isMissing = (value: unknown) =>
   value === undefined || value === null || (typeof value === "string" && value.trim() === "")
 
 /** If fewer rows than this have a field, all of their values may be wrong by chance. */
@@ -144,7 +144,7 @@ export class Fields {
    */
   read<A>(field: string, value: unknown, type: FieldType<A>, name = field): A | null {
     if (value !== undefined) this.#stats.recordField(this.#part === "" ? field : `${this.#part} ${field}`)
-    if (isAbsent(value)) return null
+    if (isMissing(value)) return null
     const result = type.read(value)
     if (result === undefined) {
       return this.reject(field, `is ${formatJson(value).slice(0, 100)}, which is not ${type.name}`, name)

@@ -69,8 +69,8 @@ describe("assembling products", () => {
         products.length
       )
       for (const { bytes, largest } of found) assert.isAtMost(bytes, 8000 + largest)
-      const all = "from storefront.product order by product_id"
-      assert.deepStrictEqual(yield* divided.db.rows(all), yield* whole.db.rows(all))
+      const query = "from storefront.product order by product_id"
+      assert.deepStrictEqual(yield* divided.db.rows(query), yield* whole.db.rows(query))
       assert.deepStrictEqual(divided.counts, whole.counts)
       assert.deepStrictEqual(divided.counts, { rows_rejected: 1, rows_silent: 0 })
     })
@@ -98,7 +98,7 @@ describe("assembling products", () => {
       const title = "Chocolate bar ".repeat(60)
       const tags = Array.from({ length: 100 }, (_, n) => `${"t".repeat(50)}${n}`).join(",")
       const { db } = yield* stageAndAssemble(products.map((n) => `p${n},${n} ${title},,"${tags}",,1.00,`))
-      // 500 characters of the title, 50 tags, and 500 bytes for everything else: some 3.6 kB for each product
+      // 500 characters of the title, 50 tags, and 500 bytes for everything else: about 3.6 kB for each product
       assert.strictEqual((yield* findPageEnds(db, 8000)).length, 14)
       assert.strictEqual((yield* findPageEnds(db)).length, 1)
     })

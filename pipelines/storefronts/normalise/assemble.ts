@@ -3,7 +3,7 @@
  * product, and rows of unpublished products are separated and counted.
  *
  * The other products are divided, in the order in which they arrived, into parts that are assembled one at a time and
- * that easily fit into DuckDB's memory. Parts are measured in bytes, because a product may be one line or a whole book.
+ * that easily fit into DuckDB's memory. Parts are measured in bytes, because the size of products varies widely.
  * The rows of a product are mostly adjacent, so a part reads little more than its own rows.
  */
 import { readFileSync } from "node:fs"
@@ -19,7 +19,7 @@ const collections = readSql("collections")
 /** Bytes of a part. DuckDB needs about four times as much memory while it builds lists from its rows. */
 const maxPartBytes = 64 << 20
 
-/** Bytes of a row in addition to its texts: ids, numbers, and its entry in a list. */
+/** Bytes of a row in addition to its strings: ids, numbers, and its entry in a list. */
 const bytesOfRow = 400
 const sumBytes = (...texts: ReadonlyArray<string>) =>
   [String(bytesOfRow), ...texts.map((text) => `coalesce(strlen(${text}), 0)`)].join(" + ")
@@ -28,7 +28,7 @@ const productBytes = sumBytes("title", "handle", "vendor", "product_type", "body
 const variantBytes = sumBytes("native_id", "title", "sku", "barcode", "option1", "option2", "option3", "image_src")
 
 /** One row per published product: the `seq` of its first row, its part, and the range that contains all its rows. */
-const createParts = (maxBytes: number) => `
+const createPartsSql = (maxBytes: number) => `
   create table feed.part as
   with size as (
     select domain, native_id, sum(bytes) as bytes, min(seq) as first, max(seq) as last
@@ -54,16 +54,17 @@ const parts = `
 
 /** Fills `feed.part`, and returns the parts in the order in which they are assembled. */
 const divideIntoParts = Effect.fnUntraced(function* (db: DuckDb["Service"], maxBytes = maxPartBytes) {
-  yield* db.run(createParts(maxBytes))
+  yield* db.run(createPartsSql(maxBytes))
   return yield* db.all(ProductPart, parts)
 })
 
-const assemblePart = ({ first, last, part }: ProductPart) =>
+const assemblePartSql = ({ first, last, part }: ProductPart) =>
   `set variable part = ${part}; set variable first = ${first}; set variable last = ${last}; ${products}`
 
 /**
- * Products of which some rows may be missing: some could not be used or exceed a limit, or the file was not read to its
- * end, where rows of one product may be anywhere. The warehouse accepts such a product only if it has all its variants.
+ * Products of which rows may be missing: a row could not be used or exceeds a limit, or a file was not read to its end.
+ * The rows of a product may be anywhere in a file. The warehouse accepts such a product only if it has all its
+ * variants.
  */
 const halfProducts = `
   ${createHalfProductTable};
@@ -112,7 +113,7 @@ export const assembleProducts = Effect.fnUntraced(function* (
   yield* categorizeProducts(db, folder, surveys)
   const parts = yield* divideIntoParts(db, maxBytes)
   // one transaction: full row groups are written directly to the file, not first to the write-ahead log
-  yield* db.run(["begin", ...parts.map(assemblePart), "commit"].join(";\n"))
+  yield* db.run(["begin", ...parts.map(assemblePartSql), "commit"].join(";\n"))
   yield* db.run(`${collections} ${halfProducts}`)
   const [counted] = yield* db.all(Counts, counts)
   return counted ?? { rows_rejected: 0, rows_silent: 0 }

@@ -20,14 +20,14 @@ const pageBytes = 12 << 20
 const maxTextCharacters = 500
 const maxTags = 50
 
-const text = Schema.NullOr(Schema.String)
+const nullableString = Schema.NullOr(Schema.String)
 const Product = Schema.Struct({
   seq: Schema.Int,
   domain: Schema.String,
   title: Schema.String,
-  product_type: text,
-  stated_category: text,
-  vendor: text,
+  product_type: nullableString,
+  stated_category: nullableString,
+  vendor: nullableString,
   tags: Schema.fromJsonString(Schema.Array(Schema.String)),
   collections: Schema.fromJsonString(Schema.Array(Schema.String))
 })
@@ -79,7 +79,7 @@ const selectPage = (after: number, end: number) => `
   where seq > ${after} and seq <= ${end}
   order by seq`
 
-const loadCategories = (file: string) => `
+const loadCategoriesSql = (file: string) => `
   insert into feed.category by name
   from read_json(${literal(file)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false, columns = {
     'seq': 'bigint', 'category': 'varchar', 'sub_category': 'varchar', 'category_method': 'varchar',
@@ -109,7 +109,7 @@ export const categorizeProducts = Effect.fnUntraced(function* (
         return `${JSON.stringify({ seq, category, sub_category, category_method: method, category_confidence: confidence, category_evidence: evidence })}\n`
       })
     )
-    yield* db.run(loadCategories(file))
+    yield* db.run(loadCategoriesSql(file))
   }
   yield* Effect.promise(() => rm(file, { force: true }))
 })

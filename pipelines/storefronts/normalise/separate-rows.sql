@@ -1,5 +1,5 @@
--- Separates the staged rows that are not assembled: duplicates, rows without a product, rows of unpublished products, and
--- variants and pictures beyond the limits. Rows that are lost become rejects. Reads the variable `run_id`.
+-- Separates the staged rows that are not assembled: duplicates, rows without a product, rows of unpublished products,
+-- and variants and pictures beyond the limits. Rows whose data is dropped become rejects. Reads the variable `run_id`.
 
 -- Rows of an export with the same handle and options but different SKUs are separate variants. Each of them gets its SKU
 -- appended to its id, so that ids do not depend on the order of the rows. No other id contains the escape sequence `\#`:
@@ -47,10 +47,10 @@ semi join (select domain, product_native_id from feed.image group by all having 
 group by domain, product_native_id, src
 qualify row_number() over (partition by domain, product_native_id order by min(position), min(seq)) > 1000;
 
--- One reject per product, with the first row that is left out.
+-- One reject per product, with the first row beyond the limit.
 insert into ingest.reject
 with excess as (
-  select domain, product_native_id as native_id, '2048 variants' as most, min(seq) as seq, count(*) as rows
+  select domain, product_native_id as native_id, '2048 variants' as maximum, min(seq) as seq, count(*) as rows
   from feed.excess_variant group by all
   union all
   select domain, product_native_id, '1000 pictures', min(seq), count(*) from feed.excess_picture group by all
@@ -61,7 +61,7 @@ left_out as (
   select seq, position, to_json(i)::varchar from feed.image i where seq in (select seq from excess)
 )
 select 'storefronts', 'store/' || excess.domain, getvariable('run_id'), product.raw_sha256, coalesce(left_out.position, 0),
-  product.native_id || ' has more than ' || most || '; left out: ' || excess.rows, payload
+  product.native_id || ' has more than ' || maximum || '; left out: ' || excess.rows, payload
 from excess
 join feed.first_product stated using (domain, native_id)
 join feed.product product on product.seq = stated.seq
@@ -72,15 +72,15 @@ delete from feed.first_variant where seq in (select seq from feed.excess_variant
 delete from feed.image
 where (domain, product_native_id, src) in (select (domain, product_native_id, src) from feed.excess_picture);
 
--- The rows of files that are left out because of their variants. In pages a row is a whole product, and a row that only
--- lost a picture keeps the rest.
+-- Rows of files that are dropped because they exceed the limit of variants. In pages a row is a whole product, and a
+-- row whose picture exceeds the limit keeps its variant.
 create view feed.excess_row as
 select domain, product_native_id
 from feed.excess_variant join feed.store using (domain) semi join feed.published using (domain, product_native_id)
 where is_file;
 
--- Duplicate variants of files. There every row describes one variant, so a row whose id repeats is rejected; a shop's
--- pages only overlap. Rows of unpublished products are left out as a whole and are not duplicates.
+-- Duplicate variants of files. In a file every row describes one variant, so a row whose id repeats is rejected; a
+-- shop's pages only overlap. Rows of unpublished products are left out as a whole and are not duplicates.
 create table feed.duplicate_variant as
 select v.domain, v.product_native_id, v.seq
 from feed.variant v

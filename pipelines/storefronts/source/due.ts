@@ -1,7 +1,7 @@
 /**
  * Decides which stores of the list a live run reads. `schedule.ts` computes how long a store waits. A store does not
  * wait if it is new, if its entry in the list changed, if an earlier version of the mapping read it, or if its feed is
- * on this machine. The waiting stores are archived with the run, so that a repeated run leaves out the same stores, even
+ * on this machine. The waiting stores are archived with the run, so that a repeated run skips the same stores, even
  * with other settings.
  */
 import { readLive, storefront } from "@larder/warehouse"
@@ -26,7 +26,7 @@ const decodeWaiting = Schema.decodeUnknownEffect(Schema.fromJsonString(Waiting))
 
 const fields = Object.keys(ListedStore.fields) as ReadonlyArray<keyof ListedStore> // keys of a struct, which TypeScript widens
 
-/** The store list of an earlier run; empty if its archive is gone. */
+/** The store list of an earlier run; empty if it is no longer in the archive. */
 const readEarlierList = Effect.fnUntraced(function* (run_id: string) {
   const archive = yield* Archive
   const fs = yield* FileSystem.FileSystem
@@ -127,7 +127,7 @@ const decideWaiting = Effect.fnUntraced(function* (
     : yield* Effect.provideServiceEffect(readWaiting, Origin, makeWaitingOrigin(waiting))
 })
 
-/** The stores that this run reads, in list order. Recordings and samples leave out only stores archived as waiting. */
+/** The stores that this run reads, in list order. Recordings and samples skip only stores archived as waiting. */
 export const pickDueStores = Effect.fn("Storefronts.pickDueStores")(function* (
   run: MappingRun,
   stores: ReadonlyArray<ListedStore>,

@@ -40,23 +40,27 @@ const findRoots = (list: Option.Option<string>, folder: Option.Option<string>, p
   ...Option.toArray(folder)
 ]
 
-export const findListName = Effect.fnUntraced(function* ({ kind }: Pick<Origin["Service"], "kind">, given?: string) {
+export const findListName = Effect.fnUntraced(function* (
+  { kind }: Pick<Origin["Service"], "kind">,
+  storesFile?: string
+) {
   const path = yield* Path.Path
   const { list: configured } = yield* settings
-  const list = given ?? (kind === "live" ? Option.getOrUndefined(configured) : undefined)
+  const list = storesFile ?? (kind === "live" ? Option.getOrUndefined(configured) : undefined)
   return list === undefined ? "stores.json" : path.basename(list)
 })
 
 /**
- * An origin that reads `file:` addresses from this machine, and passes all others to `origin`. A `given` list takes
- * precedence. A recording is tried before this machine; with the bundled samples, only a given list is read from it.
+ * An origin that reads `file:` addresses from this machine, and passes all others to `origin`. `storesFile`, the list
+ * of `--stores`, takes precedence over the configured list and a recorded one. Otherwise a recording is tried before
+ * this machine; with the bundled samples, only `storesFile` is read from this machine.
  */
-export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Service"], given?: string) {
+export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Service"], storesFile?: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { folder, list: configured } = yield* settings
   const isLive = origin.kind === "live"
-  const list = given === undefined && isLive ? configured : Option.fromUndefinedOr(given)
+  const list = storesFile === undefined && isLive ? configured : Option.fromUndefinedOr(storesFile)
   const roots = origin.kind === "sample" ? [] : findRoots(list, folder, path)
 
   const refuse = (url: string, problem: string) => Effect.fail(new RefusedByUpstream({ url, status: 0, problem }))
@@ -102,7 +106,7 @@ export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Se
     return yield* openLocalFile(fs, url, file, url)
   })
   const isLocal = ({ url }: SourceRequest) =>
-    isLive ? url.startsWith(scheme) : url === listAddress && given !== undefined
+    isLive ? url.startsWith(scheme) : url === listAddress && storesFile !== undefined
   const mayBeLocal = ({ url }: SourceRequest) =>
     !isLive && roots.length > 0 && url.startsWith(scheme) && url !== waitingAddress
   return Origin.of({

@@ -92,7 +92,7 @@ const isBeginning = (text: string) => {
 }
 
 /**
- * The place where a text stops being valid JSON, counted from 1: `line 2 column 15`. In a truncated text it is after
+ * The place where a string stops being valid JSON, counted from 1: `line 2 column 15`. In truncated JSON it is after
  * the last character. The errors of `JSON.parse` contain the position of some faults only.
  */
 export const locateFault = (text: string): string => {
@@ -128,12 +128,11 @@ export const parseStoreList = Effect.fnUntraced(function* (file: string, text: s
     Result.isFailure(result) ? describeProblems(result.failure, index + 1) : []
   )
   const stores = decoded.flatMap((result) => (Result.isSuccess(result) ? [result.success] : []))
-  const seen = new Map<string, number>()
-  stores.forEach(({ domain }, index) => {
-    const first = seen.get(domain)
-    if (first === undefined) seen.set(domain, index)
-    else problems.push(`${domain} is listed twice: a store has one feed`)
-  })
+  const domains = new Set<string>()
+  for (const { domain } of stores) {
+    if (domains.has(domain)) problems.push(`${domain} is listed twice: a store has one feed`)
+    domains.add(domain)
+  }
   if (problems.length > maxProblems) problems.splice(maxProblems, Infinity, `and ${problems.length - maxProblems} more`)
   if (problems.length > 0) return yield* unusable(...problems)
   if (stores.length === 0) return yield* unusable("It lists no store")

@@ -114,7 +114,7 @@ const checkExchanged: Check = ({ current, previous, read }) =>
 
 /**
  * A large loss of products is more likely a bad read than a real one, so the next read must confirm it. Large means
- * more than half of the products, or a fifth of a CSV or TSV: nothing else reveals one that was cut at a line end.
+ * more than half of the products, or a fifth of a CSV or TSV: nothing else shows that one was truncated at a line end.
  */
 const checkShrinkage: Check = ({ current, previous, read }) => {
   const listed = read.products_read + current.rejected
@@ -166,7 +166,7 @@ export const checkReads = Effect.fnUntraced(function* (
 ) {
   const origin = yield* Origin
   const counts = new Map((yield* run.staging.db.all(StagedCounts, stagedCountsSql)).map((row) => [row.domain, row]))
-  // with another kind of feed, it is another store
+  // a store whose kind of feed changes counts as another store
   const findPrevious = ({ read, store }: ReadStore) => {
     const previous = previousByDomain.get(store.domain)
     return read.fetch_status !== "failed" && previous?.kind === store.kind ? previous : undefined
@@ -180,7 +180,7 @@ export const checkReads = Effect.fnUntraced(function* (
 
   const checks = [
     origin.kind === "live" ? [checkClock] : [],
-    // the operator accepts what these would reject; a large loss still needs the next read to confirm it
+    // the operator accepts what these would reject; a large loss must still be confirmed by the next read
     run.acceptShrinkage ? [] : [checkEnd, checkFields, checkPrices, checkExchanged],
     checkShrinkage
   ].flat()
@@ -197,7 +197,7 @@ export const checkReads = Effect.fnUntraced(function* (
   })
 })
 
-const insertReject = (run_id: string, { read, rows_read, rows_rejected, store }: ReadStore) => `
+const insertRejectSql = (run_id: string, { read, rows_read, rows_rejected, store }: ReadStore) => `
   insert into ingest.reject
   select 'storefronts', ${literal(feedName(store))}, ${literal(run_id)}, min(raw_sha256), 0,
     ${literal(`this read was not accepted; rows discarded: ${rows_read - rows_rejected}`)},
@@ -216,7 +216,7 @@ export const discardRejectedReads = Effect.fnUntraced(function* (
   const unaccepted = new Set(reads.filter((item) => !isAccepted(item.read) && item.rows_read > 0))
   if (unaccepted.size === 0) return reads
   const staged = [...unaccepted].filter(({ rows_read, rows_rejected }) => rows_read > rows_rejected)
-  yield* Effect.forEach(staged, (item) => db.run(insertReject(run_id, item)), { discard: true })
+  yield* Effect.forEach(staged, (item) => db.run(insertRejectSql(run_id, item)), { discard: true })
   const domains = [...unaccepted].map(({ store }) => literal(store.domain)).join(", ")
   yield* db.run(feedTables.map((table) => `delete from feed.${table} where domain in (${domains})`).join("; "))
   return reads.map((item) => (unaccepted.has(item) ? { ...item, rows_rejected: item.rows_read } : item))

@@ -30,14 +30,15 @@ create table feed.category (
 create table feed.row_count (domain varchar, product_native_id varchar, rows bigint, raw_sha256 varchar);
 -- Products that a feed lists in rejected rows.
 create table feed.rejected (domain varchar, native_id varchar);
--- Texts that exceeded their limit; the other tables hold them shortened.
+-- Strings that exceeded their limit; the other tables contain them shortened.
 create table feed.cut (
   domain varchar, seq bigint, native_id varchar, field varchar, characters integer, beginning varchar, raw_sha256 varchar
 );
 -- The stores that were read. In a file, rows of one product are its variants, not the same product again.
 create table feed.store (domain varchar, currency varchar, is_file boolean);
 
--- Ids derive from the domain and the feed's own id. 96 bits: two of a billion ids collide once in 10^11 warehouses.
+-- Ids derive from the domain and the feed's own id. 96 bits: the probability that two of a billion ids are equal is
+-- 10^-11.
 create or replace temp macro id_of(kind, domain, native) as
   'platform_' || kind || '_' || left(sha256(kind || chr(10) || domain || chr(10) || native), 24)
 ;

@@ -7,12 +7,12 @@ priced as (
     count(*) filter (where price is null or price = 0) as items_without_price
   from feed.variant group by all
 ),
-refused as (
+rejected_only as (
   select domain, count(distinct native_id) as rejected from feed.rejected anti join stated using (domain, native_id) group by domain
 )
 select domain, count(*)::integer as products, coalesce(any_value(rejected), 0)::integer as rejected, count(known.native_id)::integer as already_known, sum(coalesce(items, 1))::integer as items,
   sum(coalesce(items_without_price, 1))::integer as items_without_price
 from stated left join priced using (domain, native_id) left join feed.known known using (domain, native_id)
-  left join refused using (domain)
+  left join rejected_only using (domain)
 where is_published
 group by domain

@@ -1,6 +1,6 @@
 /**
  * Finds optional fields that a feed has lost. A field that had values at the last read of the store and now occurs in
- * no row was more likely renamed than dropped, and would be emptied for the whole store without notice. A field that is
+ * no row was more likely renamed than dropped, and its values would be cleared for the whole store. A field that is
  * present but empty is not a fault. Status columns are not checked, because nothing is known about drafts.
  */
 import { type DuckDb, literal, readLive, storefront } from "@larder/warehouse"
@@ -38,7 +38,7 @@ const isLost = (kind: ListedStore["kind"], products: number, listed: number) =>
 const FieldCount = Schema.Struct({ domain: Schema.String, field: Schema.String, products: Schema.Int })
 
 /** One variant field takes about 2 s for a million products with four variants each. */
-const countFields = (fields: ReadonlyArray<OptionalField>, domains: ReadonlyArray<string>) => `
+const countFieldsSql = (fields: ReadonlyArray<OptionalField>, domains: ReadonlyArray<string>) => `
   select domain, field, count(*)::integer as products
   from (
     select store_id, unnest([${fields.map((field) => `case when ${hasValue[field]} then '${field}' end`).join(", ")}]) as field
@@ -72,7 +72,7 @@ export const findLostFields = Effect.fnUntraced(function* ({ layout }: RunContex
   if (incomplete.length === 0) return new Map<string, string>()
   const domains = incomplete.map(({ store }) => store.domain)
   const live = yield* readLive(layout, storefront, [], (db: DuckDb["Service"]) =>
-    db.all(FieldCount, countFields(fields, domains))
+    db.all(FieldCount, countFieldsSql(fields, domains))
   )
   const before = new Map(live.map(({ domain, field, products }) => [`${domain} ${field}`, products]))
   return new Map(

@@ -144,9 +144,9 @@ describe("staging rows", () => {
       assert.isAtLeast(early.length, 3) // the second piece began when the first one was loaded
       assert.isAtMost(early.length, 6)
       yield* finishLoading
-      const all = longImages(7).map(({ position }) => ({ position }))
-      assert.deepStrictEqual(yield* positions, all)
-      assert.deepStrictEqual(early, all.slice(0, early.length))
+      const expected = longImages(7).map(({ position }) => ({ position }))
+      assert.deepStrictEqual(yield* positions, expected)
+      assert.deepStrictEqual(early, expected.slice(0, early.length))
     })
   )
 

@@ -28,7 +28,7 @@ export const feedTables = [
 ] as const
 type TableName = (typeof feedTables)[number]
 
-/** How `JSON.stringify` writes a lone surrogate. A text that contains these characters literally matches too. */
+/** How `JSON.stringify` writes a lone surrogate. A string that contains these characters literally matches too. */
 const maybeIllFormed = /\\ud[89a-f]/
 
 /** DuckDB's JSON reader rejects a whole file because of one lone surrogate, so it is replaced by U+FFFD. */
@@ -38,7 +38,7 @@ const toJson = (row: object): string => {
   return JSON.stringify(row, (_key, value: unknown) => (typeof value === "string" ? value.toWellFormed() : value))
 }
 
-/** Bytes buffered before a load, and as many again during it. Planning a load takes DuckDB some ten milliseconds. */
+/** Bytes buffered before a load, and as many again during it. Planning a load takes DuckDB about ten milliseconds. */
 const maxBufferBytes = 32 << 20
 /** Lines are encoded at this many characters: long-lived strings are what makes garbage collection expensive. */
 const pieceCharacters = 1 << 20
@@ -95,7 +95,7 @@ const attachFeed = (db: DuckDb["Service"], file: string) =>
 
 /**
  * The rows of a million products exceed this: DuckDB keeps as many as fit in memory and spills the others to disk. The
- * texts that are being read need additional memory.
+ * rows that are being read need additional memory.
  */
 const maxMemory = "768MiB"
 const Memory = Schema.Struct({ limit: Schema.String })

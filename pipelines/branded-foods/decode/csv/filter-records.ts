@@ -19,9 +19,9 @@ const comma = 0x2c
 const maxPayloadBytes = 100_000
 const pieceBytes = 4 << 20
 
-/** `last` is the position of the line end, `end` the one after it. A broken record ends with its first line. */
+/** `contentEnd` is the position of the line break, `end` the one after it. A broken record ends with its first line. */
 interface ScannedRecord {
-  readonly last: number
+  readonly contentEnd: number
   readonly end: number
   readonly problem: string | undefined
   /** Set if the rest of the record may be missing: quotes are open at the end of the file, or it has too few fields. */
@@ -49,7 +49,7 @@ const endOfUnquoted = (bytes: Buffer, from: number) => {
   return at
 }
 
-/** The line at `from`, as a broken record; undefined if its end has not been read. `isAtEnd`: `bytes` end the file. */
+/** The line at `from`, as a broken record; undefined if its end has not been read. `isAtEnd`: no bytes follow. */
 const scanBrokenLine = (
   bytes: Buffer,
   from: number,
@@ -59,8 +59,8 @@ const scanBrokenLine = (
 ): ScannedRecord | undefined => {
   const lineEnd = bytes.indexOf(lineFeed, from)
   if (lineEnd === -1 && !isAtEnd) return undefined
-  const last = lineEnd === -1 ? bytes.length : lineEnd
-  return { last, end: lineEnd === -1 ? last : lineEnd + 1, problem, ...(missing && { missing }) }
+  const contentEnd = lineEnd === -1 ? bytes.length : lineEnd
+  return { contentEnd, end: lineEnd === -1 ? contentEnd : lineEnd + 1, problem, ...(missing && { missing }) }
 }
 
 /** The record at `from`; undefined if more bytes are needed. */
@@ -86,12 +86,12 @@ const scanRecord = (bytes: Buffer, from: number, isAtEnd: boolean, columns: numb
     // A release quotes even empty fields, so none of its records ends with a comma. A record that begins without a quote
     // was saved by another tool, and may end with a comma.
     if (at === bytes.length && bytes[at - 1] === comma && bytes[from] === quote) {
-      return { last: at, end: at, problem: "nothing follows its last comma", missing: "fields" }
+      return { contentEnd: at, end: at, problem: "nothing follows its last comma", missing: "fields" }
     }
     const end = Math.min(bytes.length, at + (isReturn ? 2 : 1))
-    if (fields === columns) return { last: at, end, problem: undefined }
+    if (fields === columns) return { contentEnd: at, end, problem: undefined }
     const problem = `it has ${fields} instead of ${columns} fields`
-    return { last: at, end, problem, ...(fields < columns && { missing: "fields" }) }
+    return { contentEnd: at, end, problem, ...(fields < columns && { missing: "fields" }) }
   }
 }
 
@@ -117,7 +117,7 @@ const filterInto = async (path: string, columns: number, good: FileHandle, bad: 
 
   /** Processes complete records, and returns the number of their bytes. */
   const processRecords = async (bytes: Buffer, isAtEnd: boolean) => {
-    const isText = isUtf8(bytes.subarray(0, isAtEnd ? bytes.length : bytes.lastIndexOf(lineFeed) + 1))
+    const areLinesUtf8 = isUtf8(bytes.subarray(0, isAtEnd ? bytes.length : bytes.lastIndexOf(lineFeed) + 1))
     let at = 0
     /** The start of consecutive good records, which are written together. */
     let goodStart = 0
@@ -132,7 +132,7 @@ const filterInto = async (path: string, columns: number, good: FileHandle, bad: 
       const first = bytes[at]
       const isBlank = first === lineFeed || (first === carriageReturn && bytes[at + 1] === lineFeed)
       let scanned = isBlank
-        ? { last: at, end: at + (first === lineFeed ? 1 : 2), problem: "blank" }
+        ? { contentEnd: at, end: at + (first === lineFeed ? 1 : 2), problem: "blank" }
         : scanRecord(bytes, at, isAtEnd, columns)
       const length = (scanned?.end ?? bytes.length) - at
       if (length > maxRowBytes) {
@@ -140,19 +140,19 @@ const filterInto = async (path: string, columns: number, good: FileHandle, bad: 
         isSkipping = scanned !== undefined && bytes[scanned.end - 1] !== lineFeed
       }
       if (scanned === undefined) break
-      const { end, missing, last } = scanned
-      const content = bytes.subarray(at, last)
-      const problem = scanned.problem ?? (isText || isUtf8(content) ? undefined : "it is not valid UTF-8")
+      const { contentEnd, end, missing } = scanned
+      const content = bytes.subarray(at, contentEnd)
+      const problem = scanned.problem ?? (areLinesUtf8 || isUtf8(content) ? undefined : "it is not valid UTF-8")
       line += 1
       if (problem !== "blank" && !hasOpenQuotes) {
         // If no record is complete, all have fewer fields than the header, which is not a truncation.
-        const mayBeTruncated = missing === "quotes" || end === last || (missing === "fields" && goodRecords > 0)
+        const mayBeTruncated = missing === "quotes" || end === contentEnd || (missing === "fields" && goodRecords > 0)
         truncated = problem !== undefined && mayBeTruncated ? { record: line, problem } : undefined
         hasOpenQuotes = missing === "quotes" // the next lines may be the rest of that field
       }
       if (problem === undefined) {
         goodRecords += 1
-        if (end - last !== 1 || bytes[last] !== lineFeed) {
+        if (end - contentEnd !== 1 || bytes[contentEnd] !== lineFeed) {
           await writeGood()
           await records.write(content)
           await records.write(newLine)

@@ -87,9 +87,9 @@ export const readHeader = Effect.fnUntraced(function* <Name extends CsvMember>(m
 export const maxRowBytes = 2_000_000
 
 /**
- * The file as a relation. Columns without a type in `typeOf` are texts. Every option is set, because DuckDB's
- * auto-detection takes one bad line as proof that a file has no quotes. The first line that does not parse fails the
- * query.
+ * The file as a relation. Columns without a type in `typeOf` are strings. Every option is set, because with
+ * auto-detection, one bad line makes DuckDB read a file as if it had no quotes. The first line that does not parse
+ * fails the query.
  */
 export const csvRelation = ({ columns, path }: Header, typeOf: ReadonlyMap<string, string> = new Map()) => {
   const types = columns.map((name) => `${literal(name)}: ${literal(typeOf.get(name) ?? "varchar")}`).join(", ")

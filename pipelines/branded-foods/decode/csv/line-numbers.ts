@@ -9,7 +9,7 @@ import type { LabelMember } from "./members.ts"
 type Db = DuckDb["Service"]
 
 /** The header is line 1. The k-th line that is not staged, line L, follows L - 1 - k staged rows. */
-const numberLines = (member: LabelMember) => `
+const shiftsSql = (member: LabelMember) => `
   create or replace table release.shift_${member} as
   select line - row_number() over (order by line) + 1 as after
   from rejects_${member}`
@@ -18,7 +18,7 @@ export const lineNumber = (member: LabelMember) =>
   `(staged.rowid + 2 + (select count(*) from release.shift_${member} where after <= staged.rowid + 2))`
 
 export const createRejects = (db: Db, member: LabelMember) =>
-  db.run(`create temp table rejects_${member} (line bigint, reason varchar, payload varchar); ${numberLines(member)}`)
+  db.run(`create temp table rejects_${member} (line bigint, reason varchar, payload varchar); ${shiftsSql(member)}`)
 
 /** Adds lines that were not staged, from newline-delimited JSON. Blank lines have no reason; they only count as lines. */
 export const addRejects = (db: Db, member: LabelMember, file: string) =>
@@ -26,7 +26,7 @@ export const addRejects = (db: Db, member: LabelMember, file: string) =>
     insert into rejects_${member}
     from read_json(${literal(file)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false,
       columns = {'line': 'bigint', 'reason': 'varchar', 'payload': 'varchar'});
-    ${numberLines(member)}`)
+    ${shiftsSql(member)}`)
 
 const Count = Schema.Struct({ rows: Schema.Int })
 
@@ -46,5 +46,5 @@ export const moveToRejects = Effect.fnUntraced(function* (db: Db, member: LabelM
     select ${lineNumber(member)}, unusable.reason, to_json(staged)::varchar
     from release.${member} staged join unusable on unusable.row = staged.rowid`)
   yield* db.run(`create table release.usable as from release.${member} where rowid not in (select row from unusable)`)
-  yield* db.run(`drop table release.${member}; alter table release.usable rename to ${member}; ${numberLines(member)}`)
+  yield* db.run(`drop table release.${member}; alter table release.usable rename to ${member}; ${shiftsSql(member)}`)
 })

@@ -21,7 +21,7 @@ export const readDictionaryHeader = (member: Dictionary, path: string) =>
     Effect.catchTag("HeaderUnreadable", (error) => Effect.as(warn(member, error.message), undefined))
   )
 
-const insertEntries: Readonly<Record<Dictionary, (header: Header) => string>> = {
+const insertEntriesSql: Readonly<Record<Dictionary, (header: Header) => string>> = {
   nutrient: (header) => `
     insert into release.nutrient
     select nutrient_id_of(known_id), ${header.columns.includes("nutrient_nbr") ? "nullif(nutrient_nbr, '')" : "null"}, name, unit_name
@@ -50,7 +50,7 @@ export const stageDictionary = Effect.fnUntraced(function* (
   const read = `
     create or replace temp table dictionary as
     select *, whole(id, try_cast(id as integer)) as known_id from ${csvRelation({ ...header, path: good })};
-    ${insertEntries[header.member](header)}`
+    ${insertEntriesSql[header.member](header)}`
   yield* Effect.catchTag(db.run(read), "DuckDbError", (error) =>
     warn(header.member, reasonOf(error.cause).split("\n")[0] ?? "")
   )

@@ -1,7 +1,7 @@
 /**
- * Stages a CSV file as `release.<member>` without losing records. DuckDB types its fields while `countRecords` counts its
- * records. If a field cannot be typed, all are read as text and checked, in 1.7 times the time. If DuckDB still cannot
- * read the file, or the counts differ, broken records are filtered out first.
+ * Stages a CSV file as `release.<member>` without losing records. DuckDB types its fields while `countRecords` counts
+ * its records. If a field cannot be typed, all are read as strings and checked, which takes 1.7 times as long. If
+ * DuckDB still cannot read the file, or the counts differ, broken records are filtered out first.
  */
 import { type DuckDb, identifier, literal } from "@larder/warehouse"
 import { Effect, Exit, Schema } from "effect"
@@ -47,26 +47,26 @@ const selectColumns = ({ columns, member }: LabelHeader, mode: "typed" | "checke
     .join(", ")
 
 /** An id that is not a whole number is null. */
-const stageTyped = (header: LabelHeader) => {
+const stageTypedSql = (header: LabelHeader) => {
   const types = new Map(columnsOf(header.member).map(([, column]) => [column.header, column.type]))
   return `create table release.${header.member} as select ${selectColumns(header, "typed")} from ${csvRelation(header, types)}`
 }
 
-/** Reads every field as text. `unreadable` is the reason why a row cannot be used. */
-const stageChecked = (header: LabelHeader) => {
-  const problems = columnsOf(header.member).flatMap(([, { checked, header: field, must }]) => {
-    if (must === undefined || !header.columns.includes(field)) return []
+/** Reads every field as a string. `unreadable` is the reason why a row cannot be used. */
+const stageCheckedSql = (header: LabelHeader) => {
+  const problems = columnsOf(header.member).flatMap(([, { checked, header: field, requirement }]) => {
+    if (requirement === undefined || !header.columns.includes(field)) return []
     const raw = identifier(field)
-    const isStated = must.required ? "" : ` and trim(${raw}) <> ''`
-    const problem = `${literal(`${field} is "`)} || left(coalesce(${raw}, ''), 60) || ${literal(`", which is not a ${must.be}`)}`
-    return [`if(${checked(raw)} is null${isStated}, ${problem}, null)`]
+    const unlessEmpty = requirement.isMandatory ? "" : ` and trim(${raw}) <> ''`
+    const problem = `${literal(`${field} is "`)} || left(coalesce(${raw}, ''), 60) || ${literal(`", which is not a ${requirement.type}`)}`
+    return [`if(${checked(raw)} is null${unlessEmpty}, ${problem}, null)`]
   })
   return `create table release.${header.member} as
     select ${selectColumns(header, "checked")}, nullif(concat_ws('; ', ${problems.join(", ")}), '') as unreadable
     from ${csvRelation(header)}`
 }
 
-/** Copies the good records, and lists the others. Fails if the file was truncated. `folder` belongs to the run. */
+/** Copies the good records, and lists the others, in files in `folder`. Fails if the file was truncated. */
 export const filterMember = Effect.fnUntraced(function* ({ columns, member, path }: Header, folder: string) {
   const good = `${folder}/${member}.good.csv`
   const bad = `${folder}/${member}.bad.ndjson`
@@ -80,10 +80,12 @@ export const loadMember = Effect.fnUntraced(function* (db: Db, header: LabelHead
   const { member } = header
   const drop = db.run(`drop table if exists release.${member}`)
   const countStaged = countRows(db, `from release.${member}`)
-  const required = columnsOf(member).flatMap(([name, { must }]) => (must?.required ? [`${name} is not null`] : []))
+  const required = columnsOf(member).flatMap(([name, { requirement }]) =>
+    requirement?.isMandatory ? [`${name} is not null`] : []
+  )
   yield* createRejects(db, member)
   const [typed, counted] = yield* Effect.all(
-    [Effect.exit(db.run(stageTyped(header))), countRecords(member, header.path)],
+    [Effect.exit(db.run(stageTypedSql(header))), countRecords(member, header.path)],
     { concurrency: 2 }
   )
   if (Exit.isSuccess(typed)) {
@@ -91,11 +93,11 @@ export const loadMember = Effect.fnUntraced(function* (db: Db, header: LabelHead
     if (usable + 1 === counted) return
   }
   yield* drop
-  const checked = counted === undefined ? typed : yield* Effect.exit(db.run(stageChecked(header)))
+  const checked = counted === undefined ? typed : yield* Effect.exit(db.run(stageCheckedSql(header)))
   if (counted === undefined || Exit.isFailure(checked) || (yield* countStaged) + 1 !== counted) {
     yield* drop
     const { bad, good, records } = yield* filterMember(header, folder)
-    yield* db.run(stageChecked({ ...header, path: good }))
+    yield* db.run(stageCheckedSql({ ...header, path: good }))
     yield* addRejects(db, member, bad)
     const staged = yield* countStaged
     if (staged !== records) return yield* new RecordsLost({ file: `${member}.csv`, staged, counted: records })

@@ -3,7 +3,7 @@
  * notice: if a needed column is missing, the file is unreadable; an unknown column is recorded and ignored.
  */
 
-/** How a column is read: with a type, or as a text that is checked. The functions return SQL for a field of the file. */
+/** How a column is read: with a type, or as a string that is checked. The functions return SQL for a field of the file. */
 export interface CsvColumn {
   readonly header: string
   /** Whether a file without the column is unreadable. */
@@ -13,19 +13,19 @@ export interface CsvColumn {
   readonly checked: (raw: string) => string
   /** The type in the table, if it differs from `type`. */
   readonly stagedType?: string
-  /** What the field must be, or else its row is unusable. If `required`, it must also be present. */
-  readonly must?: { readonly be: string; readonly required: boolean }
+  /** The type without which the row of the field is unusable. An empty field is accepted unless `isMandatory`. */
+  readonly requirement?: { readonly type: string; readonly isMandatory: boolean }
 }
 
 const unchanged = (raw: string) => raw
-const optionalText = (header: string): CsvColumn => ({
+const optionalString = (header: string): CsvColumn => ({
   header,
   isRequired: false,
   type: "varchar",
   typed: unchanged,
   checked: unchanged
 })
-const text = (header: string): CsvColumn => ({ ...optionalText(header), isRequired: true })
+const string = (header: string): CsvColumn => ({ ...optionalString(header), isRequired: true })
 
 /** Doubles are exact for ids. Integers would accept 1.6 as 2. */
 const wholeNumber = (header: string, type: string) => ({
@@ -37,7 +37,7 @@ const wholeNumber = (header: string, type: string) => ({
 const fdcId: CsvColumn = {
   ...wholeNumber("fdc_id", "integer"),
   isRequired: true,
-  must: { be: "whole number", required: true }
+  requirement: { type: "whole number", isMandatory: true }
 }
 const nutrientNumber = wholeNumber("nutrient_id", "integer")
 const nutrientId: CsvColumn = {
@@ -69,43 +69,43 @@ const number = (header: string, type: string, isRequired: boolean): CsvColumn =>
   type,
   typed: unchanged,
   checked: (raw) => `try_cast(${raw} as ${type})`,
-  must: { be: "number", required: false }
+  requirement: { type: "number", isMandatory: false }
 })
 
 /** Older layouts do not state channels. In newer ones, an empty field means that there are none. */
 const channelsOrEmpty = (raw: string) => `coalesce(${raw}, '')`
 
-/** Labels are made of the rows of these files, and each row is accounted for: the columns of `release.<file>`. */
+/** The columns of `release.<file>`, for the files whose rows form labels. */
 export const labelFileColumns = {
   food: {
     fdc_id: fdcId,
-    data_type: optionalText("data_type"),
-    description: text("description"),
-    food_category: optionalText("food_category_id"),
-    published_on: text("publication_date")
+    data_type: optionalString("data_type"),
+    description: string("description"),
+    food_category: optionalString("food_category_id"),
+    published_on: string("publication_date")
   },
   branded_food: {
     fdc_id: fdcId,
-    brand_owner: text("brand_owner"),
-    brand_name: optionalText("brand_name"),
-    subbrand_name: optionalText("subbrand_name"),
-    gtin_upc: text("gtin_upc"),
-    ingredients: text("ingredients"),
-    not_a_significant_source_of: optionalText("not_a_significant_source_of"),
-    serving_size: text("serving_size"),
-    serving_size_unit: text("serving_size_unit"),
-    household: text("household_serving_fulltext"),
-    category: text("branded_food_category"),
-    data_source: text("data_source"),
-    package_weight: optionalText("package_weight"),
-    modified_on: text("modified_date"),
-    available_on: text("available_date"),
-    market_country: optionalText("market_country"),
-    discontinued_on: optionalText("discontinued_date"),
-    preparation_state_code: optionalText("preparation_state_code"),
-    trade_channel: { ...optionalText("trade_channel"), typed: channelsOrEmpty, checked: channelsOrEmpty },
-    short_description: optionalText("short_description"),
-    material_code: optionalText("material_code")
+    brand_owner: string("brand_owner"),
+    brand_name: optionalString("brand_name"),
+    subbrand_name: optionalString("subbrand_name"),
+    gtin_upc: string("gtin_upc"),
+    ingredients: string("ingredients"),
+    not_a_significant_source_of: optionalString("not_a_significant_source_of"),
+    serving_size: string("serving_size"),
+    serving_size_unit: string("serving_size_unit"),
+    household: string("household_serving_fulltext"),
+    category: string("branded_food_category"),
+    data_source: string("data_source"),
+    package_weight: optionalString("package_weight"),
+    modified_on: string("modified_date"),
+    available_on: string("available_date"),
+    market_country: optionalString("market_country"),
+    discontinued_on: optionalString("discontinued_date"),
+    preparation_state_code: optionalString("preparation_state_code"),
+    trade_channel: { ...optionalString("trade_channel"), typed: channelsOrEmpty, checked: channelsOrEmpty },
+    short_description: optionalString("short_description"),
+    material_code: optionalString("material_code")
   },
   food_nutrient: {
     fdc_id: fdcId,
@@ -115,7 +115,7 @@ export const labelFileColumns = {
     percent_daily_value: number("percent_daily_value", "decimal(9, 2)", false),
     added: rowId
   },
-  food_attribute: { fdc_id: fdcId, name: text("name"), value: text("value"), added: rowId }
+  food_attribute: { fdc_id: fdcId, name: string("name"), value: string("value"), added: rowId }
 } as const satisfies Readonly<Record<string, Readonly<Record<string, CsvColumn>>>>
 
 export type LabelMember = keyof typeof labelFileColumns

@@ -1,8 +1,8 @@
 /**
- * The record counts that a release declares for its files: only they show that a file was truncated between two records.
- * The counts of dictionaries are exact. The count of `food.csv` is wrong, so `food.csv` is compared with `branded_food.csv`,
- * with a tolerance: every label has a row in both. If records are missing, unpacked files are rejected. Files of a zip,
- * whose checksums are correct, only cause a warning: the declared count may be wrong.
+ * The record counts that a release declares for its files: only they show that a file was truncated between two
+ * records. The counts of dictionaries are exact. The count of `food.csv` is wrong, so `food.csv` is compared with
+ * `branded_food.csv`, with a tolerance: every label has a row in both. If records are missing, unpacked files are
+ * rejected. Files of a zip have correct checksums and only cause a warning: the declared count may be wrong.
  */
 import { Effect, Schema } from "effect"
 import { readStart } from "../../source/zip.ts"

@@ -66,7 +66,7 @@ const findProblem = (bytes: Buffer): string | undefined => {
     const key = shape === undefined ? findDuplicateKey(text) : undefined
     return key === undefined ? shape : `the record has a duplicate key ${JSON.stringify(key)}`
   } catch (error) {
-    // the engine quotes the text around the error, and the payload contains it already
+    // the engine quotes the text around the error, which the payload already contains
     const reason = error instanceof Error ? error.message.replace(/, (\.\.\.)?".*$/s, "") : String(error)
     return `the record is not JSON: ${reason}`
   }
@@ -106,7 +106,7 @@ async function* checkFile(file: string): AsyncGenerator<ReadonlyArray<FoodReject
 
 /**
  * Removes from the chunk's file each line that is not strict UTF-8, not JSON of the expected shape, or has a duplicate
- * key, and passes them to `report`.
+ * key, and passes the rejects to `report`.
  */
 export const checkLines = <E, R>(
   file: string,
@@ -121,7 +121,7 @@ const batchLines = 32
 
 const firstLine = ({ cause }: DuckDbError) => reasonOf(cause).split("\n")[0] ?? ""
 
-/** Whether a record may have caused the error, and not a full disk or a lack of memory. */
+/** Whether a record may have caused the error, unlike a full disk or a lack of memory. */
 export const isRecordError = (error: DuckDbError) =>
   /^(Invalid Input|Conversion|Out of Range) Error: /.test(firstLine(error))
 
@@ -140,7 +140,7 @@ const joinLines = (lines: ReadonlyArray<Buffer>) => Buffer.concat(lines.flatMap(
 /**
  * Removes from the chunk's file the records that DuckDB cannot read although they are JSON of the expected shape, and
  * returns them as rejects. DuckDB's messages do not identify the line reliably, so it reads the chunk again in small
- * batches, and the lines of a failing batch one by one, some 20 ms each: one such record costs some 20 s for a full
+ * batches, and the lines of a failing batch one by one, about 20 ms each: one such record takes about 20 s in a full
  * chunk. No such record is known.
  */
 export const removeUnreadableLines = Effect.fnUntraced(function* (db: DuckDb["Service"], file: string) {

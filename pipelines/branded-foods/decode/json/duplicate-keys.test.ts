@@ -9,7 +9,7 @@ describe("the search for a duplicate key", () => {
     ["in an object of a list", '{"foodNutrients":[{"amount":1},{"amount":1,"id":2,"amount":3}]}', "amount"],
     ["in an object of an object", '{"foodNutrients":[{"nutrient":{"id":1,"id":1}}]}', "id"],
     ["around an object", '{"labelNutrients":{"fat":{"value":1},"iron":{"value":1},"fat":null}}', "fat"],
-    ["between blanks", '{ "line" : 2 , "footnote" : [ ] , "footnote" : 1 }', "footnote"]
+    ["between spaces", '{ "line" : 2 , "footnote" : [ ] , "footnote" : 1 }', "footnote"]
   ])("finds a key that occurs twice: %s", (_, text, key) => assert.strictEqual(findDuplicateKey(text), key))
 
   it.each([

@@ -1,7 +1,7 @@
 /**
- * Cuts the JSON release, in pieces of any size, into lines `{"line":123,…}` of one record each. Braces are counted
- * (pretty-printed files need that) until a record is alone on its line. From then on, records end at line feeds, which
- * are found at gigabytes per second.
+ * Cuts the JSON release, which arrives in pieces of any size, into lines `{"line":123,…}` of one record each. Braces
+ * are counted (pretty-printed files need that) until a record is alone on its line. From then on, records end at line
+ * feeds, which are found at gigabytes per second.
  */
 import { isLineSpace, makeCutLines } from "./cut-lines.ts"
 import { FoodListUnusable, findHead, findTailProblem, maxHeadBytes, maxRejectBytes } from "./food-list.ts"

@@ -49,7 +49,7 @@ layer(NodeServices.layer)("the records of a JSON release, in pieces of any size"
     ["are each alone on a line", `{"BrandedFoods": [\n${a},\n${b}\n]}`, 2, 3],
     ["end with a line feed", `{"BrandedFoods": [\n${a},\n${b}\n]}\n`, 2, 3],
     ["share lines with head and end", `{"BrandedFoods":[${a},\n${b}]}`, 1, 2],
-    ["end in carriage returns and blanks", `{"BrandedFoods": [\r\n${a} , \r\n\r\n${b}\r\n] }\r\n`, 2, 4],
+    ["end in carriage returns and spaces", `{"BrandedFoods": [\r\n${a} , \r\n\r\n${b}\r\n] }\r\n`, 2, 4],
     ["follow a BOM and a head on several lines", `\ufeff{\n"BrandedFoods":\n[\n${a},\n${b}\n]\n}\n`, 4, 5],
     ["begin with their commas", `{"BrandedFoods": [\n${a}\n,${b}\n]}`, 2, 3],
     ["end with one comma too many", `{"BrandedFoods": [\n${a},\n${b},\n]}`, 2, 3],
@@ -185,7 +185,7 @@ layer(NodeServices.layer)("a file that is not a release", (it) => {
       'it begins with "FoundationFoods", and a release of branded foods with "BrandedFoods"'
     ],
     [
-      "with another key behind the list",
+      "with another key after the list",
       `${head}\n${a}\n], "SRLegacyFoods": []}`,
       3,
       'it has "SRLegacyFoods" next to "BrandedFoods"'

@@ -39,7 +39,7 @@ const maxQuotedLength = 40
 const quote = (text: string) =>
   JSON.stringify(text.length > maxQuotedLength ? `${text.slice(0, maxQuotedLength)}…` : text)
 
-/** The length of the head in bytes; undefined if more bytes are needed; the problem as a text if it is not a head. */
+/** The length of the head in bytes; undefined if more bytes are needed; the problem as a string if it is not a head. */
 export const findHead = (start: Buffer, isAtEnd: boolean): number | string | undefined => {
   const text = start.toString("latin1") // one character per byte: a BOM is three of them
   const head = /^(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\[/.exec(text)

@@ -1,6 +1,6 @@
 /**
- * An index of the packs by payload: a small SQLite file beside the packs, so that a run need not open all of them. Packs
- * that it lacks are read when it is opened, and a missing or damaged index is built again. The index is not
+ * An index of the packs by payload: a small SQLite file beside the packs, so that a run does not have to open all of
+ * them. Packs that it lacks are read when it is opened, and a missing or damaged index is built again. The index is not
  * trusted: a payload is read from its pack and compared with its hash.
  */
 import path from "node:path"
@@ -50,7 +50,7 @@ const openDatabase = (file: string, use: IndexUse) => {
       packs: () => listNames(packs.all()),
       /** The newest pack first: a pack that was made because an earlier one is damaged comes before it. */
       packsOf: (sha256: string) => listNames(find.all(Buffer.from(sha256, "hex"))),
-      change: (added: ReadonlyMap<string, Iterable<string>>, missing: Iterable<string>) => {
+      update: (added: ReadonlyMap<string, Iterable<string>>, missing: Iterable<string>) => {
         db.exec("begin immediate")
         try {
           const ofPack = "where pack_id = (select pack_id from pack where name = ?)"
@@ -126,7 +126,7 @@ export const openPackIndex = Effect.fn("PackIndex.open")(function* (folder: stri
   const replace = Effect.fnUntraced(function* (cause: unknown) {
     const { added } = yield* findChanges([])
     const replacement = openDatabase(file, "scan")
-    replacement.change(added, [])
+    replacement.update(added, [])
     database.close()
     database = replacement
     yield* discard(cause)
@@ -138,12 +138,12 @@ export const openPackIndex = Effect.fn("PackIndex.open")(function* (folder: stri
 
   const refresh = Effect.gen(function* () {
     const { added, missing } = yield* findChanges(yield* query((index) => index.packs()))
-    if (added.size > 0 || missing.length > 0) yield* query((index) => index.change(added, missing))
+    if (added.size > 0 || missing.length > 0) yield* query((index) => index.update(added, missing))
   })
   yield* refresh
 
   const add = Effect.fnUntraced(function* (name: string, members: ReadonlyArray<string>) {
-    if (database.use === use) return yield* query((index) => index.change(new Map([[name, members]]), []))
+    if (database.use === use) return yield* query((index) => index.update(new Map([[name, members]]), []))
     const opened = yield* opening // the folder was missing when the index was opened, or the file was damaged
     database.close()
     database = opened

@@ -9,7 +9,7 @@ import { FileUnwritable } from "../../files/write-all.ts"
 import { openPack, type Pack, readMember } from "./pack-file.ts"
 import { type IndexUse, openPackIndex } from "./pack-index.ts"
 
-/** A run that confirms payloads of many earlier runs opens their packs in turn. */
+/** A run that confirms payloads of many earlier runs opens many packs, one after the other. */
 const maxOpenPacks = 8
 
 export interface PayloadFault {

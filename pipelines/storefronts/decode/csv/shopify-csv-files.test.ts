@@ -125,7 +125,7 @@ describe("an export of any size", () => {
   it("is read only as fast as its rows are consumed, and closed when reading stops", async () => {
     const { isClosed, pulled, rows } = await readOneBatch(readShopifyCsv, manyRows(20, header, row, ""))
     assert.isAtMost(rows, 500)
-    assert.isAtMost(pulled, 40) // of some 330
+    assert.isAtMost(pulled, 40) // of about 330
     assert.isTrue(isClosed)
   })
 })

@@ -125,7 +125,7 @@ const readProduct = (cells: Cells, native_id: string): FeedProduct | undefined =
   }
 }
 
-/** Null if the stock is tracked and the export leaves out its quantity, as newer exports do. */
+/** Null if the stock is tracked and the export omits its quantity, as newer exports do. */
 const readAvailability = (cells: Cells): boolean | null => {
   const isSoldWithoutStock = cells.check("policy", policy)
   const stock = cells.check("quantity", quantity)

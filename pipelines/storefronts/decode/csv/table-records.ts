@@ -1,8 +1,8 @@
 /**
  * Reads the records of a text table: TSV, or CSV with any of the usual separators, which is guessed from the header.
  *
- * Papa Parse interprets the quotes of a CSV, one piece of the file at a time. A quote that is never closed would take
- * the rest of the file into one cell; here it is reported with its line.
+ * Papa Parse interprets the quotes of a CSV, one piece of the file at a time. A quote that is never closed would make
+ * the rest of the file one cell; here it is reported with its line.
  */
 import Papa from "papaparse"
 import { FeedUnreadable } from "../feed.ts"
@@ -29,7 +29,7 @@ const guessSeparator = (header: string): string => {
   return mostCells === 1 ? "," : (separators.find((separator) => countCells(separator) === mostCells) ?? ",")
 }
 
-const isBlank = (text: string) => text.trim() === ""
+const isEmptyCell = (text: string) => text.trim() === ""
 
 interface Parsed {
   readonly data: ReadonlyArray<ReadonlyArray<string>>
@@ -56,7 +56,7 @@ const findClosingQuote = (text: string, from: number): number => {
   return -1
 }
 
-const skipBlanks = (text: string, from: number): number => {
+const skipSpaces = (text: string, from: number): number => {
   let at = from
   while (text[at] === " " || text[at] === "\r") at++
   return at
@@ -90,7 +90,7 @@ const readTabRecord = (text: string, from: number, newline: string, isLast: bool
       continue
     }
     const close = findClosingQuote(text, at + 1)
-    const next = close === -1 ? text.length : skipBlanks(text, close + 1)
+    const next = close === -1 ? text.length : skipSpaces(text, close + 1)
     // The last quote of the text may be the first half of a doubled quote.
     if (next === text.length && !isLast && next - at < maxQuotedCell) return null
     const isEnd = next === text.length || text[next] === newline
@@ -107,7 +107,7 @@ class TableText {
   #newline: "\n" | "\r" = "\n"
   #separator: string | undefined
   #width: number | undefined
-  /** Some programs leave out empty cells at the end of a line. */
+  /** Some programs omit empty cells at the end of a line. */
   #hasShortRecords = false
 
   /** Returns the records that are complete and, if the file cannot be read any further, the reason. */
@@ -118,7 +118,8 @@ class TableText {
     this.#text += piece
     const records: Array<TableRecord> = []
     if (!this.#findFormat(isLast)) return { records, problem: this.#isTooLong() ? this.#describeUnclosed() : null }
-    const stop = this.#separator === "\t" ? this.#takeLines(records, isLast) : this.#takeRecords(records, isLast)
+    const stop =
+      this.#separator === "\t" ? this.#takeTsvRecords(records, isLast) : this.#takeCsvRecords(records, isLast)
     if (stop === "truncated") return { records, problem: `The file ends within line ${this.#line}: it is cut off.` }
     return { records, problem: stop === "open quote" || this.#isTooLong() ? this.#describeUnclosed() : null }
   }
@@ -137,9 +138,9 @@ class TableText {
   /** Finds the separator and the line break. Blank lines before the header are dropped. */
   #findFormat(isLast: boolean): boolean {
     if (this.#separator !== undefined) return true
-    const blank = /^(?:[^\S\r\n]*(?:\r\n|\r(?!$)|\n))+/.exec(this.#text)?.[0] ?? ""
-    this.#text = this.#text.slice(blank.length)
-    this.#line += blank.split(/\r\n|[\r\n]/).length - 1
+    const blankLines = /^(?:[^\S\r\n]*(?:\r\n|\r(?!$)|\n))+/.exec(this.#text)?.[0] ?? ""
+    this.#text = this.#text.slice(blankLines.length)
+    this.#line += blankLines.split(/\r\n|[\r\n]/).length - 1
     const end = this.#text.search(/\n|\r(?=[^\n])/)
     if (end === -1 && !isLast) return false
     // Excel writes the separator in a separate first line
@@ -157,7 +158,7 @@ class TableText {
     return true
   }
 
-  #takeLines(records: Array<TableRecord>, isLast: boolean): Stop {
+  #takeTsvRecords(records: Array<TableRecord>, isLast: boolean): Stop {
     const text = this.#text
     let at = 0
     while (at < text.length) {
@@ -173,7 +174,7 @@ class TableText {
   }
 
   /** Removes whole records from the text, until none is left, or one is incomplete or cannot be read. */
-  #takeRecords(records: Array<TableRecord>, isLast: boolean): Stop {
+  #takeCsvRecords(records: Array<TableRecord>, isLast: boolean): Stop {
     const text = this.#text
     let at = 0
     let stop: Stop = "end"
@@ -206,14 +207,14 @@ class TableText {
 
   #isTruncated(cells: ReadonlyArray<string>, raw: string) {
     if (raw.endsWith(this.#newline) || this.#hasShortRecords) return false
-    return cells.length < (this.#width ?? 0) && !cells.every(isBlank)
+    return cells.length < (this.#width ?? 0) && !cells.every(isEmptyCell)
   }
 
   #push(records: Array<TableRecord>, cells: ReadonlyArray<string>, raw: string, quotes: Quotes) {
     const line = this.#line
     const lines = raw.split(this.#newline).length - 1
     this.#line += lines
-    if (cells.every(isBlank)) return
+    if (cells.every(isEmptyCell)) return
     this.#width ??= cells.length
     if (cells.length < this.#width) this.#hasShortRecords = true
     records.push({ line, cells, raw, problem: this.#findProblem(cells, raw, quotes, line + Math.max(lines - 1, 0)) })
@@ -222,7 +223,7 @@ class TableText {
   #findProblem(cells: ReadonlyArray<string>, raw: string, quotes: Quotes, lastLine: number): string | null {
     if (quotes !== "balanced") return `its quotes are unbalanced; it extends from here to line ${lastLine}`
     if (raw.includes(undecodable)) return "it has bytes that are not text in the file's encoding"
-    if (cells.slice(this.#width).every(isBlank)) return null
+    if (cells.slice(this.#width).every(isEmptyCell)) return null
     return `it has ${cells.length} cells, and the header has ${this.#width}`
   }
 }

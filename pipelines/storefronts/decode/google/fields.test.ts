@@ -37,10 +37,10 @@ describe("the fields of a feed item", () => {
   })
 
   it("are complete after a comment that ends in three hyphens, and after a script in capitals", () => {
-    const all = { id: ["1"], title: ["a <!-- b --->"], price: ["5 USD"] }
+    const fields = { id: ["1"], title: ["a <!-- b --->"], price: ["5 USD"] }
     const title = "<g:title><![CDATA[a <!-- b --->]]></g:title>"
-    assert.deepStrictEqual(read(`<g:id>1</g:id><!--- c --->${title}<!-- d --><g:price>5 USD</g:price>`), all)
-    assert.deepStrictEqual(read(`<g:id>1</g:id><x><SCRIPT>c</SCRIPT></x>${title}<g:price>5 USD</g:price>`), all)
+    assert.deepStrictEqual(read(`<g:id>1</g:id><!--- c --->${title}<!-- d --><g:price>5 USD</g:price>`), fields)
+    assert.deepStrictEqual(read(`<g:id>1</g:id><x><SCRIPT>c</SCRIPT></x>${title}<g:price>5 USD</g:price>`), fields)
   })
 
   it("keep each value of a field that occurs several times", () => {
@@ -130,7 +130,7 @@ describe("fields with broken markup", () => {
     ["attributes", `<a ${'b="c" '.repeat(150_000)}/>`],
     ["many attributes", `<a ${Array.from({ length: 60_000 }, (_, number) => `b${number}="c" `).join("")}/>`]
   ])("are read without delay from some 900,000 characters of %s", (_name, inner) => {
-    // Each is some 900,000 characters, and would take minutes if time grew with their square.
+    // Each has about 900,000 characters, and would take minutes if time grew with their square.
     assert.doesNotThrow(() => findProblem(inner))
   })
 })

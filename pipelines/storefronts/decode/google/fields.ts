@@ -51,10 +51,10 @@ const knownNames = new Map<string, FieldName>(fieldNames.map((name) => [name, na
 const mayBeNested: ReadonlySet<string> = new Set(["title", "link", "summary", "content", "price", "g:price"])
 
 /** If a tag is not closed, the next fields appear inside it. */
-const rejectSwallowedFields = (elements: ReadonlyArray<ItemElement>, isField: (elementName: string) => boolean) => {
+const rejectNestedFields = (elements: ReadonlyArray<ItemElement>, isField: (elementName: string) => boolean) => {
   for (const { markup, name, innerNames } of elements) {
-    const swallowed = innerNames.find((inner) => isField(inner) && !mayBeNested.has(inner))
-    const hidden = swallowed ?? (markup.includes(`</${name}`) ? `/${name}` : undefined)
+    const nested = innerNames.find((inner) => isField(inner) && !mayBeNested.has(inner))
+    const hidden = nested ?? (markup.includes(`</${name}`) ? `/${name}` : undefined)
     if (hidden !== undefined)
       throw new UnusableRow(`its ${name} contains <${hidden}>: perhaps a "<" in it is not escaped`)
   }
@@ -72,7 +72,7 @@ export const readFields = (
   }
   const isWellFormed = checkWellFormed(item)
   const elements = parseElements(item, isWellFormed)
-  if (!isWellFormed) rejectSwallowedFields(elements, (elementName) => findFieldName(elementName) !== undefined)
+  if (!isWellFormed) rejectNestedFields(elements, (elementName) => findFieldName(elementName) !== undefined)
   const google = new Map<FieldName, Array<string>>()
   const plain = new Map<FieldName, Array<string>>()
   for (const element of elements) {

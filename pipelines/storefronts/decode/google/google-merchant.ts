@@ -1,7 +1,7 @@
 /**
- * Reads product feeds for Google: RSS, Atom and other XML with Google's fields, TSV and CSV. The first character
- * decides the format, not the file name. An item that cannot be used becomes a reject and does not affect the others.
- * Positions count the items in XML, and the lines of the file in a table.
+ * Reads product feeds for Google: RSS, Atom and other XML with Google's fields, TSV and CSV. The format is detected
+ * from the first character, not from the file name. An item that cannot be used becomes a reject and does not affect
+ * the others. Positions count the items in XML, and the lines of the file in a table.
  */
 import { type BatchBuilder, collectBatches, type ParsedRow } from "../batch-builder.ts"
 import { readTable, type TableFormat } from "../csv/table.ts"

@@ -1,6 +1,6 @@
 /**
- * Reads the elements of one item, even if it is not well-formed: if it can, sax reads a `<` that does not begin a tag as
- * text.
+ * Reads the elements of one item, even if it is not well-formed: where possible, sax reads a `<` that does not begin a
+ * tag as text.
  */
 import sax from "sax"
 import { UnusableRow } from "../feed.ts"
@@ -65,7 +65,7 @@ const decode = (entity: string, decimal?: string, hex?: string, name?: string): 
 
 /**
  * Decodes character references and the entities of HTML 4: `&amp;`, `&#233;`, `&eacute;`. Any other text after an `&`
- * stays as it is. Entities that a document declares itself are not expanded, so a text cannot grow.
+ * stays as it is. Entities that a document declares itself are not expanded, so the text cannot grow.
  */
 const decodeEntities = (text: string): string => (text.includes("&") ? text.replace(reference, decode) : text)
 
@@ -74,7 +74,7 @@ const ampersand = "\uFDD1"
 const restoreAmpersands = (text: string) => text.replaceAll(ampersand, "&")
 
 /** sax continues a comment that ends in `--->` to the end of the next one. Spaces keep all positions. */
-const blankComments = (item: string) =>
+const overwriteComments = (item: string) =>
   item.includes("--->")
     ? item.replace(/<!\[CDATA\[[\s\S]*?\]\]>|<!--[\s\S]*?-->/g, (section) =>
         section.startsWith("<!--") ? `<!--${" ".repeat(section.length - 7)}-->` : section
@@ -125,6 +125,6 @@ export const parseElements = (item: string, isWellFormed: boolean): ReadonlyArra
     if (mistakes > maxMistakes) throw new UnusableRow(`more than ${maxMistakes} things in it are not well-formed`)
     reader.resume()
   }
-  reader.write(blankComments(item).replaceAll("&", ampersand)).close()
+  reader.write(overwriteComments(item).replaceAll("&", ampersand)).close()
   return elements
 }

@@ -157,7 +157,7 @@ describe("a malicious feed", () => {
   it.each([
     ["text", "x"],
     ["elements", "<a>"],
-    ["blanks", " "],
+    ["spaces", " "],
     ["ends of CDATA", "]]"]
   ])("rejects an item that does not end, and quotes its first 10,000 characters: %s", async (_name, part) => {
     const { items, problem } = await problemOf("<rss><item>", part)
@@ -166,7 +166,7 @@ describe("a malicious feed", () => {
   })
 
   it.each([
-    ["blanks", "<rss>", " "],
+    ["spaces", "<rss>", " "],
     ["a comment", "<rss><!--", "x"],
     ["a tag", "<rss><a ", 'b="c" '],
     ["lone <", "<rss>", "<"]

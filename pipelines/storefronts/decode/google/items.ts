@@ -98,7 +98,7 @@ class ItemCutter {
     return this.#rejectItem(this.#item, `a comment or CDATA in it has no "${this.#section.end}"`)
   }
 
-  /** CDATA or a comment without an end does not count: the text after its beginning is searched again. */
+  /** CDATA or a comment without an end is ignored: the text after its beginning is searched again. */
   #rejectItem(item: OpenItem, problem: string): true {
     this.#emitItem(this.#text.length, problem)
     item.isRejected = true
@@ -176,14 +176,14 @@ class ItemCutter {
     const tag = this.#text.slice(at, end)
     if (tag.startsWith("</")) this.#close(name)
     else {
-      this.#rememberPrefixes(tag)
+      this.#addPrefixes(tag)
       if (itemNames.test(name)) this.#beginItem(name, tag, at)
       else this.#openElement(name, tag)
     }
     return true
   }
 
-  #rememberPrefixes(tag: string) {
+  #addPrefixes(tag: string) {
     for (const [, prefix = ""] of tag.matchAll(googleNamespace)) {
       if (this.#prefixes.size < maxPrefixes) this.#prefixes.add(prefix.toLowerCase())
     }

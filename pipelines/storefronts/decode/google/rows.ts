@@ -4,7 +4,7 @@
  * group may be far apart. Each becomes a row of the whole product, and SQL uses the first of these rows.
  *
  * `sale_price_effective_date` is ignored: a sale price always applies, because reading the same feed again later must
- * give the same rows. `condition`, `mpn` and custom labels are left out.
+ * give the same rows. `condition`, `mpn` and custom labels are omitted.
  */
 import { pickStatement, readStatement } from "../../normalise/category/taxonomy.ts"
 import type { Identify } from "../batch-builder.ts"

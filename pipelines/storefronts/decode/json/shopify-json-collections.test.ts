@@ -44,12 +44,12 @@ describe("a page of collections", () => {
   })
 
   it("has no update times if all of them are within a minute of the response", () => {
-    const all = collectionsOf(
+    const page = collectionsOf(
       aCollection({ updated_at: responseTime }),
       aCollection({ id: 2, updated_at: "2026-03-02T10:00:01+01:00" })
     )
     assert.deepStrictEqual(
-      all.batch.collections.map(({ updated_at }) => updated_at),
+      page.batch.collections.map(({ updated_at }) => updated_at),
       [null, null]
     )
     assert.isNull(collectionsOf(aCollection()).batch.collections[0]?.updated_at)
@@ -129,7 +129,7 @@ describe("the facts that a shop states about itself", () => {
     ["currency", "euro", 'its currency is "euro", which is not an ISO 4217 code'],
     ["country", "Austria", 'its country is "Austria", which is not an ISO 3166-1 alpha-2 code'],
     ["published_products_count", "many", 'its published_products_count is "many", which is not a number of entries'],
-    ["name", {}, "its name is {}, which is not a text"]
+    ["name", {}, "its name is {}, which is not a string"]
   ])("are not read when %s is %j", (key, value, problem) => {
     const text = JSON.stringify({ id: 1, [key]: value })
     assert.deepStrictEqual(

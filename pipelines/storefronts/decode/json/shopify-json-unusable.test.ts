@@ -26,10 +26,10 @@ describe("a product that cannot be used", () => {
     ],
     ["the price of its variant 1 is missing", aProduct({ variants: [aVariant({ price: undefined })] })],
     ...Object.entries({
-      handle: [{}, "a text"],
-      vendor: [true, "a text"],
-      product_type: [["Jams"], "a text"],
-      body_html: [{ html: "" }, "a text"],
+      handle: [{}, "a string"],
+      vendor: [true, "a string"],
+      product_type: [["Jams"], "a string"],
+      body_html: [{ html: "" }, "a string"],
       published_at: ["yesterday", "a time"],
       created_at: [20260101, "a time"],
       tags: [7, "a list"],
@@ -57,10 +57,10 @@ describe("a product that cannot be used", () => {
         ["heavy", "a weight"],
         [[5], "a weight"]
       ],
-      sku: [[{}, "a text"]],
-      barcode: [[[], "a text"]],
-      option1: [[{ name: "Red" }, "a text"]],
-      title: [[false, "a text"]],
+      sku: [[{}, "a string"]],
+      barcode: [[[], "a string"]],
+      option1: [[{ name: "Red" }, "a string"]],
+      title: [[false, "a string"]],
       position: [["first", "a number"]],
       featured_image: [["https://cdn.example.com/a.jpg", "an object"]]
     }).flatMap(([key, values]) =>
@@ -72,9 +72,9 @@ describe("a product that cannot be used", () => {
           ] as const
       )
     ),
-    ['its tags is {"name":"jam"}, which is not a text', aProduct({ tags: [{ name: "jam" }] })],
+    ['its tags is {"name":"jam"}, which is not a string', aProduct({ tags: [{ name: "jam" }] })],
     ["its images contains 5, which is not an object", aProduct({ images: [5] })],
-    ["the src of its picture 1 is {}, which is not a text", aProduct({ images: [anImage({ src: {} })] })],
+    ["the src of its picture 1 is {}, which is not a string", aProduct({ images: [anImage({ src: {} })] })],
     ['the width of its picture 1 is "wide", which is not a number', aProduct({ images: [anImage({ width: "wide" })] })],
     [
       'the price of its variant 1 is "99999999999999.99999", which is not a price',

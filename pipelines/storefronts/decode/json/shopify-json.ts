@@ -2,7 +2,7 @@
  * Reads the responses of a Shopify storefront: `/products.json`, `/collections.json`,
  * `/collections/<handle>/products.json` and `/meta.json`.
  *
- * `products_count` of collections is not read, because it is wrong. Responses of the Admin API look alike and contain
+ * `products_count` of collections is not read, because it is wrong. Responses of the Admin API are similar and contain
  * drafts, so they are rejected.
  */
 

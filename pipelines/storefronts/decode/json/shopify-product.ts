@@ -32,7 +32,7 @@ const readPictures = (product: JsonObject, product_native_id: string, stats: Fee
   return { images: images.sort((a, b) => a.position - b.position), srcByVariant }
 }
 
-/** Tags come as a list, or as a text with commas; each is kept once. */
+/** Tags are a list, or a string with commas; each is kept once. */
 const readTags = ({ tags }: JsonObject, fields: Fields): ReadonlyArray<string> => {
   const entries = typeof tags === "string" ? tags.split(",") : (fields.read("tags", tags, types.list) ?? [])
   return [...new Set(entries.map((tag) => fields.read("tags", tag, types.text)).filter((tag) => tag !== null))]

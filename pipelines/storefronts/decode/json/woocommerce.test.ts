@@ -208,12 +208,12 @@ describe("a page of WooCommerce products", () => {
     ['its prices is "120050", which is not an object', { prices: "120050" }],
     ['its currency_code is "E£", which is not an ISO 4217 code', { prices: somePrices({ currency_code: "E£" }) }],
     ['its is_in_stock is "yes", which is not a boolean', { is_in_stock: "yes" }],
-    ["its sku is {}, which is not a text", { sku: {} }],
-    ["its description is [], which is not a text", { description: [] }],
-    ['its slug is {"raw":"x"}, which is not a text', { slug: { raw: "x" } }],
+    ["its sku is {}, which is not a string", { sku: {} }],
+    ["its description is [], which is not a string", { description: [] }],
+    ['its slug is {"raw":"x"}, which is not a string', { slug: { raw: "x" } }],
     ["its images is {}, which is not a list", { images: {} }],
-    ["the src of its picture 1 is [5], which is not a text", { images: [{ src: [5] }] }],
-    ["the name of its tags 2 is {}, which is not a text", { tags: [{ name: "a" }, { name: {} }] }]
+    ["the src of its picture 1 is [5], which is not a string", { images: [{ src: [5] }] }],
+    ["the name of its tags 2 is {}, which is not a string", { tags: [{ name: "a" }, { name: {} }] }]
   ])("rejects one product and keeps the others: %s", (reason, fields) => {
     const { batch } = read(aProduct({ id: 1 }), aProduct(fields), aProduct({ id: 3 }))
     assert.deepStrictEqual(

@@ -1,7 +1,7 @@
 /**
  * Reads the responses of WooCommerce's Store API at `/wp-json/wc/store/v1/products`. Prices are whole numbers in the
  * smallest unit of a currency that each row names. A product becomes one variant: the response has neither prices nor
- * stock of its variations, only the range of their prices. Weights are left out, because their unit is not stated.
+ * stock of its variations, only the range of their prices. Weights are omitted, because their unit is not stated.
  */
 import type { ParsedRow } from "../batch-builder.ts"
 import { type FeedImage, UnusableRow } from "../feed.ts"

@@ -107,9 +107,7 @@ const removeVendor = ({ title, vendor }: DescribedProduct) => {
 
 const machineTag = /::|=>|_|^\W|\d{3}/
 
-/**
- * Filter tags of a store may name the kind of product (`SUBDEPT_BOOTS`, `type:dress`), as well as colours and sizes.
- */
+/** Filter tags of a store may name the kind of product (`SUBDEPT_BOOTS`, `type:dress`), and also colours and sizes. */
 const kindTag = /^(?:sub)?(?:dept|department|cat|category|product[ _-]?type|type)[:_=]+\s*(.+)$/i
 
 const readTags = (texts: ReadonlyArray<string>): CategoryReading | undefined => {

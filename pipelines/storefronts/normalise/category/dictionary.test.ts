@@ -20,12 +20,12 @@ describe.each(readWordLists())("the list of words in $language", ({ sections }) 
   })
 
   it("has no word twice, not even in the plural", () => {
-    const seen = new Set<string>()
+    const keys = new Set<string>()
     const twice: Array<string> = []
     for (const written of sections.flatMap(({ words }) => words)) {
       const { key } = readWord(written)
-      if (seen.has(key)) twice.push(written)
-      seen.add(key)
+      if (keys.has(key)) twice.push(written)
+      keys.add(key)
     }
     expect(twice).toEqual([])
   })

@@ -105,7 +105,7 @@ const findPhraseLengths = (keys: Iterable<string>) => {
 
 /**
  * Names of categories that belong to a single top level. A name of one word is weak: the taxonomy has `Sashes`,
- * `Trunks` and `Rings` where few would look for them.
+ * `Trunks` and `Rings` where few people expect them.
  */
 const readTaxonomyNames = () => {
   const names = new Map<string, DictionaryEntry | undefined>()

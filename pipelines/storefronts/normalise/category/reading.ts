@@ -37,7 +37,7 @@ const punctuation = /\s[-–—]+\s|[–—|/()[\]{},:;•·،؛]|\s-|-\s/
 
 /** Folded like the words in `words.ts`. Turkish `için` follows its noun, so it does not split a title. */
 const purposeWords = new Set("for para pour fur till pentru dla для por".split(" "))
-const cutWords = new Set(
+const separatorWords = new Set(
   "with by in without w from con com avec mit med cu ze z aus von sin sem san ohne utan без з із с со в у від от مع بدون من".split(
     " "
   )
@@ -50,7 +50,7 @@ const splitSegments = (text: string): ReadonlyArray<Segment> => {
     segments.push(current)
     for (const word of splitWords(piece)) {
       const isPurpose = purposeWords.has(word)
-      if (isPurpose || cutWords.has(word)) {
+      if (isPurpose || separatorWords.has(word)) {
         current = { words: [], isPurpose }
         segments.push(current)
       } else current.words.push(word)

@@ -82,13 +82,13 @@ const taxonomy = () => {
 
 export const listNodes = (): Iterable<TaxonomyNode> => taxonomy().byId.values()
 
-/** The category with exactly this path, or undefined; blanks, casing and `&` or `and` do not matter. */
+/** The category with exactly this path, or undefined; spaces, case and `&` or `and` do not matter. */
 export const findNode = (path: string): TaxonomyNode | undefined => taxonomy().byPath.get(splitPath(path).join(">"))
 
 /** How reliable a statement is: an id can be an invented number, and a bare top level is often a guess. */
 type CategoryStatement = Place & { readonly kind: "path" | "id" | "top" | "name" }
 
-/** Several categories with the same name count as one place if they are served alike. */
+/** Several categories with the same name count as one place if they have the same tokens. */
 const findOnlyPlace = (nodes: ReadonlyArray<TaxonomyNode>): TaxonomyNode | undefined => {
   const [first, ...others] = nodes
   if (first === undefined) return undefined

@@ -78,12 +78,12 @@ const foldWord = (word: string) => {
 const maxFoldedWords = 50_000
 const foldedWords = new Map<string, string>()
 
-/** Empty for a number without letters, which names nothing. */
+/** Empty for a number without letters, which is no word. */
 const foldCached = (word: string) => {
   const before = foldedWords.get(word)
   if (before !== undefined) return before
   const after = /^\p{N}+$/u.test(word) ? "" : foldWord(word)
-  if (foldedWords.size >= maxFoldedWords) foldedWords.clear() // words of stores repeat; a flood of new ones must not grow the memory
+  if (foldedWords.size >= maxFoldedWords) foldedWords.clear() // words of stores repeat; many new ones must not use unlimited memory
   if (word.length <= 40) foldedWords.set(word, after)
   return after
 }
@@ -104,5 +104,5 @@ export const splitWords = (text: string): ReadonlyArray<string> => {
   return words
 }
 
-/** The key of a phrase in the dictionary: its words with one blank between them. */
+/** The key of a phrase in the dictionary: its words with one space between them. */
 export const toPhraseKey = (text: string) => splitWords(text).join(" ")

@@ -94,7 +94,7 @@ const failWith = (raw: FetchedPayload, cause: unknown): Effect.Effect<never, Unr
 }
 
 /** Rows that were read before a limit are used; rows of a file that turns out to be another format are not. */
-const describeEnding = (outcome: StoreOutcome, hasRows: boolean): StoreOutcome => {
+const adjustOutcome = (outcome: StoreOutcome, hasRows: boolean): StoreOutcome => {
   if (outcome === "budget") return hasRows ? "budget" : "unreachable"
   return outcome === "too_large" && hasRows ? "broken_off" : outcome
 }
@@ -147,6 +147,6 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
   })
 
   return yield* Effect.catchIf(Effect.scoped(reading), isUnread, ({ detail, outcome }) =>
-    Effect.succeed(makeStoreRead(describeEnding(outcome, read.products_read > 0), detail, read))
+    Effect.succeed(makeStoreRead(adjustOutcome(outcome, read.products_read > 0), detail, read))
   )
 })

@@ -19,13 +19,13 @@ describe("pages of many stores", () => {
           yield* Effect.sleep("50 millis")
           running -= 1
         })
-      const all = yield* Effect.forEach(
+      const reads = yield* Effect.forEach(
         shops,
         (shop) => readWooCommerce(storeAt(shop, { kind: "woocommerce" }), take, hastyStore, noKnownProducts),
         { concurrency: "unbounded" }
       )
       assert.deepStrictEqual(
-        all.map(({ outcome, products_read }) => [outcome, products_read]),
+        reads.map(({ outcome, products_read }) => [outcome, products_read]),
         shops.map(() => ["complete", 120])
       )
       assert.strictEqual(maxRunning, 2)

@@ -1,6 +1,6 @@
 /**
  * The outcomes of reading a store. Products and collections that the store no longer lists are withdrawn only after
- * `complete`. After any other outcome the known data stays, but a complete product list still withdraws products.
+ * `complete`. After any other outcome the known data stays, but products that a complete list lacks are still withdrawn.
  */
 import type { FeedLeftOut } from "@larder/schemas"
 import { Effect, Schema } from "effect"
@@ -22,7 +22,7 @@ const unreachable = (sentence: string) => ({ fetch_status: "failed", sentence, k
 const untrusted = (sentence: string) => ({ fetch_status: "failed", sentence, kind: "untrusted" }) as const
 
 export const outcomes = {
-  complete: { fetch_status: "complete", sentence: "All that the store lists was read.", kind: null },
+  complete: { fetch_status: "complete", sentence: "Everything that the store lists was read.", kind: null },
   window: partial("The store lists more than can be paged through."),
   budget: partial("The time limit for one store ended the read."),
   broken_off: partial("The read stopped before its end."),
@@ -37,14 +37,14 @@ export const outcomes = {
   outdated: partial(
     "The last read of the store has a time that is still in the future by the clock of this machine. This read is not accepted."
   ),
-  shrunk: partial("The store lists far less than before. The next read that finds the same withdraws the rest."),
+  shrunk: partial("The store lists far less than before. The rest is withdrawn if the next read finds the same."),
   empty: untrusted("The store lists nothing, and does not confirm that it has no products."),
   headless: untrusted("The store reports products but lists none: it sells them elsewhere, or hides the list."),
   locked: unreachable("The store is locked: it asks for a password or is suspended."),
   blocked: unreachable("The store blocks our requests with a firewall or a bot check."),
   not_found: unreachable("There is no such feed at this address."),
   html: untrusted("The store responds with a web page instead of its feed: it may be another kind of store."),
-  throttled: unreachable("The store asks for longer pauses than a run can wait."),
+  throttled: unreachable("The store requires longer pauses than a run can wait."),
   unreachable: unreachable("The store does not respond, or its response is incomplete."),
   forbidden: unreachable("The robots.txt of the store forbids this request."),
   private_address: unreachable("The address is in a private network, or is not one that is read."),
@@ -67,10 +67,10 @@ export class Unread extends Schema.TaggedError<Unread>()("Unread", {
   outcome: Names,
   /** A sentence without its full stop. */
   detail: Schema.String,
-  /** Another attempt a moment later may succeed. */
+  /** Another attempt shortly afterwards may succeed. */
   may_pass: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
-  /** The store itself states that the resource does not exist, or no longer exists. */
-  is_gone: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
+  /** The store itself states that the resource does not exist (any more). */
+  is_missing: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
   /** The recording has no such address, so the store's response is not known. */
   is_unrecorded: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false)))
 }) {
@@ -84,12 +84,12 @@ export const isUnread = (value: unknown): value is Unread => value instanceof Un
 export const makeUnread = (outcome: StoreOutcome, detail: string) =>
   new Unread({ outcome, detail: detail.replace(/\.$/, "") })
 
-const goneStatuses = [404, 410]
+const missingStatuses = [404, 410]
 /** Shopify responds with 402 for suspended shops. */
 const lockedStatuses = [402, 423]
 
 const outcomeOfStatus = (status: number): StoreOutcome => {
-  if (goneStatuses.includes(status) || status === 0) return "not_found"
+  if (missingStatuses.includes(status) || status === 0) return "not_found"
   if (lockedStatuses.includes(status)) return "locked"
   return status >= 400 && status < 500 ? "blocked" : "unreachable"
 }
@@ -116,7 +116,7 @@ export const unreadFromError = (error: OriginError): Unread => {
       const { problem, status, url } = error
       const outcome = status === 400 && isWindow(problem) ? "window" : outcomeOfStatus(status)
       const { detail } = makeUnread(outcome, `${url}: ${problem}`)
-      return new Unread({ outcome, detail, is_gone: goneStatuses.includes(status) })
+      return new Unread({ outcome, detail, is_missing: missingStatuses.includes(status) })
     }
     case "AnswerTooLarge":
       return makeUnread("too_large", `${error.url}: more than ${error.longest.toLocaleString("en-US")} bytes`)

@@ -1,8 +1,8 @@
 /**
- * Pages through a list to its end. A shop first cuts a page and then removes entries that this visitor may not buy. So
- * only an empty page means the end, and even that page may have lost all its entries. One more page is requested after
- * an empty one if something seems to be missing: the page before it was full, fewer entries were found than the shop
- * reports, or a previously listed entry was not found.
+ * Pages through a list to its end. A shop first cuts a page and then removes entries that are not for sale to this
+ * visitor. So only an empty page means the end, and even that page may have lost all its entries. One more page is
+ * requested after an empty one if something seems to be missing: the page before it was full, fewer entries were found
+ * than the shop reports, or a previously listed entry was not found.
  */
 import { Effect } from "effect"
 import type { FetchedPayload } from "../../../run/archive/fetch-list.ts"
@@ -55,7 +55,7 @@ const describeEnding = (error: Unread, page: number, isBeyond: boolean, isFirst:
 
 export const readPages = Effect.fnUntraced(function* <E, R>(list: PagedList<E, R>) {
   const { lacksKnown = () => Effect.succeed(false) } = list
-  const seen = new Set<string>()
+  const listedIds = new Set<string>()
   const totals = new Set<number>()
   let { reported } = list
   let previous: string | undefined
@@ -63,13 +63,13 @@ export const readPages = Effect.fnUntraced(function* <E, R>(list: PagedList<E, R
   let repeated = 0
   let [wasFull, wasEmpty, wasStale] = [false, false, false]
   const end = (outcome: StoreOutcome, detail: string | null): ReadPages => {
-    return { outcome, detail, pages, listed: seen.size, ids: seen, reported }
+    return { outcome, detail, pages, listed: listedIds.size, ids: listedIds, reported }
   }
 
   let result: PageRead | Unread | undefined
   for (let page = 1; ; page++) {
     result = undefined // frees the page before the next one is fetched
-    result = yield* Effect.catchIf(list.fetchPage(page, seen.size), isUnread, (error) => Effect.succeed(error))
+    result = yield* Effect.catchIf(list.fetchPage(page, listedIds.size), isUnread, (error) => Effect.succeed(error))
     if (isUnread(result)) {
       const isBeyond = list.window !== undefined && page * list.limit > list.window
       const { outcome, detail } = describeEnding(result, page, isBeyond, pages === 0)
@@ -83,8 +83,8 @@ export const readPages = Effect.fnUntraced(function* <E, R>(list: PagedList<E, R
     const { ids, entryCount: entries } = result.content
     if (entries === 0) {
       if (wasEmpty) break
-      const isShort = wasFull || (reported !== null && seen.size < reported)
-      if (!isShort && (seen.size === reported || !(yield* lacksKnown(seen)))) break
+      const isShort = wasFull || (reported !== null && listedIds.size < reported)
+      if (!isShort && (listedIds.size === reported || !(yield* lacksKnown(listedIds)))) break
       ;[wasEmpty, wasFull] = [true, false]
       continue
     }
@@ -92,20 +92,20 @@ export const readPages = Effect.fnUntraced(function* <E, R>(list: PagedList<E, R
     if (idList === previous) return end("broken_off", `page ${page} repeats the page before it`)
     const failure = yield* Effect.catchIf(list.takePage(result), isUnread, (error) => Effect.succeed(error))
     if (isUnread(failure)) return end("broken_off", `page ${page}: ${failure.detail}`)
-    const before = seen.size
-    for (const id of ids) seen.add(id)
-    const fresh = seen.size - before
-    repeated += new Set(ids).size - fresh
+    const before = listedIds.size
+    for (const id of ids) listedIds.add(id)
+    const newCount = listedIds.size - before
+    repeated += new Set(ids).size - newCount
     if (!result.raw.exact) break // a recording without page numbers contains the whole list
-    if (entries < list.limit && seen.size >= (list.maxEntries ?? Number.POSITIVE_INFINITY)) break
-    if (fresh === 0 && wasStale) return end("broken_off", `pages ${page - 1} and ${page} contain nothing new`)
-    if (seen.size > maxIds) return end("window", `more than ${maxIds.toLocaleString("en-US")} are not read`)
-    ;[previous, wasFull, wasEmpty, wasStale] = [idList, entries >= list.limit, false, fresh === 0]
+    if (entries < list.limit && listedIds.size >= (list.maxEntries ?? Number.POSITIVE_INFINITY)) break
+    if (newCount === 0 && wasStale) return end("broken_off", `pages ${page - 1} and ${page} contain nothing new`)
+    if (listedIds.size > maxIds) return end("window", `more than ${maxIds.toLocaleString("en-US")} are not read`)
+    ;[previous, wasFull, wasEmpty, wasStale] = [idList, entries >= list.limit, false, newCount === 0]
   }
   if (repeated > 0) return end("moved", `${repeated} were on two pages`)
   if (totals.size > 1) return end("moved", `there were ${[...totals].join(", then ")} of them while they were read`)
   const [total = 0] = totals
-  if (seen.size > 0 && seen.size < total)
-    return end("unclear", `its pages state that there are ${total}, and list ${seen.size}`)
+  if (listedIds.size > 0 && listedIds.size < total)
+    return end("unclear", `its pages state that there are ${total}, and list ${listedIds.size}`)
   return end("complete", null)
 })

@@ -9,7 +9,7 @@ export const shopifyLane = "shopify"
 
 /**
  * Shopify stores that one process reads concurrently. The others wait, before their time budget begins. Each store gets
- * at most one request a second, so these keep the lane busy, and each still gets some 600 requests in its budget.
+ * at most one request a second, so these keep the lane busy, and each still gets about 600 requests in its budget.
  */
 export const ShopifyStoreSlots = Context.Reference("larder/pipelines/ShopifyStoreSlots", {
   defaultValue: () => Semaphore.makeUnsafe(12)
@@ -44,9 +44,9 @@ export const PageMemory = Context.Reference("larder/pipelines/PageMemory", {
 export interface StorePolicy {
   /** Time for one store, from its first request to its last. When it runs out, the rows read so far are kept. */
   readonly budget: Duration.Input
-  /** Time for the body of one page: a slow one holds up other stores. */
+  /** Time for the body of one page: a slow one delays other stores. */
   readonly pageTimeout: Duration.Input
-  /** Bytes after decompression. Pages of 250 products have 2 to 3 MB; the largest files of merchants some GB. */
+  /** Bytes after decompression. Pages of 250 products have 2 to 3 MB; the largest files of merchants a few GB. */
   readonly maxPageBytes: number
   readonly maxFileBytes: number
   /** More rejected rows than this fail the whole file. */

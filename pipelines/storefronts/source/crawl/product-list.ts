@@ -1,5 +1,5 @@
 /**
- * Reads the list of a store's products, and makes sure that missing products are gone: a product that moves to a page
+ * Reads the list of a store's products, and checks that missing products were removed: a product that moves to a page
  * that was already read is not found. So the store's number of products is requested once more. If it does not confirm
  * that all were found, and a known product is missing, the pages are read again before anything is withdrawn.
  */

@@ -87,12 +87,12 @@ export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolic
   /** A redirect's target has rules too, even on the same host. A robots.txt itself may be redirected anywhere. */
   const checkRedirect = Effect.fnUntraced(function* (to: URL) {
     if (/\/password\/?$/.test(to.pathname)) return yield* unreadFromPage("", to.origin + to.pathname)
-    return yield* robots.allow(to.href, to.pathname) // the query may be signed, so it is not shown
+    return yield* robots.requireAllowed(to.href, to.pathname) // the query may be signed, so it is not shown
   })
 
   const get = Effect.fnUntraced(function* (request: SourceRequest) {
     const context = yield* Effect.context<RequestNeeds>()
-    const pace = yield* robots.allow(request.url)
+    const crawlDelay = yield* robots.requireAllowed(request.url)
     const mayFollow = (to: URL) =>
       checkRedirect(to).pipe(
         Effect.catchIf(isUnread, ({ detail: problem, outcome: reason }) =>
@@ -101,16 +101,16 @@ export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolic
         Effect.catchIf((error): error is LocalFault => !(error instanceof GivenUp), Effect.die),
         Effect.provideContext(context)
       )
-    return yield* Effect.mapError(fetch({ ...common, ...pace, mayFollow, ...request }), toUnread)
+    return yield* Effect.mapError(fetch({ ...common, ...crawlDelay, mayFollow, ...request }), toUnread)
   })
 
   const memory = yield* makePageMemory
 
   /** Fetches a page of a list. If the response is something else, such as a bot check, requests it once more. */
-  const page = <A>(url: string, wants: ReadonlyArray<string>, read: (text: string) => A) => {
+  const getPage = <A>(url: string, extraValues: ReadonlyArray<string>, read: (text: string) => A) => {
     const attempt = Effect.gen(function* () {
       yield* memory.release // the previous page has been staged
-      const raw = yield* get({ url, accept: "application/json", maxBytes: policy.maxPageBytes, extraValues: wants })
+      const raw = yield* get({ url, accept: "application/json", maxBytes: policy.maxPageBytes, extraValues })
       yield* memory.reserve(raw)
       const text = yield* readPageText(raw)
       try {
@@ -125,6 +125,6 @@ export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolic
       () => attempt
     )
   }
-  return { get, page }
+  return { get, getPage }
 })
 export type StoreRequests = Effect.Success<ReturnType<typeof makeStoreRequests>>

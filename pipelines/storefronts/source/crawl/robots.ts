@@ -1,7 +1,7 @@
 /**
  * The robots.txt of each host of a store, fetched once per host. By RFC 9309, the longest pattern that matches an
  * address decides, and `Allow` wins between patterns of equal length. The rules are compiled once: 500 KiB of patterns
- * with `*` take some milliseconds per address. The parsers on npm compare each address with each character of each
+ * with `*` take a few milliseconds per address. The parsers on npm compare each address with each character of each
  * rule, which takes seconds.
  */
 import { Duration, Effect } from "effect"
@@ -136,8 +136,8 @@ export const makeRobots = <E, R>(
     return rules
   })
 
-  /** Fails if the address may not be requested. Otherwise returns the interval that its host requests. */
-  const allow = Effect.fnUntraced(function* (url: string, shown?: string) {
+  /** Fails if the address must not be requested. Otherwise returns the interval that its host requests. */
+  const requireAllowed = Effect.fnUntraced(function* (url: string, shown?: string) {
     const address = new URL(url)
     const { origin, pathname, protocol, search } = address
     if (protocol !== "http:" && protocol !== "https:") return {}
@@ -148,5 +148,5 @@ export const makeRobots = <E, R>(
     const delay = rules?.delay ?? 0
     return delay > 0 ? { interval: Math.min(delay * 1000, Duration.toMillis(maxDelay)) } : {}
   })
-  return { allow }
+  return { requireAllowed }
 }

@@ -55,7 +55,7 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
     limit,
     reported: null,
     fetchPage: (page) =>
-      requests.page(addressOf("collections.json", page), [], (text) => {
+      requests.getPage(addressOf("collections.json", page), [], (text) => {
         const content = readCollections(text, stats)
         for (const [native_id, count] of readCounts(text)) counts.set(native_id, count)
         return content
@@ -80,7 +80,7 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
   let problem: string | undefined
   for (const { handle, native_id } of collections.slice(0, maxCollections)) {
     const path = `collections/${encodeURIComponent(handle)}/products.json`
-    let isGone = false
+    let isMissing = false
     const maxEntries = counts.get(native_id)
     const memberPages = yield* readPages({
       limit,
@@ -89,11 +89,11 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
       reported: null,
       fetchPage: (page, before) =>
         requests
-          .page(addressOf(path, page), [], (text) => readMembers(text, native_id, before))
+          .getPage(addressOf(path, page), [], (text) => readMembers(text, native_id, before))
           .pipe(
             Effect.tapError((error) =>
               Effect.sync(() => {
-                isGone = page === 1 && isUnread(error) && error.is_gone
+                isMissing = page === 1 && isUnread(error) && error.is_missing
               })
             )
           ),
@@ -101,7 +101,7 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
     })
     pages += memberPages.pages
     memberCount += memberPages.listed
-    if (isAcceptable(memberPages.outcome) || isGone) continue // hidden, or gone since it was listed: it has no members
+    if (isAcceptable(memberPages.outcome) || isMissing) continue // hidden, or removed since it was listed: it has no members
     if (memberPages.outcome === "budget") return makeResult("budget", memberPages.detail)
     problem ??= `members of ${handle}: ${memberPages.detail}`
     if (failsNextCollection(memberPages.outcome)) break

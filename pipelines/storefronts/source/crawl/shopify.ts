@@ -61,7 +61,7 @@ const readMetaOrFault = (text: string): StoreMeta | Unread => {
 const readFacts = (requests: StoreRequests, base: string) =>
   Effect.catchIf(
     Effect.map(
-      requests.page(`${base}meta.json`, [], readMetaOrFault),
+      requests.getPage(`${base}meta.json`, [], readMetaOrFault),
       ({ content }): StoreMeta | Unread | null => content
     ),
     isUnread,
@@ -71,12 +71,12 @@ const readFacts = (requests: StoreRequests, base: string) =>
 /** Also uses recordings that were made without a country for requests with one. */
 const retryWithoutCountry = (countryQuery: string, requests: StoreRequests): StoreRequests => ({
   ...requests,
-  page: (url, wants, read) =>
-    requests.page(url, wants, read).pipe(
+  getPage: (url, extraValues, read) =>
+    requests.getPage(url, extraValues, read).pipe(
       Effect.catchIf(
         (error) => countryQuery !== "" && isUnread(error) && error.is_unrecorded,
         (error) =>
-          Effect.mapError(requests.page(url.replace(countryQuery, ""), wants, read), (other) =>
+          Effect.mapError(requests.getPage(url.replace(countryQuery, ""), extraValues, read), (other) =>
             isUnread(other) && other.is_unrecorded ? error : other
           )
       )
@@ -124,7 +124,9 @@ const readAt = Effect.fnUntraced(function* <E, R>(
       window,
       reported: facts.reported_product_count,
       fetchPage: (page) =>
-        requests.page(addressOf("products.json", page), [currencyCookie], (text) => readShopifyProducts(text, stats)),
+        requests.getPage(addressOf("products.json", page), [currencyCookie], (text) =>
+          readShopifyProducts(text, stats)
+        ),
       takePage: ({ content, raw }) => takeProducts(content, raw)
     },
     known,

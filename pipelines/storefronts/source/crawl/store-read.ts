@@ -38,7 +38,7 @@ export interface StoreRead {
   /** Pages with lists of products, collections and members; files count as one. */
   readonly pages_read: number
   readonly products_read: number
-  /** Whether the product list was complete, so that missing products are gone. Independent of the collections. */
+  /** Whether the product list was complete, so that missing products no longer exist. Independent of the collections. */
   readonly has_all_products: boolean
   readonly collections_read: number
   /** ISO 4217 code for prices that name none themselves. */

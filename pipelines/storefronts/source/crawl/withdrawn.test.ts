@@ -1,6 +1,6 @@
 /**
- * Which products a read withdraws. The shops have one list that changes while it is read, cut into pages as in real
- * shops.
+ * Which products are withdrawn after a read. The shops have one list that changes while it is read, cut into pages as
+ * in real shops.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { type Misbehaviour, range, readShop, type Shop } from "@larder/test/support/pipelines/store-host.ts"
@@ -80,8 +80,8 @@ describe("a product that moves up onto a page that was read already", () => {
   )
 })
 
-describe("a product that is gone", () => {
-  it.live("is withdrawn at once if the shop reports as many as were found, before and after", () =>
+describe("a product that was removed", () => {
+  it.live("is withdrawn immediately if the shop reports as many as were found, before and after", () =>
     Effect.gen(function* () {
       const { requests, read } = yield* readShop(
         { pages: [] },

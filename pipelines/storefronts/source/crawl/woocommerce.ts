@@ -44,7 +44,7 @@ export const readWooCommerce = Effect.fn("Crawl.readWooCommerce")(function* <E, 
         reported: null,
         fetchPage: (page) =>
           Effect.map(
-            requests.page(makePageAddress(address, page), [totalHeader], (text) =>
+            requests.getPage(makePageAddress(address, page), [totalHeader], (text) =>
               readWooCommerceProducts(text, stats)
             ),
             (page) => ({ ...page, ...readTotal(page.raw) })
