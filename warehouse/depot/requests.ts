@@ -1,7 +1,7 @@
 /**
  * Sends requests to a depot over the network. A request fails if no data moves for a while, and is retried while its
  * fault may be temporary. The client must send the length of a streamed body, because S3 otherwise rejects the
- * request: undici's client does, the client of `fetch` does not.
+ * request: undici's client sends it, the client of `fetch` does not.
  */
 import { createReadStream } from "node:fs"
 import { Context, Duration, Effect, Queue, Schedule, Schema, Stream } from "effect"
@@ -14,11 +14,11 @@ import { DepotUnusable } from "./depot.ts"
 
 export const RequestLimits = Context.Reference("larder/warehouse/DepotRequestLimits", {
   defaultValue: () => ({
-    /** For no data in either direction. A service may be busy with gigabytes that it has just received. */
+    /** Maximum time without data in either direction. A service may be busy with gigabytes that it just received. */
     idleTimeout: Duration.seconds(30),
     firstRetryInterval: Duration.millis(200),
     maxRetryInterval: Duration.seconds(5),
-    /** Including the first. With these intervals they take 11 seconds. */
+    /** Including the first. With these intervals, all attempts take 11 seconds. */
     maxAttempts: 7
   })
 })
@@ -36,7 +36,7 @@ export class RequestFailed extends Schema.TaggedError<RequestFailed>()("RequestF
   }
 }
 
-/** The object or text is missing, although it was named. */
+/** A requested object is missing. */
 export const missingObject = new RequestFailed({
   problem: "it does not exist",
   advice: "If its generation has been removed, use a newer one.",
@@ -59,7 +59,7 @@ export const isTemporaryStatus = (status: number) => [408, 429, 500, 502, 503, 5
 
 const checkNetwork = "Check the network and the service, and run again."
 
-/** In bytes. Manifests have some kilobytes, pages of a listing some hundred kilobytes. */
+/** In bytes. Manifests have a few kilobytes, pages of a listing a few hundred kilobytes. */
 const maxTextLength = 64 << 20
 
 /** Uses the cause, not the client's error, which contains the request with its credentials. */

@@ -1,8 +1,8 @@
 /**
  * Writes and opens `ingestion.duckdb`: the records of all runs, as tables that users query, made from the parts of
- * `ingest`. Each generation adds its part to a spare file, which is one generation behind, and the two files change
- * places. So the cost of a run does not depend on the length of the history, and a reader that has the file open keeps
- * its state. Both files can be made again from the parts at any time.
+ * `ingest`. Each generation adds its part to a spare file, which is one generation behind, and the two files are
+ * exchanged. So the cost of a run does not depend on the length of the history, and a reader that has the file open
+ * keeps its state. Both files can be made again from the parts at any time.
  */
 import { existsSync, statSync } from "node:fs"
 import { chmod, copyFile, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"

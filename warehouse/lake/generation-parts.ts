@@ -41,8 +41,8 @@ export const pullGenerationParts = Effect.fnUntraced(function* (
   const { others, readable } = yield* findReadable(layout, loaded)
   for (const { message } of others)
     yield* Effect.logWarning(`the lake keeps an earlier state of a data set: ${message}`)
-  const isReadable = new Set(readable.map(({ dataSet }) => dataSet))
-  const untouched = dataSets.filter((dataSet) => dataSet.about.pipeline in loaded && !isReadable.has(dataSet))
+  const readableDataSets = new Set(readable.map(({ dataSet }) => dataSet))
+  const untouched = dataSets.filter((dataSet) => dataSet.about.pipeline in loaded && !readableDataSets.has(dataSet))
   return {
     manifest,
     parts: readable,

@@ -1,6 +1,6 @@
 /**
  * Updates the definitions in the catalogue to those of the session: schemas, tables with their columns, views, macros
- * and comments. Rows that differ end, and missing ones are added.
+ * and comments. Rows that differ are ended, and missing ones are added.
  */
 import { Effect, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
@@ -63,7 +63,7 @@ export const firstFreeId = `(
 )`
 const newId = (order: string) => `${firstFreeId} + row_number() over (order by ${order}) - 1`
 
-/** Nothing ends in the schemas in `untouched`. The columns and files of a table end with it. */
+/** No row of the schemas in `untouched` is ended. The columns and files of a table end with it. */
 const reconcileDefinitions = (number: number, untouched: ReadonlySet<string>) => {
   const untouchedNames = ["", ...untouched].map(literal).join(", ")
   const isTouched = `schema_id in (from ${catalogue}.ducklake_schema select schema_id where schema_name not in (${untouchedNames}))`

@@ -150,7 +150,7 @@ export const endSnapshot = Effect.fnUntraced(function* (
   const changed = yield* db.all(ChangedTable, selectChangedTables(number))
   const delta_versions = { ...before?.extra.delta_versions }
   for (const table of changed) delta_versions[tableKey(table)] = (delta_versions[tableKey(table)] ?? -1) + 1
-  const redefined = changed.filter(({ is_defined, is_dropped }) => is_defined && !is_dropped)
+  const redefined = changed.filter(({ has_new_definition, is_dropped }) => has_new_definition && !is_dropped)
   const extra = encodeExtra({ id, databases, delta_versions })
   yield* db.run(
     [

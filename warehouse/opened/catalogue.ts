@@ -38,13 +38,13 @@ const readDuckdb = ({ file, table }: TableSource) =>
 const createView = (source: TableSource) =>
   `create view ${qualifiedName(source.table)} as ${selectRows(source, readDuckdb(source))}`
 
-const fill = Effect.fnUntraced(function* (part: string, parts: Parts) {
+const fill = Effect.fnUntraced(function* (temporaryFile: string, parts: Parts) {
   const db = yield* DuckDb.memory
   const compared = withOtherDefinition(parts)
   yield* attachParts(db, compared)
   const sources = yield* prepareSources(db, parts)
   // DuckDB 1.5.5 fails if `read_duckdb` reads an attached file twice in one transaction.
-  yield* db.run([...detachParts(compared), `attach ${literal(part)} as made`, "use made"].join(";\n"))
+  yield* db.run([...detachParts(compared), `attach ${literal(temporaryFile)} as made`, "use made"].join(";\n"))
   const definitions = [...createSchemas(parts), ...sources.map(createView), ...viewsAndComments(parts, sources, "view")]
   yield* db.run(["begin", ...definitions, "commit"].join("\n;\n"))
   yield* markAllSamples(db)
@@ -57,7 +57,7 @@ export const writeCatalogue = Effect.fn("writeCatalogue")(function* (file: strin
     ingestion: path.resolve(ingestion),
     parts: parts.map((part) => ({ ...part, file: path.resolve(part.file) }))
   }
-  yield* writeAtomically(file, (part) => fill(part, absolute))
+  yield* writeAtomically(file, (temporaryFile) => fill(temporaryFile, absolute))
 })
 
 type DataSets = Manifest["data_sets"]
@@ -72,7 +72,7 @@ const describeDataSets = async (layout: Layout, data_sets: DataSets) => {
   return `${await readStamp(layout.catalogue)} ${hashLines(shown.sort())}`
 }
 
-/** Adds the definitions of this version: if nothing has changed, the catalogue stays. */
+/** Adds the definitions of this version: if nothing has changed, the catalogue is not written. */
 const describeCatalogue = async (layout: Layout, data_sets: DataSets) => {
   const shown = dataSets.filter(({ about }) => isLoaded(data_sets[about.pipeline]))
   const defined = [

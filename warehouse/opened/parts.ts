@@ -58,7 +58,7 @@ export const attachParts = (db: Db, parts: Parts) =>
 
 export const detachParts = (parts: Parts) => filesOf(parts).map((file) => `detach ${identifier(file)}`)
 
-/** Leaves out the data sets with this version's definition: their files need no inspection. */
+/** Omits the data sets with this version's definition: their files need no inspection. */
 export const withOtherDefinition = ({ ingestion, parts }: Parts): Parts => ({
   ingestion,
   parts: parts.filter(({ dataSet, entry }) => hasOtherDefinition(dataSet, entry))

@@ -28,16 +28,16 @@ export class SnapshotFailed extends Schema.TaggedError<SnapshotFailed>()("Snapsh
   }
 }
 
-const fill = Effect.fnUntraced(function* (part: string, parts: Parts) {
+const fill = Effect.fnUntraced(function* (temporaryFile: string, parts: Parts) {
   const db = yield* DuckDb.memory
   yield* attachParts(db, parts)
   const sources = yield* prepareSources(db, parts)
   yield* db.run(
     [
       `set memory_limit = ${literal(memoryLimit)}`,
-      `set temp_directory = ${literal(`${part}.tmp`)}`,
+      `set temp_directory = ${literal(`${temporaryFile}.tmp`)}`,
       "set checkpoint_threshold = '1TB'", // only one checkpoint, at the end
-      `attach ${literal(part)} as made (storage_version ${literal(storageVersion)})`,
+      `attach ${literal(temporaryFile)} as made (storage_version ${literal(storageVersion)})`,
       "use made",
       ...createSchemas(parts),
       ...sources.map(({ table }) => table.ddl)
@@ -66,7 +66,7 @@ export const writeSnapshot = Effect.fn("snapshot")(function* (to: string, parts:
   )
   yield* requireNew
   yield* fs.access(path.dirname(file), { writable: true }).pipe(Effect.mapError(toFailure))
-  yield* writeAtomically(file, (part) => fill(part, parts).pipe(Effect.andThen(requireNew))).pipe(
+  yield* writeAtomically(file, (temporaryFile) => fill(temporaryFile, parts).pipe(Effect.andThen(requireNew))).pipe(
     Effect.catchTag(["DuckDbError", "PlatformError"], (error) => Effect.fail(toFailure(error)))
   )
 })

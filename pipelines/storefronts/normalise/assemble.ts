@@ -7,7 +7,7 @@
  * The rows of a product are mostly adjacent, so a part reads little more than its own rows.
  */
 import { readFileSync } from "node:fs"
-import { createHalfProductTable, type DuckDb, halfProductTable, literal } from "@larder/warehouse"
+import { createPossiblyIncompleteTable, type DuckDb, literal, possiblyIncompleteTable } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { categorizeProducts, type Surveys } from "./categorise.ts"
 
@@ -66,8 +66,8 @@ const assemblePart = ({ first, last, part }: ProductPart) =>
  * end, where rows of one product may be anywhere. The warehouse accepts such a product only if it has all its variants.
  */
 const halfProducts = `
-  ${createHalfProductTable};
-  insert into ${halfProductTable}
+  ${createPossiblyIncompleteTable};
+  insert into ${possiblyIncompleteTable}
   select id_of('product', domain, native_id) from feed.rejected
   union
   select id_of('product', domain, product_native_id) from feed.excess_variant
