@@ -8,7 +8,14 @@ import { DuckDb, type DuckDbError, identifier, literal } from "../duckdb.ts"
 import { WarehouseProblem } from "../problem.ts"
 import { qualifiedName } from "../tables/dictionary.ts"
 import { markAllSamples } from "../tables/sample-marks.ts"
-import { attachParts, createSchemas, type Parts, prepareSources, selectRows, viewsAndComments } from "./parts.ts"
+import {
+  attachParts,
+  createSchemaStatements,
+  type Parts,
+  prepareSources,
+  selectRows,
+  viewsAndComments
+} from "./parts.ts"
 
 /** The oldest version of DuckDB that can read a snapshot. */
 const storageVersion = "v1.1.0"
@@ -39,7 +46,7 @@ const fill = Effect.fnUntraced(function* (temporaryFile: string, parts: Parts) {
       "set checkpoint_threshold = '1TB'", // only one checkpoint, at the end
       `attach ${literal(temporaryFile)} as made (storage_version ${literal(storageVersion)})`,
       "use made",
-      ...createSchemas(parts),
+      ...createSchemaStatements(parts),
       ...sources.map(({ table }) => table.ddl)
     ].join(";\n")
   )
