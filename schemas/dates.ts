@@ -1,6 +1,6 @@
 /**
- * Calendar days as text, `YYYY-MM-DD`, years 0001 to 9999. Days can be compared as text. This module uses neither a
- * clock nor time zones: a day is the date that a report prints.
+ * Calendar days as strings, `YYYY-MM-DD`, years 0001 to 9999, which compare as strings. This module uses neither a clock
+ * nor time zones: a day is the date that a report prints.
  */
 import { Schema } from "effect"
 
@@ -10,7 +10,7 @@ const countDays = (year: number, month: number) =>
   month === 2 && isLeapYear(year) ? 29 : (daysInMonth[month - 1] ?? 0)
 const pad = (n: number, width: number) => String(n).padStart(width, "0")
 
-/** The day as text; undefined if the calendar has no such day. */
+/** The day as `YYYY-MM-DD`; undefined if the calendar has no such day. */
 export const dayOf = (year: number, month: number, day: number): string | undefined =>
   [year, month, day].every(Number.isInteger) &&
   year >= 1 &&
@@ -22,13 +22,13 @@ export const dayOf = (year: number, month: number, day: number): string | undefi
     ? `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`
     : undefined
 
-/** Whether the text is a real calendar day in `YYYY-MM-DD` form: `2024-02-30` and `2024-2-3` are not. */
+/** Whether the string is a real calendar day in `YYYY-MM-DD` form: `2024-02-30` and `2024-2-3` are not. */
 export const isDay = (text: string): boolean => {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text)
   return match !== null && dayOf(Number(match[1]), Number(match[2]), Number(match[3])) === text
 }
 
-/** The same day some calendar years earlier, at least in the year 1. In common years, 29 February becomes 28. */
+/** The same day some years earlier, but not before the year 1. In common years, 29 February becomes 28. */
 export const yearsBefore = (day: string, years: number): string => {
   const [year, month, date] = day.split("-").map(Number) as [number, number, number]
   const earlier = Math.max(1, year - years)

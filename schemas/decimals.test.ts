@@ -18,7 +18,7 @@ describe("the token of a published number", () => {
     ["4.00E+4", "4.00E+4"],
     ["9007199254740993", "9007199254740993"],
     ["0.1000000000000000055511151231257827", "0.1000000000000000055511151231257827"]
-  ])("turns %j into %s", (text, expected) => {
+  ])("converts %j to %s", (text, expected) => {
     assert.strictEqual(numberToken(text), expected)
   })
   it.each([
@@ -69,7 +69,7 @@ describe("the token of a published number", () => {
       })
     )
   })
-  it("is valid JSON or undefined for any text", () => {
+  it("is valid JSON or undefined for any string", () => {
     const characters = fc.constantFrom(..."0123456789.,+-eE ".split(""))
     fc.assert(
       fc.property(fc.string({ unit: characters, maxLength: 12 }), (text) => {
@@ -85,7 +85,7 @@ describe("JSON parsed with its number tokens", () => {
     const source = '{"price":1.6140,"big":12345678901234567890,"list":[-0,4.00E+4,[0.10]],"text":"1.50","none":null}'
     assert.strictEqual(JSON.stringify(parseJsonKeepingNumbers(source)), source)
   })
-  it("distinguishes a number from a text that looks like one", () => {
+  it("distinguishes a number from a string that looks like one", () => {
     assert.deepStrictEqual(parseJsonKeepingNumbers('{"a":"1.50","b":1.50,"c":true}'), {
       a: "1.50",
       b: new PublishedNumber("1.50"),

@@ -1,12 +1,12 @@
 /**
- * Published numbers as text. A price never passes through binary floating point between source and response. It is read
- * with the printed digits, stored as that text, and written as a JSON number token with the same digits.
+ * Published numbers as strings. A price never passes through binary floating point between source and response. It is
+ * read with the printed digits, stored as that string, and written as a JSON number token with the same digits.
  */
 
 /**
  * The JSON number token of a published number, with its digits as printed: thousands separators are removed, trailing
- * zeros are kept. `"1.6140"` → `1.6140`, `"13,594,473"` → `13594473`, `".5"` → `0.5`. Undefined if the text is not a
- * number.
+ * zeros are kept. `"1.6140"` → `1.6140`, `"13,594,473"` → `13594473`, `".5"` → `0.5`. Undefined if the string is not
+ * a number.
  */
 export const numberToken = (text: string): string | undefined => {
   const match = /^([+-]?)(\d{1,3}(?:,\d{3})+|\d*)(\.\d+)?([eE][+-]?\d+)?$/.exec(text.trim())
@@ -17,7 +17,7 @@ export const numberToken = (text: string): string | undefined => {
   return `${sign === "-" ? "-" : ""}${digits}${fraction}${exponent}`
 }
 
-/** Parses JSON and keeps every number as its source text, so that no digit is lost. */
+/** Parses JSON and keeps every number as its source string, so that no digit is lost. */
 export const parseJsonKeepingNumbers = (text: string): unknown =>
   JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) =>
     typeof value === "number" && context?.source !== undefined ? new PublishedNumber(context.source) : value

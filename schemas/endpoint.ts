@@ -1,6 +1,6 @@
 /**
- * An endpoint as a value: path, scope, price, parameters and response. Routes, the OpenAPI document and error texts are
- * derived from these values. Each data set lists its endpoints, and `data-sets.ts` lists the data sets.
+ * An endpoint as a value: path, scope, price, parameters and response. Routes, the OpenAPI document and error messages
+ * are derived from these values. Each data set lists its endpoints, and `data-sets.ts` lists the data sets.
  */
 import { Schema } from "effect"
 import { type Invalid, invalid, type RecordName } from "./api-errors.ts"

@@ -1,5 +1,5 @@
 /**
- * Ids that the API returns: a prefix that names the kind, then an opaque text. They are derived from the source's own
+ * Ids that the API returns: a prefix that names the kind, then an opaque string. They are derived from the source's own
  * data, so that loading the same data again gives the same ids.
  */
 import { Schema } from "effect"
@@ -14,5 +14,5 @@ export const idPrefixes = {
 
 export type IdKind = keyof typeof idPrefixes
 
-/** An id of one kind. The text after the prefix is opaque: clients must not rely on its form. */
+/** An id of one kind. The string after the prefix is opaque: clients must not rely on its form. */
 export const idOf = (kind: IdKind) => Schema.String.check(Schema.isStartingWith(idPrefixes[kind]))

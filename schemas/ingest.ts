@@ -22,7 +22,7 @@ export const RunRecord = Schema.Struct({
   }),
   outcome: described.oneOf(
     ["published", "unchanged", "partial", "failed", "checks_failed", "interrupted"],
-    "`published`: everything was read and new rows went live; `unchanged`: no row was new; `partial`: some feeds were left out (`ingest.left_out`), the others were published; `checks_failed`, `failed` and `interrupted` runs published nothing."
+    "`published`: everything was read and new rows went live; `unchanged`: no row was new; `partial`: some feeds were skipped (`ingest.left_out`), the others were published; `checks_failed`, `failed` and `interrupted` runs published nothing."
   ),
   started_at: described.text("When the run started, in UTC."),
   finished_at: described.text(
@@ -152,10 +152,10 @@ export const LeftOut = Schema.Struct({
   reason: described.text("Why, in words.")
 }).annotate({
   identifier: "ingest.left_out",
-  description: "Feeds and stores that a run could not read or did not trust. Their earlier values stay."
+  description: "Feeds and stores that a run could not read or did not trust. Their earlier values are kept."
 })
 
-/** A feed that a run left out, without the run and pipeline that it belongs to. */
+/** A feed that a run skipped, without the run and pipeline that it belongs to. */
 export type FeedLeftOut = Pick<typeof LeftOut.Type, "feed" | "kind" | "reason">
 
 export const DataSetRow = Schema.Struct({
@@ -188,7 +188,7 @@ export const Cursor = Schema.Struct({
   pipeline,
   feed,
   run_id: runId,
-  read_to: described.text("Newest day up to which the feed was read; the next run looks back from it."),
+  read_to: described.text("Newest day up to which the feed was read; the next run starts some days before it."),
   mapping_sha256: described.text(
     "SHA-256 of the feed's mapping; when it changes, the next run reads the whole history again."
   )
@@ -214,7 +214,7 @@ export const StoreReadRow = Schema.Struct({
   read_at: described.text("When the store was read, in UTC."),
   fetch_status: FetchStatus.annotate({
     description:
-      "complete; partial: some of the store could not be read, so nothing was withdrawn, except products if `has_all_products` is true; failed: nothing was taken from the store."
+      "complete; partial: some of the store could not be read, so nothing was withdrawn, except products if `has_all_products` is true; failed: no data of the store was loaded."
   }),
   ...ReadOutcome.fields,
   pages_read: described.integer(
@@ -225,7 +225,7 @@ export const StoreReadRow = Schema.Struct({
     "Whether the whole list of products was read, so that missing products were withdrawn. The collections do not matter for this."
   ),
   is_taken: described.flag(
-    "Whether what was found went into the warehouse. False if the read failed, if its result was not trusted, or if a later read of the store was published first."
+    "Whether the result of the read was loaded. False if the read failed, if its result was not trusted, or if a later read of the store was published first."
   ),
   collections_read: described.integer("Collections that were found."),
   currency: described.textOrNull("ISO 4217 currency in which the prices were served; null if unknown."),

@@ -1,6 +1,6 @@
 /**
  * Effect schemas as JSON Schema (draft 2020-12, the dialect of OpenAPI 3.1). Two facts that
- * clients do not need are left out: that an object is open, and that an integer fits into a double.
+ * clients do not need are omitted: that an object is open, and that an integer fits into a double.
  */
 import { JsonSchema, Schema, SchemaRepresentation } from "effect"
 

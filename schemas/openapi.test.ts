@@ -150,7 +150,7 @@ describe("the operations of the OpenAPI document", () => {
     const expected = ["200", "400", "401", "402", "403", ...(record === undefined ? [] : ["404"]), "500", "503"]
     assert.deepStrictEqual(Object.keys(operationOf.get(id)?.responses ?? {}), expected)
   })
-  it("describe limits as integers with bounds, and lists as texts with a pattern", () => {
+  it("describe limits as integers with bounds, and lists as strings with a pattern", () => {
     const schemaOf = (id: string, name: string) =>
       operationOf.get(id)?.parameters.find((parameter) => parameter.name === name)?.schema
     assert.deepStrictEqual(schemaOf("searchCommodities", "limit"), { type: "integer", minimum: 1, maximum: 500 })

@@ -63,7 +63,7 @@ describe("a text", () => {
   it("is neither trimmed nor interpreted", () => {
     assert.deepStrictEqual(read(parameters, "name=%20%25_*%5C%20"), { value: { name: " %_*\\ ", cursor: undefined } })
   })
-  it("may be a single blank", () => {
+  it("may be a single space", () => {
     assert.deepStrictEqual(read(parameters, "name=+"), { value: { name: " ", cursor: undefined } })
   })
 })
@@ -123,7 +123,7 @@ describe("a list", () => {
       invalid("too_many_names", "series takes at most 100 names, 101 were given")
     )
   })
-  it("keeps the blanks and capitals of its names", () => {
+  it("keeps the spaces and capitals of its names", () => {
     assert.deepStrictEqual(read(parameters, "series=%20a,B%20"), { value: { series: [" a", "B "] } })
   })
   it.each(["a,", ",a", "a,,b", ",", "a%2C"])("rejects an empty name in %s", (given) => {

@@ -14,7 +14,7 @@ export interface Parameter<A> {
   readonly kind: "text" | "day" | "limit" | "cursor" | "list"
   readonly description: string
   readonly required: boolean
-  /** The meaning of the value, for the documentation: an integer from 1 to 200, not the text that encodes it. */
+  /** The meaning of the value, for the documentation: an integer from 1 to 200, not the string that encodes it. */
   readonly schema: Schema.Constraint
   readonly example?: string | number
   /** `text` is undefined if the parameter is absent. */
@@ -46,7 +46,7 @@ export const country = (options: Documented): Parameter<string | undefined> => (
   }
 })
 
-/** A calendar day. Rejects an empty text and a day that does not exist. */
+/** A calendar day. Rejects an empty string and a day that does not exist. */
 export const day = (options: Documented): Parameter<string | undefined> => ({
   kind: "day",
   required: false,
@@ -112,7 +112,7 @@ export const foreignCursor = invalid(
   "cursor is damaged, or belongs to another endpoint, id or set of filters"
 )
 
-/** 1 to 100 names, separated by commas; required. Case-sensitive, not trimmed. Duplicates are returned and counted twice. */
+/** 1 to 100 names, separated by commas; required. Case-sensitive, not trimmed. Duplicates count, and are kept. */
 export const list = (options: Documented): Parameter<ReadonlyArray<string>> => ({
   kind: "list",
   required: true,

@@ -130,7 +130,7 @@ describe("append", () => {
   }
   const withCell = (column: number, cell: Cell) => good.map((before, index) => (index === column ? cell : before))
 
-  itLive("accepts texts, numbers, booleans and nulls for every type of column", () =>
+  itLive("accepts strings, numbers, booleans and nulls for every type of column", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       yield* db.run(table)
@@ -144,7 +144,7 @@ describe("append", () => {
   )
   for (const [fault, row, message] of [
     ["a day that does not exist", withCell(5, "2026-02-30"), /2026-02-30/],
-    ["a text that is not a number", withCell(3, "N/A"), /"N\/A"/],
+    ["a string that is not a number", withCell(3, "N/A"), /"N\/A"/],
     ["a number that is too large for its column", withCell(1, 3_000_000_000), /out of range/],
     [
       "a fraction for a column of whole numbers",
@@ -280,7 +280,7 @@ describe("a database file", () => {
     })
   )
   for (const [description, content] of [
-    ["a text", "hello ".repeat(5000)],
+    ["plain text", "hello ".repeat(5000)],
     ["nothing", ""],
     ["the beginning of a database", undefined]
   ] as const) {

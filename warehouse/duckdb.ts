@@ -22,7 +22,7 @@ import { Context, Effect, Pool, Schema, type Scope } from "effect"
 import { causeText } from "./disk.ts"
 
 export type Params = Record<string, DuckDBValue>
-/** A value for the appender. DuckDB casts texts to the column's type. */
+/** A value for the appender. DuckDB casts strings to the column's type. */
 export type Cell = string | number | boolean | null
 export type Row = Readonly<Record<string, unknown>>
 
@@ -81,7 +81,7 @@ const interruptible = <A>(conn: DuckDBConnection, sql: string, run: () => Promis
 
 const isInUse = (cause: unknown) => /Could not set lock|used by another process/i.test(String(cause))
 
-/** Turns a failure to open or attach this file into a specific error. */
+/** Converts a failure to open or attach this file to a specific error. */
 export const openError = (file: string) => (error: DuckDbError) => {
   if (isInUse(error.cause)) return new FileInUse({ file })
   const damaged =
@@ -156,7 +156,7 @@ interface Database {
     sql: string,
     params?: Params
   ): Effect.Effect<ReadonlyArray<S["Type"]>, DuckDbError, S["DecodingServices"]>
-  /** All rows as JSON values: counts, decimals and times are texts unless the query casts them. */
+  /** All rows as JSON values: counts, decimals and times are strings unless the query casts them. */
   rows(sql: string, params?: Params): Effect.Effect<ReadonlyArray<Row>, DuckDbError>
   /** Runs statements, separated by semicolons, and discards their results. A failure leaves no transaction open. */
   run(sql: string): Effect.Effect<void, DuckDbError>
@@ -291,6 +291,6 @@ export class DuckDb extends Context.Service<DuckDb, Database>()("larder/warehous
   static readonly memory = Effect.flatMap(open(":memory:", {}), (db) => make(db, 1, "changing"))
 }
 
-/** A text as an SQL literal, for the few places where DuckDB takes no parameter (ATTACH, COMMENT). */
+/** A string as an SQL literal, for the few places where DuckDB takes no parameter (ATTACH, COMMENT). */
 export const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
 export const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`

@@ -77,7 +77,7 @@ export type { ListPosition, StoreLists } from "./read-models/store-lists.ts"
 export type { StorePosition } from "./read-models/stores.ts"
 export { buildFoods } from "./search/build/build.ts"
 export { openFoods } from "./search/open.ts"
-export { createHalfProductTable, halfProductTable } from "./storefronts/reconcile.ts"
+export { createPossiblyIncompleteTable, possiblyIncompleteTable } from "./storefronts/reconcile.ts"
 export { commentStatements, define, definitionHash } from "./tables/dictionary.ts"
 export {
   cursorTable,

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** An error that nothing handles in a special way: its message says what happened and what to do. */
+/** An error that no code handles specially. Its message says what happened and what to do. */
 export class WarehouseProblem extends Schema.TaggedError<WarehouseProblem>()("WarehouseProblem", {
   problem: Schema.String
 }) {

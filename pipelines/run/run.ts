@@ -97,13 +97,13 @@ const selectOrigin = (pipeline: Pipeline, source: SourceOptions): OriginLayer =>
   return Layer.unwrap(bySetting as Effect.Effect<OriginLayer, Config.ConfigError>)
 }
 
-/** Puts staging files and the cache of verified files elsewhere, because a dry run must not write to its home. */
+/** Redirects staging files and the markers of verified files into another folder: a dry run writes none in its home. */
 const redirectWrites = Effect.fnUntraced(function* (layout: Layout, folder: string) {
   const fs = yield* FileSystem.FileSystem
-  const notes = path.join(folder, "notes")
-  yield* Effect.ignore(fs.copy(layout.notes, notes)) // without them, files are verified again
+  const markers = path.join(folder, "markers")
+  yield* Effect.ignore(fs.copy(layout.markers, markers)) // without the markers, files are verified again
   const staging = path.join(folder, "staging")
-  return { ...layout, notes, staging, stagingLock: path.join(folder, ".staging.lock") } satisfies Layout as Layout
+  return { ...layout, markers, staging, stagingLock: path.join(folder, ".staging.lock") } satisfies Layout as Layout
 })
 
 /** Succeeds even if nothing was new or some feeds were left out. `temporaryFolder` is the one of a dry run. */

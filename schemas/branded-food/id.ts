@@ -32,9 +32,9 @@ const unscramble = (n: number) => {
 /** The id of a label version. `fdcId` is a 32-bit integer. */
 export const brandedFoodId = (fdcId: number): string => prefix + scramble(fdcId).toString(36).padStart(width, "0")
 
-/** The `fdc_id` of a label version's id; undefined for a text that `brandedFoodId` never returns. */
+/** The `fdc_id` of a label version's id; undefined for a string that `brandedFoodId` never returns. */
 export const parseFdcId = (id: string): number | undefined => {
-  const text = opaque.exec(id)?.[1]
-  const scrambled = text === undefined ? Number.POSITIVE_INFINITY : Number.parseInt(text, 36)
+  const digits = opaque.exec(id)?.[1]
+  const scrambled = digits === undefined ? Number.POSITIVE_INFINITY : Number.parseInt(digits, 36)
   return scrambled < 2 ** 32 ? unscramble(scrambled) : undefined
 }

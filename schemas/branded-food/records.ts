@@ -44,7 +44,7 @@ export const Nutrient = Schema.Struct({
 
 const FoodAttribute = Schema.Struct({
   name: described.textOrNull(
-    "Name of the attribute. Nearly all of them say what an update changed, such as `Nutrient Added`."
+    "Name of the attribute. Nearly all of them describe what an update changed, such as `Nutrient Added`."
   ),
   value: described.textOrNull("Value as published; for updates, a short code.")
 }).annotate({ identifier: "BrandedFoodAttribute", description: "A remark of the source on the record." })

@@ -14,10 +14,10 @@ const labelAmount = (nutrient: string) =>
     `${nutrient} per serving, as stated by the release itself; null if it states none. Only the JSON release states it.`
   )
 
-const { id: _id, nutrition: _nutrition, source: _source, fetched_at, ...stated } = BrandedFood.fields
+const { id: _id, nutrition: _nutrition, source: _source, fetched_at, ...labelFields } = BrandedFood.fields
 
 export const FoodRow = Schema.Struct({
-  ...stated,
+  ...labelFields,
   gtin_14: described.textOrNull(
     "The barcode, padded with zeros to 14 digits; null if it is not a barcode. Check digits are not repaired."
   ),
@@ -40,7 +40,7 @@ export const FoodRow = Schema.Struct({
   label_iron: labelAmount("Iron in mg"),
   label_potassium: labelAmount("Potassium in mg"),
   label_vitamin_d: labelAmount("Vitamin D, in a unit that is not documented,"),
-  attributes: list("Remarks of the source on the record. Nearly all of them say what an update changed."),
+  attributes: list("Remarks of the source on the record. Nearly all of them describe what an update changed."),
   daily_values: list(
     "Percent of the daily value on the label, with one entry for each amount of the CSV release, in the order of the nutrients. Only that release has them."
   ),
@@ -145,5 +145,5 @@ export const QualityFlagRow = Schema.Struct({
 }).annotate({
   identifier: "branded_food.quality_flag",
   description:
-    "What looks wrong in a label, with one row for each label and finding. Flagged values are neither repaired nor left out."
+    "What looks wrong in a label, with one row for each label and finding. Flagged values are published unchanged."
 })

@@ -4,7 +4,7 @@
  */
 import { type CallCost, readCost } from "./cost.ts"
 import { makeError, makeUnknownResponseError, NoAnswer } from "./errors.ts"
-import { computeWait, defaultRetries, pause, requestedWait } from "./retry.ts"
+import { computeWait, defaultRetries, parseRetryAfter, pause } from "./retry.ts"
 
 export interface LarderOptions {
   /**
@@ -58,7 +58,7 @@ const checkRetries = (retries: number) => {
   throw new TypeError("retries must be a whole number of at least 0")
 }
 
-/** An unpaired surrogate cannot be encoded as UTF-8: the call would send another text, and would be charged. */
+/** An unpaired surrogate cannot be encoded as UTF-8: the call would send a different string, and would be charged. */
 export const checkText = (name: string, text: string): string => {
   if (!/\p{Surrogate}/u.test(text)) return text
   throw new TypeError(`${name} must not contain an unpaired surrogate: ${JSON.stringify(text)}`)
@@ -107,7 +107,7 @@ export class Connection {
         if (isBody(json)) return { body: json, cost }
         throw makeUnknownResponseError(text, cost)
       }
-      const retryAfter = requestedWait(response.headers.get("retry-after"), Date.now())
+      const retryAfter = parseRetryAfter(response.headers.get("retry-after"), Date.now())
       const wait = computeWait(attempts, retryAfter, Math.random)
       if (cost.status < 500 || attempts > this.#retries || wait === undefined) throw makeError(json, text, cost)
       await pause(wait, signal)

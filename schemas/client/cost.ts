@@ -5,8 +5,8 @@ export interface CallCost {
   /** Id of the last attempt. Quote it when you ask the operator about a call. */
   readonly requestId: string | undefined
   /**
-   * 0 for every status except 200. Undefined if a proxy dropped the header, the key is unknown, or a 503 came before the
-   * key was checked.
+   * 0 for every status except 200. Undefined if a proxy dropped the header, or the API responded before it recognised
+   * the key.
    */
   readonly creditsCharged: number | undefined
   /** What the key can still spend: the smallest of the balance and what is left of each of its budgets. */

@@ -62,7 +62,7 @@ export class NotFound extends LarderError {
   override readonly name = "NotFound"
   readonly type = "not_found"
 }
-/** 5xx: a fault of the server, after the last retry. `attempts` has the number of attempts. */
+/** 5xx: a fault of the server, after the last retry, or with a `Retry-After` that is longer than the maximum wait. */
 export class Internal extends LarderError {
   override readonly name = "Internal"
   readonly type = "internal"
@@ -101,7 +101,7 @@ const maxQuoted = 200
 export const makeUnknownResponseError = (text: string, cost: CallCost): UnknownAnswer =>
   new UnknownAnswer(
     `A response with status ${cost.status} that is not the API's: ${text.trim().slice(0, maxQuoted) || "(empty)"}. ` +
-      "Check the client's url, and proxies on the way.",
+      "Check the client's url, and any proxies in between.",
     { cost }
   )
 

@@ -87,7 +87,7 @@ describe("a call with an invalid value", () => {
     ],
     ["one text names two series", () => larder.getCommodityPrices({ series: ["a", "b,c"] }), /^series .*"b,c" would/],
     [
-      "one text names two metrics",
+      "one string names two metrics",
       () => larder.getCommodityMetricValues({ metrics: ["a,b"] }),
       /^metrics must not contain/
     ]
@@ -113,7 +113,7 @@ describe("a client with invalid options", () => {
   it("is rejected without showing its key", () => {
     expect(() => new Larder({ key: "svc_data_sesame", url })).toThrow(/^((?!sesame).)*$/s)
   })
-  it("hides a valid key", () => {
+  it("does not show a valid key in its properties", () => {
     expect(JSON.stringify(larder)).not.toContain("kkk")
     expect(Object.values(larder).map(String).join()).not.toContain("kkk")
   })

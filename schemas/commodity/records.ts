@@ -92,15 +92,15 @@ export const CommodityProduct = Schema.Struct({
 
 /**
  * A group or a product as one record, for the OpenAPI document. Client generators for Java and Rust read only one of
- * two alternatives. The types that they generate for values that are texts or lists of texts do not compile, or are
- * empty.
+ * two alternatives. The types that they generate for values that are strings or lists of strings do not compile, or
+ * are empty.
  */
 export const CatalogEntry = Schema.Struct({
   ...SeriesGroup.mapFields(Struct.map(Schema.optionalKey)).fields,
   ...CommodityProduct.mapFields(Struct.map(Schema.optionalKey)).fields,
   attributes: Schema.optionalKey(
     Schema.Record(Schema.String, Schema.Unknown).annotate({
-      description: "What distinguishes the product: grade, package, form. Each value is a text or a list of texts."
+      description: "What distinguishes the product: grade, package, form. Each value is a string or a list of strings."
     })
   )
 }).annotate({

@@ -42,7 +42,7 @@ export const PriceVersion = Schema.Struct({
   value: described.text("The published number in the metric's unit, to six decimal places."),
   value_text: described.text("The published number with its digits as printed, which the API returns."),
   published_at: described.text(
-    "When the report published this value, by the report's own clock: US local time without a zone. If the row has only a day, the end of that day. If it has neither, a microsecond before the end of the newest day in the row: the value may have been published later, and `commodity.price_as_of` shows it from the time when its payload was fetched."
+    "When the report published this value, in the report's local time: US time without a zone. If the row has only a day, the end of that day. If it has neither, a microsecond before the end of the newest day in the row: the value may have been published later, and `commodity.price_as_of` shows it from the time when its payload was fetched."
   ),
   is_final: described.flag("Whether the value is in a section of final values, which are no longer restated."),
   run_id: described.text("Run that loaded the value: `ingest.run.run_id`."),
@@ -67,7 +67,7 @@ export const Price = Schema.Struct({
 }).annotate({
   identifier: "commodity.price",
   description:
-    "The current value of each metric and day: a final value takes precedence over a provisional one, then the newest publication counts. `commodity.price_as_of(moment)` gives the values as of a moment: a day, or a time by the clock of `published_at`."
+    "The current value of each metric and day: a final value takes precedence over a provisional one, then the newest publication counts. `commodity.price_as_of(moment)` gives the values as of a day, or as of a time in the local time of `published_at`."
 })
 
 export const Coverage = Schema.Struct({

@@ -146,7 +146,7 @@ const describeExamples = ({ examples }: Endpoint): Examples =>
 const describeStatus = (status: (typeof errors.errorTypes)[number]["status"]) =>
   errors.errorTypes.flatMap((error) => (error.status === status ? [error.description] : [])).join()
 
-/** Invalid values for each kind of parameter, one for each way in which a value can be wrong. */
+/** Invalid values for each kind of parameter, one for each message. Of the texts, only countries can be invalid. */
 const invalidValues = {
   text: ["?"],
   day: ["2024-02-30"],
@@ -154,7 +154,7 @@ const invalidValues = {
   list: ["", ",", Array(101).fill("name").join()]
 } as const
 
-/** The messages for invalid values, taken from the parameters themselves. */
+/** The messages of a 400 that are known in advance. The parameters themselves return those for invalid values. */
 const collectRefusals = (endpoint: Endpoint): ReadonlyArray<Invalid> => {
   const messages = Object.entries(endpoint.parameters).flatMap(([name, parameter]) => {
     if (parameter.kind === "cursor") return [foreignCursor]

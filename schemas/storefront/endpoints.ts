@@ -120,7 +120,7 @@ export const storefronts = {
   origin: "products of web shops",
   about: `Shops on the web, their products and collections, read from the feeds that they publish themselves.
 
-Source: each store's own feed (\`platform\`): Shopify, product CSV, Google Merchant or WooCommerce. \`fetched_at\` shows how old a store's rows are, and \`fetch_status\` how complete its last read was; only a complete read withdraws products. Prices are in the store's \`currency\`, and are never converted. Texts and pictures belong to the stores.`,
+Source: each store's own feed (\`platform\`): Shopify, product CSV, Google Merchant or WooCommerce. \`fetched_at\` shows how old a store's rows are, and \`fetch_status\` how complete its last read was; missing products are withdrawn only if the whole product list was read. Prices are in the store's \`currency\`, and are never converted. Texts and pictures belong to the stores.`,
   firstCall: "stores?category=food_beverages_and_tobacco",
   scopes: ["search-stores", "get-store", "get-store-products", "get-store-collections", "get-product"],
   endpoints: storefrontEndpoints

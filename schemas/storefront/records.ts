@@ -136,7 +136,7 @@ export const Store = Schema.Struct({
   collection_count: count("Number of collections that the API serves for the store."),
   fetch_status: FetchStatus.annotate({
     description:
-      "How the last read of the store ended: `complete`, `partial` (some of the store could not be read, and nothing was withdrawn for being absent) or `failed` (everything stays as the previous read left it)."
+      "How the last read of the store ended: `complete`, `partial` (some of the store could not be read; missing products are withdrawn only if the whole product list was read) or `failed` (all rows stay unchanged)."
   }),
   first_seen_at: Timestamp.annotate({ description: "When the store was first read, in UTC." }),
   fetched_at: described.timeOrNull("When the rows served now were read, in UTC; null if no read has succeeded yet."),

@@ -277,7 +277,7 @@ describe("a generation that cannot be served", () => {
     const ready = { status: "ready", fault: `${fault}: see the log` }
     await expect.poll(fetchReadiness, { interval: 50 }).toMatchObject([200, ready])
     expect(await readPrices()).toEqual(before)
-    expect(api.server().logs()).toContain(`${fault}; ${before[0]} stays`)
+    expect(api.server().logs()).toContain(`${fault}; ${before[0]} is still served`)
     expect(api.server().logs()).toMatch(/commodities\.duckdb of commodities .+ is missing/)
     const replay = makeRecording("16.20", "10/21/2026 13:04:36")
     const refused = await run("larder-ingest", ["commodities", "--replay", replay], { LARDER_HOME: api.home() })

@@ -162,13 +162,13 @@ describe("a full disk", () => {
       "what is live is copied",
       belowCurrentSize,
       makeItems("pear", 5),
-      /Publishing failed while copying the live database: EFBIG.*The disk is full: a publication needs space for a second copy of its data set\. Nothing was published; the live data stays\./
+      /Publishing failed while copying the live database: EFBIG.*The disk is full: a publication needs space for a second copy of its data set\. Nothing was published; the live data is unchanged\./
     ],
     [
       "the staged rows are merged",
       (size: number) => size * 1.5,
       makeLongItems(8_000),
-      /Publishing failed while (merging the staged rows|writing the new database): .*File too large.*The disk is full: .*the live data stays\./
+      /Publishing failed while (merging the staged rows|writing the new database): .*File too large.*The disk is full: .*the live data is unchanged\./
     ]
   ] as const) {
     itLive(`leaves the old generation live when ${when}`, () =>

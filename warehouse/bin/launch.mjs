@@ -1,7 +1,7 @@
 /**
  * Starts a TypeScript entry file on a Node that runs TypeScript. This file is plain JavaScript, because an older Node
- * must read it. There, the program runs as a child process on the Node of the npm package `node`. npm installs that
- * package, which has 189 MiB, only if Node is older than 24 (`older-node/package.json`).
+ * must read it. On an older Node, the program runs as a child process on the Node of the npm package `node`. npm
+ * installs that package of 189 MiB only if Node is older than 24 (`older-node/package.json`).
  *
  * DuckDB runs on libuv's thread pool, which has four threads by default: four heavy queries would make all other
  * queries and file accesses wait. The pool reads its size at its first use, so it is set before any other import.

@@ -90,9 +90,9 @@ export const computeNutrition = (
 ): ReadonlyArray<readonly [NutritionKey, number]> => {
   if (servingSize === null) return []
   return nutritionKeys.flatMap((key, i) => {
-    const stated = key === "vitamin_d" ? null : (own[i] ?? null) // the unit of its own amount is not documented
-    const amount = stated === null ? findAmount(key, amounts) : undefined
-    if (stated === null && amount === undefined) return []
-    return [[key, stated ?? computePerServing(amount ?? 0, servingSize)] as const]
+    const ownAmount = key === "vitamin_d" ? null : (own[i] ?? null) // the unit of its own amount is not documented
+    const amount = ownAmount === null ? findAmount(key, amounts) : undefined
+    if (ownAmount === null && amount === undefined) return []
+    return [[key, ownAmount ?? computePerServing(amount ?? 0, servingSize)] as const]
   })
 }

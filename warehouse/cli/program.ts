@@ -1,6 +1,6 @@
 /**
  * Runs the main program of both binaries. Results go to stdout, everything else to stderr. Exit codes: 0 success, 1
- * failure, 2 usage error, 130 interrupted; an error with `Runtime.errorExitCode` sets its own.
+ * failure, 2 usage error or invalid setting, 130 interrupted; an error with `Runtime.errorExitCode` sets its own.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -13,7 +13,7 @@ import { usageToStderr } from "./usage.ts"
 
 const isUsage = (error: unknown) => Predicate.isTagged(error, "ShowHelp")
 
-/** On a usage error, Effect exits with 1, or with 0 if a subcommand is missing. Larder exits with 2 on all of these. */
+/** Effect exits with 1 on a usage error, or with 0 if a subcommand is missing; Larder with 2, as on invalid settings. */
 export const exitCodeOf = (exit: Exit.Exit<unknown, unknown>): number => {
   let code = 0
   Runtime.defaultTeardown(exit, (exitCode) => {

@@ -12,9 +12,12 @@ describe("text for a terminal", () => {
   })
 
   it("escapes every control character", () => {
-    const all = Array.from({ length: 160 }, (_, code) => String.fromCharCode(code)).join("")
-    assert.strictEqual(visible(all).replace(/[\n\t -~\u00a0-\uffff]/g, ""), "")
-    assert.strictEqual(JSON.parse(`"${visibleInLine(all.replace(/["\\]/g, ""))}"`), all.replace(/["\\]/g, ""))
+    const characters = Array.from({ length: 160 }, (_, code) => String.fromCharCode(code)).join("")
+    assert.strictEqual(visible(characters).replace(/[\n\t -~\u00a0-\uffff]/g, ""), "")
+    assert.strictEqual(
+      JSON.parse(`"${visibleInLine(characters.replace(/["\\]/g, ""))}"`),
+      characters.replace(/["\\]/g, "")
+    )
   })
 
   it("does not change line breaks, tabs and letters of any language", () => {

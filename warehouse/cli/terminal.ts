@@ -1,5 +1,5 @@
 /**
- * Escapes control characters in the output of both programs. Texts from payloads, store lists and other servers may
+ * Escapes control characters in the output of both programs. Strings from payloads, store lists and other servers may
  * contain sequences that hide lines, change the title of a terminal or type into it. They are printed as `\u001b`, as in
  * JSON, so JSON stays valid. Output to pipes is escaped too, because a log may later be read on a terminal.
  */

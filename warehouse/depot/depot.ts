@@ -1,8 +1,8 @@
 /**
  * The interface of a depot, which stores generations: files under names that end in their SHA-256, such as
- * `objects/ab/ab12…`, and texts under names such as `generations/000000012.json`. They never change. If several programs
- * put the same name at the same time, exactly one succeeds, and the others receive false. Only hints and files that
- * other engines read are overwritten.
+ * `objects/ab/ab12…`, and JSON texts under names such as `generations/000000012.json`. They never change. If several
+ * programs write the same name at the same time, exactly one succeeds, and the others receive false. Only hints and files
+ * that other engines read are overwritten.
  */
 import { Clock, Effect, type Option, Schema, type Stream } from "effect"
 import { causeText } from "../disk.ts"
@@ -50,7 +50,7 @@ export interface Depot {
   readonly replaceFile: (name: string, object: ObjectId, file: string) => Effect.Effect<void, DepotUnusable>
   /** Names that begin with `prefix` and come after `after`, in order; only the last ones if the host cannot list. */
   readonly list: (prefix: string, after?: string) => Effect.Effect<ReadonlyArray<string>, DepotUnusable>
-  /** The time at which each name in a folder and its subfolders was put, in milliseconds since 1970. */
+  /** The time at which each name in a folder and its subfolders was stored, in milliseconds since 1970. */
   readonly listTimes: (folder: string) => Effect.Effect<ReadonlyMap<string, number>, DepotUnusable>
   /** Removes names that are no longer needed. A missing name is not a failure. */
   readonly remove: (names: ReadonlyArray<string>) => Effect.Effect<void, DepotUnusable>
@@ -61,23 +61,23 @@ export interface Depot {
 export const putObject = (depot: Depot, object: ObjectId, file: string) =>
   depot.putFile(objectName(object.sha256), object, file)
 
-/** The time at which each object was put, in milliseconds since 1970, by its SHA-256. */
+/** The time at which each object was stored, in milliseconds since 1970, by its SHA-256. */
 export const listObjectTimes = (depot: Depot): Effect.Effect<ReadonlyMap<string, number>, DepotUnusable> =>
   Effect.map(depot.listTimes("objects/"), (times) => {
     const objects = new Map<string, number>()
-    for (const [name, put] of times) {
+    for (const [name, storedAt] of times) {
       const sha256 = /^objects\/\w\w\/([0-9a-f]{64})$/.exec(name)?.[1]
-      if (sha256 !== undefined) objects.set(sha256, put)
+      if (sha256 !== undefined) objects.set(sha256, storedAt)
     }
     return objects
   })
 
-/** In milliseconds. Younger files are kept, because a program names its files only after it has put them. */
+/** In milliseconds. Younger files are kept, because a manifest names files only after they are stored. */
 const minUnnamedAge = 86_400_000
 
 /**
- * Files that were put before this time may be removed if nothing names them. The newest file was just put, and is dated
- * by the depot's clock: this machine's clock may be far ahead of it.
+ * Files that were stored before this time may be removed if no manifest names them. The newest file was just stored,
+ * and its time is from the depot's clock: this machine's clock may be far ahead of it.
  */
 export const oldestKeptTime = (times: ReadonlyMap<string, number>) =>
   Effect.map(

@@ -14,7 +14,7 @@ const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ p
   Effect.orDie
 )
 
-/** The error of another process that cannot put a manifest. `shell` prepares the process, and `before` runs in it. */
+/** The error of another process that cannot write a manifest. `shell` prepares the process, and `before` runs in it. */
 const readErrorIn = (
   folder: string,
   {

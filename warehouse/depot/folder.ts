@@ -1,5 +1,5 @@
 /**
- * A depot in a folder, as strict as an object store: every file appears atomically, under a name that was free, and is
+ * A depot in a folder, as strict as an object store: every file appears atomically, under an unused name, and is
  * read-only from then on. Objects are hard links to the files that they were made from, if both are on one file system.
  */
 import { randomUUID } from "node:crypto"
@@ -92,7 +92,7 @@ const putOnce = async (target: string, write: (part: string) => Promise<void>) =
   return isNew
 }
 
-/** Whether a file is unfinished: a program is putting it, or was killed before it finished. */
+/** Whether a file is unfinished: a program is writing it, or was killed before it finished. */
 const isPart = (name: string) => name.endsWith(".part")
 
 export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT"): Depot => {
@@ -116,7 +116,7 @@ export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT")
       await putOnce(target, async (part) => {
         await linkOrCopy(file, part)
         await runFlush(syncFile(part))
-        await chmod(part, 0o444) // a client that forgets to open it read-only cannot change it
+        await chmod(part, 0o444) // a client that does not open it read-only cannot change it
       })
     })
 

@@ -22,7 +22,7 @@ describe("the proof of a depot", () => {
       yield* proveDepot(folderDepot(folder))
     })
   )
-  itLive("rejects a service that ignores conditions, with the reason, and removes the texts that it put", () =>
+  itLive("rejects a service that ignores conditions, with the reason, and removes the texts that it wrote", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.state.conditions = "ignored"

@@ -1,5 +1,5 @@
 /**
- * Tests that a depot has exactly one winner if several programs put the same name. Some services ignore the condition
+ * Tests that a depot has exactly one winner if several programs write the same name. Some services ignore the condition
  * and overwrite. Others apply it to sequential requests, but not to concurrent ones. A race can only show that a service
  * is unsuitable, so there are several races.
  */
@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto"
 import { type Duration, Effect, Option } from "effect"
 import { type Depot, DepotUnusable } from "./depot.ts"
 
-/** These numbers detected a service that lets up to twenty win a race, in twelve of twelve tests. */
+/** These numbers detected a service that lets up to twenty writers win a race, in twelve of twelve tests. */
 const raceCount = 8
 const racerCount = 16
 
@@ -26,7 +26,7 @@ const withoutConditions = (depot: Depot, fault: string) =>
 /** Fails if it is unsafe to publish to the depot. Removes its files; if killed, a few bytes in `proofs/` stay. */
 export const proveDepot = Effect.fn("Depot.proveDepot")(function* (depot: Depot) {
   const folder = `proofs/${randomUUID()}`
-  /** Puts one name `count` times, each time with another text, sequentially or concurrently. */
+  /** Writes one name `count` times, each time with a different text, sequentially or concurrently. */
   const race = Effect.fnUntraced(function* (name: string, concurrency: 1 | "unbounded", count: number) {
     const texts = Array.from({ length: count }, () => JSON.stringify({ id: randomUUID() }))
     const won = yield* Effect.forEach(texts, (text) => depot.putText(name, text), { concurrency })

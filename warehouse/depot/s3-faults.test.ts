@@ -38,7 +38,7 @@ const textOf = (depot: Depot, sha256: string, from = 0) =>
     Buffer.concat([...pieces]).toString()
   )
 
-describe("a text that is put while responses get lost", () => {
+describe("a text that is stored while responses are lost", () => {
   for (const [what, mishap] of [
     ["the connection is cut before", cut("before")],
     ["the connection is cut after", cut("after")],
@@ -72,7 +72,7 @@ describe("a text that is put while responses get lost", () => {
       })
     )
   }
-  itLive("fails with the service's error if every retry gets it", () =>
+  itLive("fails with the service's error if every retry fails with it", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.plan("PUT", refuse(503, "SlowDown"), 100)
@@ -85,7 +85,7 @@ describe("a text that is put while responses get lost", () => {
       assert.strictEqual(service.requests.filter((request) => request.startsWith("PUT")).length, 4)
     })
   )
-  it.effect("is put again after half a minute without any progress", () =>
+  it.effect("is stored again after half a minute without any progress", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.now()) // the service compares clocks
       const { depot, service } = yield* aBucket
@@ -99,12 +99,12 @@ describe("a text that is put while responses get lost", () => {
   )
 })
 
-describe("an object that is put", () => {
+describe("an object that is stored", () => {
   for (const [what, mishap] of [
     ["the connection is cut before", cut("before")],
     ["the connection is cut after", cut("after")],
     ["the service returned 502", refuse(502, "BadGateway")],
-    ["a byte of it is damaged on its way", { kind: "damage" }]
+    ["a byte of it is damaged in transit", { kind: "damage" }]
   ] as const satisfies ReadonlyArray<readonly [string, Mishap]>) {
     itLive(`is stored unchanged if ${what}`, () =>
       Effect.gen(function* () {
@@ -128,7 +128,7 @@ describe("an object that is put", () => {
       assert.strictEqual(yield* textOf(depot, object.sha256), text)
     })
   )
-  itLive("fails if the file has changed, and puts nothing", () =>
+  itLive("fails if the file has changed, and stores nothing", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       const { file, object } = yield* aPart
@@ -136,7 +136,7 @@ describe("an object that is put", () => {
       const { message } = yield* Effect.flip(putObject(depot, object, file).pipe(withQuickRetries))
       assert.match(
         message,
-        /400 XAmzContentSHA256Mismatch .*Run again; if this happens again, .* or the file changes\.$/
+        /400 XAmzContentSHA256Mismatch .*Run again\. If this happens again, .* or the file changes\.$/
       )
       assert.deepStrictEqual(service.names(), [])
     })
@@ -194,7 +194,7 @@ describe("an object that is read", () => {
   itLive("resumes after each lost connection", () =>
     Effect.gen(function* () {
       const { read, service, sha256 } = yield* anObject
-      service.plan("GET", cut("half-way"), 5) // each try makes progress, so five cuts are not too many for four tries
+      service.plan("GET", cut("half-way"), 5) // each attempt makes progress, so five cuts do not exceed four attempts
       assert.strictEqual(yield* read(0), text)
       assert.deepStrictEqual(
         service.requests,
@@ -231,7 +231,7 @@ describe("an object that is read", () => {
       )
     })
   )
-  itLive("fails after some tries without data", () =>
+  itLive("fails after several attempts without data", () =>
     Effect.gen(function* () {
       const { read, service } = yield* anObject
       service.plan("GET", refuse(503, "SlowDown"), 100)
@@ -289,7 +289,7 @@ describe("a service that rejects requests", () => {
     return message
   })
   for (const [what, changed, problem, advice] of [
-    ["an unknown key", { accessKeyId: "nobody" }, "403 InvalidAccessKeyId", "Check AWS_ACCESS_KEY_ID, and whether"],
+    ["an unknown key", { accessKeyId: "unknown" }, "403 InvalidAccessKeyId", "Check AWS_ACCESS_KEY_ID, and whether"],
     [
       "a wrong secret",
       { secretAccessKey: Redacted.make("x") },
@@ -356,7 +356,7 @@ describe("a service that rejects requests", () => {
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.now() + 86_400_000)
       const message = yield* readRefusal({})
-      assert.match(message, /403 RequestTimeTooSkewed .*\. Correct the clock of this machine: it says \d{4}-/)
+      assert.match(message, /403 RequestTimeTooSkewed .*\. Correct the clock of this machine: it shows \d{4}-/)
     })
   )
 })

@@ -89,7 +89,7 @@ const adviceByCode = (
   ],
   [
     ["RequestTimeTooSkewed", "RequestExpired"],
-    `Correct the clock of this machine: it says ${new Date(now).toISOString()}.`
+    `Correct the clock of this machine: it shows ${new Date(now).toISOString()}.`
   ],
   [["NoSuchBucket"], `Create the bucket ${bucket}, or name another one in LARDER_DEPOT.`],
   [["InvalidBucketName"], "Correct the name of the bucket in LARDER_DEPOT."],
@@ -100,7 +100,7 @@ const adviceByCode = (
   [["QuotaExceeded", "XMinioStorageFull", "XMinioAdminBucketQuotaExceeded"], bucketFull],
   [
     ["XAmzContentSHA256Mismatch", "BadDigest", "InvalidDigest"],
-    "Run again; if this happens again, something between this machine and the service damages what it sends, or the file changes."
+    "Run again. If this happens again, the data is damaged in transit, or the file changes."
   ],
   [
     ["NotImplemented"],
@@ -125,7 +125,7 @@ const findAdvice = (status: number, code: string, context: RequestContext, actua
   return status >= 300 && status < 400 ? wrongRegion : "Check the service, and run again."
 }
 
-/** Whether a retry may succeed, also for bytes damaged in transit and for names that other programs are just putting. */
+/** Whether a retry may succeed, also for bytes damaged in transit and for names that other programs are writing. */
 const isRetryable = (status: number, code: string) =>
   isTemporaryStatus(status) || [409, 412].includes(status) || ["XAmzContentSHA256Mismatch", "BadDigest"].includes(code)
 

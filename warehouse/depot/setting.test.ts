@@ -71,12 +71,12 @@ describe("LARDER_DEPOT", () => {
     [
       "a bare % in a password",
       { LARDER_DEPOT: "https://user:100%@example.com" },
-      "the user or the password of https://example.com is not percent-encoded: % is written %25"
+      "the user or the password of https://example.com is not percent-encoded: write % as %25"
     ],
     [
       "no address",
       { LARDER_DEPOT: "https://user:geheim@:1/" },
-      "the depot is not a valid address; in a user and a password % is written %25"
+      "the depot is not a valid address; write % as %25 in the user and the password"
     ]
   ] as const) {
     itLive(`with ${what}, is rejected in one sentence`, () =>

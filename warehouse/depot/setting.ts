@@ -19,8 +19,8 @@ const isLoopback = ({ hostname }: URL) => /^(127\.\d+\.\d+\.\d+|localhost|\[::1\
 const variable = (...names: ReadonlyArray<string>) =>
   Config.all(names.map((name) => Config.option(Config.Redacted(name)))).pipe(
     Config.map((values) => {
-      const present = values.filter(Option.isSome).map(({ value }) => value)
-      return present.find((value) => Redacted.value(value) !== "")
+      const existing = values.filter(Option.isSome).map(({ value }) => value)
+      return existing.find((value) => Redacted.value(value) !== "")
     })
   )
 const plainVariable = (...names: ReadonlyArray<string>) =>
@@ -59,7 +59,7 @@ const openBucket = Effect.fnUntraced(function* (place: string) {
 const openAddress = Effect.fnUntraced(function* (place: string) {
   const url = URL.parse(place)
   if (url === null)
-    return yield* failSetting("the depot is not a valid address; in a user and a password % is written %25")
+    return yield* failSetting("the depot is not a valid address; write % as %25 in the user and the password")
   const address = `${url.origin}${url.pathname}`.replace(/\/+$/, "")
   if (url.search !== "" || url.hash !== "")
     return yield* failSetting(`${address} is followed by ? or #, which a depot cannot have`)
@@ -71,7 +71,7 @@ const openAddress = Effect.fnUntraced(function* (place: string) {
     try: () => ({ name: decodeURIComponent(url.username), password: Redacted.make(decodeURIComponent(url.password)) }),
     catch: () => undefined
   }).pipe(
-    Effect.catch(() => failSetting(`the user or the password of ${address} is not percent-encoded: % is written %25`))
+    Effect.catch(() => failSetting(`the user or the password of ${address} is not percent-encoded: write % as %25`))
   )
   return yield* httpDepot({ address, user: url.username === "" ? undefined : user })
 })

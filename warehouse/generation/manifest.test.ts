@@ -17,7 +17,7 @@ import { type Change, makeGeneration, manifestName, newestManifest, readManifest
 
 const cellar = exampleIn("cellar")
 
-/** The same warehouse, in which `meanwhile` runs just before the first manifest is put. */
+/** The same warehouse, in which `meanwhile` runs just before the first manifest is stored. */
 const runBeforePut = <E, R>(layout: Layout, meanwhile: Effect.Effect<unknown, E, R>) =>
   Effect.map(Effect.context<R>(), (context): Layout => {
     let isFirst = true

@@ -63,7 +63,7 @@ export type GenerationEvent = typeof GenerationEvent.Type
 const Manifest = Schema.Struct({
   format: Schema.Literal(format),
   number: Schema.Int,
-  /** Random. A program that reads its own id back has put the manifest itself. */
+  /** Random. A program that reads its own id back has written the manifest itself. */
   id: Schema.String,
   made_at: Schema.String,
   /** Person, machine and version. */

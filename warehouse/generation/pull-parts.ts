@@ -10,10 +10,10 @@ import { FileOperationFailed, fileOperation } from "../disk.ts"
 import { WarehouseProblem } from "../problem.ts"
 import type { Layout } from "./layout.ts"
 import type { Manifest } from "./manifest.ts"
-import { findFault, identifyWithStamp, noteVerified } from "./parts.ts"
+import { findFault, identifyWithStamp, markVerified } from "./parts.ts"
 
 const problem = "cannot be written"
-const consequence = "The live data on this machine stays."
+const consequence = "The live data on this machine is unchanged."
 const attempt = fileOperation(problem, consequence)
 
 const sizeOf = (file: string) =>
@@ -56,13 +56,13 @@ const pullObject = Effect.fnUntraced(function* (layout: Layout, generation: stri
     if (stamp !== undefined) {
       yield* layout.local.remove([objectName(sha256)]) // removes a damaged copy
       yield* putObject(layout.local, object, file)
-      yield* noteVerified(layout, sha256, stamp) // the file is a hard link to the object
+      yield* markVerified(layout, sha256, stamp) // the file is a hard link to the object
     }
     yield* attempt(file, () => rm(file))
     if (stamp !== undefined) return received
   }
   return yield* new WarehouseProblem({
-    problem: `${objectName(sha256)} of ${generation} in ${layout.depot.location} is damaged: the received file has another size or SHA-256. The live data on this machine stays. Put the object there again from a machine that has it, or publish again.`
+    problem: `${objectName(sha256)} of ${generation} in ${layout.depot.location} is damaged: the received file has another size or SHA-256. The live data on this machine is unchanged. Put the object there again from a machine that has it, or publish again.`
   })
 })
 

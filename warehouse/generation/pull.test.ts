@@ -91,14 +91,14 @@ describe("machines that share a depot", () => {
       const [first, second] = [yield* aMachine(depot), yield* aMachine(depot)]
       yield* publishOn(first, { prices: [apples] })
       yield* publishOn(second, { prices: [pears] })
-      const both = yield* Effect.all(
+      const published = yield* Effect.all(
         [
           publishOn(first, { prices: [{ item: "fig" }] }),
           publishOn(second, { prices: [{ item: "plum" }] }, { target: cellar })
         ],
         { concurrency: 2 }
       )
-      assert.deepStrictEqual(both.map(({ run }) => run.generation).sort(), ["larder-000003", "larder-000004"])
+      assert.deepStrictEqual(published.map(({ run }) => run.generation).sort(), ["larder-000003", "larder-000004"])
       for (const machine of [first, second]) {
         yield* follow(machine)
         assert.deepStrictEqual(yield* queryItems(machine, "example.price"), ["apple", "fig", "pear"])
@@ -166,25 +166,25 @@ describe("a pull", () => {
   const published = Effect.gen(function* () {
     const folder = yield* aFolder
     cpSync((yield* original).folder, folder, { recursive: true })
-    const made = depotIn(folder)
-    const { data_sets } = Option.getOrThrow(yield* newestManifest(made.depot))
+    const counting = depotIn(folder)
+    const { data_sets } = Option.getOrThrow(yield* newestManifest(counting.depot))
     const [part] = data_sets.example?.parts ?? []
-    return { ...made, part: part as NonNullable<typeof part> }
+    return { ...counting, part: part as NonNullable<typeof part> }
   })
   itLive("resumes where an earlier one was interrupted", () =>
     Effect.gen(function* () {
       const { depot, part, takeReceivedBytes } = yield* published
       const server = yield* aMachine(depot)
-      const cut: Depot = { ...depot, readBytes: (name, from) => Stream.take(depot.readBytes(name, from), 1) }
-      const half = yield* layoutOf(server.home, {
-        ...cut,
+      const truncating: Depot = { ...depot, readBytes: (name, from) => Stream.take(depot.readBytes(name, from), 1) }
+      const interrupted = yield* layoutOf(server.home, {
+        ...truncating,
         readBytes: (name, from) =>
           Stream.concat(
-            Stream.map(cut.readBytes(name, from), (chunk) => chunk.subarray(0, 1000)),
+            Stream.map(truncating.readBytes(name, from), (chunk) => chunk.subarray(0, 1000)),
             depot.readBytes(objectName("0".repeat(64)), 0) // then the connection breaks
           )
       })
-      assert.strictEqual((yield* Effect.flip(pull(half)))._tag, "DepotUnusable")
+      assert.strictEqual((yield* Effect.flip(pull(interrupted)))._tag, "DepotUnusable")
       assert.strictEqual(readFileSync(path.join(server.incoming, part.sha256)).length, 1000)
       assert.deepStrictEqual(yield* listNumbers(server.local), [])
       takeReceivedBytes()
@@ -223,7 +223,7 @@ describe("a pull", () => {
       }
     })
   )
-  itLive("fails if an object in the depot is damaged, and the live data stays", () =>
+  itLive("fails if an object in the depot is damaged, and the live data is unchanged", () =>
     Effect.gen(function* () {
       const { depot, folder } = yield* published
       const server = yield* aMachine(depot)
@@ -236,7 +236,7 @@ describe("a pull", () => {
       const error = yield* Effect.flip(pull(server))
       assert.match(
         error.message,
-        /^objects\/\w\w\/\w{64} of larder-000002 in .* is damaged: the received file has another size or SHA-256\. The live data on this machine stays\./
+        /^objects\/\w\w\/\w{64} of larder-000002 in .* is damaged: the received file has another size or SHA-256\. The live data on this machine is unchanged\./
       )
       assert.deepStrictEqual(yield* queryItems(server, "example.price"), ["apple"])
       assert.deepStrictEqual(yield* listNumbers(server.local), [1])
@@ -247,14 +247,18 @@ describe("a pull", () => {
     Effect.gen(function* () {
       const { depot, folder, takeReceivedBytes } = yield* published
       const large = Buffer.alloc(300_000, "same bytes")
-      const put = Effect.fnUntraced(function* (name: string, bytes: Uint8Array) {
+      const addPart = Effect.fnUntraced(function* (name: string, bytes: Uint8Array) {
         const file = path.join(folder, name)
         writeFileSync(file, bytes)
         const object = yield* identifyFile(file)
         yield* putObject(depot, object, file)
         return { name, ...object }
       })
-      const parts = [yield* put("names", large), yield* put("texts", large), yield* put("empty", new Uint8Array())]
+      const parts = [
+        yield* addPart("names", large),
+        yield* addPart("texts", large),
+        yield* addPart("empty", new Uint8Array())
+      ]
       yield* makeGeneration(depot, (base) => {
         const { data_sets, event, ingest } = base as Manifest
         const example = data_sets.example as DataSetEntry
@@ -280,12 +284,15 @@ describe("a pull", () => {
       const server = yield* aMachine(depot)
       yield* publishOn(server, { prices: [pears] })
       const behind = yield* published
-      const refused = yield* Effect.flip(pull(yield* layoutOf(server.home, behind.depot)))
-      assert.match(refused.message, /: larder-000002 of this machine is newer than larder-000001, the newest there\. /)
-      yield* publishOn(yield* aMachine(behind.depot), { prices: [pears] })
-      const other = yield* Effect.flip(pull(yield* layoutOf(server.home, behind.depot)))
+      const behindError = yield* Effect.flip(pull(yield* layoutOf(server.home, behind.depot)))
       assert.match(
-        other.message,
+        behindError.message,
+        /: larder-000002 of this machine is newer than larder-000001, the newest there\. /
+      )
+      yield* publishOn(yield* aMachine(behind.depot), { prices: [pears] })
+      const differentError = yield* Effect.flip(pull(yield* layoutOf(server.home, behind.depot)))
+      assert.match(
+        differentError.message,
         /^.* is not the depot of .*: larder-000002 of this machine is a different one there\. Nothing was changed\. Check LARDER_DEPOT/
       )
       assert.deepStrictEqual(yield* queryItems(server, "example.price"), ["apple", "pear"])

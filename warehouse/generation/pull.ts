@@ -8,7 +8,7 @@ import { WarehouseProblem } from "../problem.ts"
 import { type Layout, requireWritableFolder } from "./layout.ts"
 import { type waitLimits, withLock } from "./lock.ts"
 import { generationId, listNumbers, type Manifest, manifestName, newestManifest, readManifest } from "./manifest.ts"
-import { readNote, writeNote } from "./notes.ts"
+import { readMarker, writeMarker } from "./markers.ts"
 import { objectsInManifest, pullParts, transferLimit } from "./pull-parts.ts"
 import {
   copyPulledParts,
@@ -57,47 +57,47 @@ const anotherHistory = ({ depot, local }: Layout, { number }: Manifest, fault: s
   })
 
 /**
- * Fails if the depot never had this machine's newest generation. A manifest that cannot be read there is not compared:
- * it may be unsigned, because it is older than the key.
+ * Fails if the newest generation of the depot is older than this machine's, or if the depot has a different one under
+ * that number. A manifest that cannot be read is not compared: if it is older than the key, it is unsigned.
  */
-const requireSameHistory = Effect.fnUntraced(function* (layout: Layout, newest: Manifest, here: Manifest) {
+const requireSameHistory = Effect.fnUntraced(function* (layout: Layout, newest: Manifest, localNewest: Manifest) {
   const { depot } = layout
-  const there =
-    newest.number === here.number
+  const sameNumber =
+    newest.number === localNewest.number
       ? Option.some(newest)
-      : yield* readManifest(depot, here.number).pipe(Effect.catchTag("DepotUnusable", () => Effect.succeedNone))
-  const isOther = Option.exists(there, ({ id }) => id !== here.id)
-  if (newest.number >= here.number && !isOther) return // a missing one was pruned
+      : yield* readManifest(depot, localNewest.number).pipe(Effect.catchTag("DepotUnusable", () => Effect.succeedNone))
+  const isOther = Option.exists(sameNumber, ({ id }) => id !== localNewest.id)
+  if (newest.number >= localNewest.number && !isOther) return // a missing one was pruned
   const fault = isOther ? "is a different one there" : `is newer than ${generationId(newest.number)}, the newest there`
-  return yield* anotherHistory(layout, here, fault)
+  return yield* anotherHistory(layout, localNewest, fault)
 })
 
-/** The newest generation in the depot, or the one with number `to`. Undefined if the depot has none at all. */
-const findInDepot = Effect.fnUntraced(function* ({ depot }: Layout, here: Manifest | undefined, to?: number) {
-  const found = yield* to === undefined ? newestManifest(depot, here?.number) : readManifest(depot, to)
+/** The newest generation in the depot, or the one with number `to`. Undefined if the depot has none. */
+const findInDepot = Effect.fnUntraced(function* ({ depot }: Layout, localNewest: Manifest | undefined, to?: number) {
+  const found = yield* to === undefined ? newestManifest(depot, localNewest?.number) : readManifest(depot, to)
   if (Option.isSome(found)) return found.value
-  if (to === undefined && here === undefined) return undefined
+  if (to === undefined && localNewest === undefined) return undefined
   if (to === undefined) return Option.getOrUndefined(yield* newestManifest(depot)) // the depot may be behind
   return yield* notInDepot(depot, generationId(to), (yield* listNumbers(depot)).map(generationId))
 })
 
 /**
- * The generation to pull: the newest, or the one with number `to`. `here` is the newest that this machine has seen: the
- * result has the same history and is not older. Undefined if the depot has no generation at all.
+ * The generation to pull: the newest, or the one with number `to`. `localNewest` is the newest on this machine: the
+ * result has the same history and is not older. Undefined if the depot has no generation.
  */
 export const findWanted = Effect.fnUntraced(function* (
   layout: Layout,
-  here: Manifest | undefined,
+  localNewest: Manifest | undefined,
   to: number | undefined
 ) {
-  const found = yield* findInDepot(layout, here, to)
-  if (found === undefined || here === undefined) return found
-  if (to !== undefined && here.number > found.number) {
+  const found = yield* findInDepot(layout, localNewest, to)
+  if (found === undefined || localNewest === undefined) return found
+  if (to !== undefined && localNewest.number > found.number) {
     return yield* new WarehouseProblem({
-      problem: `${layout.dir} already has ${generationId(here.number)}, and pulling never returns to an older generation. Pull ${generationId(found.number)} into another folder, with LARDER_HOME.`
+      problem: `${layout.dir} already has ${generationId(localNewest.number)}, and pulling never returns to an older generation. Pull ${generationId(found.number)} into another folder, with LARDER_HOME.`
     })
   }
-  yield* requireSameHistory(layout, found, here)
+  yield* requireSameHistory(layout, found, localNewest)
   return found
 })
 
@@ -125,7 +125,7 @@ interface PullOptions {
   /** Number of the generation; the newest by default. */
   readonly to?: number | undefined
   /** Whether damaged or missing parts are pulled again, even if no generation is newer. */
-  readonly repairs?: boolean
+  readonly shouldRepair?: boolean
 }
 
 const repair = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) {
@@ -133,18 +133,18 @@ const repair = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) 
   return bytes === 0 ? undefined : { generation: manifest.number, bytes }
 })
 
-/** Pulls the requested generation. The caller has the lock, so the newest generation here does not change. */
-const pullWanted = Effect.fnUntraced(function* (layout: Layout, { repairs = true, to }: PullOptions) {
-  const here = Option.getOrUndefined(yield* newestManifest(layout.local))
-  const single = here === undefined ? yield* newestSingleManifest(layout) : undefined
-  const wanted = yield* findWanted(layout, here ?? single, to)
+/** Pulls the requested generation. The caller has the lock, so the newest local generation does not change. */
+const pullWanted = Effect.fnUntraced(function* (layout: Layout, { shouldRepair = true, to }: PullOptions) {
+  const localNewest = Option.getOrUndefined(yield* newestManifest(layout.local))
+  const single = localNewest === undefined ? yield* newestSingleManifest(layout) : undefined
+  const wanted = yield* findWanted(layout, localNewest ?? single, to)
   if (wanted === undefined && single !== undefined) {
     return yield* anotherHistory(layout, single, "is not there, and neither is any other")
   }
-  if (wanted === undefined) return here === undefined ? undefined : yield* copyAll(layout)
+  if (wanted === undefined) return localNewest === undefined ? undefined : yield* copyAll(layout)
   const pulled =
-    wanted.number === here?.number
-      ? yield* repairs ? repair(layout, here) : Effect.undefined
+    wanted.number === localNewest?.number
+      ? yield* shouldRepair ? repair(layout, localNewest) : Effect.undefined
       : yield* pullOrNewer(layout, wanted, to, (manifest) =>
           Effect.andThen(copyPulledParts(layout, manifest), pullGeneration(layout, manifest))
         )
@@ -154,7 +154,7 @@ const pullWanted = Effect.fnUntraced(function* (layout: Layout, { repairs = true
 
 /**
  * Pulls the newest generation of a shared depot, or the one with a given number. Undefined if there was nothing to
- * pull. The generations of this machine are copied to an empty depot. Checking a hundred parts takes some milliseconds.
+ * pull. To an empty depot, it copies the generations of this machine. Checking a hundred parts takes milliseconds.
  */
 export const pull = Effect.fn("Generation.pull")(function* (
   layout: Layout,
@@ -167,14 +167,14 @@ export const pull = Effect.fn("Generation.pull")(function* (
   return yield* withLock(pullLock, pullWanted(layout, options), waitLimit)
 })
 
-/** A proof takes some seconds and a hundred requests, so it is noted on this machine. */
+/** A proof takes a few seconds and more than a hundred requests, so a machine proves its depot only once. */
 const requireProof = Effect.fnUntraced(function* (layout: Layout) {
   const { depot } = layout
-  const note = `${depot.location}\n`
-  if ((yield* readNote(layout, "depot")) === note) return
+  const marker = `${depot.location}\n`
+  if ((yield* readMarker(layout, "depot")) === marker) return
   const { proveDepot } = yield* Effect.promise(() => import("../depot/prove-depot.ts"))
   yield* proveDepot(depot)
-  yield* writeNote(layout, "depot", note)
+  yield* writeMarker(layout, "depot", marker)
 })
 
 /**

@@ -19,7 +19,7 @@ export const keptSetting = Config.schema(Count, "LARDER_KEPT_GENERATIONS").pipe(
 const minKeptManifests = 100
 
 /** The generations that published the kept states of a data set, and the live one. `manifests` are in ascending order. */
-const keptStates = (manifests: ReadonlyArray<Manifest>, newest: Manifest, pipeline: string, count: number) => {
+const findKeptStates = (manifests: ReadonlyArray<Manifest>, newest: Manifest, pipeline: string, count: number) => {
   const published = manifests
     .filter(({ data_sets: { [pipeline]: entry }, number }) => entry?.published_in === number && isLoaded(entry))
     .map(({ number }) => number)
@@ -49,7 +49,7 @@ const pruneDepot = Effect.fnUntraced(function* (depot: Depot) {
   const count = yield* keptSetting
   const manifests = yield* readKeptManifests(depot)
   const pipelines = Object.keys(newest.data_sets)
-  const kept = new Map(pipelines.map((pipeline) => [pipeline, keptStates(manifests, newest, pipeline, count)]))
+  const kept = new Map(pipelines.map((pipeline) => [pipeline, findKeptStates(manifests, newest, pipeline, count)]))
   const isNeeded = ({ number }: Manifest) =>
     number > newest.number - minKeptManifests || [...kept.values()].some((states) => states.has(number))
   const needed = new Set([
@@ -67,7 +67,7 @@ const pruneDepot = Effect.fnUntraced(function* (depot: Depot) {
   const objects = yield* listObjectTimes(depot)
   const earliest = yield* oldestKeptTime(objects)
   const removed = [...objects]
-    .filter(([sha256, put]) => !needed.has(sha256) && (known.has(sha256) || put < earliest))
+    .filter(([sha256, storedAt]) => !needed.has(sha256) && (known.has(sha256) || storedAt < earliest))
     .map(([sha256]) => sha256)
   yield* depot.remove(removed.map(objectName))
   yield* depot.remove(manifests.filter((manifest) => !isNeeded(manifest)).map(({ number }) => manifestName(number)))
@@ -81,7 +81,7 @@ export const pruneLocal = Effect.fnUntraced(function* (layout: Layout) {
   const pruned = yield* pruneDepot(layout.local)
   if (pruned === undefined) return
   for (const sha256 of pruned.removed) {
-    yield* fs.remove(path.join(layout.notes, sha256), { force: true })
+    yield* fs.remove(path.join(layout.markers, sha256), { force: true })
     for (const name of [sha256, `${sha256}.building`, `${sha256}.made`]) {
       yield* fs.remove(path.join(layout.sidecars, name), { recursive: true, force: true })
     }

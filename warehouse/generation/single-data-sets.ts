@@ -17,7 +17,7 @@ const folderOf = ({ dir }: Layout) => path.join(dir, "alone")
 export const singleDataSetLayout = (layout: Layout, pipeline: string) =>
   layoutOf(path.join(folderOf(layout), pipeline), layout.depot)
 
-/** Fails if the folder is unreadable: as an empty one, it would hide which generations this machine has seen. */
+/** Fails if the folder is unreadable: treating it as empty would hide which generations this machine has had. */
 const listSingleDataSetLayouts = Effect.fnUntraced(function* (layout: Layout) {
   const folder = folderOf(layout)
   const entries = yield* Effect.tryPromise({

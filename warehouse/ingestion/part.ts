@@ -1,7 +1,7 @@
 /**
  * Writes a part of `ingest`: the records of one run, as compressed lines of JSON, each a row of a table:
- * `{"table":"reject","row":{…}}`. Lines do not contain their generation, whose number is final only when the manifest is
- * written. A part that was merged from a hundred others has it in each line: `{"generation":12,"table":…`.
+ * `{"table":"reject","row":{…}}`. Lines do not contain the number of their generation, because it is final only when
+ * the manifest is written. In a part that was merged from others, each line has it: `{"generation":12,"table":…`.
  */
 import { createReadStream, createWriteStream } from "node:fs"
 import { rm, writeFile } from "node:fs/promises"
@@ -74,10 +74,10 @@ export const writeIngestPart = Effect.fn("IngestPart.write")(function* (
 ) {
   const lineFiles = [`${file}.records`]
   yield* Effect.gen(function* () {
-    const text = records.flatMap(({ rows, table }) =>
+    const lines = records.flatMap(({ rows, table }) =>
       rows.map((row) => `${JSON.stringify({ table: table.name, row })}\n`)
     )
-    yield* attempt(() => writeFile(`${file}.records`, text.join("")))
+    yield* attempt(() => writeFile(`${file}.records`, lines.join("")))
     if (queried !== undefined) lineFiles.push(...(yield* copyLines(queried, file)))
     yield* attempt(() => compress(lineFiles, (source) => createReadStream(source), file))
   }).pipe(Effect.ensuring(Effect.promise(() => Promise.all(lineFiles.map((path) => rm(path, { force: true }))))))

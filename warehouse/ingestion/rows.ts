@@ -15,7 +15,7 @@ import { rebuiltRun } from "./records.ts"
 
 type Db = DuckDb["Service"]
 
-/** Creates a table with the ranges of generations that were rolled back. The other statements here read it. */
+/** SQL for a table with the ranges of generations that were rolled back. The other statements here read it. */
 export const createUndoneTable = ({ data_sets }: Manifest) => {
   const spans = Object.entries(data_sets).flatMap(([pipeline, entry]) =>
     entry.undone.map(({ by, first, last }) => `(${literal(pipeline)}, ${first}, ${last}, ${literal(generationId(by))})`)
@@ -50,7 +50,7 @@ const columnExpression = (table: Table, column: string) => {
   return `(row->>${literal(column)})`
 }
 
-const addRows = (table: Table) => {
+const insertStatement = (table: Table) => {
   const columns = Object.keys(table.record.fields)
   return `insert into ingest.${identifier(table.name)} (${columns.map(identifier).join(", ")})
     select ${columns.map((column) => columnExpression(table, column)).join(", ")} from line where "table" = ${literal(table.name)}`
@@ -59,8 +59,8 @@ const addRows = (table: Table) => {
 /** In bytes: a row of a payload may be very long. */
 const maxLineLength = 128 * 2 ** 20
 
-/** Creates a table of the lines, in the order of the parts and of the lines in each. */
-const readParts = (parts: ReadonlyArray<IngestPartFile>, after: number) => {
+/** SQL for a table of the lines, in the order of the parts and of the lines in each. */
+const createLineTable = (parts: ReadonlyArray<IngestPartFile>, after: number) => {
   const files = parts.map(({ file }) => literal(file)).join(", ")
   const firsts = `map {${parts.map(({ file, first }) => `${literal(file)}: ${first}`).join(", ")}}`
   const generation = `coalesce(generation, ${firsts}[filename])`
@@ -102,12 +102,12 @@ const NonEmpty = Schema.Struct({ table: Schema.String })
  * only for the tables that have rows: in most parts these are few.
  */
 export const addRecords = Effect.fnUntraced(function* (db: Db, parts: ReadonlyArray<IngestPartFile>, after: number) {
-  yield* db.run(readParts(parts, after))
+  yield* db.run(createLineTable(parts, after))
   const nonEmpty = new Set((yield* db.all(NonEmpty, 'select distinct "table" from line')).map(({ table }) => table))
   const hasRebuilt = nonEmpty.has(rebuiltRun)
   const statements = [
     ...(hasRebuilt ? [removeUndoneRebuilds, ...replaceRebuilt] : []),
-    ...recordTables.filter(({ name }) => nonEmpty.has(name)).map(addRows),
+    ...recordTables.filter(({ name }) => nonEmpty.has(name)).map(insertStatement),
     ...(hasRebuilt ? [markRebuilt] : [])
   ]
   yield* db.run(["begin", ...statements, "drop table line", "commit"].join(";\n"))
@@ -146,7 +146,7 @@ export const dataSetRows = Effect.fnUntraced(function* (
       description: `${description} ${sampleTexts.description}`,
       licence: `${sampleTexts.licence} ${licence}`
     }
-    const [read] = newest.table.startsWith("ingest.")
+    const [newestRead] = newest.table.startsWith("ingest.")
       ? yield* db.all(Newest, `select (${newest.day})::varchar as newest_on from ${newest.table}`)
       : []
     rows.push({
@@ -157,7 +157,7 @@ export const dataSetRows = Effect.fnUntraced(function* (
       origin,
       is_sample,
       source_url,
-      newest_on: read?.newest_on ?? entry.newest_on,
+      newest_on: newestRead?.newest_on ?? entry.newest_on,
       generation: generationId(entry.changed_in)
     })
   }

@@ -88,8 +88,8 @@ export const addGeneration = Effect.fnUntraced(function* (generation: Generation
     }
   }
   const kept = Object.entries(previous).filter(([schema]) => untouched.has(schema))
-  const all = { ...Object.fromEntries(kept), ...databases }
-  yield* endSnapshot(db, snapshot, all, target.address, describeEvent(manifest))
+  const allDatabases = { ...Object.fromEntries(kept), ...databases }
+  yield* endSnapshot(db, snapshot, allDatabases, target.address, describeEvent(manifest))
   yield* expireSnapshots(db, target.objects)
   const contents = yield* readContents(db)
   yield* db.run(`checkpoint ${catalogue}; detach ${catalogue}`)

@@ -45,11 +45,11 @@ const FileRow = Schema.Struct({
   began: Schema.BigInt,
   ended: Schema.NullOr(Schema.BigInt),
   /** Null if that snapshot has expired. */
-  put_at: Schema.NullOr(Schema.BigInt)
+  stored_at: Schema.NullOr(Schema.BigInt)
 })
 const selectFiles = `
   select data_file_id as id, table_id as "table", path, record_count as rows, file_size_bytes as bytes, begin_snapshot as began,
-    end_snapshot as ended, epoch_ms(snapshot_time) as put_at
+    end_snapshot as ended, epoch_ms(snapshot_time) as stored_at
   from ${catalogue}.ducklake_data_file left join ${catalogue}.ducklake_snapshot on snapshot_id = begin_snapshot`
 
 const StatisticsRow = Schema.Struct({
@@ -64,7 +64,7 @@ const selectStatistics = `
   select data_file_id as file, column_id as "column", null_count as nulls, min_value as min, max_value as max, contains_nan as has_nan
   from ${catalogue}.ducklake_file_column_stats`
 
-/** Longer texts are left out: no reader skips a file because of them. */
+/** Longer strings are omitted: no reader skips a file because of them. */
 const maxTextLength = 64
 
 /** In whole milliseconds, as in Delta: a finer maximum is rounded up. Undefined for years beyond a JavaScript date. */
@@ -76,7 +76,7 @@ const jsonTimestamp = (text: string, isMax: boolean) => {
   return JSON.stringify(new Date(time + roundedUp).toISOString().replace("Z", ""))
 }
 
-/** Undefined if the value is left out. Digits are copied as they are, because a double has too few of them. */
+/** Undefined if the value is omitted. Digits are copied as they are, because a double has too few of them. */
 const jsonValue = (type: string, text: string, isMax: boolean) => {
   if (/^(int|decimal)/.test(type)) return text
   if (type === "float64") return Number.isFinite(Number(text)) ? text : undefined
@@ -142,7 +142,7 @@ export const readNewestCommits = Effect.fnUntraced(function* (db: Db) {
       path: file.path,
       partitionValues: {},
       size: Number(file.bytes),
-      modificationTime: Number(file.put_at ?? timestamp),
+      modificationTime: Number(file.stored_at ?? timestamp),
       dataChange,
       stats: statisticsText(file.rows, fields, statisticsByFile.get(file.id) ?? [])
     }
@@ -175,7 +175,7 @@ export const readNewestCommits = Effect.fnUntraced(function* (db: Db) {
     }
     const actions = [
       { commitInfo },
-      ...(table.is_defined ? definition : []),
+      ...(table.has_new_definition ? definition : []),
       ...files.filter(({ ended }) => Number(ended ?? 0) === number).map(remove),
       ...live.filter(({ began }) => Number(began) === number).map(add(fields, true))
     ]

@@ -21,8 +21,8 @@ const ddl = readFileSync(new URL("./ducklake.sql", import.meta.url), "utf8")
 export type Value = string | number | boolean | null
 const toSql = (value: Value) => (typeof value === "string" ? literal(value) : String(value))
 
-/** Inserts rows into a table of the catalogue. Values are in the order of its columns. */
-export const insertRows = (table: string, rows: ReadonlyArray<ReadonlyArray<Value>>) => {
+/** SQL that inserts rows into a table of the catalogue. Values are in the order of its columns. */
+export const insertStatements = (table: string, rows: ReadonlyArray<ReadonlyArray<Value>>) => {
   const values = rows.map((row) => `(${row.map(toSql).join(", ")})`).join(", ")
   return rows.length === 0 ? [] : [`insert into ${catalogue}.ducklake_${table} values ${values}`]
 }
@@ -31,8 +31,8 @@ const isLive = "end_snapshot is null"
 /** The rows of a table of the catalogue that are part of the newest snapshot. */
 export const liveRows = (table: string) => `(from ${catalogue}.ducklake_${table} where ${isLive})`
 
-/** Ends rows with a snapshot. Older snapshots still have them. */
-export const endRows = (table: string, number: number, condition: string) =>
+/** SQL that ends rows with a snapshot. Older snapshots still have them. */
+export const endStatement = (table: string, number: number, condition: string) =>
   `update ${catalogue}.ducklake_${table} set end_snapshot = ${number} where ${condition} and ${isLive}`
 
 /** Attaches the catalogue in a file, and creates it if `isNew`. */
@@ -44,13 +44,13 @@ export const attachCatalogue = Effect.fnUntraced(function* (db: Db, file: string
     [
       "begin",
       tables.trim().replace(/;$/, ""),
-      ...insertRows("metadata", [
+      ...insertStatements("metadata", [
         ["version", "1.0", null, null],
         ["created_by", "Larder", null, null],
         ["data_path", "", null, null],
         ["encrypted", "false", null, null]
       ]),
-      ...insertRows("schema", [[0, randomUUID(), 0, null, "main", "main/", true]]),
+      ...insertStatements("schema", [[0, randomUUID(), 0, null, "main", "main/", true]]),
       "commit"
     ].join(";\n")
   )
@@ -66,14 +66,14 @@ const Extra = Schema.Struct({
   delta_versions: Schema.Record(Schema.String, Schema.Int)
 })
 export type Extra = typeof Extra.Type
-const extraText = Schema.fromJsonString(Extra)
-export const encodeExtra = Schema.encodeSync(extraText)
+const ExtraFromJson = Schema.fromJsonString(Extra)
+export const encodeExtra = Schema.encodeSync(ExtraFromJson)
 
 const NewestSnapshot = Schema.Struct({
   number: Schema.Int,
   schema_version: Schema.Int,
   made_at: Schema.Date,
-  extra: extraText
+  extra: ExtraFromJson
 })
 const selectNewest = `
   select snapshot_id::integer as number, schema_version::integer as schema_version, snapshot_time as made_at,
@@ -138,14 +138,14 @@ export const readTables = Effect.fnUntraced(function* (db: Db) {
   return tables
 })
 
-/** A table that a snapshot changed. `is_defined`: its definition changed, not only its rows. */
+/** A table that a snapshot changed. `has_new_definition`: it changed the definition, not only the rows. */
 export const ChangedTable = Schema.Struct({
   id: Schema.BigInt,
   uuid: Schema.String,
   schema: Schema.String,
   name: Schema.String,
   comment: Schema.NullOr(Schema.String),
-  is_defined: Schema.Boolean,
+  has_new_definition: Schema.Boolean,
   is_dropped: Schema.Boolean
 })
 
@@ -160,16 +160,16 @@ export const isAltered = (number: number) =>
 /** Selects the tables that the newest snapshot changed. */
 export const selectChangedTables = (number: number) => `
   with changed as (
-    select *, coalesce(${number} in (begin_snapshot, end_snapshot), false) or ${isAltered(number)} as is_defined
+    select *, coalesce(${number} in (begin_snapshot, end_snapshot), false) or ${isAltered(number)} as has_new_definition
     from ${catalogue}.ducklake_table t
-    where is_defined or ${hasChanged(number, "data_file")}
+    where has_new_definition or ${hasChanged(number, "data_file")}
   )
   select table_id as id, table_uuid::varchar as uuid, schema_name as "schema", table_name as name,
-    ${selectComment("table_id")} as comment, is_defined, t.end_snapshot is not null as is_dropped
+    ${selectComment("table_id")} as comment, has_new_definition, t.end_snapshot is not null as is_dropped
   from changed t join ${catalogue}.ducklake_schema using (schema_id)
   order by "schema", name`
 
-const SnapshotRow = Schema.Struct({ number: Schema.Int, extra: extraText })
+const SnapshotRow = Schema.Struct({ number: Schema.Int, extra: ExtraFromJson })
 
 /** All snapshots, newest first. */
 export const listSnapshots = (db: Db) =>
@@ -181,9 +181,9 @@ export const listSnapshots = (db: Db) =>
 
 /** The oldest version of each table's Delta log that belongs to a snapshot. */
 export const readOldestVersions = (db: Db) =>
-  Effect.map(listSnapshots(db), (all) => {
+  Effect.map(listSnapshots(db), (snapshots) => {
     const oldest = new Map<string, number>()
-    for (const { extra } of all) {
+    for (const { extra } of snapshots) {
       for (const [table, version] of Object.entries(extra.delta_versions)) oldest.set(table, version) // the oldest comes last
     }
     return oldest

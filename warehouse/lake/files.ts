@@ -29,7 +29,7 @@ const Written = Schema.Struct({
 })
 const decodeWritten = Schema.decodeUnknownSync(Schema.Array(Written))
 
-/** Turns `"images"."element"."src"` into `images.element.src`. */
+/** Converts `"images"."element"."src"` to `images.element.src`. */
 const parsePath = (quotedPath: string) =>
   quotedPath
     .slice(1, -1)
@@ -39,7 +39,7 @@ const parsePath = (quotedPath: string) =>
 
 /**
  * Statistics of columns, fields and elements, under their names from the column down, such as `names.element.size`.
- * Values are texts, as DuckDB prints them.
+ * Values are strings, as DuckDB prints them.
  */
 const parseStatistics = ({ column_statistics }: (typeof Written)["Type"]) =>
   column_statistics.map(({ key, value }) => {
@@ -89,7 +89,7 @@ const listFileConditions = Effect.fnUntraced(function* (db: DuckDb["Service"], r
   return months.map((row) => `where ${month} is not distinct from ${row.month === null ? "null" : literal(row.month)}`)
 })
 
-/** Writes the rows that `rows` selects into a folder that does not exist yet. JSON is written as text. */
+/** Writes the rows that `rows` selects into a folder that does not exist yet. JSON is written as strings. */
 export const writeFiles = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   table: Table,
@@ -97,8 +97,11 @@ export const writeFiles = Effect.fnUntraced(function* (
   rows: string,
   folder: string
 ) {
-  const texts = columns.filter(({ type }) => type === "varchar").map(({ name }) => identifier(name))
-  const asText = texts.length === 0 ? "" : `replace (${texts.map((name) => `${name}::varchar as ${name}`).join(", ")})`
+  const stringColumns = columns.filter(({ type }) => type === "varchar").map(({ name }) => identifier(name))
+  const castToString =
+    stringColumns.length === 0
+      ? ""
+      : `replace (${stringColumns.map((name) => `${name}::varchar as ${name}`).join(", ")})`
   const ids = columns.map((column) => `${identifier(column.name)}: ${formatFieldIds(column)}`).join(", ")
   const lakeFiles: Array<LakeFile> = []
   yield* Effect.promise(() => mkdir(folder, { recursive: true }))
@@ -106,7 +109,7 @@ export const writeFiles = Effect.fnUntraced(function* (
   for (const [index, condition] of (yield* listFileConditions(db, rows, table)).entries()) {
     const target = path.join(folder, String(index))
     const files = yield* db.rows(
-      `copy (select * ${asText} from (${rows}) ${condition} order by ${chooseSortOrder(table)}) to ${literal(target)}
+      `copy (select * ${castToString} from (${rows}) ${condition} order by ${chooseSortOrder(table)}) to ${literal(target)}
        (format parquet, compression zstd, file_size_bytes '${maxFileSize}', field_ids {${ids}}, return_stats)`
     )
     for (const written of decodeWritten(files)) {

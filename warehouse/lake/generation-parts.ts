@@ -22,7 +22,11 @@ const makeIngestion = Effect.fnUntraced(function* (layout: Layout, manifest: Man
     if (before === (yield* attempt(layout.ingestion, inode))) return ingestion // otherwise it was replaced during the copy
     yield* attempt(ingestion, () => rm(ingestion))
   }
-  yield* refreshIngestion({ ...layout, dir: folder, ingestion, notes: path.join(folder, "notes") }, manifest, dataSets)
+  yield* refreshIngestion(
+    { ...layout, dir: folder, ingestion, markers: path.join(folder, "markers") },
+    manifest,
+    dataSets
+  )
   return ingestion
 })
 
@@ -41,8 +45,8 @@ export const pullGenerationParts = Effect.fnUntraced(function* (
   const { others, readable } = yield* findReadable(layout, loaded)
   for (const { message } of others)
     yield* Effect.logWarning(`the lake keeps an earlier state of a data set: ${message}`)
-  const isReadable = new Set(readable.map(({ dataSet }) => dataSet))
-  const untouched = dataSets.filter((dataSet) => dataSet.about.pipeline in loaded && !isReadable.has(dataSet))
+  const readableDataSets = new Set(readable.map(({ dataSet }) => dataSet))
+  const untouched = dataSets.filter((dataSet) => dataSet.about.pipeline in loaded && !readableDataSets.has(dataSet))
   return {
     manifest,
     parts: readable,

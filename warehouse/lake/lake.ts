@@ -1,8 +1,8 @@
 /**
  * Updates the lake: the generations as Parquet files, which other engines read through a DuckLake catalogue for all
- * tables or through a Delta log for each. The lake is stored in the depot, next to the parts. Files are put before a
- * catalogue names them. The first writer to put the next state of the lake decides its catalogue, and everything else
- * follows from that catalogue. So a killed process leaves a readable lake, from which the next process continues.
+ * tables or through a Delta log for each. The lake is stored in the depot, next to the parts. Files are stored before
+ * a catalogue names them. The first writer to store the next state of the lake decides its catalogue, and everything
+ * else is derived from that catalogue. So a killed process leaves a readable lake, and the next process continues it.
  */
 import { randomUUID } from "node:crypto"
 import { chmod, copyFile, mkdir, writeFile } from "node:fs/promises"
@@ -13,7 +13,7 @@ import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import { currentMaker, generationId, listNumbers, newestManifest, readManifest } from "../generation/manifest.ts"
-import { readNote, writeNote } from "../generation/notes.ts"
+import { readMarker, writeMarker } from "../generation/markers.ts"
 import { identifyFile } from "../generation/parts.ts"
 import { makeOwnFolder } from "../publishing/staging.ts"
 import { findNewer } from "../tables/versions.ts"
@@ -50,7 +50,7 @@ interface LocalState {
   readonly contents: CatalogueContents
 }
 
-/** Puts a checkpoint of a Delta log, and the hint by which readers find it. */
+/** Stores a checkpoint of a Delta log, and the hint by which readers find it. */
 const putCheckpoint = Effect.fnUntraced(function* (
   depot: Depot,
   { schema, table, version }: Commit,
@@ -66,9 +66,9 @@ const putCheckpoint = Effect.fnUntraced(function* (
   yield* depot.putHint(lastCheckpointName(schema, table), JSON.stringify({ version, size: actions.length }))
 }, Effect.scoped)
 
-/** Puts the Delta commits of the newest snapshot. Any that an earlier run has put are the same. */
+/** Stores the Delta commits of the newest snapshot. Commits that an earlier run stored are the same. */
 const putCommits = Effect.fnUntraced(function* (depot: Depot, { contents: { commits }, file }: LocalState) {
-  const put = Effect.fnUntraced(function* (commit: Commit) {
+  const putCommit = Effect.fnUntraced(function* (commit: Commit) {
     const { checkpoint, schema, table, text, version } = commit
     const name = commitName(schema, table, version)
     if (!(yield* depot.putText(name, text))) {
@@ -79,7 +79,7 @@ const putCommits = Effect.fnUntraced(function* (depot: Depot, { contents: { comm
     }
     if (checkpoint !== undefined) yield* putCheckpoint(depot, commit, checkpoint, path.dirname(file))
   })
-  yield* Effect.forEach(commits, put, { concurrency: 4, discard: true })
+  yield* Effect.forEach(commits, putCommit, { concurrency: 4, discard: true })
 })
 
 const putFiles = (depot: Depot, files: ReadonlyArray<NamedFile>) =>
@@ -88,7 +88,7 @@ const putFiles = (depot: Depot, files: ReadonlyArray<NamedFile>) =>
     discard: true
   })
 
-/** Puts a generation into the lake. If another machine was faster, returns that machine's state. */
+/** Adds a generation to the lake. If another machine was faster, returns that machine's state. */
 const putGeneration = Effect.fnUntraced(function* (
   layout: Layout,
   generation: GenerationParts,
@@ -129,10 +129,10 @@ const putGeneration = Effect.fnUntraced(function* (
 })
 
 /**
- * Shows readers the newest catalogue, and returns its state. Another machine may have put a newer catalogue, which this
- * machine's must not replace.
+ * Replaces the catalogue that readers open with the newest one, and returns its state. The newest may be another
+ * machine's: this machine's must not replace it.
  */
-const show = Effect.fnUntraced(function* (depot: Depot, own: LocalState, folder: string) {
+const replaceOpenedCatalogue = Effect.fnUntraced(function* (depot: Depot, own: LocalState, folder: string) {
   let shown = own
   for (let isShown = false; ; ) {
     const newest = yield* newestState(depot)
@@ -145,10 +145,10 @@ const show = Effect.fnUntraced(function* (depot: Depot, own: LocalState, folder:
   }
 })
 
-/** Names the state that this machine has finished, so that the next run need not check whether everything was put. */
-const noteText = ({ nonce, place }: LakeState) => `${place} ${nonce}\n`
+/** Names the state that this machine has finished, so that the next run does not check again what was stored. */
+const formatMarker = ({ nonce, place }: LakeState) => `${place} ${nonce}\n`
 const isFinished = (layout: Layout, state: LakeState) =>
-  Effect.map(readNote(layout, "lake"), (note) => note === noteText(state))
+  Effect.map(readMarker(layout, "lake"), (marker) => marker === formatMarker(state))
 
 /** Number of kept states: another machine may be reading one of them. */
 const maxStates = 10
@@ -156,7 +156,7 @@ const maxStates = 10
 const sweep = Effect.fnUntraced(function* (depot: Depot, { contents: { files, versions }, state }: LocalState) {
   const names = files.map(({ path: file, schema, table }) => fileName(schema, table, file))
   const stateNames = (yield* depot.list(statesFolder)).slice(-maxStates)
-  if (stateNames.at(-1) !== stateName(state.place)) return // another machine put a newer state, and removes what it does not need
+  if (stateNames.at(-1) !== stateName(state.place)) return // another machine stored a newer state, and removes what is not needed
   const states = yield* Effect.forEach(stateNames, (name) => readLakeState(depot, name))
   const catalogues = states.flatMap((kept) => (kept === undefined ? [] : [catalogueName(kept.catalogue.sha256)]))
   yield* sweepLake(depot, new Set([...names, ...stateNames, ...catalogues]), versions)
@@ -205,8 +205,8 @@ const update = Effect.fnUntraced(function* (layout: Layout, address: string) {
     }
   }
   if (lake === undefined) return
-  const shown = yield* show(depot, lake, folder)
-  yield* writeNote(layout, "lake", noteText(lake.state))
+  const shown = yield* replaceOpenedCatalogue(depot, lake, folder)
+  yield* writeMarker(layout, "lake", formatMarker(lake.state))
   yield* sweep(depot, shown)
 }, Effect.scoped)
 

@@ -84,5 +84,5 @@ export const sweepLake = Effect.fnUntraced(function* (
   const times = new Map(folders.flatMap((folder) => [...folder]))
   const earliest = yield* oldestKeptTime(times)
   const isOld = (name: string) => (isNamedFile(name) ? !named.has(name) : isBehindCheckpoint(name, oldestVersions))
-  yield* depot.remove([...times].filter(([name, put]) => put < earliest && isOld(name)).map(([name]) => name))
+  yield* depot.remove([...times].filter(([name, storedAt]) => storedAt < earliest && isOld(name)).map(([name]) => name))
 })

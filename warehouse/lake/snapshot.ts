@@ -10,8 +10,8 @@ import {
   catalogue,
   type Extra,
   encodeExtra,
-  endRows,
-  insertRows,
+  endStatement,
+  insertStatements,
   isAltered,
   type LakeTable,
   liveRows,
@@ -88,17 +88,17 @@ export const setFiles = Effect.fnUntraced(function* (
       const numbers = [bytes, count, nulls].map((text) => (text === null ? null : Number(text)))
       return column === undefined ? [] : [[fileId, id, column, ...numbers, min, max, has_nan, null]]
     })
-    return [...insertRows("data_file", [values]), ...insertRows("file_column_stats", columnStats)]
+    return [...insertStatements("data_file", [values]), ...insertStatements("file_column_stats", columnStats)]
   }
   const insertFiles = added.flatMap(insertFile)
   const sum = (count: (file: LakeFile) => number) =>
     [...wanted.values()].reduce((total, file) => total + count(file), 0)
   yield* db.run(
     [
-      ...removed.map((file) => endRows("data_file", number, `data_file_id = ${file.id}`)),
+      ...removed.map((file) => endStatement("data_file", number, `data_file_id = ${file.id}`)),
       ...insertFiles,
       `delete from ${catalogue}.ducklake_table_stats where table_id = ${id}`,
-      ...insertRows("table_stats", [[id, sum(({ rows }) => rows), nextRow, sum(({ object }) => object.bytes)]])
+      ...insertStatements("table_stats", [[id, sum(({ rows }) => rows), nextRow, sum(({ object }) => object.bytes)]])
     ].join(";\n")
   )
   return added
@@ -150,14 +150,14 @@ export const endSnapshot = Effect.fnUntraced(function* (
   const changed = yield* db.all(ChangedTable, selectChangedTables(number))
   const delta_versions = { ...before?.extra.delta_versions }
   for (const table of changed) delta_versions[tableKey(table)] = (delta_versions[tableKey(table)] ?? -1) + 1
-  const redefined = changed.filter(({ is_defined, is_dropped }) => is_defined && !is_dropped)
+  const redefined = changed.filter(({ has_new_definition, is_dropped }) => has_new_definition && !is_dropped)
   const extra = encodeExtra({ id, databases, delta_versions })
   yield* db.run(
     [
       `insert into ${catalogue}.ducklake_snapshot
        values (${number}, ${literal(made_at)}, ${version}, ${firstFreeId}, ${firstFreeFileId})`,
-      ...insertRows("snapshot_changes", [[number, changes?.names ?? "", made_by, message, extra]]),
-      ...insertRows(
+      ...insertStatements("snapshot_changes", [[number, changes?.names ?? "", made_by, message, extra]]),
+      ...insertStatements(
         "schema_versions",
         redefined.map((table) => [number, version, Number(table.id)])
       ),

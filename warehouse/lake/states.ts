@@ -1,6 +1,6 @@
 /**
  * Reads the states of the lake in the depot: each names a generation and its catalogue. If several machines continue
- * from the same state, the first one to put the next state wins.
+ * from the same state, the first one to store the next state wins.
  */
 import { randomUUID } from "node:crypto"
 import path from "node:path"
@@ -13,7 +13,7 @@ import { receive } from "../generation/pull-parts.ts"
 import { WarehouseProblem } from "../problem.ts"
 import { catalogueName, statesFolder } from "./names.ts"
 
-/** The lake was not written by this warehouse. `fault` follows the name of its folder. */
+/** The lake is damaged, or was not written by this warehouse. `fault` follows the name of its folder. */
 export const foreignLake = ({ location }: Depot, fault: string) =>
   new WarehouseProblem({
     problem: `${location}/lake ${fault}. It was not changed. Move that folder aside so that the next run writes a new lake, or set LARDER_DEPOT to another depot.`
@@ -29,13 +29,13 @@ const State = Schema.Struct({
   id: Schema.String,
   catalogue: ObjectId,
   written_by: Schema.String,
-  /** Random. A process that reads its own nonce back has put the state itself. */
+  /** Random. A process that reads its own nonce back has stored the state itself. */
   nonce: Schema.String
 })
 export type LakeState = typeof State.Type
-const stateText = Schema.fromJsonString(State)
-const decodeState = Schema.decodeUnknownOption(stateText)
-export const encodeState = Schema.encodeSync(stateText)
+const StateFromJson = Schema.fromJsonString(State)
+const decodeState = Schema.decodeUnknownOption(StateFromJson)
+export const encodeState = Schema.encodeSync(StateFromJson)
 
 /** Undefined if the state has been removed. */
 export const readLakeState = Effect.fnUntraced(function* (depot: Depot, name: string) {
@@ -52,7 +52,7 @@ export const newestState = Effect.fnUntraced(function* (depot: Depot) {
     const name = (yield* depot.list(statesFolder)).at(-1)
     if (name === undefined) return undefined
     const state = yield* readLakeState(depot, name)
-    if (state !== undefined) return state // otherwise another machine put a newer one meanwhile, and removed this one
+    if (state !== undefined) return state // otherwise another machine stored a newer one meanwhile, and removed this one
   }
 })
 
@@ -78,7 +78,7 @@ export const requireOwnHistory = Effect.fnUntraced(function* (depot: Depot, { id
   return yield* foreignLake(depot, `belongs to another warehouse: its ${generationId(number)} ${difference}`)
 })
 
-/** Copies a catalogue into a new file on this machine: a file that was put may be a hard link to the depot's own. */
+/** Copies a catalogue into a new file on this machine: a stored file may be a hard link to the depot's own. */
 export const fetchCatalogue = Effect.fnUntraced(function* (depot: Depot, { bytes, sha256 }: ObjectId, folder: string) {
   const name = catalogueName(sha256)
   const file = path.join(folder, `${randomUUID()}.ducklake`)

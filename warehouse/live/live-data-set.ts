@@ -1,6 +1,6 @@
 /**
  * The live state of a data set, for runs: views in `live` of its verified database and, in `live.ingest`, of the records
- * of the runs from which it descends. Records of failed or rolled-back runs are left out: their payloads count as unread.
+ * of the runs from which it descends. Records of failed or rolled-back runs are omitted: their payloads are unread.
  */
 import { Effect, Option } from "effect"
 import { DuckDb, identifier, literal, openError } from "../duckdb.ts"
@@ -71,18 +71,18 @@ export const showLive = Effect.fnUntraced(function* (
   yield* attachIngestion(layout, db, ingestion)
   const createViews = Effect.gen(function* () {
     const names = yield* listTables(db, liveData, schema) // the live database may lack a table that this version has
-    const present = tables.filter(({ name }) => names.has(name))
+    const existing = tables.filter(({ name }) => names.has(name))
     const statements = [
       "attach ':memory:' as live",
       `create schema live.${identifier(schema)}`,
-      ...present.map((table) => {
+      ...existing.map((table) => {
         const name = qualifiedName(table)
         return `create view live.${name} as select ${selectList(table, added)} from ${liveData}.${name}`
       }),
       ...ingestViews(about.pipeline)
     ]
     yield* db.run(statements.join(";\n"))
-    return new Set(present.map(({ name }) => `${schema}.${name}`))
+    return new Set(existing.map(({ name }) => `${schema}.${name}`))
   })
   const hide = detach(db, "live")
   return yield* Effect.acquireRelease(

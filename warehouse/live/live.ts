@@ -62,7 +62,7 @@ export interface Live<Model> {
   readonly use: <A, E, R>(read: (generation: Generation<Model>) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Number of swaps since the start, each of which exchanged at least one data set. */
   readonly swaps: () => number
-  /** Why part of the live data is not served; undefined if all is. */
+  /** Why part of the live data is not served; undefined if all of it is. */
   readonly fault: () => string | undefined
   /** Data sets of the newest generation that cannot be served. An older state is served instead, or nothing. */
   readonly unserved: () => ReadonlySet<string>
@@ -96,7 +96,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
   }
   const pipelines = Object.keys(dataSets) as unknown as ReadonlyArray<Pipeline> // keys of a record, which TypeScript widens
 
-  /** The caller's scope is the first user of the data set, which therefore closes if it is never served. */
+  /** The caller's scope is the first user of the data set, so the data set closes if it is never served. */
   const openDataSet = Effect.fnUntraced(function* (pipeline: Pipeline, entry: DataSetEntry) {
     const { definition, load } = dataSets[pipeline]
     yield* requireKnown(definition, entry)
@@ -222,7 +222,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     const before = current
     const { faults: newFaults, served } = yield* serveDataSets(manifest, before.served)
     yield* Effect.forEach(newFaults, unserved.reportDataSet, { discard: true })
-    if (newFaults.length > 0) faults = newFaults // reported immediately, and withdrawn when all is served
+    if (newFaults.length > 0) faults = newFaults // reported immediately, and cleared when all data sets are served
     const changed = pipelines.filter((pipeline) => served.get(pipeline)?.open !== before.served.get(pipeline)?.open)
     const hasMore = yield* mayHaveMoreRecords(layout, manifest.number, unserved, before.records)
     if (manifest.number !== before.number || changed.length > 0 || hasMore) {
@@ -239,7 +239,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
 
   const reportUnreadable = (subject: string, generation: number) => (cause: Cause.Cause<unknown>) => {
     isUnreadable = true
-    return unserved.report(subject, generation, Effect.logError(`${unreadable}; ${current.id} stays`, cause))
+    return unserved.report(subject, generation, Effect.logError(`${unreadable}; ${current.id} is still served`, cause))
   }
 
   const poll = Effect.gen(function* () {
@@ -255,8 +255,8 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     current: () => current,
     swaps: () => swaps,
     fault: () => {
-      const all = [...(isUnreadable ? [unreadable] : []), ...faults.map(describeUnserved)]
-      return all.length === 0 ? undefined : all.join("; ")
+      const problems = [...(isUnreadable ? [unreadable] : []), ...faults.map(describeUnserved)]
+      return problems.length === 0 ? undefined : problems.join("; ")
     },
     unserved: () => new Set(faults.map(({ pipeline }) => pipeline)),
     use: (read) =>

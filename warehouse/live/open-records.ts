@@ -66,7 +66,7 @@ export const openRecords = Effect.fnUntraced(function* (
     Effect.catchCause((cause) => {
       if (before === undefined) return Effect.failCause(cause)
       before.isComplete = false
-      const warning = `the records of ${generationId(number)} cannot be opened; those of an earlier generation stay`
+      const warning = `the records of ${generationId(number)} cannot be opened; those of an earlier generation are still served`
       return Effect.as(unserved.report(opening, number, Effect.logWarning(warning, cause)), before)
     })
   )

@@ -32,7 +32,7 @@ const selectNewest = `
   order by ${newestFirst}`
 
 /**
- * Whether a run read its source and is not rolled back. A run that left feeds out did not, except a run of stores: in a
+ * Whether a run read its source and is not rolled back. A run that skipped feeds did not, except a run of stores: in a
  * long list some stores are always unreachable, and each store has its own status.
  */
 const hasRead = ({ outcome, pipeline, rolled_back_by, rows_read }: Row) =>
@@ -41,7 +41,7 @@ const hasRead = ({ outcome, pipeline, rolled_back_by, rows_read }: Row) =>
     outcome === "unchanged" ||
     (outcome === "partial" && pipeline === "storefronts" && (rows_read ?? 0) > 0))
 
-/** Whether a run failed, or left feeds out and read nothing. */
+/** Whether a run failed, or skipped feeds and read nothing. */
 export const hasFailed = ({ outcome, rows_read }: Row): boolean =>
   outcome === "failed" || outcome === "checks_failed" || (outcome === "partial" && rows_read === 0)
 
@@ -162,6 +162,6 @@ export const readRecordedRun = Effect.fnUntraced(function* (layout: Layout, run_
 export const isOfSamples = ({ last_read, last_run }: PipelineState): boolean =>
   (last_read ?? last_run)?.origin === "sample"
 
-/** A date as far in the future, from a wrong clock, also counts as late. */
+/** A date equally far in the future, from a wrong clock, also counts as late. */
 export const isLate = (on: string, days: number | null, now: number): boolean =>
   days !== null && Math.abs(now - Date.parse(on)) >= days * 86_400_000

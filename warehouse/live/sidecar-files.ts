@@ -35,7 +35,7 @@ const readStamps = (folder: string) =>
     return names.map((name, index) => `${name} ${stamps[index]}\n`).join("")
   })
 
-/** Fails if a file is neither the part of its name nor unchanged since it was made again on this machine. */
+/** Fails unless all files are as this machine made them again, or each is the part of its name. */
 const requireUnchanged = Effect.fnUntraced(function* (
   layout: Layout,
   { parts: [, ...sidecars] }: DataSetEntry,
@@ -45,7 +45,7 @@ const requireUnchanged = Effect.fnUntraced(function* (
   const isBuiltHere = Effect.zipWith(
     fs.readFileString(stampsFile(folder)),
     readStamps(folder),
-    (recorded, present) => recorded === present
+    (recorded, current) => recorded === current
   )
   if (yield* Effect.orElseSucceed(isBuiltHere, () => false)) return
   for (const part of sidecars) {

@@ -1,4 +1,4 @@
-/** Generations that a server cannot serve completely: the previous data stays, and one log entry reports it. */
+/** Generations that a server cannot serve completely: the previous data is still served, and one log entry reports it. */
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { example, publishRows } from "@larder/test/support/warehouse/example-data-set.ts"
@@ -48,7 +48,7 @@ describe("a new generation that cannot be served", () => {
       const live = yield* watchExample(layout)
       yield* publishBroken(layout)
       const findWarnings = () =>
-        logs.filter((line) => line.includes("example of larder-000002 cannot be served; larder-000001 stays"))
+        logs.filter((line) => line.includes("example of larder-000002 cannot be served; larder-000001 is still served"))
       yield* waitUntil(() => findWarnings().length > 0)
       assert.strictEqual(live.fault(), "example of larder-000002 cannot be served")
       assert.strictEqual(yield* readExample(live, countDays), 1)
@@ -99,7 +99,7 @@ describe("a new generation that cannot be served", () => {
       yield* waitUntil(() => live.fault() !== undefined)
       yield* Effect.sleep("600 millis")
       assert.deepStrictEqual(count, { opened: 2, open: 1 })
-      assert.strictEqual(logs.filter((line) => line.includes("larder-000001 stays")).length, 1)
+      assert.strictEqual(logs.filter((line) => line.includes("larder-000001 is still served")).length, 1)
       assert.strictEqual(yield* readExample(live, countDays), 1)
       yield* publishElsewhere(layout, 3)
       yield* waitUntil(() => live.swaps() === 1)
@@ -157,14 +157,14 @@ describe("a new generation that cannot be served", () => {
         assert.strictEqual(yield* publisher.nextLine, "larder-000002")
       })
   )
-  itLive("is logged once when its manifest cannot be read, and the old one stays", (logs) =>
+  itLive("is logged once when its manifest cannot be read, and the old one is still served", (logs) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* oneDay
       const live = yield* watchExample(layout)
       yield* fs.writeFileString(`${layout.dir}/${manifestName(2)}`, "half a")
       const findWarnings = () =>
-        logs.filter((line) => line.includes("the newest generation cannot be read; larder-000001 stays"))
+        logs.filter((line) => line.includes("the newest generation cannot be read; larder-000001 is still served"))
       yield* waitUntil(() => findWarnings().length > 0)
       assert.strictEqual(live.fault(), "the newest generation cannot be read")
       yield* Effect.sleep("600 millis")

@@ -1,6 +1,7 @@
 /**
  * Tracks which data sets and files of the newest generation cannot be served. Each is retried after a minute, because
- * the cause may be gone. A monotonic clock measures the minute, so setting the system clock does not delay the retry.
+ * its cause may have been removed. A monotonic clock measures the minute, so setting the system clock does not delay
+ * the retry.
  */
 import { type Cause, Clock, Effect } from "effect"
 import { generationId } from "../generation/manifest.ts"
@@ -40,7 +41,7 @@ export const makeUnserved = () => {
   })
   const reportDataSet = (unserved: UnservedDataSet) => {
     const { cause, changed_in, pipeline, served } = unserved
-    const instead = served === undefined ? "nothing is served instead" : `${generationId(served)} stays`
+    const instead = served === undefined ? "nothing is served instead" : `${generationId(served)} is still served`
     return cause === undefined
       ? Effect.void
       : report(pipeline, changed_in, Effect.logError(`${describeUnserved(unserved)}; ${instead}`, cause))

@@ -36,17 +36,17 @@ describe("the catalogue", () => {
   itLive("shows the columns, rows and comments of every file", () =>
     Effect.gen(function* () {
       const { parts } = yield* published
-      const seen = yield* readContents(yield* writeToFile(parts))
-      assert.isAbove(seen.tables.length, 30)
-      const tables = new Map(seen.tables.map((table) => [table.name, table]))
-      const comments = new Set(seen.comments.map((comment) => JSON.stringify(comment)))
+      const contents = yield* readContents(yield* writeToFile(parts))
+      assert.isAbove(contents.tables.length, 30)
+      const tables = new Map(contents.tables.map((table) => [table.name, table]))
+      const comments = new Set(contents.comments.map((comment) => JSON.stringify(comment)))
       for (const file of [parts.ingestion, ...parts.parts.map(({ file }) => file)]) {
         const inFile = yield* readContents(file)
         for (const table of inFile.tables) assert.deepStrictEqual(tables.get(table.name), table)
         for (const comment of inFile.comments)
           assert.isTrue(comments.has(JSON.stringify(comment)), JSON.stringify(comment))
       }
-      assert.isTrue(seen.comments.some(({ comment }) => String(comment).includes("Bundled samples")))
+      assert.isTrue(contents.comments.some(({ comment }) => String(comment).includes("Bundled samples")))
     })
   )
   itLive("shows pictures, the label's own amounts, and values derived from them", () =>
@@ -188,7 +188,7 @@ describe("a catalogue that is written over another", () => {
       assert.strictEqual((yield* fs.stat(file)).mode & 0o777, 0o444)
     })
   )
-  itLive("is not written if a file is not a database: the previous one stays", () =>
+  itLive("is not written if a file is not a database: the previous one is unchanged", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* aFolder

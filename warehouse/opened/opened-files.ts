@@ -42,7 +42,7 @@ const showAs = (object: string, file: string) =>
     await rename(next, file)
   })
 
-/** Whether a newer version maintains `ingestion.duckdb`: this version would leave out its newer columns. */
+/** Whether a newer version maintains `ingestion.duckdb`: this version would drop its newer columns. */
 const isKeptByNewerVersion = ({ ingestion }: Layout, { ingest }: Manifest) =>
   ingest.schema > ingestVersion && existsSync(ingestion)
 
@@ -72,7 +72,7 @@ const sweep = (layout: Layout) =>
     }
   })
 
-/** Links the sidecar files of a database, so that servers need not write them. Ignores errors: a server reports them. */
+/** Links the sidecar files of a database, so that servers do not write them. Ignores errors: a server reports them. */
 const linkSidecars = (layout: Layout, [database, ...sidecars]: DataSetEntry["parts"]) =>
   Effect.promise(async () => {
     const folder = join(layout.sidecars, database?.sha256 ?? "")

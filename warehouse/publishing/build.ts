@@ -16,7 +16,7 @@ import { stagedIngestTables } from "../tables/ingest-tables.ts"
 import { markSamples } from "../tables/sample-marks.ts"
 import type { DataSet } from "../tables/tables.ts"
 import { type Check, ChecksFailed, runChecks } from "./check.ts"
-import { deriveTables, moveTable, type Reduced } from "./merge.ts"
+import { deriveStatements, moveStatements, type Reduced } from "./merge.ts"
 import { during } from "./publish-failed.ts"
 import { builtFileIn, type Staged } from "./staging.ts"
 
@@ -81,9 +81,9 @@ const merge = Effect.fnUntraced(function* (db: Db, { dataSet, live, staged }: Bu
   if (live === undefined || reduced.isRedefined) yield* define(db, dataSet) // takes longer than moving a few rows
   if (live !== undefined) {
     yield* db.run(`attach ${literal(staged.file)} as staged (read_only)`)
-    for (const sql of reduced.changed.flatMap(moveTable)) yield* db.run(sql)
+    for (const sql of reduced.changed.flatMap(moveStatements)) yield* db.run(sql)
   }
-  for (const sql of deriveTables(dataSet)) yield* db.run(sql)
+  for (const sql of deriveStatements(dataSet)) yield* db.run(sql)
 })
 
 /** Lets checks query `ingest.…`: the known records, together with those that this run staged. */

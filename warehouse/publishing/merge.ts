@@ -210,7 +210,7 @@ const deleteOwned = (table: Table, { joinCondition, table: owned }: OwnedTable) 
   `delete from ${qualifiedName(owned)} o using staged.${qualifiedName(table)} t where ${joinCondition}`
 
 /** Statements that move the staged rows of a table into the new database. The staging file is attached as `staged`. */
-export const moveTable = (table: Table): ReadonlyArray<string> => {
+export const moveStatements = (table: Table): ReadonlyArray<string> => {
   const target = qualifiedName(table)
   const columns = listColumns(columnsOf(table))
   const insert = `insert into ${target} (${columns}) select ${columns} from staged.${target}`
@@ -236,7 +236,7 @@ export const moveTable = (table: Table): ReadonlyArray<string> => {
 }
 
 /** Statements that rebuild the derived tables of a data set, in their order. */
-export const deriveTables = (dataSet: DataSet): ReadonlyArray<string> =>
+export const deriveStatements = (dataSet: DataSet): ReadonlyArray<string> =>
   dataSet.tables.flatMap((table) =>
     table.merge.by === "derive"
       ? [`delete from ${qualifiedName(table)}`, `insert into ${qualifiedName(table)} ${table.merge.from}`]

@@ -16,7 +16,7 @@ class PublishFailed extends Schema.TaggedError<PublishFailed>()("PublishFailed",
     const hint = isDiskFull(cause)
       ? " The disk is full: a publication needs space for a second copy of its data set."
       : ""
-    return `Publishing failed while ${this.step}: ${cause.replace(/\.$/, "")}.${hint} Nothing was published; the live data stays.`
+    return `Publishing failed while ${this.step}: ${cause.replace(/\.$/, "")}.${hint} Nothing was published; the live data is unchanged.`
   }
 }
 

@@ -210,8 +210,8 @@ describe("checks", () => {
       const { staged } = yield* stage(layout, run, example.dataSet, (staging) =>
         staging.add(example.delivery, [{ item: "a", delivered_on: "2026-01-05", quantity: 1, run_id: run.run_id }])
       )
-      const lost = yield* Effect.flip(publishStaged(layout, example.dataSet, staged, run))
-      assert.match(lost.message, /rows_accounted_for: 1 bad rows/)
+      const error = yield* Effect.flip(publishStaged(layout, example.dataSet, staged, run))
+      assert.match(error.message, /rows_accounted_for: 1 bad rows/)
     })
   )
   itLive("compare with the live data, if there is any, unless the operator accepts fewer rows", () =>

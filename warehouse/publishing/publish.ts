@@ -1,6 +1,6 @@
 /**
  * Publishes what a run staged. New rows go into a new database of the data set, which is built next to the staging file,
- * checked, closed and put into the depot. Then a manifest names it, and it is live. A failure before that leaves the
+ * checked, closed and stored in the depot. Then a manifest names it, and it is live. A failure before that leaves the
  * live data unchanged. A run without new rows only adds its records.
  */
 import type { CheckOutcome, RunRecord } from "@larder/schemas"
@@ -53,7 +53,7 @@ const entryOf = (
   }
 }
 
-/** After the manifest is put, no error fails the run: errors here are logged, and the next run does this work. */
+/** After the manifest is stored, no error fails the run: errors here are logged, and the next run does this work. */
 const finish = (layout: Layout) =>
   refreshOpened(layout).pipe(
     Effect.andThen(prune(layout)),

@@ -92,7 +92,7 @@ describe("a rebuild", () => {
         assert.deepStrictEqual(yield* queryRuns(layout), [...before, ["two", "4", "4", null, "5"]])
       })
   )
-  itLive("is shown to people, and reported as live, if it is interrupted after its manifest was put", (logs) =>
+  itLive("is shown to people, and reported as live, if it is interrupted after its manifest was stored", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishRows(layout, { prices: [apples] }, { run: { run_id: "one" } })

@@ -56,7 +56,7 @@ export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet,
   const rebuilt = Option.getOrUndefined(yield* newestManifest(from.depot))?.data_sets[pipeline]
   if (!isLoaded(rebuilt) && isLoaded(since)) {
     return yield* new WarehouseProblem({
-      problem: `The runs in the raw archive produce no row of ${pipeline}. The live data stays. Restore the folder raw from a backup, and run again.`
+      problem: `The runs in the raw archive produce no row of ${pipeline}. The live data is unchanged. Restore the folder raw from a backup, and run again.`
     })
   }
   const folder = yield* makeOwnFolder(layout, `records-${randomUUID()}`)

@@ -17,7 +17,7 @@ import {
   manifestName,
   newestManifest
 } from "../generation/manifest.ts"
-import { findFault, identifyWithStamp, noteVerified } from "../generation/parts.ts"
+import { findFault, identifyWithStamp, markVerified } from "../generation/parts.ts"
 import { pullGeneration } from "../generation/pull.ts"
 import { mergeIngestParts } from "../ingestion/part.ts"
 import { eventOf, type RecordsOfRun, stagedByFailedRun, writeRecordsOfRun } from "../ingestion/records.ts"
@@ -66,14 +66,14 @@ export const requireStillKnown = (
     : Effect.fail(new RolledBackMeanwhile({ pipeline, by: generationId(undone.by) }))
 }
 
-/** Puts a file into the depot, also in place of a damaged object, and notes that the object was verified. */
+/** Stores a file in the depot, replacing a damaged object, and records that the object was verified. */
 export const putFile = Effect.fnUntraced(function* (layout: Layout, file: string) {
   const { id: object, stamp } = yield* identifyWithStamp(file)
   const { depot, local } = layout
   if ((yield* findFault(layout, object)) !== undefined) yield* local.remove([objectName(object.sha256)])
   yield* putObject(local, object, file)
   if (depot !== local) yield* putObject(depot, object, file)
-  yield* noteVerified(layout, object.sha256, stamp) // the file is a hard link to the object
+  yield* markVerified(layout, object.sha256, stamp) // the file is a hard link to the object
   return object
 })
 
@@ -126,7 +126,7 @@ const encodeHint = Schema.encodeSync(Schema.fromJsonString(Hint))
 /** Pulls a generation that this machine published to a shared depot. */
 const pullOwn = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) {
   const { depot, pullLock } = layout
-  // if this fails, the next generation puts a newer hint
+  // if this fails, the next generation writes a newer hint
   yield* Effect.ignore(depot.putHint(hintName, encodeHint({ newest: manifestName(manifest.number) })))
   yield* withLock(pullLock, pullGeneration(layout, manifest)).pipe(
     Effect.catch((error) =>
@@ -137,7 +137,7 @@ const pullOwn = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest)
   )
 })
 
-/** Makes the next generation, as `change` describes it. After its manifest is put, nothing can fail the promotion. */
+/** Makes the next generation, as `change` describes it. After its manifest is stored, the promotion cannot fail. */
 const promote = Effect.fn("Generation.promote")(function* <E, R>(
   layout: Layout,
   change: (base: Manifest | undefined, number: number) => Effect.Effect<Change, E, R>
@@ -231,7 +231,7 @@ export const recordFailedRun = Effect.fnUntraced(function* (
   )
 }, Effect.scoped)
 
-/** Makes a generation. It is live once its manifest is put: a later interrupt only logs a warning with `done`. */
+/** Makes a generation. It is live once its manifest is stored: a later interrupt only logs a warning with `done`. */
 export const promoteChange = <E, R>(
   layout: Layout,
   done: string,
@@ -254,7 +254,7 @@ export const promoteChange = <E, R>(
 
 const killedMessage = "The program was killed, or its machine stopped, before the run ended. The time is not known."
 
-/** Removes the files of killed runs, and records those that were killed before they put their manifest. */
+/** Removes the files of killed runs, and records those that were killed before their manifest was stored. */
 export const recordKilledRuns = (layout: Layout) =>
   removeAbandoned(
     layout,

@@ -192,7 +192,7 @@ describe("rollback", () => {
       assert.strictEqual((yield* readKeptManifests(layout.depot)).length, 3)
     })
   )
-  itLive("is shown to people, and reported as live, if it is interrupted after its manifest was put", (logs) =>
+  itLive("is shown to people, and reported as live, if it is interrupted after its manifest was stored", (logs) =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* interruptAtManifest(layout, goBack)

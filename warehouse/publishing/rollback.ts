@@ -126,7 +126,7 @@ const requireParts = Effect.fnUntraced(function* (layout: Layout, { entries }: P
   }
 })
 
-/** Runs an effect while no run publishes these data sets. Several locks are always taken in the same order. */
+/** Runs an effect while no run publishes these data sets. Several locks are always acquired in the same order. */
 const whileNoRunPublishes = <A, E, R>(
   layout: Layout,
   pipelines: ReadonlyArray<string>,

@@ -69,10 +69,10 @@ describe("files of killed runs", () => {
       yield* fs.writeFileString(`${layout.staging}/damaged/.lock`, "no database")
       yield* fs.writeFileString(`${layout.staging}/stray.txt`, "stray")
       assert.deepStrictEqual(yield* removeKilledRuns(layout), [])
-      const seen = yield* Effect.scoped(
+      const result = yield* Effect.scoped(
         stage(layout, aRun({ run_id: "run" }), example.dataSet, () => listNames(layout))
       )
-      assert.deepStrictEqual(seen.filled, ["run"])
+      assert.deepStrictEqual(result.filled, ["run"])
     })
   )
   itLive("are removed after SIGKILL, but not while their run is active in another process", () =>

@@ -68,14 +68,14 @@ export const stagedFileIn = (folder: string) => join(folder, "rows.duckdb")
 export const builtFileIn = (folder: string) => join(folder, "built.duckdb")
 
 const runFileIn = (folder: string) => join(folder, "run.json")
-const RunText = Schema.fromJsonString(RunRecord)
-const encodeRun = Schema.encodeSync(RunText)
+const RunFromJson = Schema.fromJsonString(RunRecord)
+const encodeRun = Schema.encodeSync(RunFromJson)
 
 /** The run of a folder; undefined if it was killed before it wrote its record. */
 const readRun = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   return yield* fs.readFileString(runFileIn(folder)).pipe(
-    Effect.flatMap(Schema.decodeUnknownEffect(RunText)),
+    Effect.flatMap(Schema.decodeUnknownEffect(RunFromJson)),
     Effect.orElseSucceed(() => undefined)
   )
 })
@@ -119,7 +119,7 @@ export const removeAbandoned = Effect.fn("Staging.removeAbandoned")(function* <E
     }
   }).pipe(Effect.catch((error) => Effect.logWarning(`the files of a killed run cannot be removed: ${error.message}`)))
   yield* requireWritableFolder(layout.staging)
-  // Under a lock. Otherwise a folder could look abandoned before its run has locked it.
+  // Under a lock. Otherwise a folder could appear abandoned before its run has locked it.
   yield* withLock(layout.stagingLock, remove)
   for (const { folder, run } of killed) {
     yield* Effect.andThen(record(run), fs.remove(folder, { recursive: true })).pipe(

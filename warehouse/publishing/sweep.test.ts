@@ -32,7 +32,7 @@ const createFiles = Effect.fnUntraced(function* ({ dir }: Layout, names: Readonl
     yield* fs.writeFileString(path.join(dir, name), "")
   }
 })
-/** Runs as if it were later, also by the clock of the depot, which dates what a run puts. */
+/** Runs as if it were later, also for the clock of the depot, which sets the times of stored files. */
 const runLater = Effect.fnUntraced(function* <A, E, R>(
   layout: Layout,
   ahead: Duration.Input,
@@ -40,10 +40,10 @@ const runLater = Effect.fnUntraced(function* <A, E, R>(
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const put = objectName("cd".repeat(32))
-  yield* createFiles(layout, [put])
+  const unnamed = objectName("cd".repeat(32))
+  yield* createFiles(layout, [unnamed])
   const moment = new Date(Date.now() + Duration.toMillis(ahead))
-  yield* fs.utimes(path.join(layout.dir, put), moment, moment)
+  yield* fs.utimes(path.join(layout.dir, unnamed), moment, moment)
   return yield* withClockAhead(ahead)(run)
 })
 const findExisting = Effect.fnUntraced(function* ({ dir }: Layout, names: ReadonlyArray<string>) {

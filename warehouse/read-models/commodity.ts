@@ -35,14 +35,14 @@ export const withoutCommodities: CommodityModel = {
 const observedOn = "first_observed_on::varchar as first_observed_on, last_observed_on::varchar as last_observed_on"
 
 const MetricRow = Schema.Struct({ ...Metric.fields, product_slug: Schema.String, licence: Schema.String })
-const metricRows = `
+const selectMetrics = `
   select metric_name, measure, unit, region, market_level, freight, frequency, source, ${observedOn}, product_slug, licence
   from commodity.metric
   join commodity.coverage using (metric_name)
   order by metric_name`
 
 const SeriesRow = Schema.Struct({ ...Series.fields, metric_name: Schema.String, commodity: Schema.String })
-const seriesRows = `
+const selectSeries = `
   select slug, spec, market, measure, series.unit, frequency, source, report, ${observedOn}, metric_name, commodity
   from commodity.series
   join commodity.metric using (metric_name)
@@ -55,11 +55,11 @@ const ProductRow = Schema.Struct({
   attributes: Schema.fromJsonString(productFields.attributes),
   details: Schema.fromJsonString(productFields.details)
 })
-const productRows = "select slug, category, attributes, details from commodity.product order by slug"
+const selectProducts = "select slug, category, attributes, details from commodity.product order by slug"
 
 /** One row per metric, with all days and all numbers: faster than a row per reading. */
 const ReadingsRow = Schema.Struct({ metric_name: Schema.String, days: Schema.String, numbers: Schema.String })
-const readingsRows = `
+const selectReadings = `
   select metric_name,
     string_agg(observed_on::varchar, ',' order by observed_on) as days,
     string_agg(value_text, ',' order by observed_on) as numbers
@@ -76,9 +76,11 @@ export const loadCommodities = Effect.fn("Commodities.load")(function* (
   db: DuckDb["Service"],
   withheldLicences: ReadonlyArray<string>
 ) {
-  const allRows = yield* db.all(MetricRow, metricRows)
+  const allRows = yield* db.all(MetricRow, selectMetrics)
   const rows = allRows.filter(({ licence }) => !withheldLicences.includes(licence))
-  const pointsOf = new Map((yield* db.all(ReadingsRow, readingsRows)).map((row) => [row.metric_name, parsePoints(row)]))
+  const pointsOf = new Map(
+    (yield* db.all(ReadingsRow, selectReadings)).map((row) => [row.metric_name, parsePoints(row)])
+  )
   const noPoints = serializePoints([])
   const metrics = new Map(
     rows.map(({ frequency, metric_name, unit }): [string, MetricModel] => [
@@ -86,7 +88,7 @@ export const loadCommodities = Effect.fn("Commodities.load")(function* (
       { unit, frequency, points: pointsOf.get(metric_name) ?? noPoints }
     ])
   )
-  const series = (yield* db.all(SeriesRow, seriesRows)).flatMap(({ commodity, metric_name, ...record }) => {
+  const series = (yield* db.all(SeriesRow, selectSeries)).flatMap(({ commodity, metric_name, ...record }) => {
     const metric = metrics.get(metric_name)
     return metric === undefined // withheld
       ? []
@@ -99,7 +101,7 @@ export const loadCommodities = Effect.fn("Commodities.load")(function* (
   const emptied = new Set(
     allRows.flatMap(({ product_slug }) => (rowsOfProduct.has(product_slug) ? [] : [product_slug]))
   )
-  const products = (yield* db.all(ProductRow, productRows))
+  const products = (yield* db.all(ProductRow, selectProducts))
     .filter(({ slug }) => !emptied.has(slug))
     .map((product) => ({
       slug: product.slug,

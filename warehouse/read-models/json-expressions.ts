@@ -8,5 +8,5 @@ export const doubleToJson = (column: string) => `
   case when try_cast(${column} as bigint) = ${column} then to_json(try_cast(${column} as bigint))
     when isfinite(${column}) then to_json(${column}) end`
 
-/** A TIMESTAMP column as text, in UTC with milliseconds, `2026-06-06T12:41:05.000Z`. */
+/** A TIMESTAMP column as a string, in UTC with milliseconds, `2026-06-06T12:41:05.000Z`. */
 export const timestampToText = (column: string) => `strftime(${column}, '%Y-%m-%dT%H:%M:%S.%gZ')`

@@ -19,7 +19,7 @@ export const serializePoints = (rows: ReadonlyArray<{ readonly day: string; read
   return { days: rows.map(({ day }) => day), json: parts.join(""), starts }
 }
 
-/** Start and end of a range of days in `json`, both days included. An open end is undefined. */
+/** Start and end of a range of days in `json`, both days included. Undefined means no limit. */
 const findRange = ({ days, starts }: Points, from: string | undefined, to: string | undefined) => {
   const indexOf = (day: string) => findFirst(0, days.length, (index) => (days[index] ?? "") >= day)
   const first = from === undefined ? 0 : indexOf(from)
@@ -27,7 +27,7 @@ const findRange = ({ days, starts }: Points, from: string | undefined, to: strin
   return { start: starts[first] ?? 0, stop: starts[end] ?? 0 }
 }
 
-/** The points of a range of days, both ends included, as a JSON array. An open end is undefined. */
+/** The points of a range of days, both ends included, as a JSON array. Undefined means no limit. */
 export const serializeRange = (points: Points, from: string | undefined, to: string | undefined): string => {
   const { start, stop } = findRange(points, from, to)
   return stop <= start ? "[]" : `[${points.json.slice(start, stop - 1)}]` // without the comma after the last one

@@ -1,6 +1,6 @@
 /** Barcodes as numbers of up to 14 digits. Barcodes that differ only in leading zeros are equal. */
 
-/** Expands an 8-digit UPC-E to its UPC-A. Undefined if the text is not a UPC-E: eight digits are then a GTIN-8. */
+/** Expands an 8-digit UPC-E to its UPC-A. Undefined if the string is not a UPC-E: eight digits are then a GTIN-8. */
 const expandUpcE = (text: string): string | undefined => {
   const match = /^([01])(\d{5})(\d)(\d)$/.exec(text)
   if (match === null) return undefined
@@ -25,7 +25,7 @@ const computeCheckDigit = (upc: string) => {
 
 /**
  * The numbers of a barcode: its own, and for a UPC-E also the one of its UPC-A. Two barcodes are the same product code if
- * they share a number. Empty if the text is not a barcode.
+ * they share a number. Empty if the string is not a barcode.
  */
 export const parseBarcode = (text: string): ReadonlyArray<number> => {
   if (!/^[0-9]{1,14}$/.test(text)) return []

@@ -21,7 +21,7 @@ export type Numbers = Uint8Array | Int32Array | Uint32Array | Float64Array
 /** Offsets in a file, or row numbers: 32 bits if they suffice. */
 export type Places = Uint32Array | Float64Array
 
-/** The numbers are ascending. */
+/** `numbers` must be ascending. */
 export const toPlaces = (numbers: Float64Array): Places =>
   (numbers.at(-1) ?? 0) < 2 ** 32 ? new Uint32Array(numbers) : numbers
 
@@ -165,13 +165,13 @@ export class PieceFile {
   }
 }
 
-/** Calls `each` with every line of a file, without its line break, as a range of a buffer that is reused. */
-export const forEachLine = (file: string, each: (bytes: Buffer, from: number, to: number, place: number) => void) => {
+/** Calls `each` with every line of a file: a range of a reused buffer, and its `offset` in the file. */
+export const forEachLine = (file: string, each: (bytes: Buffer, from: number, to: number, offset: number) => void) => {
   const fd = openSync(file, "r")
   try {
     let buffer = Buffer.allocUnsafeSlow(2 ** 17)
     let filled = 0
-    let place = 0 // offset of the buffer in the file
+    let bufferOffset = 0 // in the file
     for (;;) {
       const n = readSync(fd, buffer, filled, buffer.length - filled, null)
       filled += n
@@ -179,7 +179,7 @@ export const forEachLine = (file: string, each: (bytes: Buffer, from: number, to
       for (;;) {
         const end = buffer.indexOf(10, from)
         if (end < 0 || end >= filled) break
-        each(buffer, from, end, place + from)
+        each(buffer, from, end, bufferOffset + from)
         from = end + 1
       }
       if (n === 0) {
@@ -188,7 +188,7 @@ export const forEachLine = (file: string, each: (bytes: Buffer, from: number, to
       }
       buffer.copyWithin(0, from, filled)
       filled -= from
-      place += from
+      bufferOffset += from
       if (filled > buffer.length / 2) buffer = Buffer.concat([buffer, Buffer.allocUnsafeSlow(buffer.length)])
     }
   } finally {

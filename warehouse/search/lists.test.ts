@@ -13,8 +13,8 @@ describe("lists of documents", () => {
         assert.deepStrictEqual([...sortUnique(Uint32Array.from(docs), documents)], sorted(docs))
       })
     )
-    const all = Uint32Array.from({ length: 2 * documents }, (_, i) => (documents * 2 - 1 - i) >>> 1)
-    assert.deepStrictEqual([...sortUnique(all, documents)], [...Array(documents).keys()])
+    const duplicated = Uint32Array.from({ length: 2 * documents }, (_, i) => (documents * 2 - 1 - i) >>> 1)
+    assert.deepStrictEqual([...sortUnique(duplicated, documents)], [...Array(documents).keys()])
   })
   it("are intersected", () => {
     fc.assert(

@@ -1,4 +1,4 @@
-/** `manifest.json` lists the files with their checksums: a folder with a changed file or one of another build is not opened. */
+/** `manifest.json` has the checksum of each file. A folder with a file that was changed, or of another build, is rejected. */
 import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { crc32 } from "node:zlib"
@@ -31,8 +31,8 @@ const SearchManifest = Schema.Struct({
   pieces: Schema.Record(Schema.String, Entry)
 })
 type SearchManifest = typeof SearchManifest.Type
-const Sealed = Schema.Struct({ crc32: Schema.Int, manifest: Schema.String })
-const decodeSealed = Schema.decodeUnknownOption(Schema.fromJsonString(Sealed))
+const Checksummed = Schema.Struct({ crc32: Schema.Int, manifest: Schema.String })
+const decodeChecksummed = Schema.decodeUnknownOption(Schema.fromJsonString(Checksummed))
 const decodeManifest = Schema.decodeUnknownOption(Schema.fromJsonString(SearchManifest))
 const decodeFormat = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ format: Schema.Int })))
 
@@ -40,7 +40,7 @@ const decodeFormat = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Str
 const sampleBytes = 4096
 const samples = 64
 
-const describePieces = (folder: string, name: string) => {
+const checksumSample = (folder: string, name: string) => {
   const file = new PieceFile(join(folder, name))
   try {
     const piece = Buffer.alloc(Math.min(sampleBytes, file.size))
@@ -71,7 +71,7 @@ export const writeSearchManifest = (
     format,
     ...contents,
     bundles: Object.fromEntries(bundles.map((name) => [name, readWhole(folder, name).entry])),
-    pieces: Object.fromEntries(pieces.map((name) => [name, describePieces(folder, name)]))
+    pieces: Object.fromEntries(pieces.map((name) => [name, checksumSample(folder, name)]))
   } satisfies SearchManifest)
   writeFileSync(join(folder, manifestFile), JSON.stringify({ crc32: crc32(manifest), manifest }), { flush: true })
   const fd = openSync(folder, "r")
@@ -82,10 +82,10 @@ export const writeSearchManifest = (
 export const readSearchManifest = (folder: string): SearchManifest => {
   const damaged = (reason: string) => new FoodFilesDamaged({ file: manifestFile, reason })
   const text = readWhole(folder, manifestFile).bytes.toString()
-  const sealed = decodeSealed(text)
-  if (sealed._tag === "None") throw damaged("is truncated, or is not a manifest")
-  const { manifest } = sealed.value
-  if (crc32(manifest) !== sealed.value.crc32) throw damaged("was changed")
+  const checksummed = decodeChecksummed(text)
+  if (checksummed._tag === "None") throw damaged("is truncated, or is not a manifest")
+  const { manifest } = checksummed.value
+  if (crc32(manifest) !== checksummed.value.crc32) throw damaged("was changed")
   const written = decodeFormat(manifest)
   if (written._tag === "Some" && written.value.format !== format) {
     throw damaged(`was written in format ${written.value.format}, and this version reads format ${format}`)
@@ -113,5 +113,5 @@ export const openBundle = (folder: string, manifest: SearchManifest, name: strin
 
 export const checkPieces = (folder: string, manifest: SearchManifest) => {
   for (const [name, expected] of Object.entries(manifest.pieces))
-    requireSame(name, expected, describePieces(folder, name))
+    requireSame(name, expected, checksumSample(folder, name))
 }

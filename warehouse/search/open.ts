@@ -57,14 +57,14 @@ export const openFoods = Effect.fn("Foods.open")(function* (folder: string) {
   const page = function* (filters: FoodFilters, after: number | undefined, limit: number) {
     const docs = yield* search(labels, columns, filters, after, limit + 1)
     const ids = docs.slice(0, limit).map((doc) => labels.ids[doc] ?? 0)
-    const texts: Array<string> = []
+    const pageRecords: Array<string> = []
     for (const id of ids) {
-      const text = records.read(id)
-      if (text === undefined) throw new FoodFilesDamaged({ file: recordFiles.index, reason: `lacks the label ${id}` })
-      texts.push(text)
+      const record = records.read(id)
+      if (record === undefined) throw new FoodFilesDamaged({ file: recordFiles.index, reason: `lacks the label ${id}` })
+      pageRecords.push(record)
       yield
     }
-    return { records: texts, next: docs.length > limit ? ids.at(-1) : undefined }
+    return { records: pageRecords, next: docs.length > limit ? ids.at(-1) : undefined }
   }
   return {
     /** The last run that changed a label; null if there is none. */

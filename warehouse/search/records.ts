@@ -40,14 +40,14 @@ export const indexRecords = (folder: string, foods: number) => {
   const starts = new Float64Array(foods)
   const lengths = new Uint32Array(foods)
   let n = 0
-  forEachLine(join(folder, recordFiles.lines), (bytes, from, to, place) => {
+  forEachLine(join(folder, recordFiles.lines), (bytes, from, to, offset) => {
     const id = parseId(bytes, from, to)
     if (id === undefined) {
       const [start = ""] = bytes.toString("utf8", from, Math.min(to, from + 24)).split("\t")
       throw failed(`has "${start}" in line ${n + 1} where an fdc_id of 0 to ${maxId} should be`)
     }
     ids[n] = id
-    starts[n] = place
+    starts[n] = offset
     lengths[n++] = to - from
   })
   if (n !== foods) throw failed(`has ${n} lines for ${foods} label versions`)

@@ -5,7 +5,7 @@ import { intersect } from "./lists.ts"
 import { findPosition } from "./records.ts"
 import type { TextColumn } from "./text-column.ts"
 
-/** As the client typed them; undefined or "" means no filter. */
+/** As the client sent them; undefined or "" means no filter. */
 export type FoodFilters = Readonly<
   Partial<Record<"name" | "brand" | "category" | "barcode" | "ingredient", string | undefined>>
 >

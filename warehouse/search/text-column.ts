@@ -1,4 +1,4 @@
-/** One text column of the search. Its index finds the documents that may contain a text; their texts decide. */
+/** One text column of the search. Its index finds documents that may contain a text; these are then checked. */
 import type { Bundle, PieceFile } from "./files.ts"
 import { maxListedDocuments } from "./indexed-columns.ts"
 import { findFirst, intersect, sortUnique } from "./lists.ts"
@@ -75,12 +75,12 @@ export const makeTextColumn = (index: Bundle, texts: PieceFile, postings: PieceF
       yield
       if (term === undefined) continue
       if (term.docs === 0) return new Uint32Array()
-      const place = term.lists[0]?.[0] ?? 0
-      if (term.lists.length === 1 && read.has(place)) continue // the same word again
+      const listOffset = term.lists[0]?.[0] ?? 0
+      if (term.lists.length === 1 && read.has(listOffset)) continue // the same word again
       if (fewest === undefined || term.docs < fewest.length * 8) {
         const docs = yield* readLists(term)
         fewest = fewest === undefined ? docs : intersect(fewest, docs)
-        read.add(place)
+        read.add(listOffset)
       }
       if (fewest.length < 64) return fewest // checking their texts is cheaper than reading more terms
       if (read.size === maxLists) return fewest
@@ -131,7 +131,7 @@ export const makeTextColumn = (index: Bundle, texts: PieceFile, postings: PieceF
     return docs > common ? undefined : { docs, lists: [findList(token)] }
   }
 
-  /** If the text itself is a common token, the vocabulary need not be scanned. */
+  /** If the text itself is a common token, the vocabulary does not have to be scanned. */
   function* findUnlessCommon(text: Buffer, where: "anywhere" | "end") {
     return findExactTerm(text) === undefined ? undefined : yield* collectTokens(vocabulary.findContaining(text, where))
   }
@@ -192,8 +192,8 @@ export const makeTextColumn = (index: Bundle, texts: PieceFile, postings: PieceF
   /** The last document from `doc` on whose text is entirely in the window. */
   const findLastInWindow = (doc: number) => findFirst(doc + 1, documents, (next) => textEnd(next) >= windowEnd) - 1
 
-  const findDocument = (place: number, from: number, to: number) =>
-    findFirst(from + 1, to + 1, (doc) => (starts[doc] ?? 0) > place) - 1
+  const findDocument = (offset: number, from: number, to: number) =>
+    findFirst(from + 1, to + 1, (doc) => (starts[doc] ?? 0) > offset) - 1
 
   return { documents, contains, find, findCandidates }
 }

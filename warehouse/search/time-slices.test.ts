@@ -22,25 +22,25 @@ function* steps(count: number, each: () => void): Generator<void, number> {
   return count
 }
 
-const oneTurn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+const oneIteration = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
 
-/** How many turns the event loop takes while an effect runs. */
-const turnsDuring = <A>(effect: Effect.Effect<A>) =>
+/** Counts the iterations of the event loop while an effect runs. */
+const iterationsDuring = <A>(effect: Effect.Effect<A>) =>
   Effect.gen(function* () {
-    let turns = 0
+    let iterations = 0
     let next = setImmediate(function count() {
-      turns++
+      iterations++
       next = setImmediate(count)
     })
     const result = yield* Effect.ensuring(
       effect,
       Effect.sync(() => clearImmediate(next))
     )
-    return { result, turns }
+    return { result, iterations }
   })
 
 describe("reading in slices", () => {
-  itLive("shares one slice per turn among all readers, however many there are", () =>
+  itLive("shares one slice per iteration among all readers, however many there are", () =>
     Effect.gen(function* () {
       const done = Array<number>(16).fill(0)
       const ahead: Array<number> = []
@@ -49,9 +49,9 @@ describe("reading in slices", () => {
         ahead.push(Math.max(...done) - Math.min(...done))
       }
       const readers = done.map((_, reader) => runInSlices(() => steps(15, each(reader))))
-      const { result, turns } = yield* turnsDuring(Effect.all(readers, { concurrency: "unbounded" }))
+      const { result, iterations } = yield* iterationsDuring(Effect.all(readers, { concurrency: "unbounded" }))
       assert.deepStrictEqual(result, Array(16).fill(15))
-      assert.isAtLeast(turns, (16 * 15) / 4 - 1) // with a slice for each reader, it would be four
+      assert.isAtLeast(iterations, (16 * 15) / 4 - 1) // with a slice for each reader, it would be four
       assert.isAtMost(Math.max(...ahead), 10) // two slices: no reader is served first
     })
   )
@@ -71,7 +71,7 @@ describe("reading in slices", () => {
       const long = yield* Effect.forkChild(
         Effect.all([named("long", 40), named("longer", 60)], { concurrency: "unbounded" })
       )
-      yield* oneTurn
+      yield* oneIteration
       yield* named("short", 2)
       yield* Fiber.join(long)
       assert.deepStrictEqual(ended, ["short", "long", "longer"])
@@ -81,7 +81,7 @@ describe("reading in slices", () => {
     Effect.gen(function* () {
       let taken = 0
       const fiber = yield* Effect.forkChild(runInSlices(() => steps(10_000, () => taken++)))
-      yield* oneTurn
+      yield* oneIteration
       yield* Fiber.interrupt(fiber)
       const before = taken
       yield* runInSlices(() => steps(20, () => undefined))

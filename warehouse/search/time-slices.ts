@@ -1,25 +1,25 @@
-/** Runs long reads in time slices. All reads of the process share one slice per turn of the event loop, round-robin. */
+/** Runs long reads in time slices, round-robin. All reads share one slice per iteration of the event loop. */
 import { Effect } from "effect"
 
-/** How long searches may block the event loop per turn, in ms. */
+/** How long searches may block the event loop per iteration, in ms. */
 const slice = 4
 /** Minimum part of the slice for waiting reads, in ms, even if new reads keep arriving. */
 const minForWaiting = 1
 
 /** In round-robin order. Each runs at least one step of its read, until it ends or the slice is used up. */
 const waiting = new Set<() => void>()
-/** Time used in the current turn of the event loop, in ms. */
+/** Time used in the current iteration of the event loop, in ms. */
 let spent = 0
-let isTurnPlanned = false
+let isRoundScheduled = false
 
-const planTurn = () => {
-  if (isTurnPlanned) return
-  isTurnPlanned = true
-  setImmediate(runTurn)
+const scheduleRound = () => {
+  if (isRoundScheduled) return
+  isRoundScheduled = true
+  setImmediate(runRound)
 }
 
-const runTurn = () => {
-  isTurnPlanned = false
+const runRound = () => {
+  isRoundScheduled = false
   spent = Math.min(spent, slice - minForWaiting)
   for (const advance of waiting) {
     waiting.delete(advance) // it adds itself again, after the others, if it is not done
@@ -27,7 +27,7 @@ const runTurn = () => {
     if (spent >= slice) break
   }
   spent = 0
-  if (waiting.size > 0) planTurn()
+  if (waiting.size > 0) scheduleRound()
 }
 
 const runStep = <A>(steps: Generator<void, A>) => {
@@ -52,7 +52,7 @@ export const runInSlices = <A>(begin: () => Generator<void, A>) =>
       if (result === undefined) waiting.add(advance)
       else resume(result)
     }
-    planTurn()
+    scheduleRound()
     if (spent < slice) advance()
     else waiting.add(advance)
     return Effect.sync(() => waiting.delete(advance))

@@ -32,7 +32,7 @@ export const tokenize = (text: Buffer): ReadonlyArray<Token> => {
 }
 
 export const hashStart = 0x811c9dc5 | 0
-/** FNV hashes of short texts have similar high bits. This spreads a hash over all bits. */
+/** FNV hashes of short words have similar high bits. This function spreads a hash over all bits. */
 export const mixHash = (hash: number) => {
   const h = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
   return (h ^ (h >>> 13)) >>> 2 // 30 bits: more would not fit into a small integer of the engine

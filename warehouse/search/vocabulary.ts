@@ -8,7 +8,7 @@ const pieceBytes = 256 * 2 ** 10
 
 /**
  * Numbers tokens in the order in which they are first seen. A hash table with open addressing over the tokens' bytes
- * takes half the time of a `Map` of texts.
+ * takes half the time of a `Map` of strings.
  */
 export class VocabularyBuilder {
   size = 0

@@ -74,28 +74,28 @@ describe("a partial read", () => {
   const two = { id: "bread", variants: [{ variant_id: "bread.1" }, { variant_id: "bread.2" }] }
   const fewer = { id: "bread", variants: [{ variant_id: "bread.1", price: 9 }] }
   const variants = "regexp_replace(variant_id, '^.*/', '') as variant_id, price::double as price"
-  const halved = stores(
+  const incomplete = stores(
     "half",
     { day: 1, products: [two] },
     {
       day: 2,
       status: "partial",
       products: [
-        { ...fewer, is_half: true },
-        { ...tea, is_half: true }
+        { ...fewer, may_be_incomplete: true },
+        { ...tea, may_be_incomplete: true }
       ]
     }
   )
   itLive("keeps the row of a product that lacks variants, if some of its rows may be missing", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* halved.rows(variants, "variant"), [
+      assert.deepStrictEqual(yield* incomplete.rows(variants, "variant"), [
         { variant_id: "bread.1", price: 2.5 },
         { variant_id: "bread.2", price: 2.5 },
         { variant_id: "tea.1", price: 2.5 }
       ])
-      assert.deepStrictEqual((yield* halved.sightings)[0], ["bread", 1, 1, true]) // last seen on day 1: its row is unchanged
+      assert.deepStrictEqual((yield* incomplete.sightings)[0], ["bread", 1, 1, true]) // last seen on day 1: its row is unchanged
       assert.deepStrictEqual(
-        (yield* halved.history).filter(([day]) => day !== 1),
+        (yield* incomplete.history).filter(([day]) => day !== 1),
         [[2, "tea.1", "first_seen", 2.5]]
       )
     })
@@ -156,7 +156,7 @@ describe("a partial read that finds nothing new", () => {
   )
 })
 
-describe("the time of last sight", () => {
+describe("the last-seen time", () => {
   const dearer = { id: "bread", variants: [{ variant_id: "bread.1", price: 5 }] }
   const before = [
     { day: 1, products: [bread, cake, tea] },
@@ -165,12 +165,12 @@ describe("the time of last sight", () => {
     { day: 4, status: "partial", products: [dearer, cake, tea] },
     { day: 5, status: "failed" }
   ] as const
-  const seen = stores("seen", ...before)
+  const lastSeen = stores("seen", ...before)
   itLive(
     "is the time of the last complete read, or of a later read that found the item new, changed or listed again",
     () =>
       Effect.gen(function* () {
-        assert.deepStrictEqual(yield* seen.sightings, [
+        assert.deepStrictEqual(yield* lastSeen.sightings, [
           ["bread", 1, 4, true],
           ["cake", 1, 3, true], // also found on day 4, unchanged
           ["tea", 1, 4, true]

@@ -36,7 +36,7 @@ describe("a store that is read twice, with another data set in the warehouse", (
       })
     })
   )
-  itLive("records a read that finds nothing new, and updates times of last sight, but changes no row", () =>
+  itLive("records a read that finds nothing new, and updates last-seen times, but changes no row", () =>
     Effect.gen(function* () {
       const { layout, second } = yield* readTwice
       const { outcome, rows_loaded, rows_unchanged } = second.run
@@ -90,16 +90,16 @@ describe("a store whose first reads fail", () => {
   itLive("has no rows and no read time until a read succeeds", () =>
     Effect.gen(function* () {
       const store = "day(first_seen_at)::integer as first, day(fetched_at)::integer as fetched, country, currency"
-      const both = "(from storefront.store join storefront.store_status using (store_id))"
-      assert.deepStrictEqual(yield* failed.rows(store, both), [
+      const storesWithStatus = "(from storefront.store join storefront.store_status using (store_id))"
+      assert.deepStrictEqual(yield* failed.rows(store, storesWithStatus), [
         { first: 1, fetched: null, country: "RO", currency: "RON" }
       ])
       // No price was read in the old currency, so the new currency of the store list is used.
-      assert.deepStrictEqual(yield* failedTwice.rows(store, both), [
+      assert.deepStrictEqual(yield* failedTwice.rows(store, storesWithStatus), [
         { first: 1, fetched: null, country: "MD", currency: "MDL" }
       ])
       assert.deepStrictEqual(yield* failedTwice.listed, [])
-      assert.deepStrictEqual(yield* succeeding.rows(store, both), [
+      assert.deepStrictEqual(yield* succeeding.rows(store, storesWithStatus), [
         { first: 1, fetched: 3, country: null, currency: null }
       ])
       assert.deepStrictEqual(yield* succeeding.sightings, [["bread", 3, 3, true]])
@@ -114,7 +114,7 @@ describe("a product with a new value", () => {
   ]
   const moved = stores("moved", ...reads)
   const emptied = stores("emptied", ...reads, { day: 3, products: [{ id: "tea", set: { product_type: "Leaf" } }] })
-  itLive("gets a new row, even if a value only moved to another column or a text became null", () =>
+  itLive("gets a new row, even if a value only moved to another column or a string became null", () =>
     Effect.gen(function* () {
       const row = "vendor, product_type, body_text, run_id"
       assert.deepStrictEqual(yield* moved.rows(row, "product"), [
@@ -170,7 +170,7 @@ describe("a complete read", () => {
     { day: 3, products: [rye, tea] },
     { day: 4, products: [rye, tea] }
   )
-  itLive("lists what it finds again, with the original time of first sight", () =>
+  itLive("lists what it finds again, with the original first-seen time", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* returning.sightings, [
         ["bread", 1, 4, true],
@@ -246,24 +246,24 @@ describe("the history of a variant", () => {
         rows.flatMap(({ variant_id, ...row }) => (variant_id === `pricing/${variant}` ? [row] : []))
       const full = { price: "4.0000", was: null, currency: "USD", available: true }
       const cut = { price: "3.0000", was: "4.0000", currency: "USD", available: true }
-      const seen = { day: 1, change: "first_seen" }
+      const firstSeen = { day: 1, change: "first_seen" }
       const changed = (day: number) => ({ day, change: "changed" })
       assert.deepStrictEqual(rowsOf("reduced"), [
-        { ...seen, ...full },
+        { ...firstSeen, ...full },
         { ...changed(2), ...cut },
         { ...changed(3), ...full }
       ])
       assert.deepStrictEqual(rowsOf("sold-out"), [
-        { ...seen, ...cut },
+        { ...firstSeen, ...cut },
         { ...changed(2), ...cut, available: false }
       ])
-      assert.deepStrictEqual(rowsOf("renamed"), [{ ...seen, ...cut }])
+      assert.deepStrictEqual(rowsOf("renamed"), [{ ...firstSeen, ...cut }])
       assert.deepStrictEqual(rowsOf("in-euros"), [
-        { ...seen, ...cut },
+        { ...firstSeen, ...cut },
         { ...changed(3), ...cut, currency: "EUR" }
       ])
       assert.deepStrictEqual(rowsOf("unpriced"), [
-        { ...seen, ...cut },
+        { ...firstSeen, ...cut },
         { ...changed(2), price: null, was: null, currency: "USD", available: true },
         { ...changed(3), ...full }
       ])
@@ -307,7 +307,7 @@ describe("a variant without price and availability in its feed", () => {
     { day: 3, products: [tea] },
     { day: 4, products: [withoutState, tea] }
   )
-  itLive("has a history of first sight, disappearance and return", () =>
+  itLive("has a history of when it was first seen, disappeared and returned", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
         (yield* reading.history).filter(([, variant]) => variant === "bread.1"),

@@ -1,7 +1,7 @@
 /**
- * Reconciles the reads of a run with the existing data of their stores. The staged rows become those of the live
- * generation: times of first sight are kept, only a complete read of a list withdraws its items, and changes of variants
- * become history. The staged row of an unchanged item becomes equal to the live one.
+ * SQL that reconciles the reads of a run with the existing data of their stores. The staged rows become those of the live
+ * generation: first-seen times are kept, items are withdrawn only after their whole list was read, and changes of
+ * variants are added to the history. The staged row of an unchanged item becomes equal to the live one.
  *
  * Each store is staged once, with its products, collections and read (`ingest.store_read`); after a failed read, only the
  * store. `storefront.variant_change` is only written here, as are sightings of all products whose rows are usable.
@@ -32,7 +32,7 @@ const selectChanged = (known: KnownTable, kind: "product" | "collection") => `
  */
 export const lastSeen = ({ known, knownReads }: KnownStores) => `
   with store_read as materialized (from ${knownReads("store_read")}),
-  whole as (
+  complete_read as (
     select store_id, 'product' as kind, max(read_at) as read_at
     from store_read where is_taken and has_all_products group by store_id
     union all
@@ -43,10 +43,10 @@ export const lastSeen = ({ known, knownReads }: KnownStores) => `
     union all ${selectChanged(known, "collection")}
   )
   select kind, id, store_id, first_seen_at,
-    if(is_listed, greatest(listed_since, whole.read_at, changed.read_at), last_seen_at) as last_seen_at,
+    if(is_listed, greatest(listed_since, complete_read.read_at, changed.read_at), last_seen_at) as last_seen_at,
     is_listed
   from ${known("sighting")}
-  left join whole using (store_id, kind)
+  left join complete_read using (store_id, kind)
   left join changed using (kind, id)`
 
 /** If runs overlap, the later read of a store is used. A failed read never replaces one that did not fail. */
@@ -137,22 +137,22 @@ const knownListed = (known: KnownTable) => `
 const variantIds = (variants: string) => `list_transform(${variants}, lambda variant: variant.variant_id)`
 
 /** Ids of products with rows that may be missing. Filled by the code that stages products; most runs have none. */
-export const halfProductTable = "half_product"
-export const createHalfProductTable = `create table if not exists ${halfProductTable} (product_id varchar)`
+export const possiblyIncompleteTable = "possibly_incomplete_product"
+export const createPossiblyIncompleteTable = `create table if not exists ${possiblyIncompleteTable} (product_id varchar)`
 
 /** If rows of a product may be missing and it lacks known variants, it is incomplete, and the existing row is kept. */
-const discardHalfProducts = (known: KnownTable) => `
+const discardIncompleteProducts = (known: KnownTable) => `
   delete from storefront.product
   where product_id in (
     select s.product_id
     from storefront.product s
-    semi join ${halfProductTable} using (product_id)
+    semi join ${possiblyIncompleteTable} using (product_id)
     join (${knownListed(known)}) l on l.product_id = s.product_id
     where not list_has_all(${variantIds("s.variants")}, ${variantIds("l.variants")})
   )`
 
 /** After a partial read, a collection that lacks known members may be incomplete, and the existing row is kept. */
-const discardHalfCollections = (known: KnownTable) => `
+const discardIncompleteCollections = (known: KnownTable) => `
   delete from storefront.collection
   where collection_id in (
     select s.collection_id
@@ -204,7 +204,7 @@ const recordChanges = `
     or (n.price, n.compare_at_price, n.currency, n.available)
       is distinct from (l.price, l.compare_at_price, l.currency, l.available)`
 
-const recordGone = `
+const recordRemovedVariants = `
   insert into storefront.variant_change by name
   select l.variant_id, l.product_id, l.store_id, read_at as seen_at, 'gone' as change
   from last_change l
@@ -215,20 +215,20 @@ const recordGone = `
 export const reconcileReads = (stores: KnownStores): ReadonlyArray<string> => {
   const { known, knownReads } = stores
   return [
-    createHalfProductTable,
+    createPossiblyIncompleteTable,
     ...discardOlderReads(knownReads),
     createReads,
     keepStoreFacts(stores),
     ...keepKnownSightings(known),
     recordSightings(known),
     withdraw(stores),
-    discardHalfProducts(known),
-    discardHalfCollections(known),
+    discardIncompleteProducts(known),
+    discardIncompleteCollections(known),
     findChangedProducts(known),
     createVariants,
     findLastChanges(known),
     recordChanges,
-    recordGone,
-    `drop table ${halfProductTable}`
+    recordRemovedVariants,
+    `drop table ${possiblyIncompleteTable}`
   ]
 }

@@ -57,7 +57,7 @@ describe("a published warehouse", () => {
       )
     })
   )
-  itLive("has all times in UTC, according to their comments, except times of a report's own clock", () =>
+  itLive("has all times in UTC, according to their comments, except times in a report's local time", () =>
     Effect.gen(function* () {
       const times = yield* queryWarehouse(
         yield* published,
@@ -67,7 +67,7 @@ describe("a published warehouse", () => {
       assert.isAbove(times.length, 15)
       const reportTimes = times.filter(({ name }) => name === "commodity.published_at")
       assert.strictEqual(reportTimes.length, 2)
-      for (const { comment } of reportTimes) assert.match(String(comment), /own clock.*without a zone/)
+      for (const { comment } of reportTimes) assert.match(String(comment), /local time.*without a zone/)
       assert.deepStrictEqual(
         times.filter((time) => !reportTimes.includes(time) && !/\bUTC\b/.test(String(time.comment))),
         []

@@ -1,4 +1,4 @@
-/** `commodity.price_as_of` returns the values known at a moment, in every time zone of the session. */
+/** `commodity.price_as_of` returns the values known at a time, in every time zone of the session. */
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { oncePerFile } from "@larder/test/support/once-per-file.ts"
@@ -11,7 +11,7 @@ import { commodity, seriesTable } from "./commodity/data-set.ts"
 import { define } from "./dictionary.ts"
 import type { DataSet } from "./tables.ts"
 
-/** Published at noon, at the end of the day and on the next day, by the report's clock. */
+/** Published at noon, at the end of the day and on the next day, in the report's local time. */
 const versions = ["2026-07-10 12:00:00", "2026-07-10 23:59:59.5", "2026-07-11 00:00:00"]
   .map(
     (moment, row) =>
@@ -31,7 +31,7 @@ const session = oncePerFile(
   })
 )
 
-/** The values known at a moment: one text if it is the same in all time zones, otherwise the different texts. */
+/** The values known at a time: one string if it is the same in all time zones, otherwise the different strings. */
 const queryAsOf = (db: DuckDb["Service"], moment: string) =>
   Effect.gen(function* () {
     const results = new Set<string>()
@@ -50,7 +50,7 @@ const expected = {
     "'2026-07-10'": "2",
     "date '2026-07-11'": "3"
   },
-  "a time without a zone is compared with the clock of the report": {
+  "a time without a zone is compared with the report's local time": {
     "timestamp '2026-07-10 11:59:59'": "",
     "timestamp '2026-07-10 12:00:00'": "1",
     "timestamp '2026-07-10 00:00:00'": "",
@@ -78,7 +78,7 @@ const expected = {
   }
 }
 
-describe("prices as of a moment, in sessions of any time zone", () => {
+describe("prices as of a time, in sessions of any time zone", () => {
   for (const [rule, moments] of Object.entries(expected)) {
     itLive(`return the values published by then: ${rule}`, () =>
       Effect.gen(function* () {
@@ -110,7 +110,7 @@ describe("prices as of a moment, in sessions of any time zone", () => {
         "date '2026-08-01'": [],
         "date '2026-08-04'": [],
         "timestamp '2026-08-05 11:59:59'": [],
-        "timestamp '2026-08-05 12:00:00'": ["9"], // fetched at 16:00 UTC: 12:00 on a report's clock at UTC-4
+        "timestamp '2026-08-05 12:00:00'": ["9"], // fetched at 16:00 UTC: 12:00 in a report's local time at UTC-4
         "date '2026-08-05'": ["9"],
         "'2026-08-05T18:00:00Z'": ["9"]
       })
@@ -124,7 +124,7 @@ describe("prices as of a moment, in sessions of any time zone", () => {
       }
     })
   )
-  itLive("reject a text that is not a moment", () =>
+  itLive("reject a string that is not a time", () =>
     Effect.gen(function* () {
       const db = yield* session
       for (const moment of ["'July'", "'2026-07-10 12'", "'2026-07-10 12:00 or so'", "'2026-07-10 12:00:00 Chicago'"]) {

@@ -109,7 +109,7 @@ describe("assembling products", () => {
       const Half = Schema.Struct({ product_id: Schema.String })
       const halfOf = (status?: "partial") =>
         Effect.flatMap(stageAndAssemble(["a,A,,,S,1.00,", "b,B,,,S,1.00,"], undefined, status), ({ db }) =>
-          db.all(Half, "from half_product")
+          db.all(Half, "from possibly_incomplete_product")
         )
       assert.lengthOf(yield* halfOf(), 0)
       assert.lengthOf(yield* halfOf("partial"), 2)

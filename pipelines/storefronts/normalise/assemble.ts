@@ -7,7 +7,7 @@
  * The rows of a product are mostly adjacent, so a part reads little more than its own rows.
  */
 import { readFileSync } from "node:fs"
-import { createHalfProductTable, type DuckDb, halfProductTable, literal } from "@larder/warehouse"
+import { createPossiblyIncompleteTable, type DuckDb, literal, possiblyIncompleteTable } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { categorizeProducts, type Surveys } from "./categorise.ts"
 
@@ -67,8 +67,8 @@ const assemblePartSql = ({ first, last, part }: ProductPart) =>
  * variants.
  */
 const halfProducts = `
-  ${createHalfProductTable};
-  insert into ${halfProductTable}
+  ${createPossiblyIncompleteTable};
+  insert into ${possiblyIncompleteTable}
   select id_of('product', domain, native_id) from feed.rejected
   union
   select id_of('product', domain, product_native_id) from feed.excess_variant

@@ -30,10 +30,9 @@ const hasNoWithdrawal = (status: string) => status.startsWith("warning_") || sta
 /**
  * The amount of a dispute is what Stripe withdrew for it, but at most `max`, and exactly `max` if the amount in dollars
  * is unknown. For an inquiry (`warning_…`), Stripe withdraws no money. A dispute with the status `prevented` was either
- * blocked by the bank, without a withdrawal, or settled before it began, with a withdrawal. If a part was
- * refunded
- * before, Stripe withdraws the whole amount and reinstates that part. A dispute counts as returned if it was
- * won or fully reinstated.
+ * blocked by the bank, without a withdrawal, or settled before it began, with a withdrawal. If a part was refunded
+ * before, Stripe withdraws the whole amount and reinstates that part. A dispute counts as returned if it was won or
+ * fully reinstated.
  */
 const toDispute = (dispute: typeof Dispute.Type, max: number): ReadonlyArray<RetrievedReversal> => {
   const { amount, currency, id, status } = dispute

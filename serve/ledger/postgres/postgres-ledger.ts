@@ -36,7 +36,10 @@ const makeAdmittedCall = (session: ServerSession, known: KnownAccounts, hold: Ho
   }
 }
 
-/** Receives notifications from servers and operators. A lost connection is opened again. Servers also poll, so a lost notice only delays them. */
+/**
+ * Receives notifications from servers and operators. A lost connection is opened again. Servers also poll, so a lost
+ * notification only delays them.
+ */
 const listen = (sql: PgClient.PgClient, onNotification: (notification: string) => void) =>
   Effect.flatMap(sql.listen(channel), (notifications) =>
     Effect.forever(Effect.map(Queue.take(notifications), ({ payload }) => onNotification(payload)))

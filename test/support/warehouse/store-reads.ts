@@ -1,5 +1,12 @@
 /** Publishes reads of stores without feeds, for tests of how they are reconciled. Tests choose short ids. */
-import { createHalfProductTable, halfProductTable, type Layout, literal, stage, storefront } from "@larder/warehouse"
+import {
+  createPossiblyIncompleteTable,
+  type Layout,
+  literal,
+  possiblyIncompleteTable,
+  stage,
+  storefront
+} from "@larder/warehouse"
 import { Effect } from "effect"
 import { oncePerFile } from "../once-per-file.ts"
 import { aLayout, aRun, publishStaged, queryWarehouse } from "./example-data-set.ts"
@@ -11,7 +18,7 @@ interface ProductRead {
   readonly id: string
   readonly variants?: ReadonlyArray<Columns>
   /** Whether some of its rows may be missing. */
-  readonly is_half?: true
+  readonly may_be_incomplete?: true
   readonly set?: Columns
 }
 
@@ -120,9 +127,9 @@ const insertRows = (read: StoreRead, run_id: string): ReadonlyArray<string> => {
       },
       "ingest"
     ),
-    createHalfProductTable,
-    ...products.flatMap(({ id, is_half }) =>
-      is_half ? [`insert into ${halfProductTable} values (${literal(id)})`] : []
+    createPossiblyIncompleteTable,
+    ...products.flatMap(({ id, may_be_incomplete }) =>
+      may_be_incomplete ? [`insert into ${possiblyIncompleteTable} values (${literal(id)})`] : []
     ),
     ...products.map((product) => insert("product", { ...toProduct(product, store_id), ...fetched })),
     ...collections.map(({ id, set }) =>

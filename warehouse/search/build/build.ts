@@ -56,18 +56,18 @@ const runInThread = (task: IndexingTask) =>
 const fewFoods = 10_000
 
 /** Blocks the event loop. */
-const indexHere = (all: Indexing, writeRecords: Effect.Effect<void, DuckDbError>) =>
+const indexInThisThread = (indexing: Indexing, writeRecords: Effect.Effect<void, DuckDbError>) =>
   Effect.andThen(
     writeRecords,
-    attempt("indexing them", () => indexFiles(all, () => {}))
+    attempt("indexing them", () => indexFiles(indexing, () => {}))
   )
 
 /** The ingredient texts are half of the work. One thread does the rest: there is no free core for a third. */
-const indexInThreads = ({ columns, others, ...all }: Indexing, writeRecords: Effect.Effect<void, DuckDbError>) => {
+const indexInThreads = ({ columns, others, ...rest }: Indexing, writeRecords: Effect.Effect<void, DuckDbError>) => {
   const isIngredients = ({ column }: Indexing["columns"][number]) => column === "ingredients"
   const recordsWritten = new Int32Array(new SharedArrayBuffer(4))
   const thread = (part: Pick<Indexing, "columns" | "others">) =>
-    runInThread({ indexing: { ...all, ...part }, recordsWritten })
+    runInThread({ indexing: { ...rest, ...part }, recordsWritten })
   const notifyThreads = Effect.sync(() => {
     Atomics.store(recordsWritten, 0, 1)
     Atomics.notify(recordsWritten, 0)
@@ -145,7 +145,7 @@ export const buildFoods = Effect.fn("Foods.build")(function* (
   }
   const writeRecords = runUnordered(db, copyLines(db, selectRecords, join(folder, recordFiles.lines)))
   const useThisThread = counts.foods <= fewFoods && !useThreads
-  yield* useThisThread ? indexHere(indexing, writeRecords) : indexInThreads(indexing, writeRecords)
+  yield* useThisThread ? indexInThisThread(indexing, writeRecords) : indexInThreads(indexing, writeRecords)
   yield* attempt("writing the manifest", () => {
     for (const name of ["labels", ...textColumns.map(({ column }) => column)]) rmSync(temporary(name))
     const columnFiles = textColumns.map(({ column }) => textFiles(column))

@@ -1,18 +1,18 @@
 create or replace view branded_food.nutrient_amount as
 select
   fdc_id,
-  stated.nutrient_id,
-  stated.amount,
-  stated.derivation_id,
+  nutrient.nutrient_id,
+  nutrient.amount,
+  nutrient.derivation_id,
   -- Only the CSV release has daily values, for a few labels. A nutrient that occurs twice has two, in the order of its amounts.
   if(
     len(daily_values) > 0,
-    list_filter(daily_values, lambda daily: daily.nutrient_id = stated.nutrient_id)[
-      place - list_position(list_transform(nutrients, lambda other: other.nutrient_id), stated.nutrient_id) + 1
+    list_filter(daily_values, lambda daily: daily.nutrient_id = nutrient.nutrient_id)[
+      place - list_position(list_transform(nutrients, lambda other: other.nutrient_id), nutrient.nutrient_id) + 1
     ].percent,
     null
   ) as percent_daily_value
 from (
-  select fdc_id, unnest(nutrients) as stated, generate_subscripts(nutrients, 1) as place, nutrients, daily_values
+  select fdc_id, unnest(nutrients) as nutrient, generate_subscripts(nutrients, 1) as place, nutrients, daily_values
   from branded_food.food
 )

@@ -1,9 +1,9 @@
 create or replace view branded_food.nutrition as
-with stated as (
+with serving as (
   select
     *,
-    list_transform(nutrients, lambda stated: stated.nutrient_id) as ids,
-    list_transform(nutrients, lambda stated: stated.amount) as amounts
+    list_transform(nutrients, lambda nutrient: nutrient.nutrient_id) as ids,
+    list_transform(nutrients, lambda nutrient: nutrient.amount) as amounts
   from branded_food.food
   where serving_size is not null
 ),
@@ -25,7 +25,7 @@ amount as (
     amounts[list_position(ids, 1089)] as iron,
     amounts[list_position(ids, 1092)] as potassium,
     coalesce(amounts[list_position(ids, 1114)], (amounts[list_position(ids, 1110)] * 0.025)::decimal(18, 6)) as vitamin_d
-  from stated
+  from serving
 )
 select
   fdc_id,

@@ -1,4 +1,4 @@
--- Ids are ordered by their bytes, as DuckDB compares texts. Whole rows are sorted only once.
+-- Ids are ordered by their bytes, as DuckDB compares strings. Whole rows are sorted only once.
 with placed as (
   select
     product_id,
