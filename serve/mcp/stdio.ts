@@ -14,7 +14,7 @@ import { readMessage } from "./messages.ts"
 import { makeServer } from "./protocol.ts"
 import { makeRemoteTools, type Remote } from "./remote.ts"
 
-/** Calls `onLine` with each non-blank line, and `onEnd` after the last line or a line that is too long. */
+/** Calls `onLine` with each line that is not empty, and `onEnd` after the last line or a line that is too long. */
 const readLines = (input: Readable, onLine: (text: string) => void, onEnd: (problem?: Error) => void) => {
   let rest = Buffer.alloc(0)
   const emitLines = (text: string) => {

@@ -12,11 +12,11 @@ import {
   html,
   keyFigures,
   linkButton,
-  momentInColumn,
-  momentTag,
   pathCode,
   renderEmptyState,
   stackedTable,
+  timeInColumn,
+  timeTag,
   usdText
 } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
@@ -64,7 +64,7 @@ const renderSubject = (entry: Entry, keys: Keys): HtmlPart => {
   }
   if (isPayment(entry) && request_id !== null) return paymentLink(request_id, note ?? "Payment")
   if (type === "grant" || note === null) return dash // the note of a grant repeats its type
-  if (entry.expires_at !== null) return html`${note}<br><small>expires ${momentTag(entry.expires_at)}</small>`
+  if (entry.expires_at !== null) return html`${note}<br><small>expires ${timeTag(entry.expires_at)}</small>`
   // a refund or dispute
   const [, reason = "", payment] = /^(.+), payment (pay_\w+)$/.exec(note) ?? []
   if (payment === undefined) return note
@@ -78,7 +78,7 @@ const renderFigure = (value: number, sign = "") =>
 
 const entriesTable = (entries: ReadonlyArray<Entry>, keys: Keys) =>
   stackedTable("Entries, newest first", entries, [
-    ["When (UTC)", ({ occurred_at }) => momentInColumn(occurred_at)],
+    ["When (UTC)", ({ occurred_at }) => timeInColumn(occurred_at)],
     ["What", ({ type }) => html`<span class="nowrap">${typeNames[type]}</span>`],
     ["About", (entry) => renderSubject(entry, keys)],
     ["Reference", ({ request_id }) => (request_id === null ? dash : html`<code class="id">${request_id}</code>`)],
@@ -90,7 +90,7 @@ const entriesTable = (entries: ReadonlyArray<Entry>, keys: Keys) =>
 const renderExpiringCredits = (expiring: AccountSummary["expiring"]) =>
   html`<p>Some of these credits expire. Calls spend them first: ${expiring.map(
     ({ credits, expires_at }, index) =>
-      html`${index > 0 && ", "}<span class="nowrap">${usdText(credits)} until ${momentTag(expires_at)}</span>`
+      html`${index > 0 && ", "}<span class="nowrap">${usdText(credits)} until ${timeTag(expires_at)}</span>`
   )}. Unused credits expire at that time.</p>`
 
 const ledgerPage: Page<Administration> = {

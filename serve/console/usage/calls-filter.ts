@@ -25,7 +25,7 @@ export const readKeys = (account_id: string) =>
 /** `Shop (…x9Qz)` */
 const keyLabel = ({ last4, name }: KeySummary) => `${name} (…${last4})`
 
-/** The key's current name, or its id. */
+/** The key's current name and last four characters, or its id. */
 export const keyName = (keys: Keys, id: string): string => {
   const key = keys.get(id)
   return key === undefined ? id : keyLabel(key)

@@ -15,8 +15,8 @@ export interface SentForm {
 
 /** Control characters except line breaks and tabs, lone surrogates, line separators, and marks of text direction. */
 const controls = /[^\P{Cc}\n\r\t]|[\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/gu
-const visible = /[^\p{Default_Ignorable_Code_Point}\p{White_Space}]/u
-export const isVisible = (text: string): boolean => visible.test(text)
+const visibleCharacter = /[^\p{Default_Ignorable_Code_Point}\p{White_Space}]/u
+export const isVisible = (text: string): boolean => visibleCharacter.test(text)
 
 export const makeForm = (fields: URLSearchParams): SentForm => ({
   text: (name) => (fields.get(name) ?? "").replace(controls, "").trim(),
@@ -182,5 +182,5 @@ export const problemSummary = (problems: Problems): Html | null => {
   const items = Object.entries(problems).map(([name, problem]) => html`<li><a href="#${name}">${problem}</a></li>`)
   return items.length === 0
     ? null
-    : html`<div class="notice bad" role="alert" tabindex="-1" data-focus><p>Nothing was changed. Please look at:</p><ul>${items}</ul></div>`
+    : html`<div class="notice bad" role="alert" tabindex="-1" data-focus><p>Nothing was changed. Please check:</p><ul>${items}</ul></div>`
 }

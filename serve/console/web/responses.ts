@@ -18,19 +18,22 @@ export const makeResponses = (
   securityHeaders: Readonly<Record<string, string>>,
   publicUrl: string | undefined
 ) => {
-  const respond = (status: number, body: HTTPResponse["body"], more: ReadonlyArray<Header>) =>
+  const respond = (status: number, body: HTTPResponse["body"], extraHeaders: ReadonlyArray<Header>) =>
     new HTTPResponse(body, {
       status,
-      headers: [...Object.entries(securityHeaders), ...more].map(([name, value]): [string, string] => [name, value])
+      headers: [...Object.entries(securityHeaders), ...extraHeaders].map(([name, value]): [string, string] => [
+        name,
+        value
+      ])
     })
-  const empty = (status: number, more: ReadonlyArray<Header> = []) =>
-    respond(status, null, [...more, ["content-length", "0"]])
+  const empty = (status: number, extraHeaders: ReadonlyArray<Header> = []) =>
+    respond(status, null, [...extraHeaders, ["content-length", "0"]])
 
   /** For programs and their logs. */
   const plainText = (status: number, text: string) =>
     respond(status, `${text}\n`, [["content-type", "text/plain; charset=utf-8"]])
 
-  const page = async (event: H3Event, frame: Frame, shown: ShownPage, more: ReadonlyArray<Header> = []) => {
+  const page = async (event: H3Event, frame: Frame, shown: ShownPage, extraHeaders: ReadonlyArray<Header> = []) => {
     const { retry_after, status } = shown
     const flash = cookies.readFlash(event)
     const text = await renderLayout(frame, shown, flash)
@@ -39,7 +42,7 @@ export const makeResponses = (
       ["vary", "Accept-Encoding"],
       ...(flash === undefined ? [] : [["set-cookie", cookies.flashDeletion] as const]),
       ...(retry_after === undefined ? [] : [["retry-after", String(retry_after)] as const]),
-      ...more
+      ...extraHeaders
     ]
     // the response to a form may contain a new key next to the person's own text: its compressed length would leak
     // information about the key
@@ -50,11 +53,11 @@ export const makeResponses = (
       : respond(status, await compress(Buffer.from(text), coding), [...headers, ["content-encoding", coding]])
   }
 
-  const redirect = (to: string, flash?: Flash, more: ReadonlyArray<Header> = []) =>
+  const redirect = (to: string, flash?: Flash, extraHeaders: ReadonlyArray<Header> = []) =>
     empty(303, [
       ["location", to],
       ...(flash === undefined ? [] : [["set-cookie", cookies.makeFlashCookie(flash)] as const]),
-      ...more
+      ...extraHeaders
     ])
 
   /** The content security policy forbids a redirect of a form to another site. A `refresh` header opens that site. */
