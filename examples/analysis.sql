@@ -55,7 +55,7 @@ where observed_on > last_observed_on - 364
 group by slug
 order by slug;
 
--- 4. Which prices known at the end of 10 July have been revised since? A backtest needs `price_as_of`, which leaves out later
+-- 4. Which prices known at the end of 10 July have been revised since? A backtest needs `price_as_of`, which excludes later
 --    revisions. A day includes what was published on it; a time is by the report's own clock.
 select slug, observed_on, early.value as known_then, late.value as known_now
 from commodity.price_as_of('2026-07-10') early
@@ -69,7 +69,7 @@ order by slug, observed_on;
 -- `current_food` has one label per product, `food` all versions of all labels. Amounts in `nutrition` are per serving. A value
 -- that a label does not state is null, never 0.
 
--- 5. Which categories are the saltiest, per serving? Labels that look wrong are left out.
+-- 5. Which categories are the saltiest, per serving? Labels that look wrong are excluded.
 select
   category,
   count(*) as labels,

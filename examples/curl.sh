@@ -9,7 +9,7 @@ body=$(mktemp) headers=$(mktemp)
 trap 'rm -f "$body" "$headers"' EXIT
 
 # Makes one call, with the response in $body and $headers. The key is passed through a pipe, because every user of the machine
-# can read arguments. --retry repeats most 5xx (and 408) with growing waits, or after the time in Retry-After. The body of an
+# can read arguments. --retry repeats most 5xx (and 408) with increasing waits, or after the time in Retry-After. The body of an
 # error states the reason.
 call() {
   path=$1

@@ -1,7 +1,7 @@
 /**
  * The TypeScript client: `LARDER_API_KEY=… npx node examples/larder.ts`. `LARDER_URL` is the address of the API. A run
  * makes five paid calls and costs at most 230 credits. The same code works in a browser, which has no environment: pass key
- * and address in another way.
+ * and address to the client directly.
  */
 import { env } from "node:process"
 import { LarderError } from "@larder/schemas/client/errors.ts"

@@ -92,7 +92,7 @@ const openServer = Effect.fnUntraced(function* () {
     }
   }
   const origins = new Set([publicApiUrl, publicUrl].filter((url) => url !== undefined))
-  const samples = () => describeSamples(live.current().model.provenances)
+  const sampleNotice = () => describeSamples(live.current().model.provenances)
   const shared = { pipeline, routes, limiter, report, version, publicUrl: publicApiUrl }
   const assistants = makeMcpHandler({
     ...shared,
@@ -111,9 +111,9 @@ const openServer = Effect.fnUntraced(function* () {
     assistants,
     docs: addDocs,
     dataHost: Option.getOrUndefined(dataHost)?.toLowerCase(),
-    listening: () => addressFor(apiAddress, null),
-    consoleFor: (hostname) => publicUrl ?? guessConsoleUrl(hostname),
-    samples
+    getListenerUrl: () => addressFor(apiAddress, null),
+    findConsoleUrl: (hostname) => publicUrl ?? guessConsoleUrl(hostname),
+    sampleNotice
   })
   apiAddress = yield* listen(app, {
     name: "API",
@@ -135,7 +135,7 @@ const openServer = Effect.fnUntraced(function* () {
     publicUrl,
     trustedProxies: settings.trustedProxies,
     apiFor: (host) => publicApiUrl ?? addressFor(apiAddress, host),
-    samples,
+    sampleNotice,
     processor: payments.processor.name,
     checkout: simulator === undefined ? undefined : makeCheckoutPage(simulator)
   })

@@ -16,7 +16,7 @@ const preflight = {
   allow: "GET, OPTIONS"
 }
 
-/** An id with malformed percent-encoding stays unchanged: no record has it. */
+/** An id with malformed percent-encoding stays unchanged; no record has such an id. */
 const decodeId = (id: string) => {
   try {
     return decodeURIComponent(id)
@@ -25,7 +25,7 @@ const decodeId = (id: string) => {
   }
 }
 
-/** Compares the sent path: URL parsers resolve dot segments and backslashes, and drop fragments. */
+/** Compares the path as sent: URL parsers resolve dot segments and backslashes, and drop fragments. */
 const isExact = ({ runtime }: H3Event, pattern: ReadonlyArray<string>) => {
   const [target = ""] = (runtime?.node?.req.url ?? "").split("?", 1)
   const sent = target.replace(/^https?:\/\/[^/]*/i, "").split("/")
@@ -51,16 +51,16 @@ export interface Listener extends Sender {
   readonly refuse: (event: H3Event, error: ApiError) => HTTPResponse | Promise<HTTPResponse>
   /** Address of the API in the guides, if it is configured. */
   readonly publicUrl: string | undefined
-  readonly listening: () => string
-  /** Whether the request used a configured host, or a name of the client's own machine. */
+  readonly getListenerUrl: () => string
+  /** Whether the host of the request is a configured one or a loopback name. */
   readonly isAtOwnHost: (event: H3Event) => boolean
   /** Address of the console for a client that reached the API at this host; undefined if unknown. */
-  readonly consoleFor: (hostname: string | undefined) => string | undefined
+  readonly findConsoleUrl: (hostname: string | undefined) => string | undefined
   /** Notice about the bundled samples that are served now; undefined if there are none. */
-  readonly samples: () => string | undefined
+  readonly sampleNotice: () => string | undefined
 }
 
-interface ApiNeeds extends Pick<Listener, "publicUrl" | "listening" | "consoleFor" | "samples"> {
+interface ApiNeeds extends Pick<Listener, "publicUrl" | "getListenerUrl" | "findConsoleUrl" | "sampleNotice"> {
   readonly pipeline: RequestPipeline
   readonly routes: ReadonlyArray<Route>
   readonly assistants: McpHandler
@@ -73,7 +73,7 @@ interface ApiNeeds extends Pick<Listener, "publicUrl" | "listening" | "consoleFo
 }
 
 export const makeApi = (needs: ApiNeeds) => {
-  const { consoleFor, dataHost, listening, pipeline, publicUrl, samples } = needs
+  const { findConsoleUrl, dataHost, getListenerUrl, pipeline, publicUrl, sampleNotice } = needs
   const { respond, respondShared } = makeSender(needs.limiter)
   const refuse = (event: H3Event, error: ApiError, headers?: Readonly<Record<string, string>>) =>
     respond(event, pipeline.refuse(error, headers))
@@ -129,7 +129,7 @@ export const makeApi = (needs: ApiNeeds) => {
   const isAtOwnHost = (event: H3Event) =>
     isLoopback(`http://${event.url.host}`) ||
     matchesDataHost(dataHost, event) ||
-    event.url.hostname === new URL(listening()).hostname
+    event.url.hostname === new URL(getListenerUrl()).hostname
   const { respondUncharged } = pipeline
   needs.docs(app, {
     get,
@@ -138,10 +138,10 @@ export const makeApi = (needs: ApiNeeds) => {
     respondUncharged,
     refuse,
     publicUrl,
-    listening,
+    getListenerUrl,
     isAtOwnHost,
-    consoleFor,
-    samples
+    findConsoleUrl,
+    sampleNotice
   })
   app.all("/**", (event) => refuse(event, noSuchEndpoint))
   return app

@@ -20,7 +20,7 @@ const closeWith = (socket: Duplex, refusal: string) => {
   socket.once("close", () => clearTimeout(timer))
 }
 
-/** Methods whose body is not read. */
+/** The body of a request with these methods is not read. */
 const methodsWithoutBody: ReadonlySet<string | undefined> = new Set(["GET", "HEAD", "OPTIONS"])
 
 /** Unfinished requests per connection. One read of 64 KiB can contain two thousand requests. */
@@ -74,7 +74,7 @@ export const trackConnections = (server: Server) => {
 
     isFull: (socket: Duplex): boolean => (connections.get(socket)?.responses.size ?? 0) >= maxPipelined,
 
-    /** Whether this response can no longer be sent: an earlier one was the last, or earlier input was refused. */
+    /** Whether this response can no longer be sent: an earlier response or a refusal closes the connection. */
     isUnsendable: (socket: Duplex, response: ServerResponse): boolean => {
       const { end, responses = [] } = connections.get(socket) ?? {}
       if (end !== undefined) return true
@@ -83,21 +83,21 @@ export const trackConnections = (server: Server) => {
       return false
     },
 
-    /** Stops reading a connection. If its newest request still waits for its body, the refusal is its response. */
+    /** Stops reading a connection. If the body of its newest request is incomplete, the refusal responds to that request. */
     refuseInput: (socket: Duplex, refusal: () => string) => {
       const connection = connections.get(socket)
       if (connection === undefined || connection.end !== undefined) return // Node reports it again for every further read
       socket.removeAllListeners("end") // Node would close our side with the client's, and lose the responses
       const { newest, responses } = connection
-      const broken = newest === undefined || newest.request.complete ? undefined : newest
+      const incomplete = newest === undefined || newest.request.complete ? undefined : newest
       connection.end = () => {
         const isWaiting =
-          broken !== undefined &&
-          responses.has(broken.response) &&
-          !broken.response.headersSent &&
-          !methodsWithoutBody.has(broken.request.method)
+          incomplete !== undefined &&
+          responses.has(incomplete.response) &&
+          !incomplete.response.headersSent &&
+          !methodsWithoutBody.has(incomplete.request.method)
         if (responses.size > (isWaiting ? 1 : 0)) return
-        closeWith(socket, broken === undefined || isWaiting ? refusal() : "")
+        closeWith(socket, incomplete === undefined || isWaiting ? refusal() : "")
       }
       connection.end()
     },

@@ -1,4 +1,4 @@
-/** Where a page ended, for one endpoint, id and filters. The digest needs no key, so all servers accept a cursor. */
+/** A cursor encodes where a page ended, for one endpoint, id and filters. The digest needs no key, so all servers accept a cursor. */
 import { createHash } from "node:crypto"
 import { Option, Schema } from "effect"
 
@@ -19,16 +19,16 @@ export const cursorScope = (endpoint: string, id: string | undefined, filters: R
   JSON.stringify([endpoint, id ?? null, Object.entries(filters).filter(([, value]) => value !== undefined)])
 
 export const encodeCursor = (scope: string, position: CursorPosition): string => {
-  const text = JSON.stringify(position)
-  return Buffer.concat([computeDigest(scope, text), Buffer.from(text)]).toString("base64url")
+  const json = JSON.stringify(position)
+  return Buffer.concat([computeDigest(scope, json), Buffer.from(json)]).toString("base64url")
 }
 
 /** Undefined for a cursor that is damaged or belongs to another scope. */
 export const decodeCursor = (scope: string, cursor: string): CursorPosition | undefined => {
   const bytes = Buffer.from(cursor, "base64url")
-  // several base64url texts can encode the same bytes; only the form that was issued is accepted
+  // several base64url strings can encode the same bytes; only the form that was issued is accepted
   if (bytes.length <= digestBytes || bytes.toString("base64url") !== cursor) return undefined
-  const text = bytes.subarray(digestBytes).toString("utf8")
-  if (!computeDigest(scope, text).equals(bytes.subarray(0, digestBytes))) return undefined
-  return Option.getOrUndefined(decodePosition(text)) // not a signature: any client can compute the digest
+  const json = bytes.subarray(digestBytes).toString("utf8")
+  if (!computeDigest(scope, json).equals(bytes.subarray(0, digestBytes))) return undefined
+  return Option.getOrUndefined(decodePosition(json)) // not a signature: any client can compute the digest
 }

@@ -16,14 +16,14 @@ import { brandedFoodRoutes } from "./routes/branded-foods.ts"
 import { commodityRoutes } from "./routes/commodities.ts"
 import { storefrontRoutes } from "./routes/storefronts.ts"
 
-/** By pipeline. What a loader opens closes with the data set. */
-export const loaders = (layout: Layout, withheldLicences: ReadonlyArray<Licence>) => ({
+/** By pipeline. Resources that a loader opens are released with the data set. */
+export const makeLoaders = (layout: Layout, withheldLicences: ReadonlyArray<Licence>) => ({
   commodities: { definition: commodity, load: ({ db }: LiveData) => loadCommodities(db, withheldLicences) },
   "branded-foods": { definition: brandedFood, load: ({ db, entry }: LiveData) => openServedFoods(layout, entry, db) },
   storefronts: { definition: storefront, load: ({ db }: LiveData) => loadStorefronts(db) }
 })
 
-type Loaders = ReturnType<typeof loaders>
+type Loaders = ReturnType<typeof makeLoaders>
 /** The loaded data of each data set, by pipeline. */
 export type LoadedDataSets = { readonly [P in keyof Loaders]: Effect.Success<ReturnType<Loaders[P]["load"]>> }
 

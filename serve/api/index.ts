@@ -10,4 +10,4 @@ export { callerDisconnected, makePipeline, type PipelineNeeds, type RequestPipel
 export { combineProvenances, makeReadModel, type ReadModel, toProvenances } from "./read-model.ts"
 export { type ApiResponse, dataHeaders, errorBody, errorHeaders, newRequestId } from "./response.ts"
 export { type Route, route } from "./route.ts"
-export { describeSamples, sampleBanner, sampleLine } from "./sample-banner.ts"
+export { describeSamples, formatSampleLine, renderSampleBanner } from "./sample-banner.ts"

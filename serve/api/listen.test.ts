@@ -162,7 +162,7 @@ describe("a request that is not readable HTTP, sent right after readable ones", 
   })
 })
 
-describe("a request whose body is not readable HTTP", () => {
+describe("a request with a body that is not readable HTTP", () => {
   const noChunk = "no chunk\r\n"
 
   it("is refused after earlier responses if the handler waits for the body", async () => {

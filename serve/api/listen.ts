@@ -76,7 +76,7 @@ const refuseBrokenHttp = (server: Server, connections: Connections, docsUrl: str
 const findProblem = ({ headers, httpVersion, rawHeaders, url = "" }: IncomingMessage) => {
   const address = /^https?:\/\/([^/?#]*)/i.exec(url)
   if (address === null && !url.startsWith("/") && url !== "*") return unreadableRequest
-  const hosts = [address?.[1], headers.host].filter((text) => text !== undefined)
+  const hosts = [address?.[1], headers.host].filter((host) => host !== undefined)
   const hasHost = headers.host !== undefined || httpVersion === "1.0"
   return hasHost && hosts.every((host) => parseHost(host) !== undefined) && !hasTwoHosts(rawHeaders)
     ? undefined
@@ -112,7 +112,7 @@ const formatError = (error: ApiError, docsUrl: string | undefined): string => {
   return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join("")}\r\n${errorBody(error)}`
 }
 
-interface Listening {
+interface ListenOptions {
   readonly name: string
   readonly host: string
   readonly port: number
@@ -127,7 +127,7 @@ const readersCheckInterval = "2 seconds"
 
 export const listen = Effect.fnUntraced(function* (
   app: H3,
-  { docsUrl, host, isFull = () => false, name, port, setting }: Listening
+  { docsUrl, host, isFull = () => false, name, port, setting }: ListenOptions
 ) {
   const server = yield* Effect.acquireRelease(
     Effect.tryPromise({

@@ -1,4 +1,4 @@
-/** The server's counters, in Prometheus format. Labels are endpoints and statuses, never a key, account or path. */
+/** The server's counters, in Prometheus format. No label contains a key, an account or a path. */
 
 /** Upper bounds in seconds. A commit on a fast disk takes 0.2 ms. */
 const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]

@@ -147,7 +147,7 @@ describe("too many concurrent calls", () => {
   )
 })
 
-describe("a key whose responses are not read", () => {
+describe("a key with unread responses", () => {
   it.live("waits five seconds for capacity, then gets 503 with Retry-After, and costs nothing", () =>
     Effect.gen(function* () {
       const { call, listCharges, callUnsent } = yield* makeTestPipeline(

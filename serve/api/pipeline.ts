@@ -95,7 +95,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
     "x-credits-remaining": String(ledger.remaining(key, now()))
   })
 
-  /** A failed read that is not a refusal or an interruption is our fault, and is reported to the operator. */
+  /** Reports a failed read to the operator, unless it is a refusal or an interruption. */
   const toReadError = (requestId: string, endpoint: string, cause: Cause.Cause<unknown>): ApiError => {
     const error = Cause.squash(cause)
     if (error instanceof ReadRefused) return error.error
@@ -104,7 +104,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
     return internal
   }
 
-  const authorise = (call: Call, key: ApiKeyView): ValidRequest | ApiError => {
+  const authoriseAndValidate = (call: Call, key: ApiKeyView): ValidRequest | ApiError => {
     const { scope } = call.route.endpoint
     return key.scopes.has(scope) ? validate(call, live.current().model) : missingScope(scope)
   }
@@ -122,7 +122,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
   }
 
   /** A call that waits for a permit does not count as in flight: the limiter restricts the waiting calls. */
-  const waitOutOfFlight = async (acquired: Promise<Acquired>) => {
+  const awaitPermit = async (acquired: Promise<Acquired>) => {
     inFlight--
     try {
       return await acquired
@@ -131,7 +131,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
     }
   }
 
-  /** Starts again if the key was edited, revoked or expired in the meantime. */
+  /** Starts again after a wait for the permit, and if the key was edited, revoked or expired in the meantime. */
   const admit = async (
     call: Call,
     token: string,
@@ -142,19 +142,19 @@ export const makePipeline = (needs: PipelineNeeds) => {
     for (;;) {
       const key = await ledger.authenticate(token, now())
       if (key === undefined) return refuse(call, requestId, unknownKey)
-      const request = authorise(call, key)
+      const request = authoriseAndValidate(call, key)
       if ("status" in request) {
         if (await ledger.isCurrent(key, now())) return refuse(call, requestId, request, key)
         continue
       }
       if (permit === undefined) {
         const acquired = acquirePermit(call, key, request)
-        const newPermit = acquired instanceof Promise ? await waitOutOfFlight(acquired) : acquired
+        const newPermit = acquired instanceof Promise ? await awaitPermit(acquired) : acquired
         if (newPermit === "too many in flight") return refuse(call, requestId, tooManyInFlight, key)
         if (newPermit === "disconnected") return refuse(call, requestId, callerDisconnected, key)
         permit = newPermit
         onPermit(permit)
-        if (acquired instanceof Promise) continue // key, names and balance may have changed while it waited
+        if (acquired instanceof Promise) continue // key, data and balance may have changed in the meantime
       }
       const { chargedAs, endpoint } = call.route
       const admission = await ledger.hold(key, chargedAs, endpoint.credits, now())
@@ -164,7 +164,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
   }
 
   /** An unwritable ledger is reported once: with a full disk, every call would add a line to the log. */
-  let isReported = false
+  let isUnwritableReported = false
 
   /** Reads the data of an admitted call, and makes the charge durable before the first byte is sent. */
   const charge = async (call: Call, { held, key, request, permit }: Admitted, requestId: string): Promise<Outcome> => {
@@ -186,11 +186,11 @@ export const makePipeline = (needs: PipelineNeeds) => {
     try {
       await held.commit(requestId)
       meters.timeCommit(performance.now() - readAt)
-      isReported = false
+      isUnwritableReported = false
     } catch (cause) {
-      if (!isReported)
+      if (!isUnwritableReported)
         report("a charge could not be written", { request_id: requestId, endpoint: endpoint.id }, Cause.fail(cause))
-      isReported = !ledger.writable()
+      isUnwritableReported = !ledger.writable()
       return refuse(call, requestId, ledgerUnavailable, key)
     }
     return {
@@ -201,19 +201,19 @@ export const makePipeline = (needs: PipelineNeeds) => {
 
   /** A paid response keeps its permit until it is sent; every other outcome releases it here. */
   const admitAndCharge = async (call: Call, token: string, requestId: string): Promise<Outcome> => {
-    let own: Permit | undefined
+    let ownPermit: Permit | undefined
     try {
       const admitted = await admit(call, token, requestId, (permit) => {
-        if (call.shared === undefined) own = permit
+        if (call.shared === undefined) ownPermit = permit
       })
       if ("response" in admitted) return admitted
       const { key, response } = await charge(call, admitted, requestId)
       if (response.status !== 200) return { response, key }
-      const permit = own
-      own = undefined
+      const permit = ownPermit
+      ownPermit = undefined
       return { response: { ...response, permit }, key }
     } finally {
-      own?.release()
+      ownPermit?.release()
     }
   }
 
@@ -226,7 +226,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
   }
 
   /** Records the response in the meters and in the account's request log. */
-  const record = (call: Call, requestId: string, { key, response }: Outcome, moment: number, startedAt: number) => {
+  const record = (call: Call, requestId: string, { key, response }: Outcome, receivedAt: number, startedAt: number) => {
     const { chargedAs, endpoint } = call.route
     const { status } = response
     const duration_ms = performance.now() - startedAt
@@ -240,7 +240,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
         status,
         credits: status === 200 ? endpoint.credits : 0,
         duration_ms,
-        occurred_at: timestampOf(moment)
+        occurred_at: timestampOf(receivedAt)
       })
     }
     return response
@@ -251,17 +251,17 @@ export const makePipeline = (needs: PipelineNeeds) => {
     handle: async (call: Call): Promise<ApiResponse> => {
       const requestId = newRequestId()
       const startedAt = performance.now()
-      const moment = now()
+      const receivedAt = now()
       inFlight++
       try {
-        return record(call, requestId, await decide(call, requestId), moment, startedAt)
+        return record(call, requestId, await decide(call, requestId), receivedAt, startedAt)
       } catch (cause) {
         const isUnavailable = cause instanceof LedgerUnavailable // the ledger reports this itself, once
         if (!isUnavailable) {
           report("the pipeline failed", { request_id: requestId, endpoint: call.route.endpoint.id }, Cause.die(cause))
         }
         const error = isUnavailable ? ledgerUnavailable : internal
-        return record(call, requestId, refuse(call, requestId, error), moment, startedAt)
+        return record(call, requestId, refuse(call, requestId, error), receivedAt, startedAt)
       } finally {
         inFlight--
       }

@@ -11,7 +11,7 @@ import {
   withoutCommodities
 } from "@larder/warehouse"
 import { Effect, type FileSystem, type Path } from "effect"
-import { type LoadedDataSets, loaders } from "./data-sets.ts"
+import { type LoadedDataSets, makeLoaders } from "./data-sets.ts"
 
 export interface Provenance {
   /** The generation that changed the data set last. Undefined if the data set is not loaded. */
@@ -52,9 +52,9 @@ export const makeReadModel = (
   layout: Layout,
   withheldLicences: ReadonlyArray<Licence> = []
 ): Loading<LoadedDataSets, ReadModel, FileSystem.FileSystem | Path.Path> => {
-  const byPipeline = loaders(layout, withheldLicences)
+  const loaders = makeLoaders(layout, withheldLicences)
   return {
-    dataSets: byPipeline,
+    dataSets: loaders,
     assemble: (loaded, entries, ingest) =>
       Effect.map(
         loaded.storefronts === undefined ? Effect.undefined : withLastReads(loaded.storefronts, ingest),
@@ -63,9 +63,7 @@ export const makeReadModel = (
           commodities: loaded.commodities ?? withoutCommodities,
           foods: loaded["branded-foods"],
           storefronts,
-          dataSets: Object.fromEntries(
-            Object.keys(byPipeline).map((name) => [name.replaceAll("-", "_"), name in loaded])
-          ),
+          dataSets: Object.fromEntries(Object.keys(loaders).map((name) => [name.replaceAll("-", "_"), name in loaded])),
           provenances: toProvenances(entries)
         })
       )

@@ -87,7 +87,7 @@ describe("a body that all callers share", () => {
     }
   })
 
-  it("is in memory once, however many clients request it without reading it", async () => {
+  it("is in memory once, even if many clients request it without reading it", async () => {
     await requestAndStopReading("/script")
     const before = process.memoryUsage().arrayBuffers
     for (let reader = 0; reader < 50; reader++) await requestAndStopReading("/script")

@@ -1,4 +1,4 @@
-/** A response, and how it is sent: large ones in pieces, so that a client that stops reading delays no other account. */
+/** Builds and sends responses, large ones in pieces, so that a client that stops reading delays no other account. */
 import { randomBytes } from "node:crypto"
 import { availableParallelism } from "node:os"
 import type { ApiError, ErrorCode } from "@larder/schemas"
@@ -21,7 +21,7 @@ export interface ApiResponse {
 const processId = randomBytes(9).toString("hex")
 let requestCount = 0
 
-/** Unique and cheap: a random text of this process and a counter. */
+/** Unique and cheap: a random string of this process and a counter. */
 export const newRequestId = (): string => `req_${processId}${(++requestCount).toString(36).padStart(6, "0")}`
 
 const exposedHeaders =
@@ -31,7 +31,7 @@ export const makeResponse = (
   requestId: string,
   status: number,
   body: string,
-  more: Headers | undefined
+  extraHeaders: Headers | undefined
 ): ApiResponse => ({
   status,
   body,
@@ -41,13 +41,13 @@ export const makeResponse = (
     "x-request-id": requestId,
     "access-control-allow-origin": "*",
     "access-control-expose-headers": exposedHeaders,
-    ...more
+    ...extraHeaders
   }
 })
 
 export const errorBody = ({ message, type }: ApiError): string => JSON.stringify({ error: { type, message } })
 
-/** The link is relative without a public address, and never built from `Host`, which the caller controls. */
+/** Without a public address the link is relative. It is never built from `Host`, which the caller controls. */
 export const errorHeaders = (code: ErrorCode, publicUrl: string | undefined): Headers => ({
   "x-error-code": code,
   link: `<${publicUrl ?? ""}/docs/errors#${code}>; rel="help"`
@@ -57,16 +57,16 @@ export const makeErrorResponse = (
   requestId: string,
   error: ApiError,
   publicUrl: string | undefined,
-  more: Headers | undefined
+  extraHeaders: Headers | undefined
 ): ApiResponse =>
   makeResponse(requestId, error.status, errorBody(error), {
     ...errorHeaders(error.code, publicUrl),
     ...(error.status === 401 && { "www-authenticate": "Bearer" }),
     ...(error.status === 503 && { "retry-after": "1" }),
-    ...more
+    ...extraHeaders
   })
 
-/** `current` is the generation that was read. */
+/** `current` is the id of the generation, for a data set that is not loaded. */
 export const dataHeaders = ({ generation, origin }: Provenance, current: string): Headers => ({
   "x-data-version": generation ?? current,
   "x-data-origin": origin

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Provenance, toProvenances } from "./read-model.ts"
-import { describeSamples, sampleBanner, sampleLine } from "./sample-banner.ts"
+import { describeSamples, formatSampleLine, renderSampleBanner } from "./sample-banner.ts"
 
 const sample: Provenance = { generation: "larder-000001", origin: "sample" }
 const nothingLoaded = toProvenances({})
@@ -19,6 +19,6 @@ describe("the notice about samples", () => {
   it("is absent if all data sets are live or not loaded", () => {
     assert.isUndefined(describeSamples(nothingLoaded))
     assert.isUndefined(describeSamples({ ...nothingLoaded, Commodities: live }))
-    assert.deepStrictEqual([sampleBanner(undefined), sampleLine(undefined)], [false, ""])
+    assert.deepStrictEqual([renderSampleBanner(undefined), formatSampleLine(undefined)], [false, ""])
   })
 })

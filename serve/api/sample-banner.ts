@@ -1,4 +1,4 @@
-/** The notice on pages while the live generation contains bundled samples, most of whose numbers are generated. */
+/** The notice on pages while the live generation contains bundled samples. */
 import { dataSets } from "@larder/schemas"
 import { html } from "hono/html"
 import type { Provenances } from "./read-model.ts"
@@ -14,9 +14,9 @@ export const describeSamples = (provenances: Provenances): string | undefined =>
 }
 
 /** Above the content of a page. Its styles are in the style sheet that the console and the docs share. */
-export const sampleBanner = (samples: string | undefined) =>
-  samples !== undefined &&
-  html`<aside class="samples" aria-label="Sample data"><p><strong>Sample data:</strong> ${samples}</p></aside>`
+export const renderSampleBanner = (notice: string | undefined) =>
+  notice !== undefined &&
+  html`<aside class="samples" aria-label="Sample data"><p><strong>Sample data:</strong> ${notice}</p></aside>`
 
-export const sampleLine = (samples: string | undefined): string =>
-  samples === undefined ? "" : `> **Sample data:** ${samples}\n\n`
+export const formatSampleLine = (notice: string | undefined): string =>
+  notice === undefined ? "" : `> **Sample data:** ${notice}\n\n`

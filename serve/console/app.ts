@@ -1,6 +1,6 @@
 /**
  * The console listener: health endpoints for monitoring, pages for people. It identifies the signed-in person, rejects
- * forms that were not sent from its own pages, runs the pages, and turns failures into pages.
+ * forms that were not sent from its own pages, runs the pages, and shows failures as pages.
  */
 import type { BlockList } from "node:net"
 import { Cause, Effect, Exit, Option, Redacted } from "effect"
@@ -62,7 +62,7 @@ interface ConsoleNeeds<R> {
   /** Address of the API for examples, derived from the host of the request. */
   readonly apiFor: (host: string | null) => string
   /** The notice about bundled samples; undefined if none are served now. */
-  readonly samples: () => string | undefined
+  readonly sampleNotice: () => string | undefined
   /** The card processor in use, as named in the address of its webhook. */
   readonly processor: string
   /** The simulator's payment page, if payments are simulated. */
@@ -127,12 +127,12 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     path: event.url.pathname,
     signedIn: { account, person, api: apiFor(event) },
     navigation: listNavigation(person.is_operator),
-    samples: page?.showsSampleNotice ? needs.samples() : undefined
+    sampleNotice: page?.showsSampleNotice ? needs.sampleNotice() : undefined
   })
 
   const showPublic = (event: H3Event, page: ShownPage) => responses.page(event, makePublicFrame(event), page)
 
-  /** Turns a failure into a page. Reports it to the operator, unless the page does not exist. */
+  /** Reports a failure to the operator, unless the page does not exist or the client has disconnected. */
   const showFailure = (event: H3Event, frame: Frame, path: string, cause: Cause.Cause<unknown>) => {
     if (Cause.hasInterruptsOnly(cause)) return responses.empty(499) // the client has disconnected
     const error = Cause.squash(cause)
@@ -143,7 +143,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     return responses.page(event, frame, isTemporary(error) ? unavailablePage : faultPage(reference))
   }
 
-  /** Redirects the person to the sign-in, and then back to the page or the page of the form. The typed values are lost. */
+  /** After the sign-in, the person returns to the page, or to the page of the form. Typed values are lost. */
   const redirectToSignIn = (event: H3Event, { get, path }: Page<R>) => {
     const next = event.url.pathname + (event.url.search || findFormQuery(event))
     return responses.redirect(
@@ -250,7 +250,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
   })
 
   /**
-   * An event of the card processor, authenticated by its signature. The processor evaluates only the status, and shows
+   * Handles an event of the card processor, authenticated by its signature. The processor evaluates only the status, and shows
    * the text to its operator.
    */
   const handleWebhook = async (event: H3Event) => {

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto"
 import { noSuchEndpoint } from "@larder/schemas"
 import type { H3, H3Event } from "h3"
-import { type ApiResponse, type Listener, makeSharedBody, type SharedBody, sampleLine } from "../api/index.ts"
+import { type ApiResponse, formatSampleLine, type Listener, makeSharedBody, type SharedBody } from "../api/index.ts"
 import { type DocsAsset, docsAssets } from "./assets.ts"
 import { replacePlaceholders } from "./facts.ts"
 import { findGuide, guidePaths } from "./guides.ts"
@@ -46,9 +46,9 @@ const makeDocumentHeaders = (type: string, policy = makeContentPolicy()) => ({
   "cross-origin-opener-policy": "same-origin",
   "cache-control": "no-cache"
 })
-const page = "text/html; charset=utf-8"
-const markdown = "text/markdown; charset=utf-8"
-const plain = "text/plain; charset=utf-8"
+const htmlType = "text/html; charset=utf-8"
+const markdownType = "text/markdown; charset=utf-8"
+const plainType = "text/plain; charset=utf-8"
 
 /** The address at which the reader reached this server. Behind a proxy that terminates TLS, the proxy states the scheme. */
 const readOrigin = ({ req, url }: H3Event): string => {
@@ -60,18 +60,18 @@ const readOrigin = ({ req, url }: H3Event): string => {
 interface Variables {
   readonly api: string
   readonly console: string | undefined
-  readonly samples: string | undefined
+  readonly sampleNotice: string | undefined
 }
 type Render = (variables: Variables) => string | Promise<string>
 
 /** Readers use few addresses. A client that invents others, such as ports, only causes more rendering. */
 const maxCached = 200
 
-/** Caches rendered guides by address and state of the data, so that all readers share one copy. */
+/** Caches rendered documents by path and variables, so that all readers share one copy. */
 const makeRenderCache = () => {
   const bodies = new Map<string, Promise<SharedBody>>()
   return (path: string, variables: Variables, render: Render): Promise<SharedBody> => {
-    const key = JSON.stringify([path, variables.api, variables.console, variables.samples])
+    const key = JSON.stringify([path, variables.api, variables.console, variables.sampleNotice])
     const body = bodies.get(key) ?? Promise.resolve(render(variables)).then(makeSharedBody)
     if (bodies.size >= maxCached) bodies.clear()
     bodies.set(key, body)
@@ -81,20 +81,20 @@ const makeRenderCache = () => {
 
 export const addDocs = (app: H3, needs: Listener): void => {
   const {
-    consoleFor,
+    findConsoleUrl,
     respondUncharged,
     get,
     isAtOwnHost,
-    listening,
+    getListenerUrl,
     publicUrl,
     refuse,
     respond,
     respondShared,
-    samples
+    sampleNotice
   } = needs
   /** Readers copy this address into calls with their key, so the host of the request alone never determines it. */
-  const findApiUrl = (event: H3Event) => publicUrl ?? (isAtOwnHost(event) ? readOrigin(event) : listening())
-  const findConsoleUrl = (event: H3Event) => consoleFor(isAtOwnHost(event) ? event.url.hostname : undefined)
+  const findApiUrl = (event: H3Event) => publicUrl ?? (isAtOwnHost(event) ? readOrigin(event) : getListenerUrl())
+  const resolveConsoleUrl = (event: H3Event) => findConsoleUrl(isAtOwnHost(event) ? event.url.hostname : undefined)
   const serve = (path: string, respondTo: (event: H3Event) => Promise<ApiResponse>) =>
     app.all(
       path,
@@ -103,7 +103,7 @@ export const addDocs = (app: H3, needs: Listener): void => {
 
   serve("/", async () =>
     respondUncharged(302, "", {
-      "content-type": plain,
+      "content-type": plainType,
       location: "/docs",
       link: '</docs>; rel="service-doc", </openapi.json>; rel="service-desc"'
     })
@@ -114,7 +114,7 @@ export const addDocs = (app: H3, needs: Listener): void => {
     app.all(
       path,
       get(path, async (event) => {
-        const variables = { api: findApiUrl(event), console: findConsoleUrl(event), samples: samples() }
+        const variables = { api: findApiUrl(event), console: resolveConsoleUrl(event), sampleNotice: sampleNotice() }
         return respondShared(
           event,
           await renderCached(path, variables, render),
@@ -124,26 +124,26 @@ export const addDocs = (app: H3, needs: Listener): void => {
     )
 
   for (const path of guidePaths) {
-    serveRendered(path, page, ({ api, console, samples }) => {
+    serveRendered(path, htmlType, ({ api, console, sampleNotice }) => {
       const guide = findGuide(path)
       return renderGuide(guide, renderMarkdown(replacePlaceholders(guide.markdown, api)), {
         consoleUrl: console,
-        samples
+        sampleNotice
       })
     })
     // the notice is below the title, which stays the first line
-    serveRendered(`${path}.md`, markdown, ({ api, samples }) =>
-      replacePlaceholders(findGuide(path).markdown, api).replace("\n\n", () => `\n\n${sampleLine(samples)}`)
+    serveRendered(`${path}.md`, markdownType, ({ api, sampleNotice }) =>
+      replacePlaceholders(findGuide(path).markdown, api).replace("\n\n", () => `\n\n${formatSampleLine(sampleNotice)}`)
     )
   }
-  serveRendered("/llms.txt", plain, ({ api, samples }) => renderLlmsText(api, samples))
+  serveRendered("/llms.txt", plainType, ({ api, sampleNotice }) => renderLlmsText(api, sampleNotice))
 
   serve(referencePath, async (event) => {
     const nonce = randomBytes(18).toString("base64")
-    const options = { consoleUrl: findConsoleUrl(event), samples: samples() }
+    const options = { consoleUrl: resolveConsoleUrl(event), sampleNotice: sampleNotice() }
     const body = await renderReference(nonce, (await scalarScript()).path, options)
     return respondUncharged(200, body, {
-      ...makeDocumentHeaders(page, makeReferencePolicy(nonce)),
+      ...makeDocumentHeaders(htmlType, makeReferencePolicy(nonce)),
       "cache-control": "no-store"
     })
   })

@@ -115,7 +115,7 @@ const facts: ReadonlyMap<string, string> = new Map([
   ["highest trigger", formatWholeUsd(maxTrigger / 10)]
 ])
 
-/** Fills the facts into a guide. `api` is the API's address for the reader. */
+/** Inserts the facts into a guide. `api` is the API's address for the reader. */
 export const replacePlaceholders = (markdown: string, api: string): string =>
   markdown.replace(/\{\{([^}]+)\}\}/g, (_, name: string) => {
     const fact = name === "api" ? api : facts.get(name)

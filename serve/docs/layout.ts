@@ -1,6 +1,6 @@
 /** The HTML pages of the docs: a guide with the list of all guides, and the page that shows the reference. */
 import { html, raw } from "hono/html"
-import { sampleBanner } from "../api/index.ts"
+import { renderSampleBanner } from "../api/index.ts"
 import { docsAssetPaths } from "./assets.ts"
 import { type Guide, guides } from "./guides.ts"
 
@@ -15,7 +15,7 @@ interface PageOptions {
   /** Undefined if the address at which this reader can open the console is unknown. */
   readonly consoleUrl: string | undefined
   /** The notice about sample data; undefined if none is served. */
-  readonly samples: string | undefined
+  readonly sampleNotice: string | undefined
 }
 
 interface PageContent extends PageOptions {
@@ -60,7 +60,7 @@ ${page.head}
 <body class="docs ${page.kind}">
 <a class="skip" href="#content">Skip to the content</a>
 ${renderBar(page)}
-${sampleBanner(page.samples)}
+${renderSampleBanner(page.sampleNotice)}
 ${page.body}
 </body>
 </html>

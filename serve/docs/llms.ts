@@ -1,18 +1,18 @@
 /** `/llms.txt`: an overview of the API for language models, in the format of llmstxt.org. */
 import { type Endpoint, endpoints, templateOf } from "@larder/schemas"
-import { sampleLine } from "../api/index.ts"
+import { formatSampleLine } from "../api/index.ts"
 import { guides } from "./guides.ts"
 
 const formatEndpoint = ({ credits, path, scope, summary }: Endpoint) =>
   `- \`GET ${templateOf(path)}\`: ${summary}. ${credits} credits, scope \`${scope}\`.`
 
-export const renderLlmsText = (api: string, samples: string | undefined): string => {
+export const renderLlmsText = (api: string, sampleNotice: string | undefined): string => {
   const [overview, ...others] = guides()
   return `# Larder
 
 > ${overview?.summary ?? ""}
 
-${sampleLine(samples)}Every call is a GET with \`Authorization: Bearer <key>\`, every response is JSON. Calls cost credits (1,000 credits are 1.00 USD); only a 200 is charged. Retry 5xx only. Unknown query parameters are errors, and their message names the nearest known parameter.
+${formatSampleLine(sampleNotice)}Every call is a GET with \`Authorization: Bearer <key>\`, every response is JSON. Calls cost credits (1,000 credits are 1.00 USD); only a 200 is charged. Retry 5xx only. Unknown query parameters are errors, and their message names the nearest known parameter.
 
 ## Endpoints
 

@@ -15,7 +15,7 @@ const makeAnchor = (heading: string): string =>
 
 const isAllowedLink = (href: string) => /^(https?:\/\/|\/|#)/.test(href)
 
-/** Inline code contains no other markup. Placeholders stand for it while bold text and links are converted. */
+/** Inline code contains no other markup. Placeholders replace it while bold text and links are converted. */
 const renderInline = (text: string): string => {
   const codes: Array<string> = []
   const withoutCode = text.replace(

@@ -16,7 +16,7 @@ const read = (endpointId: string, given: Readonly<Record<string, unknown>>) => {
 }
 
 describe("arguments of a tool", () => {
-  it("writes arguments as the text of a query", () => {
+  it("encodes arguments as a query", () => {
     const { query } = readArguments(findRoute("searchStores"), { query: "a&b=ü", limit: 7 })
     assert.strictEqual(query.toString(), "query=a%26b%3D%C3%BC&limit=7")
   })
@@ -33,12 +33,12 @@ describe("arguments of a tool", () => {
     assert.strictEqual(read("searchStores", { limit }), "limit must be a whole number of at least 1")
   })
   it.each([{ country: ["US"] }, { country: {} }, { country: true }])(
-    "rejects an argument that is neither text nor a number: %j",
+    "rejects an argument that is neither a string nor a number: %j",
     ({ country }) => {
-      assert.strictEqual(read("searchStores", { country }), "country must be text or a number")
+      assert.strictEqual(read("searchStores", { country }), "country must be a string or a number")
     }
   )
-  it("leaves out an optional argument that is null", () => {
+  it("omits an optional argument that is null", () => {
     const { query, route } = readArguments(findRoute("searchStores"), {
       query: null,
       country: null,
@@ -47,7 +47,7 @@ describe("arguments of a tool", () => {
     })
     assert.strictEqual(query.toString(), "limit=2")
     assert.notProperty(route.parse(query), "invalid")
-    assert.strictEqual(read("getCommodityPrices", { series: null }), "series must be a list of names, or text")
+    assert.strictEqual(read("getCommodityPrices", { series: null }), "series must be a list of names or a string")
     assert.strictEqual(read("searchStores", { store: null }), "Unknown query parameter: store. Did you mean query?")
     assert.strictEqual(
       read("searchStores", { constructor: null }),
@@ -65,9 +65,9 @@ describe("arguments of a tool", () => {
       [[], `${name} is required: 1 to 100 names, separated by commas`],
       [["a", ""], `${name} has an empty name between its commas`],
       [["a", "b,c"], `${name} has a name with a comma in it: "b,c"`],
-      [["a", ["b"]], `${name} must be a list of names, or text`],
-      [["a", null], `${name} must be a list of names, or text`],
-      [{ a: 1 }, `${name} must be a list of names, or text`],
+      [["a", ["b"]], `${name} must be a list of names or a string`],
+      [["a", null], `${name} must be a list of names or a string`],
+      [{ a: 1 }, `${name} must be a list of names or a string`],
       [Array.from({ length: 101 }, () => "a"), `${name} takes at most 100 names, 101 were given`]
     ] as const) {
       assert.strictEqual(read(endpointId, { [name]: given }), problem)
@@ -94,6 +94,6 @@ describe("arguments of a tool", () => {
     assert.deepStrictEqual(read("getStore", { id: "\ud800" }), { id: "\ufffd" })
     for (const given of [{}, { id: "" }])
       assert.strictEqual(read("getStore", given), "id is required: the id of a store")
-    assert.strictEqual(read("getStore", { id: null }), "id must be text or a number")
+    assert.strictEqual(read("getStore", { id: null }), "id must be a string or a number")
   })
 })

@@ -1,7 +1,7 @@
 /**
  * `/mcp`: the Model Context Protocol over streamable HTTP. This module checks the HTTP side of a request: origin, method,
  * key. `exchange.ts` handles the message; it is loaded with the first message, because loading the protocol library takes
- * 125 ms. Requests are stateless and contain the key, so any of several servers can handle any request.
+ * 125 ms. Requests are stateless and contain the key, so any server can handle any request.
  */
 import {
   internal,
@@ -60,9 +60,9 @@ export const makeMcpHandler = (needs: AssistantNeeds): McpHandler => {
     return loading
   }
 
-  const respond = async (request: Request, isForeign: boolean, isOnDataHost: boolean): Promise<ApiResponse> => {
+  const respond = async (request: Request, isForbiddenOrigin: boolean, isOnDataHost: boolean): Promise<ApiResponse> => {
     const { headers, method } = request
-    if (isForeign) return refuse(originNotAllowed)
+    if (isForbiddenOrigin) return refuse(originNotAllowed)
     if (method === "OPTIONS") return pipeline.respondUncharged(204, "", preflight)
     if (method !== "POST") return refuse({ ...methodNotAllowed, message: "Only POST is supported" }, { allow })
     const authorization = headers.get("authorization")
@@ -83,8 +83,10 @@ export const makeMcpHandler = (needs: AssistantNeeds): McpHandler => {
 
   return async (request, isOnDataHost) => {
     const origin = request.headers.get("origin")
-    const isForeign = origin !== null && !isAllowedOrigin(origin, origins)
-    const { body, headers, status, permit } = await respond(request, isForeign, isOnDataHost).catch(toErrorResponse)
+    const isForbiddenOrigin = origin !== null && !isAllowedOrigin(origin, origins)
+    const { body, headers, status, permit } = await respond(request, isForbiddenOrigin, isOnDataHost).catch(
+      toErrorResponse
+    )
     const {
       "access-control-allow-origin": _anyOrigin,
       "access-control-expose-headers": exposed,
@@ -102,7 +104,7 @@ export const makeMcpHandler = (needs: AssistantNeeds): McpHandler => {
       headers: {
         ...others,
         ...(body !== "" && type !== undefined && { "content-type": type }),
-        ...(origin !== null && !isForeign && cors),
+        ...(origin !== null && !isForbiddenOrigin && cors),
         vary: "Origin"
       }
     }
@@ -113,9 +115,9 @@ const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"
 
 /**
  * Which web pages may call `/mcp`. A browser sends `Origin` with every POST; a program sends none and is accepted. A
- * page whose host name was pointed at this machine (DNS rebinding) still sends its own origin and is rejected. The
- * `ownOrigins` (set by the operator, or of the listeners) and pages of the caller's own machine, where developer tools
- * run, are allowed. `Host` is not checked, because an attacker that rebinds a name also chooses `Host`. All callers need a
+ * page with a host name that was pointed at this machine (DNS rebinding) still sends its own origin and is rejected.
+ * Allowed are `ownOrigins`, which come from settings and listeners, and pages of the caller's own machine, where
+ * developer tools run. `Host` is not checked, because an attacker that rebinds a name also chooses `Host`. All callers need a
  * key anyway. If a listener accepts every address of its machine (`LARDER_HOST=0.0.0.0`), its own address is unknown: set
  * `LARDER_API_URL` so that pages of the API's own origin are accepted.
  */

@@ -1,7 +1,7 @@
 /**
  * Checks the JSON text of a message before the protocol library parses it. The library drops members named `__proto__`,
- * JSON.parse keeps only the last of two equal names, and nesting of thousands of levels ends the library's checks with
- * a stack overflow. A call must not be charged if an argument of the client was lost, so such a text is rejected.
+ * JSON.parse keeps only the last of two equal names, and nesting of thousands of levels overflows the stack in the
+ * library's checks. A call must not be charged if an argument of the client was lost, so such a message is rejected.
  */
 
 type ReadMessage =
@@ -25,7 +25,7 @@ export const parseJson = (text: string): { readonly value: unknown } | undefined
 const tokens = /("[^"\\]*(?:\\.[^"\\]*)*")\s*(:?)|([[\]{}])|(-?\d[\d.eE+-]*)/g
 
 const findProblem = (text: string): string | undefined => {
-  /** The names seen in each enclosing object; undefined for a list. */
+  /** The names so far in each enclosing object; undefined for a list. */
   const enclosing: Array<Set<string> | undefined> = []
   for (const [, string = "", colon, bracket, number] of text.matchAll(tokens)) {
     if (bracket === "{" || bracket === "[") {
@@ -34,7 +34,7 @@ const findProblem = (text: string): string | undefined => {
     } else if (bracket !== undefined) enclosing.pop()
     else if (number !== undefined && !Number.isFinite(Number(number))) return "a number in it is too large"
     else if (colon === ":") {
-      const name: string = JSON.parse(string) // escapes can spell the same name in many ways
+      const name: string = JSON.parse(string) // the same name can be written with different escapes
       const names = enclosing.at(-1)
       if (name === "__proto__") return "a member is named __proto__"
       if (names?.has(name)) return `Repeated member: ${name.slice(0, 100)}`

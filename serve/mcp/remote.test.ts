@@ -41,7 +41,7 @@ describe("a remote tool", () => {
     server?.close()
     assert.strictEqual(
       await catchMessage(callAt(url)),
-      `The API at ${url} cannot be reached (ECONNREFUSED). Start it, or name another with --url.`
+      `The API at ${url} cannot be reached (ECONNREFUSED). Start it, or set another address with --url.`
     )
   })
   it("fails as unreachable when the API does not support TLS", async () => {

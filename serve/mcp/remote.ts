@@ -95,7 +95,7 @@ export const makeRemoteTools = ({ key, url, version }: Remote): Tools => {
   const describeFailure = (reason: string, method: Message["method"]) => {
     if (reason === "unexpected redirect") return `${url}/mcp redirects elsewhere. Is it the address of the API?`
     if (notConnected.test(reason))
-      return `The API at ${url} cannot be reached (${reason}). Start it, or name another with --url.`
+      return `The API at ${url} cannot be reached (${reason}). Start it, or set another address with --url.`
     const charge = method === "tools/call" ? " The call may have been charged." : ""
     return `The connection to the API at ${url} broke (${reason}).${charge}`
   }

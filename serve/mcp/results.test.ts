@@ -8,8 +8,8 @@ const listTexts = ({ content }: ReturnType<typeof makeResult>) =>
 
 describe("a response as the result of a tool", () => {
   it.each([
-    [internal, "Nothing was charged. Try again, with growing pauses."],
-    [overloaded, "Nothing was charged. Try again, with growing pauses."],
+    [internal, "Nothing was charged. Try again, with exponential back-off."],
+    [overloaded, "Nothing was charged. Try again, with exponential back-off."],
     [insufficientBalance, "tell the user, a repeated call fails too"],
     [unknownRecord("store", "x"), "Nothing was charged. The same call would fail again."]
   ])("advises what to do about $type", (error, advice) => {

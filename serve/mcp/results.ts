@@ -1,7 +1,7 @@
 /**
- * A response of the API as a tool result. Its body is verbatim text, in which prices keep the digits as published, and
- * also a structured value. The cost of the call, and whether its rows are samples, are in `_meta` for the client, and in
- * lines of text for the model.
+ * Converts a response of the API to a tool result. The result contains the body twice: as verbatim text, in which prices
+ * keep the digits as published, and as a structured value. The cost of the call, and whether its rows are
+ * samples, are in `_meta` for the client, and in lines of text for the model.
  */
 import { randomUUID } from "node:crypto"
 import type { CallToolResult } from "@modelcontextprotocol/server"
@@ -9,7 +9,7 @@ import type { ApiResponse } from "../api/index.ts"
 import { formatCost } from "./guidance.ts"
 
 const findAdvice = (status: number) => {
-  if (status >= 500) return "Nothing was charged. Try again, with growing pauses."
+  if (status >= 500) return "Nothing was charged. Try again, with exponential back-off."
   if (status === 402)
     return "Nothing was charged. The balance or a budget of the key is used up: tell the user, a repeated call fails too."
   return "Nothing was charged. The same call would fail again."
@@ -52,13 +52,13 @@ export const makeResult = ({ body, headers, status }: ApiResponse): CallToolResu
  */
 export const makeBodies = () => {
   const bodies: Array<string> = []
-  const name = randomUUID() // cannot occur in any body
-  const placeholders = new RegExp(`"\\{\\\\"${name}\\\\":(\\d+)\\}"|\\{"${name}":(\\d+)\\}`, "g")
+  const marker = randomUUID() // cannot occur in any body
+  const placeholders = new RegExp(`"\\{\\\\"${marker}\\\\":(\\d+)\\}"|\\{"${marker}":(\\d+)\\}`, "g")
   return {
     /** Returns the response with a placeholder as its body. */
     replace: (response: ApiResponse): ApiResponse => ({
       ...response,
-      body: JSON.stringify({ [name]: bodies.push(response.body) - 1 })
+      body: JSON.stringify({ [marker]: bodies.push(response.body) - 1 })
     }),
     /** Returns the library's text with the bodies inserted. */
     insert: (text: string): string =>

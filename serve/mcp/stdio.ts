@@ -14,7 +14,7 @@ import { readMessage } from "./messages.ts"
 import { makeServer } from "./protocol.ts"
 import { makeRemoteTools, type Remote } from "./remote.ts"
 
-/** Calls `onLine` with each non-blank line, and `onEnd` after the last line or a line that is too long. */
+/** Calls `onLine` with each line that is not empty, and `onEnd` after the last line or a line that is too long. */
 const readLines = (input: Readable, onLine: (text: string) => void, onEnd: (problem?: Error) => void) => {
   let rest = Buffer.alloc(0)
   const emitLines = (text: string) => {
@@ -76,9 +76,9 @@ const makeLineTransport = (input: Readable, output: Writable, report: (problem: 
     respond({ jsonrpc: "2.0", id, error }).catch(() => undefined) // an error of stdout closes the connection anyway
   }
   const receive = (line: string) => {
-    const read = readMessage(line)
-    if ("problem" in read) return refuse(read.problem, read.id)
-    const { message } = read
+    const parsed = readMessage(line)
+    if ("problem" in parsed) return refuse(parsed.problem, parsed.id)
+    const { message } = parsed
     if (!isSpecType.JSONRPCMessage(message)) return refuse("it is not a message of JSON-RPC 2.0", null)
     if (isJSONRPCRequest(message)) pending.push(message.id)
     if (isJSONRPCNotification(message) && message.method === "notifications/cancelled")

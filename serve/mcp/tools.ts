@@ -72,7 +72,7 @@ export const makeTools = (
 ): ReadonlyArray<{ readonly route: Route; readonly tool: Tool }> =>
   routes.map((route) => ({ route, tool: JSON.parse(replaceApiWords(JSON.stringify(makeTool(route.endpoint)))) }))
 
-/** Changes in the texts of the schemas for models, which have tools and arguments instead of endpoints and parameters. */
+/** Replacements in descriptions for models, which have tools and arguments instead of endpoints and parameters. */
 const toolWords: ReadonlyArray<readonly [apiWords: string, toolWords: string]> = [
   ["the two endpoints below return", "get_commodity_prices and get_commodity_metric_values return"],
   ["the branded-food search", "search_branded_foods"],

@@ -24,7 +24,7 @@ const readState = (sqlite: Sqlite): string =>
 export const keepLogShort = (sqlite: Sqlite, thread: Thread, onFailure: (error: unknown) => void) => {
   let lastState = readState(sqlite)
   let running: Promise<void> = Promise.resolve()
-  const copy = async () => {
+  const checkpointIfChanged = async () => {
     try {
       const state = readState(sqlite)
       if (state === lastState) return
@@ -36,7 +36,7 @@ export const keepLogShort = (sqlite: Sqlite, thread: Thread, onFailure: (error: 
     }
   }
   const timer = setInterval(() => {
-    running = running.then(copy)
+    running = running.then(checkpointIfChanged)
   }, checkInterval).unref()
   return {
     close: async (): Promise<void> => {

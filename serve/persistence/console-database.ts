@@ -2,7 +2,7 @@
  * The console's storage for everything except movements of credits: people and their sessions, payments, cards,
  * settings, and the latest requests. The same SQL runs on the SQLite file of the ledger and on PostgreSQL, so statements
  * use only what both support: `$1` parameters, `cast(… as …)`, `on conflict`, `returning`, integers as `integer`, and
- * times as ISO text in UTC, which sorts chronologically.
+ * times as ISO strings in UTC, which sort chronologically.
  */
 import { Context, Effect, Schema } from "effect"
 import type { WriteBatch } from "./encoded-rows.ts"
@@ -49,8 +49,8 @@ export class ConsoleDatabase extends Context.Service<
   Statements & {
     /**
      * Runs `work` as one transaction; durable on return. In PostgreSQL, other transactions run concurrently (read
-     * committed): a condition that must still hold at the commit needs one conditional update. In SQLite, `work` has to
-     * end in one turn of the event loop: it may wait only for the statements that it is given.
+     * committed): a condition that must still hold at the commit needs one conditional update. In SQLite, `work` must
+     * run synchronously: it may wait only for the statements that it is given.
      */
     readonly transaction: <A, E, R>(
       work: (statements: Statements) => Effect.Effect<A, E, R>
@@ -61,9 +61,9 @@ export class ConsoleDatabase extends Context.Service<
      */
     readonly background: Statements
     /**
-     * Appends many rows in the background. `batchesOf` splits them into batches of at most the given number of rows:
-     * in SQLite each is a transaction, which charged calls wait for; in PostgreSQL one transaction contains all rows.
+     * Appends many rows in the background. `splitRows` returns batches of at most the given number of rows: in SQLite
+     * each is a transaction, which charged calls wait for; in PostgreSQL one transaction contains all rows.
      */
-    readonly append: (batchesOf: (rows: number) => Iterable<WriteBatch>) => Effect.Effect<void, ConsoleUnavailable>
+    readonly append: (splitRows: (maxRows: number) => Iterable<WriteBatch>) => Effect.Effect<void, ConsoleUnavailable>
   }
 >()("larder/serve/ConsoleDatabase") {}

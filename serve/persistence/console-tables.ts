@@ -53,7 +53,7 @@ const switchRechargesOff = `
   set is_on = false, off_reason = 'The service was restored from a backup. Check the balance, then switch it on again.'
   where is_on`
 
-/** Removes from a copy what must not be restored. Deleted rows are overwritten in the file. */
+/** Removes from a copy what must not be restored, overwriting it in the file, and switches auto-recharge off. */
 export const makeRestorable = (copy: Sqlite): void => {
   copy.exec("pragma secure_delete = on")
   copy.transaction(() => {
@@ -62,9 +62,9 @@ export const makeRestorable = (copy: Sqlite): void => {
   })
 }
 
-/** Row counts of the given tables, ordered by name; works on both databases. */
 export const TableCount = Schema.Struct({ name: Schema.String, rows: Schema.Int })
 export type TableCount = typeof TableCount.Type
+/** Selects the row counts of these tables, ordered by name; works on both databases. */
 export const selectCounts = (names: ReadonlyArray<string>): string => {
   const counts = names.map(
     (name) => `select '${name}' as name, cast(count(*) as double precision) as rows from console.${name}`

@@ -1,6 +1,6 @@
 /**
- * Tables as CSV text (RFC 4180), as a stream, so that ten million rows are never in memory together. A text that a
- * spreadsheet would run as a formula gets a `'` before the formula sign. Numbers stay numbers, negative ones too.
+ * Streams tables as CSV (RFC 4180), so that ten million rows are never in memory together. A string that a spreadsheet
+ * would run as a formula gets a `'` before the formula sign. Numbers stay numbers, negative ones too.
  */
 import { Stream } from "effect"
 import Papa from "papaparse"
@@ -9,8 +9,8 @@ type CsvCell = string | number | null
 export type CsvRow = ReadonlyArray<CsvCell>
 
 /**
- * A formula sign where a cell may start: also inside a text, because in many locales Excel separates cells by `;`. Some
- * programs drop blanks and quotes before the sign, and some treat the full-width signs like the plain ones.
+ * A formula sign where a cell may start: also inside a string, because in many locales Excel separates cells by `;`. Some
+ * programs drop whitespace and quotes before the sign, and some treat the full-width signs like the plain ones.
  */
 const formula = /((?:^|[;|\t\r\n])[\s"]*)(?=[=+\-@＝＋－＠])/g
 const escapeFormula = (cell: CsvCell) => (typeof cell === "string" ? cell.replace(formula, "$1'") : cell)
@@ -18,7 +18,7 @@ const escapeFormula = (cell: CsvCell) => (typeof cell === "string" ? cell.replac
 const batchSize = 1_000
 
 /** The file in pieces, header first. The standard ends lines with `\r\n`; Unix programs use `\n`. */
-export const csvText = <E, R>(
+export const streamCsv = <E, R>(
   columns: ReadonlyArray<string>,
   rows: Stream.Stream<CsvRow, E, R>,
   newline: "\r\n" | "\n"

@@ -1,4 +1,4 @@
-/** Rows of a table encoded as one text, which costs a busy server less than one object per row. */
+/** Rows of a table encoded as one string, which costs a busy server less than one object per row. */
 
 /** Separators of cells and of rows. No id, path or number contains them. */
 export const cellSeparator = "\u001f"
@@ -9,7 +9,7 @@ export interface EncodedRows {
   readonly table: string
   /** The type of each column, in the order of the cells. */
   readonly columns: Readonly<Record<string, "text" | "integer" | "double precision">>
-  /** Cells and rows with these separators. */
+  /** The rows and their cells, with the separators above. */
   readonly text: string
   /** The `on conflict` clause; it refers to the existing row as `kept`. */
   readonly onConflict?: string

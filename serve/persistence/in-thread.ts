@@ -1,11 +1,11 @@
-/** Work for the console in the thread of the ledger's file. */
+/** Statements of the console that run in a thread of the ledger's file. */
 import { cellSeparator, rowSeparator, type WriteBatch } from "./encoded-rows.ts"
 import type { SqlCell, Sqlite, SqliteRow } from "./sqlite.ts"
 
 export const readRows = (sqlite: Sqlite, sql: string, params: ReadonlyArray<SqlCell>): ReadonlyArray<SqliteRow> =>
   sqlite.all(sql, params)
 
-/** One transaction, short because everything is prepared before it begins. Column types convert texts to numbers. */
+/** One transaction, short because everything is prepared before it begins. Column types convert strings to numbers. */
 export const insertWriteBatch = (sqlite: Sqlite, batch: WriteBatch): void => {
   const inserts = batch.map(({ columns, onConflict = "", table, text }) => {
     const names = Object.keys(columns)

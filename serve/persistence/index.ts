@@ -15,7 +15,7 @@ export {
   selectCounts,
   TableCount
 } from "./console-tables.ts"
-export { type CsvRow, csvText } from "./csv.ts"
+export { type CsvRow, streamCsv } from "./csv.ts"
 export { cellSeparator, type EncodedRows, rowSeparator } from "./encoded-rows.ts"
 export { insertWriteBatch, readRows } from "./in-thread.ts"
 export { runMigrations } from "./migrations.ts"

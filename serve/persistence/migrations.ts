@@ -1,10 +1,10 @@
 /**
- * The tables of a SQLite file, as a list of migrations. A new version appends to the list, and a file stores how many it
- * has applied. Each migration is applied completely or not at all.
+ * Creates and updates the tables of a SQLite file. A new version appends migrations to the list, and a file stores how many
+ * were applied to it. Each migration is applied completely or not at all.
  */
 import type { Sqlite } from "./sqlite.ts"
 
-/** Why the file cannot be used, or undefined once it has all tables. */
+/** Returns why the file cannot be used, or undefined once it has all tables. */
 export const runMigrations = (sqlite: Sqlite, migrations: ReadonlyArray<string>): string | undefined => {
   const applied = Number(sqlite.all("pragma user_version")[0]?.user_version)
   const isEmpty = sqlite.all("select 1 from sqlite_schema limit 1").length === 0

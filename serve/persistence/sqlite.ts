@@ -1,9 +1,9 @@
 /**
- * A SQLite file that only this process writes, on one connection of the main thread. A transaction begins and commits
- * in one turn of the event loop, and is on disk when it returns: write-ahead log, `synchronous=full`, one flush per
+ * A SQLite file that only this process writes, on one connection of the main thread. A transaction runs
+ * synchronously, and is on disk when it returns: write-ahead log, `synchronous=full`, one flush per
  * commit. Long work runs in threads with their own connections.
  *
- * The same SQL serves SQLite and PostgreSQL. A table is named with its schema (`ledger.entry`, `console.person`), which
+ * The same SQL runs on SQLite and PostgreSQL. A table is named with its schema (`ledger.entry`, `console.person`), which
  * is dropped here: SQLite has one schema per file. Columns declared as `boolean` (0 and 1) are returned as booleans.
  */
 import { chmodSync, closeSync, existsSync, openSync } from "node:fs"
@@ -42,7 +42,7 @@ export const isDamaged = (error: unknown): error is Error => readErrorCode(error
 export interface SqliteOptions {
   /** `full`: a commit is on disk when it returns. `normal`: it reaches the disk with a later flush. */
   readonly durability?: "full" | "normal"
-  /** A second file, whose tables are named `sums.…`. Its commits are never flushed individually. */
+  /** A second file, with tables named `sums.…`. Its commits are never flushed individually. */
   readonly sums?: string | undefined
 }
 
@@ -109,9 +109,9 @@ export const openSqlite = (file: string, { durability = "full", sums }: SqliteOp
     },
     /** Number of possible commits since the file was opened. */
     commits: (): number => commits,
-    /** Commits all of `work` or nothing. `work` must end in this turn of the event loop. */
+    /** Commits all of `work` or nothing. `work` must be synchronous. */
     transaction: <A>(work: () => A): A => transaction("begin immediate", work),
-    /** The same for a `work` that writes only `sums`: writers of the file itself do not wait for it. */
+    /** The same for `work` that writes only `sums`: writers of the file itself do not wait for it. */
     transactionOfSums: <A>(work: () => A): A => transaction("begin", work),
     /** All reads of `work` see the same snapshot. The log cannot be reset meanwhile. */
     inSnapshot: <A>(work: () => A): A => {

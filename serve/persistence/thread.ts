@@ -1,6 +1,6 @@
 /**
  * A thread with its own connection to a SQLite file, for work that would block requests. It runs exported functions
- * `(sqlite, …arguments) => result` one after the other, and starts with the first call. Its writes to the file itself
+ * `(sqlite, …arguments) => result` one after the other, and starts when it is first used. Its writes to the file itself
  * reach the disk with the next commit of the main thread.
  */
 import { once } from "node:events"
@@ -37,7 +37,7 @@ export type TaskResult = { readonly id: number } & (
   | { readonly error: { readonly message: string; readonly code: unknown } }
 )
 
-const closedMessage = "the thread that reads the file was closed"
+const closedMessage = "the thread was closed"
 
 export const makeThread = (files: Files): Thread => {
   let worker: Worker | undefined

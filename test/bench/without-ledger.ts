@@ -60,9 +60,9 @@ const open = Effect.gen(function* () {
     version,
     dataHost: undefined,
     publicUrl: undefined,
-    listening: () => "http://127.0.0.1",
-    consoleFor: () => undefined,
-    samples: () => undefined
+    getListenerUrl: () => "http://127.0.0.1",
+    findConsoleUrl: () => undefined,
+    sampleNotice: () => undefined
   })
   const api = yield* listen(app, { name: "API", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" })
   console.log(JSON.stringify({ api }))

@@ -48,7 +48,7 @@ layer(layerSamplesWithRejects, { excludeTestServices: true })("over samples with
         assert.notMatch(page, />(branded-foods|storefronts|commodities)</)
         assert.include(page, '<time datetime="2026-10">October 2026</time>')
         assert.match(page, /1 of 24 series<\/a> <span[^>]*>stopped</)
-        assert.include(page, "Rows are those of the payloads")
+        assert.include(page, "These are rows of payloads")
       })
     )
     it.effect("shows the size of the live and of all kept generations", () =>
@@ -136,7 +136,7 @@ layer(layerSamplesWithRejects, { excludeTestServices: true })("over samples with
         assert.notInclude(page, "Days requested")
         assert.include(page, "2 bad rows")
         for (const name of ["New", "Nothing new"]) {
-          assert.match(page, new RegExp(`<dt>${name}</dt>\\s*<dd><small>not known</small></dd>`))
+          assert.match(page, new RegExp(`<dt>${name}</dt>\\s*<dd><small>unknown</small></dd>`))
         }
         assert.strictEqual(yield* readFailure("/data/runs/none", { id: "none" }), "PageNotFound")
       })

@@ -14,7 +14,7 @@ layer(layerSamplesWithRejects, { excludeTestServices: true })("rejects over samp
       for (let hasMore = true; hasMore; ) {
         const page = yield* rejects({ ...run, before })
         positions.push(...page.rows.map(({ position }) => position))
-        before = page.rows.at(-1)?.place
+        before = page.rows.at(-1)?.page_cursor
         hasMore = page.last !== undefined
       }
       assert.deepStrictEqual(

@@ -207,7 +207,7 @@ describe("keys in the console", () => {
     expect(about).toContain(`svc_data_…${former.slice(-4)}`)
     expect(findKey(about)).toBeUndefined()
     expect((await browser.get(`/keys/${id}/rotate`)).text).toContain(
-      "If you replace it again, that one stops working immediately."
+      "If you replace it again, that former key stops working immediately."
     )
     await browser.post(`/keys/${id}/rotate`, { overlap: "0" })
     expect([await call(former), await call(key)]).toEqual([401, 401])

@@ -240,7 +240,7 @@ describe("payments", () => {
     const payment = await payAmount(third, 5_000, "submission-disputed-01", { number: "4000000000000259" })
     const { text } = await third.browser.get(`/billing/payments/${payment.id}`)
     expect(text).toContain(
-      "$50.00 of it is held until the bank decides the dispute, and 50,000 credits were taken from your balance. If the dispute is won, the credits for the amount held are added again."
+      "$50.00 of it is held until the bank decides the dispute, and 50,000 credits were deducted from your balance. If the dispute is won, the credits for the amount held are added again."
     )
     const receipt = await third.browser.get(`/billing/payments/${payment.id}/receipt`)
     expect(readColumn(receipt.text, 1)).toEqual(["50,000", "−50,000", "0"])

@@ -109,7 +109,7 @@ describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode)
         { series: ["no-such", "a,b"] },
         'invalid_request: series has a name with a comma in it: "a,b"'
       ],
-      ["search_stores", { query: ["a"] }, "invalid_request: query must be text or a number"],
+      ["search_stores", { query: ["a"] }, "invalid_request: query must be a string or a number"],
       ["get_commodity_prices", { slug: ["a"] }, "invalid_request: Unknown query parameter: slug. Did you mean from?"],
       ["search_branded_foods", { limit: 201 }, "invalid_request: at most 200 per page"],
       ["search_branded_foods", { id }, "invalid_request: Unknown query parameter: id. Did you mean name?"]

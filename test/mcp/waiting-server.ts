@@ -66,9 +66,9 @@ export const startWaitingServer = Effect.gen(function* () {
     docs: () => {},
     dataHost: undefined,
     publicUrl: undefined,
-    listening: () => "http://127.0.0.1",
-    consoleFor: () => undefined,
-    samples: () => undefined
+    getListenerUrl: () => "http://127.0.0.1",
+    findConsoleUrl: () => undefined,
+    sampleNotice: () => undefined
   })
   const url = yield* listen(app, { name: "API", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" })
   return {

@@ -103,7 +103,7 @@ describe("waiting calls", () => {
     expect(waiting()).toBe(0)
   })
 
-  it("are limited to 128 per key and 256 per account; another one is refused immediately", async () => {
+  it("are limited to 128 per key and 256 per account; further ones are refused immediately", async () => {
     const { acquire, waiting } = makeLimiter()
     for (const key of ["1", "2"]) await getPermit(acquire(caller("a", key), 8 * mebibyte, neverAborts))
     for (let call = 0; call < 128; call++) acquire(caller("a", "1"), 0, neverAborts)

@@ -34,9 +34,9 @@ const mebibyte = 2 ** 20
  */
 const keyQuota: Quota = { calls: 1024, bytes: 8 * mebibyte }
 const accountQuota: Quota = { calls: 2048, bytes: 16 * mebibyte }
-/** For all accounts together. While it is exceeded, the slowest readers are disconnected one by one. */
+/** For all accounts together. Once it is reached, stalled readers are disconnected, or else the slowest one. */
 const maxBytes = 256 * mebibyte
-/** Reserved for responses below `largeBytes`: large responses never block them. */
+/** Reserved for responses below `largeBytes`. */
 const reservedBytes = 64 * mebibyte
 /** Waiting calls. A call above a limit is refused immediately. */
 const maxWaiting = { perKey: 128, perAccount: 256, overall: 4096 }
@@ -55,13 +55,12 @@ interface Caller {
 interface Usage {
   calls: number
   bytes: number
-  /** Calls that wait. */
   waiting: number
 }
 
 interface Waiting {
   readonly caller: Caller
-  readonly expected: number
+  readonly expectedBytes: number
   readonly start: () => void
 }
 
@@ -76,8 +75,8 @@ export const makeLimiter = () => {
   const loop = makeSlots(1)
   let totalBytes = 0
 
-  const mayStart = (caller: Caller, expected: number) =>
-    totalBytes < (expected < largeBytes ? maxBytes + reservedBytes : maxBytes) &&
+  const canStart = ({ caller, expectedBytes }: Omit<Waiting, "start">) =>
+    totalBytes < (expectedBytes < largeBytes ? maxBytes + reservedBytes : maxBytes) &&
     isBelow(usages.get(caller.id), keyQuota) &&
     isBelow(usages.get(caller.account_id), accountQuota)
 
@@ -94,7 +93,6 @@ export const makeLimiter = () => {
     }
   }
 
-  const canStart = ({ caller, expected }: Waiting) => mayStart(caller, expected)
   const startWaiting = () => {
     for (let next = waiting.take(canStart); next !== undefined; next = waiting.take(canStart)) next.start()
   }
@@ -104,8 +102,8 @@ export const makeLimiter = () => {
     (usages.get(account_id)?.waiting ?? 0) < maxWaiting.perAccount &&
     waitingTotal < maxWaiting.overall
 
-  const begin = (caller: Caller, expected: number): Permit => {
-    let size = expected
+  const begin = (caller: Caller, expectedBytes: number): Permit => {
+    let size = expectedBytes
     let isReleased = false
     add(caller, 1, size)
     return {
@@ -126,7 +124,7 @@ export const makeLimiter = () => {
     }
   }
 
-  const waitForCapacity = (caller: Caller, expected: number, signal: AbortSignal) =>
+  const waitForCapacity = (caller: Caller, expectedBytes: number, signal: AbortSignal) =>
     new Promise<Acquired>((resolve) => {
       const giveUp = (reason: "too many in flight" | "disconnected") => {
         waiting.remove(caller.id, waiter)
@@ -140,7 +138,7 @@ export const makeLimiter = () => {
         add(caller, 0, 0, -1)
         resolve(outcome)
       }
-      const waiter = { caller, expected, start: () => settle(begin(caller, expected)) }
+      const waiter = { caller, expectedBytes, start: () => settle(begin(caller, expectedBytes)) }
       waiting.add(caller.id, waiter)
       add(caller, 0, 0, 1)
       signal.addEventListener("abort", disconnect)
@@ -153,11 +151,11 @@ export const makeLimiter = () => {
   }
 
   return {
-    /** Returns immediately, without a promise, if the quotas allow the call or too many calls are waiting. */
-    acquire: (caller: Caller, expected: number, signal: AbortSignal): Acquired | Promise<Acquired> => {
+    /** Returns a promise only if the call has to wait. */
+    acquire: (caller: Caller, expectedBytes: number, signal: AbortSignal): Acquired | Promise<Acquired> => {
       if (signal.aborted) return "disconnected"
-      if (mayStart(caller, expected)) return begin(caller, expected)
-      return mayWait(caller) ? waitForCapacity(caller, expected, signal) : "too many in flight"
+      if (canStart({ caller, expectedBytes })) return begin(caller, expectedBytes)
+      return mayWait(caller) ? waitForCapacity(caller, expectedBytes, signal) : "too many in flight"
     },
     step,
     isFull: () => totalBytes >= maxBytes,

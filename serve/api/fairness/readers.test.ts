@@ -94,11 +94,11 @@ describe("a connection with unread bytes", () => {
     const { checkAt, clients, connectCaller } = opened
     const socket = await connectCaller()
     await checkAt(0)
-    const waiting = socket.writableLength
+    const bufferedBytes = socket.writableLength
     await readBytes(clients[0], 300_000)
     await checkAt(30)
     expect(socket.destroyed).toBe(false)
-    expect(socket.writableLength).toBe(waiting) // the process sent nothing in the meantime
+    expect(socket.writableLength).toBe(bufferedBytes) // the process sent nothing in the meantime
     await checkAt(60)
     expect(socket.destroyed).toBe(true)
   })

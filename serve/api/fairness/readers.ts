@@ -1,12 +1,12 @@
 /**
- * Resets connections that read nothing in 30 s or less than 16 KiB in 60 s, and the slowest ones while too many wait or
- * memory is full.
+ * Resets connections that read nothing in 30 s or less than 16 KiB in 60 s. While too many connections have unread bytes,
+ * or memory is full, also resets the slowest ones.
  */
 import type { Socket } from "node:net"
 import { readUnacknowledged } from "./unacknowledged.ts"
 
 const windowMs = 30_000
-const minBytes = 16 * 1024 // the measurement is about as coarse: a reader that took some bytes gets a second window
+const minBytes = 16 * 1024 // the measurement is about this coarse, so a reader that read anything gets a second window
 /** Over a shorter time, a reader's speed cannot be measured. */
 const minObservationMs = 1_000
 

@@ -1,4 +1,4 @@
-/** Queues by name, such as one for each account. Queues take turns; each is first in, first out. */
+/** Queues by name, such as one for each account. Queues are served round robin; each is first in, first out. */
 export const makeRoundRobin = <T>() => {
   /** In the order in which queues are served. */
   const queues = new Map<string, Array<T>>()

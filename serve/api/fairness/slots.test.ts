@@ -9,7 +9,7 @@ it("fills its slots, then serves accounts round robin, and drops waiting callers
     else order.push(`${name} disconnected`)
   }
   const disconnecting = new AbortController()
-  const all = [
+  const acquisitions = [
     takeSlot("a", "a1"),
     takeSlot("a", "a2"),
     takeSlot("a", "a3", disconnecting.signal),
@@ -22,6 +22,6 @@ it("fills its slots, then serves accounts round robin, and drops waiting callers
     await new Promise((resolve) => setImmediate(resolve))
     release()
   }
-  await Promise.all(all)
+  await Promise.all(acquisitions)
   expect(order).toEqual(["a1", "b2 disconnected", "a3 disconnected", "a2", "b1", "a4"])
 })

@@ -1,4 +1,4 @@
-/** Reads of the branded-food endpoints, from the finished records and the search index of a generation. */
+/** Reads of the branded-food endpoints, from the stored records and the search index of a generation. */
 import {
   getBrandedFood,
   getBrandedFoodCategories,

@@ -13,38 +13,38 @@ import { type CommodityModel, type MetricModel, measureRange, serializeRange } f
 import { Effect } from "effect"
 import { page, type Request, type Route, route } from "../route.ts"
 
-const listBody = (items: ReadonlyArray<string>) => `{"data":[${items.join(",")}]}`
+const formatList = (items: ReadonlyArray<string>) => `{"data":[${items.join(",")}]}`
 
-/** The series whose slug contains the text, and all series of commodities whose name contains it. */
-const groupedBody = (model: CommodityModel, commodity: string | undefined) => {
-  const text = commodity?.toLowerCase() ?? ""
+/** The series with the search term in their slug, and all series of commodities with the term in their name. */
+const formatGroups = (model: CommodityModel, commodity: string | undefined) => {
+  const term = commodity?.toLowerCase() ?? ""
   const groups = model.groups.flatMap((group) => {
-    const isNamed = group.commodity.toLowerCase().includes(text)
-    const series = isNamed
+    const isNameMatch = group.commodity.toLowerCase().includes(term)
+    const series = isNameMatch
       ? group.series
-      : group.series.filter(({ record }) => record.slug.toLowerCase().includes(text))
+      : group.series.filter(({ record }) => record.slug.toLowerCase().includes(term))
     if (series.length === 0) return []
     const items = series.map(({ json }) => json).join(",")
     return [`{"commodity":${JSON.stringify(group.commodity)},"series":[${items}]}`]
   })
-  return listBody(groups)
+  return formatList(groups)
 }
 
 /** Compares whole segments: `dairy` matches `dairy/butter`, not `dairyfree`. A trailing slash is ignored. */
-const isBelow = (category: string, ancestor: string | undefined) => {
+const isWithin = (category: string, ancestor: string | undefined) => {
   const path = ancestor?.replace(/\/$/, "")
   return path === undefined || category === path || category.startsWith(`${path}/`)
 }
 
-const pagedBody = (
+const formatPage = (
   model: CommodityModel,
   { after, cursorAt, values }: Request<{ readonly category: string | undefined; readonly limit: number }>
 ) => {
   const last = after?.[0] ?? ""
-  const rest = model.products.filter(({ category, slug }) => slug > last && isBelow(category, values.category))
-  const products = rest.slice(0, values.limit)
-  const end = products.at(-1)
-  const next = rest.length > products.length && end !== undefined ? cursorAt([end.slug]) : null
+  const remaining = model.products.filter(({ category, slug }) => slug > last && isWithin(category, values.category))
+  const products = remaining.slice(0, values.limit)
+  const lastProduct = products.at(-1)
+  const next = remaining.length > products.length && lastProduct !== undefined ? cursorAt([lastProduct.slug]) : null
   return page(
     products.map(({ json }) => json),
     next
@@ -70,7 +70,7 @@ const formatMetric = (name: string, metric: MetricModel, from: string | undefine
 
 const headBytes = 120
 
-/** Names are checked before the credits are held, so a missing name is a fault and not an empty result. */
+/** Names are checked before the credits are held, so a missing name is a defect, not an empty result. */
 const getKnown = <A>(catalog: ReadonlyMap<string, A>, name: string): A => {
   const entry = catalog.get(name)
   if (entry === undefined) throw new Error(`${name} is not in the catalog of the generation`)
@@ -84,8 +84,8 @@ export const commodityRoutes: ReadonlyArray<Route> = [
         const isPaged = pagedParameters.some((name) => request.given.has(name))
         const isGrouped = request.given.has("commodity") || !request.isOnDataHost
         return isPaged || !isGrouped
-          ? pagedBody(commodities, request)
-          : groupedBody(commodities, request.values.commodity)
+          ? formatPage(commodities, request)
+          : formatGroups(commodities, request.values.commodity)
       })
   }),
   route(getCommodityPrices, {
@@ -100,7 +100,7 @@ export const commodityRoutes: ReadonlyArray<Route> = [
       ),
     read: ({ values: { from, series, to } }, { model: { commodities } }) =>
       Effect.sync(() =>
-        listBody(
+        formatList(
           series.map((slug) => {
             const { points, record } = getKnown(commodities.series, slug)
             return `{"slug":"${slug}","unit":"${record.unit}","points":${serializeRange(points, from, to)}}`
@@ -121,7 +121,7 @@ export const commodityRoutes: ReadonlyArray<Route> = [
       }, 0),
     read: ({ values: { from, metrics, to } }, { model: { commodities } }) =>
       Effect.sync(() =>
-        listBody(metrics.map((name) => formatMetric(name, getKnown(commodities.metrics, name), from, to)))
+        formatList(metrics.map((name) => formatMetric(name, getKnown(commodities.metrics, name), from, to)))
       )
   })
 ]

@@ -7,7 +7,7 @@ import { commentStatements, DuckDb, literal } from "@larder/warehouse"
 import { visible } from "@larder/warehouse/cli"
 import { Effect, Schema, Stdio, Stream } from "effect"
 import { Account, type AccountSummary, Entry, flushFile, flushFolder } from "../../ledger/index.ts"
-import { csvText } from "../../persistence/index.ts"
+import { streamCsv } from "../../persistence/index.ts"
 
 const columns = Object.keys(Entry.fields) as ReadonlyArray<keyof Entry> // Object.keys loses the types of the names
 const rowsPerAppend = 10_000
@@ -23,7 +23,7 @@ const toCells = (entry: Entry) => columns.map((column) => entry[column])
 /** Prefixes values that spreadsheets would run as formulas. There is no byte order mark; lines end with `\n`. */
 export const writeCsv = Effect.fnUntraced(function* <E, R>(entries: Stream.Stream<Entry, E, R>) {
   const { stdout, stdoutIsTerminal } = yield* Stdio.Stdio
-  const text = csvText(columns, Stream.map(entries, toCells), "\n")
+  const text = streamCsv(columns, Stream.map(entries, toCells), "\n")
   yield* Stream.run((yield* stdoutIsTerminal) ? Stream.map(text, visible) : text, stdout())
 })
 

@@ -23,7 +23,7 @@ ${field({
 const elsewhereButton = "sign_out_elsewhere"
 
 const sessionsForm =
-  postForm(html`<p class="hint">For when a device is lost, or you forgot to sign out somewhere. You stay signed in here.</p>
+  postForm(html`<p class="hint">Use this if you have lost a device, or forgot to sign out somewhere. You stay signed in here.</p>
 <div class="row">${button("Sign out everywhere else", "plain", { name: elsewhereButton, value: "yes" })}</div>`)
 
 const roleBadge = ({ is_operator }: Person) => (is_operator ? badge("operator", "good") : badge("member"))

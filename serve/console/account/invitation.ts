@@ -6,7 +6,7 @@ import { Effect, Option } from "effect"
 import { Administration } from "../../ledger/index.ts"
 import { type OpenInvitation, People } from "../../people/index.ts"
 import { button, field, type Problems, problemSummary } from "../web/form.ts"
-import { html, linkButton, momentText, notice } from "../web/html.ts"
+import { html, linkButton, notice, timeText } from "../web/html.ts"
 import { askToWait, type PublicPage, show, startSession } from "../web/page.ts"
 
 /** Texts for a new person, or for a person who chooses a new password. */
@@ -67,7 +67,7 @@ ${field({
 })}
 <div class="row">${button(texts.button)}</div>
 </form></section>
-<p class="small muted">This link works once, until ${momentText(invitation.expires_at)}.</p>`
+<p class="small muted">This link works once, until ${timeText(invitation.expires_at)}.</p>`
 }
 
 const expiredLink = show(

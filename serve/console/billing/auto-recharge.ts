@@ -69,7 +69,7 @@ const renderFields = (balance: number, typed: FieldValues, problems: Problems) =
 }
 
 /**
- * Why auto-recharge was switched off automatically, with links, for pages other than its own. False if it is on, or if
+ * Why auto-recharge was switched off automatically, with links, for other pages. False if it is on, or if
  * a person switched it off or left it off.
  */
 export const rechargeOffNotice = ({ recharge: { off_reason } }: BillingSettings) =>
@@ -121,15 +121,15 @@ const showPage = ({
   const reason = off_reason !== null && notice("warning", `Auto-recharge was switched off. ${off_reason}`)
   const simulated = simulationNotice(settings)
   if (card === null) {
-    const add = linkButton(topUpPath, "Add credits", "primary")
-    const none = renderEmptyState(
+    const topUpLink = linkButton(topUpPath, "Add credits", "primary")
+    const noCard = renderEmptyState(
       "Auto-recharge needs a saved card",
       `Make one payment by card. ${savedCardExplanation}`,
-      add
+      topUpLink
     )
     return show(
       title,
-      html`${message}${reason}${simulated}<div class="card">${none}</div>${reason && dismissButton}`,
+      html`${message}${reason}${simulated}<div class="card">${noCard}</div>${reason && dismissButton}`,
       status
     )
   }

@@ -1,4 +1,4 @@
-/** The billing page: the balance, the ways to add to it, the saved card, auto-recharge and the latest payments. */
+/** The billing page: the balance, top-ups, the saved card, auto-recharge and the latest payments; removal of the card. */
 import { Effect } from "effect"
 import { amountPresets, Billing, type BillingSettings, formatCard, savedCardExplanation } from "../../billing/index.ts"
 import { button, postForm } from "../web/form.ts"

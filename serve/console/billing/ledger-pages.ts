@@ -12,11 +12,11 @@ import {
   html,
   keyFigures,
   linkButton,
-  momentInColumn,
-  momentTag,
   pathCode,
   renderEmptyState,
   stackedTable,
+  timeInColumn,
+  timeTag,
   usdText
 } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
@@ -64,7 +64,7 @@ const renderSubject = (entry: Entry, keys: Keys): HtmlPart => {
   }
   if (isPayment(entry) && request_id !== null) return paymentLink(request_id, note ?? "Payment")
   if (type === "grant" || note === null) return dash // the note of a grant repeats its type
-  if (entry.expires_at !== null) return html`${note}<br><small>expires ${momentTag(entry.expires_at)}</small>`
+  if (entry.expires_at !== null) return html`${note}<br><small>expires ${timeTag(entry.expires_at)}</small>`
   // a refund or dispute
   const [, reason = "", payment] = /^(.+), payment (pay_\w+)$/.exec(note) ?? []
   if (payment === undefined) return note
@@ -78,7 +78,7 @@ const renderFigure = (value: number, sign = "") =>
 
 const entriesTable = (entries: ReadonlyArray<Entry>, keys: Keys) =>
   stackedTable("Entries, newest first", entries, [
-    ["When (UTC)", ({ occurred_at }) => momentInColumn(occurred_at)],
+    ["When (UTC)", ({ occurred_at }) => timeInColumn(occurred_at)],
     ["What", ({ type }) => html`<span class="nowrap">${typeNames[type]}</span>`],
     ["About", (entry) => renderSubject(entry, keys)],
     ["Reference", ({ request_id }) => (request_id === null ? dash : html`<code class="id">${request_id}</code>`)],
@@ -90,7 +90,7 @@ const entriesTable = (entries: ReadonlyArray<Entry>, keys: Keys) =>
 const renderExpiringCredits = (expiring: AccountSummary["expiring"]) =>
   html`<p>Some of these credits expire. Calls spend them first: ${expiring.map(
     ({ credits, expires_at }, index) =>
-      html`${index > 0 && ", "}<span class="nowrap">${usdText(credits)} until ${momentTag(expires_at)}</span>`
+      html`${index > 0 && ", "}<span class="nowrap">${usdText(credits)} until ${timeTag(expires_at)}</span>`
   )}. Unused credits expire at that time.</p>`
 
 const ledgerPage: Page<Administration> = {
@@ -118,7 +118,7 @@ const ledgerPage: Page<Administration> = {
       html`${keyFigures([{ label: "Balance", value: usdText(account.balance_credits), more: creditsText(account.balance_credits) }])}
 ${account.expiring.length > 0 && renderExpiringCredits(account.expiring)}
 <p class="lead">Every movement of your credits since the account was opened. Entries are never changed or removed. The CSV file contains all of them.</p>
-${searchForm(select({ name: "what", label: "What", all: "Everything", value: kindName ?? "", options }), linkButton(`${path}.csv`, "Download all as CSV"))}
+${searchForm(select({ name: "what", label: "What", allLabel: "Everything", value: kindName ?? "", options }), linkButton(`${path}.csv`, "Download all as CSV"))}
 <div class="card entries">${entries}</div>
 ${listPaging(path, { what: kindName }, before === null, last && { before: String(last.position) })}
 <div class="row">${linkButton("/billing", "Back to billing")}</div>`

@@ -1,7 +1,7 @@
 /** Payments and cards on pages: paths, texts, badges and the list of payments. */
 import { Billing, type BillingSettings, formatCard, type Payment, type SavedCard } from "../../billing/index.ts"
 import { hiddenInput } from "../web/form.ts"
-import { badge, centsText, type Html, html, momentTag, momentText, notice, stackedTable } from "../web/html.ts"
+import { badge, centsText, type Html, html, notice, stackedTable, timeTag, timeText } from "../web/html.ts"
 import type { PageContext } from "../web/page.ts"
 
 export const paymentsPath = "/billing/payments"
@@ -19,7 +19,7 @@ export const savedCardText = (card: SavedCard): string => `${formatCard(card)}, 
 export const shownCardInput = (card: SavedCard | null): Html | false =>
   card !== null && hiddenInput("card", card.fingerprint)
 
-/** For pages about future payments. The page of a past payment says whether it was simulated. */
+/** For pages about future payments. The page of a past payment states whether it was simulated. */
 export const simulationNotice = ({ is_simulated }: Pick<BillingSettings, "is_simulated">): Html | false =>
   is_simulated && notice("quiet", "Payments are simulated here: no money moves, and only test cards are accepted.")
 
@@ -29,7 +29,7 @@ export const kindText = ({ kind }: Payment): string => (kind === "top_up" ? "Top
 export const sumReturnedCents = ({ reversals }: Payment): number =>
   reversals.reduce((sum, { cents, state }) => (state === "taken" ? sum + cents : sum), 0)
 
-/** The part that is held until the bank decides. */
+/** The part of these cents that is held until the bank decides. */
 export const sumHeldCents = (payment: Payment): number =>
   listDisputes(payment).reduce((sum, { cents, is_lost }) => (is_lost ? sum : sum + cents), 0)
 
@@ -62,7 +62,7 @@ const amountText = (payment: Payment) => {
 
 export const paymentsTable = (payments: ReadonlyArray<Payment>): Html =>
   stackedTable("Payments, most recent first", payments, [
-    ["When", (payment) => html`<a href="${paymentPath(payment)}">${momentTag(paymentTime(payment))}</a>`],
+    ["When", (payment) => html`<a href="${paymentPath(payment)}">${timeTag(paymentTime(payment))}</a>`],
     ["What", kindText],
     ["Card", ({ card }) => (card === null ? "–" : formatCard(card))],
     ["State", paymentStateBadge],
@@ -71,7 +71,7 @@ export const paymentsTable = (payments: ReadonlyArray<Payment>): Html =>
       "Receipt",
       (payment) =>
         payment.state === "succeeded" &&
-        html`<a href="${receiptPath(payment)}">Receipt<span class="hidden"> of ${momentText(paymentTime(payment))}</span></a>`,
+        html`<a href="${receiptPath(payment)}">Receipt<span class="hidden"> of ${timeText(paymentTime(payment))}</span></a>`,
       "action"
     ]
   ])

@@ -12,11 +12,11 @@ import {
   type HtmlPart,
   html,
   linkButton,
-  momentTag,
   notice,
   renderEmptyState,
   section,
-  table
+  table,
+  timeTag
 } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
 import { listPaging, readPage, readParameter } from "../web/query.ts"
@@ -46,21 +46,21 @@ const outcomeNotice = (payment: Payment, now: number): HtmlPart => {
     const returned = sumReturnedCents(payment)
     if (returned === 0) return notice("good", `Paid. ${countText(credits)} credits were added to your balance.`)
     const held = sumHeldCents(payment)
-    const parts = [
+    const sentences = [
       ...(returned > held ? [`${centsText(returned - held)} of it was returned to your card`] : []),
       ...(held > 0 ? [`${centsText(held)} of it is held until the bank decides the dispute`] : [])
     ]
     const again = held > 0 ? " If the dispute is won, the credits for the amount held are added again." : ""
     return notice(
       "warning",
-      `${parts.join(", ")}, and ${countText(centsToCredits(returned))} credits were taken from your balance.${again}`
+      `${sentences.join(", ")}, and ${countText(centsToCredits(returned))} credits were deducted from your balance.${again}`
     )
   }
   if (state === "open") {
-    const isYoung = now - Date.parse(created_at) < maxPollAge
+    const isRecent = now - Date.parse(created_at) < maxPollAge
     return notice(
       "warning",
-      html`<p${isYoung && html` data-poll="${pollInterval}"`}>This payment is not confirmed yet. Larder keeps checking; the credits are added
+      html`<p${isRecent && html` data-poll="${pollInterval}"`}>This payment is not confirmed yet. Larder keeps checking; the credits are added
 once, as soon as it is confirmed. ${
         card === null
           ? "If you left the payment page before paying, nothing is charged."
@@ -101,8 +101,8 @@ const paymentFacts = (payment: Payment): ReadonlyArray<Fact | false> => [
   ["Amount", centsText(payment.cents)],
   ["State", paymentStateBadge(payment)],
   payment.card !== null && ["Card", formatCard(payment.card)],
-  ["Started", momentTag(payment.created_at)],
-  payment.settled_at !== null && [settledText[payment.state], momentTag(payment.settled_at)],
+  ["Started", timeTag(payment.created_at)],
+  payment.settled_at !== null && [settledText[payment.state], timeTag(payment.settled_at)],
   ["Payment id", html`<code class="payment-id">${payment.id}</code>`]
 ]
 
@@ -158,7 +158,7 @@ ${facts([
   ["Paid to", "Larder"],
   ["Receipt for", account.name],
   ["Account id", html`<code>${account.id}</code>`],
-  ["Paid", momentTag(paymentTime(payment))],
+  ["Paid", timeTag(paymentTime(payment))],
   payment.card !== null && ["Paid with", formatCard(payment.card)],
   email !== null && ["Paid by", email],
   ["Payment id", html`<code class="payment-id">${payment.id}</code>`]

@@ -1,6 +1,6 @@
 /**
  * A top-up: an amount, then a page that shows how much will be charged to which card, then the payment. The form contains
- * a random text, so that repeated submissions create only one payment.
+ * a random string, so that repeated submissions create only one payment.
  */
 import { Effect } from "effect"
 import {
@@ -18,7 +18,7 @@ import {
 } from "../../billing/index.ts"
 import { randomString } from "../../ledger/index.ts"
 import { button, dollarField, hiddenInput, parseCents, postForm } from "../web/form.ts"
-import { centsText, countText, facts, type Html, html, linkButton, momentTag, notice, usdText } from "../web/html.ts"
+import { centsText, countText, facts, type Html, html, linkButton, notice, timeTag, usdText } from "../web/html.ts"
 import { type FormContext, type Page, type PageContext, redirect, redirectAway, show } from "../web/page.ts"
 import { paymentPath, paymentsPath, savedCardText, shownCardInput, simulationNotice } from "./payment-pieces.ts"
 
@@ -68,15 +68,15 @@ const payButtons = (cents: number, card: SavedCard | null, failure: string | und
 const inDoubtNotice = (payment: Payment) =>
   notice(
     "warning",
-    html`<p>A payment of ${centsText(payment.cents)}${payment.card !== null && html` with ${formatCard(payment.card)}`}, started ${momentTag(payment.created_at)}, <a href="${paymentPath(payment)}">is not confirmed yet</a>. If you pay again now, both may be charged.</p>`
+    html`<p>A payment of ${centsText(payment.cents)}${payment.card !== null && html` with ${formatCard(payment.card)}`}, started ${timeTag(payment.created_at)}, <a href="${paymentPath(payment)}">is not confirmed yet</a>. If you pay again now, both may be charged.</p>`
   )
 
 /** How many of the latest payments are searched for the last completed one; open payments may be newer. */
 const maxSearchedPayments = 20
 
 /**
- * The failure of the most recently completed (succeeded or failed) payment with this card, if it failed. It need not be
- * the newest payment, because a payment page can be paid long after it was opened.
+ * The failure of the most recently completed (succeeded or failed) payment with this card, if it failed. It is not
+ * always the newest payment, because a payment page can be paid long after it was opened.
  */
 const findFailure = (payments: ReadonlyArray<Payment>, saved: ShownCard | null) => {
   if (saved === null) return undefined
@@ -104,16 +104,16 @@ const showTopUp = Effect.fnUntraced(function* ({ context, message, problem, stat
   const { balance_credits, id } = context.account
   const settings = yield* Billing.use((billing) => billing.settings(id))
   const { card } = settings
-  const above = html`${message}${simulationNotice(settings)}`
-  if (typed === undefined) return show(title, html`${above}<div class="card">${amountForm("Amount")}</div>`)
+  const notices = html`${message}${simulationNotice(settings)}`
+  if (typed === undefined) return show(title, html`${notices}<div class="card">${amountForm("Amount")}</div>`)
   const amount = problem === undefined ? parseAmount(typed) : { problem }
   if ("problem" in amount) {
-    return show(title, html`${above}<div class="card">${amountForm("Amount", typed, amount.problem)}</div>`, 422)
+    return show(title, html`${notices}<div class="card">${amountForm("Amount", typed, amount.problem)}</div>`, 422)
   }
   const { cents } = amount
   const latest = yield* Billing.use((billing) => billing.payments(id, { before: null, limit: maxSearchedPayments }))
   const failure = findFailure(latest, card)
-  // a payment whose card page was not used yet is also `open`, but needs no warning
+  // a payment with an unused card page is also `open`, but needs no warning
   const inDoubt = latest.filter(({ card, state }) => state === "open" && card !== null)
   const added = centsToCredits(cents)
   const form = postForm(
@@ -124,7 +124,7 @@ ${hiddenInput("submission", submission)}${shownCardInput(card)}
   )
   return show(
     title,
-    html`${above}${failure !== undefined && notice("warning", failure)}${inDoubt.map(inDoubtNotice)}<div class="card stack">${facts(
+    html`${notices}${failure !== undefined && notice("warning", failure)}${inDoubt.map(inDoubtNotice)}<div class="card stack">${facts(
       [
         ["You pay", centsText(cents)],
         ["You get", `${countText(added)} credits`],
@@ -191,7 +191,7 @@ const handleSubmit = Effect.fnUntraced(function* (context: FormContext) {
           : showTopUp({ context, typed, submission, problem })
       },
       NoSavedCard: ({ message }) => showAgain(notice("bad", message), 422),
-      // submitting again with the same key does not create a second payment
+      // submitting the same form again does not create a second payment
       BillingUnavailable: ({ problem }) => showAgain(notice("bad", problem), 503)
     })
   )

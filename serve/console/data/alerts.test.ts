@@ -37,13 +37,13 @@ describe("alerts about freshness", () => {
   })
   it("names the newest reading once it is late", async () => {
     assert.deepStrictEqual(await listTexts(commodities({ newest: daily("2026-11-17") })), [
-      "The newest daily reading of Commodities is of 17 Nov 2026. That is late: it should be less than 5 days old."
+      "The newest daily reading of Commodities is from 17 Nov 2026. That is late: it should be less than 5 days old."
     ])
   })
   it("names the month of a late monthly reading", async () => {
     const monthly = { what: "monthly reading", isMonth: true, on: "2026-10-01", late_after: 45 }
     assert.deepStrictEqual(await listTexts(commodities({ newest: [monthly] })), [
-      "The newest monthly reading of Commodities is of October 2026. That is late: it should be less than 45 days old."
+      "The newest monthly reading of Commodities is from October 2026. That is late: it should be less than 45 days old."
     ])
   })
   it("reports a complete read that is two days old, for example after a stopped nightly job", async () => {
@@ -71,10 +71,10 @@ describe("alerts about what is served", () => {
   it("reports newer data that cannot be served, and whether older data is served", async () => {
     const unserved = new Set(["commodities"])
     assert.deepStrictEqual(await listTexts(commodities({}), unserved), [
-      "The newest data of Commodities cannot be served; older data is served instead. The log of the server says why."
+      "The newest data of Commodities cannot be served; older data is served instead. See the server's log for the reason."
     ])
     assert.deepStrictEqual(await listTexts(commodities({ isLoaded: false }), unserved), [
-      "The newest data of Commodities cannot be served. The log of the server says why."
+      "The newest data of Commodities cannot be served. See the server's log for the reason."
     ])
   })
 })

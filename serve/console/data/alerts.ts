@@ -10,7 +10,7 @@ const listLate = ({ last_read, late_after_days, newest, title }: DataSetState, n
   const facts = newest.flatMap(({ isMonth, late_after, on, what }) => {
     if (on === null || !isLate(on, late_after, now)) return []
     const period = isMonth ? monthTag(on) : dayTag(on)
-    return html`The newest ${what} of ${title} is of ${period}. That is late: it should be less than ${late_after} days old.`
+    return html`The newest ${what} of ${title} is from ${period}. That is late: it should be less than ${late_after} days old.`
   })
   return last_read === undefined || !isLate(last_read.finished_at, late_after_days, now)
     ? facts
@@ -20,7 +20,7 @@ const listLate = ({ last_read, late_after_days, newest, title }: DataSetState, n
       ]
 }
 
-/** `unserved` are the pipelines whose newest data cannot be served. */
+/** `unserved` are the pipelines with newer data that cannot be served. */
 export const listAlerts = (
   dataSets: ReadonlyArray<DataSetState>,
   unserved: ReadonlySet<string>,
@@ -31,7 +31,7 @@ export const listAlerts = (
     const { isLoaded, last_run, pipeline, title } = state
     return [
       unserved.has(pipeline) &&
-        html`The newest data of ${title} cannot be served${isLoaded && "; older data is served instead"}. The log of the server says why.`,
+        html`The newest data of ${title} cannot be served${isLoaded && "; older data is served instead"}. See the server's log for the reason.`,
       last_run !== undefined &&
         last_run.outcome !== "published" &&
         last_run.outcome !== "unchanged" &&
@@ -41,10 +41,10 @@ export const listAlerts = (
   })
   const failed =
     failedChecks.length > 0 &&
-    html`${pluralize(failedChecks.length, "check")} of the live generation found something. <a href="/data/checks">See the checks</a>`
+    html`${pluralize(failedChecks.length, "check")} of the live generation found bad rows. <a href="/data/checks">See the checks</a>`
   return [...alerts, failed].filter((alert) => alert !== false)
 }
 
-/** Not a warning: an unknown field stays listed, and many are useless to Larder. */
+/** Not a warning: an unmapped field stays listed, and Larder needs few of them. */
 export const unknownFieldsText = (fields: ReadonlyArray<unknown>): Html =>
   html`Upstream has ${fields.length === 1 ? "an unmapped field" : "unmapped fields"}. <a href="/data/feeds">See the feeds</a>`

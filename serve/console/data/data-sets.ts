@@ -3,7 +3,7 @@ import { type DataSet, type DuckDb, dataSets, type Generation, type PipelineStat
 import { Effect, Schema } from "effect"
 import type { ReadModel } from "../../api/index.ts"
 
-/** A date of the newest fact of some kind. */
+/** The date of the newest fact of one type. */
 interface NewestFact<On> {
   readonly what: string
   /** The day represents its whole month. */
@@ -19,7 +19,7 @@ export interface DataSetContents {
   readonly isLoaded: boolean
   /** Counts of items, such as 24 series. */
   readonly contents: ReadonlyArray<{ readonly count: number; readonly what: string }>
-  /** `on` is a day, or a time as ISO text. */
+  /** `on` is a day, or a time as an ISO string. */
   readonly newest: ReadonlyArray<NewestFact<string | null>>
 }
 export type DataSetState = DataSetContents & PipelineState
@@ -30,7 +30,7 @@ interface Source {
   readonly from: string
 }
 interface FactSources {
-  /** Tables whose rows are counted. */
+  /** Counts of the rows of these tables. */
   readonly contents: ReadonlyArray<readonly [what: string, from: string]>
   readonly newest: ReadonlyArray<NewestFact<Source>>
 }

@@ -7,13 +7,13 @@ import {
   type HtmlPart,
   html,
   keyFigures,
-  momentTag,
   notice,
   pluralize,
   renderEmptyState,
   section,
   stackedTable,
-  table
+  table,
+  timeTag
 } from "../web/html.ts"
 import { type Page, show } from "../web/page.ts"
 import { listAlerts, unknownFieldsText } from "./alerts.ts"
@@ -36,11 +36,10 @@ import { dataRejectsPage } from "./rejects.ts"
 import { checksText, dataChecksPage, dataRunPage, dataRunsPage } from "./runs.ts"
 import { findStoppedSlugs } from "./stopped.ts"
 
-/** One line per item; false is left out. */
+/** One line per item; false is skipped. */
 const itemLines = (items: ReadonlyArray<HtmlPart>): HtmlPart =>
   items.map((item) => item && html`<div class="item">${item}</div>`)
 
-/** A badge for data that is older than it should be. */
 const lateBadge = (on: string, late_after: number | null, state: DataSetState, now: number): HtmlPart =>
   isLate(on, late_after, now) && html` ${isOfSamples(state) ? badge("sample") : badge("late", "warning")}`
 
@@ -80,7 +79,7 @@ const dataSetTable = (
       ({ last_run }) =>
         last_run === undefined
           ? "none"
-          : html`<a href="${runPath(last_run.run_id)}">${momentTag(last_run.started_at)}</a> ${outcomeBadge(last_run)}`
+          : html`<a href="${runPath(last_run.run_id)}">${timeTag(last_run.started_at)}</a> ${outcomeBadge(last_run)}`
     ]
   ])
 
@@ -103,7 +102,7 @@ const generationTable = (generations: ReadonlyArray<ListedGeneration>) =>
     [
       "Made",
       ({ made_at, run_id }) =>
-        run_id === null ? momentTag(made_at) : html`<a href="${runPath(run_id)}">${momentTag(made_at)}</a>`
+        run_id === null ? timeTag(made_at) : html`<a href="${runPath(run_id)}">${timeTag(made_at)}</a>`
     ],
     [
       "Data set",
@@ -164,7 +163,7 @@ ${section(
   "Latest runs",
   runs.length === 0
     ? renderEmptyState("No runs yet", "Runs of larder-ingest are listed here.")
-    : html`<p class="hint">Rows are those of the payloads: one may contain several prices, and many make one label.</p>
+    : html`<p class="hint">These are rows of payloads. A row may contain several prices, and a label consists of many rows.</p>
 ${runsTable("Runs, newest first", runs)}`,
   html`<a href="/data/runs">All runs</a>`
 )}`

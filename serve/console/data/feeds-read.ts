@@ -3,7 +3,7 @@ import { Frequency, UnknownField } from "@larder/schemas"
 import { type DuckDb, timestampColumn } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { type Filters, type PageLimit, readPage, toParameters } from "../web/query.ts"
-import { matchesFeed } from "./rejects-read.ts"
+import { matchesFeedSql } from "./rejects-read.ts"
 import { findStopped } from "./stopped.ts"
 
 const Feed = Schema.Struct({
@@ -39,7 +39,7 @@ const feedsAfter = `
     select page.pipeline, page.feed, sum(reject.entries) as rejects
     from page
     join (select pipeline, feed, count(*) as entries from ingest.live_reject group by pipeline, feed) reject
-      on reject.pipeline = page.pipeline and ${matchesFeed("reject.feed", "page.feed")}
+      on reject.pipeline = page.pipeline and ${matchesFeedSql("reject.feed", "page.feed")}
     group by page.pipeline, page.feed
   )
   select pipeline, feed, read_to, ${timestampColumn("fetched_at")}, coalesce(payloads, 0)::integer as payloads,
@@ -53,15 +53,15 @@ const feedsAfter = `
  * `gov-mpr/2993` from `gov-mpr/2993/Butter Prices and Sales`: all sections of a report share one title and one
  * frequency.
  */
-const extractReport = (feed: string) => `split_part(${feed}, '/', 1) || '/' || split_part(${feed}, '/', 2)`
+const extractReportSql = (feed: string) => `split_part(${feed}, '/', 1) || '/' || split_part(${feed}, '/', 2)`
 const Report = Schema.Struct({ number: Schema.String, title: Schema.String, frequency: Frequency })
 const reports = `
-  select ${extractReport("feed")} as number, min(report) as title, min(frequency) as frequency
+  select ${extractReportSql("feed")} as number, min(report) as title, min(frequency) as frequency
   from commodity.metric
   group by number`
 const ReadTo = Schema.Struct({ feed: Schema.String, number: Schema.String, newest: Schema.String })
 const commodityFeeds = `
-  select feed, ${extractReport("feed")} as number, read_to as newest
+  select feed, ${extractReportSql("feed")} as number, read_to as newest
   from ingest.live_cursor
   where pipeline = 'commodities'`
 

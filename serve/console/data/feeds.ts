@@ -77,11 +77,7 @@ export const dataFeedsPage: DataPage = {
     const fields = yield* data.unknownFields
     return show(
       "Feeds",
-      html`${
-        fields.length === 0
-          ? html`<p class="lead">No feed has a field that the mappings do not know.</p>`
-          : unknownSection(fields)
-      }
+      html`${fields.length === 0 ? html`<p class="lead">No feed has an unmapped field.</p>` : unknownSection(fields)}
 ${searchForm(pipelineSelect(pipeline))}
 ${rows.length === 0 ? renderEmptyState("No feeds", "No feed has been read yet.") : html`<div class="card feeds">${feedTable(rows, now)}</div>`}
 ${listPaging(path, { pipeline }, after === undefined || after_pipeline === undefined, last && { after_pipeline: last.pipeline, after: last.feed })}`

@@ -9,10 +9,10 @@ import {
   type Html,
   type HtmlPart,
   html,
-  momentTag,
   monthTag,
   stackedTable,
-  type Tone
+  type Tone,
+  timeTag
 } from "../web/html.ts"
 import type { Page, PageContext, ShownPage } from "../web/page.ts"
 import { makePath, readChoice } from "../web/query.ts"
@@ -28,7 +28,7 @@ export const readPipeline = (url: URL) => readChoice(url, "pipeline", pipelineNa
 
 export const pipelineSelect = (value: string | undefined): Html => {
   const options = pipelineNames.map((name) => ({ value: name, label: pipelineTitle(name) }))
-  return select({ name: "pipeline", label: "Pipeline", all: "All pipelines", options, value })
+  return select({ name: "pipeline", label: "Pipeline", allLabel: "All pipelines", options, value })
 }
 
 const dayMilliseconds = 86_400_000
@@ -45,9 +45,8 @@ export const ageText = (iso: string, now: number): string => {
   return minutes < 60 ? relative.format(-minutes, "minute") : relative.format(-Math.floor(minutes / 60), "hour")
 }
 
-/** A day or a time, and its age. */
 export const dateWithAge = (iso: string, now: number): Html =>
-  html`${iso.length === 10 ? dayTag(iso) : momentTag(iso)} <small class="age">${ageText(iso, now)}</small>`
+  html`${iso.length === 10 ? dayTag(iso) : timeTag(iso)} <small class="age">${ageText(iso, now)}</small>`
 
 const monthsSinceEpoch = (iso: string) => new Date(iso).getUTCFullYear() * 12 + new Date(iso).getUTCMonth()
 /** The month of a day, and its age, such as `last month`. */
@@ -95,7 +94,7 @@ export const pipelineTitleTag = (name: string): Html => html`<span class="nowrap
 
 /** The counts of a failed run are null. */
 export const rowCount = (rows: number | null): HtmlPart =>
-  rows === null ? html`<small>not known</small>` : countText(rows)
+  rows === null ? html`<small>unknown</small>` : countText(rows)
 
 /** With a link to the rejects: all of them, or the first ten thousand of a failed run. */
 export const rejectedCount = ({ rows_rejected, run_id }: RunRecord): HtmlPart =>
@@ -105,7 +104,7 @@ export const rejectedCount = ({ rows_rejected, run_id }: RunRecord): HtmlPart =>
 
 export const runsTable = (caption: string, runs: ReadonlyArray<RunRecord>): Html =>
   stackedTable(caption, runs, [
-    ["Started", ({ run_id, started_at }) => html`<a href="${runPath(run_id)}">${momentTag(started_at)}</a>`],
+    ["Started", ({ run_id, started_at }) => html`<a href="${runPath(run_id)}">${timeTag(started_at)}</a>`],
     ["Pipeline", ({ pipeline }) => pipelineTitleTag(pipeline)],
     [
       "Outcome",

@@ -19,7 +19,7 @@ describe("a price chart", () => {
     assert.include(chart, '<p id="prices-about">Up &lt;again&gt;.</p>')
     assert.match(chart, /role="img" aria-labelledby="prices-title" aria-describedby="prices-about"/)
   })
-  it("lists each day once, in order, with the published digits, and a blank where a line has no reading", async () => {
+  it("lists each day once, in order, with the published digits, and an empty cell where a line has no reading", async () => {
     const chart = await draw([
       { name: "Butter", points: [point("2026-01-02", "1.4500"), point("2026-01-05", "1.0")] },
       { name: "Cheese", points: [point("2026-01-01", "-0.0100"), point("2026-01-02", "2")] }

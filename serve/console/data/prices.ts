@@ -87,7 +87,7 @@ const seriesTable = (model: CommodityModel) => {
 }
 
 /** Links to the offered ranges; the current one is marked. */
-const rangeLinks = ({ days }: Points, shown: string | undefined, to: (from: string) => string): HtmlPart => {
+const rangeLinks = ({ days }: Points, shown: string | undefined, makeLink: (from: string) => string): HtmlPart => {
   const [first, newest] = [days[0], days.at(-1)]
   if (first === undefined || newest === undefined) return null
   const ranges = [
@@ -97,7 +97,7 @@ const rangeLinks = ({ days }: Points, shown: string | undefined, to: (from: stri
   ] as const
   const current = ranges.find(([from]) => from === shown)
   return ranges.map(
-    (range) => html`<a href="${to(range[0])}"${range === current && html` aria-current="true"`}>${range[1]}</a> `
+    (range) => html`<a href="${makeLink(range[0])}"${range === current && html` aria-current="true"`}>${range[1]}</a> `
   )
 }
 
@@ -116,7 +116,7 @@ const filterForm = (options: ReadonlyArray<OptionGroup>, { chosen, compared, fro
       {
         name: "beside",
         label: "Compare with",
-        all: "Nothing else",
+        allLabel: "Nothing else",
         options,
         value: compared?.name
       }
@@ -156,7 +156,7 @@ export const dataPricesPage: DataPage = {
     const [fallback] = drawables.values()
     if (fallback === undefined) {
       const reason = data.unserved().has("commodities")
-        ? "The commodities cannot be served. The log of the server says why."
+        ? "The commodities cannot be served. See the server's log for the reason."
         : "The commodities are not loaded. Run: npx larder-ingest commodities"
       return show("Prices", renderEmptyState("No prices", reason))
     }
@@ -171,8 +171,8 @@ export const dataPricesPage: DataPage = {
     }
     const { to } = typed
     const last = to ?? chosen.points.days.at(-1)
-    const isOpen = last === undefined || url.searchParams.get("from") === ""
-    const from = typed.from ?? (isOpen ? undefined : yearsBefore(last, 1))
+    const hasNoStart = last === undefined || url.searchParams.get("from") === ""
+    const from = typed.from ?? (hasNoStart ? undefined : yearsBefore(last, 1))
     const chart = { chosen, compared, from, to }
     const makeLink = (from: string) => makePath(path, { series: chosen.name, beside: compared?.name, from })
     const shownFrom = to === undefined ? (from ?? chosen.points.days[0]) : undefined

@@ -40,7 +40,7 @@ const checksOfRun = `
   select ${checkColumns} from ingest.check_result
   where run_id = $run_id
   order by bad_rows = 0, severity, name`
-/** The checks of the run whose data is live, for each pipeline; failed checks first. */
+/** The checks of the newest published run of each pipeline; failed checks first. */
 const checksOfGeneration = `
   with newest as (
     select pipeline, arg_max(run_id, (recorded_in, run_id)) as run_id
@@ -77,10 +77,10 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
     )
 
   /** The contents of a generation never change. */
-  const cache = new WeakMap<ReadModel, ReadonlyArray<DataSetContents>>()
+  const contentsByModel = new WeakMap<ReadModel, ReadonlyArray<DataSetContents>>()
   const readContentsOnce = Effect.fnUntraced(function* (generation: Generation<ReadModel>) {
-    const contents = cache.get(generation.model) ?? (yield* readContents(generation))
-    cache.set(generation.model, contents)
+    const contents = contentsByModel.get(generation.model) ?? (yield* readContents(generation))
+    contentsByModel.set(generation.model, contents)
     return contents
   })
 
@@ -112,12 +112,12 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
     commodities: () => live.current().model.commodities,
     provenances: () => live.current().model.provenances,
     generation: () => live.current().id,
-    /** Pipelines whose newest data cannot be served. */
+    /** Pipelines with newer data that cannot be served. */
     unserved: live.unserved
   }
 })
 
-/** Each query reads the generation that is live at that moment. */
+/** Each query reads the generation that is live at that time. */
 export class DataRead extends Context.Service<DataRead, Effect.Success<ReturnType<typeof makeDataRead>>>()(
   "larder/serve/DataRead"
 ) {

@@ -75,7 +75,7 @@ export const readRange = (
 
 /**
  * Eight years of trading days. More would make the page heavy, above all its table. A line cannot show even this many,
- * but a zoom can.
+ * but a zoomed one can.
  */
 export const maxPoints = 2_000
 const dayMilliseconds = 86_400_000

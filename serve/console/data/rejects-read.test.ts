@@ -30,7 +30,7 @@ const withRejects = Effect.gen(function* () {
 const readPage = (db: DuckDb["Service"], before?: string) =>
   Effect.map(readRejects(db, { before, limit: 2 }), ({ rows }) => ({
     rows: rows.map(({ position, run_id }) => `${run_id} ${position}`),
-    last: rows.at(-1)?.place ?? ""
+    last: rows.at(-1)?.page_cursor ?? ""
   }))
 
 describe("pages of rejects", () => {

@@ -8,20 +8,20 @@ import { type Filters, type PageLimit, readPage, toParameters } from "../web/que
 export const shownPayloadLength = 1000
 const { payload: _, ...rejectFields } = Reject.fields
 const RejectRow = Schema.Struct({
-  place: Schema.String,
+  page_cursor: Schema.String,
   ...rejectFields,
   payload: Schema.String,
   payload_length: Schema.Int
 })
 /** A reject names its feed or a part of it, such as the file `gov-fdc/csv/food.csv` of `gov-fdc/csv`. */
-export const matchesFeed = (rejects: string, feed: string) =>
+export const matchesFeedSql = (rejects: string, feed: string) =>
   `(${rejects} = ${feed} or starts_with(${rejects}, ${feed} || '/'))`
-/** A reason with `…` in place of its words with digits, so that a thousand duplicate rows have one reason. */
-const generalizeReason = (reason: string) => `regexp_replace(${reason}, '\\S*\\d[^\\s,;:]*', '…', 'g')`
+/** Replaces the words with digits in a reason by `…`, so that a thousand duplicate rows have one reason. */
+const generalizeReasonSql = (reason: string) => `regexp_replace(${reason}, '\\S*\\d[^\\s,;:]*', '…', 'g')`
 /** Across all runs, rejects of a payload that was read again and of a run that was rolled back do not count. */
 const matchesFilters = `
   ($pipeline::varchar is null or pipeline = $pipeline)
-    and ($feed::varchar is null or ${matchesFeed("feed", "$feed")})
+    and ($feed::varchar is null or ${matchesFeedSql("feed", "$feed")})
     and ($run_id::varchar is null or run_id = $run_id)
     and ($run_id::varchar is not null or (run_id, raw_sha256, feed, position, reason) in (
       select (run_id, raw_sha256, feed, position, reason) from ingest.live_reject
@@ -32,19 +32,19 @@ const matchesFilters = `
  */
 export const cursorFormat = /^larder-\d+ \S+ \d{15} [0-9a-f]{32}$/
 const rejectsBefore = `
-  with placed as (
+  with reject_with_cursor as (
     select reject.*, concat_ws(
       ' ', run.recorded_in, run_id, printf('%015d', position), md5(concat_ws(' ', feed, raw_sha256, reason))
-    ) as place
+    ) as page_cursor
     from ingest.reject join ingest.run using (run_id)
   )
-  select place, pipeline, feed, run_id, raw_sha256, position::integer as position, reason,
+  select page_cursor, pipeline, feed, run_id, raw_sha256, position::integer as position, reason,
     left(payload, ${shownPayloadLength}) as payload, length(payload)::integer as payload_length
-  from placed
-  where ($before::varchar is null or place < $before)
+  from reject_with_cursor
+  where ($before::varchar is null or page_cursor < $before)
     and ${matchesFilters}
-    and ($reason::varchar is null or ${generalizeReason("reason")} = ${generalizeReason("$reason")})
-  order by place desc
+    and ($reason::varchar is null or ${generalizeReasonSql("reason")} = ${generalizeReasonSql("$reason")})
+  order by page_cursor desc
   limit $limit`
 const RejectGroup = Schema.Struct({
   pipeline: Schema.String,
@@ -58,16 +58,16 @@ const RejectGroup = Schema.Struct({
 /** A value without digits stays in the reason, so there can be as many reasons as rows. */
 export const maxReasons = 20
 const rejectGroups = `
-  select pipeline, ${generalizeReason("reason")} as reason, min(reason) as example,
+  select pipeline, ${generalizeReasonSql("reason")} as reason, min(reason) as example,
     count(distinct feed)::integer as feeds, count(*)::integer as rejects
   from ingest.reject
   where ${matchesFilters}
-  group by pipeline, ${generalizeReason("reason")}
+  group by pipeline, ${generalizeReasonSql("reason")}
   order by rejects desc, example
   limit ${maxReasons}`
 
 export type ReasonsFilters = Filters<"feed" | "pipeline" | "run_id">
-/** `before` is the `place` of the last row on the previous page. */
+/** `before` is the `page_cursor` of the last row on the previous page. */
 export type RejectsFilters = ReasonsFilters & Filters<"before" | "reason">
 export type ShownReject = typeof RejectRow.Type
 export type RejectGroup = typeof RejectGroup.Type

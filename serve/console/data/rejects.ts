@@ -21,10 +21,10 @@ import { cursorFormat, maxReasons, type RejectGroup, type ShownReject, shownPayl
 const path = "/data/rejects"
 const rejectsPerPage = 25
 
-/** Puts each field of a JSON object on its own line. Adds only white space, so numbers keep their digits. */
+/** Puts each field of a JSON object on its own line. Adds only whitespace, so numbers keep their digits. */
 const breakLines = (payload: string) =>
   payload.startsWith("{")
-    ? payload.replace(/"(?:[^"\\]|\\.)*"|,(?="(?:[^"\\]|\\.)*":)/g, (part) => (part === "," ? ",\n" : part))
+    ? payload.replace(/"(?:[^"\\]|\\.)*"|,(?="(?:[^"\\]|\\.)*":)/g, (match) => (match === "," ? ",\n" : match))
     : payload
 
 const payloadCode = ({ payload, payload_length }: ShownReject): HtmlPart =>
@@ -64,7 +64,7 @@ const filterForm = ({ feed, pipeline, reason, run }: Filters, feeds: ReadonlyArr
   const reasonText = reason !== undefined && html`<q>${reason}</q>`
   const runLink = run !== undefined && html`<a href="${runPath(run)}">run ${nameCode(run)}</a>`
   return html`${searchForm(
-    html`${pipelineSelect(pipeline)}${select({ name: "feed", label: "Feed", all: "All feeds", options, value: feed })}${
+    html`${pipelineSelect(pipeline)}${select({ name: "feed", label: "Feed", allLabel: "All feeds", options, value: feed })}${
       reason !== undefined && hiddenInput("reason", reason)
     }${run !== undefined && hiddenInput("run", run)}`
   )}
@@ -115,7 +115,7 @@ ${section(
   "Rows",
   html`${filterForm(filters, feeds)}
 ${rows.length === 0 ? renderNoRows(filters) : rowTable(rows)}
-${listPaging(path, { ...filters }, before === undefined, last && { before: last.place })}`
+${listPaging(path, { ...filters }, before === undefined, last && { before: last.page_cursor })}`
 )}`
     )
   })

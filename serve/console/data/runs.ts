@@ -14,13 +14,13 @@ import {
   type Html,
   html,
   linkButton,
-  momentTag,
-  momentText,
   nameCode,
   notice,
   renderEmptyState,
   section,
-  stackedTable
+  stackedTable,
+  timeTag,
+  timeText
 } from "../web/html.ts"
 import { PageNotFound, show } from "../web/page.ts"
 import { listPaging, readChoice, readParameter } from "../web/query.ts"
@@ -63,10 +63,10 @@ const checkTable = (caption: string, checks: ReadonlyArray<CheckRow>): Html =>
     ]
   ])
 
-/** `All 28 passed`, or how many did not. */
+/** `All 28 passed`, or how many found bad rows. */
 export const checksText = (checks: ReadonlyArray<CheckRow>): string => {
   const failing = checks.filter(({ bad_rows }) => bad_rows > 0).length
-  if (failing > 0) return `${countText(failing)} of ${countText(checks.length)} found something`
+  if (failing > 0) return `${countText(failing)} of ${countText(checks.length)} found bad rows`
   return checks.length === 0 ? "None yet" : `All ${countText(checks.length)} passed`
 }
 
@@ -90,7 +90,7 @@ export const dataRunsPage: DataPage = {
     const isFiltered = pipeline !== undefined || outcome !== undefined || before !== undefined
     return show(
       "Runs",
-      html`${searchForm(html`${pipelineSelect(pipeline)}${select({ name: "outcome", label: "Outcome", all: "All outcomes", options: outcomeOptions, value: outcome })}`)}
+      html`${searchForm(html`${pipelineSelect(pipeline)}${select({ name: "outcome", label: "Outcome", allLabel: "All outcomes", options: outcomeOptions, value: outcome })}`)}
 ${rows.length === 0 ? noRuns(isFiltered) : html`<div class="card">${runsTable("Runs, newest first", rows)}</div>`}
 ${listPaging(path, { pipeline, outcome }, before === undefined, last && { before: last.run_id })}`
     )
@@ -113,12 +113,12 @@ export const dataRunPage: DataPage = {
     const isBad = run.outcome === "failed" || run.outcome === "checks_failed"
     const noChecks = renderEmptyState("No checks", "This run ended before its checks, or had nothing new to check.")
     return show(
-      `Run of ${pipelineTitle(run.pipeline)}, ${momentText(run.started_at)}`,
+      `Run of ${pipelineTitle(run.pipeline)}, ${timeText(run.started_at)}`,
       html`${run.message !== null && notice(isBad ? "bad" : "warning", html`<pre class="message">${run.message}</pre>`)}
 <div class="card">${facts([
         ["Outcome", outcomeBadge(run)],
-        ["Started", momentTag(run.started_at)],
-        [run.generation === null ? "Ended" : "Reading ended", momentTag(run.finished_at)],
+        ["Started", timeTag(run.started_at)],
+        [run.generation === null ? "Ended" : "Reading ended", timeTag(run.finished_at)],
         ["Read from", origins[run.origin]],
         requestedDays(run),
         ["Generation", run.generation ?? "none was published"],
@@ -136,7 +136,7 @@ ${section("Checks", checks.length === 0 ? noChecks : html`<div class="checks">${
 const runSection = Effect.fnUntraced(function* (run_id: string, checks: ReadonlyArray<CheckRow>) {
   const found = yield* DataRead.use((data) => data.run(run_id))
   const title = pipelineTitle(checks[0]?.pipeline ?? "")
-  const link = Option.map(found, ({ run }) => html`<a href="${runPath(run_id)}">${momentTag(run.started_at)}</a>`)
+  const link = Option.map(found, ({ run }) => html`<a href="${runPath(run_id)}">${timeTag(run.started_at)}</a>`)
   return section(title, checkTable(`Checks of ${title}`, checks), Option.getOrNull(link))
 })
 
@@ -146,7 +146,7 @@ export const dataChecksPage: DataPage = {
   get: Effect.fnUntraced(function* () {
     const checks = yield* DataRead.use((data) => data.checks)
     const byRun = Map.groupBy(checks, ({ run_id }) => run_id)
-    const sections = yield* Effect.forEach(byRun, ([run_id, ofRun]) => runSection(run_id, ofRun))
+    const sections = yield* Effect.forEach(byRun, ([run_id, checksOfRun]) => runSection(run_id, checksOfRun))
     return show(
       "Checks",
       html`<p class="lead">${checks.length > 0 && html`<strong>${checksText(checks)}.</strong> `}A run checks what it has read before its generation goes live. These are the checks of the newest published run of each pipeline.</p>

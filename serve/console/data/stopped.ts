@@ -1,6 +1,6 @@
 /**
- * Finds the series and feeds that have stopped: their newest day is much older than the newest day of all with the
- * same frequency. Today's date is not used: after a pause in reading, all of them would seem to have stopped.
+ * Finds the series and feeds that have stopped: their newest day is much older than the newest one of the same
+ * frequency. Today's date is not used: after a pause in reading, all of them would seem to have stopped.
  */
 import type { Frequency } from "@larder/schemas"
 import type { CommodityModel } from "@larder/warehouse"

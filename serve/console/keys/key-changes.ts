@@ -6,14 +6,14 @@ import { scopes as allScopes, type Scope } from "@larder/schemas"
 import { Record, Struct } from "effect"
 import type { KeySummary } from "../../ledger/index.ts"
 import { hiddenInput, type Problems, type SentForm } from "../web/form.ts"
-import { type Html, momentText } from "../web/html.ts"
+import { type Html, timeText } from "../web/html.ts"
 import { budgetText, fillKeyFields, type KeyChoice, type KeyFields, settings } from "./key-form.ts"
 import { scopesText } from "./scope-groups.ts"
 
 type Setting = keyof typeof settings
 const settingNames = Struct.keys(settings)
 
-/** The settings of a key as text, for comparison and for a form. */
+/** The settings of a key as strings, for comparison and for a form. */
 export type ShownSettings = Readonly<Record<Setting, string>>
 
 const settingTexts = (
@@ -36,7 +36,7 @@ export const readCurrentSettings = (key: KeySummary): ShownSettings =>
 export const hiddenInputs = (shown: ShownSettings): ReadonlyArray<Html> =>
   settingNames.map((setting) => hiddenInput(`shown_${setting}`, shown[setting]))
 
-/** If a form does not contain the shown values, all its fields count as changed. */
+/** If a form does not contain the shown values, all its fields with a value count as changed. */
 export const readShownSettings = (form: SentForm): ShownSettings =>
   Record.map(settings, (_, setting) => form.exact(`shown_${setting}`))
 
@@ -57,13 +57,13 @@ const currentTexts = (key: KeySummary): Readonly<Record<Setting, string>> => ({
   budget_credits: currentBudgetText(key.budget_usd, "month"),
   daily_budget_credits: currentBudgetText(key.daily_budget_usd, "day"),
   weekly_budget_credits: currentBudgetText(key.weekly_budget_usd, "week"),
-  expires_at: `the key ${key.expires_at === null ? "does not expire" : `expires at ${momentText(key.expires_at)}`} now`
+  expires_at: `the key ${key.expires_at === null ? "does not expire" : `expires at ${timeText(key.expires_at)}`} now`
 })
 
 export const compareChanges = (key: KeySummary, shown: ShownSettings, chosen: KeyChoice, typed: KeyFields): Changes => {
   const [current, chosenTexts, texts] = [readCurrentSettings(key), settingTexts(chosen), currentTexts(key)]
   const changed = settingNames.filter((setting) => chosenTexts[setting] !== shown[setting])
-  const contested = changed.filter(
+  const conflicting = changed.filter(
     (setting) => current[setting] !== shown[setting] && current[setting] !== chosenTexts[setting]
   )
   const changedFields = [
@@ -73,7 +73,7 @@ export const compareChanges = (key: KeySummary, shown: ShownSettings, chosen: Ke
   return {
     changed: Struct.pick(chosen, changed),
     problems: Object.fromEntries(
-      contested.map((setting) => [
+      conflicting.map((setting) => [
         settings[setting].field,
         `Changed meanwhile: ${texts[setting]}. Save again to use your value instead.`
       ])

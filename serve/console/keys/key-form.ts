@@ -185,11 +185,12 @@ const listFormat = new Intl.ListFormat("en-GB")
 
 /** What a key may do, in whole sentences. */
 export const permissionText = (key: Budgets & { readonly scopes: ReadonlyArray<Scope> }): string => {
-  const read = findPreset(key.scopes) === everythingPreset ? "everything" : scopesText(key.scopes)
+  const allowed = findPreset(key.scopes) === everythingPreset ? "everything" : scopesText(key.scopes)
   const budgets = listBudgetSettings(key)
-  if (budgets.some(({ budget_usd }) => budget_usd === 0)) return `It may read ${read}. It is paused: its budget is 0.`
+  if (budgets.some(({ budget_usd }) => budget_usd === 0))
+    return `It may read ${allowed}. It is paused: its budget is 0.`
   const limits = budgets.map(({ budget_usd, period }) => `${budgetText(budget_usd)} a ${period}`)
-  const text = `It may read ${read}. It may spend up to ${listFormat.format(limits)}`
+  const text = `It may read ${allowed}. It may spend up to ${listFormat.format(limits)}`
   const spent = budgets.findLast(({ budget_usd, spent_usd }) => spent_usd >= budget_usd)
   if (spent === undefined) return `${text}.`
   return `${text}, and has spent ${budgetText(spent.spent_usd)}: its calls are refused until the next ${spent.period}.`

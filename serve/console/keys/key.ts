@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Administration, type KeySummary } from "../../ledger/index.ts"
 import { RequestLog } from "../../persistence/index.ts"
 import { button, type Problems, postForm, problemSummary } from "../web/form.ts"
-import { facts, html, linkButton, momentTag, notice, section } from "../web/html.ts"
+import { facts, html, linkButton, notice, section, timeTag } from "../web/html.ts"
 import { type Page, type PageContext, redirect, show } from "../web/page.ts"
 import { getToday } from "../web/period.ts"
 import {
@@ -30,7 +30,7 @@ import { scopesText, unbrokenList } from "./scope-groups.ts"
 const spentLabels = { month: "Spent this month", week: "Spent this week", day: "Spent today" }
 
 const renderFormerKey = ({ former_expires_at, former_last4 }: KeySummary) =>
-  html`${keyCode({ last4: former_last4 ?? "" })}, accepted until ${momentTag(former_expires_at ?? "")}`
+  html`${keyCode({ last4: former_last4 ?? "" })}, accepted until ${timeTag(former_expires_at ?? "")}`
 
 const readKeyFacts = Effect.fnUntraced(function* ({ account, now }: PageContext, key: KeySummary) {
   const today = getToday(now)
@@ -38,9 +38,9 @@ const readKeyFacts = Effect.fnUntraced(function* ({ account, now }: PageContext,
   return facts([
     ["Key", keyCode(key)],
     isFormerKeyAccepted(key, now) && ["Former key", renderFormerKey(key)],
-    ["State", html`${keyStateBadge(key, now)} ${key.revoked_at && momentTag(key.revoked_at)}`],
-    ["Created", momentTag(key.created_at)],
-    key.expires_at !== null && ["Expires", momentTag(key.expires_at)],
+    ["State", html`${keyStateBadge(key, now)} ${key.revoked_at && timeTag(key.revoked_at)}`],
+    ["Created", timeTag(key.created_at)],
+    key.expires_at !== null && ["Expires", timeTag(key.expires_at)],
     ["Last used", lastUsedText(key, uses.get(key.id), today)],
     ["May read", unbrokenList(scopesText(key.scopes))],
     ...listBudgetSettings(key)
@@ -80,7 +80,7 @@ ${about}
 ${section("Change", form)}
 ${section(
   "Replace or revoke",
-  html`<p>A replaced key is followed by another one with the same budgets. Both are accepted for a time that you choose.</p><a class="button plain" href="/keys/${key.id}/rotate">Replace this key…</a>
+  html`<p>Replacing creates a new key with the same budgets. The old one is still accepted for a time that you choose.</p><a class="button plain" href="/keys/${key.id}/rotate">Replace this key…</a>
 <p>A revoked key is refused permanently, from its next call on.</p><a class="button plain bad" href="/keys/${key.id}/revoke">Revoke this key…</a>`
 )}
 </div>`,

@@ -13,10 +13,10 @@ import {
   type Html,
   html,
   linkButton,
-  momentTag,
   renderEmptyState,
   section,
   stackedTable,
+  timeTag,
   usdText
 } from "../web/html.ts"
 import { type Page, type PageContext, PageNotFound, redirect, show } from "../web/page.ts"
@@ -56,7 +56,7 @@ const findSpentBudget = (key: KeySummary) =>
   listBudgetSettings(key).findLast((budget) => countUnspentCredits(budget) < findCheapestPrice(key.scopes))
 const spentBadges = { month: "budget spent", week: "week’s budget spent", day: "day’s budget spent" }
 
-/** Whether the next call of the key would be accepted. */
+/** The state of a key, regardless of the balance of its account. */
 export const keyStateBadge = (key: KeySummary, now: number): Html => {
   if (key.revoked_at !== null) return badge("revoked", "bad")
   if (isKeyExpired(key, now)) return badge("expired", "bad")
@@ -83,7 +83,7 @@ export const lastUsedText = ({ created_at }: KeySummary, lastUse: string | undef
     const isNew = created_at.slice(0, 10) >= daysBefore(today, lastUseDays)
     return html`<span class="muted">${isNew ? "not yet" : `not in ${lastUseDays} days`}</span>`
   }
-  return lastUse.length === "2026-10-15".length ? dayTag(lastUse) : momentTag(lastUse)
+  return lastUse.length === "2026-10-15".length ? dayTag(lastUse) : timeTag(lastUse)
 }
 
 const keysTable = (keys: ReadonlyArray<KeySummary>, lastUses: ReadonlyMap<string, string>, now: number) =>
@@ -92,7 +92,7 @@ const keysTable = (keys: ReadonlyArray<KeySummary>, lastUses: ReadonlyMap<string
     [
       "Key",
       (key) =>
-        html`${keyCode(key)}${key.expires_at !== null && html` <small class="muted">${isKeyExpired(key, now) ? "expired" : "expires"} ${momentTag(key.expires_at)}</small>`}`
+        html`${keyCode(key)}${key.expires_at !== null && html` <small class="muted">${isKeyExpired(key, now) ? "expired" : "expires"} ${timeTag(key.expires_at)}</small>`}`
     ],
     ["May read", ({ scopes }) => unbrokenList(scopesText(scopes))],
     ["Spent this month", (key) => spentCell(key, now)],
@@ -110,7 +110,7 @@ const revokedTable = (keys: ReadonlyArray<KeySummary>) =>
     ["Key", keyCode],
     ["Spent this month", ({ budget_usd, spent_usd }) => spentText(spent_usd, budget_usd)],
     ["Created", ({ created_at }) => dayTag(created_at)],
-    ["Revoked", ({ revoked_at }) => revoked_at && momentTag(revoked_at)]
+    ["Revoked", ({ revoked_at }) => revoked_at && timeTag(revoked_at)]
   ])
 
 /** Revoked keys are behind a link, because there may be many more of them than of other keys. */
@@ -144,13 +144,13 @@ const readListPage = Effect.fnUntraced(function* (
 ) {
   const { anchor, label } = lists[parameter]
   const number = Number(url.searchParams.get(parameter) ?? "1")
-  const last = Math.max(1, Math.ceil(keys.length / perPage))
-  const to = (number: number) => `/keys?${parameter}=${number}${anchor}`
-  if (!Number.isInteger(number) || number < 1 || number > last) return yield* new PageNotFound()
+  const lastPage = Math.max(1, Math.ceil(keys.length / perPage))
+  const makeLink = (number: number) => `/keys?${parameter}=${number}${anchor}`
+  if (!Number.isInteger(number) || number < 1 || number > lastPage) return yield* new PageNotFound()
   const links = paging({
     label,
-    newer: number === 1 ? undefined : to(number - 1),
-    older: number === last ? undefined : to(number + 1)
+    newer: number === 1 ? undefined : makeLink(number - 1),
+    older: number === lastPage ? undefined : makeLink(number + 1)
   })
   return { rows: keys.slice((number - 1) * perPage, number * perPage), links }
 })
@@ -170,14 +170,14 @@ export const keysPage: Page<Administration | RequestLog> = {
       log.lastUses({ account_id: account.id, keys: rows.map(({ id }) => id), today })
     )
     const showsRevoked = url.searchParams.has("revoked")
-    const revokedPart = renderRevokedKeys(revoked.length, revokedPage, showsRevoked)
+    const revokedKeys = renderRevokedKeys(revoked.length, revokedPage, showsRevoked)
     return show(
       "Keys",
       html`${section(
         active.length === 0 ? "Your keys" : `Your keys (${countText(active.length)})`,
-        html`${active.length === 0 ? noKeys(revoked.length) : keysTable(rows, lastUses, now)}${links}${!showsRevoked && revokedPart}`,
+        html`${active.length === 0 ? noKeys(revoked.length) : keysTable(rows, lastUses, now)}${links}${!showsRevoked && revokedKeys}`,
         active.length > 0 && linkButton("/keys/new", "Create a key", "primary")
-      )}${showsRevoked && revokedPart}`
+      )}${showsRevoked && revokedKeys}`
     )
   })
 }

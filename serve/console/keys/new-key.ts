@@ -1,6 +1,6 @@
 /**
  * `/keys/new`. The new key is shown only in the response to its form, never in an address or on another page. The form
- * creates one key, however often it is sent.
+ * creates only one key, even if it is sent again.
  */
 import { Effect } from "effect"
 import { Administration, maxKeys } from "../../ledger/index.ts"
@@ -57,10 +57,10 @@ export const newKeyPage: Page<Administration> = {
     const fields = readKeyFields(form)
     const chosen = parseKeyFields(fields)
     if ("problems" in chosen) return showForm({ fields, problems: chosen.problems }, 422)
-    const first = sentForms.recordFirst(context, chosen)
-    if (first === undefined) return show("Created already", renderCreatedBefore(chosen), 409)
+    const submission = sentForms.recordFirst(context, chosen)
+    if (submission === undefined) return show("Created already", renderCreatedBefore(chosen), 409)
     return yield* Administration.use((ledger) => ledger.createKey({ account_id: account.id, ...chosen })).pipe(
-      Effect.onError(() => Effect.sync(first.undo)),
+      Effect.onError(() => Effect.sync(submission.undo)),
       Effect.map((key) => show("Your new key", renderSecret(key, api))),
       Effect.catchTags({
         TooManyKeys: () => Effect.succeed(showForm({ fields, notice: tooManyKeys }, 422)),

@@ -1,8 +1,8 @@
-/** `/keys/:id/rotate`: another secret for the same key. The form creates one secret, however often it is sent. */
+/** `/keys/:id/rotate`: a new secret for the same key. The form creates only one, even if it is sent again. */
 import { Effect } from "effect"
 import { Administration, type KeySummary } from "../../ledger/index.ts"
 import { button, choices, postForm } from "../web/form.ts"
-import { type Html, html, linkButton, momentTag, notice, section } from "../web/html.ts"
+import { type Html, html, linkButton, notice, section, timeTag } from "../web/html.ts"
 import { type Page, redirect, show } from "../web/page.ts"
 import { makeSentForms, submissionInput } from "../web/sent-forms.ts"
 import { alreadyRevoked, findOwnKey, isFormerKeyAccepted, isKeyExpired } from "./keys.ts"
@@ -25,7 +25,7 @@ ${choices({ type: "radio", name: "overlap", legend: "The former key is accepted"
     isFormerKeyAccepted(key, now) &&
     notice(
       "warning",
-      html`<p>This key was replaced before: svc_data_…${key.former_last4} is accepted until ${momentTag(key.former_expires_at ?? "")}. If you replace it again, that one stops working immediately.</p>`
+      html`<p>This key was replaced before: svc_data_…${key.former_last4} is accepted until ${timeTag(key.former_expires_at ?? "")}. If you replace it again, that former key stops working immediately.</p>`
     )
   const body = html`${replacedBefore}
 ${section(
@@ -39,7 +39,7 @@ ${form}`
 const formerKeyText = ({ former_expires_at, former_last4 }: KeySummary): Html =>
   former_expires_at === null
     ? html`<p>The former key is refused from now on.</p>`
-    : html`<p>The former key, svc_data_…${former_last4}, is accepted until ${momentTag(former_expires_at)}. Both spend the same budgets.</p>`
+    : html`<p>The former key, svc_data_…${former_last4}, is accepted until ${timeTag(former_expires_at)}. Both spend the same budgets.</p>`
 
 const sentTwice = notice(
   "warning",
@@ -65,11 +65,11 @@ export const rotateKeyPage: Page<Administration> = {
     const key = yield* findOwnKey(context)
     const overlap = overlaps.find(({ value }) => value === form.text("overlap"))
     if (overlap === undefined) return showForm(key, now, "Choose how long.")
-    const first = sentForms.recordFirst(context, key.id)
-    if (first === undefined) return show("Replaced already", sentTwice, 409)
+    const submission = sentForms.recordFirst(context, key.id)
+    if (submission === undefined) return show("Replaced already", sentTwice, 409)
     const rotation = { key_id: key.id, overlap_hours: Number(overlap.value) }
     return yield* Administration.use((ledger) => ledger.rotateKey(rotation)).pipe(
-      Effect.onError(() => Effect.sync(first.undo)),
+      Effect.onError(() => Effect.sync(submission.undo)),
       Effect.map((rotated) => show("Your new key", renderSecret(rotated, api, formerKeyText(rotated)))),
       Effect.catchTags({
         KeyRevoked: () => Effect.succeed(alreadyRevoked),

@@ -47,7 +47,7 @@ const daysLeftFigure = (
   return { label, value: `About ${pluralize(days_left, "day")}`, more: html`${until}<br>${rate}` }
 }
 
-/** False if auto-recharge was switched off automatically, because a warning then says so. */
+/** False if auto-recharge was switched off automatically, because a warning then states it. */
 const rechargeText = ({ recharge }: BillingSettings): Html | false => {
   const { cents, is_configured, is_on, off_reason, trigger_credits } = recharge
   if (is_on) return html`Auto-recharge adds ${centsText(cents)} below ${usdText(trigger_credits)}.`

@@ -35,7 +35,7 @@ const makeCheckout = Effect.gen(function* () {
 })
 
 describe("the simulator's payment page", () => {
-  it.live("asks for a card, lists the test cards, and leads back without paying", () =>
+  it.live("asks for a card, lists the test cards, and links back without paying", () =>
     Effect.gen(function* () {
       const { get } = yield* makeCheckout
       const text = yield* get
@@ -48,7 +48,7 @@ describe("the simulator's payment page", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("states above the form that no money moves, and turns autocomplete off", () =>
+  it.live("states above the form that no money moves, and disables autocomplete", () =>
     Effect.gen(function* () {
       const { get } = yield* makeCheckout
       const text = yield* get
@@ -74,10 +74,10 @@ describe("the simulator's payment page", () => {
   it.live("describes each test card differently", () =>
     Effect.gen(function* () {
       const { get } = yield* makeCheckout
-      const abouts = Object.values(testCards).map(({ about }) => about)
-      assert.strictEqual(new Set(abouts).size, abouts.length)
+      const descriptions = Object.values(testCards).map(({ about }) => about)
+      assert.strictEqual(new Set(descriptions).size, descriptions.length)
       const text = yield* get
-      for (const about of abouts) assert.include(text, about)
+      for (const description of descriptions) assert.include(text, description)
     }).pipe(Effect.scoped)
   )
 

@@ -88,10 +88,10 @@ const payPage = (
   declined?: string
 ) => {
   const shown = { expires, number, cvc: "" }
-  const first = cardFields.find(({ name }) => problems[name] !== undefined)?.name ?? "number"
+  const focused = cardFields.find(({ name }) => problems[name] !== undefined)?.name ?? "number"
   const fields = cardFields.map((options) => {
     const { name } = options
-    return field({ ...options, value: shown[name], error: problems[name], required: true, autofocus: name === first })
+    return field({ ...options, value: shown[name], error: problems[name], required: true, autofocus: name === focused })
   })
   const form = postForm(html`${fields}
 <div class="row">${button(`Pay ${centsText(payment.cents)}`)} ${backLink(payment)}</div>`)
@@ -115,13 +115,13 @@ const bankPage = (payment: SimulatedPayment) =>
 ${postForm(html`<div class="row">${button("Confirm", "primary", { name: "bank", value: "confirm" })} ${button("Refuse", "plain", { name: "bank", value: "refuse" })}</div>`)}`
   )
 
-const showStep = (payment: SimulatedPayment, paying: CheckoutResult, typed: EnteredCard): PageResult => {
-  if (paying.kind === "paid") return redirectAway(paying.url)
-  if (paying.kind === "requires_authentication") return bankPage(payment)
-  if (paying.kind === "over") return expiredPage(payment)
-  return paying.kind === "declined"
-    ? payPage(payment, 402, {}, noFields, paying.problem)
-    : payPage(payment, 422, paying.problems, typed)
+const showStep = (payment: SimulatedPayment, result: CheckoutResult, typed: EnteredCard): PageResult => {
+  if (result.kind === "paid") return redirectAway(result.url)
+  if (result.kind === "requires_authentication") return bankPage(payment)
+  if (result.kind === "over") return expiredPage(payment)
+  return result.kind === "declined"
+    ? payPage(payment, 402, {}, noFields, result.problem)
+    : payPage(payment, 422, result.problems, typed)
 }
 
 export const makeCheckoutPage = (simulator: Simulator["Service"]): PublicPage => {

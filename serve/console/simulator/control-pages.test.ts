@@ -55,7 +55,7 @@ describe("the simulator's pages for operators", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("simulates faults and says which ones are simulated now", () =>
+  it.live("simulates faults and lists those that are simulated now", () =>
     Effect.gen(function* () {
       const { simulator, visit } = yield* withFaults
       const before = yield* visit("/simulator")

@@ -2,7 +2,7 @@
 import { Effect, Option, Schema } from "effect"
 import { Faults, noFaults, type PaymentView, type SimulatedEvent, type Simulator } from "../../billing/index.ts"
 import { button, choices, field, postForm, type SentForm, select } from "../web/form.ts"
-import { centsText, html, momentTag, notice, pluralize, renderEmptyState, section, stackedTable } from "../web/html.ts"
+import { centsText, html, notice, pluralize, renderEmptyState, section, stackedTable, timeTag } from "../web/html.ts"
 import { type Page, redirect, show } from "../web/page.ts"
 import { simulatedCardText, simulatedPaymentPage, simulatedPaymentPath, stateBadges } from "./control-payment.ts"
 
@@ -90,7 +90,7 @@ const paymentTable = (payments: ReadonlyArray<PaymentView>) =>
           (view) =>
             html`<a href="${simulatedPaymentPath(view)}"><code class="payment-id">${view.payment.payment_id}</code></a>`
         ],
-        ["Created", ({ payment }) => momentTag(payment.made_at)],
+        ["Created", ({ payment }) => timeTag(payment.made_at)],
         ["Amount", ({ payment }) => centsText(payment.cents), "numeric"],
         ["State", stateBadges],
         ["Card", ({ payment }) => simulatedCardText(payment)]
@@ -102,7 +102,7 @@ const eventTable = (events: ReadonlyArray<SimulatedEvent>) =>
     : stackedTable("Events, newest first", events, [
         ["Event", ({ type }) => html`<code>${type}</code>`],
         ["Payment", ({ payment_id }) => html`<code class="payment-id">${payment_id}</code>`],
-        ["Created", ({ made_at }) => momentTag(made_at)],
+        ["Created", ({ made_at }) => timeTag(made_at)],
         ["Attempts", ({ attempts }) => attempts, "numeric"],
         ["Answer", ({ answer }) => answer ?? "waiting"]
       ])

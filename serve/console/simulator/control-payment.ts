@@ -18,10 +18,10 @@ import {
   type Html,
   html,
   linkButton,
-  momentTag,
   notice,
   section,
-  stackedTable
+  stackedTable,
+  timeTag
 } from "../web/html.ts"
 import { type FormContext, type Page, PageNotFound, redirect, show } from "../web/page.ts"
 
@@ -49,14 +49,14 @@ const refundBadge = ({ cents, reversed }: RetrievedPayment) => {
     : html`${badge("Partly refunded", "warning")} ${centsText(refunded)}`
 }
 
-/** Whether the payment succeeded, and its reversals since; refunds and disputes do not exclude each other. */
+/** Whether the payment succeeded, and its reversals since. A payment can have both refunds and disputes. */
 export const stateBadges = ({ retrieved, payment }: PaymentView): Html => {
   const disputes = disputeOutcomes.filter((outcome) =>
     payment.reversed.some((reversal) => reversal.kind === "dispute" && reversal.outcome === outcome)
   )
-  const isTakenBack = disputes.includes("open") || disputes.includes("lost")
+  const isDisputed = disputes.includes("open") || disputes.includes("lost")
   const mainBadge =
-    refundBadge(retrieved) ?? (!isTakenBack && badge(stateTexts[retrieved.state], tones[retrieved.state]))
+    refundBadge(retrieved) ?? (!isDisputed && badge(stateTexts[retrieved.state], tones[retrieved.state]))
   return html`${mainBadge}${disputes.map((outcome) => html` ${disputeBadges[outcome]}`)}`
 }
 
@@ -107,7 +107,7 @@ ${section("Dispute", postForm(button("Dispute the payment", "plain", { name: "do
     payment.email !== null && ["E-mail", payment.email],
     ["Amount", centsText(payment.cents)],
     ["State", stateBadges(view)],
-    ["Created", momentTag(payment.made_at)],
+    ["Created", timeTag(payment.made_at)],
     ["Card", simulatedCardText(payment)],
     paymentProblem !== null && ["Problem", paymentProblem]
   ])
@@ -119,7 +119,7 @@ ${payment.reversed.length > 0 && section("Refunds and disputes", reversalTable(v
   return show(`Simulated payment of ${centsText(payment.cents)}`, body, problem === undefined ? 200 : 422)
 }
 
-/** The action of the pressed button; returns the text to show after it. */
+/** Runs the action of the pressed button; returns the text to show after it. */
 const runAction = (
   simulator: Simulator["Service"],
   reference: string,

@@ -25,7 +25,7 @@ export const readKeys = (account_id: string) =>
 /** `Shop (…x9Qz)` */
 const keyLabel = ({ last4, name }: KeySummary) => `${name} (…${last4})`
 
-/** The key's current name, or its id. */
+/** The key's current name and last four characters, or its id. */
 export const keyName = (keys: Keys, id: string): string => {
   const key = keys.get(id)
   return key === undefined ? id : keyLabel(key)
@@ -72,10 +72,10 @@ export const callsFilterFields = ({ endpoint, key }: CallsFilter, keys: Keys): H
     label: `${keyLabel(key)}${isActive(key) ? "" : ", revoked"}`
   }))
   const endpointOptions = paths.map((path) => ({ value: path, label: path }))
-  return html`${select({ name: "key", label: "Key", all: "All keys", value: key, options: keyOptions })}${select({
+  return html`${select({ name: "key", label: "Key", allLabel: "All keys", value: key, options: keyOptions })}${select({
     name: "endpoint",
     label: "Endpoint",
-    all: "All endpoints",
+    allLabel: "All endpoints",
     value: endpoint,
     options: endpointOptions
   })}`

@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import type { Administration } from "../../ledger/index.ts"
 import { RequestLog, type RequestPosition, type RequestRecord } from "../../persistence/index.ts"
 import { field, searchForm, select } from "../web/form.ts"
-import { countText, html, linkButton, momentInColumn, pathCode, renderEmptyState, stackedTable } from "../web/html.ts"
+import { countText, html, linkButton, pathCode, renderEmptyState, stackedTable, timeInColumn } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
 import { listPaging, readChoice, readPage, readParameter } from "../web/query.ts"
 import { type CallsFilter, callsFilterFields, type Keys, keyNameTag, readCallsFilter } from "./calls-filter.ts"
@@ -15,12 +15,12 @@ const perPage = 50
 
 /** `2026-10-15T12:00:00.000Z~req_…` in the address. */
 const formatCursor = ({ id, occurred_at }: RequestPosition) => `${occurred_at}~${id}`
-const isMoment = Schema.is(Timestamp)
+const isTimestamp = Schema.is(Timestamp)
 
 const parseCursor = (text: string | undefined): Effect.Effect<RequestPosition | undefined, PageNotFound> => {
   if (text === undefined) return Effect.succeed(undefined)
   const [occurred_at = "", id = ""] = text.split(/~(.*)/s)
-  return isMoment(occurred_at) && id !== "" ? Effect.succeed({ occurred_at, id }) : Effect.fail(new PageNotFound())
+  return isTimestamp(occurred_at) && id !== "" ? Effect.succeed({ occurred_at, id }) : Effect.fail(new PageNotFound())
 }
 
 const durationText = (milliseconds: number) =>
@@ -38,14 +38,14 @@ const filterForm = (filters: Filters, keys: Keys) => {
     label: `${status} ${statusMeaning(status)}`
   }))
   return searchForm(html`${callsFilterFields(filters, keys)}
-${select({ name: "status", label: "Status", all: "All statuses", value: filters.status, options: statusOptions })}
+${select({ name: "status", label: "Status", allLabel: "All statuses", value: filters.status, options: statusOptions })}
 ${field({ name: "request", label: "Request id", type: "search", value: filters.request ?? "", placeholder: "req_…" })}
 `)
 }
 
 const callsTable = (calls: ReadonlyArray<RequestRecord>, keys: Keys) =>
   stackedTable("Calls, newest first", calls, [
-    ["When (UTC)", ({ occurred_at }) => momentInColumn(occurred_at)],
+    ["When (UTC)", ({ occurred_at }) => timeInColumn(occurred_at)],
     ["Request id", ({ id }) => html`<code class="id">${id}</code>`],
     ["Key", ({ key_id }) => keyNameTag(keys, key_id)],
     ["Endpoint", ({ endpoint }) => pathCode(endpoint)],
@@ -54,7 +54,7 @@ const callsTable = (calls: ReadonlyArray<RequestRecord>, keys: Keys) =>
     ["Duration", ({ duration_ms }) => durationText(duration_ms), "numeric"]
   ])
 
-/** An old page may be empty because its calls are no longer kept. It does not search newer calls. */
+/** An old page may be empty because its calls are no longer kept. That page does not search newer calls. */
 const noCalls = (isFiltered: boolean, isFirstPage: boolean) => {
   const showAll = isFiltered ? linkButton(path, "Show all") : undefined
   if (!isFirstPage) {

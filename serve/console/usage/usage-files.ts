@@ -1,6 +1,6 @@
 /**
  * Usage as CSV files, for spreadsheets and programs: in full, by day, key and endpoint. A year of 300 keys has 330,000
- * rows. They are read a few days at a time, so that other pages and calls are answered in between.
+ * rows. They are read a few days at a time, so that other pages and calls are handled in between.
  */
 import { daysBefore } from "@larder/schemas"
 import { Effect, Option, Stream } from "effect"
@@ -24,7 +24,7 @@ const chooseNextDays = (days: number, rows: number) => {
 
 /**
  * Reads the rows of a period in batches of days: more days if they have few rows, fewer if they have many. Days are
- * numbered, because days after the year 9999 do not compare as text.
+ * numbered, because days after the year 9999 do not compare as strings.
  */
 export const readByDays = <A, E, R>(period: Period, read: (days: Period) => Effect.Effect<ReadonlyArray<A>, E, R>) => {
   const dayCount = countDays(period)
@@ -46,7 +46,7 @@ const readFileQuery = Effect.fnUntraced(function* (context: PageContext) {
   return { keys, period, query, fileName: (what: string) => `larder-${what}-${period.from}-${period.to}.csv` }
 })
 
-/** Omits rows whose calls were all refunded, like the page. */
+/** Omits rows with only refunded calls, like the page. */
 const isCharged = ({ calls, credits }: UsageOfDay) => calls !== 0 || credits !== 0
 
 const usageFile: Page<Administration> = {

@@ -29,7 +29,7 @@ import { statusBadge, statusMeaning } from "./statuses.ts"
 import { usagePath as path, usageFiles } from "./usage-files.ts"
 import { addUsage, callsPerDayText, duringText, makeBars, periodText, usdPerDayText } from "./usage-sums.ts"
 
-/** On the 7th of a month two of the periods have the same days; only the first one is marked. */
+/** On the 7th and the 31st, two of the periods have the same days; only the first one is marked. */
 const periodLinks = (typed: Period, filter: CallsFilter, today: string) => {
   const periods = listPeriods(today)
   const current = periods.find(({ from, to }) => from === typed.from && to === typed.to)
@@ -55,17 +55,17 @@ const describeCsv = (file: string, rows: string) => ({
   link: html`<a class="button plain" href="${file}">Download CSV<span class="hidden"> by ${rows}</span></a>`
 })
 
-/** `days` is the number of days that the average is taken over. */
+/** `days` is the number of days for the average. */
 const renderFigures = ({ by_day }: SummedUsage, period: Period, days: number) => {
   const { calls, credits } = addUsage(by_day)
-  const isPart = days < countDays(period)
+  const isShorter = days < countDays(period)
   return keyFigures([
     { label: "Charged calls", value: countText(calls), more: periodText(period) },
     { label: "Spent", value: usdText(credits), more: pluralize(credits, "credit") },
     {
       label: "A day on average",
       value: usdPerDayText(credits, days),
-      more: `${callsPerDayText(calls, days)}${isPart ? `, over ${pluralize(days, "day")}` : ""}`
+      more: `${callsPerDayText(calls, days)}${isShorter ? `, over ${pluralize(days, "day")}` : ""}`
     }
   ])
 }

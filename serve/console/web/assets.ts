@@ -11,17 +11,22 @@ interface Asset {
   readonly body: SharedBody
 }
 
-const read = (file: string) => readFileSync(new URL(`./assets/${file}`, import.meta.url), "utf8")
-const uPlot = (file: string) => readFileSync(new URL(import.meta.resolve(`uplot/dist/${file}`)), "utf8")
+const readAsset = (file: string) => readFileSync(new URL(`./assets/${file}`, import.meta.url), "utf8")
+const readUPlot = (file: string) => readFileSync(new URL(import.meta.resolve(`uplot/dist/${file}`)), "utf8")
 
-const makeAsset = (name: string, extension: string, type: string, text = read(`${name}.${extension}`)): Asset => ({
+const makeAsset = (name: string, extension: string, type: string, text = readAsset(`${name}.${extension}`)): Asset => ({
   path: `/assets/${name}.${hash("sha256", text, "hex").slice(0, 12)}.${extension}`,
   type,
   body: makeSharedBody(text)
 })
 
 const css = "text/css; charset=utf-8"
-const style = makeAsset("console", "css", css, uPlot("uPlot.min.css") + read("frame.css") + read("console.css"))
+const style = makeAsset(
+  "console",
+  "css",
+  css,
+  readUPlot("uPlot.min.css") + readAsset("frame.css") + readAsset("console.css")
+)
 const js = "text/javascript; charset=utf-8"
 const script = makeAsset("console", "js", js)
 /**
@@ -29,7 +34,12 @@ const script = makeAsset("console", "js", js)
  */
 const language = 'const navigator = { language: "en-GB" }\n'
 /** Only the prices page loads it. */
-const priceChart = makeAsset("price-chart", "js", js, language + uPlot("uPlot.iife.min.js") + read("price-chart.js"))
+const priceChart = makeAsset(
+  "price-chart",
+  "js",
+  js,
+  language + readUPlot("uPlot.iife.min.js") + readAsset("price-chart.js")
+)
 const icon = makeAsset("icon", "svg", "image/svg+xml")
 
 export const assets: ReadonlyArray<Asset> = [style, script, priceChart, icon]

@@ -9,7 +9,7 @@ interface BarChart {
   /** Unique on its page; letters, digits and hyphens. */
   readonly id: string
   readonly title: string
-  /** One sentence that says what a sighted reader sees at a glance. */
+  /** One sentence with what a sighted reader sees at a glance. */
   readonly description: string
   readonly bars: ReadonlyArray<{
     /** Shown under the chart and in the table, such as `15 Oct`. */

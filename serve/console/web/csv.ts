@@ -1,6 +1,6 @@
 /** CSV files for download. They begin with a byte order mark, so that spreadsheets read them as UTF-8. */
 import { Cause, Effect, Stream } from "effect"
-import { type CsvRow, csvText } from "../../persistence/index.ts"
+import { type CsvRow, streamCsv } from "../../persistence/index.ts"
 import type { PageResult } from "./page.ts"
 
 const byteOrderMark = "\uFEFF"
@@ -21,9 +21,9 @@ export const downloadCsv = <E, R>(
   rows: Stream.Stream<CsvRow, E, R>
 ): Effect.Effect<PageResult, never, R> =>
   Effect.map(Effect.context<R>(), (context) => {
-    const text = Stream.concat(Stream.succeed(byteOrderMark), csvText(columns, rows, "\r\n")).pipe(
+    const csv = Stream.concat(Stream.succeed(byteOrderMark), streamCsv(columns, rows, "\r\n")).pipe(
       Stream.tapCause(logFailure(name))
     )
-    const body = Stream.toReadableStreamWith(Stream.encodeText(text), context)
+    const body = Stream.toReadableStreamWith(Stream.encodeText(csv), context)
     return { kind: "download", name, type: "text/csv; charset=utf-8", body }
   })

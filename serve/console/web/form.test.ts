@@ -36,7 +36,7 @@ describe("a form that was sent", () => {
   const form = makeForm(
     new URLSearchParams([
       ["name", " a\u0000b\u0007 "],
-      ["turned", "\u202Eevil\u2066\u2028 name"],
+      ["reversed", "\u202Eevil\u2066\u2028 name"],
       ["scopes", "a"],
       ["scopes", "b"],
       ["on", ""]
@@ -47,9 +47,9 @@ describe("a form that was sent", () => {
     assert.strictEqual(form.text("name"), "ab")
     assert.strictEqual(form.exact("name"), " a\u0000b\u0007 ")
     assert.strictEqual(form.text("missing"), "")
-    assert.strictEqual(form.text("turned"), "evil name")
+    assert.strictEqual(form.text("reversed"), "evil name")
   })
-  it("recognises a text without any visible character", () => {
+  it("recognises a string without any visible character", () => {
     for (const text of ["", " ", "\u200B", "\u2060\u3164\uFE0F", "\u{E0041}"]) assert.isFalse(isVisible(text), text)
     for (const text of ["a", "\u{1F600}", "ключ", "\u200Bx"]) assert.isTrue(isVisible(text), text)
   })

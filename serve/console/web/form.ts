@@ -15,8 +15,8 @@ export interface SentForm {
 
 /** Control characters except line breaks and tabs, lone surrogates, line separators, and marks of text direction. */
 const controls = /[^\P{Cc}\n\r\t]|[\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/gu
-const visible = /[^\p{Default_Ignorable_Code_Point}\p{White_Space}]/u
-export const isVisible = (text: string): boolean => visible.test(text)
+const visibleCharacter = /[^\p{Default_Ignorable_Code_Point}\p{White_Space}]/u
+export const isVisible = (text: string): boolean => visibleCharacter.test(text)
 
 export const makeForm = (fields: URLSearchParams): SentForm => ({
   text: (name) => (fields.get(name) ?? "").replace(controls, "").trim(),
@@ -101,9 +101,9 @@ export interface OptionGroup {
   readonly options: ReadonlyArray<SelectOption>
 }
 
-/** A drop-down list with one choice. `all` is the label of a first option without a value, such as `All keys`. */
+/** A drop-down list with one choice. `allLabel` is the label of a first option without a value, such as `All keys`. */
 export const select = ({
-  all,
+  allLabel,
   hint,
   label,
   name,
@@ -112,15 +112,15 @@ export const select = ({
 }: {
   readonly name: string
   readonly label: string
-  readonly all?: string
+  readonly allLabel?: string
   readonly options: ReadonlyArray<SelectOption | OptionGroup>
   readonly value?: string | undefined
   readonly hint?: HtmlPart
 }): Html => {
   const renderOption = (option: SelectOption) =>
     html`<option value="${option.value}"${option.value === value && html` selected`}>${option.label}</option>`
-  const first = all === undefined ? [] : [{ value: "", label: all }]
-  const items = [...first, ...options].map((item) =>
+  const allOption = allLabel === undefined ? [] : [{ value: "", label: allLabel }]
+  const items = [...allOption, ...options].map((item) =>
     "options" in item
       ? html`<optgroup label="${item.label}">${item.options.map(renderOption)}</optgroup>`
       : renderOption(item)
@@ -182,5 +182,5 @@ export const problemSummary = (problems: Problems): Html | null => {
   const items = Object.entries(problems).map(([name, problem]) => html`<li><a href="#${name}">${problem}</a></li>`)
   return items.length === 0
     ? null
-    : html`<div class="notice bad" role="alert" tabindex="-1" data-focus><p>Nothing was changed. Please look at:</p><ul>${items}</ul></div>`
+    : html`<div class="notice bad" role="alert" tabindex="-1" data-focus><p>Nothing was changed. Please check:</p><ul>${items}</ul></div>`
 }

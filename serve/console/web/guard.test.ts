@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { H3 } from "h3"
 import { readBody, readForm } from "./guard.ts"
 
-/** A request whose client disconnects after these chunks of the body. */
+/** A request with a client that disconnects after these chunks of the body. */
 const abortAfter = (...chunks: ReadonlyArray<string>): RequestInit => {
   const body = new ReadableStream({
     start: (controller) => {

@@ -23,7 +23,7 @@ export const makeSecurityHeaders = (isSecure: boolean) => ({
 })
 
 /**
- * The host in the request, which may be any name of this machine. An attacker can point a name of their own at this
+ * The host in the request, which may be any name of this machine. An attacker can point another name at this
  * machine and send a local browser here, so over loopback only loopback names are accepted.
  */
 const findTrustedHost = (event: H3Event): string | undefined => {
@@ -78,7 +78,7 @@ export const readBody = async (
       else if (bytes > maxDiscardedBytes) break
     }
   } catch {
-    return "aborted" // a body cannot fail in any other way
+    return "aborted" // a body can fail for no other reason
   }
   return bytes > maxBytes ? "oversized" : { text: Buffer.concat(chunks).toString("utf8") }
 }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { centsText, creditsText, momentText, pluralize, stackedTable, table, usdText } from "./html.ts"
+import { centsText, creditsText, pluralize, stackedTable, table, timeText, usdText } from "./html.ts"
 
-describe("numbers and moments as text", () => {
+describe("numbers and times as text", () => {
   it.each([
     [5_000, "$5.00"],
     [10, "$0.01"],
@@ -18,8 +18,8 @@ describe("numbers and moments as text", () => {
     )
     assert.strictEqual(centsText(1_050), "$10.50")
   })
-  it("writes moments to the second, in UTC", () => {
-    assert.strictEqual(momentText("2026-10-05T23:59:59.999Z"), "5 Oct 2026, 23:59:59\u00A0UTC")
+  it("writes times to the second, in UTC", () => {
+    assert.strictEqual(timeText("2026-10-05T23:59:59.999Z"), "5 Oct 2026, 23:59:59\u00A0UTC")
   })
 })
 

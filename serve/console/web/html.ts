@@ -48,17 +48,17 @@ export const shortMonthText = makeUtcFormat({ month: "short", year: "numeric" })
 const fullMonthText = makeUtcFormat({ month: "long", year: "numeric" })
 const dayAndTime = makeUtcFormat({ ...day, ...time })
 /** `15 Oct 2026, 12:00:00 UTC`, without a line break before `UTC`. */
-export const momentText = (iso: string): string => `${dayAndTime(iso)}\u00A0UTC`
+export const timeText = (iso: string): string => `${dayAndTime(iso)}\u00A0UTC`
 
 export const dayTag = (iso: string): Html => html`<time datetime="${iso.slice(0, 10)}">${dayText(iso)}</time>`
 /** `October 2026`, from a day that represents its whole month. */
 export const monthTag = (iso: string): Html => html`<time datetime="${iso.slice(0, 7)}">${fullMonthText(iso)}</time>`
-export const momentTag = (iso: string): Html => html`<time datetime="${iso}">${momentText(iso)}</time>`
-/** For a column whose heading says UTC. On a phone, which hides the heading, the cell shows UTC. */
-export const momentInColumn = (iso: string): Html => html`<time class="utc" datetime="${iso}">${dayAndTime(iso)}</time>`
+export const timeTag = (iso: string): Html => html`<time datetime="${iso}">${timeText(iso)}</time>`
+/** For a column with UTC in its heading. On a phone, which hides the heading, the cell shows UTC. */
+export const timeInColumn = (iso: string): Html => html`<time class="utc" datetime="${iso}">${dayAndTime(iso)}</time>`
 
 export type Tone = "good" | "warning" | "bad" | "quiet"
-/** A small label; its text says the same as its colour. */
+/** A small label; its text has the same meaning as its colour. */
 export const badge = (text: string, tone: Tone = "quiet"): Html => html`<span class="badge ${tone}">${text}</span>`
 
 const wrappingCode = (kind: "path" | "name", parts: ReadonlyArray<string>): Html =>
@@ -101,10 +101,10 @@ export const keyFigures = (figures: ReadonlyArray<KeyFigure>): Html =>
       html`<div><dt>${label}</dt><dd class="value">${value}</dd>${more && html`<dd class="more">${more}</dd>`}</div>`
   )}</dl>`
 
-/** Names and values, one pair per line; false is left out. */
+/** Names and values, one pair per line; false is skipped. */
 export type Fact = readonly [name: string, value: HtmlPart]
-export const facts = (all: ReadonlyArray<Fact | false>): Html =>
-  html`<dl class="facts">${all.map((fact) => fact && html`<div><dt>${fact[0]}</dt><dd>${fact[1]}</dd></div>`)}</dl>`
+export const facts = (items: ReadonlyArray<Fact | false>): Html =>
+  html`<dl class="facts">${items.map((fact) => fact && html`<div><dt>${fact[0]}</dt><dd>${fact[1]}</dd></div>`)}</dl>`
 
 /**
  * A heading, and the cell below it for a row. Figures are right-aligned (`numeric`), links and buttons too (`action`).
@@ -113,24 +113,24 @@ export const facts = (all: ReadonlyArray<Fact | false>): Html =>
 export type Column<Row> = readonly [label: string, cell: (row: Row) => HtmlPart, style?: "numeric" | "action"]
 
 const makeTable =
-  (stacks: boolean) =>
+  (isStacked: boolean) =>
   <Row>(caption: string, rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column<Row>>): Html => {
-    // without roles, screen readers do not recognise a table whose rows are cards
-    const role = (name: string) => stacks && html` role="${name}"`
+    // without roles, screen readers do not recognise a table with rows as cards
+    const role = (name: string) => isStacked && html` role="${name}"`
     const heads = columns.map(([label, _, style]) => {
       const name = style === "action" ? html`<span class="hidden">${label}</span>` : label
       return html`<th scope="col" class="${style}"${role("columnheader")}>${name}</th>`
     })
     const renderCell = (content: HtmlPart, [label, _, style]: Column<Row>, isFirst: boolean) => {
       if (isFirst) return html`<th scope="row" class="${style}"${role("rowheader")}>${content}</th>`
-      const cardLabel = stacks && style !== "action" && html` data-label="${label}"`
-      return html`<td class="${style}"${role("cell")}${cardLabel}>${stacks ? html`<div>${content}</div>` : content}</td>`
+      const cardLabel = isStacked && style !== "action" && html` data-label="${label}"`
+      return html`<td class="${style}"${role("cell")}${cardLabel}>${isStacked ? html`<div>${content}</div>` : content}</td>`
     }
     const body = rows.map((row) => {
       const cells = columns.map((column, index) => renderCell(column[1](row), column, index === 0))
       return html`<tr${role("row")}>${cells}</tr>\n`
     })
-    return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table class="${stacks ? "stacked" : ""}"${role("table")}>
+    return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table class="${isStacked ? "stacked" : ""}"${role("table")}>
 <caption class="hidden">${caption}</caption>
 <thead${role("rowgroup")}><tr${role("row")}>${heads}</tr></thead>
 <tbody${role("rowgroup")}>${body}</tbody>
@@ -142,5 +142,5 @@ const makeTable =
  * readers read `caption`.
  */
 export const table = makeTable(false)
-/** A table whose rows are small cards on a phone. */
+/** A table that shows its rows as small cards on a phone. */
 export const stackedTable = makeTable(true)

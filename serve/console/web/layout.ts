@@ -1,5 +1,5 @@
 /** The document around every page: head, navigation, the notice about the last action, and the content. */
-import { sampleBanner } from "../../api/index.ts"
+import { renderSampleBanner } from "../../api/index.ts"
 import { assetPaths } from "./assets.ts"
 import { type Html, html, notice, usdText } from "./html.ts"
 import type { Flash, PageContext, ShownPage } from "./page.ts"
@@ -12,7 +12,7 @@ export interface Frame {
   readonly signedIn?: Pick<PageContext, "account" | "api" | "person">
   readonly navigation: ReadonlyArray<{ readonly path: string; readonly label: string }>
   /** The notice about bundled samples, if the page shows data that may contain them. */
-  readonly samples?: string | undefined
+  readonly sampleNotice?: string | undefined
 }
 
 /** The item that the path belongs to: the longest matching prefix. */
@@ -49,7 +49,7 @@ export const documentHead = (title: string): Html => html`<meta charset="utf-8">
 <link rel="stylesheet" href="${assetPaths.style}">`
 
 export const renderLayout = async (frame: Frame, { body, title }: ShownPage, flash?: Flash): Promise<string> => {
-  const { samples, signedIn } = frame
+  const { sampleNotice, signedIn } = frame
   const document = html`<!doctype html>
 <html lang="en">
 <head>
@@ -59,7 +59,7 @@ ${documentHead(`${title} – Larder`)}
 <body class="${signedIn ? "signed" : "outside"}">
 <a class="skip" href="#content">Skip to the content</a>
 ${header(frame)}
-${sampleBanner(samples)}
+${renderSampleBanner(sampleNotice)}
 <main id="content" tabindex="-1"><div class="container">
 ${flash && notice(flash.tone, flash.text)}
 <h1>${title}</h1>

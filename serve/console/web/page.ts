@@ -1,6 +1,6 @@
 /**
  * A page of the console is a value: a path, its audience, and what it returns for requests. `app.ts` does the rest: it
- * identifies the person, rejects forms of other sites, adds the layout, and turns failures into pages. A page reads and
+ * identifies the person, rejects forms of other sites, adds the layout, and shows failures as pages. A page reads and
  * changes only the account `context.account.id`. Public pages need no sign-in.
  */
 import { type Effect, type Redacted, Schema } from "effect"
@@ -101,7 +101,7 @@ export class PageNotFound extends Schema.TaggedError<PageNotFound>()("PageNotFou
 }
 
 /**
- * `R` are the services that the page uses. A failure other than `PageNotFound` becomes a page that says whether to
+ * `R` are the services that the page uses. A failure other than `PageNotFound` becomes a page that states whether to
  * retry, and is reported to the operator. A mistake by the person is a result, not a failure.
  */
 export interface Page<out R = never> {

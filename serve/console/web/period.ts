@@ -21,8 +21,8 @@ export const listDays = (period: Period): ReadonlyArray<string> =>
   Array.from({ length: countDays(period) }, (_, index) => daysBefore(period.from, -index))
 
 /** Days of the period that can have calls: since the account was opened, and not in the future. At least 1. */
-export const countActiveDays = ({ from, to }: Period, first: string, today: string): number =>
-  Math.max(1, countDays({ from: from > first ? from : first, to: to < today ? to : today }))
+export const countActiveDays = ({ from, to }: Period, openedOn: string, today: string): number =>
+  Math.max(1, countDays({ from: from > openedOn ? from : openedOn, to: to < today ? to : today }))
 
 const makeLastDays = (today: string, days: number): Period => ({ from: daysBefore(today, days - 1), to: today })
 

@@ -1,4 +1,4 @@
-/** The query of an address: filters, and the place in a list that is shown one page at a time. */
+/** The query of an address: filters, and the position in a list that is shown one page at a time. */
 import { Effect, Record } from "effect"
 import { type Html, html } from "./html.ts"
 import { PageNotFound } from "./page.ts"
@@ -20,10 +20,10 @@ export const readParameter = (url: URL, name: string): string | undefined =>
 export const readChoice = (
   url: URL,
   name: string,
-  known: ReadonlyArray<string>
+  allowed: ReadonlyArray<string>
 ): Effect.Effect<string | undefined, PageNotFound> => {
   const value = readParameter(url, name)
-  return value === undefined || known.includes(value) ? Effect.succeed(value) : Effect.fail(new PageNotFound())
+  return value === undefined || allowed.includes(value) ? Effect.succeed(value) : Effect.fail(new PageNotFound())
 }
 
 /** The target after a sign-in: a path of the console, or the overview if the text is anything else. */
@@ -71,7 +71,7 @@ export const paging = ({
   return links.some(Boolean) && html`<nav class="paging" aria-label="${label}">${links}</nav>`
 }
 
-/** Links of a filtered list. `older` are the parameters for the place of the next page, if there is one. */
+/** Links of a filtered list. `older` are the parameters of the next page, if there is one. */
 export const listPaging = (
   path: string,
   filters: QueryParameters,

@@ -18,43 +18,46 @@ export const makeResponses = (
   securityHeaders: Readonly<Record<string, string>>,
   publicUrl: string | undefined
 ) => {
-  const respond = (status: number, body: HTTPResponse["body"], more: ReadonlyArray<Header>) =>
+  const respond = (status: number, body: HTTPResponse["body"], extraHeaders: ReadonlyArray<Header>) =>
     new HTTPResponse(body, {
       status,
-      headers: [...Object.entries(securityHeaders), ...more].map(([name, value]): [string, string] => [name, value])
+      headers: [...Object.entries(securityHeaders), ...extraHeaders].map(([name, value]): [string, string] => [
+        name,
+        value
+      ])
     })
-  const empty = (status: number, more: ReadonlyArray<Header> = []) =>
-    respond(status, null, [...more, ["content-length", "0"]])
+  const empty = (status: number, extraHeaders: ReadonlyArray<Header> = []) =>
+    respond(status, null, [...extraHeaders, ["content-length", "0"]])
 
   /** For programs and their logs. */
   const plainText = (status: number, text: string) =>
     respond(status, `${text}\n`, [["content-type", "text/plain; charset=utf-8"]])
 
-  const page = async (event: H3Event, frame: Frame, shown: ShownPage, more: ReadonlyArray<Header> = []) => {
+  const page = async (event: H3Event, frame: Frame, shown: ShownPage, extraHeaders: ReadonlyArray<Header> = []) => {
     const { retry_after, status } = shown
     const flash = cookies.readFlash(event)
-    const text = await renderLayout(frame, shown, flash)
+    const document = await renderLayout(frame, shown, flash)
     const headers: ReadonlyArray<Header> = [
       htmlType,
       ["vary", "Accept-Encoding"],
       ...(flash === undefined ? [] : [["set-cookie", cookies.flashDeletion] as const]),
       ...(retry_after === undefined ? [] : [["retry-after", String(retry_after)] as const]),
-      ...more
+      ...extraHeaders
     ]
     // the response to a form may contain a new key next to the person's own text: its compressed length would leak
     // information about the key
-    const isCompressible = event.req.method === "GET" && text.length >= minCompressedBytes
+    const isCompressible = event.req.method === "GET" && document.length >= minCompressedBytes
     const coding = isCompressible ? chooseCoding(event.req.headers.get("accept-encoding")) : undefined
     return coding === undefined
-      ? respond(status, text, headers)
-      : respond(status, await compress(Buffer.from(text), coding), [...headers, ["content-encoding", coding]])
+      ? respond(status, document, headers)
+      : respond(status, await compress(Buffer.from(document), coding), [...headers, ["content-encoding", coding]])
   }
 
-  const redirect = (to: string, flash?: Flash, more: ReadonlyArray<Header> = []) =>
+  const redirect = (to: string, flash?: Flash, extraHeaders: ReadonlyArray<Header> = []) =>
     empty(303, [
       ["location", to],
       ...(flash === undefined ? [] : [["set-cookie", cookies.makeFlashCookie(flash)] as const]),
-      ...more
+      ...extraHeaders
     ])
 
   /** The content security policy forbids a redirect of a form to another site. A `refresh` header opens that site. */

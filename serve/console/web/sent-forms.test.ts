@@ -17,7 +17,7 @@ describe("a form that was sent", () => {
     expect(sent.recordFirst(aForm("a", 600_000), content)).toBeDefined()
   })
 
-  it("counts as new if its random text, account or content differs, or if it has no random text", () => {
+  it("counts as new if its random string, account or content differs, or if it has no random string", () => {
     const sent = makeSentForms()
     expect(sent.recordFirst(aForm("a", 0), content)).toBeDefined()
     expect(sent.recordFirst(aForm("b", 0), content)).toBeDefined()

@@ -1,5 +1,5 @@
 /**
- * Recently sent forms: a form with a random text is executed once, however often it is sent. They are stored in the
+ * Recently sent forms: a form with a random string is executed once, even if it is sent again. They are stored in the
  * memory of one server: a restart loses them, and other servers do not have them.
  */
 import { hash } from "node:crypto"
@@ -9,7 +9,7 @@ import { hiddenInput, type SentForm } from "./form.ts"
 const keepMilliseconds = 600_000
 const maxForms = 10_000
 
-/** The random text of a new form. */
+/** The random string of a new form. */
 export const submissionInput = () => hiddenInput("submission", randomString(24))
 
 interface Sender {
@@ -30,7 +30,7 @@ export const makeSentForms = () => {
   return {
     /**
      * On the first call, records the form as sent and returns a function that undoes it; undefined on later calls. A
-     * form without a random text always counts as sent for the first time.
+     * form without a random string always counts as sent for the first time.
      */
     recordFirst: ({ account, form, now }: Sender, content: unknown): { readonly undo: () => void } | undefined => {
       const submission = form.text("submission")

@@ -103,11 +103,11 @@ const loadScript = (src) =>
     document.head.append(script)
   })
 
-const place = document.getElementById("reference")
+const container = document.getElementById("reference")
 
 const render = async () => {
-  const [content] = await Promise.all([loadDocument(), loadScript(place.dataset.script)])
-  place.replaceChildren()
+  const [content] = await Promise.all([loadDocument(), loadScript(container.dataset.script)])
+  container.replaceChildren()
   window.Scalar.createApiReference("#reference", {
     content,
     customFetch: send,
@@ -150,6 +150,6 @@ try {
     link("/docs", "the guides"),
     ": they contain the same information."
   )
-  place.replaceChildren(failed)
+  container.replaceChildren(failed)
   throw error
 }

@@ -1,10 +1,10 @@
-/** Writes many requests together: they are passed as text, which the databases split. */
+/** Writes many requests together, as strings that the databases split, and prunes old ones. */
 import { Effect, Schema } from "effect"
 import type { ConsoleDatabase } from "../console-database.ts"
 import { cellSeparator, type EncodedRows, rowSeparator, type WriteBatch } from "../encoded-rows.ts"
 import type { Counted, Gathered } from "./gather-calls.ts"
 
-/** Calls kept per account. A few more stay until pruning, and if several calls share one millisecond. */
+/** Calls that pruning keeps per account. Calls with the same time as the oldest of them also stay. */
 export const maxKeptCalls = 10_000
 
 const requests: Omit<EncodedRows, "text"> = {
@@ -63,14 +63,14 @@ function* splitRows(text: string, maxRows: number) {
 }
 
 /** One count costs as much as this many rows: it is in two tables, which are read from disk after a start. */
-const rowsOfCount = 10
+const rowsPerCount = 10
 
 function* splitIntoBatches({ counts, lines }: Gathered, maxRows: number): Generator<WriteBatch> {
   for (const text of splitRows(lines, maxRows)) yield [{ ...requests, text }]
-  const maxCounts = maxRows / rowsOfCount
+  const maxCounts = maxRows / rowsPerCount
   for (let begin = 0; begin < counts.length; begin += maxCounts) {
-    const part = counts.slice(begin, begin + maxCounts)
-    yield [sumCounts(part, usageOfStatus), sumCounts(part, statusOfEndpoint)]
+    const batch = counts.slice(begin, begin + maxCounts)
+    yield [sumCounts(batch, usageOfStatus), sumCounts(batch, statusOfEndpoint)]
   }
 }
 
@@ -78,7 +78,7 @@ export const writeRequests = Effect.fn("RequestLog.write")((database: ConsoleDat
   database.append((maxRows) => splitIntoBatches(gathered, maxRows))
 )
 
-const Moment = Schema.Struct({ occurred_at: Schema.String })
+const CallTime = Schema.Struct({ occurred_at: Schema.String })
 const selectOldestKept = `
   select occurred_at from console.request where account_id = $1 order by occurred_at desc limit 1 offset ${maxKeptCalls - 1}`
 const maxRowsPerDelete = 250
@@ -99,10 +99,10 @@ export const pruneRequests = Effect.fn("RequestLog.prune")(function* (
   { background: { all, run } }: ConsoleDatabase["Service"],
   accountId: string
 ) {
-  const [oldest] = yield* all(Moment, selectOldestKept, [accountId])
+  const [oldest] = yield* all(CallTime, selectOldestKept, [accountId])
   if (oldest === undefined) return
   for (let begin = ""; ; ) {
-    const [end] = yield* all(Moment, selectEndOfBatch, [accountId, begin, oldest.occurred_at])
+    const [end] = yield* all(CallTime, selectEndOfBatch, [accountId, begin, oldest.occurred_at])
     if (end === undefined) return
     yield* run(deleteBatch, [accountId, begin, end.occurred_at])
     begin = end.occurred_at

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { gatherCalls } from "./gather-calls.ts"
 import type { RequestRecord } from "./request-log.ts"
 
-const call = (number: number, stated: Partial<RequestRecord> = {}): RequestRecord => ({
+const call = (number: number, overrides: Partial<RequestRecord> = {}): RequestRecord => ({
   id: `req_${number}`,
   account_id: "acct_a",
   key_id: "key_a",
@@ -11,7 +11,7 @@ const call = (number: number, stated: Partial<RequestRecord> = {}): RequestRecor
   credits: 100,
   duration_ms: 1.25,
   occurred_at: "2026-10-31T23:59:59.990Z",
-  ...stated
+  ...overrides
 })
 
 const listIds = (lines: string) => lines.split("\n").map((line) => line.split("\u001f")[0])

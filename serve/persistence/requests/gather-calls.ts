@@ -1,6 +1,6 @@
 /**
- * Calls that are about to be written, as text that the databases split, and as counts. Tens of thousands of objects
- * would survive each garbage collection of a busy server, which cost it a seventh of its calls.
+ * Gathers calls to be written: as strings that the databases split, and as counts. Tens of thousands of objects would
+ * survive each garbage collection, which cost a busy server a seventh of its throughput.
  */
 import { cellSeparator, rowSeparator } from "../encoded-rows.ts"
 import type { RequestRecord } from "./request-log.ts"
@@ -22,58 +22,58 @@ export interface Gathered {
   readonly calls: number
 }
 
-interface Part {
+interface LineBuffer {
   bytes: Buffer
   end: number
   calls: number
 }
 
 interface CallsOfAccount {
-  /** Full parts, the oldest first; each contains half of `maxKept`. New lines are written to `current`. */
-  parts: ReadonlyArray<Part>
-  current: Part
+  /** Full buffers, the oldest first; each contains half of `maxKept`. New lines are written to `current`. */
+  fullBuffers: ReadonlyArray<LineBuffer>
+  current: LineBuffer
   readonly counts: Map<string, number>
 }
 
-const newPart = (): Part => ({ bytes: Buffer.allocUnsafe(firstBytes), end: 0, calls: 0 })
+const newBuffer = (): LineBuffer => ({ bytes: Buffer.allocUnsafe(firstBytes), end: 0, calls: 0 })
 
-const append = (part: Part, line: string) => {
-  if (part.end + line.length > part.bytes.length) {
-    part.bytes = Buffer.concat([part.bytes], Math.max(part.bytes.length * 2, part.end + line.length))
+const append = (buffer: LineBuffer, line: string) => {
+  if (buffer.end + line.length > buffer.bytes.length) {
+    buffer.bytes = Buffer.concat([buffer.bytes], Math.max(buffer.bytes.length * 2, buffer.end + line.length))
   }
-  part.end += part.bytes.write(line, part.end, "latin1")
-  part.calls++
+  buffer.end += buffer.bytes.write(line, buffer.end, "latin1")
+  buffer.calls++
 }
 
-const decodePart = ({ bytes, end }: Part) => bytes.toString("latin1", 0, end)
+const decodeLines = ({ bytes, end }: LineBuffer) => bytes.toString("latin1", 0, end)
 
 const parseCount = (account_id: string, [key, calls]: readonly [string, number]): Counted => {
   const [day = "", key_id = "", endpoint = "", status] = key.split(cellSeparator)
   return { day, account_id, key_id, endpoint, status: Number(status), calls }
 }
 
-/** Gathers calls. Keeps the latest `maxKept` calls of each account in full, up to half as many more, and counts all. */
+/** Keeps at least the latest `maxKept` calls of each account, at most 1.5 times as many, and counts all. */
 export const gatherCalls = (maxKept: number) => {
   let accounts = new Map<string, CallsOfAccount>()
   let calls = 0
   let bytes = 0
 
   const openAccount = (id: string): CallsOfAccount => {
-    const known = accounts.get(id)
-    if (known !== undefined) return known
-    const account = { parts: [], current: newPart(), counts: new Map() }
+    const existing = accounts.get(id)
+    if (existing !== undefined) return existing
+    const account = { fullBuffers: [], current: newBuffer(), counts: new Map() }
     accounts.set(id, account)
     return account
   }
 
-  /** The part for the next line. The oldest part is overwritten once two younger ones contain enough calls. */
-  const openPart = (account: CallsOfAccount): Part => {
+  /** The buffer for the next line. The oldest one is overwritten once two newer ones contain `maxKept` calls. */
+  const chooseBuffer = (account: CallsOfAccount): LineBuffer => {
     if (account.current.calls < maxKept / 2) return account.current
-    const [oldest, ...younger] = account.parts
-    const isEnough = oldest !== undefined && younger.length === 1
-    account.parts = [...(isEnough ? younger : account.parts), account.current]
+    const [oldest, ...newer] = account.fullBuffers
+    const isEnough = oldest !== undefined && newer.length === 1
+    account.fullBuffers = [...(isEnough ? newer : account.fullBuffers), account.current]
     if (isEnough) bytes -= oldest.end
-    account.current = isEnough ? Object.assign(oldest, { end: 0, calls: 0 }) : newPart()
+    account.current = isEnough ? Object.assign(oldest, { end: 0, calls: 0 }) : newBuffer()
     return account.current
   }
 
@@ -84,21 +84,21 @@ export const gatherCalls = (maxKept: number) => {
       const account = openAccount(account_id)
       const thousandths = Math.round(duration_ms * 1_000) / 1_000
       const line = `${id}${cellSeparator}${account_id}${cellSeparator}${key_id}${cellSeparator}${endpoint}${cellSeparator}${status}${cellSeparator}${credits}${cellSeparator}${thousandths}${cellSeparator}${occurred_at}${rowSeparator}`
-      append(openPart(account), line)
+      append(chooseBuffer(account), line)
       bytes += line.length
       calls++
-      const counted = `${occurred_at.slice(0, 10)}${cellSeparator}${key_id}${cellSeparator}${endpoint}${cellSeparator}${status}`
-      account.counts.set(counted, (account.counts.get(counted) ?? 0) + 1)
+      const countKey = `${occurred_at.slice(0, 10)}${cellSeparator}${key_id}${cellSeparator}${endpoint}${cellSeparator}${status}`
+      account.counts.set(countKey, (account.counts.get(countKey) ?? 0) + 1)
     },
-    /** Takes everything gathered so far, and starts empty. */
+    /** Returns everything gathered so far, and clears it. */
     take: (): Gathered => {
-      const parts = [...accounts.values()].flatMap(({ current, parts }) => [...parts, current])
+      const buffers = [...accounts.values()].flatMap(({ current, fullBuffers }) => [...fullBuffers, current])
       const counts = [...accounts].flatMap(([id, account]) => [...account.counts].map((count) => parseCount(id, count)))
-      const taken = { lines: parts.map(decodePart).join("").trimEnd(), counts, calls }
+      const gathered = { lines: buffers.map(decodeLines).join("").trimEnd(), counts, calls }
       accounts = new Map()
       calls = 0
       bytes = 0
-      return taken
+      return gathered
     }
   }
 }

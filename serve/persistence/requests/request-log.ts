@@ -12,7 +12,6 @@ export const RequestRecord = Schema.Struct({
   key_id: Schema.String,
   /** The path under which the call is charged, such as `/v1/stores/{id}`. */
   endpoint: Schema.String,
-  /** HTTP status; 499 if the caller disconnected. */
   status: Schema.Int,
   /** Credits charged; 0 for a call that was refused or failed. */
   credits: Schema.Int,
@@ -66,8 +65,8 @@ interface Log {
   /** Newest first, from the latest 10,000 calls of the account, including all calls of this process. */
   readonly latest: (query: RequestQuery) => Effect.Effect<ReadonlyArray<RequestRecord>, ConsoleUnavailable>
   /**
-   * When the given keys of the account were last used, by id: a moment while that call is kept, otherwise a day of the
-   * last 90. Keys without a use are missing. One statement, regardless of the number of keys.
+   * When the given keys of the account were last used, by id: a time while that call is kept, otherwise a day of the
+   * last 90. Keys that were not used are missing. One statement, regardless of the number of keys.
    */
   readonly lastUses: (query: {
     readonly account_id: string

@@ -31,7 +31,7 @@ const latestRequests = `
     and (cast($7 as text) is null or id = $7)
   order by occurred_at desc, id desc
   limit cast($8 as integer)`
-/** As text, a moment is greater than its day. The newest day of each key is the last entry of an index range. */
+/** As a string, a time is greater than its day. The newest day of each key is the last entry of an index range. */
 const selectLastUses = (keys: ReadonlyArray<string>) => `
   with requested (key_id) as (values ${keys.map((_, index) => `(cast($${index + 3} as text))`).join(", ")})
   select key_id, max(used) as used
@@ -49,15 +49,15 @@ const selectLastUses = (keys: ReadonlyArray<string>) => `
 const LastUse = Schema.Struct({ key_id: Schema.String, used: Schema.String })
 const endpointCondition = "account_id = $1 and day between $2 and $3 and (cast($4 as text) is null or endpoint = $4)"
 const keyCondition = "and key_id = $5"
-const selectStatuses = (more = "") => `
+const selectStatuses = (condition = "") => `
   select day, key_id, endpoint, status, calls
   from console.usage_of_status
-  where ${endpointCondition} ${more}
+  where ${endpointCondition} ${condition}
   order by day, key_id, endpoint, status`
-const selectSums = (table: "status_of_endpoint" | "usage_of_status", more = "") => `
+const selectSums = (table: "status_of_endpoint" | "usage_of_status", condition = "") => `
   select status, cast(sum(calls) as double precision) as calls
   from console.${table}
-  where ${endpointCondition} ${more}
+  where ${endpointCondition} ${condition}
   group by status
   order by status`
 
@@ -79,7 +79,7 @@ const make = Effect.gen(function* () {
   let dropped = 0
   let isDropping = false
   let checks = 0
-  /** Calls per account since its last pruning. The first call makes it due: an earlier process may have left some. */
+  /** Calls per account since its last pruning. The first call makes an account due: an earlier process may have left calls. */
   const unpruned = new Map<string, number>()
 
   const markWritten = ({ counts }: Gathered) => {
@@ -159,5 +159,5 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Stores the log in the console's tables. When the scope ends, the gathered calls are written. */
+/** Stores the log in the console's tables. When the scope closes, the gathered calls are written. */
 export const layerRequestLog = Layer.effect(RequestLog, make)

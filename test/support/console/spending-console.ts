@@ -51,7 +51,7 @@ const layerConsole = (folder: string, now: () => number) => {
         publicUrl: undefined,
         trustedProxies: loopback,
         apiFor: () => "http://127.0.0.1:8080",
-        samples: () => undefined,
+        sampleNotice: () => undefined,
         processor: "simulator"
       })
       url = yield* listen(app, { name: "console", host: "127.0.0.1", port: 0, setting: "LARDER_CONSOLE_PORT" })

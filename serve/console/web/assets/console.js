@@ -1,6 +1,6 @@
 // Enhances the console. Every page works without it.
 
-const announce = (button, text) => {
+const showBriefly = (button, text) => {
   const content = [...button.childNodes]
   if (button.dataset.busy) return
   button.dataset.busy = "yes"
@@ -20,9 +20,9 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     const text = document.getElementById(button.dataset.copy)?.textContent ?? ""
     try {
       await navigator.clipboard.writeText(text.trim())
-      announce(button, "Copied")
+      showBriefly(button, "Copied")
     } catch {
-      announce(button, "Not copied")
+      showBriefly(button, "Not copied")
     }
   })
 }
@@ -49,7 +49,7 @@ for (const input of document.querySelectorAll('input[type="password"]')) {
   addEventListener("pagehide", () => show(false)) // browsers restore text fields after a reload and a return
 }
 
-// a form is sent once, however often its button is pressed
+// a form is sent only once, even if its button is pressed again
 for (const form of document.querySelectorAll('form[method="post"]')) {
   form.addEventListener("submit", (event) => {
     if (form.dataset.sent === "yes") return event.preventDefault()

@@ -27,7 +27,7 @@ const formatPrices = (_plot, splits, _axis, _space, step) => {
   return splits.map((value) => value.toFixed(decimals).replace("-", "−"))
 }
 
-/** At least a week, so that no zoom is empty. A single reading is centred; uPlot would show years around it. */
+/** At least a week, so that a zoomed range is not empty. A single reading is centred; uPlot would show years around it. */
 const chooseRange = ({ data: [seconds] }, from, to) => {
   const end = seconds.length === 1 ? from : to
   const missing = Math.max(0, 7 * day - (end - from)) / 2
@@ -48,11 +48,11 @@ const readTable = (table) => {
 const makeTooltip = (names, { days, texts }, unit) => {
   const tip = document.createElement("div")
   tip.className = "tip"
-  const line = (text, className = "") => {
-    const part = document.createElement("div")
-    part.textContent = text
-    part.className = className
-    return part
+  const makeLine = (text, className = "") => {
+    const element = document.createElement("div")
+    element.textContent = text
+    element.className = className
+    return element
   }
   const follow = ({ cursor: { idx, left }, over }) => {
     tip.hidden = idx == null || left < 0
@@ -60,9 +60,9 @@ const makeTooltip = (names, { days, texts }, unit) => {
     const prices = texts.flatMap((column, index) => {
       const price = `${column[idx]} ${unit}`
       if (column[idx] === "") return []
-      return names.length === 0 ? [line(price)] : [line(names[index], `name-${index + 1}`), line(price)]
+      return names.length === 0 ? [makeLine(price)] : [makeLine(names[index], `name-${index + 1}`), makeLine(price)]
     })
-    tip.replaceChildren(line(days[idx], "day"), ...prices)
+    tip.replaceChildren(makeLine(days[idx], "day"), ...prices)
     const position = left + 14 + tip.offsetWidth > over.clientWidth ? left - 14 - tip.offsetWidth : left + 14
     tip.style.left = `${Math.max(0, Math.min(position, over.clientWidth - tip.offsetWidth))}px`
   }
@@ -98,16 +98,16 @@ const followTouch = () => {
 }
 
 const addZoomOut = (button, seconds) => {
-  const whole = chooseRange({ data: [seconds] }, seconds[0], seconds.at(-1))
+  const fullRange = chooseRange({ data: [seconds] }, seconds[0], seconds.at(-1))
   return {
     hooks: {
       ready: (plot) =>
         button.addEventListener("click", () => {
-          plot.setScale("x", { min: whole[0], max: whole[1] })
+          plot.setScale("x", { min: fullRange[0], max: fullRange[1] })
           button.closest("figure").querySelector("summary").focus() // the button is hidden now
         }),
       setScale: ({ scales: { x } }) => {
-        button.hidden = x.min <= whole[0] && x.max >= whole[1]
+        button.hidden = x.min <= fullRange[0] && x.max >= fullRange[1]
       }
     }
   }
@@ -116,27 +116,27 @@ const addZoomOut = (button, seconds) => {
 const measure = ({ clientHeight, clientWidth }) => ({ width: clientWidth, height: clientHeight })
 
 const draw = (chart) => {
-  const place = chart.querySelector("[data-plot]")
+  const container = chart.querySelector("[data-plot]")
   const readings = readTable(chart.querySelector("table"))
   const names = [...chart.querySelectorAll(".legend li")].map((item) => item.textContent)
   /** Read for each drawing: the colour scheme may have changed, and paper is always light. */
   const readColour = (name) => {
-    place.style.color = `var(${name})`
-    const { color } = getComputedStyle(place)
-    place.style.color = ""
+    container.style.color = `var(${name})`
+    const { color } = getComputedStyle(container)
+    container.style.color = ""
     return color
   }
   const lineColour = () => readColour("--line")
   const pointColour = (_plot, index) => `var(--line-${index})` // cursor points are elements, not parts of the canvas
   const axis = {
     stroke: () => readColour("--muted"),
-    font: `12px ${getComputedStyle(place).fontFamily}`,
+    font: `12px ${getComputedStyle(container).fontFamily}`,
     grid: { stroke: lineColour, width: 1 },
     ticks: { stroke: lineColour, width: 1, size: 5 }
   }
   const plot = new uPlot(
     {
-      ...measure(place),
+      ...measure(container),
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "UTC"),
       legend: { show: false },
       cursor: { y: false, drag: { dist: 6 }, points: { size: 8, fill: pointColour, stroke: pointColour } },
@@ -165,7 +165,7 @@ const draw = (chart) => {
           stroke: () => readColour(`--line-${index + 1}`),
           dash: dashes[index],
           width: 2,
-          spanGaps: true // a day of only the other line is not a gap
+          spanGaps: true // a day on which only the other line has a reading is not a gap
         }))
       ],
       plugins: [
@@ -175,11 +175,11 @@ const draw = (chart) => {
       ]
     },
     [readings.seconds, ...readings.texts.map((column) => column.map((text) => (text === "" ? null : Number(text))))],
-    place
+    container
   )
-  const fit = () => plot.setSize(measure(place))
+  const fit = () => plot.setSize(measure(container))
   new ResizeObserver(() => {
-    if (place.clientWidth !== plot.width) fit() // it also runs at the start, and a resize removes the tooltip
+    if (container.clientWidth !== plot.width) fit() // it also runs at the start, and a resize removes the tooltip
   }).observe(place)
   for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)", "print"]) {
     matchMedia(query).addEventListener("change", fit)
