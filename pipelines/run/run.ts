@@ -94,13 +94,13 @@ const selectOrigin = (pipeline: Pipeline, source: SourceOptions): OriginLayer =>
   return Layer.unwrap(bySetting as Effect.Effect<OriginLayer, Config.ConfigError>)
 }
 
-/** Redirects staging files and the notes on verified files into another folder: a dry run writes none in its home. */
+/** Redirects staging files and the markers of verified files into another folder: a dry run writes none in its home. */
 const redirectWrites = Effect.fnUntraced(function* (layout: Layout, folder: string) {
   const fs = yield* FileSystem.FileSystem
-  const notes = path.join(folder, "notes")
-  yield* Effect.ignore(fs.copy(layout.notes, notes)) // without the notes, files are verified again
+  const markers = path.join(folder, "markers")
+  yield* Effect.ignore(fs.copy(layout.markers, markers)) // without the markers, files are verified again
   const staging = path.join(folder, "staging")
-  return { ...layout, notes, staging, stagingLock: path.join(folder, ".staging.lock") } satisfies Layout as Layout
+  return { ...layout, markers, staging, stagingLock: path.join(folder, ".staging.lock") } satisfies Layout as Layout
 })
 
 /** Succeeds even if nothing was new or some feeds were left out. `scratch` is the folder of a dry run. */

@@ -4,7 +4,7 @@
  */
 import { type CallCost, readCost } from "./cost.ts"
 import { makeError, makeUnknownResponseError, NoAnswer } from "./errors.ts"
-import { computeWait, defaultRetries, pause, parseRetryAfter } from "./retry.ts"
+import { computeWait, defaultRetries, parseRetryAfter, pause } from "./retry.ts"
 
 export interface LarderOptions {
   /**

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { computeWait, maxWait, pause, parseRetryAfter } from "./retry.ts"
+import { computeWait, maxWait, parseRetryAfter, pause } from "./retry.ts"
 
 const lowest = () => 0
 const highest = () => 1

@@ -22,7 +22,7 @@ describe("two machines that update the lake at the same time", () => {
       yield* updateWithLake(layout)
       yield* publishPrices(layout, "butter")
       yield* publishPrices(layout, "cheese")
-      const other = { ...layout, lakeLock: `${layout.lakeLock}.other`, notes: `${layout.notes}-other` }
+      const other = { ...layout, lakeLock: `${layout.lakeLock}.other`, markers: `${layout.markers}-other` }
       yield* Effect.all([updateWithLake(layout), updateWithLake(other)], { concurrency: 2 })
       const lake = lakeOf(layout)
       assert.deepStrictEqual(yield* listSnapshotNumbers(lake), [1, 2, 3])
@@ -35,7 +35,7 @@ describe("two machines that update the lake at the same time", () => {
   itLive("continue from the state of the faster one, whose files do not change", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
-      const other = { ...layout, lakeLock: `${layout.lakeLock}.other`, notes: `${layout.notes}-other` }
+      const other = { ...layout, lakeLock: `${layout.lakeLock}.other`, markers: `${layout.markers}-other` }
       const updateOther = Effect.orDie(updateWithLake(other)).pipe(Effect.provide(NodeServices.layer))
       for (const metric of ["butter", "cheese"]) {
         let isFaster = true

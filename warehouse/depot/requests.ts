@@ -80,8 +80,8 @@ const stalled = (timeout: Duration.Duration) =>
     is_retryable: true
   })
 
-/** Fails if `noteProgress` is not called within the idle timeout. */
-const whileActive = <A, E, R>(work: (noteProgress: Effect.Effect<unknown>) => Effect.Effect<A, E, R>) =>
+/** Fails if `reportProgress` is not called within the idle timeout. */
+const whileActive = <A, E, R>(work: (reportProgress: Effect.Effect<unknown>) => Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { idleTimeout: duration } = yield* RequestLimits
     const progress = yield* Queue.sliding<void>(1)
@@ -153,10 +153,10 @@ export const makeRequests = Effect.map(HttpClient.HttpClient, (unscoped) => {
       .execute(request)
       .pipe(Effect.provideService(HttpClient.TracerPropagationEnabled, false), Effect.mapError(connectionFailed))
 
-  const readText = (response: HttpClientResponse, noteProgress: Effect.Effect<unknown>) =>
+  const readText = (response: HttpClientResponse, reportProgress: Effect.Effect<unknown>) =>
     response.stream.pipe(
       Stream.mapError(connectionFailed),
-      Stream.tap(() => noteProgress),
+      Stream.tap(() => reportProgress),
       Stream.limitBytes(maxTextLength, () =>
         Stream.fail(invalidResponse(`the response is longer than ${maxTextLength} bytes`))
       ),
@@ -165,14 +165,14 @@ export const makeRequests = Effect.map(HttpClient.HttpClient, (unscoped) => {
     )
 
   const fetchText = (makeRequest: RequestEffect, upload?: Upload): Effect.Effect<DepotResponse, RequestFailed> =>
-    whileActive((noteProgress) =>
+    whileActive((reportProgress) =>
       Effect.gen(function* () {
         const request = yield* makeRequest
-        const response = yield* send(upload === undefined ? request : withFile(request, upload, noteProgress))
-        yield* noteProgress
+        const response = yield* send(upload === undefined ? request : withFile(request, upload, reportProgress))
+        yield* reportProgress
         const { headers, status } = response
         if (!isNotEncoded(response)) return yield* invalidResponse(`the text is sent as ${headers["content-encoding"]}`)
-        return { status, headers, text: yield* readText(response, noteProgress) }
+        return { status, headers, text: yield* readText(response, reportProgress) }
       })
     ).pipe(Effect.scoped)
 
@@ -192,7 +192,7 @@ export const makeRequests = Effect.map(HttpClient.HttpClient, (unscoped) => {
           )
           const { headers, status } = response
           if (status === 200 || (offset > 0 && (status === 206 || status === 416))) return readRest(response, offset)
-          const text = yield* whileActive((noteProgress) => readText(response, noteProgress))
+          const text = yield* whileActive((reportProgress) => readText(response, reportProgress))
           return yield* fail({ status, headers, text })
         })
         return Stream.unwrap(open).pipe(
@@ -212,12 +212,12 @@ export const makeRequests = Effect.map(HttpClient.HttpClient, (unscoped) => {
 const withFile = (
   request: HttpClientRequest.HttpClientRequest,
   { bytes, file }: Upload,
-  noteProgress: Effect.Effect<unknown>
+  reportProgress: Effect.Effect<unknown>
 ) =>
   HttpClientRequest.bodyStream(
     request,
     Stream.suspend(() => Stream.fromAsyncIterable<Uint8Array, unknown>(createReadStream(file), (cause) => cause)).pipe(
-      Stream.tap(() => noteProgress)
+      Stream.tap(() => reportProgress)
     ),
     { contentType: "application/octet-stream", contentLength: bytes }
   )

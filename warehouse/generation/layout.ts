@@ -40,8 +40,8 @@ export const layoutOf = (home: string, shared?: Depot) =>
       /** Locked while a generation is pulled. */
       pullLock: path.join(dir, ".pull.lock"),
       objectFile: (sha256: string) => path.join(dir, objectName(sha256)),
-      /** Notes of this machine: see `notes.ts`. */
-      notes: path.join(dir, "seen"),
+      /** Local markers for finished work: see `markers.ts`. */
+      markers: path.join(dir, "seen"),
       /** Folders with the sidecar files of branded foods, one for each of their databases. */
       sidecars: path.join(dir, "beside"),
       /** Locked while one of these folders is created. */

@@ -10,7 +10,7 @@ import type { ObjectId } from "../depot/depot.ts"
 import { causeText, makeDigest } from "../disk.ts"
 import type { Layout } from "./layout.ts"
 import type { DataSetEntry, DataSetPart } from "./manifest.ts"
-import { readNote, writeNote } from "./notes.ts"
+import { readMarker, writeMarker } from "./markers.ts"
 
 export class PartDamaged extends Schema.TaggedError<PartDamaged>()("PartDamaged", {
   pipeline: Schema.String,
@@ -47,10 +47,10 @@ export const identifyWithStamp = Effect.fnUntraced(function* (file: string) {
   return { stamp, id: yield* identifyFile(file) }
 })
 
-const noteText = (stamp: string) => `${stamp}\n`
-/** Notes that the file with this stamp has this SHA-256. */
-export const noteVerified = (layout: Layout, sha256: string, stamp: string) =>
-  writeNote(layout, sha256, noteText(stamp))
+const formatMarker = (stamp: string) => `${stamp}\n`
+/** Records that the file with this stamp has this SHA-256. */
+export const markVerified = (layout: Layout, sha256: string, stamp: string) =>
+  writeMarker(layout, sha256, formatMarker(stamp))
 
 const describeReadError = (cause: unknown) =>
   cause instanceof Error && "code" in cause && cause.code === "ENOENT"
@@ -66,11 +66,11 @@ export const findFault = Effect.fnUntraced(function* (
   const stats = yield* Effect.result(Effect.tryPromise(() => stat(file, { bigint: true })))
   if (stats._tag === "Failure") return describeReadError(stats.failure.cause)
   if (Number(stats.success.size) !== bytes) return `has ${stats.success.size} bytes, but was published with ${bytes}`
-  if ((yield* readNote(layout, sha256)) === noteText(toStamp(stats.success))) return undefined
+  if ((yield* readMarker(layout, sha256)) === formatMarker(toStamp(stats.success))) return undefined
   const read = yield* Effect.result(identifyWithStamp(file))
   if (read._tag === "Failure") return describeReadError(read.failure.cause)
   if (read.success.id.sha256 !== sha256) return "was changed after it was published: it has another SHA-256"
-  yield* noteVerified(layout, sha256, read.success.stamp)
+  yield* markVerified(layout, sha256, read.success.stamp)
   return undefined
 })
 

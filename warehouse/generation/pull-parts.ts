@@ -10,7 +10,7 @@ import { FileOperationFailed, fileOperation } from "../disk.ts"
 import { WarehouseProblem } from "../problem.ts"
 import type { Layout } from "./layout.ts"
 import type { Manifest } from "./manifest.ts"
-import { findFault, identifyWithStamp, noteVerified } from "./parts.ts"
+import { findFault, identifyWithStamp, markVerified } from "./parts.ts"
 
 const problem = "cannot be written"
 const consequence = "The live data on this machine is unchanged."
@@ -56,7 +56,7 @@ const pullObject = Effect.fnUntraced(function* (layout: Layout, generation: stri
     if (stamp !== undefined) {
       yield* layout.local.remove([objectName(sha256)]) // removes a damaged copy
       yield* putObject(layout.local, object, file)
-      yield* noteVerified(layout, sha256, stamp) // the file is a hard link to the object
+      yield* markVerified(layout, sha256, stamp) // the file is a hard link to the object
     }
     yield* attempt(file, () => rm(file))
     if (stamp !== undefined) return received

@@ -166,25 +166,25 @@ describe("a pull", () => {
   const published = Effect.gen(function* () {
     const folder = yield* aFolder
     cpSync((yield* original).folder, folder, { recursive: true })
-    const made = depotIn(folder)
-    const { data_sets } = Option.getOrThrow(yield* newestManifest(made.depot))
+    const counting = depotIn(folder)
+    const { data_sets } = Option.getOrThrow(yield* newestManifest(counting.depot))
     const [part] = data_sets.example?.parts ?? []
-    return { ...made, part: part as NonNullable<typeof part> }
+    return { ...counting, part: part as NonNullable<typeof part> }
   })
   itLive("resumes where an earlier one was interrupted", () =>
     Effect.gen(function* () {
       const { depot, part, takeReceivedBytes } = yield* published
       const server = yield* aMachine(depot)
-      const cut: Depot = { ...depot, readBytes: (name, from) => Stream.take(depot.readBytes(name, from), 1) }
-      const half = yield* layoutOf(server.home, {
-        ...cut,
+      const truncating: Depot = { ...depot, readBytes: (name, from) => Stream.take(depot.readBytes(name, from), 1) }
+      const interrupted = yield* layoutOf(server.home, {
+        ...truncating,
         readBytes: (name, from) =>
           Stream.concat(
-            Stream.map(cut.readBytes(name, from), (chunk) => chunk.subarray(0, 1000)),
+            Stream.map(truncating.readBytes(name, from), (chunk) => chunk.subarray(0, 1000)),
             depot.readBytes(objectName("0".repeat(64)), 0) // then the connection breaks
           )
       })
-      assert.strictEqual((yield* Effect.flip(pull(half)))._tag, "DepotUnusable")
+      assert.strictEqual((yield* Effect.flip(pull(interrupted)))._tag, "DepotUnusable")
       assert.strictEqual(readFileSync(path.join(server.incoming, part.sha256)).length, 1000)
       assert.deepStrictEqual(yield* listNumbers(server.local), [])
       takeReceivedBytes()
@@ -254,7 +254,11 @@ describe("a pull", () => {
         yield* putObject(depot, object, file)
         return { name, ...object }
       })
-      const parts = [yield* addPart("names", large), yield* addPart("texts", large), yield* addPart("empty", new Uint8Array())]
+      const parts = [
+        yield* addPart("names", large),
+        yield* addPart("texts", large),
+        yield* addPart("empty", new Uint8Array())
+      ]
       yield* makeGeneration(depot, (base) => {
         const { data_sets, event, ingest } = base as Manifest
         const example = data_sets.example as DataSetEntry
@@ -280,12 +284,15 @@ describe("a pull", () => {
       const server = yield* aMachine(depot)
       yield* publishOn(server, { prices: [pears] })
       const behind = yield* published
-      const refused = yield* Effect.flip(pull(yield* layoutOf(server.home, behind.depot)))
-      assert.match(refused.message, /: larder-000002 of this machine is newer than larder-000001, the newest there\. /)
-      yield* publishOn(yield* aMachine(behind.depot), { prices: [pears] })
-      const other = yield* Effect.flip(pull(yield* layoutOf(server.home, behind.depot)))
+      const behindError = yield* Effect.flip(pull(yield* layoutOf(server.home, behind.depot)))
       assert.match(
-        other.message,
+        behindError.message,
+        /: larder-000002 of this machine is newer than larder-000001, the newest there\. /
+      )
+      yield* publishOn(yield* aMachine(behind.depot), { prices: [pears] })
+      const differentError = yield* Effect.flip(pull(yield* layoutOf(server.home, behind.depot)))
+      assert.match(
+        differentError.message,
         /^.* is not the depot of .*: larder-000002 of this machine is a different one there\. Nothing was changed\. Check LARDER_DEPOT/
       )
       assert.deepStrictEqual(yield* queryItems(server, "example.price"), ["apple", "pear"])

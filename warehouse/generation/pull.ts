@@ -8,7 +8,7 @@ import { WarehouseProblem } from "../problem.ts"
 import { type Layout, requireWritableFolder } from "./layout.ts"
 import { type waitLimits, withLock } from "./lock.ts"
 import { generationId, listNumbers, type Manifest, manifestName, newestManifest, readManifest } from "./manifest.ts"
-import { readNote, writeNote } from "./notes.ts"
+import { readMarker, writeMarker } from "./markers.ts"
 import { objectsInManifest, pullParts, transferLimit } from "./pull-parts.ts"
 import {
   copyPulledParts,
@@ -125,7 +125,7 @@ interface PullOptions {
   /** Number of the generation; the newest by default. */
   readonly to?: number | undefined
   /** Whether damaged or missing parts are pulled again, even if no generation is newer. */
-  readonly repairs?: boolean
+  readonly shouldRepair?: boolean
 }
 
 const repair = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) {
@@ -134,7 +134,7 @@ const repair = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) 
 })
 
 /** Pulls the requested generation. The caller has the lock, so the newest local generation does not change. */
-const pullWanted = Effect.fnUntraced(function* (layout: Layout, { repairs = true, to }: PullOptions) {
+const pullWanted = Effect.fnUntraced(function* (layout: Layout, { shouldRepair = true, to }: PullOptions) {
   const localNewest = Option.getOrUndefined(yield* newestManifest(layout.local))
   const single = localNewest === undefined ? yield* newestSingleManifest(layout) : undefined
   const wanted = yield* findWanted(layout, localNewest ?? single, to)
@@ -144,7 +144,7 @@ const pullWanted = Effect.fnUntraced(function* (layout: Layout, { repairs = true
   if (wanted === undefined) return localNewest === undefined ? undefined : yield* copyAll(layout)
   const pulled =
     wanted.number === localNewest?.number
-      ? yield* repairs ? repair(layout, localNewest) : Effect.undefined
+      ? yield* shouldRepair ? repair(layout, localNewest) : Effect.undefined
       : yield* pullOrNewer(layout, wanted, to, (manifest) =>
           Effect.andThen(copyPulledParts(layout, manifest), pullGeneration(layout, manifest))
         )
@@ -170,11 +170,11 @@ export const pull = Effect.fn("Generation.pull")(function* (
 /** A proof takes a few seconds and more than a hundred requests, so a machine proves its depot only once. */
 const requireProof = Effect.fnUntraced(function* (layout: Layout) {
   const { depot } = layout
-  const note = `${depot.location}\n`
-  if ((yield* readNote(layout, "depot")) === note) return
+  const marker = `${depot.location}\n`
+  if ((yield* readMarker(layout, "depot")) === marker) return
   const { proveDepot } = yield* Effect.promise(() => import("../depot/prove-depot.ts"))
   yield* proveDepot(depot)
-  yield* writeNote(layout, "depot", note)
+  yield* writeMarker(layout, "depot", marker)
 })
 
 /**

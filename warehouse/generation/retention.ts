@@ -81,7 +81,7 @@ export const pruneLocal = Effect.fnUntraced(function* (layout: Layout) {
   const pruned = yield* pruneDepot(layout.local)
   if (pruned === undefined) return
   for (const sha256 of pruned.removed) {
-    yield* fs.remove(path.join(layout.notes, sha256), { force: true })
+    yield* fs.remove(path.join(layout.markers, sha256), { force: true })
     for (const name of [sha256, `${sha256}.building`, `${sha256}.made`]) {
       yield* fs.remove(path.join(layout.sidecars, name), { recursive: true, force: true })
     }

@@ -29,18 +29,18 @@ const attempt = <A>(file: string, run: () => Promise<A>) => Effect.uninterruptib
 
 const spareFile = ({ dir }: Layout) => path.join(dir, ".ingestion.duckdb.next")
 /** Contains the stamp of a file when this version last wrote it, and the newest generation whose records it has. */
-const noteFile = ({ notes }: Layout, file: string) => path.join(notes, path.basename(file))
+const markerFile = ({ markers }: Layout, file: string) => path.join(markers, path.basename(file))
 
 /** A generation. If a manifest was lost, its number may be used again; its id is not. */
 type GenerationRef = Pick<Manifest, "number" | "id">
 
-const writeNote = async (layout: Layout, file: string, { id, number }: GenerationRef) =>
-  writeFile(noteFile(layout, file), `${await readStamp(file)} ${hash} ${number} ${id}\n`)
+const writeMarker = async (layout: Layout, file: string, { id, number }: GenerationRef) =>
+  writeFile(markerFile(layout, file), `${await readStamp(file)} ${hash} ${number} ${id}\n`)
 
-const readNote = (layout: Layout, file: string) =>
+const readMarker = (layout: Layout, file: string) =>
   attempt(file, async (): Promise<GenerationRef | undefined> => {
-    const note = await readFile(noteFile(layout, file), "utf8")
-    const [, stamp, number, id = ""] = /^(.*) (\d+) (\S+)\n$/.exec(note) ?? []
+    const marker = await readFile(markerFile(layout, file), "utf8")
+    const [, stamp, number, id = ""] = /^(.*) (\d+) (\S+)\n$/.exec(marker) ?? []
     const isUnchanged = stamp === `${await readStamp(file)} ${hash}` && !existsSync(`${file}.wal`)
     return isUnchanged ? { number: Number(number), id } : undefined
   })
@@ -48,7 +48,7 @@ const readNote = (layout: Layout, file: string) =>
 /** The newest generation whose records a file has; undefined if the file was changed, or the generation removed. */
 export const findNewestRecorded = Effect.fnUntraced(
   function* (layout: Layout, file: string) {
-    const upTo = yield* readNote(layout, file)
+    const upTo = yield* readMarker(layout, file)
     if (upTo === undefined) return undefined
     const manifest = Option.getOrUndefined(yield* readManifest(layout.local, upTo.number))
     return manifest?.id === upTo.id ? upTo : undefined
@@ -180,16 +180,16 @@ const exchange = (layout: Layout, manifest: Manifest, upTo: GenerationRef | unde
   attempt(layout.ingestion, async () => {
     const spare = spareFile(layout)
     const before = `${spare}.before`
-    await mkdir(layout.notes, { recursive: true })
+    await mkdir(layout.markers, { recursive: true })
     await rm(before, { force: true })
     await rm(`${layout.ingestion}.wal`, { force: true }) // the write-ahead log of a program that wrote to the old file
     if (upTo !== undefined) await link(layout.ingestion, before)
     await chmod(spare, 0o444)
     await rename(spare, layout.ingestion)
-    await writeNote(layout, layout.ingestion, manifest)
+    await writeMarker(layout, layout.ingestion, manifest)
     if (upTo === undefined) return
     await rename(before, spare)
-    await writeNote(layout, spare, upTo)
+    await writeMarker(layout, spare, upTo)
   })
 
 /** Removes a half-written file, which is useless. */

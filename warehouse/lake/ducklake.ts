@@ -21,8 +21,8 @@ const ddl = readFileSync(new URL("./ducklake.sql", import.meta.url), "utf8")
 export type Value = string | number | boolean | null
 const toSql = (value: Value) => (typeof value === "string" ? literal(value) : String(value))
 
-/** Inserts rows into a table of the catalogue. Values are in the order of its columns. */
-export const insertRows = (table: string, rows: ReadonlyArray<ReadonlyArray<Value>>) => {
+/** SQL that inserts rows into a table of the catalogue. Values are in the order of its columns. */
+export const insertStatements = (table: string, rows: ReadonlyArray<ReadonlyArray<Value>>) => {
   const values = rows.map((row) => `(${row.map(toSql).join(", ")})`).join(", ")
   return rows.length === 0 ? [] : [`insert into ${catalogue}.ducklake_${table} values ${values}`]
 }
@@ -31,8 +31,8 @@ const isLive = "end_snapshot is null"
 /** The rows of a table of the catalogue that are part of the newest snapshot. */
 export const liveRows = (table: string) => `(from ${catalogue}.ducklake_${table} where ${isLive})`
 
-/** Ends rows with a snapshot. Older snapshots still have them. */
-export const endRows = (table: string, number: number, condition: string) =>
+/** SQL that ends rows with a snapshot. Older snapshots still have them. */
+export const endStatement = (table: string, number: number, condition: string) =>
   `update ${catalogue}.ducklake_${table} set end_snapshot = ${number} where ${condition} and ${isLive}`
 
 /** Attaches the catalogue in a file, and creates it if `isNew`. */
@@ -44,13 +44,13 @@ export const attachCatalogue = Effect.fnUntraced(function* (db: Db, file: string
     [
       "begin",
       tables.trim().replace(/;$/, ""),
-      ...insertRows("metadata", [
+      ...insertStatements("metadata", [
         ["version", "1.0", null, null],
         ["created_by", "Larder", null, null],
         ["data_path", "", null, null],
         ["encrypted", "false", null, null]
       ]),
-      ...insertRows("schema", [[0, randomUUID(), 0, null, "main", "main/", true]]),
+      ...insertStatements("schema", [[0, randomUUID(), 0, null, "main", "main/", true]]),
       "commit"
     ].join(";\n")
   )

@@ -22,7 +22,11 @@ const makeIngestion = Effect.fnUntraced(function* (layout: Layout, manifest: Man
     if (before === (yield* attempt(layout.ingestion, inode))) return ingestion // otherwise it was replaced during the copy
     yield* attempt(ingestion, () => rm(ingestion))
   }
-  yield* refreshIngestion({ ...layout, dir: folder, ingestion, notes: path.join(folder, "notes") }, manifest, dataSets)
+  yield* refreshIngestion(
+    { ...layout, dir: folder, ingestion, markers: path.join(folder, "markers") },
+    manifest,
+    dataSets
+  )
   return ingestion
 })
 

@@ -13,7 +13,7 @@ import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import { currentMaker, generationId, listNumbers, newestManifest, readManifest } from "../generation/manifest.ts"
-import { readNote, writeNote } from "../generation/notes.ts"
+import { readMarker, writeMarker } from "../generation/markers.ts"
 import { identifyFile } from "../generation/parts.ts"
 import { makeOwnFolder } from "../publishing/staging.ts"
 import { findNewer } from "../tables/versions.ts"
@@ -146,9 +146,9 @@ const replaceOpenedCatalogue = Effect.fnUntraced(function* (depot: Depot, own: L
 })
 
 /** Names the state that this machine has finished, so that the next run does not check again what was stored. */
-const noteText = ({ nonce, place }: LakeState) => `${place} ${nonce}\n`
+const formatMarker = ({ nonce, place }: LakeState) => `${place} ${nonce}\n`
 const isFinished = (layout: Layout, state: LakeState) =>
-  Effect.map(readNote(layout, "lake"), (note) => note === noteText(state))
+  Effect.map(readMarker(layout, "lake"), (marker) => marker === formatMarker(state))
 
 /** Number of kept states: another machine may be reading one of them. */
 const maxStates = 10
@@ -206,7 +206,7 @@ const update = Effect.fnUntraced(function* (layout: Layout, address: string) {
   }
   if (lake === undefined) return
   const shown = yield* replaceOpenedCatalogue(depot, lake, folder)
-  yield* writeNote(layout, "lake", noteText(lake.state))
+  yield* writeMarker(layout, "lake", formatMarker(lake.state))
   yield* sweep(depot, shown)
 }, Effect.scoped)
 

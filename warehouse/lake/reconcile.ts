@@ -6,8 +6,8 @@ import { Effect, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
 import {
   catalogue,
-  endRows,
-  insertRows,
+  endStatement,
+  insertStatements,
   type LakeColumn,
   liveRows,
   readTables,
@@ -63,8 +63,8 @@ export const firstFreeId = `(
 )`
 const newId = (order: string) => `${firstFreeId} + row_number() over (order by ${order}) - 1`
 
-/** No row of the schemas in `untouched` is ended. The columns and files of a table end with it. */
-const reconcileDefinitions = (number: number, untouched: ReadonlySet<string>) => {
+/** Ends no row of the schemas in `untouched`. The columns and files of a table end with it. */
+const definitionStatements = (number: number, untouched: ReadonlySet<string>) => {
   const untouchedNames = ["", ...untouched].map(literal).join(", ")
   const isTouched = `schema_id in (from ${catalogue}.ducklake_schema select schema_id where schema_name not in (${untouchedNames}))`
   const hasNoTable = `table_id not in (from ${liveRows("table")} select table_id)`
@@ -73,11 +73,11 @@ const reconcileDefinitions = (number: number, untouched: ReadonlySet<string>) =>
      select ${newId("schema_name")}, uuid(), ${number}, null, schema_name, schema_name || '/', true
      from duckdb_schemas() anti join ${liveRows("schema")} using (schema_name)
      where ${isWanted}`,
-    endRows("table", number, `${isTouched} and table_id not in (${keptTables})`),
-    endRows("column", number, hasNoTable),
-    endRows("data_file", number, hasNoTable),
-    endRows("view", number, `${isTouched} and view_id not in (${keptViews})`),
-    endRows("macro", number, `${isTouched} and macro_id not in (${keptMacros})`),
+    endStatement("table", number, `${isTouched} and table_id not in (${keptTables})`),
+    endStatement("column", number, hasNoTable),
+    endStatement("data_file", number, hasNoTable),
+    endStatement("view", number, `${isTouched} and view_id not in (${keptViews})`),
+    endStatement("macro", number, `${isTouched} and macro_id not in (${keptMacros})`),
     `insert into ${catalogue}.ducklake_table
      select ${newId("schema_id, table_name")}, uuid(), ${number}, null, schema_id, table_name, table_name || '/', true
      from (${wantedTables}) anti join ${liveRows("table")} using (schema_id, table_name)`,
@@ -119,7 +119,7 @@ const selectWantedColumns = `
 const listFieldIds = ({ children, id }: LakeField): ReadonlyArray<number> => [id, ...children.flatMap(listFieldIds)]
 
 /** Rows of `ducklake_column` for a column and its nested fields. */
-const columnRows = (table: number, number: number, column: NamedType, isNullable: boolean, firstId: number) => {
+const buildColumnRows = (table: number, number: number, column: NamedType, isNullable: boolean, firstId: number) => {
   const rows: Array<ReadonlyArray<Value>> = []
   const add = ({ children, name, type }: NamedType, isNullable: boolean, parent: number | null) => {
     const id = firstId + rows.length
@@ -132,7 +132,7 @@ const columnRows = (table: number, number: number, column: NamedType, isNullable
 }
 
 /** A changed column gets a new id, and is placed after the others. */
-const reconcileColumns = Effect.fnUntraced(function* (db: DuckDb["Service"], number: number) {
+const makeColumnStatements = Effect.fnUntraced(function* (db: DuckDb["Service"], number: number) {
   const liveTables = yield* readTables(db)
   const wanted = yield* db.all(WantedColumn, selectWantedColumns)
   return [...Map.groupBy(wanted, ({ schema, table }) => tableKey({ schema, name: table }))].flatMap(
@@ -149,28 +149,28 @@ const reconcileColumns = Effect.fnUntraced(function* (db: DuckDb["Service"], num
             column.field.name === name && column.is_nullable === is_nullable && isSameType(column.field, wantedType)
         )
         if (same !== undefined) kept.add(same)
-        else added.push(...columnRows(id, number, { name, ...wantedType }, is_nullable, freeId + added.length))
+        else added.push(...buildColumnRows(id, number, { name, ...wantedType }, is_nullable, freeId + added.length))
       }
       const ended = live.filter((column) => !kept.has(column)).flatMap(({ field }) => listFieldIds(field))
       return [
         ...(ended.length === 0
           ? []
-          : [endRows("column", number, `table_id = ${id} and column_id in (${ended.join(", ")})`)]),
-        ...insertRows("column", added)
+          : [endStatement("column", number, `table_id = ${id} and column_id in (${ended.join(", ")})`)]),
+        ...insertStatements("column", added)
       ]
     }
   )
 })
 
 /** `owners` selects the ids of everything live, and `wanted` the ids and comments of the session's definitions. */
-const reconcileComments = (
+const commentStatements = (
   number: number,
   table: "tag" | "column_tag",
   ids: string,
   owners: string,
   wanted: string
 ) => [
-  endRows(table, number, `(${ids}) not in (${owners})`),
+  endStatement(table, number, `(${ids}) not in (${owners})`),
   `update ${catalogue}.ducklake_${table} old set end_snapshot = ${number}
    from (select (${ids}) as ids, comment from (${wanted})) new
    where old.end_snapshot is null and (${ids}) = ids and comment is distinct from "value"`,
@@ -186,10 +186,10 @@ export const reconcile = Effect.fnUntraced(function* (
   number: number,
   untouched: ReadonlySet<string>
 ) {
-  yield* db.run(reconcileDefinitions(number, untouched).join(";\n"))
-  const columns = yield* reconcileColumns(db, number)
+  yield* db.run(definitionStatements(number, untouched).join(";\n"))
+  const columns = yield* makeColumnStatements(db, number)
   const comments = [
-    ...reconcileComments(
+    ...commentStatements(
       number,
       "tag",
       "object_id",
@@ -198,7 +198,7 @@ export const reconcile = Effect.fnUntraced(function* (
        union all
        select view_id, comment from (${wantedViews}) join ${liveRows("view")} using (schema_id, view_name)`
     ),
-    ...reconcileComments(
+    ...commentStatements(
       number,
       "column_tag",
       "table_id, column_id",

@@ -10,8 +10,8 @@ import {
   catalogue,
   type Extra,
   encodeExtra,
-  endRows,
-  insertRows,
+  endStatement,
+  insertStatements,
   isAltered,
   type LakeTable,
   liveRows,
@@ -88,17 +88,17 @@ export const setFiles = Effect.fnUntraced(function* (
       const numbers = [bytes, count, nulls].map((text) => (text === null ? null : Number(text)))
       return column === undefined ? [] : [[fileId, id, column, ...numbers, min, max, has_nan, null]]
     })
-    return [...insertRows("data_file", [values]), ...insertRows("file_column_stats", columnStats)]
+    return [...insertStatements("data_file", [values]), ...insertStatements("file_column_stats", columnStats)]
   }
   const insertFiles = added.flatMap(insertFile)
   const sum = (count: (file: LakeFile) => number) =>
     [...wanted.values()].reduce((total, file) => total + count(file), 0)
   yield* db.run(
     [
-      ...removed.map((file) => endRows("data_file", number, `data_file_id = ${file.id}`)),
+      ...removed.map((file) => endStatement("data_file", number, `data_file_id = ${file.id}`)),
       ...insertFiles,
       `delete from ${catalogue}.ducklake_table_stats where table_id = ${id}`,
-      ...insertRows("table_stats", [[id, sum(({ rows }) => rows), nextRow, sum(({ object }) => object.bytes)]])
+      ...insertStatements("table_stats", [[id, sum(({ rows }) => rows), nextRow, sum(({ object }) => object.bytes)]])
     ].join(";\n")
   )
   return added
@@ -156,8 +156,8 @@ export const endSnapshot = Effect.fnUntraced(function* (
     [
       `insert into ${catalogue}.ducklake_snapshot
        values (${number}, ${literal(made_at)}, ${version}, ${firstFreeId}, ${firstFreeFileId})`,
-      ...insertRows("snapshot_changes", [[number, changes?.names ?? "", made_by, message, extra]]),
-      ...insertRows(
+      ...insertStatements("snapshot_changes", [[number, changes?.names ?? "", made_by, message, extra]]),
+      ...insertStatements(
         "schema_versions",
         redefined.map((table) => [number, version, Number(table.id)])
       ),

@@ -21,12 +21,12 @@ export const followDepot = Effect.fn("Depot.follow")(function* (layout: Layout) 
   const poll = yield* pollInterval
   const reports = makeUnserved()
   const unreachable = `no newer generation arrives from ${layout.depot.location}`
-  let repairs = true // only once: later damage is reported where the file is opened
+  let shouldRepair = true // only once: later damage is reported where the file is opened
   const pullNewest = Effect.gen(function* () {
-    const pulled = yield* pull(layout, "server", { repairs }).pipe(
+    const pulled = yield* pull(layout, "server", { shouldRepair }).pipe(
       Effect.catchTag("WarehouseBusy", () => Effect.undefined) // another program is pulling
     )
-    repairs = false
+    shouldRepair = false
     fault = undefined
     if (pulled === undefined) return
     yield* refreshOpened(layout, "server")

@@ -13,7 +13,7 @@ import { writeAtomically } from "../disk.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { isLoaded, type Manifest } from "../generation/manifest.ts"
-import { readNote, writeNote } from "../generation/notes.ts"
+import { readMarker, writeMarker } from "../generation/markers.ts"
 import { readStamp } from "../generation/parts.ts"
 import { definitionHash, qualifiedName } from "../tables/dictionary.ts"
 import { ingestTables, ingestViews } from "../tables/ingest-tables.ts"
@@ -21,10 +21,10 @@ import { markAllSamples } from "../tables/sample-marks.ts"
 import { viewsOf } from "../tables/tables.ts"
 import {
   attachParts,
-  createSchemas,
-  detachParts,
+  detachStatements,
   type Parts,
   prepareSources,
+  schemaStatements,
   selectRows,
   type TableSource,
   viewsAndComments,
@@ -32,20 +32,24 @@ import {
 } from "./parts.ts"
 
 /** `read_duckdb` treats the path as a pattern. A folder called `year=2026` must not become a column. */
-const readDuckdb = ({ file, table }: TableSource) =>
+const sourceExpression = ({ file, table }: TableSource) =>
   `read_duckdb(${literal(file.replaceAll(/[*?[]/g, "[$&]"))}, schema_name = ${literal(table.schema)}, table_name = ${literal(table.name)}, hive_partitioning = false)`
 
-const createView = (source: TableSource) =>
-  `create view ${qualifiedName(source.table)} as ${selectRows(source, readDuckdb(source))}`
+const createViewStatement = (source: TableSource) =>
+  `create view ${qualifiedName(source.table)} as ${selectRows(source, sourceExpression(source))}`
 
-const fill = Effect.fnUntraced(function* (temporaryFile: string, parts: Parts) {
+const fill = Effect.fnUntraced(function* (file: string, parts: Parts) {
   const db = yield* DuckDb.memory
   const compared = withOtherDefinition(parts)
   yield* attachParts(db, compared)
   const sources = yield* prepareSources(db, parts)
   // DuckDB 1.5.5 fails if `read_duckdb` reads an attached file twice in one transaction.
-  yield* db.run([...detachParts(compared), `attach ${literal(temporaryFile)} as made`, "use made"].join(";\n"))
-  const definitions = [...createSchemas(parts), ...sources.map(createView), ...viewsAndComments(parts, sources, "view")]
+  yield* db.run([...detachStatements(compared), `attach ${literal(file)} as made`, "use made"].join(";\n"))
+  const definitions = [
+    ...schemaStatements(parts),
+    ...sources.map(createViewStatement),
+    ...viewsAndComments(parts, sources, "view")
+  ]
   yield* db.run(["begin", ...definitions, "commit"].join("\n;\n"))
   yield* markAllSamples(db)
   yield* db.run("checkpoint made; use memory; detach made")
@@ -57,7 +61,7 @@ export const writeCatalogue = Effect.fn("writeCatalogue")(function* (file: strin
     ingestion: path.resolve(ingestion),
     parts: parts.map((part) => ({ ...part, file: path.resolve(part.file) }))
   }
-  yield* writeAtomically(file, (temporaryFile) => fill(temporaryFile, absolute))
+  yield* writeAtomically(file, (temporary) => fill(temporary, absolute))
 })
 
 type DataSets = Manifest["data_sets"]
@@ -82,18 +86,20 @@ const describeCatalogue = async (layout: Layout, data_sets: DataSets) => {
   return `${await describeDataSets(layout, data_sets)} ${hashLines(defined.map(definitionHash))}\n`
 }
 
-const noteName = "larder.duckdb"
+const markerName = "larder.duckdb"
 
-const checkNote = (layout: Layout, isCurrent: (note: string) => Promise<boolean>) =>
-  Effect.flatMap(readNote(layout, noteName), (note = "") => Effect.promise(() => isCurrent(note).catch(() => false)))
+const checkMarker = (layout: Layout, isCurrent: (marker: string) => Promise<boolean>) =>
+  Effect.flatMap(readMarker(layout, markerName), (marker = "") =>
+    Effect.promise(() => isCurrent(marker).catch(() => false))
+  )
 
 /** Whether this version wrote the catalogue and it shows these data sets. False in a folder that was moved or copied. */
 export const isCatalogueOf = (layout: Layout, data_sets: DataSets) =>
-  checkNote(layout, async (note) => note === (await describeCatalogue(layout, data_sets)))
+  checkMarker(layout, async (marker) => marker === (await describeCatalogue(layout, data_sets)))
 
 /** Whether any version wrote the catalogue, and it shows these data sets. */
 export const isCatalogueOfAnyVersion = (layout: Layout, data_sets: DataSets) =>
-  checkNote(layout, async (note) => note.startsWith(`${await describeDataSets(layout, data_sets)} `))
+  checkMarker(layout, async (marker) => marker.startsWith(`${await describeDataSets(layout, data_sets)} `))
 
 /**
  * Writes the catalogue if it does not show these data sets. `readable` are those that this version can read. They are
@@ -107,6 +113,6 @@ export const refreshCatalogue = Effect.fn("Catalogue.refresh")(function* (
   if (yield* isCatalogueOf(layout, data_sets)) return
   const parts = readable.map((part) => ({ ...part, file: layout.dataSetFile(part.dataSet.about.pipeline) }))
   yield* writeCatalogue(layout.catalogue, { parts, ingestion: layout.ingestion })
-  const note = yield* Effect.tryPromise(() => describeCatalogue(layout, data_sets))
-  yield* writeNote(layout, noteName, note)
+  const marker = yield* Effect.tryPromise(() => describeCatalogue(layout, data_sets))
+  yield* writeMarker(layout, markerName, marker)
 })

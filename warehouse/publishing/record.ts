@@ -17,7 +17,7 @@ import {
   manifestName,
   newestManifest
 } from "../generation/manifest.ts"
-import { findFault, identifyWithStamp, noteVerified } from "../generation/parts.ts"
+import { findFault, identifyWithStamp, markVerified } from "../generation/parts.ts"
 import { pullGeneration } from "../generation/pull.ts"
 import { mergeIngestParts } from "../ingestion/part.ts"
 import { eventOf, type RecordsOfRun, stagedByFailedRun, writeRecordsOfRun } from "../ingestion/records.ts"
@@ -73,7 +73,7 @@ export const putFile = Effect.fnUntraced(function* (layout: Layout, file: string
   if ((yield* findFault(layout, object)) !== undefined) yield* local.remove([objectName(object.sha256)])
   yield* putObject(local, object, file)
   if (depot !== local) yield* putObject(depot, object, file)
-  yield* noteVerified(layout, object.sha256, stamp) // the file is a hard link to the object
+  yield* markVerified(layout, object.sha256, stamp) // the file is a hard link to the object
   return object
 })
 

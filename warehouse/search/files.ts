@@ -21,7 +21,7 @@ export type Numbers = Uint8Array | Int32Array | Uint32Array | Float64Array
 /** Offsets in a file, or row numbers: 32 bits if they suffice. */
 export type Places = Uint32Array | Float64Array
 
-/** The numbers are ascending. */
+/** `numbers` must be ascending. */
 export const toPlaces = (numbers: Float64Array): Places =>
   (numbers.at(-1) ?? 0) < 2 ** 32 ? new Uint32Array(numbers) : numbers
 
@@ -165,7 +165,7 @@ export class PieceFile {
   }
 }
 
-/** Calls `each` with every line of a file, without its line break, as a range of a reused buffer, and its `offset` in the file. */
+/** Calls `each` with every line of a file: a range of a reused buffer, and its `offset` in the file. */
 export const forEachLine = (file: string, each: (bytes: Buffer, from: number, to: number, offset: number) => void) => {
   const fd = openSync(file, "r")
   try {

@@ -40,7 +40,7 @@ const decodeFormat = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Str
 const sampleBytes = 4096
 const samples = 64
 
-const describePieces = (folder: string, name: string) => {
+const checksumSample = (folder: string, name: string) => {
   const file = new PieceFile(join(folder, name))
   try {
     const piece = Buffer.alloc(Math.min(sampleBytes, file.size))
@@ -71,7 +71,7 @@ export const writeSearchManifest = (
     format,
     ...contents,
     bundles: Object.fromEntries(bundles.map((name) => [name, readWhole(folder, name).entry])),
-    pieces: Object.fromEntries(pieces.map((name) => [name, describePieces(folder, name)]))
+    pieces: Object.fromEntries(pieces.map((name) => [name, checksumSample(folder, name)]))
   } satisfies SearchManifest)
   writeFileSync(join(folder, manifestFile), JSON.stringify({ crc32: crc32(manifest), manifest }), { flush: true })
   const fd = openSync(folder, "r")
@@ -113,5 +113,5 @@ export const openBundle = (folder: string, manifest: SearchManifest, name: strin
 
 export const checkPieces = (folder: string, manifest: SearchManifest) => {
   for (const [name, expected] of Object.entries(manifest.pieces))
-    requireSame(name, expected, describePieces(folder, name))
+    requireSame(name, expected, checksumSample(folder, name))
 }

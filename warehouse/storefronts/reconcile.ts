@@ -1,5 +1,5 @@
 /**
- * Reconciles the reads of a run with the existing data of their stores. The staged rows become those of the live
+ * SQL that reconciles the reads of a run with the existing data of their stores. The staged rows become those of the live
  * generation: first-seen times are kept, items are withdrawn only after their whole list was read, and changes of
  * variants are added to the history. The staged row of an unchanged item becomes equal to the live one.
  *

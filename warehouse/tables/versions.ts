@@ -115,7 +115,7 @@ export const selectList = ({ name, record }: Table, added: ReadonlyArray<AddedCo
 const published = "published"
 
 /** Readers find rows by their `rowid`, which a view does not have by itself. */
-const replaceWithView = (table: Table, added: ReadonlyArray<AddedColumn>) => [
+const viewStatements = (table: Table, added: ReadonlyArray<AddedColumn>) => [
   `drop table ${qualifiedName(table)}`,
   `create view ${qualifiedName(table)} as select rowid, ${selectList(table, added)} from ${published}.${qualifiedName(table)}`
 ]
@@ -127,7 +127,7 @@ const showAsCurrent = Effect.fnUntraced(function* (db: Db, file: string, dataSet
   yield* createUncommentedTables(db, dataSet.tables)
   const added = yield* columnsToAdd(db, dataSet, published)
   const names = yield* listTables(db, published, dataSet.schema)
-  const views = dataSet.tables.filter(({ name }) => names.has(name)).flatMap((table) => replaceWithView(table, added))
+  const views = dataSet.tables.filter(({ name }) => names.has(name)).flatMap((table) => viewStatements(table, added))
   yield* db.run(["begin", ...views, ...dataSet.views.map(({ ddl }) => ddl), "commit"].join(";\n"))
 })
 
