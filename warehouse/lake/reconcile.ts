@@ -63,7 +63,7 @@ export const firstFreeId = `(
 )`
 const newId = (order: string) => `${firstFreeId} + row_number() over (order by ${order}) - 1`
 
-/** Statements that end no row of the schemas in `untouched`. The columns and files of a table end with it. */
+/** Ends no row of the schemas in `untouched`. The columns and files of a table end with it. */
 const definitionStatements = (number: number, untouched: ReadonlySet<string>) => {
   const untouchedNames = ["", ...untouched].map(literal).join(", ")
   const isTouched = `schema_id in (from ${catalogue}.ducklake_schema select schema_id where schema_name not in (${untouchedNames}))`

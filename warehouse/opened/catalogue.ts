@@ -21,10 +21,10 @@ import { markAllSamples } from "../tables/sample-marks.ts"
 import { viewsOf } from "../tables/tables.ts"
 import {
   attachParts,
-  createSchemaStatements,
   detachStatements,
   type Parts,
   prepareSources,
+  schemaStatements,
   selectRows,
   type TableSource,
   viewsAndComments,
@@ -38,15 +38,15 @@ const sourceExpression = ({ file, table }: TableSource) =>
 const createViewStatement = (source: TableSource) =>
   `create view ${qualifiedName(source.table)} as ${selectRows(source, sourceExpression(source))}`
 
-const fill = Effect.fnUntraced(function* (temporaryFile: string, parts: Parts) {
+const fill = Effect.fnUntraced(function* (file: string, parts: Parts) {
   const db = yield* DuckDb.memory
   const compared = withOtherDefinition(parts)
   yield* attachParts(db, compared)
   const sources = yield* prepareSources(db, parts)
   // DuckDB 1.5.5 fails if `read_duckdb` reads an attached file twice in one transaction.
-  yield* db.run([...detachStatements(compared), `attach ${literal(temporaryFile)} as made`, "use made"].join(";\n"))
+  yield* db.run([...detachStatements(compared), `attach ${literal(file)} as made`, "use made"].join(";\n"))
   const definitions = [
-    ...createSchemaStatements(parts),
+    ...schemaStatements(parts),
     ...sources.map(createViewStatement),
     ...viewsAndComments(parts, sources, "view")
   ]
@@ -61,7 +61,7 @@ export const writeCatalogue = Effect.fn("writeCatalogue")(function* (file: strin
     ingestion: path.resolve(ingestion),
     parts: parts.map((part) => ({ ...part, file: path.resolve(part.file) }))
   }
-  yield* writeAtomically(file, (temporaryFile) => fill(temporaryFile, absolute))
+  yield* writeAtomically(file, (temporary) => fill(temporary, absolute))
 })
 
 type DataSets = Manifest["data_sets"]

@@ -42,7 +42,7 @@ export interface TableSource {
   readonly columns: string
 }
 
-export const createSchemaStatements = ({ parts }: Parts) =>
+export const schemaStatements = ({ parts }: Parts) =>
   ["ingest", ...parts.map(({ dataSet }) => dataSet.schema)].map((schema) => `create schema ${identifier(schema)}`)
 
 const filesOf = ({ ingestion, parts }: Parts) => [ingestion, ...parts.map(({ file }) => file)]
@@ -73,7 +73,7 @@ export const prepareSources = Effect.fnUntraced(function* (db: Db, parts: Parts)
     ...ingestTables.map((table) => ({ table, file: parts.ingestion })),
     ...parts.parts.flatMap(({ dataSet, file }) => dataSet.tables.map((table) => ({ table, file })))
   ]
-  yield* db.run([...createSchemaStatements(parts), ...tables.map(({ table }) => table.ddl)].join(";\n"))
+  yield* db.run([...schemaStatements(parts), ...tables.map(({ table }) => table.ddl)].join(";\n"))
   const added = new Map<string, ReadonlyArray<AddedColumn>>()
   const existing = new Map<string, ReadonlySet<string>>()
   existing.set(parts.ingestion, yield* listTables(db, parts.ingestion, "ingest"))

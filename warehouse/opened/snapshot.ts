@@ -8,14 +8,7 @@ import { DuckDb, type DuckDbError, identifier, literal } from "../duckdb.ts"
 import { WarehouseProblem } from "../problem.ts"
 import { qualifiedName } from "../tables/dictionary.ts"
 import { markAllSamples } from "../tables/sample-marks.ts"
-import {
-  attachParts,
-  createSchemaStatements,
-  type Parts,
-  prepareSources,
-  selectRows,
-  viewsAndComments
-} from "./parts.ts"
+import { attachParts, type Parts, prepareSources, schemaStatements, selectRows, viewsAndComments } from "./parts.ts"
 
 /** The oldest version of DuckDB that can read a snapshot. */
 const storageVersion = "v1.1.0"
@@ -35,18 +28,18 @@ export class SnapshotFailed extends Schema.TaggedError<SnapshotFailed>()("Snapsh
   }
 }
 
-const fill = Effect.fnUntraced(function* (temporaryFile: string, parts: Parts) {
+const fill = Effect.fnUntraced(function* (file: string, parts: Parts) {
   const db = yield* DuckDb.memory
   yield* attachParts(db, parts)
   const sources = yield* prepareSources(db, parts)
   yield* db.run(
     [
       `set memory_limit = ${literal(memoryLimit)}`,
-      `set temp_directory = ${literal(`${temporaryFile}.tmp`)}`,
+      `set temp_directory = ${literal(`${file}.tmp`)}`,
       "set checkpoint_threshold = '1TB'", // only one checkpoint, at the end
-      `attach ${literal(temporaryFile)} as made (storage_version ${literal(storageVersion)})`,
+      `attach ${literal(file)} as made (storage_version ${literal(storageVersion)})`,
       "use made",
-      ...createSchemaStatements(parts),
+      ...schemaStatements(parts),
       ...sources.map(({ table }) => table.ddl)
     ].join(";\n")
   )
@@ -73,7 +66,7 @@ export const writeSnapshot = Effect.fn("snapshot")(function* (to: string, parts:
   )
   yield* requireNew
   yield* fs.access(path.dirname(file), { writable: true }).pipe(Effect.mapError(toFailure))
-  yield* writeAtomically(file, (temporaryFile) => fill(temporaryFile, parts).pipe(Effect.andThen(requireNew))).pipe(
+  yield* writeAtomically(file, (temporary) => fill(temporary, parts).pipe(Effect.andThen(requireNew))).pipe(
     Effect.catchTag(["DuckDbError", "PlatformError"], (error) => Effect.fail(toFailure(error)))
   )
 })
