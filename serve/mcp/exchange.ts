@@ -86,13 +86,13 @@ const memoryFactor = 3
 
 /** The permit of one MCP request with all its calls, and the byte budget that their results share. */
 const sharePermit = (permit: Permit): SharedPermit => {
-  let taken = 0
+  let takenBytes = 0
   return {
     ...permit,
     take: (bytes) => {
-      if (taken + bytes > maxDataBytes) return false
-      taken += bytes
-      permit.setBytes(taken * memoryFactor)
+      if (takenBytes + bytes > maxDataBytes) return false
+      takenBytes += bytes
+      permit.setBytes(takenBytes * memoryFactor)
       return true
     }
   }
@@ -151,9 +151,9 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     const body = await readRequestBody(request, maxMessageBytes).catch(() => undefined)
     if (body === undefined) return makeErrorResponse(400, -32_700, "Parse error: the body was cut off")
     if (body.tooLarge) return makeErrorResponse(413, -32_000, `A message has at most ${maxMessageBytes} bytes`)
-    const read = readMessage(body.text)
-    if ("problem" in read) return makeErrorResponse(400, -32_700, `Parse error: ${read.problem}`, read.id)
-    const { message } = read
+    const parsed = readMessage(body.text)
+    if ("problem" in parsed) return makeErrorResponse(400, -32_700, `Parse error: ${parsed.problem}`, parsed.id)
+    const { message } = parsed
     const problem = checkBatch(message, request.headers.get("mcp-protocol-version"))
     if (problem !== undefined) return makeErrorResponse(400, -32_600, `Invalid request: ${problem}`)
     const dataBytes = Math.min(expectedBytes(message, caller.isOnDataHost), maxDataBytes)

@@ -76,9 +76,9 @@ const makeLineTransport = (input: Readable, output: Writable, report: (problem: 
     respond({ jsonrpc: "2.0", id, error }).catch(() => undefined) // an error of stdout closes the connection anyway
   }
   const receive = (line: string) => {
-    const read = readMessage(line)
-    if ("problem" in read) return refuse(read.problem, read.id)
-    const { message } = read
+    const parsed = readMessage(line)
+    if ("problem" in parsed) return refuse(parsed.problem, parsed.id)
+    const { message } = parsed
     if (!isSpecType.JSONRPCMessage(message)) return refuse("it is not a message of JSON-RPC 2.0", null)
     if (isJSONRPCRequest(message)) pending.push(message.id)
     if (isJSONRPCNotification(message) && message.method === "notifications/cancelled")

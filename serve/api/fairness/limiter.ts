@@ -36,7 +36,7 @@ const keyQuota: Quota = { calls: 1024, bytes: 8 * mebibyte }
 const accountQuota: Quota = { calls: 2048, bytes: 16 * mebibyte }
 /** For all accounts together. Once it is reached, stalled readers are disconnected, or else the slowest one. */
 const maxBytes = 256 * mebibyte
-/** Reserved for responses below `largeBytes`: large responses never block them. */
+/** Reserved for responses below `largeBytes`. */
 const reservedBytes = 64 * mebibyte
 /** Waiting calls. A call above a limit is refused immediately. */
 const maxWaiting = { perKey: 128, perAccount: 256, overall: 4096 }
@@ -55,7 +55,6 @@ interface Caller {
 interface Usage {
   calls: number
   bytes: number
-  /** Calls that wait. */
   waiting: number
 }
 

@@ -41,10 +41,10 @@ const formatPage = (
   { after, cursorAt, values }: Request<{ readonly category: string | undefined; readonly limit: number }>
 ) => {
   const last = after?.[0] ?? ""
-  const rest = model.products.filter(({ category, slug }) => slug > last && isWithin(category, values.category))
-  const products = rest.slice(0, values.limit)
-  const end = products.at(-1)
-  const next = rest.length > products.length && end !== undefined ? cursorAt([end.slug]) : null
+  const remaining = model.products.filter(({ category, slug }) => slug > last && isWithin(category, values.category))
+  const products = remaining.slice(0, values.limit)
+  const lastProduct = products.at(-1)
+  const next = remaining.length > products.length && lastProduct !== undefined ? cursorAt([lastProduct.slug]) : null
   return page(
     products.map(({ json }) => json),
     next

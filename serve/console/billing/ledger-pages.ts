@@ -118,7 +118,7 @@ const ledgerPage: Page<Administration> = {
       html`${keyFigures([{ label: "Balance", value: usdText(account.balance_credits), more: creditsText(account.balance_credits) }])}
 ${account.expiring.length > 0 && renderExpiringCredits(account.expiring)}
 <p class="lead">Every movement of your credits since the account was opened. Entries are never changed or removed. The CSV file contains all of them.</p>
-${searchForm(select({ name: "what", label: "What", all: "Everything", value: kindName ?? "", options }), linkButton(`${path}.csv`, "Download all as CSV"))}
+${searchForm(select({ name: "what", label: "What", allLabel: "Everything", value: kindName ?? "", options }), linkButton(`${path}.csv`, "Download all as CSV"))}
 <div class="card entries">${entries}</div>
 ${listPaging(path, { what: kindName }, before === null, last && { before: String(last.position) })}
 <div class="row">${linkButton("/billing", "Back to billing")}</div>`

@@ -40,7 +40,6 @@ import { findStoppedSlugs } from "./stopped.ts"
 const itemLines = (items: ReadonlyArray<HtmlPart>): HtmlPart =>
   items.map((item) => item && html`<div class="item">${item}</div>`)
 
-/** A badge for data that is older than it should be. */
 const lateBadge = (on: string, late_after: number | null, state: DataSetState, now: number): HtmlPart =>
   isLate(on, late_after, now) && html` ${isOfSamples(state) ? badge("sample") : badge("late", "warning")}`
 

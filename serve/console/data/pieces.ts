@@ -28,7 +28,7 @@ export const readPipeline = (url: URL) => readChoice(url, "pipeline", pipelineNa
 
 export const pipelineSelect = (value: string | undefined): Html => {
   const options = pipelineNames.map((name) => ({ value: name, label: pipelineTitle(name) }))
-  return select({ name: "pipeline", label: "Pipeline", all: "All pipelines", options, value })
+  return select({ name: "pipeline", label: "Pipeline", allLabel: "All pipelines", options, value })
 }
 
 const dayMilliseconds = 86_400_000
@@ -45,7 +45,6 @@ export const ageText = (iso: string, now: number): string => {
   return minutes < 60 ? relative.format(-minutes, "minute") : relative.format(-Math.floor(minutes / 60), "hour")
 }
 
-/** A day or a time, and its age. */
 export const dateWithAge = (iso: string, now: number): Html =>
   html`${iso.length === 10 ? dayTag(iso) : timeTag(iso)} <small class="age">${ageText(iso, now)}</small>`
 

@@ -116,7 +116,7 @@ const filterForm = (options: ReadonlyArray<OptionGroup>, { chosen, compared, fro
       {
         name: "beside",
         label: "Compare with",
-        all: "Nothing else",
+        allLabel: "Nothing else",
         options,
         value: compared?.name
       }

@@ -64,7 +64,7 @@ const filterForm = ({ feed, pipeline, reason, run }: Filters, feeds: ReadonlyArr
   const reasonText = reason !== undefined && html`<q>${reason}</q>`
   const runLink = run !== undefined && html`<a href="${runPath(run)}">run ${nameCode(run)}</a>`
   return html`${searchForm(
-    html`${pipelineSelect(pipeline)}${select({ name: "feed", label: "Feed", all: "All feeds", options, value: feed })}${
+    html`${pipelineSelect(pipeline)}${select({ name: "feed", label: "Feed", allLabel: "All feeds", options, value: feed })}${
       reason !== undefined && hiddenInput("reason", reason)
     }${run !== undefined && hiddenInput("run", run)}`
   )}

@@ -90,7 +90,7 @@ export const dataRunsPage: DataPage = {
     const isFiltered = pipeline !== undefined || outcome !== undefined || before !== undefined
     return show(
       "Runs",
-      html`${searchForm(html`${pipelineSelect(pipeline)}${select({ name: "outcome", label: "Outcome", all: "All outcomes", options: outcomeOptions, value: outcome })}`)}
+      html`${searchForm(html`${pipelineSelect(pipeline)}${select({ name: "outcome", label: "Outcome", allLabel: "All outcomes", options: outcomeOptions, value: outcome })}`)}
 ${rows.length === 0 ? noRuns(isFiltered) : html`<div class="card">${runsTable("Runs, newest first", rows)}</div>`}
 ${listPaging(path, { pipeline, outcome }, before === undefined, last && { before: last.run_id })}`
     )

@@ -10,7 +10,7 @@ const findStoppedNames = (series: ReadonlyArray<ReturnType<typeof aSeries>>) =>
   findStopped(series).map(({ name }) => name)
 
 describe("series that have stopped", () => {
-  it("finds a series far behind the newest of its frequency, even if that one is old", () => {
+  it("finds a series far behind the newest of its frequency, even if the newest is old", () => {
     const barrels = aSeries("barrels", "weekly", "2025-05-31")
     assert.deepStrictEqual(findStoppedNames([barrels, aSeries("butter", "weekly", "2025-09-26")]), ["barrels"])
     assert.deepStrictEqual(findStoppedNames([barrels, aSeries("butter", "weekly", "2025-06-07")]), [])

@@ -144,13 +144,13 @@ const readListPage = Effect.fnUntraced(function* (
 ) {
   const { anchor, label } = lists[parameter]
   const number = Number(url.searchParams.get(parameter) ?? "1")
-  const last = Math.max(1, Math.ceil(keys.length / perPage))
+  const lastPage = Math.max(1, Math.ceil(keys.length / perPage))
   const makeLink = (number: number) => `/keys?${parameter}=${number}${anchor}`
-  if (!Number.isInteger(number) || number < 1 || number > last) return yield* new PageNotFound()
+  if (!Number.isInteger(number) || number < 1 || number > lastPage) return yield* new PageNotFound()
   const links = paging({
     label,
     newer: number === 1 ? undefined : makeLink(number - 1),
-    older: number === last ? undefined : makeLink(number + 1)
+    older: number === lastPage ? undefined : makeLink(number + 1)
   })
   return { rows: keys.slice((number - 1) * perPage, number * perPage), links }
 })

@@ -72,10 +72,10 @@ export const callsFilterFields = ({ endpoint, key }: CallsFilter, keys: Keys): H
     label: `${keyLabel(key)}${isActive(key) ? "" : ", revoked"}`
   }))
   const endpointOptions = paths.map((path) => ({ value: path, label: path }))
-  return html`${select({ name: "key", label: "Key", all: "All keys", value: key, options: keyOptions })}${select({
+  return html`${select({ name: "key", label: "Key", allLabel: "All keys", value: key, options: keyOptions })}${select({
     name: "endpoint",
     label: "Endpoint",
-    all: "All endpoints",
+    allLabel: "All endpoints",
     value: endpoint,
     options: endpointOptions
   })}`

@@ -38,7 +38,7 @@ const filterForm = (filters: Filters, keys: Keys) => {
     label: `${status} ${statusMeaning(status)}`
   }))
   return searchForm(html`${callsFilterFields(filters, keys)}
-${select({ name: "status", label: "Status", all: "All statuses", value: filters.status, options: statusOptions })}
+${select({ name: "status", label: "Status", allLabel: "All statuses", value: filters.status, options: statusOptions })}
 ${field({ name: "request", label: "Request id", type: "search", value: filters.request ?? "", placeholder: "req_…" })}
 `)
 }

@@ -27,14 +27,9 @@ const script = makeAsset("console", "js", js)
 /**
  * uPlot formats numbers for the browser's language, and fails to start if `Intl` rejects it (Chromium under `LANG=C`).
  */
-const language = 'const navigator = { language: "en-GB" }\n'
+const locale = 'const navigator = { language: "en-GB" }\n'
 /** Only the prices page loads it. */
-const priceChart = makeAsset(
-  "price-chart",
-  "js",
-  js,
-  language + readUPlot("uPlot.iife.min.js") + read("price-chart.js")
-)
+const priceChart = makeAsset("price-chart", "js", js, locale + readUPlot("uPlot.iife.min.js") + read("price-chart.js"))
 const icon = makeAsset("icon", "svg", "image/svg+xml")
 
 export const assets: ReadonlyArray<Asset> = [style, script, priceChart, icon]

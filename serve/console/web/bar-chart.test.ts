@@ -23,7 +23,7 @@ describe("a bar chart", () => {
     assert.include(chart, 'aria-labelledby="calls-title calls-about"')
     assert.match(chart, /<th scope="row"[^>]*>day 3<\/th><td class="numeric">4 calls<\/td>/)
   })
-  it("draws bars from zero, none for a zero, and labels every value", async () => {
+  it("draws bars from zero, no bar for a zero, and labels every value", async () => {
     const chart = await render(draw([1, 0, 4]))
     assert.strictEqual(chart.match(/class="bar"/g)?.length, 2)
     assert.include(chart, 'y="0" width="233.33" height="100"')

@@ -21,9 +21,9 @@ export const downloadCsv = <E, R>(
   rows: Stream.Stream<CsvRow, E, R>
 ): Effect.Effect<PageResult, never, R> =>
   Effect.map(Effect.context<R>(), (context) => {
-    const text = Stream.concat(Stream.succeed(byteOrderMark), streamCsv(columns, rows, "\r\n")).pipe(
+    const csv = Stream.concat(Stream.succeed(byteOrderMark), streamCsv(columns, rows, "\r\n")).pipe(
       Stream.tapCause(logFailure(name))
     )
-    const body = Stream.toReadableStreamWith(Stream.encodeText(text), context)
+    const body = Stream.toReadableStreamWith(Stream.encodeText(csv), context)
     return { kind: "download", name, type: "text/csv; charset=utf-8", body }
   })

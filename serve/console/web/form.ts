@@ -85,7 +85,6 @@ export const field = (options: FieldOptions): Html => {
   }${errorLine(name, error)}</div>`
 }
 
-/** A field for an amount in dollars. */
 export const dollarField = (options: FieldOptions): Html => field({ inputmode: "decimal", prefix: "$", ...options })
 
 export const hiddenInput = (name: string, value: string | number): Html =>
@@ -101,9 +100,9 @@ export interface OptionGroup {
   readonly options: ReadonlyArray<SelectOption>
 }
 
-/** A drop-down list with one choice. `all` is the label of a first option without a value, such as `All keys`. */
+/** A drop-down list with one choice. `allLabel` is the label of a first option without a value, such as `All keys`. */
 export const select = ({
-  all,
+  allLabel,
   hint,
   label,
   name,
@@ -112,15 +111,15 @@ export const select = ({
 }: {
   readonly name: string
   readonly label: string
-  readonly all?: string
+  readonly allLabel?: string
   readonly options: ReadonlyArray<SelectOption | OptionGroup>
   readonly value?: string | undefined
   readonly hint?: HtmlPart
 }): Html => {
   const renderOption = (option: SelectOption) =>
     html`<option value="${option.value}"${option.value === value && html` selected`}>${option.label}</option>`
-  const first = all === undefined ? [] : [{ value: "", label: all }]
-  const items = [...first, ...options].map((item) =>
+  const allOption = allLabel === undefined ? [] : [{ value: "", label: allLabel }]
+  const items = [...allOption, ...options].map((item) =>
     "options" in item
       ? html`<optgroup label="${item.label}">${item.options.map(renderOption)}</optgroup>`
       : renderOption(item)

@@ -36,7 +36,7 @@ export const makeResponses = (
   const page = async (event: H3Event, frame: Frame, shown: ShownPage, extraHeaders: ReadonlyArray<Header> = []) => {
     const { retry_after, status } = shown
     const flash = cookies.readFlash(event)
-    const text = await renderLayout(frame, shown, flash)
+    const document = await renderLayout(frame, shown, flash)
     const headers: ReadonlyArray<Header> = [
       htmlType,
       ["vary", "Accept-Encoding"],
@@ -46,11 +46,11 @@ export const makeResponses = (
     ]
     // the response to a form may contain a new key next to the person's own text: its compressed length would leak
     // information about the key
-    const isCompressible = event.req.method === "GET" && text.length >= minCompressedBytes
+    const isCompressible = event.req.method === "GET" && document.length >= minCompressedBytes
     const coding = isCompressible ? chooseCoding(event.req.headers.get("accept-encoding")) : undefined
     return coding === undefined
-      ? respond(status, text, headers)
-      : respond(status, await compress(Buffer.from(text), coding), [...headers, ["content-encoding", coding]])
+      ? respond(status, document, headers)
+      : respond(status, await compress(Buffer.from(document), coding), [...headers, ["content-encoding", coding]])
   }
 
   const redirect = (to: string, flash?: Flash, extraHeaders: ReadonlyArray<Header> = []) =>

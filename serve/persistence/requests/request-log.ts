@@ -12,7 +12,6 @@ export const RequestRecord = Schema.Struct({
   key_id: Schema.String,
   /** The path under which the call is charged, such as `/v1/stores/{id}`. */
   endpoint: Schema.String,
-  /** HTTP status; 499 if the caller disconnected. */
   status: Schema.Int,
   /** Credits charged; 0 for a call that was refused or failed. */
   credits: Schema.Int,

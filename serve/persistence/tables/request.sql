@@ -1,4 +1,4 @@
--- The latest calls of each account, charged or refused.
+-- The latest calls of each account, charged or not.
 create table console.request (
   id text not null,
   account_id text not null,
