@@ -8,7 +8,6 @@ import type { Tool } from "@modelcontextprotocol/server"
 import type { Route } from "../api/index.ts"
 import { describeTool, toolName } from "./guidance.ts"
 
-/** The id in the path is an argument like the others. */
 const makeIdInput = ({ record }: Endpoint) =>
   record === undefined
     ? {}

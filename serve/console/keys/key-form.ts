@@ -25,7 +25,6 @@ const initialTexts = {
   expires_at: ""
 }
 
-/** The values of the form's fields. */
 export interface KeyFields extends Readonly<typeof initialTexts> {
   readonly scopes: ReadonlyArray<string>
 }

@@ -15,7 +15,6 @@ export const callsPerDayText = (calls: number, days: number): string => {
   return average < 0.05 ? "under 0.1 calls" : pluralize(Math.round(average * 10) / 10, "call")
 }
 
-/** Average cost per day. */
 export const usdPerDayText = (credits: number, days: number): string => {
   const average = Math.round(credits / days)
   return average === 0 && credits > 0 ? `under ${usdText(1)}` : usdText(average)

@@ -85,7 +85,6 @@ export const field = (options: FieldOptions): Html => {
   }${errorLine(name, error)}</div>`
 }
 
-/** A field for an amount in dollars. */
 export const dollarField = (options: FieldOptions): Html => field({ inputmode: "decimal", prefix: "$", ...options })
 
 export const hiddenInput = (name: string, value: string | number): Html =>

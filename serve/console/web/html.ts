@@ -76,7 +76,6 @@ export const notice = (tone: Tone, body: HtmlPart): Html =>
 export const renderEmptyState = (title: string, text: HtmlPart, action?: Html): Html =>
   html`<div class="empty"><p class="empty-title">${title}</p><p>${text}</p>${action && html`<p>${action}</p>`}</div>`
 
-/** A link that looks like a button. */
 export const linkButton = (href: string, text: string, kind: "primary" | "plain" = "plain"): Html =>
   html`<a class="button ${kind}" href="${href}">${text}</a>`
 

@@ -31,7 +31,6 @@ export interface FormContext extends PageContext {
   readonly form: SentForm
 }
 
-/** A request for a public page. */
 export interface PublicContext extends Pick<PageContext, "params" | "url"> {
   /** The client's network address. */
   readonly address: string
