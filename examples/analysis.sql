@@ -56,7 +56,7 @@ group by slug
 order by slug;
 
 -- 4. Which prices known at the end of 10 July have been revised since? A backtest needs `price_as_of`, which excludes later
---    revisions. A day includes what was published on it; a time is by the report's own clock.
+--    revisions. A day includes what was published on it; a time is in the report's local time.
 select slug, observed_on, early.value as known_then, late.value as known_now
 from commodity.price_as_of('2026-07-10') early
 join commodity.price late using (metric_name, observed_on)
@@ -177,7 +177,7 @@ select pipeline, feed, position, reason, left(payload, 60) as payload
 from ingest.live_reject
 order by pipeline, feed, position, reason;
 
--- 13. What was checked before this data went live? If a check of severity `error` finds a row, nothing of the run is published.
+-- 13. What was checked before this data went live? If a check of severity `error` finds a row, the run is not published.
 --     The rows that a check of severity `warning` found are counted here.
 select pipeline, severity, count(*) as checks, coalesce(sum(bad_rows), 0)::bigint as rows_found,
   list(name order by name) filter (bad_rows > 0) as found_by

@@ -154,7 +154,7 @@ describe("append", () => {
     ["a missing cell", good.slice(0, -1), /before all columns/],
     ["an additional cell", [...good, 1], /Too many/]
   ] as const) {
-    itLive(`appends nothing of a batch with ${fault}, and appends the next batch`, () =>
+    itLive(`appends no row of a batch with ${fault}, and appends the next batch`, () =>
       Effect.gen(function* () {
         const db = yield* DuckDb.readWrite(yield* aFile())
         yield* db.run(table)

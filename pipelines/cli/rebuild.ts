@@ -38,7 +38,7 @@ export const rebuildCommand = (pipelines: ReadonlyArray<Pipeline>) =>
       yield* updateLakeIfEnabled(layout)
       if (missing.length === 0) return
       const names = missing.join(" and ")
-      const problem = `The raw archive has no run of ${names} to repeat: there is none, or all were rolled back. Nothing of ${names} was changed.`
+      const problem = `The raw archive has no run of ${names} to repeat: there is none, or all were rolled back. The published data of ${names} was not changed.`
       return yield* new CommandFailed({ code: 1, problem })
     })
   ).pipe(Command.withDescription("Rebuild data sets from the raw archive, without the network"))

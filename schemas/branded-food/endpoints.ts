@@ -15,7 +15,7 @@ export const searchBrandedFoods = endpoint({
   tag: "Branded foods",
   summary: "Search packaged foods",
   description:
-    "Current labels that match every given filter, ordered by `fdc_id`; without filters, all of them. `name`, `brand` and `ingredient` match anywhere in the text, literally and ignoring case: `%` and `*` are ordinary characters. Labels are mostly in upper case and spell the same thing in many ways, so short texts find more. A product can have several labels, one from each supplier (`data_source`).",
+    "Current labels that match every given filter, ordered by `fdc_id`; without filters, all of them. `name`, `brand` and `ingredient` match anywhere in the text, literally and ignoring case: `%` and `*` are ordinary characters. Labels are mostly in upper case and spell the same thing in many ways, so short texts find more. A barcode can have several labels, one from each supplier (`data_source`).",
   use: "Use it to find packaged foods by name, brand, category, barcode or ingredient; each row is the whole label with ingredients and nutrition per serving. Set a low `limit` while exploring: a label is long.",
   parameters: {
     name: text({ description: "The product name (`description`) contains the text.", example: "muffin" }),
@@ -90,7 +90,7 @@ export const brandedFoods = {
   origin: "labels of packaged foods (USDA FoodData Central)",
   about: `Labels of packaged foods: names, brands, barcodes, ingredients, nutrition per serving, and every published nutrient per 100 g or ml.
 
-Source: USDA FoodData Central, branded foods (\`gov-fdc\`, public domain), about two releases a year. The labels are the suppliers' own: much is missing, some values are plainly wrong, and amounts are published as they are. Texts are cleaned (spaces, doubled quotes, double brackets). Two corrections are made: serving sizes are rounded (1.7999999523 becomes 1.8), and a serving unit of \`MC\`, \`MG\` or \`IU\` is read as g or ml in \`serving_size_unit_normalized\`. A record is one version of a label, with its own \`fdc_id\`; search and categories cover the current version of each product. A product is identified by its data source and barcode, so a search for one barcode can find two products. Older versions can still be read by id.`,
+Source: USDA FoodData Central, branded foods (\`gov-fdc\`, public domain), about two releases a year. The labels are the suppliers' own: much is missing, some values are plainly wrong, and amounts are published as they are. Texts are cleaned (spaces, doubled quotes, double brackets). A serving size with float noise is cleaned (1.7999999523 becomes 1.8), and a serving unit of \`MC\`, \`MG\` or \`IU\` is read as g or ml in \`serving_size_unit_normalized\`. A record is one version of a label, with its own \`fdc_id\`; search and categories cover the current version of each product. A product is identified by its data source and barcode, so a search for one barcode can find two products. Older versions can still be read by id.`,
   firstCall: "branded-foods?name=cheddar&limit=2",
   scopes: ["search-branded-foods", "get-branded-foods"],
   endpoints: brandedFoodEndpoints

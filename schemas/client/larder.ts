@@ -162,7 +162,7 @@ export class Larder implements Methods {
     this.#call(insertId(paths.getStoreCollections, id), pageQuery(query, walk), options)
   )
 
-  /** One product with its gallery and its variants. */
+  /** One product with its images and its variants. */
   async getProduct(id: ProductId, options?: CallOptions): Promise<RecordResult<StoreProductDetail>> {
     return this.#call(insertId(paths.getProduct, id), {}, options)
   }

@@ -47,7 +47,7 @@ export const ProductSummary = Schema.Struct({
     "Snake_case token from the second level of that taxonomy, for food and drink from the third, or `food_items` or `beverages` if no more is known; `uncategorized` if nothing is."
   ),
   tags: Schema.Array(Schema.String).annotate({ description: "The store's tags." }),
-  image: Schema.NullOr(Image).annotate({ description: "First picture of the gallery; null if there are no pictures." }),
+  image: Schema.NullOr(Image).annotate({ description: "The first image; null if there are none." }),
   price: PriceRange,
   variant_count: count("Number of variants."),
   published_at: described.timeOrNull("When the store published the product, in UTC."),
@@ -73,9 +73,9 @@ export const ProductDetail = Schema.Struct({
   ...ProductSummary.fields,
   store_id: idOf("store").annotate({ description: "The store that sells the product." }),
   body_text: described.textOrNull("Description of the product as plain text."),
-  images: Schema.Array(Image).annotate({ description: "The gallery, in the store's order." }),
+  images: Schema.Array(Image).annotate({ description: "All images, in the store's order." }),
   variants: Schema.Array(Variant).annotate({ description: "All variants, by `position`." })
-}).annotate({ identifier: "StoreProduct", description: "A product with its gallery and its variants." })
+}).annotate({ identifier: "StoreProduct", description: "A product with its images and its variants." })
 
 export const Collection = Schema.Struct({
   id: idOf("collection").annotate({ description: "Opaque id; the same after every load." }),

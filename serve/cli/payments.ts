@@ -52,7 +52,7 @@ const check = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Check with Stripe whether payments will work with these settings: it only reads, and opens a payment page that it expires immediately. Exits with 1 if they will not work, and 4 if something is missing"
+    "Check with Stripe whether payments will work with these settings: it only reads, except that it opens a payment page and expires it immediately. Exits with 1 if they will not work, and 4 if something is missing"
   )
 )
 

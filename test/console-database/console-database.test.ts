@@ -85,7 +85,7 @@ describe.each(consolePlaceNames)("the console's database in %s", (name) => {
   )
 
   it.live(
-    "commits a whole transaction, and nothing of one that fails, dies, is interrupted or violates a constraint",
+    "commits a whole transaction, and no part of one that fails, dies, is interrupted or violates a constraint",
     () =>
       runEmptied(
         Effect.gen(function* () {
@@ -242,7 +242,7 @@ const openWatched = Effect.gen(function* () {
 })
 
 describe("the console's database in SQLite", () => {
-  it.live("rejects and stops a transaction that waits, and commits nothing of it", () =>
+  it.live("rejects and stops a transaction that waits, and commits no part of it", () =>
     runOnNewTables("SQLite")(
       Effect.gen(function* () {
         const { run, transaction } = yield* ConsoleDatabase

@@ -274,7 +274,7 @@ describe("keys in the console", () => {
     expect(await call(key)).toBe(401)
   })
 
-  it("returns 404 for a key of another account, and shows nothing of it", async () => {
+  it("returns 404 for a key of another account, and shows none of its data", async () => {
     const owner = await site.signIn({ name: "Owner" })
     const key = findKey((await owner.browser.post("/keys/new", { ...newKey, name: "Private" })).text) ?? ""
     await call(key)

@@ -1,4 +1,4 @@
-/** Single products: gallery, variants, numbers and texts. */
+/** Single products: images, variants, numbers and texts. */
 import { describe, expect, it } from "vitest"
 import { formatError, startOwnServer } from "../support/api/server.ts"
 import { aProduct, aStore, aVariant, makeHome, type ProductRow, summaryRecord } from "../support/stores.ts"
@@ -96,7 +96,7 @@ const detail = {
 }
 
 describe("a product", () => {
-  it("has its summary, and store, text, gallery and variants", async () => {
+  it("has its summary, and store, text, images and variants", async () => {
     const { data } = await getProduct("rich")
     const unknown = { sku: null, compare_at_price: null, option1: null, option2: null, option3: null, image_src: null }
     expect(data).toEqual({

@@ -17,7 +17,15 @@ import {
 } from "@larder/serve/ledger"
 import { checkpoint } from "@larder/serve/persistence"
 import { Effect, Logger } from "effect"
-import { aCharge, aKey, birth, charges, createdAt, killedAfter, numbersOf } from "../support/serve/killed-ledger.ts"
+import {
+  aCharge,
+  accountCreation,
+  aKey,
+  charges,
+  createdAt,
+  killedAfter,
+  numbersOf
+} from "../support/serve/killed-ledger.ts"
 import { append, temporaryFolder, useStore } from "../support/serve/sample-ledger.ts"
 import { chanceFrom } from "./chance.ts"
 import { findTransactions, headerLength, logPath, tearBytes, tears } from "./torn-log.ts"
@@ -67,7 +75,7 @@ const emptyBuffer = Buffer.alloc(0)
 describe("a group that was not written completely", () => {
   it.effect("is dropped completely, wherever it was cut", () =>
     Effect.gen(function* () {
-      const folder = yield* killedAfter(birth, charges(2), charges(3, 4))
+      const folder = yield* killedAfter(accountCreation, charges(2), charges(3, 4))
       const { end, start } = findLast(readFileSync(logPath(folder)))
       const whole = copyOf(folder, "whole")
       assert.deepStrictEqual(yield* collectLogs(useStore(whole, numbersOf)), { result: [1, 2, 3, 4], messages: [] })
@@ -83,7 +91,7 @@ describe("a group that was not written completely", () => {
 
   it.effect.each(tears)("is dropped when %s did not reach the disk", (part) =>
     Effect.gen(function* () {
-      const folder = yield* killedAfter(birth, charges(2), charges(3, 4))
+      const folder = yield* killedAfter(accountCreation, charges(2), charges(3, 4))
       for (const seed of [1, 2, 3]) {
         const tear = changeLast((transaction) => tearBytes(transaction, emptyBuffer, part, chanceFrom(seed)))
         const copy = copyOf(folder, `torn-${seed}`, tear)
@@ -94,7 +102,7 @@ describe("a group that was not written completely", () => {
 
   it.effect("is overwritten by the next group, and the rest of it is never read", () =>
     Effect.gen(function* () {
-      const folder = yield* killedAfter(birth, charges(...numbersTo(40).slice(1)))
+      const folder = yield* killedAfter(accountCreation, charges(...numbersTo(40).slice(1)))
       const live = copyOf(
         folder,
         "torn",
@@ -126,7 +134,7 @@ const ledgerWithResets = Effect.gen(function* () {
   const killedAt = new Map<number, string>()
   yield* withStore(live, ({ reading: sqlite }, store) =>
     Effect.gen(function* () {
-      yield* append(store, [birth])
+      yield* append(store, [accountCreation])
       for (const sequence of numbersTo(150).slice(1)) {
         yield* append(store, [charges(sequence)])
         if (sequence % 10 === 0) {
@@ -199,7 +207,7 @@ describe("a log that is copied into the file", () => {
     if (live === undefined || before === undefined || after === undefined) throw new Error("unreachable")
     yield* withStore(live, ({ reading: sqlite }, store) =>
       Effect.gen(function* () {
-        yield* append(store, [birth, charges(2), edits, charges(3)])
+        yield* append(store, [accountCreation, charges(2), edits, charges(3)])
         cpSync(live, before, { recursive: true })
         checkpoint(sqlite)
         cpSync(live, after, { recursive: true })
@@ -250,7 +258,9 @@ describe("derived tables", () => {
           for (const to of [250, last]) {
             yield* append(
               store,
-              to === last ? [charges(...numbersTo(to).slice(250))] : [birth, charges(...numbersTo(to).slice(1))]
+              to === last
+                ? [charges(...numbersTo(to).slice(250))]
+                : [accountCreation, charges(...numbersTo(to).slice(1))]
             )
             updateSums(sqlite)
           }

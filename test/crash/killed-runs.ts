@@ -35,8 +35,8 @@ export const queryFiles = (home: string, ...queries: ReadonlyArray<string>) =>
   )
 
 /**
- * No temporary file of a run remains, and each run is recorded once. Only objects that a killed run has put remain for a
- * day, because it is unknown whether a run will name them.
+ * The staging folder is empty, and each run is recorded once. Stored objects and temporary files of a killed run remain
+ * for a day, because a run in progress may still need them. Markers of verified files always remain.
  */
 export const expectTidy = async (home: string, runs: number) => {
   expect(namesIn(path.join(home, "staging"))).toEqual([])

@@ -76,7 +76,7 @@ const expectNothingLeft = async (ingest: (home: string, dryRun: boolean) => Prom
 }
 
 describe("a dry run of live sources", () => {
-  it.live("leaves nothing of commodities", () =>
+  it.live("leaves no files of commodities", () =>
     Effect.gen(function* () {
       let edition = 0
       const closes = "gov-mars/1603"
@@ -98,7 +98,7 @@ describe("a dry run of live sources", () => {
     }).pipe(Effect.scoped)
   )
 
-  it("leaves nothing of branded foods", async () => {
+  it("leaves no files of branded foods", async () => {
     const host = await startFdcHost()
     let day = 0
     await expectNothingLeft((home, dryRun) => {
@@ -110,7 +110,7 @@ describe("a dry run of live sources", () => {
     host.close()
   })
 
-  it.live("leaves nothing of stores, and sends conditional requests for archived payloads", () =>
+  it.live("leaves no files of stores, and sends conditional requests for archived payloads", () =>
     Effect.gen(function* () {
       const csv = (price: string) => `Handle,Title,Variant Price\nrye,Rye bread,${price}\n`
       let price = 0

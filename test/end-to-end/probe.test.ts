@@ -98,7 +98,7 @@ describe("a probe of commodities", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("calls a service once if it refuses the key, and twice if it does not respond", () =>
+  it.live("calls a service once if it refuses the key, and twice if it responds with 500", () =>
     Effect.gen(function* () {
       const services = yield* startUpstream((response, _, { url }) =>
         response.writeHead(url.includes("marsapi") ? 403 : 500).end('{"message":"Access is denied"}')

@@ -144,7 +144,9 @@ describe("larder-ingest rebuild", () => {
     for (const list of readdirSync(lists)) rmSync(path.join(lists, list))
     const { code, runs, stderr } = await rebuild(copy)
     expect([code, runs]).toEqual([1, []])
-    expect(stderr).toMatch(/has no run of commodities and branded-foods to repeat: .* Nothing of .* was changed\.$/m)
+    expect(stderr).toMatch(
+      /has no run of commodities and branded-foods to repeat: .* The published data of .* was not changed\.$/m
+    )
     expect(newestManifest(copy)).toEqual(newestManifest(home))
   })
 

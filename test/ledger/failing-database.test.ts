@@ -8,7 +8,7 @@ import { type LedgerAccess, LedgerUnavailable } from "@larder/serve/ledger"
 import { Clock, Effect } from "effect"
 import { freePort } from "../support/postgres/port.ts"
 import { type Postgres, startPostgres } from "../support/postgres/server.ts"
-import { breakableWire } from "./breakable-wire.ts"
+import { startFaultyProxy } from "./faulty-proxy.ts"
 import { clockAt } from "./histories/world.ts"
 import { withConnection } from "./outage.ts"
 import {
@@ -175,11 +175,11 @@ describe("a failover to a standby that lacks the last charges", () => {
       const { bin, data } = yield* Effect.promise(() => readPaths(postgres.url))
       const copy = `${data}-standby`
       const url = yield* Effect.promise(postgres.newDatabase)
-      const wire = yield* Effect.acquireRelease(
-        Effect.promise(() => breakableWire(url)),
+      const proxy = yield* Effect.acquireRelease(
+        Effect.promise(() => startFaultyProxy(url)),
         ({ close }) => Effect.promise(close)
       )
-      const ledger = yield* openEager(wire.url)
+      const ledger = yield* openEager(proxy.url)
       const key = yield* makeKey(ledger)
 
       const port = yield* Effect.promise(freePort)
@@ -238,7 +238,7 @@ describe("a failover to a standby that lacks the last charges", () => {
       yield* Effect.promise(postgres.kill)
       startStandby()
       control("promote")
-      wire.redirectTo(standby.href)
+      proxy.redirectTo(standby.href)
       assert.instanceOf(yield* Effect.promise(() => catchError(held.commit("req_3"))), LedgerUnavailable)
       yield* Effect.promise(() => waitUntil(ledger.writable))
       assert.deepStrictEqual(yield* readRequestIds(ledger, key), ["req_1"])

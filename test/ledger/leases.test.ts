@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { type LedgerAccess, LedgerUnavailable } from "@larder/serve/ledger"
 import { Clock, Deferred, Effect, Fiber } from "effect"
-import { breakableWire } from "./breakable-wire.ts"
+import { startFaultyProxy } from "./faulty-proxy.ts"
 import { clockAt } from "./histories/world.ts"
 import {
   admit,
@@ -125,20 +125,20 @@ describe("an account that a server has leased", () => {
     () =>
       Effect.gen(function* () {
         const url = yield* database
-        const wire = yield* Effect.acquireRelease(
-          Effect.promise(() => breakableWire(url)),
+        const proxy = yield* Effect.acquireRelease(
+          Effect.promise(() => startFaultyProxy(url)),
           ({ close }) => Effect.promise(close)
         )
-        const [silent, next] = yield* Effect.all([openEager(wire.url), openEager(url)])
+        const [silent, next] = yield* Effect.all([openEager(proxy.url), openEager(url)])
         const key = yield* makeKey(next)
         yield* takeLease(silent, key)
         const held = yield* Effect.promise(() => admit(silent, key, 5_000))
-        wire.cut()
+        proxy.cut()
         const startedAt = performance.now()
         yield* Effect.promise(async () => (await admit(next, key, 5_000)).commit("req_next"))
         assert.isBelow(performance.now() - startedAt, 8_000)
         assert.instanceOf(yield* Effect.promise(() => catchError(held.commit("req_silent"))), LedgerUnavailable)
-        wire.repair()
+        proxy.repair()
         yield* Effect.promise(() => waitUntil(silent.writable))
         assert.strictEqual(yield* Effect.promise(() => hold(silent, key, 1)), "insufficient_balance")
         assert.deepStrictEqual(

@@ -2,18 +2,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
-import { breakableWire } from "./breakable-wire.ts"
+import { startFaultyProxy } from "./faulty-proxy.ts"
 import { client, database, makeKey, open, readEntries, waitUntil } from "./shared-ledger.ts"
 
 describe("a booking whose connection is lost half-way", () => {
   it.live("fails like in an outage, writes nothing, and is booked when it is repeated", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const wire = yield* Effect.acquireRelease(
-        Effect.promise(() => breakableWire(url)),
+      const proxy = yield* Effect.acquireRelease(
+        Effect.promise(() => startFaultyProxy(url)),
         ({ close }) => Effect.promise(close)
       )
-      const ledger = yield* open(wire.url)
+      const ledger = yield* open(proxy.url)
       const key = yield* makeKey(ledger)
       const { account_id } = key
       const booking = { account_id, type: "top_up", credits: 10_000, reference: "pay_1", note: "paid by card" } as const
@@ -23,13 +23,13 @@ describe("a booking whose connection is lost half-way", () => {
           yield* sql`select from ledger.account where id = ${account_id} for update`
           const failing = yield* Effect.forkChild(Effect.flip(ledger.administration.book(booking)))
           yield* untilWaitingForLocks(sql)
-          wire.cut()
+          proxy.cut()
           return yield* Fiber.join(failing)
         })
       )
       assert.strictEqual(error._tag, "LedgerUnavailable")
       yield* Effect.promise(() => waitUntil(() => !ledger.writable()))
-      wire.repair()
+      proxy.repair()
       yield* Effect.promise(() => waitUntil(ledger.writable))
       assert.strictEqual((yield* readEntries(ledger, key)).length, 1)
       assert.isTrue((yield* ledger.administration.book(booking)).booked)

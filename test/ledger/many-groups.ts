@@ -5,7 +5,7 @@
 import { fsyncSync, openSync } from "node:fs"
 import { openEmbeddedStore, openLedgerFile } from "@larder/serve/ledger"
 import { Effect } from "effect"
-import { birth, charges } from "../support/serve/killed-ledger.ts"
+import { accountCreation, charges } from "../support/serve/killed-ledger.ts"
 
 const [folder = "", groups] = process.argv.slice(2)
 const flush = (name: string) => fsyncSync(openSync(`${folder}.${name}`, "w"))
@@ -14,7 +14,7 @@ const write = openLedgerFile(folder).pipe(
   Effect.flatMap(openEmbeddedStore),
   Effect.flatMap((store) =>
     Effect.promise(async () => {
-      await store.append(birth)
+      await store.append(accountCreation)
       flush("first")
       for (let group = 0; group < Number(groups); group++) await store.append(charges(group + 2))
       flush("last")

@@ -15,7 +15,7 @@ import {
 } from "@larder/serve/ledger"
 import { Effect, Fiber, Logger, Option, Redacted } from "effect"
 import { temporaryFolder, withDatabase } from "../support/serve/sample-ledger.ts"
-import { breakableWire } from "./breakable-wire.ts"
+import { startFaultyProxy } from "./faulty-proxy.ts"
 import { admit, database, folder, makeKey, open } from "./shared-ledger.ts"
 
 const makeAnchorPlace = (folder: string, name = "anchor.json"): AnchorPlace =>
@@ -178,8 +178,8 @@ describe("the anchor of a ledger in PostgreSQL", () => {
   it.live("waits while the database is unavailable, which is logged once", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const wire = yield* Effect.acquireRelease(
-        Effect.promise(() => breakableWire(url)),
+      const proxy = yield* Effect.acquireRelease(
+        Effect.promise(() => startFaultyProxy(url)),
         ({ close }) => Effect.promise(close)
       )
       const place = makeAnchorPlace(yield* folder)
@@ -188,12 +188,12 @@ describe("the anchor of a ledger in PostgreSQL", () => {
       const { logger, messages } = collectMessages()
       yield* Effect.scoped(
         Effect.gen(function* () {
-          yield* connectWithAnchor(wire.url, place)
+          yield* connectWithAnchor(proxy.url, place)
           yield* waitUntilAnchored(place, ({ entries }) => entries === 1)
-          wire.cut()
+          proxy.cut()
           yield* makeKey(ledger)
           yield* Effect.sleep("3 seconds")
-          wire.repair()
+          proxy.repair()
           yield* waitUntilAnchored(place, ({ entries }) => entries === 2)
         })
       ).pipe(Effect.provide(logger))

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type AdmittedCall, type LedgerAccess, LedgerUnavailable, openInDoubtFiles } from "@larder/serve/ledger"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
-import { breakableWire } from "./breakable-wire.ts"
+import { startFaultyProxy } from "./faulty-proxy.ts"
 import {
   admit,
   client,
@@ -249,29 +249,29 @@ describe("a charge whose response is lost", () => {
     ["refund", 100, "req_1"]
   ]
 
-  const openBehindWire = Effect.fnUntraced(function* () {
+  const openBehindProxy = Effect.fnUntraced(function* () {
     const url = yield* database
-    const wire = yield* Effect.acquireRelease(
-      Effect.promise(() => breakableWire(url)),
+    const proxy = yield* Effect.acquireRelease(
+      Effect.promise(() => startFaultyProxy(url)),
       ({ close }) => Effect.promise(close)
     )
-    const ledger = yield* open(wire.url)
+    const ledger = yield* open(proxy.url)
     const key = yield* makeKey(ledger)
     const held = yield* Effect.promise(() => admit(ledger, key, 100))
-    return { wire, ledger, key, held, observer: yield* open(url) }
+    return { proxy, ledger, key, held, observer: yield* open(url) }
   })
 
   it.live("is found to be charged, once, when the database is back in time", () =>
     Effect.gen(function* () {
-      const { held, key, ledger, observer, wire } = yield* openBehindWire()
-      wire.loseResponses()
+      const { held, key, ledger, observer, proxy } = yield* openBehindProxy()
+      proxy.loseResponses()
       const charged = held.commit("req_1")
       yield* Effect.promise(() => waitUntil(() => !ledger.writable()))
       const refused = yield* Effect.flip(
         Effect.tryPromise({ try: () => hold(ledger, key, 10), catch: (cause) => cause })
       )
       assert.instanceOf(refused, LedgerUnavailable) // immediately, while the database is away
-      wire.repair()
+      proxy.repair()
       yield* Effect.promise(() => charged)
       const requests = (yield* readEntries(observer, key)).map(({ credits, request_id }) => [credits, request_id])
       assert.deepStrictEqual(requests, [
@@ -284,12 +284,12 @@ describe("a charge whose response is lost", () => {
 
   it.live("fails when the database stays away, and is refunded when it returns", () =>
     Effect.gen(function* () {
-      const { held, key, observer, wire } = yield* openBehindWire()
-      wire.loseResponses()
+      const { held, key, observer, proxy } = yield* openBehindProxy()
+      proxy.loseResponses()
       const error = yield* Effect.flip(Effect.tryPromise({ try: () => held.commit("req_1"), catch: (cause) => cause }))
       assert.instanceOf(error, LedgerUnavailable)
       assert.strictEqual(yield* readBalance(observer, key), 4_900) // it is still unknown whether it is charged
-      wire.repair()
+      proxy.repair()
       yield* waitUntilRefunded(observer, key)
       assert.deepStrictEqual(yield* readMovements(observer, key), chargedAndRefunded)
     }).pipe(Effect.scoped)
@@ -299,15 +299,15 @@ describe("a charge whose response is lost", () => {
     Effect.gen(function* () {
       const url = yield* database
       const own = mkdtempSync(path.join(inDoubtFolder, "own-"))
-      const wire = yield* Effect.acquireRelease(
-        Effect.promise(() => breakableWire(url)),
+      const proxy = yield* Effect.acquireRelease(
+        Effect.promise(() => startFaultyProxy(url)),
         ({ close }) => Effect.promise(close)
       )
       const scope = yield* Scope.make()
-      const ledger = yield* Scope.provide(open(wire.url, own), scope)
+      const ledger = yield* Scope.provide(open(proxy.url, own), scope)
       const key = yield* makeKey(ledger)
       const held = yield* Effect.promise(() => admit(ledger, key, 100))
-      wire.loseResponses()
+      proxy.loseResponses()
       const charged = Effect.flip(Effect.tryPromise({ try: () => held.commit("req_1"), catch: (cause) => cause }))
       const error = yield* Effect.forkChild(charged)
       yield* Effect.promise(() => waitUntil(() => !ledger.writable()))
@@ -383,10 +383,10 @@ describe("a charge whose response is lost", () => {
 
   it.live("costs nothing when it never reached the database", () =>
     Effect.gen(function* () {
-      const { held, key, ledger, observer, wire } = yield* openBehindWire()
-      wire.cut()
+      const { held, key, ledger, observer, proxy } = yield* openBehindProxy()
+      proxy.cut()
       const charged = Effect.flip(Effect.tryPromise({ try: () => held.commit("req_1"), catch: (cause) => cause }))
-      setTimeout(wire.repair, 500)
+      setTimeout(proxy.repair, 500)
       assert.instanceOf(yield* charged, LedgerUnavailable)
       yield* Effect.promise(() => waitUntil(ledger.writable))
       assert.strictEqual((yield* readEntries(observer, key)).length, 1)

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest"
-import { breakableWire } from "../ledger/breakable-wire.ts"
+import { startFaultyProxy } from "../ledger/faulty-proxy.ts"
 import { withConnection } from "../ledger/outage.ts"
 import { setLedgerUrl } from "../support/api/operator.ts"
 import { startOwnConsole } from "../support/console/served-console.ts"
@@ -10,10 +10,10 @@ import { newDatabase } from "../support/postgres/new-database.ts"
 import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
 
 const database = await newDatabase(inject("postgresUrl"))
-const wire = await breakableWire(database)
-const site = startOwnConsole({ environment: { LARDER_LEDGER_URL: wire.url } })
+const proxy = await startFaultyProxy(database)
+const site = startOwnConsole({ environment: { LARDER_LEDGER_URL: proxy.url } })
 beforeAll(() => setLedgerUrl(site.home(), database))
-afterAll(() => wire.close())
+afterAll(() => proxy.close())
 
 const logMessage = "a download of the console was cut off"
 
@@ -25,14 +25,14 @@ const requestAndCut = (table: string, request: () => Promise<Response>) =>
         yield* sql.unsafe(`lock table ${table} in access exclusive mode`)
         const response = yield* Effect.promise(request)
         yield* untilWaitingForLocks(sql)
-        wire.cut()
+        proxy.cut()
         return response
       })
     )
   )
 
 afterEach(async () => {
-  wire.repair()
+  proxy.repair()
   while (!(await fetch(`${site.url()}/readyz`)).ok) await sleep(20)
 })
 

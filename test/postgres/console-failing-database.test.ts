@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
-import { breakableWire } from "../ledger/breakable-wire.ts"
+import { startFaultyProxy } from "../ledger/faulty-proxy.ts"
 import { withConnection } from "../ledger/outage.ts"
 import { setLedgerUrl } from "../support/api/operator.ts"
 import type { PageResponse } from "../support/console/browser.ts"
@@ -12,10 +12,10 @@ import { newDatabase } from "../support/postgres/new-database.ts"
 import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
 
 const database = await newDatabase(inject("postgresUrl"))
-const wire = await breakableWire(database)
-const site = startOwnConsole({ environment: { LARDER_LEDGER_URL: wire.url } })
+const proxy = await startFaultyProxy(database)
+const site = startOwnConsole({ environment: { LARDER_LEDGER_URL: proxy.url } })
 beforeAll(() => setLedgerUrl(site.home(), database))
-afterAll(() => wire.close())
+afterAll(() => proxy.close())
 
 type Person = Awaited<ReturnType<typeof site.signIn>> & { readonly link: string }
 const chosen = "quite another pass phrase"
@@ -41,7 +41,7 @@ const failures: ReadonlyArray<
   [
     "does not respond",
     async (act) => {
-      wire.cut()
+      proxy.cut()
       return act()
     }
   ],
@@ -61,7 +61,7 @@ const failures: ReadonlyArray<
             yield* sql.unsafe(onAllTables("lock table %I.%I in share mode"))
             const acting = act()
             yield* untilWaitingForLocks(sql)
-            wire.cut()
+            proxy.cut()
             return yield* Effect.promise(() => acting)
           })
         )
@@ -70,7 +70,7 @@ const failures: ReadonlyArray<
 ]
 
 const waitUntilReady = async () => {
-  wire.repair()
+  proxy.repair()
   while (!(await fetch(`${site.url()}/readyz`)).ok) await sleep(20)
 }
 

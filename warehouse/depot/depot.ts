@@ -72,11 +72,11 @@ export const listObjectTimes = (depot: Depot): Effect.Effect<ReadonlyMap<string,
     return objects
   })
 
-/** In milliseconds. Younger files are kept, because a manifest names files only after they are stored. */
+/** In milliseconds. Younger files are kept, because files are stored before a manifest or the lake names them. */
 const minUnnamedAge = 86_400_000
 
 /**
- * Files that were stored before this time may be removed if no manifest names them. The newest file was just stored,
+ * Files that were stored before this time may be removed if nothing names them. The newest file was just stored,
  * and its time is from the depot's clock: this machine's clock may be far ahead of it.
  */
 export const oldestKeptTime = (times: ReadonlyMap<string, number>) =>

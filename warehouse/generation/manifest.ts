@@ -86,12 +86,12 @@ const numberIn = (name: string) => Number(/^generations\/(\d+)\.json$/.exec(name
 
 export class ManifestUnusable extends Schema.TaggedError<ManifestUnusable>()("ManifestUnusable", {
   location: Schema.String,
-  name: Schema.String,
+  file: Schema.String,
   fault: Schema.String,
   advice: Schema.String
 }) {
   override get message() {
-    return `${this.name} in ${this.location} ${this.fault}. ${this.advice}`
+    return `${this.file} in ${this.location} ${this.fault}. ${this.advice}`
   }
 }
 
@@ -107,7 +107,7 @@ const parse = (depot: Depot, name: string, text: string) => {
   return Effect.fail(
     new ManifestUnusable({
       location: depot.location,
-      name,
+      file: name,
       fault: isNewer ? "was written by a newer version of Larder" : "is damaged",
       advice: isNewer
         ? "Update Larder on this machine, servers first."

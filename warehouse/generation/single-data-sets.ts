@@ -31,8 +31,8 @@ const listSingleDataSetLayouts = Effect.fnUntraced(function* (layout: Layout) {
 export const newestSingleManifest = Effect.fnUntraced(function* (layout: Layout) {
   const manifests = yield* Effect.forEach(yield* listSingleDataSetLayouts(layout), ({ home, local }) =>
     newestManifest(local).pipe(
-      Effect.catchTag("ManifestUnusable", ({ fault, location, name }) =>
-        Effect.fail(new ManifestUnusable({ location, name, fault, advice: `Remove ${home}, and pull again.` }))
+      Effect.catchTag("ManifestUnusable", ({ fault, file, location }) =>
+        Effect.fail(new ManifestUnusable({ location, file, fault, advice: `Remove ${home}, and pull again.` }))
       )
     )
   )

@@ -11,7 +11,7 @@ export interface Check {
   readonly sql: string
   /**
    * The check compares with the live generation, which is attached as `live`; `getvariable('run_id')` is the run. It is
-   * skipped if nothing of the data set is live, and is a warning if the operator accepts that the data set shrinks.
+   * skipped if the data set is not live yet, and is a warning if the operator accepts that the data set shrinks.
    */
   readonly comparesWithLive?: true
 }

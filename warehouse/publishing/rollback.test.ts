@@ -87,7 +87,7 @@ describe("rollback", () => {
       assert.deepStrictEqual(yield* queryItems(layout), ["day 1"])
     })
   )
-  itLive("records who rolled back, why and from what, and keeps the history of runs", () =>
+  itLive("records who rolled back, why and to what, and keeps the history of runs", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* goBack(layout, { to: 1, note: "the shop was closed" })

@@ -2,7 +2,7 @@
 import { literal } from "@larder/warehouse"
 import { nutrients } from "./dictionaries.ts"
 
-/** 100 g of pure fat has about 900 kcal, and its nutrients cannot exceed 100 g. Labels round, so the limits are higher. */
+/** Per 100 g. Pure fat has about 900 kcal, and nutrients weigh at most 100 g. Labels round, so the limits are higher. */
 const maxEnergy = 905
 const maxMass = 110
 

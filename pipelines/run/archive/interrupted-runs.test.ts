@@ -153,7 +153,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run after an interru
     ["ended without publishing", { end: (archive: Archive["Service"]) => archive.recordEnd({ ended: "failed" }) }],
     ["published", { end: (archive: Archive["Service"]) => archive.recordEnd({ published: "larder-000001" }) }],
     ["is of another pipeline", { pipeline: "prices" }]
-  ] as const)("reuses nothing of a run that %s", ([, about]) =>
+  ] as const)("reuses no payload of a run that %s", ([, about]) =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const { url } = yield* startCounting
@@ -162,7 +162,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run after an interru
     })
   )
 
-  it.effect("reuses nothing of runs before one that published", () =>
+  it.effect("reuses no payload of runs before one that published", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const { url } = yield* startCounting

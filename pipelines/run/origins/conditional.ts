@@ -51,7 +51,7 @@ const weaken = (etag: string) => etag.replace(/^W\//, "")
 
 const differ = (now: string | undefined, then: string | null) => now !== undefined && then !== null && now !== then
 
-/** Whether this response confirmsPayload the payload in the archive. */
+/** Whether this response confirms the payload in the archive. */
 export const confirmsPayload = (request: SourceRequest, response: HttpClientResponse.HttpClientResponse) => {
   const { validators } = request
   if (validators === undefined || response.status !== 304) return false

@@ -66,7 +66,7 @@ const assemblePartSql = ({ first, last, part }: ProductPart) =>
  * The rows of a product may be anywhere in a file. The warehouse accepts such a product only if it has all its
  * variants.
  */
-const halfProducts = `
+const possiblyIncompleteProducts = `
   ${createPossiblyIncompleteTable};
   insert into ${possiblyIncompleteTable}
   select id_of('product', domain, native_id) from feed.rejected
@@ -114,7 +114,7 @@ export const assembleProducts = Effect.fnUntraced(function* (
   const parts = yield* divideIntoParts(db, maxBytes)
   // one transaction: full row groups are written directly to the file, not first to the write-ahead log
   yield* db.run(["begin", ...parts.map(assemblePartSql), "commit"].join(";\n"))
-  yield* db.run(`${collections} ${halfProducts}`)
+  yield* db.run(`${collections} ${possiblyIncompleteProducts}`)
   const [counted] = yield* db.all(Counts, counts)
   return counted ?? { rows_rejected: 0, rows_silent: 0 }
 })

@@ -37,7 +37,7 @@ export const makeReversals = ({ change }: SimulatorState) => {
       change(reference, (payment, now) => {
         const remaining = sumRemainingCents(toRetrieved(payment, now))
         const amount = cents ?? remaining
-        if (remaining <= 0) return reject("Nothing of this payment can be refunded.")
+        if (remaining <= 0) return reject("No part of this payment can be refunded.")
         if (!Number.isSafeInteger(amount) || amount < 1 || amount > remaining) {
           return reject(`A refund of this payment must be from $0.01 to $${(remaining / 100).toFixed(2)}.`)
         }
@@ -63,7 +63,7 @@ export const makeReversals = ({ change }: SimulatorState) => {
     dispute: (reference: string): SimulatorEffect<string> =>
       change(reference, (payment, now) => {
         const remaining = sumRemainingCents(toRetrieved(payment, now))
-        if (remaining <= 0) return reject("Nothing of this payment can be disputed.")
+        if (remaining <= 0) return reject("No part of this payment can be disputed.")
         return { ...addReversal(payment, newDispute(remaining, now)), events: [{ type: "charge.dispute.created" }] }
       }),
     close: (reference: string, dispute: string, outcome: "won" | "lost") =>

@@ -1,4 +1,4 @@
-/** Behaviour that only the simulator has: its stored state, and its test cards. */
+/** The simulator: its stored state, its test cards, and limits of refunds and disputes. */
 import { assert, describe, it } from "@effect/vitest"
 import {
   newRequest,
@@ -91,7 +91,7 @@ describe("the simulator", () => {
       const { reference } = yield* processor.checkout({ ...newRequest("pay_1"), ...pageDetails })
       const readMessage = <A>(work: Effect.Effect<A, { readonly message: string }>) =>
         Effect.map(Effect.flip(work), ({ message }) => message)
-      assert.strictEqual(yield* readMessage(refund(reference, null)), "Nothing of this payment can be refunded.")
+      assert.strictEqual(yield* readMessage(refund(reference, null)), "No part of this payment can be refunded.")
       yield* pay(reference, validCard)
       assert.strictEqual(
         yield* readMessage(refund(reference, 5001)),
@@ -103,7 +103,7 @@ describe("the simulator", () => {
       )
       const partialRefund = yield* refund(reference, 4000)
       const disputeId = yield* dispute(reference)
-      assert.strictEqual(yield* readMessage(dispute(reference)), "Nothing of this payment can be disputed.")
+      assert.strictEqual(yield* readMessage(dispute(reference)), "No part of this payment can be disputed.")
       yield* close(reference, disputeId, "lost")
       assert.strictEqual(yield* readMessage(close(reference, disputeId, "won")), "This dispute is already closed.")
       yield* failRefund(reference, partialRefund)
@@ -113,7 +113,7 @@ describe("the simulator", () => {
       )
       assert.strictEqual(yield* readMessage(refund("sim_pay_9", null)), "There is no such payment.")
       yield* refund(reference, 4000)
-      assert.strictEqual(yield* readMessage(refund(reference, null)), "Nothing of this payment can be refunded.")
+      assert.strictEqual(yield* readMessage(refund(reference, null)), "No part of this payment can be refunded.")
     }).pipe(Effect.scoped)
   )
 

@@ -6,7 +6,7 @@ const endOfToday = Date.parse("2026-11-23T00:00:00.000Z") - 1
 const noon = Date.parse("2026-11-22T12:00:00.000Z")
 const aUsageSum = (name: string, credits: number) => ({ name, calls: 1, credits })
 
-/** `expiring`: credits, and the day when they expire, at its start. */
+/** `expiring`: credits, and the day that they no longer cover. */
 const aBalance = (balance_credits: number, ...expiring: ReadonlyArray<readonly [credits: number, day: string]>) => ({
   balance_credits,
   expiring: expiring.map(([credits, day]) => ({ credits, expires_at: `${day}T00:00:00.000Z` }))

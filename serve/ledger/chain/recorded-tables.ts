@@ -1,5 +1,5 @@
 /**
- * The tables, and their columns, whose every changed row is appended to the ledger's chain. Used with SQLite and
+ * The tables whose changed rows are appended to the ledger's chain, with their columns. Used with SQLite and
  * PostgreSQL. Worker threads load this file, so it must not import anything.
  */
 export const recordedColumns = {

@@ -4,10 +4,10 @@ import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import {
   aCharge,
+  accountCreation,
   aGrant,
   aKey,
   anAccount,
-  birth,
   charges,
   createdAt,
   killedAfter,
@@ -62,7 +62,7 @@ describe("the ledger in a folder", () => {
   it.effect("returns what was written when it is opened again", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      yield* writeGroups(folder, [birth, charges(2, 3)])
+      yield* writeGroups(folder, [accountCreation, charges(2, 3)])
       const [{ dailySpending: _, stored: __, ...snapshot }, entries] = yield* useStore(folder, (store) =>
         Effect.all([store.load, Stream.runCollect(store.entriesOf("acct_a"))])
       )
@@ -86,7 +86,7 @@ describe("the ledger in a folder", () => {
           entries.map(({ position }) => position)
         )
       const countDown = (from: number, count: number) => Array.from({ length: count }, (_, index) => from - index)
-      yield* writeGroups(folder, [birth])
+      yield* writeGroups(folder, [accountCreation])
       let last = 1
       for (const added of [10, 30, 20, 120]) {
         yield* useStore(folder, (store) => append(store, [charges(...countDown(last + added, added).toReversed())]))
@@ -110,7 +110,7 @@ describe("the ledger in a folder", () => {
 
   it.effect("returns what was written after a kill", () =>
     Effect.gen(function* () {
-      const folder = yield* killedAfter(birth, charges(2, 3))
+      const folder = yield* killedAfter(accountCreation, charges(2, 3))
       const [snapshot, numbers] = yield* useStore(folder, (store) => Effect.all([store.load, numbersOf(store)]))
       assert.strictEqual(snapshot.accounts[0]?.head.balance, 4980)
       assert.deepStrictEqual(numbers, [1, 2, 3])
@@ -121,7 +121,7 @@ describe("the ledger in a folder", () => {
     Effect.gen(function* () {
       const revoked = aKey({ name: "new", revoked_at: createdAt, revision: 3 })
       const edits: Group = { accounts: [], keys: [aKey({ name: "new", revision: 2 }), revoked], entries: [] }
-      const folder = yield* killedAfter(birth, edits)
+      const folder = yield* killedAfter(accountCreation, edits)
       assert.deepStrictEqual((yield* load(folder)).keys, [revoked])
     }).pipe(Effect.scoped)
   )
@@ -131,7 +131,7 @@ describe("the ledger in a folder", () => {
       const folder = yield* temporaryFolder
       const second = useStore(folder, () => Effect.flip(Effect.scoped(openLedgerFile(folder))))
       assert.strictEqual((yield* second)._tag, "LedgerInUse")
-      yield* writeGroups(folder, [birth])
+      yield* writeGroups(folder, [accountCreation])
     })
   )
 })
@@ -145,7 +145,7 @@ describe("a disk that cannot be written", () => {
         Effect.gen(function* () {
           const file = yield* openLedgerFile(folder)
           const store = yield* openEmbeddedStore(file)
-          yield* append(store, [birth])
+          yield* append(store, [accountCreation])
           const pages = file.sqlite.all("pragma page_count")[0]?.page_count
           file.sqlite.exec(`pragma max_page_count = ${pages}`)
           const many = charges(...Array.from({ length: 200 }, (_, index) => index + 2))

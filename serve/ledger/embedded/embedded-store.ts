@@ -188,7 +188,7 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
       return state
     }),
     /**
-     * Resolves when the group is durable. If it rejects, nothing of the group was kept, and the next group may use the
+     * Resolves when the group is durable. If it rejects, the whole group was discarded, and the next group may use the
      * same numbers. The next call must wait for the previous one.
      */
     append: async (group: Group): Promise<void> => {

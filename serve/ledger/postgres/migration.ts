@@ -1,5 +1,5 @@
 /**
- * Moves an embedded ledger into PostgreSQL, in one transaction. Entries are copied unchanged, including their hashes.
+ * Moves an embedded ledger into PostgreSQL, in one transaction. Entries are copied with their hashes; only `sequence`, which is not hashed, changes.
  * The transaction commits only if every account has the same head in the database as in the old ledger, and all
  * data is consistent. A mark in the folder, written before the commit, keeps servers from opening the old ledger and
  * spending the same credits twice.

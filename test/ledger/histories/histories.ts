@@ -134,7 +134,7 @@ const expectedEvents = [
   "request id again",
   "one request id at once",
   "many ended at once",
-  "balance used up",
+  "balance nearly used up",
   "budget used up",
   "burst on two keys",
   "burst with nothing",

@@ -1,4 +1,4 @@
-/** Calls that reach a limit exactly: the balance of an account, or the budget of a key in this month. */
+/** Calls up to a limit, slightly below or beyond it: the balance of an account, or the budget of a key in this month. */
 import assert from "node:assert/strict"
 import fc from "fast-check"
 import { lookUpValidKey } from "./call-steps.ts"
@@ -34,7 +34,7 @@ const countAffordable = (world: World, key: KeyModel) =>
   Math.max(0, Math.floor(world.model.available(key.account) / expensiveCall.credits))
 
 const useUpBalance = step(
-  "use up the balance",
+  "nearly use up the balance",
   fc.record({ server: choice, key: choice, left: fc.constantFrom(-2, 0, 1, 3) }),
   {
     isPossible: (model) => !model.isOut && model.validKeys().length > 0,
@@ -47,7 +47,7 @@ const useUpBalance = step(
       const refused = outcomes.filter((outcome) => outcome === "insufficient_balance").length
       assert.equal(refused, Math.max(0, outcomes.length - maxAdmitted))
       assert.equal(outcomes.filter((outcome) => outcome === "admitted").length, outcomes.length - refused)
-      world.note("balance used up")
+      world.note("balance nearly used up")
     }
   }
 )

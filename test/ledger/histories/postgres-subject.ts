@@ -13,11 +13,11 @@ import {
   openPostgresLedger
 } from "@larder/serve/ledger"
 import { Context, Effect, Exit, Layer, Logger, Redacted, Scope, Stream } from "effect"
-import { type BreakableWire, breakableWire } from "../breakable-wire.ts"
+import { type FaultyProxy, startFaultyProxy } from "../faulty-proxy.ts"
 import type { LedgerKind, Subject } from "./subject.ts"
 
 interface Member {
-  readonly wire: BreakableWire
+  readonly proxy: FaultyProxy
   readonly scope: Scope.Closeable
   readonly ledger: LedgerAccess
   /** Its present name in the database. */
@@ -53,20 +53,20 @@ const open = async (url: string, leasePolicy: LeasePolicy | undefined): Promise<
     return unknown[0] ?? ""
   }
   const join = async (): Promise<Member> => {
-    const wire = await breakableWire(url)
+    const proxy = await startFaultyProxy(url)
     const scope = Scope.makeUnsafe()
     // a separate folder: a server that only seems dead may still write here, unlike a killed process
     const directory = mkdtempSync(path.join(doubts, "server-"))
-    const ledger = await openPostgresLedger(Redacted.make(wire.url), directory, leasePolicy).pipe(
+    const ledger = await openPostgresLedger(Redacted.make(proxy.url), directory, leasePolicy).pipe(
       Scope.provide(scope),
       Effect.provide(quiet),
       Effect.runPromise
     )
-    return { wire, scope, ledger, id: await newId() }
+    return { proxy, scope, ledger, id: await newId() }
   }
-  const end = async ({ scope, wire }: Member) => {
+  const end = async ({ scope, proxy }: Member) => {
     await Effect.runPromise(Scope.close(scope, Exit.void))
-    await wire.close()
+    await proxy.close()
   }
   members.push(await join())
   members.push(await join())
@@ -100,29 +100,29 @@ const open = async (url: string, leasePolicy: LeasePolicy | undefined): Promise<
     },
     crash: async (index, { moment, tear }, begin) => {
       const dead = getMember(index)
-      const ports = dead.wire.ports()
-      if (moment === "after") dead.wire.loseResponses()
-      if (moment === "idle" || moment === "before") dead.wire.cut()
+      const ports = dead.proxy.ports()
+      if (moment === "after") dead.proxy.loseResponses()
+      if (moment === "idle" || moment === "before") dead.proxy.cut()
       const ended = begin()
       if (moment === "torn") await waitTurns(Math.round(tear * 40))
-      if (moment === "after") await Promise.race([waitUntil(dead.wire.isCut), ended])
-      dead.wire.cut()
-      await waitForSessions([...ports, ...dead.wire.ports()])
+      if (moment === "after") await Promise.race([waitUntil(dead.proxy.isCut), ended])
+      dead.proxy.cut()
+      await waitForSessions([...ports, ...dead.proxy.ports()])
       await rows(`delete from ledger.server where id = '${dead.id}'`) // as if it had been silent for five seconds
       members[index] = { ...dead, id: "" }
       members[index] = await join()
       await end(dead)
     },
     beginOutage: async () => {
-      for (const { ledger, wire } of members) {
-        wire.cut()
+      for (const { ledger, proxy } of members) {
+        proxy.cut()
         await ledger.authenticate("svc_data_nobody", Date.now()).catch(() => {})
         await waitUntil(() => !ledger.writable())
       }
     },
     endOutage: async () => {
       for (const member of members) {
-        member.wire.repair()
+        member.proxy.repair()
         await waitUntil(member.ledger.writable)
         member.id = await newId()
       }

@@ -2,7 +2,7 @@
 import { type Chance, quantile, Weighted } from "./chance.ts"
 import type { Shelf } from "./shelves.ts"
 
-/** The hundred most frequent ingredients, with their weights. */
+/** The most frequent ingredients, with their weights. */
 const frequent: ReadonlyArray<readonly [string, number]> = [
   ["SALT", 854],
   ["SUGAR", 534],
@@ -146,8 +146,8 @@ const allergens: readonly [string, ...Array<string>] = [
   "CONTAINS: FISH (ANCHOVY)."
 ]
 
-/** Texts that were read as Windows-1252 instead of UTF-8, once or twice, as in the source. */
-const broken: readonly [string, ...Array<string>] = [
+/** Unusual characters of the source: texts that were read as Windows-1252 instead of UTF-8, and accents. */
+const unusual: readonly [string, ...Array<string>] = [
   "FAIR TRADE CERTIFIEDâ„¢ COCOA",
   "PEACH PUREEâ€ ",
   "JALAPEÃ‘O PEPPERS",
@@ -165,14 +165,14 @@ const openStatement = (chance: Chance, base: string) => {
 
 const finishStatement = (chance: Chance, statement: string) => {
   let text = statement
-  if (chance.oddityHappens(0.0015)) text = `${text}, ${chance.pick(broken)}`
+  if (chance.oddityHappens(0.0015)) text = `${text}, ${chance.pick(unusual)}`
   if (chance.oddityHappens(0.0004)) text = text.replace(", ", ',\n"SPICE BLEND", ')
   if (chance.happens(0.7)) text = `${text}.`
   if (chance.happens(0.13)) text = `${text} ${chance.pick(allergens)}`
   return chance.happens(0.032) ? text.toLowerCase() : text
 }
 
-/** Draws an item. A frequent one is repeated only in the brackets of another, as on labels. */
+/** Draws an item. A frequent one is rarely drawn twice for the same label. */
 const drawItem = (chance: Chance, used: Uint8Array) => {
   if (chance.happens(0.18)) return rareIngredients[chance.zipf(rareIngredients.length)] ?? ""
   let index = frequentItems.draw(chance)

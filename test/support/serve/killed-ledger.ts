@@ -1,5 +1,5 @@
 /**
- * A ledger with a single account, whose entries are chained without the ledger's own code, and its folder after a kill.
+ * A ledger with a single account, whose entries get their positions and balances here, not from the ledger's own code, and its folder after a kill.
  * With a single account, positions equal the sequence numbers.
  */
 import { cpSync } from "node:fs"
@@ -78,7 +78,7 @@ export const aCharge = (sequence: number): Entry => {
   return created[sequence - 1] ?? aGrant
 }
 
-export const birth: Group = { accounts: [anAccount], keys: [aKey()], entries: [aGrant] }
+export const accountCreation: Group = { accounts: [anAccount], keys: [aKey()], entries: [aGrant] }
 export const charges = (...sequences: ReadonlyArray<number>): Group => ({
   accounts: [],
   keys: [],

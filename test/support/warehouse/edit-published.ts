@@ -45,9 +45,9 @@ export const editLiveData = async (home: string, pipeline: string, sql: string):
 /** Changes `ingestion.duckdb`, as if its parts had these records. */
 export const editRunRecords = async (home: string, sql: string): Promise<void> => {
   const file = path.join(home, "warehouse/ingestion.duckdb")
-  const note = path.join(home, "warehouse/seen/ingestion.duckdb")
-  const [, , , ...rest] = readFileSync(note, "utf8").split(" ")
+  const marker = path.join(home, "warehouse/seen/ingestion.duckdb")
+  const [, , , ...rest] = readFileSync(marker, "utf8").split(" ")
   await Effect.runPromise(Effect.provide(changeDatabase(file, sql), NodeServices.layer))
   const { ino, mtimeNs, size } = statSync(file, { bigint: true })
-  writeFileSync(note, [size, ino, mtimeNs, ...rest].join(" "))
+  writeFileSync(marker, [size, ino, mtimeNs, ...rest].join(" "))
 }

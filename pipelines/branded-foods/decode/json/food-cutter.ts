@@ -12,12 +12,12 @@ const defaultMaxRecordBytes = 16 * 1024 * 1024
 
 const lineFeed = 0x0a
 const comma = 0x2c
-const listEnd = 0x5d
-const open = 0x7b
-const close = 0x7d
+const closeBracket = 0x5d
+const openBrace = 0x7b
+const closeBrace = 0x7d
 
 const describeProblem = (firstByte: number | undefined) =>
-  firstByte === open ? "the record does not end on its line" : "the line does not begin with {"
+  firstByte === openBrace ? "the record does not end on its line" : "the line does not begin with {"
 
 /** `file` names the release in errors. `push` and `end` throw `FoodListUnusable`. */
 export const makeCutter = (file: string, maxRecordBytes = defaultMaxRecordBytes) => {
@@ -59,8 +59,8 @@ export const makeCutter = (file: string, maxRecordBytes = defaultMaxRecordBytes)
   const readLastLine = (bytes: Buffer, from: number, to: number) => {
     let at = from
     while (at < to) {
-      if (bytes[at] === listEnd) return readTail(bytes.subarray(0, to), at + 1)
-      const end = bytes[at] === open ? findRecordEnd(bytes, at, to) : -1
+      if (bytes[at] === closeBracket) return readTail(bytes.subarray(0, to), at + 1)
+      const end = bytes[at] === openBrace ? findRecordEnd(bytes, at, to) : -1
       if (end === -1) return cut.reject(position.line, describeProblem(bytes[at]), bytes.subarray(at, to))
       write(bytes, at, end)
       at = end
@@ -81,7 +81,7 @@ export const makeCutter = (file: string, maxRecordBytes = defaultMaxRecordBytes)
     if (first > last) return
     if (bytes[last] !== comma) return readLastLine(bytes, first, last + 1)
     while (isLineSpace(bytes[last]) || bytes[last] === comma) last -= 1
-    if (bytes[first] === open && bytes[last] === close) return write(bytes, first, last + 1)
+    if (bytes[first] === openBrace && bytes[last] === closeBrace) return write(bytes, first, last + 1)
     cut.reject(position.line, describeProblem(bytes[first]), bytes.subarray(first, last + 1))
   }
 

@@ -182,7 +182,7 @@ layer(NodeServices.layer)("a file that is not a release", (it) => {
       "of another data type",
       `{"FoundationFoods": [\n${a}\n]}`,
       1,
-      'it begins with "FoundationFoods", and a release of branded foods with "BrandedFoods"'
+      'it begins with "FoundationFoods", but a release of branded foods begins with "BrandedFoods"'
     ],
     [
       "with another key after the list",

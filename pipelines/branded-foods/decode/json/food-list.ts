@@ -46,7 +46,7 @@ export const findHead = (start: Buffer, isAtEnd: boolean): number | string | und
   if (head !== null && head[1] === listKey) return head[0].length
   const key = /^(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\S/.exec(text)?.[1]
   if (key === listKey) return `"${listKey}" is not a list`
-  if (key !== undefined) return `it begins with ${quote(key)}, and a release of branded foods with "${listKey}"`
+  if (key !== undefined) return `it begins with ${quote(key)}, but a release of branded foods begins with "${listKey}"`
   if (text.trim() === "" && isAtEnd) return "the file is empty"
   const mayBeHead = /^(?:\xef|\xef\xbb|(?:\xef\xbb\xbf)?\s*(\{\s*("[^"\\]*("\s*(:\s*)?)?)?)?)$/.test(text)
   if (!isAtEnd && text.length < (mayBeHead ? maxHeadBytes : maxQuotedLength)) return undefined

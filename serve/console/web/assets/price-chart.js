@@ -180,7 +180,7 @@ const draw = (chart) => {
   const fit = () => plot.setSize(measure(container))
   new ResizeObserver(() => {
     if (container.clientWidth !== plot.width) fit() // it also runs at the start, and a resize removes the tooltip
-  }).observe(place)
+  }).observe(container)
   for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)", "print"]) {
     matchMedia(query).addEventListener("change", fit)
   }

@@ -26,19 +26,19 @@ const readSqlState = (error: unknown): string =>
     ? String(error.cause.code)
     : ""
 
-/** Nothing of the transaction was kept, and a retry may succeed: a deadlock, or a conflict with another transaction. */
+/** The transaction was rolled back, and a retry may succeed: a deadlock, or a conflict with another transaction. */
 export const wasRolledBack = (error: unknown): boolean =>
   isSqlError(error)
     ? error.reason._tag === "SerializationError" || error.reason._tag === "DeadlockError"
     : ["40P01", "40001"].includes(readSqlState(error))
 
-/** The database refused a group because of its content (integrity constraints), so nothing of it was written. */
+/** The database refused a group because of its content (integrity constraints), so it was not written. */
 export const wasRefused = (error: unknown): boolean => readSqlState(error).startsWith("23")
 
-/** The disk of the database is full, so nothing of the group was written. */
+/** The disk of the database is full, so the group was not written. */
 export const wasDiskFull = (error: unknown): boolean => readSqlState(error) === "53100"
 
-/** Another session has locked an account of the group for longer than a group waits, so nothing of it was written. */
+/** Another session has locked an account of the group for longer than a group waits, so it was not written. */
 export const wasLockedOut = (error: unknown): boolean => readSqlState(error) === "55P03"
 
 export const transact = <A, E, R>(sql: PgClient.PgClient, work: Effect.Effect<A, E, R>) =>

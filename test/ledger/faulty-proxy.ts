@@ -1,9 +1,9 @@
-/** A connection between a server and its database that can lose responses, be cut, and be repaired. */
+/** A TCP proxy in front of a database, which can lose responses, cut connections, and be repaired. */
 import { once } from "node:events"
 import { connect, createServer, type Socket } from "node:net"
 
-export interface BreakableWire {
-  /** The database behind the wire. */
+export interface FaultyProxy {
+  /** The database behind the proxy. */
   readonly url: string
   /** Loses the next response of the database, and cuts the connections. The database still runs the statement. */
   readonly loseResponses: () => void
@@ -18,7 +18,7 @@ export interface BreakableWire {
   readonly close: () => Promise<void>
 }
 
-export const breakableWire = async (databaseUrl: string): Promise<BreakableWire> => {
+export const startFaultyProxy = async (databaseUrl: string): Promise<FaultyProxy> => {
   let database = new URL(databaseUrl)
   const sockets = new Set<Socket>()
   const ports = new Set<number>()
