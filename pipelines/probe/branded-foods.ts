@@ -7,8 +7,8 @@ import path from "node:path"
 import { Effect, FileSystem, Result } from "effect"
 import { readHeader } from "../branded-foods/decode/csv/header.ts"
 import { csvMembers, members } from "../branded-foods/decode/csv/members.ts"
-import { makeCutter } from "../branded-foods/decode/json/food-cutter.ts"
 import { FoodListUnusable } from "../branded-foods/decode/json/food-list.ts"
+import { makeFoodSplitter } from "../branded-foods/decode/json/food-splitter.ts"
 import { findShapeProblem, knownKeys } from "../branded-foods/decode/json/keys.ts"
 import { findNewestRelease } from "../branded-foods/source/newest-release.ts"
 import { findFoodsMember, type ZipMember } from "../branded-foods/source/zip-members.ts"
@@ -23,11 +23,11 @@ const neededKeys = ["fdcId", "description", "gtinUpc", "foodNutrients", "publica
 
 /** Returns the complete records at the beginning of the file. Throws `FoodListUnusable` if it is not a list of foods. */
 export const parseFoods = ({ head, name }: MemberHead): ReadonlyArray<Readonly<Record<string, unknown>>> => {
-  const { cut, push } = makeCutter(name)
+  const { output, push } = makeFoodSplitter(name)
   push(head)
-  const lines = cut.lines().toString("utf8").split("\n").slice(0, -1)
+  const lines = output.lines().toString("utf8").split("\n").slice(0, -1)
   return lines.map((line) => {
-    const { line: _line, ...food } = JSON.parse(line) // the cutter has added the record's line number
+    const { line: _line, ...food } = JSON.parse(line) // the splitter has added the record's line number
     return food
   })
 }

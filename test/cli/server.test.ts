@@ -71,7 +71,7 @@ describe("larder-serve start", () => {
       (home) => rewrite(newestManifest(home), (text) => text.slice(0, 100)),
       /generations\/000000003\.json in .+ is damaged\. Restore it from a backup; nothing was changed\.$/m
     ]
-  ])("exits with 1 and one sentence for %s", async (_, damage, message) => {
+  ])("exits with 1 and one message for %s", async (_, damage, message) => {
     await withHome(copyHome(inject("sampleHome")), async (home) => {
       damage(home)
       const settings = { LARDER_HOME: home, LARDER_PORT: "0", LARDER_CONSOLE_PORT: "0" }

@@ -310,7 +310,7 @@ describe.each(Object.entries(harnesses))("%s", (_, harness) => {
       assert.strictEqual(yield* netCents, 21_000)
     }))
 
-  test("reports refunds, also those that failed", ({ buy, failRefund, netCents, retrieveAgain, refund }) =>
+  test("reports refunds, including failed ones", ({ buy, failRefund, netCents, retrieveAgain, refund }) =>
     Effect.gen(function* () {
       const retrieved = yield* buy("pay_1", 5000, "good")
       const part = yield* refund("pay_1", 2000)

@@ -2,13 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect, Logger } from "effect"
 import { visible, visibleConsole, visibleInLine } from "./terminal.ts"
 
-const steering = "\u001b]0;title\u0007 \u009b31m \u007f \r \u202eabc\u2066"
+const controls = "\u001b]0;title\u0007 \u009b31m \u007f \r \u202eabc\u2066"
 const shown = "\\u001b]0;title\\u0007 \\u009b31m \\u007f \\u000d \\u202eabc\\u2066"
 
 describe("text for a terminal", () => {
-  it("escapes control characters and changes of direction as JSON does", () => {
-    assert.strictEqual(visible(steering), shown)
-    assert.strictEqual(visibleInLine(`${steering}\n\t.`), `${shown}\\u000a\\u0009.`)
+  it("escapes control characters and bidirectional controls as JSON does", () => {
+    assert.strictEqual(visible(controls), shown)
+    assert.strictEqual(visibleInLine(`${controls}\n\t.`), `${shown}\\u000a\\u0009.`)
   })
 
   it("escapes every control character", () => {
@@ -40,8 +40,8 @@ describe("text for a terminal", () => {
 
   it.effect("prints JSON that is parsed to the same value", () =>
     Effect.gen(function* () {
-      const text = yield* printed(Console.log(JSON.stringify({ name: steering })))
-      assert.deepStrictEqual([JSON.parse(text), visible(text)], [{ name: steering }, text])
+      const text = yield* printed(Console.log(JSON.stringify({ name: controls })))
+      assert.deepStrictEqual([JSON.parse(text), visible(text)], [{ name: controls }, text])
     })
   )
 
@@ -51,9 +51,9 @@ describe("text for a terminal", () => {
   ] as const)("escapes the messages, annotations and causes of logs %s", ([_, logger]) =>
     Effect.gen(function* () {
       const text = yield* printed(
-        Effect.logWarning(`the read of ${steering} failed`, new Error(steering)).pipe(
-          Effect.andThen(Effect.logError("a defect", new Error(`by ${steering}`))),
-          Effect.annotateLogs({ store: steering, feeds: [steering] }),
+        Effect.logWarning(`the read of ${controls} failed`, new Error(controls)).pipe(
+          Effect.andThen(Effect.logError("a defect", new Error(`by ${controls}`))),
+          Effect.annotateLogs({ store: controls, feeds: [controls] }),
           Effect.provide(Logger.layer([logger]))
         )
       )

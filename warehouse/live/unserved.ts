@@ -33,7 +33,7 @@ export const makeUnserved = () => {
       const report = reported.get(subject)
       return report !== undefined && report.generation === generation && now < report.until
     })
-  /** Logs a problem, at most once a minute. */
+  /** Logs a problem of a generation, at most once a minute for each subject. */
   const report = Effect.fnUntraced(function* (subject: string, generation: number, log: Effect.Effect<void>) {
     if (yield* isRecent(subject, generation)) return
     reported.set(subject, { generation, until: (yield* Clock.monotonicTimeNanos) + retryInterval })

@@ -5,7 +5,7 @@ import { Effect, Schema } from "effect"
 import { reasonOf } from "../../run/files/causes.ts"
 import { ReadFailed } from "../../run/pipeline.ts"
 import { checkLines, isRecordError, removeUnreadableLines } from "../decode/json/check-lines.ts"
-import { type Chunk, cutFoods, type FoodList } from "../decode/json/food-lines.ts"
+import { type Chunk, type FoodList, splitFoods } from "../decode/json/food-lines.ts"
 import type { FoodReject } from "../decode/json/food-list.ts"
 import { knownKeys, maxJsonObjectBytes, readChunkSql, textKeys } from "../decode/json/keys.ts"
 import { chunkLabels, jsonLabels } from "../normalise/release-labels.ts"
@@ -187,7 +187,7 @@ export const loadJson = Effect.fnUntraced(function* (
       rejectTable,
       rejects.map(({ line: position, ...reject }) => ({ ...source, position, ...reject }))
     )
-  const counts = yield* cutFoods(list, { folder, chunkBytes }, (chunk) =>
+  const counts = yield* splitFoods(list, { folder, chunkBytes }, (chunk) =>
     Effect.gen(function* () {
       yield* reject(chunk.rejects)
       yield* load.reportProgress(chunk.rejects.length)
@@ -202,7 +202,7 @@ export const loadJson = Effect.fnUntraced(function* (
     })
   )
   return {
-    rows_read: new Map([[load.url, counts.records + counts.rejects]]), // counted by the cutter, independently of DuckDB
+    rows_read: new Map([[load.url, counts.records + counts.rejects]]), // counted by the splitter, independently of DuckDB
     rows_ignored: 0,
     unknown_fields: [...unknown].map(([field, example]) => ({ field: printableName(field), example }))
   } satisfies LoadResult as LoadResult

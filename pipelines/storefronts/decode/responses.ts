@@ -80,7 +80,7 @@ export const parseResponse = (text: string): unknown => {
 /** Four times the largest page, which has 250 entries. */
 const maxEntries = 1000
 
-/** Fails with `UnexpectedResponse`: a payload of 32 MB has room for 16 million entries, and each would be a reject. */
+/** Fails with `UnexpectedResponse`: each of up to a million entries could be a reject. */
 export const rejectLongList = (entries: ReadonlyArray<unknown>, kind: string) => {
   if (entries.length <= maxEntries) return
   const problem = `the response is a list of ${entries.length} ${kind}, and a page has at most ${maxEntries}`
@@ -100,7 +100,7 @@ export const explainUnexpected = (response: unknown, expected: string): Unexpect
     const keys = Object.keys(response).slice(0, 10).join(", ")
     return new UnexpectedResponse(
       "other shape",
-      `the response has no ${expected}, but ${keys === "" ? "nothing" : keys}`
+      `the response has no ${expected}: ${keys === "" ? "it is empty" : `its keys are ${keys}`}`
     )
   }
   const message = formatJson(reason).slice(0, 300)

@@ -35,9 +35,9 @@ describe("the schedule of a store", () => {
   it("waits at most a week, and spreads stores that never change over half of it", () => {
     const waits = domains.map((domain) => computeWait(5000, domain))
     assert.isBelow(Math.max(...waits), 7 * 24)
-    const days = Map.groupBy(waits, (wait) => Math.floor(wait / 12))
-    assert.strictEqual(days.size, 7)
-    for (const [half, { length }] of days) assert.closeTo(length, 143, 40, `half day ${half}`)
+    const halfDays = Map.groupBy(waits, (wait) => Math.floor(wait / 12))
+    assert.strictEqual(halfDays.size, 7)
+    for (const [half, { length }] of halfDays) assert.closeTo(length, 143, 40, `half day ${half}`)
   })
 
   it("never reads before the minimum interval is over, counted from run to run", () => {

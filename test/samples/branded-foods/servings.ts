@@ -109,7 +109,7 @@ export const weights = new Weighted<string>([
   ["2.27 kg", 6],
   ["1 GAL/3.78 L", 6]
 ])
-/** Draws the weight of a serving, and its text in the file. */
+/** Draws the size of a serving, and its text in the file. */
 export const drawServing = (chance: Chance, isLiquid: boolean) => {
   const whole = (isLiquid ? millilitreSizes : gramSizes).draw(chance)
   const draw = chance.unit()

@@ -1,7 +1,7 @@
 /**
  * Stores on this machine that rarely change. Tests read them in rounds that are days apart by the clock of the test. Of
- * ten stores, six are shops with a weak tag on every page, two have no validators, and two are one file each: a CSV with
- * a tag, and a feed with its time of change.
+ * ten stores, six are shops with a weak ETag on every page, two have no validators, and two are one file each: a CSV with
+ * an ETag, and a feed with Last-Modified.
  */
 import { createHash } from "node:crypto"
 import type { ServerResponse } from "node:http"

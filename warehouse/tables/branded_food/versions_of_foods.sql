@@ -1,5 +1,5 @@
--- A product is a data source and a barcode. A label without a barcode is a separate product, together with the versions that only
--- it names.
+-- A product is a data source and a barcode. A label without a barcode is a separate product, together with the earlier
+-- versions that it names.
 with loaded as (
   select
     fdc_id,

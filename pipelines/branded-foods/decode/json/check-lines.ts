@@ -17,7 +17,7 @@ import { findShapeProblem, readChunkSql } from "./keys.ts"
 
 const lineFeed = Buffer.from("\n")
 
-/** The lines of a chunk as the cutter wrote them, `{"line":123,…}`, one at a time: each has up to 16 MB. */
+/** The lines of a chunk as the splitter wrote them, `{"line":123,…}`, one at a time: each has up to 16 MB. */
 async function* readLines(file: string): AsyncGenerator<Buffer, void, undefined> {
   let started: Array<Buffer> = []
   for await (const data of createReadStream(file, { highWaterMark: pieceBytes })) {
@@ -34,7 +34,7 @@ async function* readLines(file: string): AsyncGenerator<Buffer, void, undefined>
   if (started.length > 0) yield Buffer.concat(started)
 }
 
-/** The reject of a line: the line number that the cutter added, and the original record. */
+/** The reject of a line: the line number that the splitter added, and the original record. */
 const makeReject = (bytes: Buffer, reason: string): FoodReject => {
   const comma = bytes.indexOf(",")
   const line = Number.parseInt(bytes.toString("latin1", '{"line":'.length, 24), 10)
@@ -125,7 +125,7 @@ const firstLine = ({ cause }: DuckDbError) => reasonOf(cause).split("\n")[0] ?? 
 export const isRecordError = (error: DuckDbError) =>
   /^(Invalid Input|Conversion|Out of Range) Error: /.test(firstLine(error))
 
-/** DuckDB's message without the name of the chunk, the line in it, and the line number that the cutter added. */
+/** DuckDB's message without the name of the chunk, the line in it, and the line number that the splitter added. */
 const describeReason = (error: DuckDbError) => {
   const message = firstLine(error)
     .replace(/^[\w ]+ Error: /, "")

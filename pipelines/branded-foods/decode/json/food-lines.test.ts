@@ -2,7 +2,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, FileSystem } from "effect"
 import { FileUnwritable } from "../../../run/files/write-all.ts"
-import { type Chunk, cutFoods } from "./food-lines.ts"
+import { type Chunk, splitFoods } from "./food-lines.ts"
 import { FoodListUnusable } from "./food-list.ts"
 
 const inPieces = (text: string | Buffer, size: number) => {
@@ -17,7 +17,7 @@ const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
 )
 
 /** All lines and rejects. */
-const cut = Effect.fnUntraced(function* (
+const split = Effect.fnUntraced(function* (
   text: string | Buffer,
   size = 1 << 20,
   options: { readonly maxRecordBytes?: number } = {}
@@ -27,7 +27,7 @@ const cut = Effect.fnUntraced(function* (
   const lines: Array<string> = []
   const rejects: Array<Chunk["rejects"][number]> = []
   const list = { name: "foods.json", bytes: inPieces(text, size) }
-  const counts = yield* cutFoods(list, { folder, ...options }, (chunk) =>
+  const counts = yield* splitFoods(list, { folder, ...options }, (chunk) =>
     Effect.gen(function* () {
       const text = yield* fs.readFileString(chunk.file)
       lines.push(...text.split("\n").slice(0, -1))
@@ -58,7 +58,7 @@ layer(NodeServices.layer)("the records of a JSON release, in pieces of any size"
   ] as const)("reads records that %s", ([, text, lineOfA, lineOfB]) =>
     Effect.gen(function* () {
       for (const size of sizes) {
-        const { lines, rejects } = yield* cut(text, size)
+        const { lines, rejects } = yield* split(text, size)
         assert.deepStrictEqual(lines, [numbered(a, lineOfA), numbered(b, lineOfB)], `pieces of ${size}`)
         assert.deepStrictEqual(rejects, [])
       }
@@ -71,7 +71,7 @@ layer(NodeServices.layer)("the records of a JSON release, in pieces of any size"
       for (const indent of [1, 2, "\t"]) {
         const text = JSON.stringify({ BrandedFoods: foods }, null, indent)
         for (const size of sizes) {
-          const { lines } = yield* cut(text, size)
+          const { lines } = yield* split(text, size)
           assert.deepStrictEqual(
             lines.map((line): unknown => JSON.parse(line)),
             [3, 12].map((line, nth) => ({ line, ...JSON.parse([a, b][nth] ?? "") }))
@@ -84,9 +84,9 @@ layer(NodeServices.layer)("the records of a JSON release, in pieces of any size"
   it.effect("reads a list without records, and records without keys", () =>
     Effect.gen(function* () {
       for (const text of ['{"BrandedFoods":[]}', '{"BrandedFoods": [\n]}\n', '{ "BrandedFoods" : [ ] } ']) {
-        assert.deepStrictEqual(yield* cut(text, 3), { lines: [], rejects: [] })
+        assert.deepStrictEqual(yield* split(text, 3), { lines: [], rejects: [] })
       }
-      const { lines } = yield* cut(`{"BrandedFoods": [\n{},\n{ },\n${a}\n]}`, 5)
+      const { lines } = yield* split(`{"BrandedFoods": [\n{},\n{ },\n${a}\n]}`, 5)
       assert.deepStrictEqual(lines, ['{"line":2}', '{"line":3}', numbered(a, 4)])
     })
   )
@@ -122,7 +122,7 @@ layer(NodeServices.layer)("a broken record of a JSON release", (it) => {
   ] as const)("is reported with line and reason, and the others are read: %s", ([, text, line, reason, payload]) =>
     Effect.gen(function* () {
       for (const size of sizes) {
-        const { lines, rejects } = yield* cut(text, size, { maxRecordBytes: 4000 })
+        const { lines, rejects } = yield* split(text, size, { maxRecordBytes: 4000 })
         assert.deepStrictEqual(rejects, [{ line, reason, payload }], `pieces of ${size}`)
         assert.deepStrictEqual(
           lines.map((line) => line.replace(/"line":\d+,/, "")),
@@ -135,7 +135,7 @@ layer(NodeServices.layer)("a broken record of a JSON release", (it) => {
   it.effect("is reported if it is oversized and shares its line with others", () =>
     Effect.gen(function* () {
       for (const size of sizes) {
-        const { lines, rejects } = yield* cut(`{"BrandedFoods":[${a},${long},${b}]}`, size, { maxRecordBytes: 4000 })
+        const { lines, rejects } = yield* split(`{"BrandedFoods":[${a},${long},${b}]}`, size, { maxRecordBytes: 4000 })
         assert.deepStrictEqual(lines, [numbered(a, 1), numbered(b, 1)])
         assert.deepStrictEqual(rejects, [
           { line: 1, reason: "the record is longer than 4000 bytes", payload: long.slice(0, 2000) }
@@ -146,7 +146,7 @@ layer(NodeServices.layer)("a broken record of a JSON release", (it) => {
 
   it.effect("is reported with its first 2,000 characters if it has 20 MB", () =>
     Effect.gen(function* () {
-      const { lines, rejects } = yield* cut(list(a, `{"d":"${"x".repeat(20_000_000)}"}`, b))
+      const { lines, rejects } = yield* split(list(a, `{"d":"${"x".repeat(20_000_000)}"}`, b))
       assert.lengthOf(lines, 2)
       assert.deepStrictEqual(
         rejects.map(({ line, payload }) => [line, payload.length]),
@@ -157,7 +157,7 @@ layer(NodeServices.layer)("a broken record of a JSON release", (it) => {
 
   it.effect("is reported, even if there are 5,000 of them", () =>
     Effect.gen(function* () {
-      const { rejects } = yield* cut(list(a, ...Array.from({ length: 5000 }, () => "null")), 1000)
+      const { rejects } = yield* split(list(a, ...Array.from({ length: 5000 }, () => "null")), 1000)
       assert.lengthOf(rejects, 5000)
     })
   )
@@ -197,7 +197,7 @@ layer(NodeServices.layer)("a file that is not a release", (it) => {
   ] as const)("fails with the number of the line: %s", ([, text, line, problem]) =>
     Effect.gen(function* () {
       for (const size of sizes) {
-        const error = yield* Effect.flip(cut(text, size))
+        const error = yield* Effect.flip(split(text, size))
         assert.instanceOf(error, FoodListUnusable)
         assert.strictEqual(error.line, line, `pieces of ${size}`)
         assert.include(error.message, `foods.json, line ${line}: `)
@@ -217,7 +217,7 @@ layer(NodeServices.layer)("the chunks of a release", (it) => {
       const records: Array<number> = []
       const seen: Array<number> = []
       const list = { name: "foods.json", bytes: inPieces(many, 1000) }
-      yield* cutFoods(list, { folder, chunkBytes: 20_000 }, (chunk) =>
+      yield* splitFoods(list, { folder, chunkBytes: 20_000 }, (chunk) =>
         Effect.gen(function* () {
           records.push(chunk.records)
           const text = yield* fs.readFileString(chunk.file)
@@ -235,13 +235,13 @@ layer(NodeServices.layer)("the chunks of a release", (it) => {
     })
   )
 
-  it.effect("keeps at most four chunks on disk: one in use, two waiting and one being cut", () =>
+  it.effect("keeps at most four chunks on disk: one in use, two waiting and one being written", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* makeFolder
       let most = 0
       const list = { name: "foods.json", bytes: inPieces(many, 1000) }
-      yield* cutFoods(list, { folder, chunkBytes: 5000 }, () =>
+      yield* splitFoods(list, { folder, chunkBytes: 5000 }, () =>
         Effect.gen(function* () {
           for (let turn = 0; turn < 20; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
           most = Math.max(most, (yield* fs.readDirectory(folder)).length)
@@ -257,13 +257,13 @@ layer(NodeServices.layer)("the chunks of a release", (it) => {
       const folder = yield* makeFolder
       const options = { folder, chunkBytes: 5000 }
       const list = (text: string) => ({ name: "foods.json", bytes: inPieces(text, 1000) })
-      assert.strictEqual(yield* Effect.flip(cutFoods(list(many), options, () => Effect.fail("refused"))), "refused")
+      assert.strictEqual(yield* Effect.flip(splitFoods(list(many), options, () => Effect.fail("refused"))), "refused")
       assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
-      yield* Effect.flip(cutFoods(list(many.slice(0, 90_000)), options, () => Effect.void))
+      yield* Effect.flip(splitFoods(list(many.slice(0, 90_000)), options, () => Effect.void))
       assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
       const begun = yield* Deferred.make<void>()
       const use = () => Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)
-      yield* Effect.raceFirst(cutFoods(list(many), options, use), Deferred.await(begun))
+      yield* Effect.raceFirst(splitFoods(list(many), options, use), Deferred.await(begun))
       assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
     })
   )
@@ -272,7 +272,7 @@ layer(NodeServices.layer)("the chunks of a release", (it) => {
     Effect.gen(function* () {
       const list = { name: "foods.json", bytes: inPieces(many, 1000) }
       const folder = `${yield* makeFolder}/missing`
-      const error = yield* Effect.flip(cutFoods(list, { folder }, () => Effect.void))
+      const error = yield* Effect.flip(splitFoods(list, { folder }, () => Effect.void))
       assert.instanceOf(error, FileUnwritable)
       assert.include(error.message, "Check free space and permissions")
     })

@@ -1,14 +1,14 @@
 /**
  * Cuts the JSON release into newline-delimited files, one record per line with its line number in the release, while the
- * zip is inflated and earlier files are loaded. At most four are on disk: one in use, two waiting and one being cut.
+ * zip is inflated and earlier files are loaded. At most four are on disk: one in use, two waiting and one being written.
  */
 import { open, rm } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { Effect, Stream } from "effect"
 import { FileUnwritable, writeAll } from "../../../run/files/write-all.ts"
 import { ZipUnusable } from "../../source/zip-members.ts"
-import { makeCutter } from "./food-cutter.ts"
 import { FoodListUnusable, type FoodReject } from "./food-list.ts"
+import { makeFoodSplitter } from "./food-splitter.ts"
 
 export interface FoodList {
   readonly name: string
@@ -37,28 +37,28 @@ const maxRejects = 1000
 
 async function* cutChunks(list: FoodList, options: ChunkOptions, files: Set<string>) {
   const { folder, chunkBytes = 64 << 20, maxRecordBytes } = options
-  const { cut, end, push } = makeCutter(list.name, maxRecordBytes)
+  const { output, end, push } = makeFoodSplitter(list.name, maxRecordBytes)
   const begin = async (number: number) => {
     const file = join(folder, `foods-${String(number).padStart(5, "0")}.ndjson`)
     files.add(file)
-    return { number, file, bytes: 0, recordsBefore: cut.recordCount(), handle: await open(file, "wx") }
+    return { number, file, bytes: 0, recordsBefore: output.recordCount(), handle: await open(file, "wx") }
   }
   let chunk = await begin(1)
   const flush = async () => {
-    await writeAll(chunk.handle, cut.lines())
-    chunk.bytes += cut.lineBytes()
-    cut.removeLines()
+    await writeAll(chunk.handle, output.lines())
+    chunk.bytes += output.lineBytes()
+    output.removeLines()
   }
   const finish = async (): Promise<Chunk> => {
     await flush()
     await chunk.handle.close()
-    return { file: chunk.file, records: cut.recordCount() - chunk.recordsBefore, rejects: cut.takeRejects() }
+    return { file: chunk.file, records: output.recordCount() - chunk.recordsBefore, rejects: output.takeRejects() }
   }
   try {
     for await (const piece of list.bytes) {
       push(piece)
-      if (cut.lineBytes() >= writeBytes) await flush()
-      if (chunk.bytes + cut.lineBytes() < chunkBytes && cut.rejectCount() < maxRejects) continue
+      if (output.lineBytes() >= writeBytes) await flush()
+      if (chunk.bytes + output.lineBytes() < chunkBytes && output.rejectCount() < maxRejects) continue
       yield await finish()
       chunk = await begin(chunk.number + 1)
     }
@@ -75,7 +75,7 @@ const asError = (cause: unknown, file: string) =>
     : new FileUnwritable({ file: `a chunk of ${file}`, cause })
 
 /** Passes each chunk to `use`. May fail later if the list is damaged: do not trust the data until this succeeds. */
-export const cutFoods = Effect.fn("Foods.cut")(function* <E, R>(
+export const splitFoods = Effect.fn("Foods.split")(function* <E, R>(
   list: FoodList,
   options: ChunkOptions,
   use: (chunk: Chunk) => Effect.Effect<void, E, R>

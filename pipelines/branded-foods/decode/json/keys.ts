@@ -59,7 +59,7 @@ export const foodShape: { readonly [key: string]: JsonShape } = {
 const ignoredKeys = ["foodClass", "dataType", "microbes"]
 export const knownKeys: ReadonlySet<string> = new Set(["line", ...Object.keys(foodShape), ...ignoredKeys])
 
-/** DuckDB's limit for a line: twice the cutter's limit for a food. The longest food so far has 60 kB. */
+/** DuckDB's limit for a line: twice the splitter's limit for a food. The longest food so far has 60 kB. */
 export const maxJsonObjectBytes = 33_554_432
 
 export const isList = (shape: JsonShape): shape is readonly [JsonShape] => Array.isArray(shape)

@@ -3,8 +3,9 @@
  * searching for line feeds. A broken record is abandoned at the end of a line inside a string, or at the next line that
  * begins like its first line.
  */
-import { type CutLines, isLineSpace } from "./cut-lines.ts"
+
 import { maxRejectBytes } from "./food-list.ts"
+import { isLineSpace, type SplitLines } from "./split-lines.ts"
 
 const lineFeed = 0x0a
 const quote = 0x22
@@ -39,7 +40,7 @@ interface Stop {
   readonly reason: "end of piece" | "end of list" | "record alone on its line"
 }
 
-export const makeScanner = (cut: CutLines, position: { line: number }, maxRecordBytes: number) => {
+export const makeScanner = (output: SplitLines, position: { line: number }, maxRecordBytes: number) => {
   let depth = 0
   let inString = false
   let escaped = false
@@ -68,15 +69,15 @@ export const makeScanner = (cut: CutLines, position: { line: number }, maxRecord
     hasEnded = false
     recordsOnLine += 1
     indent = -1
-    cut.begin(position.line)
+    output.begin(position.line)
   }
   const append = (piece: Buffer, from: number, to: number) => {
     if (bytes <= maxRecordBytes)
-      cut.append(piece, from, bytes + to - from > maxRecordBytes ? Math.min(to, from + maxRejectBytes) : to)
+      output.append(piece, from, bytes + to - from > maxRecordBytes ? Math.min(to, from + maxRejectBytes) : to)
     bytes += to - from
   }
   const abandon = (reason: string) => {
-    cut.abandon(startLine, reason)
+    output.abandon(startLine, reason)
     depth = 0
     inString = false
     escaped = false
@@ -84,7 +85,7 @@ export const makeScanner = (cut: CutLines, position: { line: number }, maxRecord
   const end = () => {
     hasEnded = true
     if (bytes > maxRecordBytes) abandon(`the record is longer than ${maxRecordBytes} bytes`)
-    else cut.finish()
+    else output.finish()
   }
 
   /** Processes a byte of a record. The record continues, ends here, or is broken because the next one begins here. */
@@ -106,7 +107,7 @@ export const makeScanner = (cut: CutLines, position: { line: number }, maxRecord
   /** Ends a line outside of any record. Returns true if a record was alone on the line. */
   const endLine = () => {
     if (stray !== undefined) {
-      cut.reject(position.line, "the text between the records is not a record", Buffer.concat(stray))
+      output.reject(position.line, "the text between the records is not a record", Buffer.concat(stray))
       stray = undefined
       return false
     }

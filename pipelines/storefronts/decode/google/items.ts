@@ -44,7 +44,7 @@ interface OpenItem {
   isRejected: boolean
 }
 
-class ItemCutter {
+class ItemSplitter {
   /** The text that has not been read yet, including all of an open item. */
   #text = ""
   #at = 0
@@ -262,9 +262,9 @@ export async function* cutItems(
   pieces: AsyncIterable<string>,
   prefixes: Set<string>
 ): AsyncGenerator<ReadonlyArray<CutItem>> {
-  const cutter = new ItemCutter(prefixes)
+  const splitter = new ItemSplitter(prefixes)
   const readPiece = function* (piece: string, isLast: boolean) {
-    const { items, problem } = cutter.read(piece, isLast)
+    const { items, problem } = splitter.read(piece, isLast)
     if (items.length > 0) yield items
     if (problem !== null) throw new FeedUnreadable(problem)
   }

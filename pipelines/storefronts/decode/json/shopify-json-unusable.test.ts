@@ -129,8 +129,8 @@ describe("a response that is not a page of products", () => {
     ["not json", "", "the response is empty instead of JSON"],
     ["other shape", "[]", "the response has no list of products: it is []"],
     ["other shape", "null", "the response has no list of products: it is null"],
-    ["other shape", '{"product":{"id":1}}', "the response has no list of products, but product"],
-    ["other shape", '{"products":{}}', "the response has no list of products, but products"],
+    ["other shape", '{"product":{"id":1}}', "the response has no list of products: its keys are product"],
+    ["other shape", '{"products":{}}', "the response has no list of products: its keys are products"],
     ["other shape", '{"errors":"Not Found"}', 'the shop returns an error: "Not Found"'],
     [
       "window",

@@ -235,7 +235,7 @@ describe("a page of WooCommerce products", () => {
       JSON.stringify(Array(1001).fill(0)),
       "the response is a list of 1001 products, and a page has at most 1000"
     ],
-    ["other shape", '{"products":[]}', "the response has no array of products, but products"]
+    ["other shape", '{"products":[]}', "the response has no array of products: its keys are products"]
   ])("fails as %s if it is another response (case %#)", (kind, text, problem) => {
     try {
       readWooCommerceProducts(text)

@@ -1,4 +1,4 @@
-/** Checks that exchange rates must pass before they are published. Each query returns the bad rows. */
+/** Checks of exchange rates before they are published. Each query returns the bad rows. */
 import type { Check } from "@larder/warehouse"
 import { error, shrinkage, warning } from "../run/severity.ts"
 
@@ -22,7 +22,7 @@ export const checks: ReadonlyArray<Check> = [
   ),
   warning(
     "rates_move_little",
-    "no rate differs from that of the day before by more than half",
+    "no rate differs from the previous one by more than half",
     `select currency, day, rate_text from exchange_rate.rate
      qualify abs(rate / lag(rate) over (partition by currency order by day) - 1) > 0.5`
   )

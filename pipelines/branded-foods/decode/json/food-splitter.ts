@@ -3,9 +3,10 @@
  * are counted (pretty-printed files need that) until a record is alone on its line. From then on, records end at line
  * feeds, which are found at gigabytes per second.
  */
-import { isLineSpace, makeCutLines } from "./cut-lines.ts"
+
 import { FoodListUnusable, findHead, findTailProblem, maxHeadBytes, maxRejectBytes } from "./food-list.ts"
 import { findRecordEnd, makeScanner } from "./scan-records.ts"
+import { isLineSpace, makeSplitLines } from "./split-lines.ts"
 
 /** A longer record is not kept in memory. Real records have about 7 kB; the longest has less than 1 MB. */
 const defaultMaxRecordBytes = 16 * 1024 * 1024
@@ -20,10 +21,10 @@ const describeProblem = (firstByte: number | undefined) =>
   firstByte === openBrace ? "the record does not end on its line" : "the line does not begin with {"
 
 /** `file` names the release in errors. `push` and `end` throw `FoodListUnusable`. */
-export const makeCutter = (file: string, maxRecordBytes = defaultMaxRecordBytes) => {
-  const cut = makeCutLines()
+export const makeFoodSplitter = (file: string, maxRecordBytes = defaultMaxRecordBytes) => {
+  const output = makeSplitLines()
   const position = { line: 1 }
-  const scan = makeScanner(cut, position, maxRecordBytes)
+  const scan = makeScanner(output, position, maxRecordBytes)
   let phase: "head" | "records" | "lines" | "tail" = "head"
   let head: Buffer = Buffer.alloc(0)
   let tail = ""
@@ -50,9 +51,9 @@ export const makeCutter = (file: string, maxRecordBytes = defaultMaxRecordBytes)
   }
 
   const write = (bytes: Buffer, from: number, to: number) => {
-    cut.begin(position.line)
-    cut.append(bytes, from + 1, to)
-    cut.finish()
+    output.begin(position.line)
+    output.append(bytes, from + 1, to)
+    output.finish()
   }
 
   /** Reads a line without a comma at its end: the last record, the end of the list, both, or something broken. */
@@ -61,7 +62,7 @@ export const makeCutter = (file: string, maxRecordBytes = defaultMaxRecordBytes)
     while (at < to) {
       if (bytes[at] === closeBracket) return readTail(bytes.subarray(0, to), at + 1)
       const end = bytes[at] === openBrace ? findRecordEnd(bytes, at, to) : -1
-      if (end === -1) return cut.reject(position.line, describeProblem(bytes[at]), bytes.subarray(at, to))
+      if (end === -1) return output.reject(position.line, describeProblem(bytes[at]), bytes.subarray(at, to))
       write(bytes, at, end)
       at = end
       while (at < to && (isLineSpace(bytes[at]) || bytes[at] === comma)) at += 1
@@ -70,7 +71,7 @@ export const makeCutter = (file: string, maxRecordBytes = defaultMaxRecordBytes)
 
   /** A reject stores only the start of an oversized line. */
   const rejectOversized = (bytes: Buffer) =>
-    cut.reject(position.line, `the record is longer than ${maxRecordBytes} bytes`, bytes)
+    output.reject(position.line, `the record is longer than ${maxRecordBytes} bytes`, bytes)
 
   const readLine = (bytes: Buffer, from: number, to: number) => {
     if (to - from > maxRecordBytes) return rejectOversized(bytes.subarray(from, to))
@@ -82,7 +83,7 @@ export const makeCutter = (file: string, maxRecordBytes = defaultMaxRecordBytes)
     if (bytes[last] !== comma) return readLastLine(bytes, first, last + 1)
     while (isLineSpace(bytes[last]) || bytes[last] === comma) last -= 1
     if (bytes[first] === openBrace && bytes[last] === closeBrace) return write(bytes, first, last + 1)
-    cut.reject(position.line, describeProblem(bytes[first]), bytes.subarray(first, last + 1))
+    output.reject(position.line, describeProblem(bytes[first]), bytes.subarray(first, last + 1))
   }
 
   const keepPending = (piece: Buffer, from: number, to: number) => {
@@ -140,5 +141,5 @@ export const makeCutter = (file: string, maxRecordBytes = defaultMaxRecordBytes)
     if (problem !== undefined) throw fail(problem)
   }
 
-  return { cut, push, end }
+  return { output, push, end }
 }

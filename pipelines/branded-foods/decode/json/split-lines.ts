@@ -1,4 +1,4 @@
-/** The output of the cutter: lines `{"line":123,…}` in one reused buffer, and the rejected records. */
+/** The output of the splitter: lines `{"line":123,…}` in one reused buffer, and the rejected records. */
 import { type FoodReject, maxRejectBytes, shortenPayload } from "./food-list.ts"
 
 const lineFeed = 0x0a
@@ -7,9 +7,9 @@ const close = 0x7d
 
 export const isLineSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x0d || byte === 0x09
 
-export type CutLines = ReturnType<typeof makeCutLines>
+export type SplitLines = ReturnType<typeof makeSplitLines>
 
-export const makeCutLines = () => {
+export const makeSplitLines = () => {
   let out = Buffer.allocUnsafe(8 << 20)
   let length = 0
   /** The end of the complete lines. The beginning of another line may follow. */
