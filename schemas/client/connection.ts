@@ -4,7 +4,7 @@
  */
 import { type CallCost, readCost } from "./cost.ts"
 import { makeError, makeUnknownResponseError, NoAnswer } from "./errors.ts"
-import { computeWait, defaultRetries, parseRetryAfter, pause } from "./retry.ts"
+import { computeWait, defaultRetries, parseRetryDelay, pause } from "./retry.ts"
 
 export interface LarderOptions {
   /**
@@ -107,7 +107,7 @@ export class Connection {
         if (isBody(json)) return { body: json, cost }
         throw makeUnknownResponseError(text, cost)
       }
-      const retryAfter = parseRetryAfter(response.headers.get("retry-after"), Date.now())
+      const retryAfter = parseRetryDelay(response.headers.get("retry-after"), Date.now())
       const wait = computeWait(attempts, retryAfter, Math.random)
       if (cost.status < 500 || attempts > this.#retries || wait === undefined) throw makeError(json, text, cost)
       await pause(wait, signal)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { computeWait, maxWait, parseRetryAfter, pause } from "./retry.ts"
+import { computeWait, maxWait, parseRetryDelay, pause } from "./retry.ts"
 
 const lowest = () => 0
 const highest = () => 1
@@ -39,7 +39,7 @@ describe("Retry-After", () => {
     ["soon", undefined],
     [null, undefined]
   ])("reads %s as %s ms", (header, expected) => {
-    assert.strictEqual(parseRetryAfter(header, now), expected)
+    assert.strictEqual(parseRetryDelay(header, now), expected)
   })
 })
 

@@ -15,7 +15,7 @@ const firstWait = 500
 export const maxWait = 30_000
 
 /** Milliseconds that `Retry-After` requests, as a number of seconds or as a date; undefined without one. */
-export const parseRetryAfter = (header: string | null, now: number): number | undefined => {
+export const parseRetryDelay = (header: string | null, now: number): number | undefined => {
   if (header === null) return undefined
   const wait = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now
   return Number.isNaN(wait) ? undefined : Math.max(0, wait)

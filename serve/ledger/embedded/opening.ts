@@ -18,7 +18,7 @@ import {
   readProgress,
   updateSums
 } from "./progress.ts"
-import { entryColumns, queryRecords, readNumber, readNumberCell, readTextCell } from "./tables.ts"
+import { entryColumns, queryNumber, queryRecords, readNumberCell, readTextCell } from "./tables.ts"
 import { readGrants } from "./thread-reads.ts"
 
 /** Checking this many entries takes a third of a second. */
@@ -207,8 +207,8 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
     stored: {
       month: firstMonth,
       day: firstDay,
-      ofMonth: (accountId, keyId, month) => readNumber(sqlite, selectSpentInMonth, [month, accountId, keyId]),
-      ofDays: (accountId, keyId, { from, to }) => readNumber(sqlite, selectSpentOnDays, [keyId, accountId, from, to])
+      ofMonth: (accountId, keyId, month) => queryNumber(sqlite, selectSpentInMonth, [month, accountId, keyId]),
+      ofDays: (accountId, keyId, { from, to }) => queryNumber(sqlite, selectSpentOnDays, [keyId, accountId, from, to])
     },
     grants: readGrants(sqlite, "credits_left > 0"), // even if they have expired: then the balance still includes them
     booked: queryRecords(sqlite, selectBooked)

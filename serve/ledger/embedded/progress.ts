@@ -8,16 +8,16 @@ import path from "node:path"
 import type { Sqlite } from "../../persistence/index.ts"
 import type { Head } from "../chain/chain.ts"
 import { advanceHead } from "./head.ts"
-import { readNumber, sumsTables } from "./tables.ts"
+import { queryNumber, sumsTables } from "./tables.ts"
 
 /** Entries per transaction. With 20,000, an entry takes a fifth of the time and the log space that it takes with 250. */
 const batchSize = 20_000
 
 export const dayOfEntry = "substr(occurred_at, 1, 10)"
 /** `12 × year + month - 1` of a column that begins with a date. */
-export const monthOfDate = (column: string) =>
+export const monthOfDateText = (column: string) =>
   `cast(substr(${column}, 1, 4) as integer) * 12 + cast(substr(${column}, 6, 2) as integer) - 1`
-export const monthOfEntry = monthOfDate("occurred_at")
+export const monthOfEntry = monthOfDateText("occurred_at")
 
 export const indexedUpTo = "(select sequence from sums.progress)"
 
@@ -55,12 +55,12 @@ const statements = [
 ]
 
 export const readLastEntry = (sqlite: Sqlite): number =>
-  readNumber(sqlite, "select coalesce(max(sequence), 0) from ledger.entry")
-export const readProgress = (sqlite: Sqlite): number => readNumber(sqlite, "select sequence from sums.progress")
+  queryNumber(sqlite, "select coalesce(max(sequence), 0) from ledger.entry")
+export const readProgress = (sqlite: Sqlite): number => queryNumber(sqlite, "select sequence from sums.progress")
 
 /** Creates the tables if there are none. Returns false if they are of another version. */
 export const prepareSums = (sqlite: Sqlite): boolean => {
-  const version = readNumber(sqlite, "pragma sums.user_version")
+  const version = queryNumber(sqlite, "pragma sums.user_version")
   if (version === 1) return true
   if (version !== 0 || sqlite.all("select 1 from sums.sqlite_schema limit 1").length > 0) return false
   sqlite.transactionOfSums(() => sqlite.exec(`${sumsTables.join(";\n")};\npragma sums.user_version = 1`))

@@ -47,7 +47,7 @@ export const queryRecords = <A>(sqlite: Sqlite, sql: string, params?: ReadonlyAr
   sqlite.all(sql, params).map((row) => ({ ...row }) as unknown as A)
 
 /** The first column of the only row. */
-export const readNumber = (sqlite: Sqlite, sql: string, params?: ReadonlyArray<SqlCell>): number =>
+export const queryNumber = (sqlite: Sqlite, sql: string, params?: ReadonlyArray<SqlCell>): number =>
   Number(Object.values(sqlite.all(sql, params)[0] ?? {})[0])
 
 export const readTextCell = (row: SqliteRow | undefined, column: string): string => String(row?.[column])

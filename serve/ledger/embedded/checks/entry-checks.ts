@@ -6,7 +6,7 @@ import type { Sqlite } from "../../../persistence/index.ts"
 import { type ChainHead, emptyHead, findBreak } from "../../chain/chain.ts"
 import { type Entry, isReversal } from "../../chain/records.ts"
 import { parseGrants } from "../../rules/expiring-grants.ts"
-import { entryColumns, readNumber, readNumberCell, readTextCell } from "../tables.ts"
+import { entryColumns, queryNumber, readNumberCell, readTextCell } from "../tables.ts"
 import { readGrants } from "../thread-reads.ts"
 
 /** About 20 MB of rows per query. */
@@ -82,7 +82,7 @@ export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number) =
   /** Calls cannot spend credits that an account does not have: only refunds and disputes make a balance negative. */
   const findBalanceProblem = ({ account_id, balance, position }: Entry, place: string) => {
     if (balance >= 0) return undefined
-    const reversed = readNumber(sqlite, reversedCredits, [account_id, position])
+    const reversed = queryNumber(sqlite, reversedCredits, [account_id, position])
     return balance + reversed < 0 ? `${place} leaves a balance of ${balance} credits` : undefined
   }
 

@@ -21,7 +21,7 @@ import { openEmbeddedLedger } from "../embedded-ledger.ts"
 import type { LedgerStore } from "../embedded-store.ts"
 import { ledgerPath, openLedgerFile } from "../ledger-file.ts"
 import { readSnapshot } from "../opening.ts"
-import { readNumber } from "../tables.ts"
+import { queryNumber } from "../tables.ts"
 import { verifyFile } from "./verification.ts"
 
 const readServerHeads = ({ accounts, sequence }: ReturnType<typeof readSnapshot>) => ({
@@ -293,7 +293,7 @@ describe("a verification", () => {
     Effect.gen(function* () {
       const folder = yield* followedCopy
       const page = yield* withDatabase(folder, (sqlite) =>
-        readNumber(sqlite, "select rootpage from sqlite_schema where name = 'entry_but_charge'")
+        queryNumber(sqlite, "select rootpage from sqlite_schema where name = 'entry_but_charge'")
       )
       const fd = openSync(ledgerPath(folder), "r+")
       writeSync(fd, Buffer.alloc(4096, 7), 0, 4096, (page - 1) * 4096)

@@ -12,13 +12,13 @@ import {
   dayOfEntry,
   findProgressProblem,
   indexedUpTo,
-  monthOfDate,
+  monthOfDateText,
   readLastEntry,
   readProgress,
   unsummedUsage,
   usageSums
 } from "../progress.ts"
-import { readNumber, readTextCell, recordInSqlite } from "../tables.ts"
+import { queryNumber, readTextCell, recordInSqlite } from "../tables.ts"
 import { makeEntryChecks, makeGrantChecks, readEntriesAfter, readOwners } from "./entry-checks.ts"
 
 const maxProblems = 100
@@ -100,7 +100,7 @@ const createCharged = `
 const usageTables = {
   usage_of_day: { account_id: "account_id", day: "day", key_id: "key_id", endpoint: "endpoint" },
   usage_of_endpoint: { account_id: "account_id", day: "day", endpoint: "endpoint" },
-  usage_of_month: { month: monthOfDate("day"), account_id: "account_id", key_id: "key_id", endpoint: "endpoint" }
+  usage_of_month: { month: monthOfDateText("day"), account_id: "account_id", key_id: "key_id", endpoint: "endpoint" }
 }
 
 const selectDifferences = (table: string, columns: Readonly<Record<string, string>>) => {
@@ -162,7 +162,7 @@ const checkPlaces = (sqlite: Sqlite, last: number, report: Report) => {
   const mismatch = findProgressProblem(sqlite)
   if (mismatch !== undefined) report(mismatch)
   runCheck(sqlite, misplacedEntries, report)
-  const places = readNumber(sqlite, "select count(*) from sums.entry_place")
+  const places = queryNumber(sqlite, "select count(*) from sums.entry_place")
   if (places > Math.min(progress, last))
     report(`the index has ${places} entries, and the ledger ${Math.min(progress, last)}`)
 }
@@ -211,7 +211,7 @@ export const verifyFile = (sqlite: Sqlite, server: ServerHeads, anchor?: Head): 
   const report: Report = (problem) => {
     if (problems.length < maxProblems) problems.push(problem)
   }
-  const countRows = (table: string) => readNumber(sqlite, `select count(*) from ledger.${table}`)
+  const countRows = (table: string) => queryNumber(sqlite, `select count(*) from ledger.${table}`)
   const { end, followTo } = makeFollower(sqlite, server, report)
   followTo(readLastEntry(sqlite)) // before the snapshot, because a long snapshot prevents the log from being reset
   return sqlite.inSnapshot(() => {
