@@ -1,4 +1,4 @@
-/** All pages for signed-in people, in the order of the navigation. */
+/** Pages for signed-in people, in the order of the navigation. The simulator adds its own. */
 import type { Billing } from "../billing/index.ts"
 import type { Administration } from "../ledger/index.ts"
 import type { People } from "../people/index.ts"

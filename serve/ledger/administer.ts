@@ -23,10 +23,10 @@ import {
   editKey,
   issueKey,
   nothingToWrite,
-  openAccount,
   revokeKey,
   rotateKey
 } from "./rules/decisions.ts"
+import { openAccount } from "./rules/open-account.ts"
 
 type Operation<A> = Effect.Effect<A, AdministrationError>
 

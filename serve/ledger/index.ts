@@ -84,7 +84,6 @@ export {
   issueKey,
   maxCredits,
   maxKeys,
-  openAccount,
   refundCall
 } from "./rules/decisions.ts"
 export { parseGrants } from "./rules/expiring-grants.ts"
@@ -95,5 +94,6 @@ export {
   type LedgerSnapshot,
   restoreState
 } from "./rules/ledger-state.ts"
+export { openAccount } from "./rules/open-account.ts"
 export { type SummedUsage, sumUsage, type UsageSum } from "./summed-usage.ts"
 export { monthOf, parseTypedTimestamp, timestampOf } from "./utc-calendar.ts"

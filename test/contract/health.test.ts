@@ -153,7 +153,7 @@ describe("records of branded foods that are damaged while the server runs", () =
     [
       "overwritten",
       () => writeFileSync(records, Buffer.alloc(original.length)),
-      /records\.tsv.*has another line instead of the one of/
+      /records\.tsv.*has a different line in place of the record/
     ],
     ["cut", () => truncateSync(records, 10), /records\.tsv.*ends before byte \d+/]
   ]

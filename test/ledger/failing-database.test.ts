@@ -1,4 +1,4 @@
-/** Failures of the database under a running server: nothing is lost, charged twice or overspent. */
+/** Failures of the database under a running server: nothing is charged twice or overspent. */
 import { execFileSync } from "node:child_process"
 import { appendFileSync, chownSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"

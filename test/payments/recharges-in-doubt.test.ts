@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Billing, type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing"
 import { Clock, Deferred, Effect, Fiber, type Scope } from "effect"
-import { begin, isPaidTimes, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"
+import { begin, hasPaidAtLeast, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"
 import { inEachSetup, type Setup, until } from "./setup.ts"
 
 type Open = Billing["Service"]
@@ -121,7 +121,7 @@ inEachSetup((name, within) => {
             Effect.gen(function* () {
               yield* begin(setup, billing)
               yield* spendAndMark(setup, billing, 14_000)
-              yield* until(isPaidTimes(setup, 2))
+              yield* until(hasPaidAtLeast(setup, 2))
               const [payment] = yield* billing.payments(setup.account_id, { before: null, limit: 1 })
               const { body, header } = yield* setup.harness.event(payment?.id ?? "")
               yield* billing.webhook(body, header)
@@ -157,7 +157,7 @@ inEachSetup((name, within) => {
           const topUp = yield* Effect.forkScoped(
             billing.topUp((yield* setup.formWithSavedCard(billing, 30_00)).request)
           )
-          yield* until(isPaidTimes(setup, 3))
+          yield* until(hasPaidAtLeast(setup, 3))
           yield* setup.harness.slow(false) // for later requests
           assert.strictEqual(yield* setup.balance, 1_000)
           const result = yield* Fiber.join(topUp)
@@ -193,7 +193,7 @@ inEachSetup((name, within) => {
           (billing) =>
             Effect.gen(function* () {
               yield* untilRunning(setup, billing)
-              yield* until(isPaidTimes(setup, 2))
+              yield* until(hasPaidAtLeast(setup, 2))
               yield* billing.saveRecharge(setup.account_id, { is_on: false, cents: 20_00, trigger_credits: 5_000 })
             }),
           { processor: withoutRetrieve }

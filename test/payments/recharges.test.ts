@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { consoleUnavailable } from "@larder/serve/persistence"
 import { Effect } from "effect"
-import { begin, isOff, isPaidTimes, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"
+import { begin, hasPaidAtLeast, isOff, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"
 import { inEachSetup, type Setup, until, withSleepsByClock } from "./setup.ts"
 
 inEachSetup((name, within) => {
@@ -162,7 +162,7 @@ inEachSetup((name, within) => {
                     yield* severalRounds
                     yield* setup.spend(14_000)
                     for (const server of [billing, other]) server.charged(setup.account_id)
-                    yield* until(isPaidTimes(setup, 2))
+                    yield* until(hasPaidAtLeast(setup, 2))
                     yield* Effect.andThen(severalRounds, severalRounds) // each evaluation takes 700 ms longer
                     assert.strictEqual(yield* setup.harness.paid, 2)
                     yield* setup.checkBooks

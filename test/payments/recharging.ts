@@ -29,6 +29,6 @@ export const readRecharge = ({ account_id }: Setup, billing: Open) =>
   Effect.map(billing.settings(account_id), ({ recharge }) => recharge)
 
 export const isOff = (setup: Setup, billing: Open) => Effect.map(readRecharge(setup, billing), ({ is_on }) => !is_on)
-export const isPaidTimes = ({ harness }: Setup, times: number) => Effect.map(harness.paid, (paid) => paid >= times)
+export const hasPaidAtLeast = ({ harness }: Setup, times: number) => Effect.map(harness.paid, (paid) => paid >= times)
 /** Long enough for a recharge to begin: accounts are evaluated four times a second. */
 export const severalRounds = Effect.sleep("1500 millis")

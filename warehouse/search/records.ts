@@ -92,7 +92,10 @@ export const makeFoodRecords = (
     lines.read(buffer, starts[position] ?? 0, length)
     const cells = buffer.toString("utf8", 0, length).split("\t")
     if (cells[0] !== String(fdcId)) {
-      throw new FoodFilesDamaged({ file: recordFiles.lines, reason: `has another line instead of the one of ${fdcId}` })
+      throw new FoodFilesDamaged({
+        file: recordFiles.lines,
+        reason: `has a different line in place of the record ${fdcId}`
+      })
     }
     return formatRecord(fdcId, cells, prefixes)
   }

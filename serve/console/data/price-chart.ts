@@ -1,7 +1,7 @@
 /**
- * A line chart of prices per day. This file renders a table with the figures as published; `assets/price-chart.js`
+ * A line chart of prices per day. This file renders a table with the figures as published; `../web/assets/price-chart.js`
  * reads the table and draws it with uPlot: calendar ticks, the day and its figures under the pointer, and a zoom.
- * Without scripts, the table is open and nothing is drawn. Bars are a different chart: `bar-chart.ts`.
+ * Without scripts, the table is open and nothing is drawn. Bars are a different chart: `../web/bar-chart.ts`.
  */
 import { assetPaths } from "../web/assets.ts"
 import { type Column, dayTag, type Html, type HtmlPart, html, table } from "../web/html.ts"

@@ -16,8 +16,9 @@ import {
   releaseHold,
   remaining
 } from "./admission.ts"
-import { creditAccount, type Decision, editKey, issueKey, openAccount, revokeKey } from "./decisions.ts"
+import { creditAccount, type Decision, editKey, issueKey, revokeKey } from "./decisions.ts"
 import { applyGroup, type Group, type LedgerState, requireRecord, restoreState } from "./ledger-state.ts"
+import { openAccount } from "./open-account.ts"
 import { spentInMonth } from "./spending.ts"
 
 const endpoint = "/v1/commodities/prices"

@@ -86,12 +86,9 @@ export interface Decision {
   readonly entries: ReadonlyArray<Draft>
 }
 
-/** 5.00 USD. No card is needed. */
-const startingCredits = 5_000
-
 type CreditMovement = Pick<Entry, "account_id" | "type" | "credits"> & { readonly note: string }
 
-const makeDraft = (
+export const makeDraft = (
   { account_id, credits, note, type }: CreditMovement,
   now: number,
   more: Partial<Pick<Draft, "request_id" | "expires_at" | "grants">> = {}
@@ -128,12 +125,6 @@ const decideEntry = (
     ? Result.succeed({ accounts: [], keys: [], entries: [draft] })
     : Result.fail(new BalanceOutOfBounds({ account_id: id, balance_credits, credits: draft.credits }))
 }
-
-export const openAccount = (id: string, name: string, now: number): Decision => ({
-  accounts: [{ id, name, created_at: timestampOf(now) }],
-  keys: [],
-  entries: [makeDraft({ account_id: id, type: "grant", credits: startingCredits, note: "starting balance" }, now)]
-})
 
 /**
  * Credits that an operator adds are an `adjustment`. A `grant` is only the starting balance, `top_up` and

@@ -3,9 +3,10 @@ import { Result } from "effect"
 import fc from "fast-check"
 import { chainEntries } from "../chain/chain.ts"
 import { captureHold, draftCharge, type Hold, hold, releaseCharging, releaseHold } from "./admission.ts"
-import { creditAccount, type Decision, expireGrants, issueKey, nothingToWrite, openAccount } from "./decisions.ts"
+import { creditAccount, type Decision, expireGrants, issueKey, nothingToWrite } from "./decisions.ts"
 import { parseGrants, reverseGrants } from "./expiring-grants.ts"
 import { applyGroup, restoreState } from "./ledger-state.ts"
+import { openAccount } from "./open-account.ts"
 
 const start = Date.parse("2026-10-15T12:00:00.000Z")
 const hour = 3_600_000
