@@ -28,14 +28,14 @@ import { oncePerFile } from "../support/once-per-file.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { startPostgres } from "../support/postgres/server.ts"
 import type { Environment } from "../support/programs.ts"
-import { consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"
+import { consoleDatabaseKinds, consoleDatabases } from "../support/serve/console-databases.ts"
 
 const Row = Schema.Struct({ id: Schema.String, body: Schema.String })
 const insert = "insert into console.simulated (id, kind, body) values ($1, 'test', $2)"
 const rows = ConsoleDatabase.use(({ all }) => all(Row, "select id, body from console.simulated order by id"))
 
-describe.each(consolePlaceNames)("the console's database in %s", (name) => {
-  const stores = oncePerFile(Effect.flatMap(consolePlaces[name], ({ layer }) => Layer.build(layer)))
+describe.each(consoleDatabaseKinds)("the console's database in %s", (name) => {
+  const stores = oncePerFile(Effect.flatMap(consoleDatabases[name], ({ layer }) => Layer.build(layer)))
   /** Runs on tables that are opened once and emptied before each test. */
   const runEmptied = <A, E>(work: Effect.Effect<A, E, ConsoleDatabase>) =>
     Effect.gen(function* () {
@@ -150,7 +150,7 @@ describe.each(consolePlaceNames)("the console's database in %s", (name) => {
 
   it.live("still contains its rows after it is opened again", () =>
     Effect.gen(function* () {
-      const { layer } = yield* consolePlaces[name]
+      const { layer } = yield* consoleDatabases[name]
       yield* Effect.provide(
         ConsoleDatabase.use(({ run }) => run(insert, ["a", "1"])),
         Layer.fresh(layer)
@@ -164,7 +164,7 @@ describe.each(consolePlaceNames)("the console's database in %s", (name) => {
     `${access} while one writes, and after a kill contains each transaction that returned, and no partial one`,
     () =>
       Effect.gen(function* () {
-        const { environment, layer } = yield* consolePlaces[name]
+        const { environment, layer } = yield* consoleDatabases[name]
         const meanwhile = Effect.exit(Effect.provide(rows, Layer.fresh(layer)))
         const { exit, lastPrinted } = yield* killWriter(environment, meanwhile)
         if (name === "PostgreSQL") assert.isTrue(Exit.isSuccess(exit))
@@ -206,9 +206,9 @@ const killWriter = <A>(environment: Environment, meanwhile: Effect.Effect<A>) =>
 
 /** Runs on new tables. */
 const runOnNewTables =
-  (name: (typeof consolePlaceNames)[number]) =>
+  (name: (typeof consoleDatabaseKinds)[number]) =>
   <A, E>(work: Effect.Effect<A, E, ConsoleDatabase>) =>
-    Effect.flatMap(consolePlaces[name], ({ layer }) => Effect.provide(work, layer)).pipe(Effect.scoped)
+    Effect.flatMap(consoleDatabases[name], ({ layer }) => Effect.provide(work, layer)).pipe(Effect.scoped)
 
 const aCall = (number: number): RequestRecord => ({
   id: `req_${number}`,
@@ -330,7 +330,7 @@ describe("the console's database in PostgreSQL", () => {
 
   it.live("creates its tables once if five servers start at the same time", () =>
     Effect.gen(function* () {
-      const { layer } = yield* consolePlaces.PostgreSQL
+      const { layer } = yield* consoleDatabases.PostgreSQL
       const starts = Array.from({ length: 5 }, (_, index) =>
         Effect.provide(
           ConsoleDatabase.use(({ run }) => run(insert, [`server-${index}`, ""])),

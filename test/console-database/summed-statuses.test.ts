@@ -5,7 +5,7 @@ import { ConsoleDatabase, gatherCalls, writeRequests } from "@larder/serve/persi
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { inject } from "vitest"
 import { newDatabase } from "../support/postgres/new-database.ts"
-import { consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"
+import { consoleDatabaseKinds, consoleDatabases } from "../support/serve/console-databases.ts"
 
 const days = ["2026-10-30", "2026-10-31"]
 const endpoints = ["/v1/stores", "/v1/commodities"]
@@ -47,10 +47,10 @@ const checkSums = Effect.fnUntraced(function* ({ all }: ConsoleDatabase["Service
   )
 })
 
-describe.each(consolePlaceNames)("sums of calls in %s", (name) => {
+describe.each(consoleDatabaseKinds)("sums of calls in %s", (name) => {
   it.live("match the counted calls over batches and restarts", () =>
     Effect.gen(function* () {
-      const { layer } = yield* consolePlaces[name]
+      const { layer } = yield* consoleDatabases[name]
       for (let time = 0; time < 6; time++) {
         yield* Effect.provide(
           ConsoleDatabase.use((database) => count(database, makeCounts(0, time))),

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type OpenInvitation, People, type Person } from "@larder/serve/people"
 import { Effect, Layer } from "effect"
 import { admin } from "../support/programs.ts"
-import { consolePlaces } from "../support/serve/console-databases.ts"
+import { consoleDatabases } from "../support/serve/console-databases.ts"
 import { layerPeople } from "./joined.ts"
 
 type Linked = OpenInvitation & { readonly link: string }
@@ -12,7 +12,7 @@ type Linked = OpenInvitation & { readonly link: string }
 describe("larder-serve people over PostgreSQL", () => {
   it.live("invites, lists, resets and removes people, and withdraws an invitation", () =>
     Effect.gen(function* () {
-      const { environment, layer } = yield* consolePlaces.PostgreSQL
+      const { environment, layer } = yield* consoleDatabases.PostgreSQL
       const command = <A>(...args: ReadonlyArray<string>) =>
         Effect.promise(() => admin<A>(environment.LARDER_HOME ?? "", args, environment))
       const { id } = yield* command<{ readonly id: string }>("accounts", "create", "--name", "Ann Co")

@@ -5,8 +5,8 @@ import { createFirstLink, type OpenInvitation, People } from "@larder/serve/peop
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
-import { consolePlaceNames } from "../support/serve/console-databases.ts"
-import { join, otherPassword, password, peopleAt, signIn } from "./joined.ts"
+import { consoleDatabaseKinds } from "../support/serve/console-databases.ts"
+import { join, otherPassword, password, peopleIn, signIn } from "./joined.ts"
 
 const operator = { account_id: "acct_demo", email: null, is_operator: true }
 
@@ -28,8 +28,8 @@ const tryAccept = (token: string, email: string, chosen = password) =>
   )
 const withoutToken = ({ token: _, ...invitation }: OpenInvitation & { readonly token: string }) => invitation
 
-describe.each(consolePlaceNames)("a link for the first person in %s", (name) => {
-  const at = peopleAt(name)
+describe.each(consoleDatabaseKinds)("a link for the first person in %s", (name) => {
+  const at = peopleIn(name)
 
   it.effect("creates an operator, and is printed only until the first person has joined", () =>
     at(() =>
@@ -101,8 +101,8 @@ describe.each(consolePlaceNames)("a link for the first person in %s", (name) => 
   )
 })
 
-describe.each(consolePlaceNames)("an invitation in %s", (name) => {
-  const at = peopleAt(name)
+describe.each(consoleDatabaseKinds)("an invitation in %s", (name) => {
+  const at = peopleIn(name)
   const ann = { account_id: "acct_a", email: " Ann@Example.com", is_operator: true }
 
   it.effect("is stored with the address in lower case, and listed for its account while it is open", () =>
@@ -207,8 +207,8 @@ describe.each(consolePlaceNames)("an invitation in %s", (name) => {
   )
 })
 
-describe.each(consolePlaceNames)("a reset of a password in %s", (name) => {
-  const at = peopleAt(name)
+describe.each(consoleDatabaseKinds)("a reset of a password in %s", (name) => {
+  const at = peopleIn(name)
 
   it.effect("creates a link for a new password, ends the sessions and the old password, and keeps the person", () =>
     at(() =>

@@ -4,7 +4,7 @@ import { Passwords, People, type SignedIn } from "@larder/serve/people"
 import type { ConsoleDatabase } from "@larder/serve/persistence"
 import { Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
-import { type ConsolePlace, type consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"
+import { type consoleDatabaseKinds, consoleDatabases, type TestDatabase } from "../support/serve/console-databases.ts"
 
 const peopleWith = (passwords: typeof Passwords.layer) => People.layerNoDeps.pipe(Layer.provide(passwords))
 
@@ -20,13 +20,16 @@ const started = Date.parse("2026-11-01T00:00:00.000Z")
 const onRealTime = <A, E>(layer: Layer.Layer<A, E>) => Layer.effectContext(TestClock.withLive(Layer.build(layer)))
 
 /** On new tables, from 2026-11-01 on; hashing is fast unless other passwords are given. */
-export const peopleAt =
-  (name: (typeof consolePlaceNames)[number], passwords = Passwords.layerTest) =>
-  <A, E>(work: (place: ConsolePlace) => Effect.Effect<A, E, People | ConsoleDatabase>) =>
+export const peopleIn =
+  (name: (typeof consoleDatabaseKinds)[number], passwords = Passwords.layerTest) =>
+  <A, E>(work: (testDatabase: TestDatabase) => Effect.Effect<A, E, People | ConsoleDatabase>) =>
     Effect.gen(function* () {
       yield* TestClock.setTime(started)
-      const place = yield* consolePlaces[name]
-      return yield* Effect.provide(work(place), peopleWith(passwords).pipe(Layer.provideMerge(onRealTime(place.layer))))
+      const testDatabase = yield* consoleDatabases[name]
+      return yield* Effect.provide(
+        work(testDatabase),
+        peopleWith(passwords).pipe(Layer.provideMerge(onRealTime(testDatabase.layer)))
+      )
     }).pipe(Effect.scoped)
 
 /** An invited person who has chosen a password. */

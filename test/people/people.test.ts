@@ -5,11 +5,11 @@ import { People, type SignedIn } from "@larder/serve/people"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Effect, Exit, Fiber, Layer, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"
-import { isSignedIn, join, layerPeople, otherPassword, password, peopleAt, signIn } from "./joined.ts"
+import { consoleDatabaseKinds, consoleDatabases } from "../support/serve/console-databases.ts"
+import { isSignedIn, join, layerPeople, otherPassword, password, peopleIn, signIn } from "./joined.ts"
 
-describe.each(consolePlaceNames)("a person in %s", (name) => {
-  const at = peopleAt(name)
+describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
+  const at = peopleIn(name)
 
   it.effect("joins by a one-time link, and signs in with the address in any letter case", () =>
     at(() =>
@@ -296,7 +296,7 @@ describe.each(consolePlaceNames)("a person in %s", (name) => {
 
   it.effect("stays signed in when the tables are opened again", () =>
     Effect.gen(function* () {
-      const { layer } = yield* consolePlaces[name]
+      const { layer } = yield* consoleDatabases[name]
       const opened = layerPeople.pipe(Layer.provide(Layer.fresh(layer)), Layer.fresh)
       const signedIn = yield* Effect.provide(join("ann@example.com"), opened)
       assert.isTrue(yield* Effect.provide(isSignedIn(signedIn), opened))

@@ -5,8 +5,8 @@ import { Passwords, People } from "@larder/serve/people"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Deferred, Effect, Exit, Fiber, Logger, Option, References, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { consolePlaceNames } from "../support/serve/console-databases.ts"
-import { isSignedIn, join, otherPassword, password, peopleAt, signIn } from "./joined.ts"
+import { consoleDatabaseKinds } from "../support/serve/console-databases.ts"
+import { isSignedIn, join, otherPassword, password, peopleIn, signIn } from "./joined.ts"
 
 const email = "ann@example.com"
 
@@ -31,8 +31,8 @@ const collectLogs = <A, E, R>(work: Effect.Effect<A, E, R>) => {
   return Effect.map(Effect.provide(work, Logger.layer([logger])), (result) => ({ result, lines }))
 }
 
-describe.each(consolePlaceNames)("a person in %s", (name) => {
-  const at = peopleAt(name)
+describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
+  const at = peopleIn(name)
 
   it.effect("signs in with a known browser, and changes the password, even if many strangers guess it", () =>
     at(() =>
@@ -170,7 +170,7 @@ describe.each(consolePlaceNames)("a person in %s", (name) => {
 })
 
 it.effect("lets a known person sign in and change the password while 140 strangers try", () =>
-  peopleAt(
+  peopleIn(
     "SQLite",
     Passwords.layer
   )(() =>

@@ -5,7 +5,7 @@ import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Effect, Schema } from "effect"
 import { describe, expect, it } from "vitest"
 import { startOwnConsole } from "../support/console/served-console.ts"
-import { consolePlaces } from "../support/serve/console-databases.ts"
+import { consoleDatabases } from "../support/serve/console-databases.ts"
 
 describe("a URL with a control character", () => {
   const site = startOwnConsole()
@@ -42,7 +42,7 @@ describe("a URL with a control character", () => {
 describe("a failure of a page", () => {
   it("is not an outage when PostgreSQL refuses a value", async () => {
     const refused = Effect.gen(function* () {
-      const { layer } = yield* consolePlaces.PostgreSQL
+      const { layer } = yield* consoleDatabases.PostgreSQL
       const query = ConsoleDatabase.use((database) =>
         database.all(Schema.Struct({ text: Schema.String }), "select $1::text as text", ["\0"])
       )

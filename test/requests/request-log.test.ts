@@ -11,7 +11,7 @@ import {
   writeRequests
 } from "@larder/serve/persistence"
 import { Effect, Layer } from "effect"
-import { consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"
+import { consoleDatabaseKinds, consoleDatabases } from "../support/serve/console-databases.ts"
 
 const started = Date.parse("2026-10-31T23:59:59.990Z")
 
@@ -36,14 +36,14 @@ const refused = { status: 402, credits: 0, key_id: "key_b" }
 const days = { from: "2026-10-31", to: "2026-11-30" }
 
 const useLog =
-  (name: (typeof consolePlaceNames)[number]) =>
+  (name: (typeof consoleDatabaseKinds)[number]) =>
   <A, E>(work: Effect.Effect<A, E, RequestLog | ConsoleDatabase>) =>
     Effect.gen(function* () {
-      const { layer } = yield* consolePlaces[name]
+      const { layer } = yield* consoleDatabases[name]
       return yield* Effect.provide(work, layerRequestLog.pipe(Layer.provideMerge(layer)))
     }).pipe(Effect.scoped)
 
-describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
+describe.each(consoleDatabaseKinds)("the log of requests in %s", (name) => {
   const withLog = useLog(name)
 
   it.live("returns the recorded calls, newest first, by key, endpoint, status and id", () =>
@@ -118,7 +118,7 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
 
   it.live("counts calls by day, key, endpoint and status, over batches and restarts", () =>
     Effect.gen(function* () {
-      const { layer } = yield* consolePlaces[name]
+      const { layer } = yield* consoleDatabases[name]
       const opened = layerRequestLog.pipe(Layer.provide(Layer.fresh(layer)), Layer.fresh)
       const first = RequestLog.use((log) =>
         Effect.sync(() => [call(0), call(1), call(2), call(2, refused)].forEach(log.record))
@@ -310,7 +310,7 @@ describe("the log of requests", () => {
 describe("the log of requests of two servers over one PostgreSQL", () => {
   it.live("is one log, in which no call is lost or counted twice", () =>
     Effect.gen(function* () {
-      const { layer } = yield* consolePlaces.PostgreSQL
+      const { layer } = yield* consoleDatabases.PostgreSQL
       const server = (number: number) =>
         Effect.gen(function* () {
           const log = yield* RequestLog

@@ -1,4 +1,4 @@
-/** New places for the console's tables, one per kind of database. A place can be opened several times. */
+/** New databases for the console's tables, one per kind. A database can be opened several times. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -10,7 +10,7 @@ import { pooledDatabase } from "../postgres/new-database.ts"
 import type { Environment } from "../programs.ts"
 import { consoleIn } from "./sqlite-console.ts"
 
-export interface ConsolePlace {
+export interface TestDatabase {
   readonly layer: Layer.Layer<ConsoleDatabase, unknown>
   /** For another process that opens the same tables. */
   readonly environment: Environment
@@ -21,10 +21,10 @@ const folder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-export const consolePlaces = {
+export const consoleDatabases = {
   SQLite: Effect.map(
     folder,
-    (home): ConsolePlace => ({
+    (home): TestDatabase => ({
       layer: consoleIn(path.join(home, "ledger")),
       environment: { LARDER_HOME: home }
     })
@@ -32,7 +32,7 @@ export const consolePlaces = {
   PostgreSQL: Effect.flatMap(folder, (home) =>
     Effect.map(
       Effect.suspend(() => pooledDatabase(inject("postgresUrl"))),
-      (url): ConsolePlace => ({
+      (url): TestDatabase => ({
         layer: postgresConsole(Redacted.make(url)),
         environment: { LARDER_HOME: home, LARDER_LEDGER_URL: url }
       })
@@ -40,4 +40,4 @@ export const consolePlaces = {
   )
 } as const
 
-export const consolePlaceNames = ["SQLite", "PostgreSQL"] as const
+export const consoleDatabaseKinds = ["SQLite", "PostgreSQL"] as const
