@@ -7,7 +7,7 @@ import { type FeedVerdict, formatReport, probeExitCode } from "../probe/verdict.
 import { liveOrigin } from "../run/origins/live.ts"
 import { listRecordedNames, openRecordings, replayOrigin } from "../run/origins/replay.ts"
 import type { Pipeline } from "../run/pipeline.ts"
-import { BadUse } from "../run/preflight.ts"
+import { UsageError } from "../run/preflight.ts"
 import type { OriginLayer } from "../run/run.ts"
 import { hasStoreList } from "../storefronts/source/operator-files.ts"
 import { storefronts } from "../storefronts/storefronts.ts"
@@ -24,7 +24,7 @@ const isStorefronts = ({ pipeline }: Probe) => pipeline === storefronts
 const selectProbes = Effect.fnUntraced(function* ({ pipeline, replay, stores }: ProbeOptions) {
   const requested = probes.filter((probe) => Option.isNone(pipeline) || pipeline.value === probe.pipeline.name)
   if (Option.isSome(stores) && !requested.some(isStorefronts)) {
-    return yield* new BadUse({
+    return yield* new UsageError({
       problem: "--stores does not apply to this pipeline: use it with probe or probe storefronts"
     })
   }
@@ -36,7 +36,7 @@ const selectProbes = Effect.fnUntraced(function* ({ pipeline, replay, stores }: 
   }
   if (Option.isSome(stores) || (yield* hasStoreList)) return requested
   if (Option.isSome(pipeline) && requested.some(isStorefronts)) {
-    return yield* new BadUse({
+    return yield* new UsageError({
       problem: "No store list is given: name a JSON file with --stores or in LARDER_STORES"
     })
   }
@@ -73,11 +73,11 @@ const checkBundle = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const folder = path.dirname(path.resolve(file))
   if (yield* Effect.orElseSucceed(fs.exists(file), () => false)) {
-    return yield* new BadUse({ problem: `--bundle: ${file} already exists. Name a new file.` })
+    return yield* new UsageError({ problem: `--bundle: ${file} already exists. Name a new file.` })
   }
   const isFolder = Effect.map(fs.stat(folder), ({ type }) => type === "Directory")
   if (yield* Effect.orElseSucceed(isFolder, () => false)) return
-  return yield* new BadUse({ problem: `--bundle: there is no folder ${folder}` })
+  return yield* new UsageError({ problem: `--bundle: there is no folder ${folder}` })
 })
 
 const flags = {

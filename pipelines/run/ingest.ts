@@ -7,7 +7,14 @@ import { exitCodeOf, expectedMessages, report } from "@larder/warehouse/cli"
 import { Cause, Console, Effect, Exit, Option, Runtime, Schema } from "effect"
 import { listRecordedNames } from "./origins/replay.ts"
 import type { DayRange, Pipeline } from "./pipeline.ts"
-import { BadUse, checkPipeline, checkSettings, type RunSource, type SourceOptions, sourceKind } from "./preflight.ts"
+import {
+  checkPipeline,
+  checkSettings,
+  type RunSource,
+  type SourceOptions,
+  sourceKind,
+  UsageError
+} from "./preflight.ts"
 import { progressOnStderr } from "./progress.ts"
 import type { FailedRun } from "./read-and-publish.ts"
 import { ingestFromSource, openHome } from "./run.ts"
@@ -27,10 +34,10 @@ interface IngestOptions extends SourceOptions {
 const parseDays = Effect.fnUntraced(function* ({ from, to }: IngestOptions) {
   if (Option.isNone(from) && Option.isNone(to)) return undefined
   if (Option.isNone(from) || Option.isNone(to)) {
-    return yield* new BadUse({ problem: "--from and --to must be given together" })
+    return yield* new UsageError({ problem: "--from and --to must be given together" })
   }
   const days: DayRange = { from: from.value, to: to.value }
-  return days.from > days.to ? yield* new BadUse({ problem: `--from ${days.from} is after --to ${days.to}` }) : days
+  return days.from > days.to ? yield* new UsageError({ problem: `--from ${days.from} is after --to ${days.to}` }) : days
 })
 
 type Pipelines = ReadonlyArray<Pipeline>
@@ -54,10 +61,10 @@ const checkFlags = Effect.fnUntraced(function* (available: Pipelines, requested:
     const names = others.map(({ name }) => name).join(" and ")
     const commands = available.filter((pipeline) => pipeline[property]).map(({ name }) => `${programName} ${name}`)
     const problem = `--${flag} does not apply to ${names}: use it with ${commands.join(" or ")}`
-    return yield* new BadUse({ problem })
+    return yield* new UsageError({ problem })
   }
   if (Option.isSome(options.file) && Option.isSome(options.replay)) {
-    return yield* new BadUse({ problem: "--file and --replay are two sources: use one of them" })
+    return yield* new UsageError({ problem: "--file and --replay are two sources: use one of them" })
   }
 })
 
@@ -149,7 +156,7 @@ class PipelineProblems extends Schema.TaggedError<PipelineProblems>()("PipelineP
 /** Checks one pipeline before any pipeline runs. False if it has nothing to read and others may run. */
 const preparePipeline = Effect.fnUntraced(function* (pipeline: Pipeline, invocation: Invocation, isAlone: boolean) {
   const { missing, nothingToRead } = yield* checkPipeline(pipeline, invocation.layout, invocation.source)
-  if (nothingToRead !== undefined && isAlone) return yield* new BadUse({ problem: nothingToRead })
+  if (nothingToRead !== undefined && isAlone) return yield* new UsageError({ problem: nothingToRead })
   if (nothingToRead !== undefined) {
     yield* Console.error(`${programName}: ${pipeline.name} is left out. ${nothingToRead}`)
     yield* reportSkipped(pipeline, invocation.options, nothingToRead)

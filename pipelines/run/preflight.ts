@@ -6,7 +6,7 @@ import { findMixture } from "./bundled.ts"
 import { liveSettings } from "./origins/live.ts"
 import type { Pipeline } from "./pipeline.ts"
 
-export class BadUse extends Schema.TaggedError<BadUse>()("BadUse", { problem: Schema.String }) {
+export class UsageError extends Schema.TaggedError<UsageError>()("UsageError", { problem: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 2
   override get message() {
     return this.problem
@@ -48,7 +48,7 @@ interface Preflight {
 
 export type PipelinePreflight = (
   source: RunSource
-) => Effect.Effect<Preflight, BadUse | Config.ConfigError, FileSystem.FileSystem | Path.Path>
+) => Effect.Effect<Preflight, UsageError | Config.ConfigError, FileSystem.FileSystem | Path.Path>
 
 export const checkSettings = (kind: RunRecord["origin"]) =>
   Effect.andThen(keptSetting, kind === "live" ? Effect.asVoid(liveSettings) : Effect.void)
@@ -62,5 +62,5 @@ export const checkPipeline = Effect.fn("Pipeline.preflight")(function* (
   const result: Preflight = pipeline.preflight === undefined ? {} : yield* pipeline.preflight(source)
   if (result.nothingToRead !== undefined) return result
   const mixture = yield* findMixture(layout, pipeline, source.kind)
-  return mixture === undefined ? result : yield* new BadUse({ problem: mixture })
+  return mixture === undefined ? result : yield* new UsageError({ problem: mixture })
 })

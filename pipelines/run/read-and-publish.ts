@@ -29,7 +29,7 @@ import { makeUnpackingFolder, openArchive, readFetches, repeatRun } from "./arch
 import { findMixture, markBundled } from "./bundled.ts"
 import { reasonOf } from "./files/causes.ts"
 import { type DayRange, NothingRead, type Pipeline, ReadFailed, type RunContext, reasonLines } from "./pipeline.ts"
-import { BadUse } from "./preflight.ts"
+import { UsageError } from "./preflight.ts"
 import { Progress } from "./progress.ts"
 
 /** A run that failed, or that was interrupted after its data went live. */
@@ -119,7 +119,7 @@ const readSource = Effect.fnUntraced(function* (
     return { ...read, origin: started.origin }
   }
   const mixture = isRepeated ? undefined : yield* findMixture(context.layout, pipeline, "sample")
-  if (mixture !== undefined) return yield* new BadUse({ problem: mixture })
+  if (mixture !== undefined) return yield* new UsageError({ problem: mixture })
   return { ...read, origin: "sample" as const }
 })
 

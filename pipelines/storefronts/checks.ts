@@ -1,4 +1,7 @@
-/** Checks that storefronts must pass before they are published. Each query returns the bad rows. */
+/**
+ * Checks of storefronts before publication. Each query returns the bad rows. `warehouse/publishing/check.ts` runs them, and
+ * checks for all data sets that no row is lost.
+ */
 import type { Check } from "@larder/warehouse"
 import { error, shrinkage, warning } from "../run/severity.ts"
 

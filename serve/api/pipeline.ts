@@ -68,6 +68,7 @@ interface Admitted {
   readonly permit: Permit
 }
 
+/** The ledger decides the refusal: see `serve/ledger/rules/admission.ts`. */
 const refusals: Readonly<Record<HoldRefusal, ApiError>> = {
   insufficient_balance: insufficientBalance,
   daily_spend_cap_reached: dailySpendCapReached,

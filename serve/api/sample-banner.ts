@@ -10,7 +10,7 @@ export const describeSamples = (provenances: Provenances): string | undefined =>
   const samples = dataSets.flatMap(({ tag }) => (provenances[tag].origin === "sample" ? [tag.toLowerCase()] : []))
   return samples.length === 0
     ? undefined
-    : `most values of ${listFormat.format(samples)} here are generated; use none as market data. To read the sources, the operator sets LARDER_SOURCES=live and a new LARDER_HOME.`
+    : `most values of ${listFormat.format(samples)} here are generated: do not use them as market data. To read the sources, the operator sets LARDER_SOURCES=live and a new LARDER_HOME.`
 }
 
 /** Above the content of a page. Its styles are in the style sheet that the console and the docs share. */

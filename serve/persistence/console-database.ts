@@ -1,5 +1,5 @@
 /**
- * The console's storage for everything except movements of credits: people and their sessions, payments, cards,
+ * The console's storage for everything except accounts, keys and movements of credits: people and their sessions, payments, cards,
  * settings, and the latest requests. The same SQL runs on the SQLite file of the ledger and on PostgreSQL, so statements
  * use only what both support: `$1` parameters, `cast(… as …)`, `on conflict`, `returning`, integers as `integer`, and
  * times as ISO strings in UTC, which sort chronologically.

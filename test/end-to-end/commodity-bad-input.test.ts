@@ -1,4 +1,4 @@
-/** Bad input to the program: a clear error, the right exit code, no lost data. About fifteen runs, 20 seconds. */
+/** Bad input to the program: a clear error, the right exit code, no lost data. About twenty runs. */
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { gzipSync } from "node:zlib"

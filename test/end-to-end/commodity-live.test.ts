@@ -4,7 +4,15 @@ import type { ServerResponse } from "node:http"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { BadUse, catalog, checkPipeline, commodities, NothingRead, ReadFailed, reasonLines } from "@larder/pipelines"
+import {
+  catalog,
+  checkPipeline,
+  commodities,
+  NothingRead,
+  ReadFailed,
+  reasonLines,
+  UsageError
+} from "@larder/pipelines"
 import { daysBefore } from "@larder/schemas"
 import { layoutOf } from "@larder/warehouse"
 import { ConfigProvider, Effect } from "effect"
@@ -145,7 +153,7 @@ describe("a live run of commodities", () => {
         )
         yield* runLive({ home, upstream, origin: "sample" })
         const error = yield* Effect.flip(check({ MARS_API_KEY: "a-key" }))
-        assert.instanceOf(error, BadUse)
+        assert.instanceOf(error, UsageError)
         assert.match(error.message, /contains bundled samples, .* Set LARDER_HOME to another folder/)
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )

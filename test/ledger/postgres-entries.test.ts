@@ -66,16 +66,16 @@ describe("the entries in the database", () => {
     ],
     "a key of a charge": [
       "update ledger.entry set key_id = 'key_gone' where position = 3",
-      /entry 3 of account acct_\w+ was charged to key key_gone, which is not a key of this account/
+      /entry 3 of account acct_\w+ names key key_gone, which is not a key of this account/
     ],
     "a charge without a key": [
       "update ledger.entry set key_id = null where position = 3",
-      /entry 3 of account acct_\w+ was charged to key null, which is not a key of this account/
+      /entry 3 of account acct_\w+ names key null, which is not a key of this account/
     ],
     "the owner of a key": [
       `insert into ledger.account values ('acct_other', 'x', now(), 0, 0, '');
       update ledger.api_key set account_id = 'acct_other'`,
-      /entry 4 of account acct_\w+ was charged to key key_\w+, which is not a key of this account/
+      /entry 4 of account acct_\w+ names key key_\w+, which is not a key of this account/
     ],
     "a balance": [
       "update ledger.account set balance = 5000",

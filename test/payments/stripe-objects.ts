@@ -3,7 +3,7 @@ import { type TestCardName, testCards } from "@larder/serve/billing"
 
 export interface Method {
   readonly id: string
-  readonly plays: TestCardName
+  readonly testCard: TestCardName
   customer: string | null
 }
 export interface Failure {
@@ -67,8 +67,8 @@ export const makeFailure = (decline: string): Failure =>
     ? { code: "card_declined", decline_code: decline === "card_declined" ? "generic_decline" : decline }
     : { code: decline, decline_code: decline }
 
-export const toMethodJson = ({ customer, id, plays }: Method): Json => {
-  const { brand, number } = testCards[plays]
+export const toMethodJson = ({ customer, id, testCard }: Method): Json => {
+  const { brand, number } = testCards[testCard]
   return {
     id,
     object: "payment_method",

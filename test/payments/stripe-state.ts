@@ -99,7 +99,7 @@ export const openStripeState = (now: () => number, pageUrl: () => string) => {
     intent.status = "succeeded"
     intent.failure = null
     addEvent("payment_intent.succeeded", toIntentJson(intent, false))
-    if (findTestCard(method.plays)?.afterwards === "disputed") dispute(intent)
+    if (findTestCard(method.testCard)?.afterwards === "disputed") dispute(intent)
   }
 
   const newIntent = (amount: number, customer: string | null, metadata: Record<string, string>): Intent => {
@@ -164,7 +164,7 @@ export const openStripeState = (now: () => number, pageUrl: () => string) => {
       )
     }
     const intent = newIntent(amount, customer, parseMetadata(params.metadata))
-    chargeCard(intent, method, testCards[method.plays].later)
+    chargeCard(intent, method, testCards[method.testCard].later)
     if (intent.failure === null) return toIntentJson(intent, true)
     const { code, decline_code } = intent.failure
     throw new Refusal(402, {
@@ -208,11 +208,11 @@ export const openStripeState = (now: () => number, pageUrl: () => string) => {
   }
 
   /** The customer pays on the page of Checkout. */
-  const pay = (session: Session, plays: TestCardName): "paid" | "declined" | "over" => {
+  const pay = (session: Session, testCard: TestCardName): "paid" | "declined" | "over" => {
     if (updateStatus(session).status !== "open") return "over"
     session.intent ??= newIntent(session.amount, session.customer, session.intentMetadata)
-    const { at_checkout } = testCards[plays]
-    const method: Method = { id: newId("pm"), plays, customer: null }
+    const { at_checkout } = testCards[testCard]
+    const method: Method = { id: newId("pm"), testCard, customer: null }
     methods.set(method.id, method)
     chargeCard(session.intent, method, at_checkout === "requires_authentication" ? "pays" : at_checkout)
     if (session.intent.failure !== null) return "declined"
@@ -238,7 +238,7 @@ export const openStripeState = (now: () => number, pageUrl: () => string) => {
     }
     refunds.set(created.id, created)
     addEvent("refund.created", toRefundJson(created))
-    if (findTestCard(intent.method?.plays ?? null)?.afterwards === "refunds_fail") failRefund(created)
+    if (findTestCard(intent.method?.testCard ?? null)?.afterwards === "refunds_fail") failRefund(created)
     return created
   }
   const failRefund = (failed: Refund) => {

@@ -1,5 +1,5 @@
 /**
- * Removes what the lake no longer keeps. It keeps the snapshots of generations whose data is kept, the files that these
+ * Removes what the lake no longer keeps. It keeps at most `maxSnapshots` snapshots, of generations whose data is kept, the files that these
  * snapshots name, and the versions of the Delta logs that belong to these files.
  */
 import { Effect } from "effect"

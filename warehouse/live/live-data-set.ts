@@ -119,7 +119,7 @@ export const readLive = Effect.fnUntraced(function* <A, E, R>(
 })
 
 /** Fails before a run fetches anything, if this version cannot publish to the live data set. */
-export const requirePublishable = Effect.fn("Definitions.requirePublishable")(function* (
+export const requirePublishable = Effect.fn("LiveDataSet.requirePublishable")(function* (
   layout: Layout,
   dataSet: DataSet
 ) {

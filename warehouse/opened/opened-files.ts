@@ -1,7 +1,7 @@
 /**
  * Updates the files that users open, under permanent names: a file for each data set, which is a hard link to its part;
  * `ingestion.duckdb`, made from the parts of `ingest`; and `larder.duckdb`, the catalogue over all of them. The run
- * that makes a generation does this. If the run was killed before it could, a starting server does it.
+ * that makes a generation does this. If it was killed before it could, the next program that needs them does it.
  */
 import { randomUUID } from "node:crypto"
 import { existsSync } from "node:fs"
@@ -33,7 +33,7 @@ const inodeOf = (file: string) =>
   )
 
 /** Gives an object another name. The name is replaced atomically, so it always refers to a complete file. */
-const showAs = (object: string, file: string) =>
+const linkAs = (object: string, file: string) =>
   attempt(file, async () => {
     if ((await inodeOf(file)) === (await inodeOf(object))) return
     const next = `${file}.${randomUUID()}.part`
@@ -64,12 +64,20 @@ const isShown = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest)
 const isUnfinished = (name: string) =>
   /^[\w.-]+\.duckdb(\.next)?\.[0-9a-f-]{36}\.(part|building)(\.wal|\.tmp)?$/.test(name)
 
+const isUnfinishedLinks = (name: string) => /\.building-[0-9a-f-]{36}$/.test(name)
+
+const removeMatching = async (folder: string, isRemoved: (name: string) => boolean) => {
+  if (!existsSync(folder)) return
+  for (const name of (await readdir(folder)).filter(isRemoved)) {
+    await rm(join(folder, name), { recursive: true, force: true })
+  }
+}
+
 /** Removes what killed processes left. Only the holder of the lock makes such files, so no process uses one. */
 const sweep = (layout: Layout) =>
   attempt(layout.dir, async () => {
-    for (const name of (await readdir(layout.dir)).filter(isUnfinished)) {
-      await rm(join(layout.dir, name), { recursive: true, force: true })
-    }
+    await removeMatching(layout.dir, isUnfinished)
+    await removeMatching(layout.sidecars, isUnfinishedLinks)
   })
 
 /** Links the sidecar files of a database, so that servers do not write them. Ignores errors: a server reports them. */
@@ -87,8 +95,8 @@ const linkSidecars = (layout: Layout, [database, ...sidecars]: DataSetEntry["par
     }
   })
 
-export const showAlone = (layout: Layout, part: string, file: string) =>
-  withLock(layout.openedLock, Effect.andThen(sweep(layout), showAs(part, file)))
+export const linkSingle = (layout: Layout, part: string, file: string) =>
+  withLock(layout.openedLock, Effect.andThen(sweep(layout), linkAs(part, file)))
 
 /** The data sets with an intact database. A damaged one is logged, and the others are shown. */
 const findIntact = Effect.fnUntraced(function* (layout: Layout, { data_sets }: Manifest) {
@@ -109,7 +117,7 @@ const refresh = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest)
     const file = layout.dataSetFile(pipeline)
     yield* database === undefined
       ? attempt(file, () => rm(file, { force: true }))
-      : showAs(layout.objectFile(database.sha256), file)
+      : linkAs(layout.objectFile(database.sha256), file)
     yield* linkSidecars(layout, parts)
   }
   if (!isKeptByNewerVersion(layout, manifest)) yield* refreshIngestion(layout, manifest, dataSets)

@@ -16,7 +16,7 @@ import { findWanted, manifestText, notInDepot, pullOrNewer } from "../generation
 import { pullParts } from "../generation/pull-parts.ts"
 import { newestSingleManifest, singleDataSetLayout } from "../generation/single-data-sets.ts"
 import { WarehouseProblem } from "../problem.ts"
-import { showAlone } from "./opened-files.ts"
+import { linkSingle } from "./opened-files.ts"
 
 /** Removes the files of earlier pulls, including interrupted ones. */
 const keepOnly = Effect.fnUntraced(function* ({ incoming, local }: Layout, number: number, sha256: string) {
@@ -37,7 +37,7 @@ const pullDataSet = Effect.fnUntraced(function* (layout: Layout, pipeline: strin
   const single = yield* singleDataSetLayout(layout, pipeline)
   const bytes = yield* pullParts(single, generationId(number), [database])
   yield* single.local.putText(manifestName(number), yield* manifestText(layout, number))
-  yield* showAlone(layout, single.objectFile(database.sha256), layout.dataSetFile(pipeline))
+  yield* linkSingle(layout, single.objectFile(database.sha256), layout.dataSetFile(pipeline))
   yield* keepOnly(single, number, database.sha256)
   return bytes
 })

@@ -74,7 +74,7 @@ describe("merging", () => {
       )
     })
   )
-  itLive("append: keeps the first row, also of several staged rows with one key", () =>
+  itLive("append: keeps the first row of a key, even if several staged rows have it", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* queryRows("select item, quantity, note, run_id from example.delivery order by all"),
@@ -214,7 +214,7 @@ describe("merging rejects", () => {
       assert.deepStrictEqual(yield* queryRejects(layout), ["a shopping 1", "b shop 1"])
     })
   )
-  itLive("deletes rejects that the same mapping does not find again", () =>
+  itLive("hides rejects that the same mapping does not find again", () =>
     Effect.gen(function* () {
       const layout = yield* withRejects
       const { run } = yield* publishRejects(layout, [{ sha: "a", mapping: "1", rejects: { shop: [1] } }])

@@ -14,7 +14,8 @@ const nameFilesUnderLock = () => [
   `.ingestion.duckdb.next.${randomUUID()}.part`,
   `.ingestion.duckdb.next.${randomUUID()}.part.wal`,
   `larder.duckdb.${randomUUID()}.building`,
-  `larder.duckdb.${randomUUID()}.building.wal`
+  `larder.duckdb.${randomUUID()}.building.wal`,
+  `beside/${sha256}.building-${randomUUID()}`
 ]
 /** Files that another process may still be writing. */
 const nameFilesInUse = () => [

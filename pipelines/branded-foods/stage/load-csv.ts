@@ -1,6 +1,6 @@
 /**
  * Loads the CSV release: stages its files as tables, assembles labels from them, and accounts for every row. Rows that are
- * unusable or belong to no label go to `ingest.reject` with their line.
+ * unusable or belong to no label go to `ingest.reject` with their line; those of other kinds of food are only counted.
  */
 import { type DuckDb, literal } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
@@ -57,7 +57,7 @@ const withoutLabel = "anti join branded_food.food label using (fdc_id)"
 /** A food in branded_food.csv is branded, even if food.csv states another kind. */
 const isOtherKind = "fdc_id in (select fdc_id from release.other_kind anti join release.branded_food using (fdc_id))"
 
-/** After labels are assembled: rejects rows without a label. Returns the number of rows of other kinds of food. */
+/** After labels are assembled: rejects rows without a label, except those of other kinds of food. Returns the number of rows of other kinds of food. */
 const rejectLeftovers = Effect.fnUntraced(function* (db: Db, load: LoadInput, member: LabelMember) {
   const ignored = yield* countRows(db, `from release.${member} where ${isOtherKind}`)
   const leftovers = yield* countRows(db, `from release.${member} ${withoutLabel}`)
@@ -121,7 +121,7 @@ export const loadCsv = Effect.fnUntraced(function* (
   const labelHeaders = yield* readHeaders(files, labelMembers, readHeader)
   const dictionaryHeaders = yield* readHeaders(files, dictionaries, readDictionaryHeader)
   const statedCounts = counts === undefined ? new Map<string, number>() : yield* readStatedCounts(counts)
-  yield* db.run("set force_compression = 'uncompressed'") // the tables are read at most twice, and dropped within a minute
+  yield* db.run("set force_compression = 'uncompressed'") // the tables are temporary: compressing them takes longer
   for (const header of labelHeaders) {
     yield* loadMember(db, header, folder)
     yield* rejectRows(db, load, header.member)

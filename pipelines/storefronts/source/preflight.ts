@@ -2,7 +2,7 @@
  * Checks the store list and the settings of stores before a run begins. The run reads the list again, into the archive.
  */
 import { Effect, FileSystem, Option } from "effect"
-import { BadUse, type RunSource } from "../../run/preflight.ts"
+import { type RunSource, UsageError } from "../../run/preflight.ts"
 import { operatorList, storeFolder } from "./operator-files.ts"
 import { intervalSettings, invalidIntervals } from "./schedule.ts"
 import { maxListLength, parseStoreList, StoreListUnusable } from "./store-list.ts"
@@ -31,7 +31,7 @@ const checkFolder = Effect.gen(function* () {
     Effect.orElseSucceed(() => false)
   )
   if (isFolder) return
-  return yield* new BadUse({
+  return yield* new UsageError({
     problem: `LARDER_STORE_FILES is ${folder.value}, which is not a folder: set it to the folder of the stores' files.`
   })
 })
@@ -39,13 +39,13 @@ const checkFolder = Effect.gen(function* () {
 export const preflight = Effect.fnUntraced(function* ({ kind, stores }: RunSource) {
   const list = stores ?? (kind === "live" ? Option.getOrUndefined(yield* operatorList) : undefined)
   if (kind === "live") {
-    yield* Effect.mapError(intervalSettings, () => new BadUse({ problem: invalidIntervals }))
+    yield* Effect.mapError(intervalSettings, () => new UsageError({ problem: invalidIntervals }))
     if (list === undefined) return { nothingToRead: noList }
     yield* checkFolder
   }
   if (list === undefined) return {}
   yield* Effect.flatMap(readListText(list), (text) => parseStoreList(list, text)).pipe(
-    Effect.mapError(({ message }) => new BadUse({ problem: message }))
+    Effect.mapError(({ message }) => new UsageError({ problem: message }))
   )
   return {}
 })

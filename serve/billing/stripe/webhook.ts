@@ -1,4 +1,7 @@
-/** Events at `POST /webhooks/stripe`: verifies the signature of the raw body, and returns the payments concerned. */
+/**
+ * Events at `POST /webhooks/stripe`: verifies the signature of the raw body, and returns the payments concerned. The
+ * route is in `serve/console/app.ts`; `processor-events.ts` reconciles the payments.
+ */
 import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import type Stripe from "stripe"
 import { type CardProcessor, checkTime, EventRejected } from "../processor.ts"

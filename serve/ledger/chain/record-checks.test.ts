@@ -3,7 +3,7 @@ import { assert, it } from "@effect/vitest"
 import { compareWithRecords } from "./record-checks.ts"
 import { recordedTables } from "./recorded-tables.ts"
 
-it("records and rows are compared through indexes in SQLite, not each with each", () => {
+it("records and rows are joined through indexes in SQLite, not in a nested loop over all pairs", () => {
   using sqlite = new DatabaseSync(":memory:")
   sqlite.exec(
     "attach ':memory:' as ledger; create table ledger.record (number integer primary key, kind text, body text)"

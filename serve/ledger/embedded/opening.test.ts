@@ -99,15 +99,15 @@ describe("a start with damaged entries", () => {
     ],
     [
       "update entry set account_id = 'acct_b' where sequence = 6",
-      /entry 4 of account acct_b was charged to key key_., which is not a key of this account/
+      /entry 4 of account acct_b names key key_., which is not a key of this account/
     ],
     [
       "delete from api_key where id = 'key_b'",
-      /entry 2 of account acct_b was charged to key key_b, which is not a key of this account/
+      /entry 2 of account acct_b names key key_b, which is not a key of this account/
     ],
     [
       "update api_key set account_id = 'acct_b' where id = 'key_c'",
-      /was charged to key key_c, which is not a key of this account/
+      /names key key_c, which is not a key of this account/
     ],
     ["delete from account where id = 'acct_b'", /key key_b belongs to account acct_b, which is missing/],
     [`update api_key set scopes = '[1]' where id = 'key_b'`, /key key_b cannot be read: its scopes are \[1\]/]

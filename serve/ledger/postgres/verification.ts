@@ -37,7 +37,7 @@ const unknownAccounts = `
   order by account_id`
 
 const unknownKeys = `
-  select format('entry %s of account %s was charged to key %s, which is not a key of this account', position, account_id,
+  select format('entry %s of account %s names key %s, which is not a key of this account', position, account_id,
     coalesce(key_id, 'null')) as problem
   from ledger.entry
   where (type = 'charge' or key_id is not null)

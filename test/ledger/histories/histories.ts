@@ -1,5 +1,5 @@
 /**
- * Random histories of a ledger: holds and all their ends, bursts, edits, revocations, money in and out, months, outages,
+ * Random histories of a ledger: holds and all outcomes of them, bursts, edits, revocations, money in and out, months, outages,
  * restarts and crashes. After every step the ledger must agree with a small reference model (`model.ts`, `invariants.ts`).
  *
  * A failure prints the seed and the shortest history that fast-check has found. `LARDER_TEST_SEED` repeats the same

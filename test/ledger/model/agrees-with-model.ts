@@ -1,5 +1,5 @@
 /**
- * A ledger and its model make the same random steps: calls with all their ends, credits (some expire) and money in both
+ * A ledger and its model make the same random steps: calls with every outcome, credits (some expire) and money in both
  * directions, edits, expiries and revocations of keys, new keys and accounts, days and months that pass, and servers that are
  * closed and opened again. Hundreds of steps are in flight at once; their outcomes must be possible in some order
  * (`overlaps.ts`), and in between the ledger must agree exactly with the model (`compare.ts`). Rules are in `rules.ts`.
@@ -162,7 +162,7 @@ const expectedEvents = [
   ["daily_spend_cap_reached", "weekly_spend_cap_reached", "monthly_spend_cap_reached"],
   ["request id refused", "charged later than admitted", "key changed before the hold", "remaining read"],
   ["budget edited", "scopes edited", "end edited", "rotated", "revoked", "key created", "account opened"],
-  ["credited until a moment", "taken of credits that expire", "credits expired"],
+  ["credited with an expiry", "charged to expiring credits", "credits expired"],
   ["credited", "money in", "money out", "booked again", "time passed", "reopened"]
 ].flat()
 

@@ -153,7 +153,7 @@ const compareEntries = async (world: World, server: number, account: string) => 
     if (expires_at !== null) model.grant(account, { position, endsAt: Date.parse(expires_at), left: credits })
     if (type !== "charge") continue
     const earlier = takeGrants(entry, model.grants.get(account) ?? [])
-    if (entry.grants !== null) world.count("taken of credits that expire")
+    if (entry.grants !== null) world.count("charged to expiring credits")
     if (world.shrinks && match.admittedIn === world.batch) for (const grant of earlier) skipped.add(grant)
   }
   // nothing was released, so skipped credits were held or spent by others

@@ -164,7 +164,7 @@ export const credit =
     const span = recordMovement(world, account, credits, from)
     world.overlaps.addRead([world.balanceOf(account)], balance_credits, span, -never)
     world.model.book(account, "adjustment", credits, note, { expires_at })
-    world.note(expires_at === null ? "credited" : "credited until a moment")
+    world.note(expires_at === null ? "credited" : "credited with an expiry")
   }
 
 /** Only every other account has expiring credits, because servers share its calls in another way. */

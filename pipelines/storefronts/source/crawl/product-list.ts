@@ -1,7 +1,8 @@
 /**
  * Reads the list of a store's products, and checks that missing products were removed: a product that moves to a page
  * that was already read is not found. So the store's number of products is requested once more. If it does not confirm
- * that all were found, and a known product is missing, the pages are read again before anything is withdrawn.
+ * that all were found, and a known product is missing, the pages are read again before anything is withdrawn (in
+ * `warehouse/storefronts/reconcile.ts`).
  */
 import { Effect } from "effect"
 import type { FeedStats } from "../../decode/typed-fields.ts"

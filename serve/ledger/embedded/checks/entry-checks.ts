@@ -1,6 +1,6 @@
 /**
- * Checks entries in the order of their numbers: each is unchanged and follows its predecessor, belongs to a key of its
- * account if it is a charge, and spends only credits that the account had.
+ * Checks entries in the order of their numbers: each is unchanged and follows its predecessor, names a key of its account
+ * if it names one, as every charge must, and spends only credits that the account had.
  */
 import type { Sqlite } from "../../../persistence/index.ts"
 import { type ChainHead, emptyHead, findBreak } from "../../chain/chain.ts"
@@ -76,7 +76,7 @@ export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number) =
     if (type !== "charge" && key_id === null) return undefined
     return owners.accountByKey.get(key_id ?? "") === account_id
       ? undefined
-      : `${place} was charged to key ${key_id}, which is not a key of this account`
+      : `${place} names key ${key_id}, which is not a key of this account`
   }
 
   /** Calls cannot spend credits that an account does not have: only refunds and disputes make a balance negative. */

@@ -212,7 +212,7 @@ describe("a verification", () => {
       const problems = yield* problemsAfter(
         "update entry set key_id = null, endpoint = null, request_id = null where sequence > 60"
       )
-      assert.include(problems, "entry 41 of account acct_a was charged to key null, which is not a key of this account")
+      assert.include(problems, "entry 41 of account acct_a names key null, which is not a key of this account")
       assert.include(problems, "request null was charged 2 times")
     })
   )

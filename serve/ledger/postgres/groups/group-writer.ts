@@ -208,7 +208,7 @@ export const makeGroupWriter = (options: {
     /** The decision from the server's memory; undefined if the database has to decide. */
     decideNow,
     write: async (group: CallGroup): Promise<void> => {
-      if (group.beats) await beat()
+      if (group.isHeartbeat) await beat()
       decideLeased(group)
       if (group.holds.length + group.returned.size > 0) await decide(group)
       else {

@@ -31,7 +31,7 @@ export interface CallGroup {
   readonly returned: Set<string>
   readonly since: number
   /** Reports to the database that the server is alive. */
-  beats: boolean
+  isHeartbeat: boolean
 }
 
 export const newGroup = (since: number): CallGroup => ({
@@ -42,7 +42,7 @@ export const newGroup = (since: number): CallGroup => ({
   released: new Set(),
   returned: new Set(),
   since,
-  beats: false
+  isHeartbeat: false
 })
 
 export const accountOfCharge = ({ request }: Waiting<Charge, void>): string => request.draft.account_id
@@ -60,8 +60,8 @@ export const listOtherWaiting = ({ byId, bySha256, holds }: CallGroup) => [
   ...holds
 ]
 
-const isEmpty = ({ beats, byId, bySha256, charges, holds, released, returned }: CallGroup) =>
-  !beats && charges.length + holds.length + bySha256.size + byId.size + released.size + returned.size === 0
+const isEmpty = ({ isHeartbeat, byId, bySha256, charges, holds, released, returned }: CallGroup) =>
+  !isHeartbeat && charges.length + holds.length + bySha256.size + byId.size + released.size + returned.size === 0
 const appendRest = (parts: Array<CallGroup>, rest: CallGroup) => (isEmpty(rest) ? parts : [...parts, rest])
 
 export const splitByCharge = (group: CallGroup): ReadonlyArray<CallGroup> =>

@@ -91,7 +91,7 @@ export const openServerSession = async (options: {
   })
 
   const heartbeat = setInterval(() => {
-    if (!failed.isLost()) queue.open().beats = true
+    if (!failed.isLost()) queue.open().isHeartbeat = true
   }, heartbeatInterval)
 
   const lookUp = (map: "bySha256" | "byId", name: string): Promise<void> => {
