@@ -30,7 +30,7 @@ export const errorTypes = [
   {
     status: 400,
     type: "invalid_request",
-    description: "A parameter is missing, repeated, unknown, of the wrong form or out of range. The message names it."
+    description: "A parameter is missing, repeated, unknown, in the wrong format or out of range. The message names it."
   },
   {
     status: 402,

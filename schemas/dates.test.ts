@@ -101,7 +101,7 @@ describe("the schemas of days and timestamps", () => {
     const rejected = Schema.decodeUnknownResult(Day)("2024-02-30")
     assert.strictEqual(
       rejected._tag === "Failure" && rejected.failure.message,
-      "is not a real calendar day in YYYY-MM-DD form"
+      "is not a real calendar day in YYYY-MM-DD format"
     )
   })
   it.each([

@@ -22,7 +22,7 @@ export const dayOf = (year: number, month: number, day: number): string | undefi
     ? `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`
     : undefined
 
-/** Whether the string is a real calendar day in `YYYY-MM-DD` form: `2024-02-30` and `2024-2-3` are not. */
+/** Whether the string is a real calendar day in `YYYY-MM-DD` format: `2024-02-30` and `2024-2-3` are not. */
 export const isDay = (text: string): boolean => {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text)
   return match !== null && dayOf(Number(match[1]), Number(match[2]), Number(match[3])) === text
@@ -43,7 +43,7 @@ export const daysBefore = (day: string, days: number): string =>
 const pattern = (source: string, format: string) => () => [{ pattern: source, format }, true] as const
 
 export const Day = Schema.String.check(
-  Schema.makeFilter((text) => isDay(text) || "is not a real calendar day in YYYY-MM-DD form", {
+  Schema.makeFilter((text) => isDay(text) || "is not a real calendar day in YYYY-MM-DD format", {
     toJsonSchema: pattern("^\\d{4}-\\d{2}-\\d{2}$", "date")
   })
 )

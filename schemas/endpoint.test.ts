@@ -45,11 +45,11 @@ describe.each([
   it.each([
     ["from=x&to=x", "missing_parameter", `${names} is required: 1 to 100 names, separated by commas`],
     [`from=x&to=x&${names}=${tooMany}`, "too_many_names", `${names} takes at most 100 names, 101 were given`],
-    [`to=x&from=x&${names}=a`, "invalid_parameter", "from must be a real calendar day in YYYY-MM-DD form"],
+    [`to=x&from=x&${names}=a`, "invalid_parameter", "from must be a real calendar day in YYYY-MM-DD format"],
     [
       `to=2024-02-30&from=2025-01-01&${names}=a`,
       "invalid_parameter",
-      "to must be a real calendar day in YYYY-MM-DD form"
+      "to must be a real calendar day in YYYY-MM-DD format"
     ],
     [`to=2024-01-01&from=2024-01-02&${names}=a`, "from_after_to", "from must not be after to"]
   ] as const)("reports only the first problem of %s", (query, code, message) => {

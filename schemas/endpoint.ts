@@ -19,7 +19,7 @@ export type Examples = Readonly<Record<string, EndpointExample>>
 interface Declaration<P extends Parameters, R extends Schema.Constraint = Schema.Constraint> {
   /** Name of the operation, also in OpenAPI. */
   readonly id: string
-  /** `/v1/stores/:id/products`. Matched exactly: with a trailing slash, it is another path. */
+  /** `/v1/stores/:id/products`. Matched exactly: with a trailing slash, it is a different path. */
   readonly path: string
   readonly scope: Scope
   /** Price of a successful call in credits; 1,000 credits are 1.00 USD. */
@@ -83,7 +83,7 @@ export interface ApiDataSet {
   readonly endpoints: ReadonlyArray<Endpoint>
 }
 
-/** `/v1/stores/:id` in the form of the documentation and the ledger, `/v1/stores/{id}`. */
+/** `/v1/stores/:id` in the format of the documentation and the ledger, `/v1/stores/{id}`. */
 export const templateOf = (path: string): string => path.replace(":id", "{id}")
 
 export const fromAfterTo = invalid("from_after_to", "from must not be after to")

@@ -52,11 +52,11 @@ export const errorCodes = {
     "Send `Authorization: Bearer <key>`. Many HTTP clients drop the header when they follow a redirect to another host."
   ),
   authorization_malformed: unauthorized(
-    "The `Authorization` header was sent more than once, or is not `Bearer` followed by text in the form of an API key.",
+    "The `Authorization` header was sent more than once, or is not `Bearer` followed by text in the format of an API key.",
     "Send it once, as `Authorization: Bearer <key>`. A key is `svc_data_` and 64 letters and digits."
   ),
   unknown_key: unauthorized(
-    "The key has the right form, but no such key exists, or it was revoked.",
+    "The key has the right format, but no such key exists, or it was revoked.",
     "Check whether the key was copied completely, or use another key."
   ),
   scope_missing: forbidden(
@@ -73,8 +73,8 @@ export const errorCodes = {
   ),
   missing_parameter: invalid("A required parameter is absent or empty.", "Add the parameter that the message names."),
   invalid_parameter: invalid(
-    "The value of a parameter does not have the required form.",
-    "Correct the value; the message states the required form."
+    "The value of a parameter does not have the required format.",
+    "Correct the value; the message states the required format."
   ),
   limit_too_large: invalid(
     "`limit` is above the maximum of this endpoint.",
@@ -140,7 +140,7 @@ export const errorCodes = {
     "Wait for the seconds in `Retry-After`, then try again with exponential back-off."
   ),
   too_many_in_flight: unavailable(
-    "The call waited five seconds for capacity: too many calls, or too many bytes of responses, of the same key or account are in progress; less often, of all callers together.",
+    "The call waited five seconds for capacity: too many calls, or too many bytes of responses, are in progress for the same key or account or, less often, for all callers together.",
     "Make fewer concurrent calls, and read their responses faster. Wait for the seconds in `Retry-After`, then try again."
   ),
   ledger_unavailable: unavailable(

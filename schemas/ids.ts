@@ -14,5 +14,5 @@ export const idPrefixes = {
 
 export type IdKind = keyof typeof idPrefixes
 
-/** An id of one kind. The string after the prefix is opaque: clients must not rely on its form. */
+/** An id of one kind. The string after the prefix is opaque: clients must not rely on its format. */
 export const idOf = (kind: IdKind) => Schema.String.check(Schema.isStartingWith(idPrefixes[kind]))

@@ -61,8 +61,8 @@ const spellOutTypes = <A>(schemas: A): A =>
   JSON.parse(JSON.stringify(schemas), (_key, value) => {
     const { additionalProperties, properties, type } = Object(value)
     if (type === "number") return { ...value, format: "double" }
-    const isAnything = type === "object" && properties === undefined && additionalProperties === undefined
-    return isAnything ? { ...value, additionalProperties: true } : value
+    const isUnconstrained = type === "object" && properties === undefined && additionalProperties === undefined
+    return isUnconstrained ? { ...value, additionalProperties: true } : value
   })
 
 const describeTerms = ({ scope, credits }: Endpoint) =>
@@ -81,13 +81,13 @@ const readExampleId = ({ examples, path }: Endpoint): string => {
 }
 
 const buildPathId = (record: keyof typeof idSources, example: string) => {
-  const description = `Id of a ${record}, ${idSources[record]}, percent-encoded if necessary. An unknown id of any form returns 404. The example is from the bundled samples.`
+  const description = `Id of a ${record}, ${idSources[record]}, percent-encoded if necessary. An unknown id of any format returns 404. The example is from the bundled samples.`
   return buildParameter("path", "id", { required: true, description, example }, { type: "string", minLength: 1 })
 }
 
 const buildParameter = (
-  place: "path" | "query",
+  location: "path" | "query",
   name: string,
   { description, example, required }: Pick<Parameter<unknown>, "required" | "description" | "example">,
   schema: JsonSchema.JsonSchema
-) => ({ name, in: place, required, description, schema, ...(example !== undefined && { example }) })
+) => ({ name, in: location, required, description, schema, ...(example !== undefined && { example }) })

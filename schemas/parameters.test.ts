@@ -8,9 +8,9 @@ const rejecting = limit({
   ...described,
   default: 100,
   maximum: 500,
-  above: invalid("limit_too_large", "limit must be at most 500")
+  aboveMaximum: invalid("limit_too_large", "limit must be at most 500")
 })
-const clamping = limit({ ...described, default: 50, maximum: 200, above: "served as the maximum" })
+const clamping = limit({ ...described, default: 50, maximum: 200, aboveMaximum: "served as the maximum" })
 const read = (parameters: Parameters, query: string) => readQuery(parameters, new URLSearchParams(query))
 const names = (count: number) => Array.from({ length: count }, (_, i) => `n${i}`).join(",")
 
@@ -93,7 +93,7 @@ describe("a day", () => {
   it.each(["", "2024-02-30", "2024-2-3", "0000-01-01", "2024-01-01%20", "today"])("rejects %j", (given) => {
     assert.deepStrictEqual(
       read(parameters, `from=${given}`),
-      invalid("invalid_parameter", "from must be a real calendar day in YYYY-MM-DD form")
+      invalid("invalid_parameter", "from must be a real calendar day in YYYY-MM-DD format")
     )
   })
   it("accepts the years 0001 to 9999", () => {
@@ -161,7 +161,7 @@ describe("a query", () => {
     )
     assert.deepStrictEqual(
       read(parameters, "limit=0&from=x&series=a"),
-      invalid("invalid_parameter", "from must be a real calendar day in YYYY-MM-DD form")
+      invalid("invalid_parameter", "from must be a real calendar day in YYYY-MM-DD format")
     )
   })
   it.each([

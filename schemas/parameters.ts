@@ -1,6 +1,6 @@
 /**
  * Parameters of endpoints as values: how each is read from a query string, which values it refuses with which message,
- * and how it is documented. Only the form of a value is checked here. Names of series and metrics are
+ * and how it is documented. Only the format of a value is checked here. Names of series and metrics are
  * checked where the catalogs are.
  */
 import { Schema } from "effect"
@@ -21,10 +21,10 @@ export interface Parameter<A> {
   readonly read: (name: string, text: string | undefined) => Read<A>
 }
 
-type Documented = { readonly description: string; readonly example?: string }
+type Documentation = { readonly description: string; readonly example?: string }
 
 /** A text filter. Empty equals absent. */
-export const text = (options: Documented): Parameter<string | undefined> => ({
+export const text = (options: Documentation): Parameter<string | undefined> => ({
   kind: "text",
   required: false,
   schema: Schema.String,
@@ -33,7 +33,7 @@ export const text = (options: Documented): Parameter<string | undefined> => ({
 })
 
 /** A country by its ISO 3166-1 alpha-2 code, read in upper case. Empty equals absent. */
-export const country = (options: Documented): Parameter<string | undefined> => ({
+export const country = (options: Documentation): Parameter<string | undefined> => ({
   kind: "text",
   required: false,
   schema: Schema.String.check(Schema.isPattern(/^([A-Za-z]{2})?$/u)), // a code, or empty for absent
@@ -47,7 +47,7 @@ export const country = (options: Documented): Parameter<string | undefined> => (
 })
 
 /** A calendar day. Rejects an empty string and a day that does not exist. */
-export const day = (options: Documented): Parameter<string | undefined> => ({
+export const day = (options: Documentation): Parameter<string | undefined> => ({
   kind: "day",
   required: false,
   schema: Schema.String.annotate({ format: "date" }),
@@ -56,7 +56,7 @@ export const day = (options: Documented): Parameter<string | undefined> => ({
   read: (name, text) =>
     text === undefined || isDay(text)
       ? { value: text }
-      : invalid("invalid_parameter", `${name} must be a real calendar day in YYYY-MM-DD form`)
+      : invalid("invalid_parameter", `${name} must be a real calendar day in YYYY-MM-DD format`)
 })
 
 interface LimitOptions {
@@ -66,10 +66,10 @@ interface LimitOptions {
    * Whether the presence of the parameter alone selects the shape of the response. Then the schema has no default,
    * because some generated clients send defaults with every call, and no example, because tools fill in examples.
    */
-  readonly selectsShape?: true
+  readonly isShapeSelector?: true
   readonly maximum: number
   /** A larger limit is rejected with this error, or served as the maximum. */
-  readonly above: Invalid | "served as the maximum"
+  readonly aboveMaximum: Invalid | "served as the maximum"
 }
 
 /** Rows per page: digits only, at least 1. The number may have any length. */
@@ -77,22 +77,22 @@ export const limit = (options: LimitOptions): Parameter<number> => ({
   kind: "limit",
   required: false,
   description:
-    options.above === "served as the maximum"
+    options.aboveMaximum === "served as the maximum"
       ? `${options.description} Values above ${options.maximum} count as ${options.maximum}.`
       : options.description,
-  ...(!options.selectsShape && { example: options.default }),
+  ...(!options.isShapeSelector && { example: options.default }),
   schema: Schema.Int.check(
-    options.above === "served as the maximum"
+    options.aboveMaximum === "served as the maximum"
       ? Schema.isGreaterThanOrEqualTo(1)
       : Schema.isBetween({ minimum: 1, maximum: options.maximum })
-  ).annotate(options.selectsShape ? {} : { default: options.default }),
+  ).annotate(options.isShapeSelector ? {} : { default: options.default }),
   read: (name, text) => {
     if (text === undefined) return { value: options.default }
     if (!/^[0-9]+$/.test(text) || /^0+$/.test(text))
       return invalid("invalid_parameter", `${name} must be a whole number of at least 1`)
     const value = Number(text)
     if (value <= options.maximum) return { value }
-    return options.above === "served as the maximum" ? { value: options.maximum } : options.above
+    return options.aboveMaximum === "served as the maximum" ? { value: options.maximum } : options.aboveMaximum
   }
 })
 
@@ -113,7 +113,7 @@ export const foreignCursor = invalid(
 )
 
 /** 1 to 100 names, separated by commas; required. Case-sensitive, not trimmed. Duplicates count, and are kept. */
-export const list = (options: Documented): Parameter<ReadonlyArray<string>> => ({
+export const list = (options: Documentation): Parameter<ReadonlyArray<string>> => ({
   kind: "list",
   required: true,
   schema: Schema.String.check(Schema.isPattern(/^[^,]+(,[^,]+){0,99}$/u)),

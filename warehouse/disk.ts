@@ -68,7 +68,7 @@ export const writeAtomically = Effect.fnUntraced(function* <E, R>(
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  // A killed process leaves this file behind. Next to the catalogue, the next update removes it.
+  // A killed process leaves this file. Next to the catalogue, the next update removes it.
   const temporaryFile = `${file}.${randomUUID()}.building`
   const removeTemporaryFiles = Effect.forEach(
     ["", ".wal", ".tmp"],

@@ -84,9 +84,9 @@ const isInUse = (cause: unknown) => /Could not set lock|used by another process/
 /** Converts a failure to open or attach this file to a specific error. */
 export const openError = (file: string) => (error: DuckDbError) => {
   if (isInUse(error.cause)) return new FileInUse({ file })
-  const damaged =
+  const damagePattern =
     /not a valid DuckDB database|database does not exist|enough bytes|is a directory|corrupt|version|checksum|serializ/i
-  return damaged.test(String(error.cause)) ? new NotADatabase({ file, cause: error.cause }) : error
+  return damagePattern.test(String(error.cause)) ? new NotADatabase({ file, cause: error.cause }) : error
 }
 
 const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
@@ -108,17 +108,17 @@ const open = (file: string, settings: Record<string, string>): Effect.Effect<Duc
   ).pipe(Effect.mapError(openError(file)))
 
 /** One instance that creates and locks files without reading them: it takes 18 ms of CPU, an attached file 1 ms. */
-let locker: Promise<DuckDBConnection> | undefined
+let lockConn: Promise<DuckDBConnection> | undefined
 
 /** Attaches a file, which locks it. The caller detaches it with the returned connection. */
-const attachToLocker = async (file: string, name: string) => {
+const attachAndLock = async (file: string, name: string) => {
   try {
-    locker ??= DuckDBInstance.create(":memory:", { ...baseSettings, threads: "1" }).then((db) => db.connect())
-    const conn = await locker
+    lockConn ??= DuckDBInstance.create(":memory:", { ...baseSettings, threads: "1" }).then((db) => db.connect())
+    const conn = await lockConn
     await conn.run(`attach ${literal(file)} as ${identifier(name)}`)
     return conn
   } catch (error) {
-    if (!isInUse(error)) locker = undefined // the next call starts a new instance, which has not attached this file
+    if (!isInUse(error)) lockConn = undefined // the next call starts a new instance, which has not attached this file
     throw error
   }
 }
@@ -131,7 +131,7 @@ const create = (file: string) =>
   attempt(`create ${file}`, async () => {
     const part = `${file}.${randomUUID()}.part`
     try {
-      const conn = await attachToLocker(part, part)
+      const conn = await attachAndLock(part, part)
       await conn.run(`detach ${identifier(part)}`)
       await link(part, file)
     } catch (error) {
@@ -282,7 +282,7 @@ export class DuckDb extends Context.Service<DuckDb, Database>()("larder/warehous
     Effect.suspend(() => {
       const name = randomUUID()
       const locked = Effect.acquireRelease(
-        attempt(`lock ${file}`, () => attachToLocker(file, name)),
+        attempt(`lock ${file}`, () => attachAndLock(file, name)),
         (conn) => Effect.promise(() => conn.run(`detach ${identifier(name)}`))
       )
       return createIfMissing(file).pipe(Effect.andThen(locked), Effect.mapError(openError(file)), Effect.asVoid)

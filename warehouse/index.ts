@@ -49,18 +49,18 @@ export * from "./live/runs.ts"
 export { openServedFoods } from "./live/sidecar-files.ts"
 export { refreshOpened } from "./opened/opened-files.ts"
 export { findReadable, type Parts } from "./opened/parts.ts"
-export { pullAlone } from "./opened/pull-alone.ts"
+export { pullSingle } from "./opened/pull-single.ts"
 export { writeSnapshot } from "./opened/snapshot.ts"
 export { type Check, ChecksFailed, runChecks } from "./publishing/check.ts"
 export { assignments } from "./publishing/merge.ts"
 export { publish } from "./publishing/publish.ts"
 export { rebuildFrom } from "./publishing/rebuild.ts"
 export {
-  PublishedMeanwhile,
+  ConcurrentPublication,
   recordFailedRun,
   recordKilledRuns,
   recordRun,
-  requireStillKnown
+  requireNoRollback
 } from "./publishing/record.ts"
 export { rollback } from "./publishing/rollback.ts"
 export {

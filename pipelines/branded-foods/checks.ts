@@ -72,7 +72,7 @@ export const brandedFoodChecks: ReadonlyArray<Check> = [
       "at most 5 % fewer rows of a form than in its newest release; --accept-shrinkage publishes fewer",
       shrunkForms // a file that was truncated between two records looks complete
     ),
-    comparesWithLive: true
+    isLiveComparison: true
   },
   error(
     "labels_stand_once",

@@ -6,7 +6,7 @@ import {
   openLayout,
   pruneLocal,
   pull,
-  pullAlone,
+  pullSingle,
   refreshOpened,
   requireCurrentFormat
 } from "@larder/warehouse"
@@ -43,7 +43,7 @@ export const pullCommand = Command.make(
     yield* requireCurrentFormat(layout)
     const number = Option.getOrUndefined(to)
     const data_set = Option.getOrNull(only)
-    const pulled = yield* data_set === null ? pullAll(layout, number) : pullAlone(layout, data_set, number)
+    const pulled = yield* data_set === null ? pullAll(layout, number) : pullSingle(layout, data_set, number)
     if (pulled === undefined)
       return yield* new CommandFailed({
         code: 1,

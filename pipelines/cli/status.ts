@@ -2,8 +2,8 @@
 import {
   findNewer,
   hasFailed,
+  isFromSamples,
   isLate,
-  isOfSamples,
   type Layout,
   NoWarehouse,
   newestManifest,
@@ -23,7 +23,7 @@ const assessState = (state: PipelineState, now: number): Status => {
   const { last_read, last_run, late_after_days } = state
   if (last_run === undefined) return "not_loaded"
   if (hasFailed(last_run)) return "failed"
-  if (isOfSamples(state)) return "sample"
+  if (isFromSamples(state)) return "sample"
   return last_read === undefined || isLate(last_read.finished_at, late_after_days, now) ? "late" : "fresh"
 }
 

@@ -163,7 +163,7 @@ describe("a check", () => {
     Effect.gen(function* () {
       const db = yield* warehouse([])
       const errors = commodityChecks.filter(
-        ({ comparesWithLive, severity }) => severity === "error" && !comparesWithLive
+        ({ isLiveComparison, severity }) => severity === "error" && !isLiveComparison
       )
       for (const { name } of errors) assert.deepStrictEqual(yield* badRows(name, db), [], name)
     }).pipe(Effect.scoped)

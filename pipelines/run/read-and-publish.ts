@@ -7,17 +7,17 @@ import path from "node:path"
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas"
 import {
   ChecksFailed,
+  ConcurrentPublication,
   catchUp,
   type Layout,
   type Manifest,
   newestManifest,
-  PublishedMeanwhile,
   publish,
   readRecordedRun,
   recordFailedRun,
   refreshOpened,
+  requireNoRollback,
   requirePublishable,
-  requireStillKnown,
   type Staged,
   StagingFailed,
   stage,
@@ -101,7 +101,7 @@ const recordingFailure =
   (pipelineRun: PipelineRun, state: RunState) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.onError(effect, (cause) =>
-      Cause.squash(cause) instanceof PublishedMeanwhile ? Effect.void : recordFailure(pipelineRun, state, cause)
+      Cause.squash(cause) instanceof ConcurrentPublication ? Effect.void : recordFailure(pipelineRun, state, cause)
     )
 
 /**
@@ -187,7 +187,7 @@ const attemptOnce = (pipelineRun: PipelineRun, since: Manifest | undefined) =>
     return Effect.scoped(attempt(pipelineRun, since, state).pipe(recordingFailure(pipelineRun, state)))
   }).pipe(
     Effect.catchIf(
-      (error): error is PublishedMeanwhile => error instanceof PublishedMeanwhile,
+      (error): error is ConcurrentPublication => error instanceof ConcurrentPublication,
       () => Effect.succeed(undefined)
     )
   )
@@ -199,7 +199,7 @@ const reuseFetched = Effect.fnUntraced(function* (pipelineRun: PipelineRun, sinc
   const { layout, pipeline, started } = pipelineRun
   yield* catchUp(layout)
   const newest = yield* readNewest(pipelineRun)
-  yield* requireStillKnown(pipeline.name, since, newest?.data_sets[pipeline.name])
+  yield* requireNoRollback(pipeline.name, since, newest?.data_sets[pipeline.name])
   yield* refreshOpened(layout) // so that what the other machine read is not read again
   yield* Effect.logInfo(`${pipeline.name} was published by another machine; what was read is compared with that`)
   const folder = path.join(layout.home, "raw")

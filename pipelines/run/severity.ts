@@ -29,5 +29,5 @@ export const shrinkage = ({ before, name, now, percent, what }: ShrinkageLimit):
     select '${what}' as what, before, now, round(100 * (before - now) / before, 1) as percent_fewer
     from (select (${before})::integer as before, (${now})::integer as now)
     where 100 * (before - now) > ${percent} * before`,
-  comparesWithLive: true
+  isLiveComparison: true
 })

@@ -9,7 +9,7 @@ import { commodityChecks } from "../commodities/checks.ts"
 import { checks as storeChecks } from "../storefronts/checks.ts"
 
 const comparing = [...brandedFoodChecks, ...commodityChecks, ...storeChecks].filter(
-  (check) => check.comparesWithLive === true
+  (check) => check.isLiveComparison === true
 )
 
 /** Labels 1 to `labels` with two nutrients each; the first `poor` of them have lost one in this run. Every tenth is current. */

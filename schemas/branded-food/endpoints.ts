@@ -34,7 +34,7 @@ export const searchBrandedFoods = endpoint({
       description: "Labels per page.",
       default: 50,
       maximum: 200,
-      above: aboveMaximum
+      aboveMaximum
     }),
     cursor
   },

@@ -37,7 +37,7 @@ export abstract class LarderError extends Error {
   }
 }
 
-/** 400: a parameter is missing, unknown, of the wrong form or out of range; the message names it. */
+/** 400: a parameter is missing, unknown, in the wrong format or out of range; the message names it. */
 export class InvalidRequest extends LarderError {
   override readonly name = "InvalidRequest"
   readonly type = "invalid_request"

@@ -87,7 +87,7 @@ export class Larder implements Methods {
     this.#connection = new Connection(options)
   }
 
-  /** Cost and metadata of the last response, also of an error. For concurrent calls, use `cost` of each result. */
+  /** Cost and metadata of the last response, including errors. For concurrent calls, use `cost` of each result. */
   get lastCall(): CallCost | undefined {
     return this.#connection.lastCall
   }
@@ -101,9 +101,9 @@ export class Larder implements Methods {
   /** The products of the full catalog, each with all its metrics. */
   readonly searchCommodityProducts: Paged<[query?: ProductsQuery, options?: CallOptions], CommodityProduct> = paged(
     largestPages.searchCommodities,
-    ([query = {}, options], walk) =>
+    ([query = {}, options], state) =>
       // sent even when empty: this parameter selects the shape
-      this.#call(paths.searchCommodities, { ...pageQuery(query, walk), category: query.category ?? "" }, options)
+      this.#call(paths.searchCommodities, { ...pageQuery(query, state), category: query.category ?? "" }, options)
   )
 
   /** Readings of 1 to 100 series, in the requested order. A call costs the same for 100 as for one. */
@@ -124,22 +124,22 @@ export class Larder implements Methods {
 
   /** Current labels that match every given filter. */
   readonly searchBrandedFoods: Paged<[query?: QueryOf<"searchBrandedFoods">, options?: CallOptions], BrandedFood> =
-    paged(largestPages.searchBrandedFoods, ([query = {}, options], walk) =>
-      this.#call(paths.searchBrandedFoods, pageQuery(query, walk), options)
+    paged(largestPages.searchBrandedFoods, ([query = {}, options], state) =>
+      this.#call(paths.searchBrandedFoods, pageQuery(query, state), options)
     )
 
   async getBrandedFoodCategories(options?: CallOptions): Promise<ListResult<BrandedFoodCategory>> {
     return this.#call(paths.getBrandedFoodCategories, {}, options)
   }
 
-  /** One label version, also one that a later version has replaced. */
+  /** One label version, even if a later version has replaced it. */
   async getBrandedFood(id: BrandedFoodId, options?: CallOptions): Promise<RecordResult<BrandedFood>> {
     return this.#call(insertId(paths.getBrandedFood, id), {}, options)
   }
 
   readonly searchStores: Paged<[query?: QueryOf<"searchStores">, options?: CallOptions], Store> = paged(
     largestPages.searchStores,
-    ([query = {}, options], walk) => this.#call(paths.searchStores, pageQuery(query, walk), options)
+    ([query = {}, options], state) => this.#call(paths.searchStores, pageQuery(query, state), options)
   )
 
   async getStore(id: StoreId, options?: CallOptions): Promise<RecordResult<Store>> {
@@ -150,16 +150,16 @@ export class Larder implements Methods {
   readonly getStoreProducts: Paged<
     [id: StoreId, query?: QueryOf<"getStoreProducts">, options?: CallOptions],
     StoreProduct
-  > = paged(largestPages.getStoreProducts, ([id, query = {}, options], walk) =>
-    this.#call(insertId(paths.getStoreProducts, id), pageQuery(query, walk), options)
+  > = paged(largestPages.getStoreProducts, ([id, query = {}, options], state) =>
+    this.#call(insertId(paths.getStoreProducts, id), pageQuery(query, state), options)
   )
 
   /** The store's collections, the newest first. */
   readonly getStoreCollections: Paged<
     [id: StoreId, query?: QueryOf<"getStoreCollections">, options?: CallOptions],
     StoreCollection
-  > = paged(largestPages.getStoreCollections, ([id, query = {}, options], walk) =>
-    this.#call(insertId(paths.getStoreCollections, id), pageQuery(query, walk), options)
+  > = paged(largestPages.getStoreCollections, ([id, query = {}, options], state) =>
+    this.#call(insertId(paths.getStoreCollections, id), pageQuery(query, state), options)
   )
 
   /** One product with its images and its variants. */

@@ -21,14 +21,14 @@ export interface Paged<Args extends ReadonlyArray<unknown>, Row> {
 }
 
 /** State of a loop over all pages: the maximum size, and the cursor from the page before. A single page has neither. */
-interface Walk {
+interface LoopState {
   readonly limit?: number
   readonly cursor?: string
 }
 
 export const paged = <Args extends ReadonlyArray<unknown>, Row>(
   maxLimit: number,
-  fetchPage: (args: Args, walk: Walk) => Promise<Page<Row>>
+  fetchPage: (args: Args, state: LoopState) => Promise<Page<Row>>
 ): Paged<Args, Row> => {
   async function* pages(...args: Args) {
     let page = await fetchPage(args, { limit: maxLimit })
@@ -47,5 +47,5 @@ export const paged = <Args extends ReadonlyArray<unknown>, Row>(
 /** The query of one page. A given `limit` applies to all pages; a given `cursor` is the start. */
 export const pageQuery = <Q extends { readonly limit?: number | undefined; readonly cursor?: string | undefined }>(
   query: Q,
-  { cursor, limit }: Walk
+  { cursor, limit }: LoopState
 ) => ({ ...query, limit: query.limit ?? limit, cursor: cursor ?? query.cursor })

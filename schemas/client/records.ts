@@ -22,7 +22,7 @@ type RequiredOf<V> = { [Name in keyof V]: V[Name] extends ReadonlyArray<string> 
 /** The body of an endpoint's 200. */
 export type BodyOf<Id extends OperationId> = Declared[Id]["response"]["Type"]
 
-/** Flattens an intersection into one object type, the form that editors should show. */
+/** Flattens an intersection into one object type, as editors should show it. */
 type Flat<A> = { [Name in keyof A]: A[Name] }
 
 /** The query of an endpoint. Undefined equals absent. */

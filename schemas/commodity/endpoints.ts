@@ -40,9 +40,9 @@ export const searchCommodities = endpoint({
     limit: limit({
       description: "Paged shape: products per page; 100 by default.",
       default: 100,
-      selectsShape: true,
+      isShapeSelector: true,
       maximum: 500,
-      above: aboveMaximum
+      aboveMaximum
     }),
     cursor
   },

@@ -5,7 +5,7 @@ import * as examples from "./examples.ts"
 import { Collection, ProductDetail, ProductSummary, Store } from "./records.ts"
 
 const pageLimit = (rows: string) =>
-  limit({ description: `${rows} per page.`, default: 50, maximum: 200, above: "served as the maximum" })
+  limit({ description: `${rows} per page.`, default: 50, maximum: 200, aboveMaximum: "served as the maximum" })
 
 export const searchStores = endpoint({
   id: "searchStores",

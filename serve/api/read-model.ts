@@ -3,12 +3,12 @@ import { dataSets, type Endpoint, type Licence } from "@larder/schemas"
 import {
   type CommodityModel,
   type DataSetEntry,
+  emptyCommodities,
   generationId,
   type Layout,
   type Loading,
   type Storefronts,
-  withLastReads,
-  withoutCommodities
+  withLastReads
 } from "@larder/warehouse"
 import { Effect, type FileSystem, type Path } from "effect"
 import { type LoadedDataSets, makeLoaders } from "./data-sets.ts"
@@ -60,7 +60,7 @@ export const makeReadModel = (
         loaded.storefronts === undefined ? Effect.undefined : withLastReads(loaded.storefronts, ingest),
         (storefronts) => ({
           loaded,
-          commodities: loaded.commodities ?? withoutCommodities,
+          commodities: loaded.commodities ?? emptyCommodities,
           foods: loaded["branded-foods"],
           storefronts,
           dataSets: Object.fromEntries(Object.keys(loaders).map((name) => [name.replaceAll("-", "_"), name in loaded])),

@@ -99,7 +99,7 @@ describe("larder-serve start", () => {
       )
       await server.stop()
       expect(server.logs()).toMatch(
-        /commodities\.duckdb of commodities \(.+\) was changed after it was published: it has another SHA-256\. It is not used\. Rebuild it .*larder-ingest rebuild commodities; or go back with: npx larder-ingest rollback --only commodities/
+        /commodities\.duckdb of commodities \(.+\) was changed after it was published: its SHA-256 differs\. It is not used\. Rebuild it .*larder-ingest rebuild commodities; or go back with: npx larder-ingest rollback --only commodities/
       )
       expect(server.logs()).toMatch(
         /branded-foods was published with tables of version 9, and this version of Larder supports versions up to 1\. Update Larder on this machine, servers first\./

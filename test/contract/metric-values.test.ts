@@ -200,7 +200,7 @@ describe("metric values: invalid requests", () => {
       ["to", "0000-01-01"]
     ]) {
       expect(formatError(await getValues(`metrics=${blocks}&${name}=${text}`))).toBe(
-        `400 invalid_request: ${name} must be a real calendar day in YYYY-MM-DD form`
+        `400 invalid_request: ${name} must be a real calendar day in YYYY-MM-DD format`
       )
     }
     expect(formatError(await getValues(`metrics=${blocks}&from=2024-01-02&to=2024-01-01`))).toBe(

@@ -204,10 +204,10 @@ describe("prices: invalid requests", () => {
     ""
   ]
   it.each(impossible.flatMap((text) => [["from", text] as const, ["to", text] as const]))(
-    "rejects a `%s` that is not a real calendar day in YYYY-MM-DD form: '%s'",
+    "rejects a `%s` that is not a real calendar day in YYYY-MM-DD format: '%s'",
     async (name, text) => {
       const reply = await getPrices(`series=${blocks}&${name}=${encodeURIComponent(text)}`)
-      expect(formatError(reply)).toBe(`400 invalid_request: ${name} must be a real calendar day in YYYY-MM-DD form`)
+      expect(formatError(reply)).toBe(`400 invalid_request: ${name} must be a real calendar day in YYYY-MM-DD format`)
     }
   )
 

@@ -199,7 +199,7 @@ describe("machines that share a depot", () => {
         assert.strictEqual(refused.code, 1)
         assert.match(
           refused.stderr,
-          /is damaged: the received file has another size or SHA-256\..* Put the object there again/
+          /is damaged: the size or SHA-256 of the received file differs\..* Put the object there again/
         )
         assert.strictEqual(await live(laptop), "2026-09-29")
         service.objects.set(key, object)

@@ -9,7 +9,7 @@ import { firstOwnAmount, labelColumns } from "./nutrition.ts"
 
 type Row = "s" | "l"
 
-const onlyIn: Readonly<Record<string, "json" | "csv">> = {
+const soleForm: Readonly<Record<string, "json" | "csv">> = {
   gpc_class_code: "json",
   caffeine_statement: "json",
   footnote: "json",
@@ -20,13 +20,13 @@ const onlyIn: Readonly<Record<string, "json" | "csv">> = {
 }
 
 const canState = (row: Row, column: string) => {
-  const form = onlyIn[column]
+  const form = soleForm[column]
   return form === undefined ? "true" : `${row}.form <> '${form === "json" ? "csv" : "json"}'`
 }
 
 /** A label from food.csv alone lacks the values of branded_food.csv, so it is never later. */
-const isLater = (row: Row, than: Row) => `(
-  coalesce(${row}.release_on > ${than}.release_on, false)
+const isLater = (row: Row, other: Row) => `(
+  coalesce(${row}.release_on > ${other}.release_on, false)
   and not list_contains(${row}.quality_flags, 'label_row_missing')
 )`
 
@@ -39,35 +39,35 @@ const isReread = (forms: string) => `(
   and (not list_contains(s.quality_flags, 'label_row_missing') or list_contains(l.quality_flags, 'label_row_missing'))
 )`
 
-const restates = (column: string) => isReread(onlyIn[column] === undefined ? "l.form" : `'${onlyIn[column]}'`)
+const isRestated = (column: string) => isReread(soleForm[column] === undefined ? "l.form" : `'${soleForm[column]}'`)
 
 /** Whether `s` takes precedence over `l` if both state a value. */
-const takesPrecedence = `if(
+const isPreferred = `if(
   ${isSameRelease},
   s.form <> 'csv' or l.form = 'csv',
   coalesce(s.release_on > l.release_on, s.release_on is not null)
 )`
 
 const preferredValue = (column: string) =>
-  `if(${takesPrecedence}, coalesce(s.${column}, l.${column}), coalesce(l.${column}, s.${column}))`
+  `if(${isPreferred}, coalesce(s.${column}, l.${column}), coalesce(l.${column}, s.${column}))`
 
 /** The label's own amounts belong together: all come from the preferred row, or from the other if that has none. */
 const fromOneRow = (column: string) => `if(
-  if(${takesPrecedence}, ${firstOwnAmount("s")} is not null, ${firstOwnAmount("l")} is null),
+  if(${isPreferred}, ${firstOwnAmount("s")} is not null, ${firstOwnAmount("l")} is null),
   s.${column},
   l.${column}
 )`
 
 /** An empty list counts as missing, unless the form is read again. Null means that the files have no such list. */
 const preferFilled = (column: string) => `case
-  when ${restates(column)} then coalesce(s.${column}, l.${column})
-  when ${takesPrecedence} then if(len(s.${column}) > 0 or l.${column} is null, s.${column}, l.${column})
+  when ${isRestated(column)} then coalesce(s.${column}, l.${column})
+  when ${isPreferred} then if(len(s.${column}) > 0 or l.${column} is null, s.${column}, l.${column})
   else if(len(l.${column}) > 0 or s.${column} is null, l.${column}, s.${column})
 end`
 
 /** The rule for most columns. `fallback` is the value if neither row overrides the other. */
 const merge = (column: string, fallback: string) => `case
-  when ${restates(column)} then s.${column}
+  when ${isRestated(column)} then s.${column}
   when ${isLater("s", "l")} and ${canState("s", column)} then s.${column}
   when ${isLater("l", "s")} and ${canState("l", column)} then l.${column}
   else ${fallback}

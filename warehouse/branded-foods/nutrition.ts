@@ -45,16 +45,16 @@ const roundInteger = (whole: number) => {
   while (whole >= (powersOfTen[dropped + 3] ?? Number.POSITIVE_INFINITY)) dropped++
   const unit = powersOfTen[dropped] ?? 1
   const rest = whole % unit
-  const down = (whole - rest) / unit
-  const digits = 2 * rest + (down % 2) > unit ? down + 1 : down
+  const roundedDown = (whole - rest) / unit
+  const digits = 2 * rest + (roundedDown % 2) > unit ? roundedDown + 1 : roundedDown
   return digits / (powersOfTen[14 - dropped] ?? 1)
 }
 
 const roundBigInt = (whole: bigint) => {
   const dropped = Math.max(0, whole.toString().length - 3)
   const unit = 10n ** BigInt(dropped)
-  const down = whole / unit
-  const digits = 2n * (whole % unit) + (down % 2n) > unit ? down + 1n : down
+  const roundedDown = whole / unit
+  const digits = 2n * (whole % unit) + (roundedDown % 2n) > unit ? roundedDown + 1n : roundedDown
   return Number(`${digits}e${dropped - 14}`)
 }
 
@@ -82,15 +82,15 @@ const findAmount = (key: NutritionKey, amounts: Amounts) => {
     : (Math.sign(units) * Math.round((Math.abs(toMillionths(units)) * 25) / 1000)) / 1e6
 }
 
-/** Keys with amounts per serving; empty without a serving size. `own` is in the order of `nutritionKeys`. */
+/** Keys with amounts per serving; empty without a serving size. `ownAmounts` is in the order of `nutritionKeys`. */
 export const computeNutrition = (
   servingSize: number | null,
   amounts: Amounts,
-  own: ReadonlyArray<number | null>
+  ownAmounts: ReadonlyArray<number | null>
 ): ReadonlyArray<readonly [NutritionKey, number]> => {
   if (servingSize === null) return []
   return nutritionKeys.flatMap((key, i) => {
-    const ownAmount = key === "vitamin_d" ? null : (own[i] ?? null) // the unit of its own amount is not documented
+    const ownAmount = key === "vitamin_d" ? null : (ownAmounts[i] ?? null) // the unit of its own amount is undocumented
     const amount = ownAmount === null ? findAmount(key, amounts) : undefined
     if (ownAmount === null && amount === undefined) return []
     return [[key, ownAmount ?? computePerServing(amount ?? 0, servingSize)] as const]

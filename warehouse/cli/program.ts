@@ -11,7 +11,7 @@ import { logs } from "./logs.ts"
 import { visibleConsole } from "./terminal.ts"
 import { usageToStderr } from "./usage.ts"
 
-const isUsage = (error: unknown) => Predicate.isTagged(error, "ShowHelp")
+const isUsageError = (error: unknown) => Predicate.isTagged(error, "ShowHelp")
 
 /** Effect exits with 1 on a usage error, or with 0 if a subcommand is missing; Larder with 2, as on invalid settings. */
 export const exitCodeOf = (exit: Exit.Exit<unknown, unknown>): number => {
@@ -21,7 +21,7 @@ export const exitCodeOf = (exit: Exit.Exit<unknown, unknown>): number => {
   })
   if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return code
   const error = Cause.squash(exit.cause)
-  return isUsage(error) || error instanceof Config.ConfigError ? 2 : code
+  return isUsageError(error) || error instanceof Config.ConfigError ? 2 : code
 }
 
 const teardown: Runtime.Teardown = (exit, onExit) => onExit(exitCodeOf(exit))
@@ -39,7 +39,7 @@ export const expectedMessages = (cause: Cause.Cause<unknown>): ReadonlyArray<str
 
 /** Prints the messages of expected errors, without a stack. A defect is a bug in Larder and is logged completely. */
 export const report = (program: string) => (cause: Cause.Cause<unknown>) => {
-  if (Cause.hasInterruptsOnly(cause) || isUsage(Cause.squash(cause))) return Effect.void
+  if (Cause.hasInterruptsOnly(cause) || isUsageError(Cause.squash(cause))) return Effect.void
   const expected = expectedMessages(cause)
   const messages = Effect.forEach(expected, (message) => Console.error(`${program}: ${message}`), { discard: true })
   return Cause.hasDies(cause)

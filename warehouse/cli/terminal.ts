@@ -8,7 +8,7 @@ import { Console, Effect, Layer } from "effect"
 
 const escapeCharacter = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
 
-/** C0, DEL, C1 and the characters that change the direction of text, except line breaks and tabs. */
+/** C0, DEL, C1 and the bidirectional controls, except line breaks and tabs. */
 const controls = /(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
 
 export const visible = (text: string): string => text.replace(controls, escapeCharacter)
@@ -16,7 +16,7 @@ export const visible = (text: string): string => text.replace(controls, escapeCh
 /** For text that must stay on one line. */
 export const visibleInLine = (text: string): string => visible(text).replace(/[\n\t]/g, escapeCharacter)
 
-/** A console that prints only text, with control characters escaped: no colours, which are control characters, too. */
+/** A console that prints only text, with control characters escaped. So it has no colours, which consist of these. */
 const makeVisible = (console: Console.Console): Console.Console => {
   const print =
     (write: (text: string) => void) =>

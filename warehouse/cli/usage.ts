@@ -65,8 +65,8 @@ const printMistakes = ({
   const first = errors.find(({ _tag }) => _tag === "UnknownSubcommand" || _tag === "UnexpectedArgument")
   const mistakes = first === undefined ? errors : [first]
   const lines = mistakes.flatMap((mistake) => {
-    const [line, ...more] = describeMistake(helpDoc, mistake)
-    return [`${command}: ${line}`, ...more]
+    const [line, ...details] = describeMistake(helpDoc, mistake)
+    return [`${command}: ${line}`, ...details]
   })
   return Console.error([...lines, `Try: ${command} --help`].join("\n"))
 }

@@ -7,7 +7,7 @@
 import { Clock, Effect, type Option, Schema, type Stream } from "effect"
 import { causeText } from "../disk.ts"
 
-/** The identity of a file, independent of its place. */
+/** The identity of a file, independent of its location. */
 export const ObjectId = Schema.Struct({
   sha256: Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/)),
   bytes: Schema.Int
@@ -50,7 +50,7 @@ export interface Depot {
   readonly replaceFile: (name: string, object: ObjectId, file: string) => Effect.Effect<void, DepotUnusable>
   /** Names that begin with `prefix` and come after `after`, in order; only the last ones if the host cannot list. */
   readonly list: (prefix: string, after?: string) => Effect.Effect<ReadonlyArray<string>, DepotUnusable>
-  /** The time at which each name in a folder and its subfolders was stored, in milliseconds since 1970. */
+  /** When each name in a folder and its subfolders was stored, in milliseconds since 1970. */
   readonly listTimes: (folder: string) => Effect.Effect<ReadonlyMap<string, number>, DepotUnusable>
   /** Removes names that are no longer needed. A missing name is not a failure. */
   readonly remove: (names: ReadonlyArray<string>) => Effect.Effect<void, DepotUnusable>
@@ -61,7 +61,7 @@ export interface Depot {
 export const putObject = (depot: Depot, object: ObjectId, file: string) =>
   depot.putFile(objectName(object.sha256), object, file)
 
-/** The time at which each object was stored, in milliseconds since 1970, by its SHA-256. */
+/** When each object was stored, in milliseconds since 1970, by its SHA-256. */
 export const listObjectTimes = (depot: Depot): Effect.Effect<ReadonlyMap<string, number>, DepotUnusable> =>
   Effect.map(depot.listTimes("objects/"), (times) => {
     const objects = new Map<string, number>()

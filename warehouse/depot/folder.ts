@@ -183,7 +183,7 @@ export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT")
       const visit = async (folder: string) => {
         for (const name of await listAll(folder)) {
           const file = path.join(folder, name)
-          const stats = await stat(file).catch(() => undefined) // it may have been finished meanwhile
+          const stats = await stat(file).catch(() => undefined) // another process may have finished it
           if (stats?.isDirectory()) await visit(file)
           else if (stats !== undefined && isPart(name) && stats.ctimeMs < before) await rm(file, { force: true })
         }

@@ -29,7 +29,7 @@ describe("the proof of a depot", () => {
       const { message } = yield* Effect.flip(proveDepot(depot))
       assert.strictEqual(
         message,
-        `Cannot use ${depot.location} as a depot: of 2 writes of the same name one after the other, 2 succeeded, ` +
+        `Cannot use ${depot.location} as a depot: 2 of 2 sequential writes of the same name succeeded, ` +
           "so two runs could overwrite each other. Use a service that supports If-None-Match: *, such as " +
           "AWS S3, Ceph RGW, MinIO or versitygw, or a folder."
       )
@@ -41,7 +41,7 @@ describe("the proof of a depot", () => {
       const { depot, service } = yield* aBucket
       service.state.conditions = "applied to sequential requests"
       const { message } = yield* Effect.flip(proveDepot(depot))
-      assert.match(message, /: of 16 writes of the same name at once, \d+ succeeded, so two runs could/)
+      assert.match(message, /: \d+ of 16 concurrent writes of the same name succeeded, so two runs could/)
       assert.deepStrictEqual(service.names(), [])
     })
   )

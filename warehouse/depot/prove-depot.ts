@@ -16,7 +16,7 @@ const timeout: Duration.Input = "1 minute"
 const unusable = (depot: Depot, problem: string, advice: string) =>
   new DepotUnusable({ attempt: `use ${depot.location} as a depot`, cause: new Error(problem), advice })
 
-const withoutConditions = (depot: Depot, fault: string) =>
+const conditionsUnsupported = (depot: Depot, fault: string) =>
   unusable(
     depot,
     `${fault}, so two runs could overwrite each other`,
@@ -29,15 +29,15 @@ export const proveDepot = Effect.fn("Depot.proveDepot")(function* (depot: Depot)
   /** Writes one name `count` times, each time with a different text, sequentially or concurrently. */
   const race = Effect.fnUntraced(function* (name: string, concurrency: 1 | "unbounded", count: number) {
     const texts = Array.from({ length: count }, () => JSON.stringify({ id: randomUUID() }))
-    const won = yield* Effect.forEach(texts, (text) => depot.putText(name, text), { concurrency })
-    const winners = texts.filter((_, index) => won[index])
+    const successes = yield* Effect.forEach(texts, (text) => depot.putText(name, text), { concurrency })
+    const winners = texts.filter((_, index) => successes[index])
     if (winners.length !== 1) {
-      const order = concurrency === 1 ? "one after the other" : "at once"
-      const fault = `of ${count} writes of the same name ${order}, ${winners.length} succeeded`
-      return yield* withoutConditions(depot, fault)
+      const order = concurrency === 1 ? "sequential" : "concurrent"
+      const fault = `${winners.length} of ${count} ${order} writes of the same name succeeded`
+      return yield* conditionsUnsupported(depot, fault)
     }
     if (!Option.contains(yield* depot.readText(name), winners[0])) {
-      return yield* withoutConditions(depot, "it stored a text other than the first one")
+      return yield* conditionsUnsupported(depot, "it stored a text other than the first one")
     }
   })
 

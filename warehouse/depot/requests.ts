@@ -57,7 +57,7 @@ interface Upload {
 /** Whether a service is busy, restarts, or is behind a proxy that cannot reach it. */
 export const isTemporaryStatus = (status: number) => [408, 429, 500, 502, 503, 504].includes(status)
 
-const checkNetwork = "Check the network and the service, and run again."
+const networkAdvice = "Check the network and the service, and run again."
 
 /** In bytes. Manifests have a few kilobytes, pages of a listing a few hundred kilobytes. */
 const maxTextLength = 64 << 20
@@ -68,7 +68,7 @@ const connectionFailed = ({ reason }: HttpClientError) => {
   const text = [cause.message, cause.code].find((value) => typeof value === "string" && value !== "") // if several addresses failed: only a code
   return new RequestFailed({
     problem: `the connection failed (${text ?? reason._tag})`,
-    advice: checkNetwork,
+    advice: networkAdvice,
     is_retryable: !String(cause.code).includes("CERT")
   })
 }
@@ -76,7 +76,7 @@ const connectionFailed = ({ reason }: HttpClientError) => {
 const stalled = (timeout: Duration.Duration) =>
   new RequestFailed({
     problem: `no data arrived for ${Duration.format(timeout)}`,
-    advice: checkNetwork,
+    advice: networkAdvice,
     is_retryable: true
   })
 
@@ -103,7 +103,7 @@ const retrySchedule = Effect.map(RequestLimits, ({ firstRetryInterval, maxRetryI
 export const withRetry = <A, E, R>(attempt: Effect.Effect<A, E, R>) =>
   Effect.flatMap(retrySchedule, (schedule) => Effect.retry(attempt, schedule))
 
-/** Adds what was attempted, such as "write a name in a place". */
+/** Adds what was attempted, such as "write a name in a bucket". */
 export const toDepotError = (attempt: string) => (failure: RequestFailed) =>
   new DepotUnusable({ attempt, cause: new Error(failure.problem), advice: failure.advice })
 

@@ -125,7 +125,7 @@ const findAdvice = (status: number, code: string, context: RequestContext, actua
   return status >= 300 && status < 400 ? wrongRegion : "Check the service, and run again."
 }
 
-/** Whether a retry may succeed, also for bytes damaged in transit and for names that other programs are writing. */
+/** Whether a retry may succeed, including for damaged bytes and for names that other programs are writing. */
 const isRetryable = (status: number, code: string) =>
   isTemporaryStatus(status) || [409, 412].includes(status) || ["XAmzContentSHA256Mismatch", "BadDigest"].includes(code)
 

@@ -34,19 +34,19 @@ const bucketSettings = Config.all({
   endpoint: plainVariable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 })
 
-const openBucket = Effect.fnUntraced(function* (place: string) {
-  const [, bucket, rest = ""] = /^s3:\/\/([a-z0-9][a-z0-9.-]+)(?:\/(.*))?$/.exec(place) ?? []
+const openBucket = Effect.fnUntraced(function* (location: string) {
+  const [, bucket, rest = ""] = /^s3:\/\/([a-z0-9][a-z0-9.-]+)(?:\/(.*))?$/.exec(location) ?? []
   const prefix = rest.replace(/\/+$/, "")
   if (bucket === undefined)
-    return yield* failSetting(`${place} names no bucket: write s3://bucket or s3://bucket/prefix`)
+    return yield* failSetting(`${location} names no bucket: write s3://bucket or s3://bucket/prefix`)
   if (prefix.split("/").some((part) => /^\.{0,2}$/.test(part)) && prefix !== "") {
     return yield* failSetting(
-      `${place} has an empty part or dots in its prefix: use names such as s3://${bucket}/larder`
+      `${location} has an empty part or dots in its prefix: use names such as s3://${bucket}/larder`
     )
   }
   const { accessKeyId, endpoint, region, secretAccessKey, sessionToken } = yield* bucketSettings
   if (accessKeyId === undefined || secretAccessKey === undefined) {
-    return yield* failSetting(`${place} needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`)
+    return yield* failSetting(`${location} needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`)
   }
   if (endpoint !== undefined && !/^https?:\/\/[^/@?#][^@?#]*$/.test(endpoint)) {
     return yield* failSetting("AWS_ENDPOINT_URL_S3 must be the address of a service, such as https://s3.example.com")
@@ -56,8 +56,8 @@ const openBucket = Effect.fnUntraced(function* (place: string) {
 })
 
 /** An address may contain a password: messages quote the address without it. */
-const openAddress = Effect.fnUntraced(function* (place: string) {
-  const url = URL.parse(place)
+const openAddress = Effect.fnUntraced(function* (location: string) {
+  const url = URL.parse(location)
   if (url === null)
     return yield* failSetting("the depot is not a valid address; write % as %25 in the user and the password")
   const address = `${url.origin}${url.pathname}`.replace(/\/+$/, "")
@@ -77,19 +77,19 @@ const openAddress = Effect.fnUntraced(function* (place: string) {
 })
 
 /** Makes no request yet. The client must be undici's, see `requests.ts`. */
-const openDepot = (place: string): Effect.Effect<Depot, Config.ConfigError, HttpClient> => {
-  if (place.startsWith("s3://")) return openBucket(place)
-  if (/^https?:\/\//.test(place)) return openAddress(place)
-  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(place)?.[1]
+const openDepot = (location: string): Effect.Effect<Depot, Config.ConfigError, HttpClient> => {
+  if (location.startsWith("s3://")) return openBucket(location)
+  if (/^https?:\/\//.test(location)) return openAddress(location)
+  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location)?.[1]
   return scheme === undefined
-    ? Effect.succeed(folderDepot(path.resolve(place)))
+    ? Effect.succeed(folderDepot(path.resolve(location)))
     : failSetting(`${scheme}:// is not supported: a depot is s3://bucket/prefix, https://… or a folder`)
 }
 
 /** The depot in LARDER_DEPOT, with an HTTP client until the scope ends; undefined if LARDER_DEPOT is not set. */
 export const configuredDepot = Effect.gen(function* () {
-  const place = yield* plainVariable("LARDER_DEPOT")
-  if (place === undefined) return undefined
+  const location = yield* plainVariable("LARDER_DEPOT")
+  if (location === undefined) return undefined
   const client = yield* Layer.build(NodeHttpClient.layerUndici)
-  return yield* Effect.provide(openDepot(place), client)
+  return yield* Effect.provide(openDepot(location), client)
 })

@@ -163,13 +163,13 @@ const withKeys = Effect.fnUntraced(function* (depot: Depot, home: string) {
   const { parsePrivateKey, parsePublicKey, signingDepot, trustedDepot } = yield* Effect.promise(
     () => import("../depot/signed.ts")
   )
-  const signing =
+  const signer =
     pem === undefined
       ? depot
       : signingDepot(depot, yield* Effect.try({ try: () => parsePrivateKey(pem), catch: unusable }))
-  if (Option.isNone(publicKey)) return signing
+  if (Option.isNone(publicKey)) return signer
   const key = yield* Effect.try({ try: () => parsePublicKey(publicKey.value), catch: () => invalidKey })
-  return trustedDepot(signing, key)
+  return trustedDepot(signer, key)
 })
 
 export const openLayout = Effect.fnUntraced(function* (home: string) {

@@ -129,7 +129,7 @@ export const listNumbers = (depot: Depot, after = 0) =>
     names.map(numberIn).filter((number) => Number.isInteger(number))
   )
 
-/** The newest generation; none before the first. `known` is the number of a generation at which the search starts. */
+/** The newest generation; none before the first. The search starts after the generation with the number `known`. */
 export const newestManifest = Effect.fnUntraced(function* (
   depot: Depot,
   known = 0

@@ -40,7 +40,7 @@ describe("a part", () => {
       yield* Effect.promise(() => utimes(file, published, published))
       assert.isUndefined(yield* findFault(layout, part)) // only a forger restores the modification time
       yield* Effect.promise(() => utimes(file, new Date(), new Date()))
-      assert.strictEqual(yield* findFault(layout, part), "was changed after it was published: it has another SHA-256")
+      assert.strictEqual(yield* findFault(layout, part), "was changed after it was published: its SHA-256 differs")
     })
   )
   itLive("is not used by a run after it was changed, and the run says what to do", () =>
@@ -51,7 +51,7 @@ describe("a part", () => {
       const error = yield* Effect.flip(publishRows(layout, { prices: [pears] }))
       assert.match(
         error.message,
-        /^example\.duckdb of example \(.*\) (has \d+ bytes, but was published with \d+|was changed after it was published: it has another SHA-256)\. It is not used\. Rebuild it from the raw archive with: npx larder-ingest rebuild example; or go back with: npx larder-ingest rollback --only example$/
+        /^example\.duckdb of example \(.*\) (has \d+ bytes, but was published with \d+|was changed after it was published: its SHA-256 differs)\. It is not used\. Rebuild it from the raw archive with: npx larder-ingest rebuild example; or go back with: npx larder-ingest rollback --only example$/
       )
       assert.strictEqual(Option.getOrThrow(yield* newestManifest(layout.depot)).number, 1)
     })
@@ -81,7 +81,7 @@ describe("a part", () => {
       const opened = yield* fs.open(file, { flag: "r+" })
       yield* opened.write(new Uint8Array([1]))
       yield* Fiber.join(reading)
-      assert.strictEqual(yield* findFault(layout, object), "was changed after it was published: it has another SHA-256")
+      assert.strictEqual(yield* findFault(layout, object), "was changed after it was published: its SHA-256 differs")
     })
   )
   itLive("is reported with the system's reason, not as missing, if it cannot be read", () =>

@@ -23,8 +23,8 @@ export class PartDamaged extends Schema.TaggedError<PartDamaged>()("PartDamaged"
 }) {
   override get message() {
     const { fault, file, isShared, part, pipeline } = this
-    const again = isShared ? "Pull it again with: npx larder-ingest pull; or rebuild it" : "Rebuild it"
-    return `${part} of ${pipeline} (${file}) ${fault}. It is not used. ${again} from the raw archive with: npx larder-ingest rebuild ${pipeline}; or go back with: npx larder-ingest rollback --only ${pipeline}`
+    const remedy = isShared ? "Pull it again with: npx larder-ingest pull; or rebuild it" : "Rebuild it"
+    return `${part} of ${pipeline} (${file}) ${fault}. It is not used. ${remedy} from the raw archive with: npx larder-ingest rebuild ${pipeline}; or go back with: npx larder-ingest rollback --only ${pipeline}`
   }
 }
 
@@ -69,7 +69,7 @@ export const findFault = Effect.fnUntraced(function* (
   if ((yield* readMarker(layout, sha256)) === formatMarker(toStamp(stats.success))) return undefined
   const read = yield* Effect.result(identifyWithStamp(file))
   if (read._tag === "Failure") return describeReadError(read.failure.cause)
-  if (read.success.id.sha256 !== sha256) return "was changed after it was published: it has another SHA-256"
+  if (read.success.id.sha256 !== sha256) return "was changed after it was published: its SHA-256 differs"
   yield* markVerified(layout, sha256, read.success.stamp)
   return undefined
 })

@@ -62,7 +62,7 @@ const pullObject = Effect.fnUntraced(function* (layout: Layout, generation: stri
     if (stamp !== undefined) return received
   }
   return yield* new WarehouseProblem({
-    problem: `${objectName(sha256)} of ${generation} in ${layout.depot.location} is damaged: the received file has another size or SHA-256. The live data on this machine is unchanged. Put the object there again from a machine that has it, or publish again.`
+    problem: `${objectName(sha256)} of ${generation} in ${layout.depot.location} is damaged: the size or SHA-256 of the received file differs. The live data on this machine is unchanged. Put the object there again from a machine that has it, or publish again.`
   })
 })
 

@@ -236,7 +236,7 @@ describe("a pull", () => {
       const error = yield* Effect.flip(pull(server))
       assert.match(
         error.message,
-        /^objects\/\w\w\/\w{64} of larder-000002 in .* is damaged: the received file has another size or SHA-256\. The live data on this machine is unchanged\./
+        /^objects\/\w\w\/\w{64} of larder-000002 in .* is damaged: the size or SHA-256 of the received file differs\. The live data on this machine is unchanged\./
       )
       assert.deepStrictEqual(yield* queryItems(server, "example.price"), ["apple"])
       assert.deepStrictEqual(yield* listNumbers(server.local), [1])

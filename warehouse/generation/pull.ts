@@ -23,7 +23,7 @@ export const notInDepot = ({ location }: Depot, name: string, existing: Readonly
     problem: `There is no ${name} in ${location}. There is: ${existing.join(", ") || "nothing"}.`
   })
 
-/** Returns the text of a manifest, as it was published. Fails if the manifest was pruned meanwhile. */
+/** Returns the text of a manifest, as it was published. Fails if it has been pruned. */
 export const manifestText = Effect.fnUntraced(function* ({ depot }: Layout, number: number) {
   const text = yield* depot.readText(manifestName(number))
   if (Option.isSome(text)) return text.value
@@ -103,9 +103,9 @@ export const findWanted = Effect.fnUntraced(function* (
 
 /**
  * Runs `pullOne` for a generation, and returns its number and the bytes received. If this fails and no number was
- * requested, it tries the newest generation, because the first may have been pruned meanwhile.
+ * requested, it tries the newest generation, because the first may have been pruned by then.
  */
-export const pullOrNewer = Effect.fnUntraced(function* <E, R>(
+export const pullWithFallback = Effect.fnUntraced(function* <E, R>(
   { depot }: Layout,
   wanted: Manifest,
   to: number | undefined,
@@ -145,7 +145,7 @@ const pullWanted = Effect.fnUntraced(function* (layout: Layout, { shouldRepair =
   const pulled =
     wanted.number === localNewest?.number
       ? yield* shouldRepair ? repair(layout, localNewest) : Effect.undefined
-      : yield* pullOrNewer(layout, wanted, to, (manifest) =>
+      : yield* pullWithFallback(layout, wanted, to, (manifest) =>
           Effect.andThen(copyPulledParts(layout, manifest), pullGeneration(layout, manifest))
         )
   yield* removeSingleDataSets(layout)
@@ -179,7 +179,7 @@ const requireProof = Effect.fnUntraced(function* (layout: Layout) {
 
 /**
  * Pulls what other machines published to a shared depot. Without a shared depot, it fails if a data set was pulled
- * alone: publishing would give that data set a second history.
+ * on its own: publishing would give that data set a second history.
  */
 export const catchUp = Effect.fn("Generation.catchUp")(function* (layout: Layout) {
   if (layout.depot === layout.local) return yield* requireNoSingleDataSets(layout)

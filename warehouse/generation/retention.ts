@@ -42,7 +42,7 @@ const removeOld = Effect.fnUntraced(function* (folder: string, isCandidate: (nam
   }
 })
 
-/** Returns the removed objects, and the time from which on objects without a manifest are kept. */
+/** Returns the removed objects, and the time after which stored objects are kept even without a manifest. */
 const pruneDepot = Effect.fnUntraced(function* (depot: Depot) {
   const newest = Option.getOrUndefined(yield* newestManifest(depot))
   if (newest === undefined) return undefined

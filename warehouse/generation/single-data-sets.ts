@@ -44,7 +44,7 @@ export const requireNoSingleDataSets = Effect.fnUntraced(function* (layout: Layo
   const newest = yield* newestSingleManifest(layout)
   if (newest === undefined) return
   return yield* new WarehouseProblem({
-    problem: `${layout.dir} contains a data set that was pulled on its own from a depot, of generation ${generationId(newest.number)}. Nothing was changed. Set LARDER_DEPOT, or set LARDER_HOME to another folder.`
+    problem: `${layout.dir} contains a data set of generation ${generationId(newest.number)} that was pulled on its own from a depot. Nothing was changed. Set LARDER_DEPOT, or set LARDER_HOME to another folder.`
   })
 })
 

@@ -48,10 +48,10 @@ const readMarker = (layout: Layout, file: string) =>
 /** The newest generation whose records a file has; undefined if the file was changed, or the generation removed. */
 export const findNewestRecorded = Effect.fnUntraced(
   function* (layout: Layout, file: string) {
-    const upTo = yield* readMarker(layout, file)
-    if (upTo === undefined) return undefined
-    const manifest = Option.getOrUndefined(yield* readManifest(layout.local, upTo.number))
-    return manifest?.id === upTo.id ? upTo : undefined
+    const recorded = yield* readMarker(layout, file)
+    if (recorded === undefined) return undefined
+    const manifest = Option.getOrUndefined(yield* readManifest(layout.local, recorded.number))
+    return manifest?.id === recorded.id ? recorded : undefined
   },
   Effect.orElseSucceed(() => undefined)
 )
@@ -75,7 +75,7 @@ const countReader = ({ ingestion }: Layout) =>
       })
   )
 
-/** Opens `ingestion.duckdb` until the scope ends, and keeps this process from writing to that file meanwhile. */
+/** Opens `ingestion.duckdb` until the scope ends, and keeps this process from writing to that file. */
 const openAndCount = Effect.fnUntraced(function* <A, E, R>(layout: Layout, open: Effect.Effect<A, E, R>) {
   const parent = yield* Effect.scope
   while (true) {
@@ -83,7 +83,7 @@ const openAndCount = Effect.fnUntraced(function* <A, E, R>(layout: Layout, open:
     const inode = yield* countReader(layout).pipe(Scope.provide(scope))
     const opened = yield* open.pipe(Scope.provide(scope))
     if ((yield* attempt(layout.ingestion, async () => inodeOf(layout.ingestion))) === inode) return { inode, opened }
-    yield* Scope.close(scope, Exit.void) // the file was exchanged meanwhile, so it is unknown which one was opened
+    yield* Scope.close(scope, Exit.void) // the file was exchanged, so it is unknown which one was opened
   }
 })
 
@@ -156,40 +156,40 @@ const updateSpare = Effect.fnUntraced(function* (
  * Prepares the spare file: the existing one if no reader has it open, otherwise a copy of `ingestion.duckdb`, otherwise
  * no file. Returns the number of the newest generation whose records it has, or 0.
  */
-const prepareSpare = Effect.fnUntraced(function* (layout: Layout, upTo: GenerationRef | undefined) {
+const prepareSpare = Effect.fnUntraced(function* (layout: Layout, recorded: GenerationRef | undefined) {
   const spare = spareFile(layout)
   const replace = attempt(spare, async () => {
     await rm(`${spare}.wal`, { force: true })
     await rm(spare, { force: true })
-    if (upTo === undefined) return 0
+    if (recorded === undefined) return 0
     await copyFile(layout.ingestion, spare)
     await chmod(spare, 0o644)
-    return upTo.number
+    return recorded.number
   })
-  const spareUpTo = yield* findNewestRecorded(layout, spare)
-  if (upTo === undefined || spareUpTo === undefined || readerCounts.has(inodeOf(spare))) return yield* replace
+  const spareNewest = yield* findNewestRecorded(layout, spare)
+  if (recorded === undefined || spareNewest === undefined || readerCounts.has(inodeOf(spare))) return yield* replace
   yield* attempt(spare, () => chmod(spare, 0o644))
   const isFree = Effect.as(DuckDb.lockFile(spare), true).pipe(
     Effect.scoped,
     Effect.orElseSucceed(() => false)
   )
-  return (yield* isFree) ? spareUpTo.number : yield* replace // another process still reads the spare file
+  return (yield* isFree) ? spareNewest.number : yield* replace // another process still reads the spare file
 })
 
-const exchange = (layout: Layout, manifest: Manifest, upTo: GenerationRef | undefined) =>
+const exchange = (layout: Layout, manifest: Manifest, recorded: GenerationRef | undefined) =>
   attempt(layout.ingestion, async () => {
     const spare = spareFile(layout)
     const before = `${spare}.before`
     await mkdir(layout.markers, { recursive: true })
     await rm(before, { force: true })
     await rm(`${layout.ingestion}.wal`, { force: true }) // the write-ahead log of a program that wrote to the old file
-    if (upTo !== undefined) await link(layout.ingestion, before)
+    if (recorded !== undefined) await link(layout.ingestion, before)
     await chmod(spare, 0o444)
     await rename(spare, layout.ingestion)
     await writeMarker(layout, layout.ingestion, manifest)
-    if (upTo === undefined) return
+    if (recorded === undefined) return
     await rename(before, spare)
-    await writeMarker(layout, spare, upTo)
+    await writeMarker(layout, spare, recorded)
   })
 
 /** Removes a half-written file, which is useless. */
@@ -205,22 +205,22 @@ export const refreshIngestion = Effect.fn("Ingestion.refresh")(function* (
   dataSets: ReadonlyArray<DataSet>
 ) {
   const file = layout.ingestion
-  const upTo = yield* findNewestRecorded(layout, file)
-  if (upTo !== undefined && upTo.number >= manifest.number) return
+  const recorded = yield* findNewestRecorded(layout, file)
+  if (recorded !== undefined && recorded.number >= manifest.number) return
   /** Returns the generation of the current file, which becomes the spare; undefined if nothing can be added to it. */
   const updating = Effect.gen(function* () {
-    if (yield* updateSpare(layout, manifest, dataSets, yield* prepareSpare(layout, upTo))) return upTo
+    if (yield* updateSpare(layout, manifest, dataSets, yield* prepareSpare(layout, recorded))) return recorded
     yield* updateSpare(layout, manifest, dataSets, yield* prepareSpare(layout, undefined))
     return undefined
   })
-  const spareUpTo = yield* updating.pipe(
+  const spareNewest = yield* updating.pipe(
     Effect.catchTag(["DuckDbError", "FileInUse", "NotADatabase"], (cause) =>
       Effect.fail(new FileOperationFailed({ file, problem, cause, consequence }))
     ),
     Effect.onError(() => discardSpare(layout))
   )
-  yield* exchange(layout, manifest, spareUpTo)
+  yield* exchange(layout, manifest, spareNewest)
 })
 
 export const hasRecordsUpTo = (layout: Layout, number: number) =>
-  Effect.map(findNewestRecorded(layout, layout.ingestion), (upTo) => upTo !== undefined && upTo.number >= number)
+  Effect.map(findNewestRecorded(layout, layout.ingestion), (newest) => newest !== undefined && newest.number >= number)

@@ -115,9 +115,9 @@ export const addRecords = Effect.fnUntraced(function* (db: Db, parts: ReadonlyAr
 
 /** Marks the generations and runs from which the live data does not descend. */
 export const markRolledBack = [
-  `update ingest.generation set rolled_back_by = now.rolled_back_by
-   from (select generation, ${selectUndoneBy("g.pipeline", numberOf)} as rolled_back_by from ingest.generation g) now
-   where now.generation = generation.generation and now.rolled_back_by is distinct from generation.rolled_back_by`,
+  `update ingest.generation set rolled_back_by = m.rolled_back_by
+   from (select generation, ${selectUndoneBy("g.pipeline", numberOf)} as rolled_back_by from ingest.generation g) m
+   where m.generation = generation.generation and m.rolled_back_by is distinct from generation.rolled_back_by`,
   `update ingest.run set rolled_back_by = g.rolled_back_by from ingest.generation g
    where g.generation = run.recorded_in and g.rolled_back_by is distinct from run.rolled_back_by`
 ]

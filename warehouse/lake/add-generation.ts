@@ -29,7 +29,7 @@ interface Target {
   readonly isNew: boolean
   /** Folder for the files of the tables. */
   readonly folder: string
-  /** Address at which readers find the lake. */
+  /** Address for readers of the lake. */
   readonly address: string
   /** The objects in the depot, by SHA-256. */
   readonly objects: ReadonlyMap<string, number>

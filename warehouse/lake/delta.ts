@@ -26,7 +26,7 @@ export interface Commit {
   readonly table: string
   readonly version: number
   readonly text: string
-  /** The whole state of the table, with which readers skip earlier commits; undefined at most versions. */
+  /** The whole state of the table, so that readers can skip earlier commits; undefined at most versions. */
   readonly checkpoint: ReadonlyArray<Action> | undefined
 }
 
@@ -42,14 +42,14 @@ const FileRow = Schema.Struct({
   path: Schema.String,
   rows: Schema.BigInt,
   bytes: Schema.BigInt,
-  began: Schema.BigInt,
-  ended: Schema.NullOr(Schema.BigInt),
+  begin_snapshot: Schema.BigInt,
+  end_snapshot: Schema.NullOr(Schema.BigInt),
   /** Null if that snapshot has expired. */
   stored_at: Schema.NullOr(Schema.BigInt)
 })
 const selectFiles = `
-  select data_file_id as id, table_id as "table", path, record_count as rows, file_size_bytes as bytes, begin_snapshot as began,
-    end_snapshot as ended, epoch_ms(snapshot_time) as stored_at
+  select data_file_id as id, table_id as "table", path, record_count as rows, file_size_bytes as bytes, begin_snapshot,
+    end_snapshot, epoch_ms(snapshot_time) as stored_at
   from ${catalogue}.ducklake_data_file left join ${catalogue}.ducklake_snapshot on snapshot_id = begin_snapshot`
 
 const StatisticsRow = Schema.Struct({
@@ -162,7 +162,7 @@ export const readNewestCommits = Effect.fnUntraced(function* (db: Db) {
     const fields = columns.map(({ field }) => field)
     const version = extra.delta_versions[tableKey(table)] ?? 0
     const files = allFiles.filter((file) => file.table === table.id)
-    const live = files.filter(({ ended }) => ended === null)
+    const live = files.filter(({ end_snapshot }) => end_snapshot === null)
     const definition = table.is_dropped
       ? []
       : [{ protocol: chooseProtocol(fields) }, { metaData: formatMetadata(table, columns) }]
@@ -176,8 +176,8 @@ export const readNewestCommits = Effect.fnUntraced(function* (db: Db) {
     const actions = [
       { commitInfo },
       ...(table.has_new_definition ? definition : []),
-      ...files.filter(({ ended }) => Number(ended ?? 0) === number).map(remove),
-      ...live.filter(({ began }) => Number(began) === number).map(add(fields, true))
+      ...files.filter(({ end_snapshot }) => Number(end_snapshot ?? 0) === number).map(remove),
+      ...live.filter(({ begin_snapshot }) => Number(begin_snapshot) === number).map(add(fields, true))
     ]
     const needsCheckpoint = version > 0 && version % checkpointInterval === 0 && !table.is_dropped
     return {

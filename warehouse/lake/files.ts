@@ -38,7 +38,7 @@ const parsePath = (quotedPath: string) =>
     .join(".")
 
 /**
- * Statistics of columns, fields and elements, under their names from the column down, such as `names.element.size`.
+ * Statistics of columns, fields and elements, under their full names, such as `names.element.size`.
  * Values are strings, as DuckDB prints them.
  */
 const parseStatistics = ({ column_statistics }: (typeof Written)["Type"]) =>
@@ -98,7 +98,7 @@ export const writeFiles = Effect.fnUntraced(function* (
   folder: string
 ) {
   const stringColumns = columns.filter(({ type }) => type === "varchar").map(({ name }) => identifier(name))
-  const castToString =
+  const stringCasts =
     stringColumns.length === 0
       ? ""
       : `replace (${stringColumns.map((name) => `${name}::varchar as ${name}`).join(", ")})`
@@ -109,7 +109,7 @@ export const writeFiles = Effect.fnUntraced(function* (
   for (const [index, condition] of (yield* listFileConditions(db, rows, table)).entries()) {
     const target = path.join(folder, String(index))
     const files = yield* db.rows(
-      `copy (select * ${castToString} from (${rows}) ${condition} order by ${chooseSortOrder(table)}) to ${literal(target)}
+      `copy (select * ${stringCasts} from (${rows}) ${condition} order by ${chooseSortOrder(table)}) to ${literal(target)}
        (format parquet, compression zstd, file_size_bytes '${maxFileSize}', field_ids {${ids}}, return_stats)`
     )
     for (const written of decodeWritten(files)) {

@@ -218,7 +218,7 @@ describe("an update of the lake that fails", () => {
       for (const address of ["lake", "host/lake", "s3:lake"]) {
         assert.match(
           yield* errorMessage(layout, { LARDER_LAKE_URL: address }),
-          /LARDER_LAKE_URL is .*: it must be the full address at which readers find the lake, such as https:/
+          /LARDER_LAKE_URL is .*: it must be the full address where readers find the lake, such as https:/
         )
       }
     })

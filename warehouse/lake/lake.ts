@@ -115,8 +115,8 @@ const putGeneration = Effect.fnUntraced(function* (
   const place = (before?.state.place ?? 0) + 1
   const state: LakeState = { place, number, id, catalogue, written_by: currentMaker(), nonce: randomUUID() }
   if (!(yield* depot.putText(stateName(place), encodeState(state)))) {
-    const faster = yield* newestState(depot)
-    return faster === undefined ? undefined : yield* fetchState(layout, faster, target.folder)
+    const newest = yield* newestState(depot)
+    return newest === undefined ? undefined : yield* fetchState(layout, newest, target.folder)
   }
   yield* putFiles(depot, added) // again: an existing file may have been removed before it was named
   const local: LocalState = { state, file, contents }

@@ -1,6 +1,6 @@
 /**
- * Removes what the lake no longer keeps. It keeps at most `maxSnapshots` snapshots, of generations whose data is kept, the files that these
- * snapshots name, and the versions of the Delta logs that belong to these files.
+ * Removes what the lake no longer keeps. It keeps at most `maxSnapshots` snapshots, of generations whose data is kept,
+ * the files that these snapshots name, and the versions of the Delta logs that belong to these files.
  */
 import { Effect } from "effect"
 import { type Depot, oldestKeptTime } from "../depot/depot.ts"

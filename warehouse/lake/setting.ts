@@ -20,7 +20,7 @@ export const lakeSetting = Effect.fnUntraced(function* ({ depot }: Layout) {
   if (!(yield* isLakeEnabled)) return undefined
   const address = Option.getOrElse(yield* addressSetting, () => `${depot.location}/lake`).replace(/\/+$/, "")
   if (/^[a-z][a-z0-9+.-]*:\/\/[^/]/i.test(address) || path.isAbsolute(address)) return address
-  const message = `LARDER_LAKE_URL is ${address}: it must be the full address at which readers find the lake, such as https://data.example.com/larder/lake, s3://bucket/larder/lake or /srv/larder/lake`
+  const message = `LARDER_LAKE_URL is ${address}: it must be the full address where readers find the lake, such as https://data.example.com/larder/lake, s3://bucket/larder/lake or /srv/larder/lake`
   return yield* Effect.fail(new Config.ConfigError(new ConfigProvider.SourceError({ message })))
 })
 

@@ -52,7 +52,7 @@ export const newestState = Effect.fnUntraced(function* (depot: Depot) {
     const name = (yield* depot.list(statesFolder)).at(-1)
     if (name === undefined) return undefined
     const state = yield* readLakeState(depot, name)
-    if (state !== undefined) return state // otherwise another machine stored a newer one meanwhile, and removed this one
+    if (state !== undefined) return state // otherwise another machine stored a newer one, and removed this one
   }
 })
 

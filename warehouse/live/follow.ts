@@ -36,7 +36,7 @@ export const followDepot = Effect.fn("Depot.follow")(function* (layout: Layout) 
     fault = unreachable
     yield* reports.report("depot", 0, Effect.logWarning(unreachable, cause))
   })
-  if ((yield* listNumbers(layout.local)).length === 0) yield* pullNewest // otherwise there is something to serve meanwhile
+  if ((yield* listNumbers(layout.local)).length === 0) yield* pullNewest // otherwise there is something to serve
   yield* Effect.forkScoped(Effect.repeat(Effect.catchCause(pullNewest, report), Schedule.spaced(poll)))
   return state
 })

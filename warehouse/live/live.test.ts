@@ -154,7 +154,7 @@ describe("the live data", () => {
       const error = yield* Effect.flip(watchExample(layout))
       assert.match(
         messageOf(error),
-        /example\.duckdb of example \(.*\) was changed after it was published: it has another SHA-256\. .*rebuild example/
+        /example\.duckdb of example \(.*\) was changed after it was published: its SHA-256 differs\. .*rebuild example/
       )
     })
   )

@@ -100,13 +100,13 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
   const openDataSet = Effect.fnUntraced(function* (pipeline: Pipeline, entry: DataSetEntry) {
     const { definition, load } = dataSets[pipeline]
     yield* requireKnown(definition, entry)
-    const opener = yield* Effect.scope
+    const callerScope = yield* Effect.scope
     const scope = yield* Scope.make()
     return yield* Effect.gen(function* () {
       const db = yield* openPublished(yield* verifyDataSet(layout, pipeline, entry), definition, entry)
       const loaded = yield* load({ pipeline, entry, db })
       const open: Open = { db, loaded, scope, users: 1 }
-      yield* Scope.addFinalizer(opener, releaseReference(open))
+      yield* Scope.addFinalizer(callerScope, releaseReference(open))
       return open
     }).pipe(
       Scope.provide(scope),

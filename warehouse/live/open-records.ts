@@ -24,8 +24,8 @@ export interface OpenRecords extends RefCounted {
 }
 
 /** Tracked separately: records that cannot be written may still be opened once another process has written them. */
-const writing = "write ingestion.duckdb"
-const opening = "open ingestion.duckdb"
+const writeSubject = "write ingestion.duckdb"
+const openSubject = "open ingestion.duckdb"
 
 const open = Effect.fnUntraced(function* (layout: Layout, isComplete: boolean, before: OpenRecords | undefined) {
   if (before !== undefined && (yield* isSameFile(layout, before.inode))) {
@@ -56,7 +56,7 @@ export const openRecords = Effect.fnUntraced(function* (
     Effect.andThen(requireKnownIngest(manifest)), // otherwise each poll would try again to open a newer version's records
     Effect.catch(({ message }) =>
       unserved.report(
-        writing,
+        writeSubject,
         number,
         Effect.logWarning(`the files that people open may show an earlier generation: ${message}`)
       )
@@ -67,7 +67,7 @@ export const openRecords = Effect.fnUntraced(function* (
       if (before === undefined) return Effect.failCause(cause)
       before.isComplete = false
       const warning = `the records of ${generationId(number)} cannot be opened; those of an earlier generation are still served`
-      return Effect.as(unserved.report(opening, number, Effect.logWarning(warning, cause)), before)
+      return Effect.as(unserved.report(openSubject, number, Effect.logWarning(warning, cause)), before)
     })
   )
 })
@@ -79,6 +79,6 @@ export const mayHaveMoreRecords = Effect.fnUntraced(function* (
   unserved: Unserved,
   { isComplete }: OpenRecords
 ) {
-  if (isComplete || (yield* unserved.isRecent(opening, number))) return false
-  return (yield* hasRecordsUpTo(layout, number)) || !(yield* unserved.isRecent(writing, number))
+  if (isComplete || (yield* unserved.isRecent(openSubject, number))) return false
+  return (yield* hasRecordsUpTo(layout, number)) || !(yield* unserved.isRecent(writeSubject, number))
 })

@@ -159,9 +159,9 @@ export const readRecordedRun = Effect.fnUntraced(function* (layout: Layout, run_
 })
 
 /** Bundled samples get no newer data, so they are never late. */
-export const isOfSamples = ({ last_read, last_run }: PipelineState): boolean =>
+export const isFromSamples = ({ last_read, last_run }: PipelineState): boolean =>
   (last_read ?? last_run)?.origin === "sample"
 
 /** A date equally far in the future, from a wrong clock, also counts as late. */
-export const isLate = (on: string, days: number | null, now: number): boolean =>
-  days !== null && Math.abs(now - Date.parse(on)) >= days * 86_400_000
+export const isLate = (date: string, days: number | null, now: number): boolean =>
+  days !== null && Math.abs(now - Date.parse(date)) >= days * 86_400_000

@@ -35,19 +35,19 @@ const readStamps = (folder: string) =>
     return names.map((name, index) => `${name} ${stamps[index]}\n`).join("")
   })
 
-/** Fails unless all files are as this machine made them again, or each is the part of its name. */
+/** Fails unless this machine rebuilt the files and they are unchanged, or each equals the part with its name. */
 const requireUnchanged = Effect.fnUntraced(function* (
   layout: Layout,
   { parts: [, ...sidecars] }: DataSetEntry,
   folder: string
 ) {
   const fs = yield* FileSystem.FileSystem
-  const isBuiltHere = Effect.zipWith(
+  const isRebuiltHere = Effect.zipWith(
     fs.readFileString(stampsFile(folder)),
     readStamps(folder),
     (recorded, current) => recorded === current
   )
-  if (yield* Effect.orElseSucceed(isBuiltHere, () => false)) return
+  if (yield* Effect.orElseSucceed(isRebuiltHere, () => false)) return
   for (const part of sidecars) {
     const fault = yield* findFault(layout, part, join(folder, part.name))
     if (fault !== undefined) return yield* new FoodFilesDamaged({ file: part.name, reason: fault })
@@ -66,7 +66,7 @@ const clear = Effect.fnUntraced(function* (building: string) {
  * Runs in the process that serves the files. It takes minutes at 2 M label versions, with all cores busy. DuckDB and two
  * more threads do the work. Only the checksums and the opening at the end block the event loop.
  */
-const buildAgain = Effect.fnUntraced(function* (file: string, folder: string, entry: DataSetEntry) {
+const rebuildFiles = Effect.fnUntraced(function* (file: string, folder: string, entry: DataSetEntry) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const building = buildingFolder(folder)
@@ -126,7 +126,7 @@ export const openServedFoods = Effect.fn("Foods.openServed")(function* (
   const linkAndOpen = Effect.andThen(linkParts(layout, entry, folder), open)
   const buildAndOpen = (damage: FoodFilesDamaged) =>
     Effect.logWarning(`${damage.message} They are written again from ${file}.`).pipe(
-      Effect.andThen(buildAgain(file, folder, entry)),
+      Effect.andThen(rebuildFiles(file, folder, entry)),
       Effect.andThen(open)
     )
   /** Tries to open first: another server may have made the files while this one waited for the lock. */

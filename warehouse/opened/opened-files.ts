@@ -36,14 +36,14 @@ const inodeOf = (file: string) =>
 const linkAs = (object: string, file: string) =>
   attempt(file, async () => {
     if ((await inodeOf(file)) === (await inodeOf(object))) return
-    const next = `${file}.${randomUUID()}.part`
-    await link(object, next)
+    const temporaryFile = `${file}.${randomUUID()}.part`
+    await link(object, temporaryFile)
     await rm(`${file}.wal`, { force: true }) // the write-ahead log of a program that wrote to the old file
-    await rename(next, file)
+    await rename(temporaryFile, file)
   })
 
 /** Whether a newer version maintains `ingestion.duckdb`: this version would drop its newer columns. */
-const isKeptByNewerVersion = ({ ingestion }: Layout, { ingest }: Manifest) =>
+const isMaintainedByNewerVersion = ({ ingestion }: Layout, { ingest }: Manifest) =>
   ingest.schema > ingestVersion && existsSync(ingestion)
 
 /** Whether the files show this generation, as far as this is known without a lock. */
@@ -54,7 +54,7 @@ const isShown = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest)
     const shown = await inodeOf(layout.dataSetFile(pipeline))
     return shown === (database && (await inodeOf(layout.objectFile(database.sha256))))
   }
-  if (!isKeptByNewerVersion(layout, manifest) && !(yield* hasRecordsUpTo(layout, number))) return false
+  if (!isMaintainedByNewerVersion(layout, manifest) && !(yield* hasRecordsUpTo(layout, number))) return false
   const isCatalogue = findNewer(manifest).length > 0 ? isCatalogueOfAnyVersion : isCatalogueOf
   if (!(yield* isCatalogue(layout, data_sets))) return false
   const shown = yield* attempt(layout.dir, () => Promise.all(Object.entries(data_sets).map(isPartShown)))
@@ -120,7 +120,7 @@ const refresh = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest)
       : linkAs(layout.objectFile(database.sha256), file)
     yield* linkSidecars(layout, parts)
   }
-  if (!isKeptByNewerVersion(layout, manifest)) yield* refreshIngestion(layout, manifest, dataSets)
+  if (!isMaintainedByNewerVersion(layout, manifest)) yield* refreshIngestion(layout, manifest, dataSets)
   const { others, readable } = yield* findReadable(layout, data_sets)
   // a version that can read all of them may have written it
   if (others.length > 0 && (yield* isCatalogueOfAnyVersion(layout, data_sets))) return

@@ -1,4 +1,4 @@
-/** Runs checks on the generation that is about to go live: queries that return the bad rows. None means passed. */
+/** Runs checks on the generation that is about to go live. A check is a query for bad rows, and passes without any. */
 import type { CheckOutcome, RunRecord } from "@larder/schemas"
 import { Effect, Runtime, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
@@ -13,7 +13,7 @@ export interface Check {
    * The check compares with the live generation, which is attached as `live`; `getvariable('run_id')` is the run. It is
    * skipped if the data set is not live yet, and is a warning if the operator accepts that the data set shrinks.
    */
-  readonly comparesWithLive?: true
+  readonly isLiveComparison?: true
 }
 
 /** At least one check of severity `error` found bad rows. Nothing was published. */
@@ -50,7 +50,7 @@ const BadRows = Schema.Struct({ bad_rows: Schema.Int, examples: Schema.String })
 /** Counts in DuckDB: a failing check may return every row of the warehouse. */
 const runCheck = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
-  { comparesWithLive: _comparesWithLive, sql, ...check }: Check
+  { isLiveComparison: _isLiveComparison, sql, ...check }: Check
 ) {
   const [bad] = yield* db.all(
     BadRows,
@@ -58,7 +58,7 @@ const runCheck = Effect.fnUntraced(function* (
      with bad as materialized (${sql})
      select
        (select count(*)::integer from bad) as bad_rows,
-       coalesce((select to_json(list(few))::varchar from (from bad limit 5) as few), '[]') as examples`
+       coalesce((select to_json(list(bad_row))::varchar from (from bad limit 5) as bad_row), '[]') as examples`
   )
   return { ...check, bad_rows: bad?.bad_rows ?? 0, examples: bad?.examples ?? "[]" } satisfies CheckOutcome
 })
@@ -70,11 +70,11 @@ export const runChecks = Effect.fnUntraced(function* (
   run: RunRecord,
   { acceptShrinkage, hasLive }: { readonly acceptShrinkage: boolean; readonly hasLive: boolean }
 ) {
-  const simple = checks.filter(({ comparesWithLive }) => !comparesWithLive)
-  const comparing = hasLive ? checks.filter(({ comparesWithLive }) => comparesWithLive) : []
+  const simple = checks.filter(({ isLiveComparison }) => !isLiveComparison)
+  const comparisons = hasLive ? checks.filter(({ isLiveComparison }) => isLiveComparison) : []
   const accepted = acceptShrinkage ? { severity: "warning" as const } : {}
   yield* db.run(`set variable run_id = ${literal(run.run_id)}`)
-  const runnable = [accountingCheck(run), ...simple, ...comparing.map((check) => ({ ...check, ...accepted }))]
+  const runnable = [accountingCheck(run), ...simple, ...comparisons.map((check) => ({ ...check, ...accepted }))]
   const outcomes = yield* Effect.forEach(runnable, (check) => runCheck(db, check))
   for (const { bad_rows, examples, name, severity } of outcomes) {
     if (bad_rows === 0 || severity !== "warning") continue

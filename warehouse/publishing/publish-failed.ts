@@ -5,7 +5,7 @@ import { ManifestUnusable } from "../generation/manifest.ts"
 import { PartDamaged } from "../generation/parts.ts"
 import { NewerDataSet, TablesDiffer } from "../tables/versions.ts"
 import { ChecksFailed } from "./check.ts"
-import { PublishedMeanwhile, RolledBackMeanwhile } from "./record.ts"
+import { ConcurrentPublication, ConcurrentRollback } from "./record.ts"
 
 class PublishFailed extends Schema.TaggedError<PublishFailed>()("PublishFailed", {
   step: Schema.String,
@@ -28,8 +28,8 @@ const completeErrors = [
   NewerDataSet,
   PartDamaged,
   ManifestUnusable,
-  PublishedMeanwhile,
-  RolledBackMeanwhile
+  ConcurrentPublication,
+  ConcurrentRollback
 ] as const
 type CompleteError = InstanceType<(typeof completeErrors)[number]>
 const isComplete = (error: unknown): error is CompleteError => completeErrors.some((kind) => error instanceof kind)

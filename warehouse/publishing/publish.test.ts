@@ -222,7 +222,7 @@ describe("checks", () => {
         description: "no price of this run is below the one before",
         sql: `select item, l.price as before, n.price as now from live.example.price l join example.price n using (item)
               where n.run_id = getvariable('run_id') and n.price < l.price`,
-        comparesWithLive: true
+        isLiveComparison: true
       }
       const options = { checks: [cheaper] }
       const layout = yield* aLayout

@@ -16,7 +16,7 @@ import { definitionHash } from "../tables/dictionary.ts"
 import { type Built, build, type Publication } from "./build.ts"
 import { type Reduced, reduceToNew } from "./merge.ts"
 import { during } from "./publish-failed.ts"
-import { putFile, recordRun, requireStillKnown } from "./record.ts"
+import { putFile, recordRun, requireNoRollback } from "./record.ts"
 
 export interface Published {
   readonly run: RunRecord
@@ -119,7 +119,7 @@ const publishUnchanged = Effect.fnUntraced(function* (
 const publishWith = Effect.fnUntraced(function* (publication: Publication) {
   const { dataSet, layout, silentRows, since, staged } = publication
   const live = yield* readLiveDataSet(layout, dataSet).pipe(during("finding the live data"))
-  yield* requireStillKnown(dataSet.about.pipeline, since, live.entry)
+  yield* requireNoRollback(dataSet.about.pipeline, since, live.entry)
   const comparing = during(`comparing with ${live.file ?? "an empty warehouse"}`)
   const reduced = yield* reduceToNew(staged.db, layout, dataSet, live).pipe(comparing)
   const { newRows, sourceRows } = reduced
@@ -135,8 +135,8 @@ const publishWith = Effect.fnUntraced(function* (publication: Publication) {
 })
 
 /**
- * Publishes a run's staged rows as a new generation, or records that no row is new. Fails with `PublishedMeanwhile` if
- * another machine, which has its own locks, was faster: then the caller stages the rows again.
+ * Publishes a run's staged rows as a new generation, or records that no row is new. Fails with `ConcurrentPublication`
+ * if another machine, which has its own locks, was faster: then the caller stages the rows again.
  */
 export const publish = Effect.fn("Generation.publish")(function* (publication: Publication) {
   const { dataSet, dryRun, layout } = publication

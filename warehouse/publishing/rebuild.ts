@@ -23,7 +23,7 @@ import { refreshOpened } from "../opened/opened-files.ts"
 import { WarehouseProblem } from "../problem.ts"
 import type { DataSet } from "../tables/tables.ts"
 import { requireKnown } from "../tables/versions.ts"
-import { addPart, isUnchangedEntry, PublishedMeanwhile, promoteChange, putFile } from "./record.ts"
+import { addPart, ConcurrentPublication, isUnchangedEntry, promoteChange, putFile } from "./record.ts"
 import { makeOwnFolder } from "./staging.ts"
 
 const writeRecords = Effect.fnUntraced(function* (layout: Layout, from: Layout, event: GenerationEvent, file: string) {
@@ -47,7 +47,7 @@ interface Rebuild {
 
 /**
  * Makes the parts of `from` live, with the records of its runs. Returns the id of the new generation. The caller has had
- * the lock of the data set since before it selected the runs to repeat: otherwise a run that publishes meanwhile would
+ * the lock of the data set since before it selected the runs to repeat: otherwise a run that publishes in between would
  * be lost.
  */
 export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet, from, layout, since }: Rebuild) {
@@ -68,7 +68,7 @@ export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet,
     const before = base?.data_sets ?? {}
     const live = before[pipeline]
     yield* requireKnown(dataSet, live)
-    if (!isUnchangedEntry(live, since)) return yield* new PublishedMeanwhile({ pipeline })
+    if (!isUnchangedEntry(live, since)) return yield* new ConcurrentPublication({ pipeline })
     const entry: DataSetEntry | undefined = isLoaded(rebuilt)
       ? {
           ...rebuilt,

@@ -34,7 +34,7 @@ const mergedPartCount = 100
  * Another machine published the same data set, or rolled it back, after this run compared its rows with it. The payloads
  * must be read again, because rows that were known then were removed from the staging file.
  */
-export class PublishedMeanwhile extends Schema.TaggedError<PublishedMeanwhile>()("PublishedMeanwhile", {
+export class ConcurrentPublication extends Schema.TaggedError<ConcurrentPublication>()("ConcurrentPublication", {
   pipeline: Schema.String
 }) {
   override get message() {
@@ -43,7 +43,7 @@ export class PublishedMeanwhile extends Schema.TaggedError<PublishedMeanwhile>()
 }
 
 /** The data set was rolled back since the run began: payloads that the run skipped as loaded are no longer live. */
-export class RolledBackMeanwhile extends Schema.TaggedError<RolledBackMeanwhile>()("RolledBackMeanwhile", {
+export class ConcurrentRollback extends Schema.TaggedError<ConcurrentRollback>()("ConcurrentRollback", {
   pipeline: Schema.String,
   by: Schema.String
 }) {
@@ -53,17 +53,17 @@ export class RolledBackMeanwhile extends Schema.TaggedError<RolledBackMeanwhile>
 }
 
 /** Fails if live runs were rolled back since the generation `since`, which was live when this run began. */
-export const requireStillKnown = (
+export const requireNoRollback = (
   pipeline: string,
   since: Manifest | undefined,
   entry: DataSetEntry | undefined
-): Effect.Effect<void, RolledBackMeanwhile> => {
+): Effect.Effect<void, ConcurrentRollback> => {
   if (since === undefined) return Effect.void
   const before = new Set(since.data_sets[pipeline]?.undone.map(({ by }) => by))
   const undone = entry?.undone.find(({ by, first }) => first <= since.number && !before.has(by))
   return undone === undefined
     ? Effect.void
-    : Effect.fail(new RolledBackMeanwhile({ pipeline, by: generationId(undone.by) }))
+    : Effect.fail(new ConcurrentRollback({ pipeline, by: generationId(undone.by) }))
 }
 
 /** Stores a file in the depot, replacing a damaged object, and records that the object was verified. */
@@ -90,7 +90,7 @@ interface MergedParts {
   readonly part: IngestPart
 }
 
-/** Merges a hundred parts into one. If another run publishes meanwhile, the merged part remains valid. */
+/** Merges a hundred parts into one. If another run publishes at the same time, the merged part remains valid. */
 const mergeParts = Effect.fnUntraced(function* (layout: Layout, base: Manifest | undefined, folder: string) {
   const path = yield* Path.Path
   const sources = selectMergeable(base?.ingest.parts ?? [])
@@ -178,8 +178,8 @@ export const recordRun = Effect.fn("Generation.recordRun")(function* (
   const change = Effect.fnUntraced(function* (base: Manifest | undefined, number: number) {
     const before = base?.data_sets ?? {}
     if (result !== undefined) {
-      yield* requireStillKnown(pipeline, result.since, before[pipeline])
-      if (!isUnchangedEntry(before[pipeline], result.base)) return yield* new PublishedMeanwhile({ pipeline })
+      yield* requireNoRollback(pipeline, result.since, before[pipeline])
+      if (!isUnchangedEntry(before[pipeline], result.base)) return yield* new ConcurrentPublication({ pipeline })
     }
     const ingest = yield* addPart(base, object, number)
     return {
@@ -206,10 +206,10 @@ const writeRecordsOfFailedRun = Effect.fnUntraced(function* (file: string, recor
 /** Records a failed run, so that it is immediately visible in SQL, with the rows that it staged in its folder. */
 export const recordFailedRun = Effect.fnUntraced(function* (
   layout: Layout,
-  ended: Omit<RecordsOfRun, "hasChangedData">,
+  failedRun: Omit<RecordsOfRun, "hasChangedData">,
   staging?: string
 ) {
-  const records = { ...ended, hasChangedData: false }
+  const records = { ...failedRun, hasChangedData: false }
   const path = yield* Path.Path
   yield* requireWritableFolder(layout.dir)
   const folder = yield* makeOwnFolder(layout, `records-${randomUUID()}`)
@@ -231,23 +231,23 @@ export const recordFailedRun = Effect.fnUntraced(function* (
   )
 }, Effect.scoped)
 
-/** Makes a generation. It is live once its manifest is stored: a later interrupt only logs a warning with `done`. */
+/** Makes a generation. It is live once its manifest is stored: a later interrupt only logs a warning with `outcome`. */
 export const promoteChange = <E, R>(
   layout: Layout,
-  done: string,
+  outcome: string,
   change: (base: Manifest | undefined, number: number) => Effect.Effect<Change, E, R>
 ) =>
   Effect.suspend(() => {
     let promoted: Manifest | undefined
     const promoting = Effect.tap(promote(layout, change), (manifest) => {
       promoted = manifest
-      return refreshOpened(layout).pipe(Effect.catch((error) => Effect.logWarning(`${done}, but: ${error.message}`)))
+      return refreshOpened(layout).pipe(Effect.catch((error) => Effect.logWarning(`${outcome}, but: ${error.message}`)))
     })
     return Effect.uninterruptible(promoting).pipe(
       Effect.onInterrupt(() =>
         promoted === undefined
           ? Effect.void
-          : Effect.logWarning(`the interrupt came too late: ${done}, and ${generationId(promoted.number)} is live`)
+          : Effect.logWarning(`the interrupt came too late: ${outcome}, and ${generationId(promoted.number)} is live`)
       )
     )
   })

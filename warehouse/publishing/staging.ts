@@ -147,7 +147,7 @@ export const makeOwnFolder = Effect.fnUntraced(function* (layout: Layout, name: 
   return folder
 })
 
-/** Runs an effect if no run is active. A run that begins meanwhile waits for it. */
+/** Runs an effect if no run is active. A run that begins in that time waits for it. */
 export const whileNoRunIsActive = Effect.fnUntraced(function* <A, E, R>(
   layout: Layout,
   effect: Effect.Effect<A, E, R>
@@ -184,8 +184,8 @@ export const stage = Effect.fnUntraced(function* <A, E, R>(
   const folder = yield* makeOwnFolder(layout, run.run_id)
   yield* fs.writeFileString(runFileIn(folder), encodeRun(run))
   const file = stagedFileIn(folder)
-  const opened = yield* Scope.fork(yield* Effect.scope)
-  const close = Scope.close(opened, Exit.void)
+  const fileScope = yield* Scope.fork(yield* Effect.scope)
+  const close = Scope.close(fileScope, Exit.void)
   const filling = Effect.gen(function* () {
     const db = yield* DuckDb.readWrite(file)
     yield* db.run(settings)
@@ -198,7 +198,7 @@ export const stage = Effect.fnUntraced(function* <A, E, R>(
     return { staged: { file, db, close } satisfies Staged, filled }
   })
   return yield* filling.pipe(
-    Scope.provide(opened),
+    Scope.provide(fileScope),
     Effect.onError(() => close)
   )
 })

@@ -25,7 +25,7 @@ export interface CommodityModel {
   readonly products: ReadonlyArray<{ readonly slug: string; readonly category: string; readonly json: string }>
 }
 
-export const withoutCommodities: CommodityModel = {
+export const emptyCommodities: CommodityModel = {
   groups: [],
   series: new Map(),
   metrics: new Map(),
@@ -98,11 +98,11 @@ export const loadCommodities = Effect.fn("Commodities.load")(function* (
   const rowsOfProduct = Map.groupBy(rows, ({ product_slug }) => product_slug)
   const metricsOf = (slug: string): ReadonlyArray<typeof Metric.Type> =>
     (rowsOfProduct.get(slug) ?? []).map(({ licence: _licence, product_slug: _product, ...metric }) => metric)
-  const emptied = new Set(
+  const withheldProducts = new Set(
     allRows.flatMap(({ product_slug }) => (rowsOfProduct.has(product_slug) ? [] : [product_slug]))
   )
   const products = (yield* db.all(ProductRow, selectProducts))
-    .filter(({ slug }) => !emptied.has(slug))
+    .filter(({ slug }) => !withheldProducts.has(slug))
     .map((product) => ({
       slug: product.slug,
       category: product.category,

@@ -1,4 +1,4 @@
-/** SQL expressions that convert a column to its JSON form. Null stays null. */
+/** SQL expressions that convert a column to JSON. Null stays null. */
 
 /** A DECIMAL column with a scale, without trailing zeros: `12.5`, `15`. Up to 15 digits, a reader's double is exact. */
 export const decimalToJson = (column: string) => `rtrim(rtrim(${column}::varchar, '0'), '.')::json`

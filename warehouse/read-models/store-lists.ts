@@ -23,7 +23,7 @@ export interface SortedTable {
 
 /** Sorts unpublished rows last: it is before all timestamps of DuckDB. */
 const unpublished = -(2n ** 63n - 1n)
-const isBehind = (a: ListPosition, b: ListPosition) => {
+const isAfter = (a: ListPosition, b: ListPosition) => {
   const [aTime, bTime] = [a.published ?? unpublished, b.published ?? unpublished]
   return aTime < bTime || (aTime === bTime && a.id > b.id)
 }
@@ -54,20 +54,20 @@ const selectMarks = ({ id, name }: SortedTable) => `
   order by store_id, place`
 
 const ListRow = Schema.Struct({ id: Schema.String, published: Schema.NullOr(Schema.BigInt), record: Schema.String })
-const selectRows = ({ id, name, record }: SortedTable, behind: string) => `
+const selectRows = ({ id, name, record }: SortedTable, condition: string) => `
   select ${id} as id, epoch_us(published_at) as published, (${record})::varchar as record
   from storefront.${name}
-  where rowid between $first_row and $last_row and store_id = $store and place between $from and $to ${behind}
+  where rowid between $first_row and $last_row and store_id = $store and place between $from and $to ${condition}
   order by place
   limit $rows`
-const behindPosition = ({ id }: SortedTable) => {
+const afterPosition = ({ id }: SortedTable) => {
   const published = `coalesce(epoch_us(published_at), ${unpublished})`
   return `and (${published} < $published::bigint or (${published} = $published::bigint and ${id} > $id))`
 }
 
 /** The range of places that contains the page after a position. */
 const findPlaces = (marks: ReadonlyArray<typeof Mark.Type>, after: ListPosition, rows: number, total: number) => {
-  const next = marks.findIndex((mark) => isBehind(mark, after))
+  const next = marks.findIndex((mark) => isAfter(mark, after))
   const before = next === -1 ? marks.length : next
   const from = (marks[before - 1]?.place ?? 0) + 1
   const mark = marks[next]
@@ -77,8 +77,8 @@ const findPlaces = (marks: ReadonlyArray<typeof Mark.Type>, after: ListPosition,
 export const openLists = Effect.fnUntraced(function* (db: DuckDb["Service"], table: SortedTable) {
   const extents = new Map((yield* db.all(Extent, selectExtents(table))).map((extent) => [extent.store_id, extent]))
   const marks = Map.groupBy(yield* db.all(Mark, selectMarks(table)), ({ store_id }) => store_id)
-  const first = selectRows(table, "")
-  const behind = selectRows(table, behindPosition(table))
+  const selectFirstPage = selectRows(table, "")
+  const selectNextPage = selectRows(table, afterPosition(table))
   return {
     count: (store: string) => extents.get(store)?.rows ?? 0,
     /** Records as JSON. `next` is undefined on the last page. */
@@ -86,12 +86,12 @@ export const openLists = Effect.fnUntraced(function* (db: DuckDb["Service"], tab
       const extent = extents.get(store)
       if (extent === undefined) return { records: [], next: undefined }
       const rows = limit + 1 // one more row shows whether there is another page
-      const rest = { first_row: Number(extent.first_row), last_row: Number(extent.last_row), store, rows }
+      const rowRange = { first_row: Number(extent.first_row), last_row: Number(extent.last_row), store, rows }
       const pageRows =
         after === undefined
-          ? yield* db.all(ListRow, first, { ...rest, from: 1, to: rows })
-          : yield* db.all(ListRow, behind, {
-              ...rest,
+          ? yield* db.all(ListRow, selectFirstPage, { ...rowRange, from: 1, to: rows })
+          : yield* db.all(ListRow, selectNextPage, {
+              ...rowRange,
               ...findPlaces(marks.get(store) ?? [], after, rows, extent.rows),
               published: String(after.published ?? unpublished),
               id: after.id

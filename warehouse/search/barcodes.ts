@@ -24,7 +24,7 @@ const computeCheckDigit = (upc: string) => {
 }
 
 /**
- * The numbers of a barcode: its own, and for a UPC-E also the one of its UPC-A. Two barcodes are the same product code if
+ * The numbers of a barcode: its own and, for a UPC-E, that of its UPC-A. Two barcodes are the same product code if
  * they share a number. Empty if the string is not a barcode.
  */
 export const parseBarcode = (text: string): ReadonlyArray<number> => {

@@ -129,15 +129,15 @@ export class Bundle {
 
   #numbers<A extends Numbers>(
     name: string,
-    as: { new (buffer: ArrayBufferLike, start: number, length: number): A; readonly BYTES_PER_ELEMENT: number }
+    arrayType: { new (buffer: ArrayBufferLike, start: number, length: number): A; readonly BYTES_PER_ELEMENT: number }
   ): A {
     const array = this.#header[name]
-    const end = array === undefined ? 0 : array.start + array.length * as.BYTES_PER_ELEMENT
-    if (array === undefined || kinds[array.kind] !== (as as unknown) || end > this.#bytes.length) {
+    const end = array === undefined ? 0 : array.start + array.length * arrayType.BYTES_PER_ELEMENT
+    if (array === undefined || kinds[array.kind] !== (arrayType as unknown) || end > this.#bytes.length) {
       const reason = `does not contain the numbers ${name} as expected`
       throw new FoodFilesDamaged({ file: basename(this.#file), reason })
     }
-    return new as(this.#bytes.buffer, this.#bytes.byteOffset + array.start, array.length)
+    return new arrayType(this.#bytes.buffer, this.#bytes.byteOffset + array.start, array.length)
   }
 }
 
@@ -152,10 +152,10 @@ export class PieceFile {
     this.#fd = openSync(file, "r")
     this.size = fstatSync(this.#fd).size
   }
-  /** Reads `length` bytes of the file, from `start` on, into the beginning of `into`. */
-  read(into: Uint8Array, start: number, length: number) {
+  /** Reads `length` bytes of the file, from `start` on, into the beginning of `target`. */
+  read(target: Uint8Array, start: number, length: number) {
     for (let done = 0; done < length; ) {
-      const n = readSync(this.#fd, into, done, length - done, start + done)
+      const n = readSync(this.#fd, target, done, length - done, start + done)
       if (n === 0) throw new FoodFilesDamaged({ file: this.#file, reason: `ends before byte ${start + length}` })
       done += n
     }

@@ -1,19 +1,19 @@
 /** Ascending lists of documents, and binary search. */
 
 export const intersect = (a: Uint32Array, b: Uint32Array): Uint32Array => {
-  const both = new Uint32Array(Math.min(a.length, b.length))
+  const common = new Uint32Array(Math.min(a.length, b.length))
   let n = 0
   for (let i = 0, j = 0; i < a.length && j < b.length; ) {
     const x = a[i] ?? 0
     const y = b[j] ?? 0
-    if (x === y) both[n++] = x
+    if (x === y) common[n++] = x
     if (x <= y) i++
     if (y <= x) j++
   }
-  return both.subarray(0, n)
+  return common.subarray(0, n)
 }
 
-/** Binary search for the first number from which on `isReached` is true; `high` if there is none. */
+/** Binary search for the first number for which `isReached` is true, as for all after it; `high` if there is none. */
 export const findFirst = (low: number, high: number, isReached: (n: number) => boolean) => {
   let from = low
   let to = high
@@ -39,7 +39,7 @@ export const sortUnique = (docs: Uint32Array, documents: number) => {
   for (const doc of docs) marks[doc >>> 5] = (marks[doc >>> 5] ?? 0) | (1 << (doc & 31))
   let n = 0
   for (let i = 0; i < marks.length; i++) {
-    for (let left = marks[i] ?? 0; left !== 0; left &= left - 1) docs[n++] = i * 32 + 31 - Math.clz32(left & -left)
+    for (let bits = marks[i] ?? 0; bits !== 0; bits &= bits - 1) docs[n++] = i * 32 + 31 - Math.clz32(bits & -bits)
   }
   return docs.subarray(0, n)
 }

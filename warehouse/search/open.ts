@@ -30,7 +30,7 @@ export const openFiles = (folder: string, opened: Array<PieceFile>) => {
   const columns = { names: column("names"), brands: column("brands"), ingredients: column("ingredients") }
   const counts = [labels.ids.length, ...Object.values(columns).map((texts) => texts.documents)]
   if (records.size !== manifest.foods || counts.some((count) => count !== manifest.current)) {
-    throw new FoodFilesDamaged({ file: "manifest.json", reason: "has other food counts than the files" })
+    throw new FoodFilesDamaged({ file: "manifest.json", reason: "has food counts that differ from those of the files" })
   }
   return { manifest, records, labels, columns }
 }

@@ -127,8 +127,8 @@ export class PostingsBuilder {
 const enlarge = (bytes: Uint8Array<ArrayBuffer>, minLength: number) =>
   new Uint8Array(bytes.buffer.transfer(Math.max(minLength, bytes.length * 2)))
 
-/** Decodes the list between two offsets into `into`, from `at` on. Returns the count of numbers written. */
-export const decodePostings = (bytes: Uint8Array, from: number, to: number, into: Uint32Array, at: number) => {
+/** Decodes the list between two offsets into `target`, from `at` on. Returns the count of numbers written. */
+export const decodePostings = (bytes: Uint8Array, from: number, to: number, target: Uint32Array, at: number) => {
   let doc = -1
   let n = at
   for (let i = from; i < to; ) {
@@ -139,7 +139,7 @@ export const decodePostings = (bytes: Uint8Array, from: number, to: number, into
       delta += (byte & 127) * 2 ** shift
     }
     doc += delta
-    into[n++] = doc
+    target[n++] = doc
   }
   return n - at
 }

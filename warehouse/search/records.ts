@@ -139,12 +139,12 @@ const formatNutrients = (ids: Numbers, amounts: Numbers, prefixes: ReadonlyMap<n
 const formatNutrientPrefix = ({ name, number, nutrient_id, unit }: typeof KnownNutrient.Type) =>
   `${JSON.stringify({ nutrient_id, number, name, unit }).slice(0, -1)},"amount":`
 
-const formatNutrition = (servingSize: number | null, ids: Numbers, amountsOfIds: Numbers, own: Numbers) => {
+const formatNutrition = (servingSize: number | null, ids: Numbers, nutrientAmounts: Numbers, ownAmounts: Numbers) => {
   const amounts = new Map<number, number | null>()
   ids.forEach((id, i) => {
-    if (id !== null && !amounts.has(id)) amounts.set(id, amountsOfIds[i] ?? null)
+    if (id !== null && !amounts.has(id)) amounts.set(id, nutrientAmounts[i] ?? null)
   })
-  return `{${computeNutrition(servingSize, amounts, own)
+  return `{${computeNutrition(servingSize, amounts, ownAmounts)
     .map(([key, amount]) => `"${key}":${amount}`)
     .join(",")}}`
 }

@@ -69,23 +69,23 @@ export const makeTextColumn = (index: Bundle, texts: PieceFile, postings: PieceF
 
   /** A superset of the documents with the text, ascending; undefined if they are too many. A yield is a pause. */
   function* findCandidates(text: Buffer): Generator<void, Uint32Array | undefined> {
-    let fewest: Uint32Array | undefined
-    const read = new Set<number>()
+    let smallest: Uint32Array | undefined
+    const readOffsets = new Set<number>()
     for (const term of findTerms(text)) {
       yield
       if (term === undefined) continue
       if (term.docs === 0) return new Uint32Array()
       const listOffset = term.lists[0]?.[0] ?? 0
-      if (term.lists.length === 1 && read.has(listOffset)) continue // the same word again
-      if (fewest === undefined || term.docs < fewest.length * 8) {
+      if (term.lists.length === 1 && readOffsets.has(listOffset)) continue // the same word again
+      if (smallest === undefined || term.docs < smallest.length * 8) {
         const docs = yield* readLists(term)
-        fewest = fewest === undefined ? docs : intersect(fewest, docs)
-        read.add(listOffset)
+        smallest = smallest === undefined ? docs : intersect(smallest, docs)
+        readOffsets.add(listOffset)
       }
-      if (fewest.length < 64) return fewest // checking their texts is cheaper than reading more terms
-      if (read.size === maxLists) return fewest
+      if (smallest.length < 64) return smallest // checking their texts is cheaper than reading more terms
+      if (readOffsets.size === maxLists) return smallest
     }
-    return fewest
+    return smallest
   }
 
   /** The terms of every text that contains this one, the cheapest first. Undefined is a pause, or a common term. */
@@ -98,7 +98,7 @@ export const makeTextColumn = (index: Bundle, texts: PieceFile, postings: PieceF
     for (const [i, token] of tokens.entries()) {
       const right = tokens[i + 2]
       if (token.isWord && right !== undefined) {
-        yield findJunction(text, token, right, { opens: i === 0, closes: i + 2 === last })
+        yield findJunction(text, token, right, { isFirst: i === 0, isLast: i + 2 === last })
       }
       if (i > 0 && i < last) yield findExactTerm(text.subarray(token.from, token.to))
     }
@@ -109,10 +109,10 @@ export const makeTextColumn = (index: Bundle, texts: PieceFile, postings: PieceF
   }
 
   /** A word at the edge of the filter may continue. If fewer than three of its bytes are known, only the nearest is used. */
-  const findJunction = (text: Buffer, left: Token, right: Token, edge: { opens: boolean; closes: boolean }) => {
-    const opens = edge.opens && left.to - left.from < edgeLength
-    const closes = edge.closes && right.to - right.from < edgeLength
-    const reduceEdge = opens || closes ? nearestByte : (wordEdge: number) => wordEdge
+  const findJunction = (text: Buffer, left: Token, right: Token, edge: { isFirst: boolean; isLast: boolean }) => {
+    const isLeftPartial = edge.isFirst && left.to - left.from < edgeLength
+    const isRightPartial = edge.isLast && right.to - right.from < edgeLength
+    const reduceEdge = isLeftPartial || isRightPartial ? nearestByte : (wordEdge: number) => wordEdge
     const hash = hashJunction(
       reduceEdge(endOfWord(text, left.from, left.to)),
       hashWord(text, left.to, right.from),
@@ -132,8 +132,8 @@ export const makeTextColumn = (index: Bundle, texts: PieceFile, postings: PieceF
   }
 
   /** If the text itself is a common token, the vocabulary does not have to be scanned. */
-  function* findUnlessCommon(text: Buffer, where: "anywhere" | "end") {
-    return findExactTerm(text) === undefined ? undefined : yield* collectTokens(vocabulary.findContaining(text, where))
+  function* findUnlessCommon(text: Buffer, side: "anywhere" | "end") {
+    return findExactTerm(text) === undefined ? undefined : yield* collectTokens(vocabulary.findContaining(text, side))
   }
 
   /** A term of several tokens; undefined among them is a pause. */

@@ -7,9 +7,9 @@ const slice = 4
 const minForWaiting = 1
 
 /** In round-robin order. Each runs at least one step of its read, until it ends or the slice is used up. */
-const waiting = new Set<() => void>()
+const waitingReads = new Set<() => void>()
 /** Time used in the current iteration of the event loop, in ms. */
-let spent = 0
+let usedTime = 0
 let isRoundScheduled = false
 
 const scheduleRound = () => {
@@ -20,14 +20,14 @@ const scheduleRound = () => {
 
 const runRound = () => {
   isRoundScheduled = false
-  spent = Math.min(spent, slice - minForWaiting)
-  for (const advance of waiting) {
-    waiting.delete(advance) // it adds itself again, after the others, if it is not done
+  usedTime = Math.min(usedTime, slice - minForWaiting)
+  for (const advance of waitingReads) {
+    waitingReads.delete(advance) // it adds itself again, after the others, if it is not done
     advance()
-    if (spent >= slice) break
+    if (usedTime >= slice) break
   }
-  spent = 0
-  if (waiting.size > 0) scheduleRound()
+  usedTime = 0
+  if (waitingReads.size > 0) scheduleRound()
 }
 
 const runStep = <A>(steps: Generator<void, A>) => {
@@ -45,15 +45,15 @@ export const runInSlices = <A>(begin: () => Generator<void, A>) =>
     const steps = begin()
     const advance = () => {
       const startedAt = performance.now()
-      const latest = startedAt + slice - spent
+      const latest = startedAt + slice - usedTime
       let result = runStep(steps)
       while (result === undefined && performance.now() < latest) result = runStep(steps)
-      spent += performance.now() - startedAt // before `resume`, which may start the next search of the same caller
-      if (result === undefined) waiting.add(advance)
+      usedTime += performance.now() - startedAt // before `resume`, which may start the next search of the same caller
+      if (result === undefined) waitingReads.add(advance)
       else resume(result)
     }
     scheduleRound()
-    if (spent < slice) advance()
-    else waiting.add(advance)
-    return Effect.sync(() => waiting.delete(advance))
+    if (usedTime < slice) advance()
+    else waitingReads.add(advance)
+    return Effect.sync(() => waitingReads.delete(advance))
   })

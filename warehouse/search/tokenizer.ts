@@ -4,9 +4,9 @@
  */
 
 /** 1 for bytes that belong to words. */
-const inWord = new Uint8Array(256).fill(1, 0x80)
-inWord.fill(1, 0x30, 0x3a).fill(1, 0x61, 0x7b)
-export const wordBytes: Readonly<Uint8Array> = inWord
+const wordFlags = new Uint8Array(256).fill(1, 0x80)
+wordFlags.fill(1, 0x30, 0x3a).fill(1, 0x61, 0x7b)
+export const wordBytes: Readonly<Uint8Array> = wordFlags
 
 const findTokenEnd = (bytes: Uint8Array, from: number, to: number) => {
   const kind = wordBytes[bytes[from] ?? 0]

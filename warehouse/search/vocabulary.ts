@@ -115,8 +115,8 @@ export const makeVocabulary = (bytes: Buffer, starts: Uint32Array) => {
   }
 
   /** The tokens that contain a text, or end with it; undefined is a pause. Scans about 1 MB per ms. */
-  function* findContaining(text: Buffer, where: "anywhere" | "end"): Generator<number | undefined> {
-    const needle = where === "end" ? Buffer.concat([text, Buffer.of(lineBreak)]) : text
+  function* findContaining(text: Buffer, side: "anywhere" | "end"): Generator<number | undefined> {
+    const needle = side === "end" ? Buffer.concat([text, Buffer.of(lineBreak)]) : text
     for (let at = 0; at < bytes.length; ) {
       const end = at + pieceBytes
       const hit = bytes.subarray(at, end + needle.length - 1).indexOf(needle)

@@ -67,7 +67,7 @@ const discardOlderReads = (knownReads: KnownTable) => [
 
 /** The reads that are used. The stores of the others were deleted. */
 const createReads = `
-  create or replace temp view read_now as
+  create or replace temp view current_read as
   select store_id, fetch_status, read_at, has_all_products
   from ingest.store_read join storefront.store using (store_id)`
 
@@ -96,9 +96,9 @@ const keepStoreFacts = ({ known, knownReads }: KnownStores) => `
     url = if(l.fetch_status = 'complete' or s.url <> 'https://' || s.domain, s.url, l.url),
     ${facts.map((fact) => `${fact} = if(l.fetch_status = 'complete', s.${fact}, coalesce(s.${fact}, l.${fact}))`).join(",\n    ")}
   from (
-    select known.*, read_now.fetch_status,
+    select known.*, current_read.fetch_status,
       store_id in (select store_id from ${knownReads("store_read")} where fetch_status <> 'failed') as has_rows
-    from ${known("store")} known join read_now using (store_id)
+    from ${known("store")} known join current_read using (store_id)
   ) l
   where l.store_id = s.store_id`
 
@@ -118,19 +118,19 @@ const recordSightings = (known: KnownTable) => `
     union all
     select 'collection', collection_id, store_id from storefront.collection
   ) found
-  join read_now using (store_id)
+  join current_read using (store_id)
   left join ${known("sighting")} l on l.kind = found.kind and l.id = found.id`
 
 const withdraw = (stores: KnownStores) => `
   insert into storefront.sighting by name
   select l.kind, l.id, l.store_id, l.first_seen_at, l.listed_since, false as is_listed, last_seen.last_seen_at
   from ${stores.known("sighting")} l
-  join read_now on read_now.store_id = l.store_id
+  join current_read on current_read.store_id = l.store_id
   anti join storefront.sighting seen on seen.kind = l.kind and seen.id = l.id
   join (${lastSeen(stores)}) last_seen on last_seen.kind = l.kind and last_seen.id = l.id
   where l.is_listed and if(l.kind = 'product', has_all_products, fetch_status = 'complete')`
 
-const knownListed = (known: KnownTable) => `
+const listedRows = (known: KnownTable) => `
   select * from ${known("product")}
   where product_id in (select id from ${known("sighting")} where kind = 'product' and is_listed)`
 
@@ -147,7 +147,7 @@ const discardIncompleteProducts = (known: KnownTable) => `
     select s.product_id
     from storefront.product s
     semi join ${possiblyIncompleteTable} using (product_id)
-    join (${knownListed(known)}) l on l.product_id = s.product_id
+    join (${listedRows(known)}) l on l.product_id = s.product_id
     where not list_has_all(${variantIds("s.variants")}, ${variantIds("l.variants")})
   )`
 
@@ -157,7 +157,7 @@ const discardIncompleteCollections = (known: KnownTable) => `
   where collection_id in (
     select s.collection_id
     from storefront.collection s
-    join read_now on read_now.store_id = s.store_id and fetch_status = 'partial'
+    join current_read on current_read.store_id = s.store_id and fetch_status = 'partial'
     join ${known("collection")} l on l.collection_id = s.collection_id
     where not list_has_all(s.product_ids, l.product_ids)
   )`
@@ -176,17 +176,17 @@ const findChangedProducts = (known: KnownTable) => `
   create or replace temp table changed_product as
   select product_id
   from (select product_id, ${variantDigest("variants")} as digest from storefront.product) s
-  left join (select product_id, ${variantDigest("variants")} as digest from (${knownListed(known)})) l using (product_id)
+  left join (select product_id, ${variantDigest("variants")} as digest from (${listedRows(known)})) l using (product_id)
   where s.digest is distinct from l.digest
   union all
   select id from storefront.sighting where kind = 'product' and not is_listed`
 
 const createVariants = `
-  create or replace temp view variant_now as
+  create or replace temp view current_variant as
   select variant.variant_id, product_id, store_id, read_at as seen_at,
     variant.price, variant.compare_at_price, variant.currency, variant.available
   from (select product_id, store_id, unnest(variants) as variant from storefront.product semi join changed_product using (product_id))
-  join read_now using (store_id)`
+  join current_read using (store_id)`
 
 const findLastChanges = (known: KnownTable) => `
   create or replace temp table last_change as
@@ -198,7 +198,7 @@ const recordChanges = `
   insert into storefront.variant_change by name
   select n.*,
     case when l.variant_id is null then 'first_seen' when l.change = 'gone' then 'back' else 'changed' end as change
-  from variant_now n
+  from current_variant n
   left join last_change l using (variant_id)
   where l.variant_id is null or l.change = 'gone'
     or (n.price, n.compare_at_price, n.currency, n.available)
@@ -208,8 +208,8 @@ const recordRemovedVariants = `
   insert into storefront.variant_change by name
   select l.variant_id, l.product_id, l.store_id, read_at as seen_at, 'gone' as change
   from last_change l
-  join read_now on read_now.store_id = l.store_id
-  anti join variant_now n on n.variant_id = l.variant_id
+  join current_read on current_read.store_id = l.store_id
+  anti join current_variant n on n.variant_id = l.variant_id
   where l.change <> 'gone'`
 
 export const reconcileReads = (stores: KnownStores): ReadonlyArray<string> => {

@@ -55,7 +55,7 @@ export const unknownFieldTable = defineTable("ingest", "unknown_field", UnknownF
   key: ["pipeline", "feed", "field"]
 })
 
-/** Values that change with every read of a store. The table of stores stays unchanged if a read brings nothing new. */
+/** Values that change with every read of a store. The table of stores stays unchanged if a read finds nothing new. */
 export const storeReadTable = defineTable(
   "ingest",
   "store_read",

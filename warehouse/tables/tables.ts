@@ -91,7 +91,7 @@ export interface DataSet {
   readonly viewsOverIngest?: ReadonlyArray<View>
   /** Sidecar files, made only from its database, published with it, and never changed. */
   readonly files?: {
-    /** Writes them into a folder that does not exist yet. Nothing else uses the database meanwhile. */
+    /** Writes them into a folder that does not exist yet. Nothing else uses the database in that time. */
     readonly build: (
       db: DuckDb["Service"],
       folder: string
@@ -99,10 +99,10 @@ export interface DataSet {
   }
   /**
    * Statements for the staging file before its tables are merged, for a data set whose reads must be reconciled with
-   * the live rows. No other run of the pipeline publishes meanwhile.
+   * the live rows. No other run of the pipeline publishes at the same time.
    */
   readonly reconcile?: (stores: KnownStores) => ReadonlyArray<string>
-  /** Counts the source rows of the staged rows: of all at first, of the new ones after known rows were removed. */
+  /** Counts the source rows of the staged rows: before and after the known rows are removed. */
   readonly countSourceRows: string
 }
 

@@ -1,5 +1,5 @@
 /** Warnings for operators about the warehouse, as sentences; none if everything is in order. */
-import { hasFailed, isLate, isOfSamples } from "@larder/warehouse"
+import { hasFailed, isFromSamples, isLate } from "@larder/warehouse"
 import { dayTag, type Html, html, monthTag, pluralize } from "../web/html.ts"
 import type { DataSetState } from "./data-sets.ts"
 import { outcomeBadge, runPath } from "./pieces.ts"
@@ -36,7 +36,7 @@ export const listAlerts = (
         last_run.outcome !== "published" &&
         last_run.outcome !== "unchanged" &&
         html`The last run of ${title} ${hasFailed(last_run) ? "failed" : "did not read everything"}: ${outcomeBadge(last_run)} <a href="${runPath(last_run.run_id)}">See the run</a>`,
-      ...(isOfSamples(state) ? [] : listLate(state, now))
+      ...(isFromSamples(state) ? [] : listLate(state, now))
     ]
   })
   const failed =

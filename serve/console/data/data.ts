@@ -1,5 +1,5 @@
 /** The state of the warehouse: alerts, how fresh each data set is, the kept generations, and the latest runs. */
-import { type CommodityModel, isLate, isOfSamples, type ListedGeneration } from "@larder/warehouse"
+import { type CommodityModel, isFromSamples, isLate, type ListedGeneration } from "@larder/warehouse"
 import { Effect } from "effect"
 import {
   badge,
@@ -41,7 +41,7 @@ const itemLines = (items: ReadonlyArray<HtmlPart>): HtmlPart =>
   items.map((item) => item && html`<div class="item">${item}</div>`)
 
 const lateBadge = (on: string, late_after: number | null, state: DataSetState, now: number): HtmlPart =>
-  isLate(on, late_after, now) && html` ${isOfSamples(state) ? badge("sample") : badge("late", "warning")}`
+  isLate(on, late_after, now) && html` ${isFromSamples(state) ? badge("sample") : badge("late", "warning")}`
 
 const newestLines = (state: DataSetState, now: number) =>
   state.newest.map(

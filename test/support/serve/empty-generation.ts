@@ -1,6 +1,6 @@
 /** A generation without data, for tests with their own endpoint results. */
 import { type ReadModel, toProvenances } from "@larder/serve/api"
-import { type DuckDb, type Generation, type Live, withoutCommodities } from "@larder/warehouse"
+import { type DuckDb, emptyCommodities, type Generation, type Live } from "@larder/warehouse"
 
 export const emptyGeneration: Generation<ReadModel> = {
   id: "larder-000001",
@@ -9,7 +9,7 @@ export const emptyGeneration: Generation<ReadModel> = {
   dataSet: () => undefined,
   model: {
     loaded: {},
-    commodities: withoutCommodities,
+    commodities: emptyCommodities,
     foods: undefined,
     storefronts: undefined,
     dataSets: {},

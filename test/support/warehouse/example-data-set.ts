@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto"
 import type { RunRecord } from "@larder/schemas"
 import {
   type Check,
+  ConcurrentPublication,
   type DataSet,
   type Depot,
   DuckDb,
@@ -11,7 +12,6 @@ import {
   layoutOf,
   literal,
   newestManifest,
-  PublishedMeanwhile,
   publish,
   type RowValues,
   rebuildFrom,
@@ -199,7 +199,7 @@ const stageAndPublish = Effect.fnUntraced(function* (
 export const publishRows = (layout: Layout, found: Found, options: Publishing = {}) => {
   const run = aRun({ pipeline: (options.target ?? example).dataSet.schema, ...options.run })
   return Effect.retry(stageAndPublish(layout, found, options, run), {
-    while: (error) => error instanceof PublishedMeanwhile
+    while: (error) => error instanceof ConcurrentPublication
   })
 }
 

@@ -53,7 +53,7 @@ const runInThread = (task: IndexingTask) =>
   })
 
 /** Indexing fewer foods takes less time than starting two threads: 0.6 s of CPU. */
-const fewFoods = 10_000
+const maxFoodsInOneThread = 10_000
 
 /** Blocks the event loop. */
 const indexInThisThread = (indexing: Indexing, writeRecords: Effect.Effect<void, DuckDbError>) =>
@@ -89,14 +89,14 @@ const countFoods = `
     (select count(*)::integer from branded_food.food) as foods,
     (select count(*)::integer from branded_food.current_food) as current`
 
-const firstAndLast = "select unnest([min(fdc_id), max(fdc_id)]) as fdc_id from branded_food.food"
+const selectFirstAndLast = "select unnest([min(fdc_id), max(fdc_id)]) as fdc_id from branded_food.food"
 
 const Loaded = Schema.Struct({ run_id: Schema.NullOr(Schema.String) })
-const newestRun = "select max(run_id) as run_id from branded_food.food"
+const selectNewestRun = "select max(run_id) as run_id from branded_food.food"
 
 /** The last run that changed a label of the database. Files of another run do not belong to it. */
 export const readNewestRun = (db: DuckDb["Service"]) =>
-  Effect.map(db.all(Loaded, newestRun), ([newest]) => newest?.run_id ?? null)
+  Effect.map(db.all(Loaded, selectNewestRun), ([newest]) => newest?.run_id ?? null)
 
 /** Opens the folder and reads its first and last record, so that unusable files are never published. */
 const verify = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string) {
@@ -106,7 +106,7 @@ const verify = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: strin
       cause: cause instanceof FoodFilesDamaged ? new Error(`${cause.file} ${cause.reason}`) : cause
     })
   const foods = yield* Effect.mapError(openFoods(folder), toError)
-  for (const { fdc_id } of yield* db.all(Id, firstAndLast)) {
+  for (const { fdc_id } of yield* db.all(Id, selectFirstAndLast)) {
     if (fdc_id === null) continue // the table is empty
     yield* Effect.try({
       try: () => {
@@ -144,7 +144,7 @@ export const buildFoods = Effect.fn("Foods.build")(function* (
     others: { labels: temporary("labels"), foods: counts.foods }
   }
   const writeRecords = runUnordered(db, copyLines(db, selectRecords, join(folder, recordFiles.lines)))
-  const useThisThread = counts.foods <= fewFoods && !useThreads
+  const useThisThread = counts.foods <= maxFoodsInOneThread && !useThreads
   yield* useThisThread ? indexInThisThread(indexing, writeRecords) : indexInThreads(indexing, writeRecords)
   yield* attempt("writing the manifest", () => {
     for (const name of ["labels", ...textColumns.map(({ column }) => column)]) rmSync(temporary(name))

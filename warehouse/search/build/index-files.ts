@@ -73,11 +73,11 @@ class TokenIndex {
 }
 
 /** Lower-casing makes a text at most three times as long. An ASCII byte stays one byte. */
-const lowerCase = (bytes: Buffer, from: number, to: number, into: Buffer) => {
+const lowerCase = (bytes: Buffer, from: number, to: number, target: Buffer) => {
   for (let i = from; i < to; i++) {
     const byte = bytes[i] ?? 0
-    if (byte > 127) return into.write(bytes.toString("utf8", from, to).toLowerCase())
-    into[i - from] = byte > 64 && byte < 91 ? byte + 32 : byte
+    if (byte > 127) return target.write(bytes.toString("utf8", from, to).toLowerCase())
+    target[i - from] = byte > 64 && byte < 91 ? byte + 32 : byte
   }
   return to - from
 }

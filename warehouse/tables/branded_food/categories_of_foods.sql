@@ -1,5 +1,5 @@
 -- Spellings that differ only in case are one category, under the spelling of most of its labels. The search groups them in the
--- same way: its `categoryKey` must match the grouping here, also for İ and the three forms of sigma.
+-- same way: its `categoryKey` must match the grouping here, including İ and the three forms of sigma.
 select arg_max(category, (labels, category)) as category, sum(labels)::integer as product_count
 from (
   select category, count(*) as labels

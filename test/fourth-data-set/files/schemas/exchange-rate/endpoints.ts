@@ -18,7 +18,7 @@ export const getExchangeRates = endpoint({
     currency: text({ description: "Only this currency, by its ISO 4217 code in upper case.", example: "USD" }),
     from: day({ description: "First day included.", example: "2026-09-01" }),
     to: day({ description: "Last day included.", example: "2026-09-30" }),
-    limit: limit({ description: "Rates per page.", default: 100, maximum: 500, above: "served as the maximum" }),
+    limit: limit({ description: "Rates per page.", default: 100, maximum: 500, aboveMaximum: "served as the maximum" }),
     cursor
   },
   rule: checkRange,

@@ -20,7 +20,7 @@ import { type Layout, layoutOf } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import { catchUp, pull } from "../generation/pull.ts"
 import { refreshOpened } from "./opened-files.ts"
-import { pullAlone } from "./pull-alone.ts"
+import { pullSingle } from "./pull-single.ts"
 
 const cellar = exampleIn("cellar")
 
@@ -64,16 +64,16 @@ describe("a data set that is pulled alone", () => {
   itLive("is pulled without the others, and pulled again after it was published", () =>
     Effect.gen(function* () {
       const { folder, laptop } = yield* published
-      assert.deepInclude(yield* pullAlone(laptop, "example"), { generation: 2 })
+      assert.deepInclude(yield* pullSingle(laptop, "example"), { generation: 2 })
       assert.deepStrictEqual(yield* queryItems(laptop, "example"), ["apple"])
       assert.deepStrictEqual(
         readdirSync(laptop.dir).filter((name) => !name.startsWith(".")),
         ["alone", "example.duckdb"]
       )
-      assert.deepStrictEqual(yield* pullAlone(laptop, "example"), { generation: 2, bytes: 0 })
+      assert.deepStrictEqual(yield* pullSingle(laptop, "example"), { generation: 2, bytes: 0 })
 
       yield* publishIn(folder, { prices: [pears] })
-      yield* pullAlone(laptop, "example")
+      yield* pullSingle(laptop, "example")
       assert.deepStrictEqual(yield* queryItems(laptop, "example"), ["apple", "pear"])
       const alone = path.join(laptop.dir, "alone/example/warehouse")
       assert.deepStrictEqual(readdirSync(path.join(alone, "generations")), ["000000003.json"])
@@ -82,37 +82,37 @@ describe("a data set that is pulled alone", () => {
         objects.filter((entry) => entry.isFile()),
         1
       )
-      assert.deepInclude(yield* pullAlone(laptop, "cellar"), { generation: 3 })
+      assert.deepInclude(yield* pullSingle(laptop, "cellar"), { generation: 3 })
       assert.deepStrictEqual(yield* queryItems(laptop, "cellar"), ["wine"])
     })
   )
   itLive("is pulled again if its file was changed", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
-      yield* pullAlone(laptop, "example")
+      yield* pullSingle(laptop, "example")
       const file = laptop.dataSetFile("example")
       chmodSync(file, 0o644)
       writeFileSync(file, "changed")
-      yield* pullAlone(laptop, "example")
+      yield* pullSingle(laptop, "example")
       assert.deepStrictEqual(yield* queryItems(laptop, "example"), ["apple"])
     })
   )
   itLive("never returns to an older generation than the laptop has had, or to another history", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
-      yield* pullAlone(laptop, "example")
+      yield* pullSingle(laptop, "example")
       const older = `${laptop.dir} already has larder-000002, and pulling never returns to an older generation. Pull larder-000001 into another folder, with LARDER_HOME.`
-      assert.strictEqual(yield* messageOf(pullAlone(laptop, "example", 1)), older)
-      assert.strictEqual(yield* messageOf(pullAlone(laptop, "cellar", 1)), older)
+      assert.strictEqual(yield* messageOf(pullSingle(laptop, "example", 1)), older)
+      assert.strictEqual(yield* messageOf(pullSingle(laptop, "cellar", 1)), older)
       assert.strictEqual(yield* messageOf(pull(laptop, "run", { to: 1 })), older)
 
       const other = yield* aFolder
       yield* publishIn(other, { prices: [pears] })
       const stranger = yield* layoutOf(laptop.home, folderDepot(other))
-      assert.include(yield* messageOf(pullAlone(stranger, "example")), "is newer than larder-000001, the newest there")
+      assert.include(yield* messageOf(pullSingle(stranger, "example")), "is newer than larder-000001, the newest there")
       yield* publishIn(other, { prices: [apples] })
       assert.include(
-        yield* messageOf(pullAlone(stranger, "example")),
+        yield* messageOf(pullSingle(stranger, "example")),
         "larder-000002 of this machine is a different one"
       )
       assert.include(yield* messageOf(pull(stranger)), "larder-000002 of this machine is a different one")
@@ -127,7 +127,7 @@ describe("a data set that is pulled alone", () => {
   itLive("is replaced by a complete generation, and is not pulled into a folder that has one", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
-      yield* pullAlone(laptop, "example")
+      yield* pullSingle(laptop, "example")
       yield* pull(laptop)
       yield* refreshOpened(laptop)
       assert.isFalse(existsSync(path.join(laptop.dir, "alone")))
@@ -136,7 +136,7 @@ describe("a data set that is pulled alone", () => {
         [{ item: "apple" }, { item: "wine" }]
       )
       assert.strictEqual(
-        yield* messageOf(pullAlone(laptop, "example")),
+        yield* messageOf(pullSingle(laptop, "example")),
         `${laptop.dir} has complete generations, up to larder-000002. Pull without --only, or into another folder with LARDER_HOME.`
       )
     })
@@ -149,11 +149,11 @@ describe("a data set that is pulled alone", () => {
         laptop.pullLock,
         Effect.gen(function* () {
           const older = [
-            yield* Effect.forkChild(messageOf(pullAlone(laptop, "example", 1))),
+            yield* Effect.forkChild(messageOf(pullSingle(laptop, "example", 1))),
             yield* Effect.forkChild(messageOf(pull(laptop, "run", { to: 1 })))
           ]
           yield* publishIn(folder, { prices: [pears] })
-          yield* pullAlone({ ...laptop, pullLock: `${laptop.pullLock}.other` }, "example")
+          yield* pullSingle({ ...laptop, pullLock: `${laptop.pullLock}.other` }, "example")
           return older
         })
       )
@@ -170,7 +170,7 @@ describe("a data set that is pulled alone", () => {
       mkdirSync(path.join(alone, "incoming"), { recursive: true })
       writeFileSync(path.join(alone, "incoming", "0".repeat(64)), "half")
       writeFileSync(path.join(laptop.dir, "alone/.DS_Store"), "of a desktop")
-      yield* pullAlone(laptop, "example")
+      yield* pullSingle(laptop, "example")
       assert.deepStrictEqual(readdirSync(alone).sort(), ["generations", "objects", "seen"])
       const bytes = yield* Effect.map(pull(laptop), (pulled) => pulled?.bytes ?? 0)
       assert.isBelow(
@@ -184,10 +184,10 @@ describe("a data set that is pulled alone", () => {
   itLive("is not mixed with what a machine without a shared depot publishes", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
-      yield* pullAlone(laptop, "example")
+      yield* pullSingle(laptop, "example")
       assert.strictEqual(
         yield* messageOf(catchUp(yield* layoutOf(laptop.home))),
-        `${laptop.dir} contains a data set that was pulled on its own from a depot, of generation larder-000002. Nothing was changed. Set LARDER_DEPOT, or set LARDER_HOME to another folder.`
+        `${laptop.dir} contains a data set of generation larder-000002 that was pulled on its own from a depot. Nothing was changed. Set LARDER_DEPOT, or set LARDER_HOME to another folder.`
       )
     })
   )
@@ -196,7 +196,7 @@ describe("a data set that is pulled alone", () => {
       const { folder, laptop } = yield* published
       const { publicKey } = makeKeyPair()
       const trusting = yield* layoutOf(laptop.home, trustedDepot(folderDepot(folder), parsePublicKey(publicKey)))
-      assert.include(yield* messageOf(pullAlone(trusting, "example")), "it has no signature. It was not used.")
+      assert.include(yield* messageOf(pullSingle(trusting, "example")), "it has no signature. It was not used.")
       assert.isFalse(existsSync(laptop.dataSetFile("example")))
     })
   )
@@ -204,10 +204,10 @@ describe("a data set that is pulled alone", () => {
     Effect.gen(function* () {
       const { folder, laptop } = yield* published
       assert.strictEqual(
-        yield* messageOf(pullAlone(laptop, "cellar", 1)),
+        yield* messageOf(pullSingle(laptop, "cellar", 1)),
         `There is no cellar of larder-000001 in ${folder}. There is: example.`
       )
-      assert.isUndefined(yield* pullAlone(yield* layoutOf(laptop.home, folderDepot(yield* aFolder)), "example"))
+      assert.isUndefined(yield* pullSingle(yield* layoutOf(laptop.home, folderDepot(yield* aFolder)), "example"))
     })
   )
 })

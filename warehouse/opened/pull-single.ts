@@ -12,7 +12,7 @@ import {
   manifestName,
   newestManifest
 } from "../generation/manifest.ts"
-import { findWanted, manifestText, notInDepot, pullOrNewer } from "../generation/pull.ts"
+import { findWanted, manifestText, notInDepot, pullWithFallback } from "../generation/pull.ts"
 import { pullParts } from "../generation/pull-parts.ts"
 import { newestSingleManifest, singleDataSetLayout } from "../generation/single-data-sets.ts"
 import { WarehouseProblem } from "../problem.ts"
@@ -46,7 +46,7 @@ const pullDataSet = Effect.fnUntraced(function* (layout: Layout, pipeline: strin
  * Brings the file of one data set to the newest generation of a shared depot, or to the one with number `to`. Undefined
  * if the depot has none. Fails if this machine has complete generations, or has had a newer one.
  */
-export const pullAlone = Effect.fn("Generation.pullAlone")(function* (layout: Layout, pipeline: string, to?: number) {
+export const pullSingle = Effect.fn("Generation.pullSingle")(function* (layout: Layout, pipeline: string, to?: number) {
   const { dir, local, pullLock } = layout
   const pulling = Effect.gen(function* () {
     const newest = yield* newestManifest(local)
@@ -58,7 +58,7 @@ export const pullAlone = Effect.fn("Generation.pullAlone")(function* (layout: La
     }
     const wanted = yield* findWanted(layout, yield* newestSingleManifest(layout), to)
     if (wanted === undefined) return undefined
-    return yield* pullOrNewer(layout, wanted, to, (manifest) => pullDataSet(layout, pipeline, manifest))
+    return yield* pullWithFallback(layout, wanted, to, (manifest) => pullDataSet(layout, pipeline, manifest))
   })
   yield* requireWritableFolder(dir)
   return yield* withLock(pullLock, pulling)
