@@ -76,7 +76,7 @@ describe("the list of endpoints", () => {
       }
     )
   })
-  it("names a record exactly for paths with an id, and an order exactly for those with a cursor", () => {
+  it("has a record for exactly the paths with an id, and an order for exactly those with a cursor", () => {
     for (const { path, parameters, record, order } of endpoints) {
       assert.strictEqual(record !== undefined, path.includes(":id"), path)
       assert.strictEqual(order !== undefined, "cursor" in parameters, path)
@@ -89,7 +89,7 @@ describe("records", () => {
   const records = Object.entries(components)
   const listFields = (record: JsonSchema.JsonSchema) => Object.entries(record.properties ?? {})
 
-  it.each(records)("%s has a description, and so has each of its fields", (_name, record) => {
+  it.each(records)("%s and each of its fields have a description", (_name, record) => {
     assert.isString(record.description)
     for (const [field, { description, $ref }] of listFields(record)) {
       const target = components[String($ref).replace("#/components/schemas/", "")]

@@ -49,7 +49,7 @@ describe("the token of a published number", () => {
 
   const digits = (minLength: number) =>
     fc.array(fc.integer({ min: 0, max: 9 }), { minLength, maxLength: 20 }).map((parts) => parts.join(""))
-  const grouped = (whole: string) => whole.replaceAll(/\B(?=(\d{3})+$)/g, ",")
+  const groupDigits = (whole: string) => whole.replaceAll(/\B(?=(\d{3})+$)/g, ",")
   const printed = fc.record({
     sign: fc.constantFrom("", "-", "+"),
     whole: digits(1),
@@ -62,7 +62,7 @@ describe("the token of a published number", () => {
     fc.assert(
       fc.property(printed, ({ sign, whole, commas, fraction, exponent }) => {
         const rest = `${fraction === "" ? "" : `.${fraction}`}${exponent}`
-        const token = numberToken(`${sign}${commas ? grouped(whole) : whole}${rest}`) ?? "none"
+        const token = numberToken(`${sign}${commas ? groupDigits(whole) : whole}${rest}`) ?? "none"
         assert.strictEqual(JSON.parse(token), Number(`${sign}${whole}${rest}`))
         assert.isTrue(token.endsWith(rest))
         assert.strictEqual(numberToken(token), token)

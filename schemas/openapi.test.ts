@@ -8,7 +8,7 @@ import { openApi } from "./openapi.ts"
 
 const document = openApi("1.2.3")
 const operations = Object.entries(document.paths).map(([path, { get }]) => ({ path, get }))
-const operationOf = new Map(operations.map(({ get }) => [get.operationId, get]))
+const operationsById = new Map(operations.map(({ get }) => [get.operationId, get]))
 
 /** Every value in the document, with its key. */
 const listEntries = (node: unknown): ReadonlyArray<readonly [string, unknown]> =>
@@ -69,13 +69,13 @@ describe("the OpenAPI document", () => {
     }
   })
   it("describes every field of every record", () => {
-    const fields = (node: unknown): ReadonlyArray<readonly [string, unknown]> =>
+    const listFields = (node: unknown): ReadonlyArray<readonly [string, unknown]> =>
       listEntries(node).flatMap(([key, value]) => (key === "properties" ? Object.entries(value ?? {}) : []))
     const isDescribed = (field: unknown): boolean => {
       const { $ref, description } = Object(field)
       return $ref === undefined ? typeof description === "string" && description !== "" : isDescribed(resolve($ref))
     }
-    const found = fields(document)
+    const found = listFields(document)
     assert.isAbove(found.length, 130)
     assert.deepStrictEqual(
       found.filter(([, field]) => !isDescribed(field)).map(([name]) => name),
@@ -93,12 +93,12 @@ describe("the OpenAPI document", () => {
 
 describe("the schemas of the OpenAPI document, which clients are generated from", () => {
   /** Every schema with a type, with its key. */
-  const typed = listEntries([document.components.schemas, document.paths]).filter(
+  const typedSchemas = listEntries([document.components.schemas, document.paths]).filter(
     ([, value]) => "type" in Object(value)
   )
 
   it("declare every number as a double: without a format, Go uses 32 bits", () => {
-    const numbers = typed.filter(([, value]) => Object(value).type === "number")
+    const numbers = typedSchemas.filter(([, value]) => Object(value).type === "number")
     assert.isAbove(numbers.length, 20)
     for (const [name, value] of numbers) assert.strictEqual(Object(value).format, "double", name)
   })
@@ -135,7 +135,7 @@ describe("the operations of the OpenAPI document", () => {
   })
   it.each(endpoints)("$id has the parameters of its endpoint", ({ id, parameters, record }) => {
     assert.deepStrictEqual(
-      operationOf.get(id)?.parameters.map((p) => [p.in, p.name, p.required, p.description !== ""]),
+      operationsById.get(id)?.parameters.map((p) => [p.in, p.name, p.required, p.description !== ""]),
       [
         ...(record === undefined ? [] : [["path", "id", true, true]]),
         ...Object.entries(parameters).map(([name, { required }]) => ["query", name, required, true])
@@ -143,46 +143,46 @@ describe("the operations of the OpenAPI document", () => {
     )
   })
   it.each(endpoints)("$id states its scope and price", ({ id, scope, credits }) => {
-    assert.strictEqual(operationOf.get(id)?.["x-scope"], scope)
-    assert.strictEqual(operationOf.get(id)?.["x-credits"], credits)
+    assert.strictEqual(operationsById.get(id)?.["x-scope"], scope)
+    assert.strictEqual(operationsById.get(id)?.["x-credits"], credits)
   })
   it.each(endpoints)("$id lists every possible status", ({ id, record }) => {
     const expected = ["200", "400", "401", "402", "403", ...(record === undefined ? [] : ["404"]), "500", "503"]
-    assert.deepStrictEqual(Object.keys(operationOf.get(id)?.responses ?? {}), expected)
+    assert.deepStrictEqual(Object.keys(operationsById.get(id)?.responses ?? {}), expected)
   })
   it("describe limits as integers with bounds, and lists as strings with a pattern", () => {
-    const schemaOf = (id: string, name: string) =>
-      operationOf.get(id)?.parameters.find((parameter) => parameter.name === name)?.schema
-    assert.deepStrictEqual(schemaOf("searchCommodities", "limit"), { type: "integer", minimum: 1, maximum: 500 })
-    assert.deepStrictEqual(schemaOf("searchBrandedFoods", "limit"), {
+    const findSchema = (id: string, name: string) =>
+      operationsById.get(id)?.parameters.find((parameter) => parameter.name === name)?.schema
+    assert.deepStrictEqual(findSchema("searchCommodities", "limit"), { type: "integer", minimum: 1, maximum: 500 })
+    assert.deepStrictEqual(findSchema("searchBrandedFoods", "limit"), {
       type: "integer",
       minimum: 1,
       maximum: 200,
       default: 50
     })
-    assert.deepStrictEqual(schemaOf("getStoreProducts", "limit"), { type: "integer", minimum: 1, default: 50 })
-    assert.deepStrictEqual(schemaOf("getCommodityPrices", "series"), {
+    assert.deepStrictEqual(findSchema("getStoreProducts", "limit"), { type: "integer", minimum: 1, default: 50 })
+    assert.deepStrictEqual(findSchema("getCommodityPrices", "series"), {
       type: "string",
       pattern: "^[^,]+(,[^,]+){0,99}$"
     })
-    assert.deepStrictEqual(schemaOf("getCommodityPrices", "from"), { type: "string", format: "date" })
+    assert.deepStrictEqual(findSchema("getCommodityPrices", "from"), { type: "string", format: "date" })
   })
 })
 
 describe("the examples of the OpenAPI document", () => {
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, validateFormats: false, allErrors: true })
   ajv.addKeyword("components") // the schemas refer to each other from the root of the document
-  const local = (schema: object) =>
+  const makeLocal = (schema: object) =>
     JSON.parse(JSON.stringify(schema).replaceAll("#/components/schemas/", "larder#/components/"))
-  ajv.addSchema({ $id: "larder", components: local(document.components.schemas) }, "larder")
+  ajv.addSchema({ $id: "larder", components: makeLocal(document.components.schemas) }, "larder")
   const validate = (schema: object, value: unknown) => {
-    const check = ajv.compile(local(schema))
+    const check = ajv.compile(makeLocal(schema))
     return check(value) ? [] : check.errors
   }
 
   it("have parameter values that the endpoint and the schema accept", () => {
     for (const { id, parameters } of endpoints) {
-      for (const { name, example, schema } of operationOf.get(id)?.parameters ?? []) {
+      for (const { name, example, schema } of operationsById.get(id)?.parameters ?? []) {
         if (example === undefined) continue
         assert.deepStrictEqual(validate(schema, example), [], `${id} ${name}`)
         if (name === "id") continue
@@ -195,7 +195,7 @@ describe("the examples of the OpenAPI document", () => {
       const cursors = get.parameters.filter(({ name }) => name === "cursor")
       for (const cursor of cursors) assert.notProperty(cursor, "example")
     }
-    for (const { example, name, schema } of operationOf.get("searchCommodities")?.parameters ?? []) {
+    for (const { example, name, schema } of operationsById.get("searchCommodities")?.parameters ?? []) {
       assert.deepStrictEqual(
         [name, example, schema.default],
         [name, name === "commodity" ? "butter" : undefined, undefined]
@@ -228,20 +228,20 @@ describe("the examples of the OpenAPI document", () => {
     for (const { value } of examples) assert.deepStrictEqual(validate(error, value), [])
   })
   it("include every error message that is known in advance", () => {
-    const messages = (id: string, status: string) => {
-      const response = operationOf.get(id)?.responses[status]
+    const listMessages = (id: string, status: string) => {
+      const response = operationsById.get(id)?.responses[status]
       return response !== undefined && "content" in response
         ? Object.keys(response.content["application/json"].examples ?? {})
         : []
     }
-    assert.deepStrictEqual(messages("searchBrandedFoods", "400"), [
+    assert.deepStrictEqual(listMessages("searchBrandedFoods", "400"), [
       "limit must be a whole number of at least 1",
       "cursor is damaged, or belongs to another endpoint, id or set of filters",
       "at most 200 per page",
       "Unknown query parameter: <name>. Did you mean <nearest>?",
       "Repeated query parameter: <name>"
     ])
-    assert.deepStrictEqual(messages("getCommodityPrices", "400"), [
+    assert.deepStrictEqual(listMessages("getCommodityPrices", "400"), [
       "series is required: 1 to 100 names, separated by commas",
       "series has an empty name between its commas",
       "series takes at most 100 names, 101 were given",
@@ -252,13 +252,13 @@ describe("the examples of the OpenAPI document", () => {
       "Unknown query parameter: <name>. Did you mean <nearest>?",
       "Repeated query parameter: <name>"
     ])
-    assert.deepStrictEqual(messages("getStore", "400"), [
+    assert.deepStrictEqual(listMessages("getStore", "400"), [
       "Unknown query parameter: <name>. This endpoint takes none.",
       "Repeated query parameter: <name>"
     ])
-    assert.deepStrictEqual(messages("getStoreProducts", "403"), ["This key is not scoped to get-store-products"])
-    assert.deepStrictEqual(messages("getStoreProducts", "404"), ["Unknown store: <id>"])
-    assert.deepStrictEqual(messages("getBrandedFood", "404"), ["Unknown branded food: <id>"])
+    assert.deepStrictEqual(listMessages("getStoreProducts", "403"), ["This key is not scoped to get-store-products"])
+    assert.deepStrictEqual(listMessages("getStoreProducts", "404"), ["Unknown store: <id>"])
+    assert.deepStrictEqual(listMessages("getBrandedFood", "404"), ["Unknown branded food: <id>"])
     assert.deepStrictEqual(
       Object.keys(document.components.responses.InsufficientBalance?.content["application/json"].examples ?? {}),
       ["Insufficient balance", "Daily spend cap reached", "Weekly spend cap reached", "Monthly spend cap reached"]

@@ -50,8 +50,8 @@ describe("parameters", () => {
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       const text = `it's "quoted"; drop table x --`
-      yield* db.run(`create table ${identifier('odd "name"')} as select ${literal(text)} as label`)
-      assert.deepStrictEqual(yield* db.rows(`from ${identifier('odd "name"')} where label = $label`, { label: text }), [
+      yield* db.run(`create table ${identifier('a "name"')} as select ${literal(text)} as label`)
+      assert.deepStrictEqual(yield* db.rows(`from ${identifier('a "name"')} where label = $label`, { label: text }), [
         { label: text }
       ])
     })
@@ -128,7 +128,7 @@ describe("append", () => {
     flag: true,
     data: '{"a":[1]}'
   }
-  const withCell = (column: number, cell: Cell) => good.map((before, index) => (index === column ? cell : before))
+  const withCell = (column: number, cell: Cell) => good.map((original, index) => (index === column ? cell : original))
 
   itLive("accepts strings, numbers, booleans and nulls for every type of column", () =>
     Effect.gen(function* () {

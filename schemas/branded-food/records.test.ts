@@ -7,7 +7,7 @@ const isFood = (value: unknown) =>
   Schema.decodeUnknownResult(BrandedFood, { errors: "all", onExcessProperty: "error" })(value)._tag === "Success"
 
 /** A label that states only its name. */
-const bare = {
+const minimal = {
   id: "data_branded_food_x",
   fdc_id: 1106457,
   ...emptyFood,
@@ -16,18 +16,18 @@ const bare = {
 
 describe("a branded food", () => {
   it("is valid if it states only its name", () => {
-    assert.isTrue(isFood(bare))
-    assert.deepStrictEqual(Object.keys(bare), Object.keys(BrandedFood.fields))
+    assert.isTrue(isFood(minimal))
+    assert.deepStrictEqual(Object.keys(minimal), Object.keys(BrandedFood.fields))
   })
-  it.each(Object.keys(bare))("is invalid without the field %s", (field) => {
-    assert.isFalse(isFood(Object.fromEntries(Object.entries(bare).filter(([name]) => name !== field))))
+  it.each(Object.keys(minimal))("is invalid without the field %s", (field) => {
+    assert.isFalse(isFood(Object.fromEntries(Object.entries(minimal).filter(([name]) => name !== field))))
   })
   it("is invalid with another field", () => {
-    assert.isFalse(isFood({ ...bare, material_code: null }))
+    assert.isFalse(isFood({ ...minimal, material_code: null }))
   })
-  it("may leave nutrients out, but not have them as null", () => {
-    assert.isTrue(isFood({ ...bare, nutrition: { calories: 20, vitamin_d: 0 } }))
-    assert.isFalse(isFood({ ...bare, nutrition: { calories: null } }))
+  it("may omit nutrients, but their values must not be null", () => {
+    assert.isTrue(isFood({ ...minimal, nutrition: { calories: 20, vitamin_d: 0 } }))
+    assert.isFalse(isFood({ ...minimal, nutrition: { calories: null } }))
     assert.deepStrictEqual(Object.keys(BrandedFood.fields.nutrition.fields), [
       "calories",
       "fat",
@@ -48,8 +48,8 @@ describe("a branded food", () => {
   })
   it("lists nutrients by an id that is never null, and may leave their number null", () => {
     const protein = { nutrient_id: 1003, number: "203", name: "Protein", unit: "g", amount: 7.14 }
-    assert.isTrue(isFood({ ...bare, nutrients: [protein, { ...protein, number: null }] }))
-    assert.isFalse(isFood({ ...bare, nutrients: [{ ...protein, nutrient_id: null }] }))
+    assert.isTrue(isFood({ ...minimal, nutrients: [protein, { ...protein, number: null }] }))
+    assert.isFalse(isFood({ ...minimal, nutrients: [{ ...protein, nutrient_id: null }] }))
   })
   it.each([
     ["id", "platform_store_x"],
@@ -59,6 +59,6 @@ describe("a branded food", () => {
     ["fetched_at", "2026-10-01"],
     ["source", "gov-mars"]
   ])("is invalid with the %s %j", (field, value) => {
-    assert.isFalse(isFood({ ...bare, [field]: value }))
+    assert.isFalse(isFood({ ...minimal, [field]: value }))
   })
 })

@@ -103,7 +103,7 @@ describe("a store", () => {
     fetched_at: null,
     source: "platform"
   }
-  it("is valid without rows and time of reading when its first read failed", () => {
+  it("is valid without rows and without a read time if its first read failed", () => {
     assert.isTrue(isStore(store))
     assert.deepStrictEqual(Object.keys(store), Object.keys(Store.fields))
   })

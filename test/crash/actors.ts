@@ -9,8 +9,8 @@ import { administer } from "../support/api/operator.ts"
 import type { CreatedKey, Environment } from "../support/programs.ts"
 import type { Chance } from "./chance.ts"
 
-/** Where a ledger is, for servers and commands. */
-export interface Place {
+/** The home and the environment of servers and commands, which determine where the ledger is. */
+export interface Setup {
   readonly home: string
   readonly environment: Environment
 }
@@ -49,7 +49,7 @@ export interface Actors {
 const manyCredits = 1_000_000_000
 const smallBudget = 2_000
 
-export const createActors = async ({ home }: Place): Promise<Actors> => {
+export const createActors = async ({ home }: Setup): Promise<Actors> => {
   const created = administer(home, (ledger) =>
     Effect.gen(function* () {
       const key = (account_id: string, budget_credits: number) =>
@@ -59,12 +59,12 @@ export const createActors = async ({ home }: Place): Promise<Actors> => {
       yield* ledger.creditAccount({ account_id: rich, credits: manyCredits, note: "load" })
       return {
         rich: [yield* key(rich, manyCredits), yield* key(rich, manyCredits)],
-        careful: yield* key(rich, smallBudget),
+        limited: yield* key(rich, smallBudget),
         poor: [yield* key(poor, manyCredits), yield* key(poor, manyCredits)]
       } as const
     })
   )
-  const { careful, poor, rich } = await created
+  const { limited, poor, rich } = await created
   const [{ account_id: richAccount }] = rich
   const [{ account_id: poorAccount }] = poor
   let rounds = 0
@@ -73,14 +73,14 @@ export const createActors = async ({ home }: Place): Promise<Actors> => {
     rich: richAccount,
     poor: poorAccount,
     draw: ({ oneOf }) => {
-      const key = oneOf([...rich, ...rich, ...rich, ...poor, careful, careful])
+      const key = oneOf([...rich, ...rich, ...rich, ...poor, limited, limited])
       return { key, ...oneOf([prices, prices, prices, prices, stores, stores, unknownStore, invalid]) }
     },
     replenish: async () => {
       rounds++
       await administer(home, ({ creditAccount, editKey }) =>
         rounds % 2 === 0
-          ? Effect.asVoid(editKey({ key_id: careful.id, budget_credits: smallBudget + rounds * 1_000 }))
+          ? Effect.asVoid(editKey({ key_id: limited.id, budget_credits: smallBudget + rounds * 1_000 }))
           : Effect.asVoid(creditAccount({ account_id: poorAccount, credits: 4_000, note: "more" }))
       )
     }

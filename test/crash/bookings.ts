@@ -7,14 +7,14 @@ import path from "node:path"
 import { findRunningServer } from "@larder/serve/cli"
 import { type Administration, administerPostgres, type Booking, connect, type Entry } from "@larder/serve/ledger"
 import { Effect, Option, Redacted, type Scope } from "effect"
-import type { Actors, Place } from "./actors.ts"
+import type { Actors, Setup } from "./actors.ts"
 import type { Chance } from "./chance.ts"
 
 /** Through the server that holds the ledger, or directly in the database that servers share. */
 const openAdministration = ({
   environment,
   home
-}: Place): Effect.Effect<Administration["Service"], unknown, Scope.Scope> => {
+}: Setup): Effect.Effect<Administration["Service"], unknown, Scope.Scope> => {
   const { LARDER_LEDGER_URL: url } = environment
   if (url !== undefined) return Effect.map(connect(Redacted.make(url)), administerPostgres)
   return Effect.flatMap(findRunningServer(path.join(home, "ledger")), (server) =>
@@ -31,14 +31,14 @@ const movements: readonly [Movement, ...ReadonlyArray<Movement>] = [
   { type: "adjustment", credits: 1_000 }
 ]
 
-export const makeBookingActor = (place: Place, { poor }: Actors, { oneOf }: Chance) => {
+export const makeBookingActor = (setup: Setup, { poor }: Actors, { oneOf }: Chance) => {
   /** Confirmed bookings, by reference. */
   const booked = new Map<string, Booking>()
   /** It is unknown whether the ledger contains this booking. */
   let unconfirmed: Booking | undefined
   let count = 0
-  let isWorking = false
-  let working: Promise<void> = Promise.resolve()
+  let isBooking = false
+  let work: Promise<void> = Promise.resolve()
 
   const makeBooking = (): Booking => {
     const reference = `pay_${++count}`
@@ -51,9 +51,9 @@ export const makeBookingActor = (place: Place, { poor }: Actors, { oneOf }: Chan
       booked.set(unconfirmed.reference, unconfirmed)
       unconfirmed = undefined
     })
-  const bookUntilUnreachable = Effect.flatMap(openAdministration(place), (administration) =>
+  const bookUntilUnreachable = Effect.flatMap(openAdministration(setup), (administration) =>
     Effect.whileLoop({
-      while: () => isWorking,
+      while: () => isBooking,
       body: () => Effect.andThen(book(administration), Effect.sleep("5 millis")),
       step: () => {}
     })
@@ -61,23 +61,23 @@ export const makeBookingActor = (place: Place, { poor }: Actors, { oneOf }: Chan
 
   return {
     begin: () => {
-      isWorking = true
-      working = Effect.runPromise(bookUntilUnreachable)
+      isBooking = true
+      work = Effect.runPromise(bookUntilUnreachable)
     },
     /** Called when the server was killed, or to stop booking. */
     end: () => {
-      isWorking = false
-      return working
+      isBooking = false
+      return work
     },
     isConfirmed: (reference: string) => booked.has(reference),
     /** Repeats the unconfirmed booking and some confirmed ones. Returns wrong outcomes. */
     repeat: (): Promise<ReadonlyArray<string>> =>
       Effect.gen(function* () {
-        const administration = yield* openAdministration(place)
+        const administration = yield* openAdministration(setup)
         if (unconfirmed !== undefined) yield* book(administration)
-        const before = [...booked.values()].slice(-10)
-        const results = yield* Effect.forEach(before, (booking) => administration.book(booking))
-        return before.flatMap(({ reference }, index) =>
+        const confirmed = [...booked.values()].slice(-10)
+        const results = yield* Effect.forEach(confirmed, (booking) => administration.book(booking))
+        return confirmed.flatMap(({ reference }, index) =>
           results[index]?.booked ? [`${reference} had been booked, and was booked again`] : []
         )
       }).pipe(Effect.scoped, Effect.runPromise),

@@ -46,22 +46,22 @@ import {
 
 let home = ""
 let releases = ""
-let undisturbed: unknown
+let undisturbedDigest: unknown
 /** Enough rows for each step to take a while. */
 const largeCount = 500
-const large = () => path.join(releases, "large.zip")
+const largeRelease = () => path.join(releases, "large.zip")
 const goodRelease = (number: number) => path.join(releases, `good-${number}.zip`)
 
 beforeAll(async () => {
   home = temporaryFolder()
   releases = temporaryFolder()
-  writeFileSync(large(), largeZip(largeCount))
+  writeFileSync(largeRelease(), largeZip(largeCount))
   for (const number of [0, 1, 2, 3]) writeFileSync(goodRelease(number), goodZip(number * 10))
   const { code, stderr } = await load(home, goodRelease(0))
   if (code !== 0) throw new Error(stderr)
   const copy = copyHome(home)
-  await load(copy, large())
-  undisturbed = await digestLabels(copy)
+  await load(copy, largeRelease())
+  undisturbedDigest = await digestLabels(copy)
   removeFolder(copy)
 })
 afterAll(() => [home, releases].map(removeFolder))
@@ -89,20 +89,20 @@ const expectComplete = async (home: string, expected: number) => {
   expect(await countIn(copyPublishedFiles(home))).toBe(expected)
 }
 
-const counted = "select count(*)::integer as foods from branded_food.food"
+const countFoods = "select count(*)::integer as foods from branded_food.food"
 
 const expectRecovered = async (copy: string) => {
   const isPublished = hasManifest(copy, 2)
-  const [opened] = await queryFiles(copy, counted)
+  const [opened] = await queryFiles(copy, countFoods)
   expect(isPublished ? [3, 3 + largeCount] : [3]).toContain(opened?.[0]?.foods)
   expect(generationOf(copy, "branded-foods")).toBe(isPublished ? "larder-000002" : "larder-000001")
   await runStatus(copy)
   const unrecorded = countUnrecorded(copy, isPublished)
   await expectComplete(copy, isPublished ? 3 + largeCount : 3)
-  const { code, stderr } = await load(copy, large())
+  const { code, stderr } = await load(copy, largeRelease())
   expect(code, stderr).toBe(0)
   await expectComplete(copy, 3 + largeCount)
-  expect(await digestLabels(copy)).toBe(undisturbed)
+  expect(await digestLabels(copy)).toBe(undisturbedDigest)
   await expectTidy(copy, isPublished ? 3 : 2 + unrecorded)
 }
 
@@ -114,8 +114,8 @@ const moments = {
   "it unpacks": appears((home) => listStaged(home).includes("food.csv")),
   "it stages": appears((home) => listStaged(home).includes("release.duckdb")),
   "it begins to build": appears((home) => listStaged(home).includes("built.duckdb")),
-  "it begins the folder of the search": appears((home) => listStaged(home).includes("beside")),
-  "that folder holds some files": appears((home) => countSearchFiles(home) > 4),
+  "it creates the search folder": appears((home) => listStaged(home).includes("beside")),
+  "that folder contains some files": appears((home) => countSearchFiles(home) > 4),
   "its database is in the depot": objectsAppear(),
   "some of its sidecar files are in the depot": objectsAppear(4),
   "its manifest appears": appears((home) => hasManifest(home, 2)),
@@ -128,7 +128,7 @@ const lastMoments = everyMoment.slice(5)
 
 /** Runs the large release and kills it at the moment. */
 const killRun = (home: string, moment: Moment, delay = 0) =>
-  runKilled(home, ["branded-foods", "--file", large()], moment, { delay })
+  runKilled(home, ["branded-foods", "--file", largeRelease()], moment, { delay })
 
 export const testBrandedFoodKills = (names: ReadonlyArray<Name>, { rounds }: { readonly rounds: number }) => {
   describe("a run of branded foods that is killed with -9", () => {
@@ -137,9 +137,9 @@ export const testBrandedFoodKills = (names: ReadonlyArray<Name>, { rounds }: { r
       const stopped = copyHome(home)
       copies = await copyAtMoments(
         stopped,
-        ["branded-foods", "--file", large()],
+        ["branded-foods", "--file", largeRelease()],
         names.map((name) => moments[name]),
-        counted
+        countFoods
       )
       removeFolder(stopped)
     })
@@ -159,12 +159,12 @@ export const testBrandedFoodKills = (names: ReadonlyArray<Name>, { rounds }: { r
         await killRun(copy, moments[name], delay)
         await expectRecovered(copy)
       })
-      it(`lets the next run create the warehouse of an empty home, ${delay} ms after it began the folder of the search`, async () => {
+      it(`lets the next run create the warehouse of an empty home, ${delay} ms after it created the search folder`, async () => {
         const empty = makeTestFolder()
-        await killRun(empty, moments["it begins the folder of the search"], delay)
+        await killRun(empty, moments["it creates the search folder"], delay)
         const isPublished = hasManifest(empty, 1)
         const runs = isPublished ? 1 : countUnrecorded(empty, isPublished)
-        const { code, stderr } = await load(empty, large())
+        const { code, stderr } = await load(empty, largeRelease())
         expect(code, stderr).toBe(0)
         await expectComplete(empty, largeCount)
         await expectTidy(empty, runs + 1)
@@ -178,7 +178,7 @@ export const testBrandedFoodKills = (names: ReadonlyArray<Name>, { rounds }: { r
       Effect.flatMap((foods) => foods.search({ name: "food" }, undefined, 1000)),
       Effect.map(({ records }) => records.length),
       Effect.scoped,
-      Effect.provide([NodeServices.layer, Logger.layer([])]), // the server warns about the damage that tests did
+      Effect.provide([NodeServices.layer, Logger.layer([])]), // the server warns about damage done by tests
       Effect.runPromise
     )
   const readContents = (home: string) =>
@@ -246,11 +246,11 @@ export const testBrandedFoodKills = (names: ReadonlyArray<Name>, { rounds }: { r
     it("both publish, and the search belongs to the live generation", async () => {
       for (const round of [1, 2, 3].slice(0, 1 + rounds)) {
         const week = aBlockRow({ "Week Ending Date": `09/0${round}/2026`, cheese_40_Price: `1.6${round}00` })
-        const ends = await Promise.all([
+        const results = await Promise.all([
           load(published, goodRelease(round)),
           replay(published, { ...everyFeed(), [blocks.feed]: bodyOf(blocks, [aBlockRow(), week]) })
         ])
-        for (const { code, stderr } of ends) expect(code, stderr).toBe(0)
+        for (const { code, stderr } of results) expect(code, stderr).toBe(0)
         expect(await valuesOf(published, "cheese_block_sales_price_weekly")).toContain(
           `2026-09-0${round} 1.6${round}00`
         )

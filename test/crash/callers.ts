@@ -15,7 +15,7 @@ export interface Callers {
   /** Resolves when each connection has had a response. */
   readonly allStarted: Promise<unknown>
   /** The number of calls in flight. */
-  readonly waiting: () => number
+  readonly countInFlight: () => number
   /** Called before the server is killed: no more calls begin, and calls without a response are in doubt. */
   readonly giveUp: () => void
   /**
@@ -30,13 +30,13 @@ export interface Callers {
 export const startCallers = (api: string, draw: () => Call, observations: Observations): Callers => {
   // each caller has its own connection: a shared one may be idle until the server closes it, just when it is used again
   const agents = Array.from({ length: connections }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
-  let waiting = 0
+  let inFlight = 0
   let isCalling = true
   let isLost = false
   const tolerated = new Set<unknown>()
 
   const sendCall = async (agent: Agent, call: Call): Promise<"success" | "unavailable" | "no response"> => {
-    waiting++
+    inFlight++
     try {
       const reply = await send(agent, api, call.target, { key: call.key.key })
       observations.addReply(call, reply)
@@ -44,10 +44,10 @@ export const startCallers = (api: string, draw: () => Call, observations: Observ
     } catch (cause) {
       const code = cause instanceof Error && "code" in cause ? cause.code : undefined
       if (isLost) observations.inDoubt.push(call)
-      else if (!tolerated.has(code)) observations.surprises.push(`${call.target} got no response: ${cause}`)
+      else if (!tolerated.has(code)) observations.problems.push(`${call.target} got no response: ${cause}`)
       return "no response"
     } finally {
-      waiting--
+      inFlight--
     }
   }
   const runCaller = async (agent: Agent, onResponse: () => void) => {
@@ -63,7 +63,7 @@ export const startCallers = (api: string, draw: () => Call, observations: Observ
 
   return {
     allStarted: Promise.all(connected.map(({ promise }) => promise)),
-    waiting: () => waiting,
+    countInFlight: () => inFlight,
     giveUp: () => {
       isCalling = false
       isLost = true
@@ -75,11 +75,11 @@ export const startCallers = (api: string, draw: () => Call, observations: Observ
     end: async () => {
       isCalling = false
       const timer = new AbortController()
-      const late = sleep(maxResponseTime, true, { signal: timer.signal }).catch(() => false)
-      const isLate = await Promise.race([allEnded.then(() => false), late])
+      const timeout = sleep(maxResponseTime, true, { signal: timer.signal }).catch(() => false)
+      const isLate = await Promise.race([allEnded.then(() => false), timeout])
       timer.abort()
       for (const agent of agents) agent.destroy()
-      if (isLate) throw new Error(`${waiting} calls have no response after ${maxResponseTime} ms`)
+      if (isLate) throw new Error(`${inFlight} calls have no response after ${maxResponseTime} ms`)
     }
   }
 }

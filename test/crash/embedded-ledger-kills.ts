@@ -8,7 +8,7 @@ import path from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, it } from "vitest"
 import { type Server, start, waitForExit } from "../support/programs.ts"
-import type { Place } from "./actors.ts"
+import type { Setup } from "./actors.ts"
 import type { Chance } from "./chance.ts"
 import { type History, runHistory } from "./history.ts"
 import { collectTotals, historiesWith, historyTimeout, maxKills } from "./kills.ts"
@@ -26,8 +26,8 @@ const readHeader = (log: string) => {
   return header
 }
 
-const waitForLongLog = async ({ chance, place }: History) => {
-  const log = logPath(path.join(place.home, "ledger"))
+const waitForLongLog = async ({ chance, setup }: History) => {
+  const log = logPath(path.join(setup.home, "ledger"))
   const first = readHeader(log)
   while (statSync(log).size < longLog && readHeader(log).equals(first)) await sleep(1)
   await sleep(chance.between(0, 100))
@@ -41,7 +41,7 @@ const killDuringCalls = async (context: History, server: Server, number: number)
   if (number % maxKills === maxKills - 1) await waitForLongLog(context)
   else await sleep(chance.between(0, 400))
   count("kills under load")
-  count("calls in flight at them", callers.waiting())
+  count("calls in flight at kills", callers.countInFlight())
   callers.giveUp()
   await server.stop("SIGKILL")
   await Promise.all([callers.end(), bookings.end()])
@@ -51,9 +51,9 @@ const killDuringCalls = async (context: History, server: Server, number: number)
 const maxStartTime = 1_500
 
 /** Kills a server that opens the ledger, or has just opened it. */
-const killDuringStart = async ({ home }: Place, { between }: Chance) => {
-  const free = { LARDER_PORT: "0", LARDER_CONSOLE_PORT: "0" }
-  const child = start("larder-serve", ["start"], { LARDER_HOME: home, ...free })
+const killDuringStart = async ({ home }: Setup, { between }: Chance) => {
+  const freePorts = { LARDER_PORT: "0", LARDER_CONSOLE_PORT: "0" }
+  const child = start("larder-serve", ["start"], { LARDER_HOME: home, ...freePorts })
   const end = waitForExit(child)
   await sleep(between(0, maxStartTime))
   child.kill("SIGKILL")
@@ -61,9 +61,9 @@ const killDuringStart = async ({ home }: Place, { between }: Chance) => {
 }
 
 /** SQLite silently drops a transaction that was not written completely. */
-const tearLastWrite = ({ bookings, chance, count, observations, place }: History) => {
+const tearLastWrite = ({ bookings, chance, count, observations, setup }: History) => {
   const isConfirmed = (id: string) => observations.paid.has(id) || bookings.isConfirmed(id)
-  count(`logs with a part of ${tearLog(place.home, chance.oneOf(tears), isConfirmed, chance)}`)
+  count(`logs with a part of ${tearLog(setup.home, chance.oneOf(tears), isConfirmed, chance)}`)
 }
 
 export const testEmbeddedLedgerKills = ({ kills: totalKills }: { readonly kills: number }) =>
@@ -71,10 +71,10 @@ export const testEmbeddedLedgerKills = ({ kills: totalKills }: { readonly kills:
     const add = collectTotals("embedded ledger")
 
     it.each(historiesWith(totalKills))(
-      "has one charge for each 200 that a caller received, and no other, after $kills kills and a clean stop",
+      "has exactly one charge for each 200 that a caller received after $kills kills and a clean stop",
       async ({ kills }) => {
         const numbers = await runHistory("embedded ledger", {}, async (context) => {
-          const { checks, actors, chance, count, place } = context
+          const { checks, actors, chance, count, setup } = context
           let server = await context.start()
           for (let number = 0; number < kills; number++) {
             if (number > 0) await actors.replenish()
@@ -82,7 +82,7 @@ export const testEmbeddedLedgerKills = ({ kills: totalKills }: { readonly kills:
             if (number % 3 === 0) tearLastWrite(context)
             if (number % 3 === 1) {
               count("kills while starting")
-              await killDuringStart(place, chance)
+              await killDuringStart(setup, chance)
             }
             server = await context.start()
             expect(await context.bookings.repeat()).toEqual([])

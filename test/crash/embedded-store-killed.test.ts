@@ -51,7 +51,7 @@ const withStore = <A, E, R>(
   )
 
 /** Copies a folder next to it, and changes the log in the copy. */
-const copyOf = (folder: string, name: string, change: (log: Buffer) => Buffer = (log) => log) => {
+const copyFolder = (folder: string, name: string, change: (log: Buffer) => Buffer = (log) => log) => {
   const copy = path.join(path.dirname(folder), name)
   cpSync(folder, copy, { recursive: true })
   writeFileSync(logPath(copy), change(readFileSync(logPath(copy))))
@@ -73,17 +73,17 @@ const changeLast = (change: (transaction: Buffer) => Buffer) => (log: Buffer) =>
 const emptyBuffer = Buffer.alloc(0)
 
 describe("a group that was not written completely", () => {
-  it.effect("is dropped completely, wherever it was cut", () =>
+  it.effect("is dropped completely, however much of its end is missing", () =>
     Effect.gen(function* () {
       const folder = yield* killedAfter(accountCreation, charges(2), charges(3, 4))
       const { end, start } = findLast(readFileSync(logPath(folder)))
-      const whole = copyOf(folder, "whole")
+      const whole = copyFolder(folder, "whole")
       assert.deepStrictEqual(yield* collectLogs(useStore(whole, numbersOf)), { result: [1, 2, 3, 4], messages: [] })
       for (const missing of [1, (end - start) / 2, end - start - 40]) {
-        const cut = changeLast((transaction) =>
+        const clearEnd = changeLast((transaction) =>
           Buffer.from(transaction).fill(0, transaction.length - Math.floor(missing))
         )
-        const copy = copyOf(folder, `cut-${missing}`, cut)
+        const copy = copyFolder(folder, `missing-${missing}`, clearEnd)
         assert.deepStrictEqual(yield* collectLogs(useStore(copy, numbersOf)), { result: [1, 2], messages: [] })
       }
     })
@@ -94,7 +94,7 @@ describe("a group that was not written completely", () => {
       const folder = yield* killedAfter(accountCreation, charges(2), charges(3, 4))
       for (const seed of [1, 2, 3]) {
         const tear = changeLast((transaction) => tearBytes(transaction, emptyBuffer, part, chanceFrom(seed)))
-        const copy = copyOf(folder, `torn-${seed}`, tear)
+        const copy = copyFolder(folder, `torn-${seed}`, tear)
         assert.deepStrictEqual(yield* collectLogs(useStore(copy, numbersOf)), { result: [1, 2], messages: [] })
       }
     })
@@ -103,7 +103,7 @@ describe("a group that was not written completely", () => {
   it.effect("is overwritten by the next group, and the rest of it is never read", () =>
     Effect.gen(function* () {
       const folder = yield* killedAfter(accountCreation, charges(...numbersTo(40).slice(1)))
-      const live = copyOf(
+      const live = copyFolder(
         folder,
         "torn",
         changeLast((transaction) => Buffer.from(transaction).fill(0, 0, 50))
@@ -148,8 +148,8 @@ const ledgerWithResets = Effect.gen(function* () {
       }
     })
   )
-  const at = (sequence: number) => killedAt.get(sequence) ?? folder
-  return { killedAt, at, logAt: (sequence: number) => readFileSync(logPath(at(sequence))) }
+  const folderAt = (sequence: number) => killedAt.get(sequence) ?? folder
+  return { killedAt, folderAt, logAt: (sequence: number) => readFileSync(logPath(folderAt(sequence))) }
 })
 
 describe("a log that is reset", () => {
@@ -166,28 +166,28 @@ describe("a log that is reset", () => {
 
   it.effect("ignores a complete transaction of an older log after its last one", () =>
     Effect.gen(function* () {
-      const { at, logAt } = yield* ledgerWithResets
+      const { folderAt, logAt } = yield* ledgerWithResets
       const older = findLast(logAt(109))
-      const copy = copyOf(at(112), "with-older", (log) =>
+      const copy = copyFolder(folderAt(112), "with-older", (log) =>
         Buffer.concat([log.subarray(0, findLast(log).end), logAt(109).subarray(older.start, older.end)])
       )
       assert.deepStrictEqual(yield* collectLogs(useStore(copy, numbersOf)), { result: numbersTo(112), messages: [] })
     })
   )
 
-  it.effect("loses nothing when its new header was written partly, or alone, or with a part of its first group", () =>
+  it.effect("loses nothing when its new header was written partly, without its first group, or with a part of it", () =>
     Effect.gen(function* () {
-      const { at, logAt } = yield* ledgerWithResets
+      const { folderAt, logAt } = yield* ledgerWithResets
       const resetLog = logAt(111)
       const replaceStart = (length: number) => (log: Buffer) =>
         Buffer.concat([resetLog.subarray(0, length), log.subarray(length)])
       for (const length of [12, 20, 28, headerLength]) {
-        const copy = copyOf(at(110), `header-${length}`, replaceStart(length))
+        const copy = copyFolder(folderAt(110), `header-${length}`, replaceStart(length))
         assert.deepStrictEqual(yield* useStore(copy, numbersOf), numbersTo(110))
       }
       const { end, start } = findLast(resetLog)
       for (const missing of tears) {
-        const copy = copyOf(at(110), `torn, ${missing}`, (log) => {
+        const copy = copyFolder(folderAt(110), `torn, ${missing}`, (log) => {
           const part = tearBytes(resetLog.subarray(start, end), log.subarray(start, end), missing, chanceFrom(1))
           return Buffer.concat([resetLog.subarray(0, start), part, log.subarray(end)])
         })
@@ -231,13 +231,13 @@ describe("a log that is copied into the file", () => {
     })
   )
 
-  it.effect("is copied again if the process died meanwhile", () =>
+  it.effect("is copied again if the process died during the copy", () =>
     Effect.gen(function* () {
       const { after, before } = yield* copied
       const [old, whole] = [before, after].map((folder) => readFileSync(ledgerPath(folder)))
       if (old === undefined || whole === undefined) throw new Error("unreachable")
       for (const part of [0.1, 0.5, 0.9]) {
-        const copy = copyOf(after, `part-${part}`)
+        const copy = copyFolder(after, `part-${part}`)
         const length = Math.floor(whole.length * part) // within a page
         writeFileSync(ledgerPath(copy), Buffer.concat([whole.subarray(0, length), old.subarray(length)]))
         yield* assertComplete(copy)
@@ -252,7 +252,7 @@ describe("derived tables", () => {
       const folder = yield* temporaryFolder
       const [live, killed] = [path.join(folder, "live"), path.join(folder, "killed")]
       const last = 500
-      const held = { sequence: last, heads: new Map([["acct_a", aCharge(last)]]) }
+      const expected = { sequence: last, heads: new Map([["acct_a", aCharge(last)]]) }
       yield* withStore(live, ({ reading: sqlite }, store) =>
         Effect.gen(function* () {
           for (const to of [250, last]) {
@@ -267,12 +267,12 @@ describe("derived tables", () => {
           cpSync(live, killed, { recursive: true })
         })
       )
-      const logOfSums = (folder: string) => path.join(folder, "sums.sqlite-wal")
-      const batches = findTransactions(readFileSync(logOfSums(killed))).slice(-2)
+      const sumsLogPath = (folder: string) => path.join(folder, "sums.sqlite-wal")
+      const batches = findTransactions(readFileSync(sumsLogPath(killed))).slice(-2)
       const reached: Array<number> = []
       for (const [index, { end, start }] of batches.entries()) {
-        const copy = copyOf(killed, `batch-${index}`)
-        truncateSync(logOfSums(copy), (start + end) / 2)
+        const copy = copyFolder(killed, `batch-${index}`)
+        truncateSync(sumsLogPath(copy), (start + end) / 2)
         yield* withStore(copy, ({ reading: sqlite }, store) =>
           Effect.gen(function* () {
             reached.push(readProgress(sqlite))
@@ -284,7 +284,7 @@ describe("derived tables", () => {
             assert.deepStrictEqual(yield* usage, counted)
             updateSums(sqlite)
             assert.deepStrictEqual(yield* usage, counted)
-            assert.deepStrictEqual((yield* store.verify(held)).problems, [])
+            assert.deepStrictEqual((yield* store.verify(expected)).problems, [])
           })
         )
       }

@@ -7,7 +7,7 @@ import { inject } from "vitest"
 import { setLedgerUrl } from "../support/api/operator.ts"
 import { type Environment, type Server, startServer } from "../support/programs.ts"
 import { copyHome } from "../support/sample-home.ts"
-import { type Actors, createActors, type Place } from "./actors.ts"
+import { type Actors, createActors, type Setup } from "./actors.ts"
 import { type BookingActor, makeBookingActor } from "./bookings.ts"
 import { type Callers, startCallers } from "./callers.ts"
 import { type Chance, chanceFrom, newSeed } from "./chance.ts"
@@ -18,7 +18,7 @@ import { type Observations, recordObservations } from "./observations.ts"
 export interface History {
   /** Random decisions of the history. Callers have their own. */
   readonly chance: Chance
-  readonly place: Place
+  readonly setup: Setup
   readonly actors: Actors
   readonly observations: Observations
   readonly bookings: BookingActor
@@ -40,26 +40,26 @@ export const runHistory = async (
 ): Promise<Numbers> => {
   const seed = newSeed()
   const callChance = chanceFrom(seed + 1)
-  const place = { home: copyHome(inject("sampleHome")), environment }
+  const setup = { home: copyHome(inject("sampleHome")), environment }
   const servers: Array<Server> = []
   const counts: Record<string, number> = {}
   const observations = recordObservations()
   let checks: LedgerChecks | undefined
   const numbers = () => ({ ...counts, ...checks?.counts() })
-  if (environment.LARDER_LEDGER_URL !== undefined) setLedgerUrl(place.home, environment.LARDER_LEDGER_URL)
+  if (environment.LARDER_LEDGER_URL !== undefined) setLedgerUrl(setup.home, environment.LARDER_LEDGER_URL)
   try {
-    const actors = await createActors(place)
-    const bookings = makeBookingActor(place, actors, chanceFrom(seed + 2))
-    checks = makeLedgerChecks(place, actors, observations, bookings)
+    const actors = await createActors(setup)
+    const bookings = makeBookingActor(setup, actors, chanceFrom(seed + 2))
+    checks = makeLedgerChecks(setup, actors, observations, bookings)
     await run({
       chance: chanceFrom(seed),
-      place,
+      setup,
       actors,
       observations,
       bookings,
       checks,
       start: async () => {
-        const server = await startServer(place.home, environment)
+        const server = await startServer(setup.home, environment)
         servers.push(server)
         return server
       },
@@ -74,7 +74,7 @@ export const runHistory = async (
     throw error
   } finally {
     await Promise.all(servers.map((server) => server.stop("SIGKILL")))
-    rmSync(place.home, { recursive: true, force: true })
+    rmSync(setup.home, { recursive: true, force: true })
     console.log(`${name}, LARDER_CRASH_SEED=${seed}: ${formatCounts(numbers())}`)
   }
 }

@@ -31,5 +31,5 @@ export const collectTotals = (name: string) => {
   }
 }
 
-/** Milliseconds. A slow machine is no failure: four seconds per kill are usual. */
+/** Milliseconds. A slow machine is not a failure: four seconds per kill are usual. */
 export const historyTimeout = 60_000 + maxKills * 30_000

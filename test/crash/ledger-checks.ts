@@ -6,7 +6,7 @@ import type { AccountSummary, Entry, KeySummary, Verification } from "@larder/se
 import { Effect, Stream } from "effect"
 import { expect } from "vitest"
 import { administer } from "../support/api/operator.ts"
-import type { Actors, Call, Place } from "./actors.ts"
+import type { Actors, Call, Setup } from "./actors.ts"
 import type { BookingActor } from "./bookings.ts"
 import type { Observations } from "./observations.ts"
 
@@ -21,12 +21,12 @@ interface LedgerContent {
 }
 
 /** Servers on PostgreSQL book the refunds of in-doubt calls while they serve. */
-const waitForRefunds = async ({ environment, home }: Place) => {
+const waitForRefunds = async ({ environment, home }: Setup) => {
   if (environment.LARDER_LEDGER_URL === undefined) return
   while (readdirSync(path.join(home, "ledger", "in-doubt")).length > 0) await sleep(50)
 }
 
-const readLedger = ({ home }: Place, { accounts: ids, rich }: Actors): Promise<LedgerContent> =>
+const readLedger = ({ home }: Setup, { accounts: ids, rich }: Actors): Promise<LedgerContent> =>
   administer(home, (ledger) =>
     Effect.gen(function* () {
       const entriesOf = (id: string) =>
@@ -40,7 +40,7 @@ const readLedger = ({ home }: Place, { accounts: ids, rich }: Actors): Promise<L
     })
   )
 
-/** Every balance is the sum of its entries, and its debt is at most the money that went out. No key has exceeded its budget. */
+/** Each balance is the sum of its entries, its debt at most what bookings deducted. No key has exceeded its budget. */
 const findSumProblems = ({ accounts, entries, keys, verification }: LedgerContent): ReadonlyArray<string> => {
   const problems = [...verification.problems]
   const compare = (name: string, actual: unknown, expected: unknown) => {
@@ -50,10 +50,10 @@ const findSumProblems = ({ accounts, entries, keys, verification }: LedgerConten
     const rows = entries.get(id) ?? []
     compare(`balance of ${id}`, balance_credits, sum(rows.map(({ credits }) => credits)))
     compare(`balance after the last entry of ${id}`, rows.at(-1)?.balance, balance_credits)
-    let moneyOut = 0
+    let deducted = 0
     for (const { balance, credits, position, type } of rows) {
-      if (credits < 0 && type !== "charge") moneyOut -= credits
-      if (balance + moneyOut < 0) problems.push(`${id} has ${balance} after ${position}`)
+      if (credits < 0 && type !== "charge") deducted -= credits
+      if (balance + deducted < 0) problems.push(`${id} has ${balance} after ${position}`)
     }
   }
   for (const { budget_usd, id, spent_usd } of keys) {
@@ -87,7 +87,7 @@ const isChargeOf = ({ credits, endpoint, key_id }: Entry, call: Call) =>
   key_id === call.key.id && endpoint === call.endpoint && credits === -call.credits
 
 /** `settled` contains request ids of charges without a received 200 that an earlier check has explained. */
-export const makeLedgerChecks = (place: Place, actors: Actors, observations: Observations, bookings: BookingActor) => {
+export const makeLedgerChecks = (setup: Setup, actors: Actors, observations: Observations, bookings: BookingActor) => {
   const settled = new Set<string>()
   let refunds = 0
   let belowZero = 0
@@ -121,14 +121,14 @@ export const makeLedgerChecks = (place: Place, actors: Actors, observations: Obs
   return {
     /** No calls may be in flight. */
     run: async (): Promise<void> => {
-      await waitForRefunds(place)
-      const content = await readLedger(place, actors)
+      await waitForRefunds(setup)
+      const content = await readLedger(setup, actors)
       const entries = [...content.entries.values()].flat()
       const problems = [
         ...findSumProblems(content),
         ...findCallProblems(entries),
         ...bookings.findProblems(entries),
-        ...observations.surprises
+        ...observations.problems
       ]
       expect(problems.slice(0, 10)).toEqual([])
     },

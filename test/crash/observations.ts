@@ -12,12 +12,12 @@ export const recordObservations = () => {
   const inDoubt: Array<Call> = []
   /** Calls with a 503. */
   const unavailable: Array<Call> = []
-  const surprises: Array<string> = []
+  const problems: Array<string> = []
   const statuses: Record<string, number> = {}
-  let isOut = false
+  let isOutage = false
 
   const findProblem = (call: Call, { headers, status, text }: Reply): string | undefined => {
-    if (status === 503 && isOut) {
+    if (status === 503 && isOutage) {
       return text === unavailableBody && headers["retry-after"] === "1" ? undefined : `a 503 has the body ${text}`
     }
     if (!call.statuses.includes(status)) return `${call.target} returned ${status}: ${text}`
@@ -30,17 +30,17 @@ export const recordObservations = () => {
     inDoubt,
     unavailable,
     /** Wrong responses. */
-    surprises,
+    problems,
     statuses,
-    /** Whether the ledger may be unavailable: only then may a call return 503. */
-    outage: (begins: boolean) => {
-      isOut = begins
+    /** Sets whether the ledger may be unavailable: a call may return 503 only while it is. */
+    setOutage: (hasBegun: boolean) => {
+      isOutage = hasBegun
     },
     addReply: (call: Call, reply: Reply) => {
       const requestId = String(reply.headers["x-request-id"])
       statuses[reply.status] = (statuses[reply.status] ?? 0) + 1
       const problem = paid.has(requestId) ? `two calls have the request id ${requestId}` : findProblem(call, reply)
-      if (problem !== undefined) surprises.push(problem)
+      if (problem !== undefined) problems.push(problem)
       if (reply.status === 503) unavailable.push(call)
       if (reply.status === 200) paid.set(requestId, call)
     }

@@ -42,7 +42,7 @@ let older = ""
 let newer = ""
 /** The number of price versions in the first generation. */
 let versions = 0
-let undisturbed: unknown
+let undisturbedDigest: unknown
 
 beforeAll(async () => {
   home = temporaryFolder()
@@ -66,7 +66,7 @@ beforeAll(async () => {
   versions = await countVersions(home)
   const copy = copyHome(home)
   await replayFolder(copy, newer)
-  undisturbed = await digestPrices(copy)
+  undisturbedDigest = await digestPrices(copy)
   removeFolder(copy)
 })
 afterAll(() => [home, older, newer].map(removeFolder))
@@ -118,19 +118,19 @@ const expectComplete = async (home: string, runs: number) => {
   await expectTidy(home, runs + 1)
 }
 
-const versionsSeen = "select count(*)::integer as versions from commodity.price_version"
+const selectVersions = "select count(*)::integer as versions from commodity.price_version"
 
 /** A killed run has left the old or the new generation, and the next run completes. */
 const expectRecovered = async (copy: string) => {
   const isPublished = hasManifest(copy, 2)
-  const [opened] = await queryFiles(copy, versionsSeen)
-  const versionsLeft = opened?.[0]?.versions
-  expect(isPublished ? [versions, versions + 200] : [versions]).toContain(versionsLeft)
+  const [opened] = await queryFiles(copy, selectVersions)
+  const versionsFound = opened?.[0]?.versions
+  expect(isPublished ? [versions, versions + 200] : [versions]).toContain(versionsFound)
   expect(generationOf(copy, "commodities")).toBe(isPublished ? "larder-000002" : "larder-000001")
   await runStatus(copy)
   expect(await countVersions(copy)).toBe(isPublished ? versions + 200 : versions)
   await expectComplete(copy, isPublished ? 2 : 1 + countUnrecorded(copy, isPublished))
-  expect(await digestPrices(copy)).toBe(undisturbed)
+  expect(await digestPrices(copy)).toBe(undisturbedDigest)
 }
 
 export const testPublishKills = (names: ReadonlyArray<Name>, { rounds }: { readonly rounds: number }) => {
@@ -143,7 +143,7 @@ export const testPublishKills = (names: ReadonlyArray<Name>, { rounds }: { reado
         stopped,
         args,
         names.map((name) => moments[name]),
-        versionsSeen
+        selectVersions
       )
       removeFolder(stopped)
     })
@@ -186,7 +186,7 @@ export const testPublishKills = (names: ReadonlyArray<Name>, { rounds }: { reado
     it("cleans up, exits with 130 and is recorded, both while it stages and while it builds", async () => {
       const copy = copyForTest(home)
       const fetchedBefore = countFetches(copy)
-      const ofRuns = "select outcome, message, generation from ingest.run order by started_at"
+      const selectRuns = "select outcome, message, generation from ingest.run order by started_at"
       const recorded: Array<unknown> = [{ outcome: "published", message: null, generation: "larder-000001" }]
       for (const moment of [appears((home) => countFetches(home) > fetchedBefore), appears(isBuilding)]) {
         const { code, stdout } = await replayKilled(copy, moment, 0, "SIGINT")
@@ -195,14 +195,14 @@ export const testPublishKills = (names: ReadonlyArray<Name>, { rounds }: { reado
         expect(JSON.parse(stdout)).toMatchObject({ ...interrupted, problem: "interrupted" })
         expect(listPacks(copy)).toHaveLength(1) // the next run may use what this one fetched
         recorded.push(interrupted)
-        const [runs] = await query(copy, ofRuns)
+        const [runs] = await query(copy, selectRuns)
         expect(runs).toEqual(recorded)
         expect(generationOf(copy, "commodities")).toBe("larder-000001")
         await expectTidy(copy, recorded.length)
         expect(listLeftoverFiles(copy)).toEqual([])
       }
       await expectComplete(copy, recorded.length)
-      const [runs] = await query(copy, ofRuns)
+      const [runs] = await query(copy, selectRuns)
       expect(runs).toEqual([...recorded, { outcome: "published", message: null, generation: "larder-000004" }])
     })
   })

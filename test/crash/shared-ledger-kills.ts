@@ -26,7 +26,7 @@ interface CalledServer {
 /** Kills immediately after the calls in flight are counted. */
 const killServer = ({ count }: History, { callers, server }: CalledServer) => {
   count("kills of a server")
-  count("calls in flight at them", callers.waiting())
+  count("calls in flight at kills", callers.countInFlight())
   callers.giveUp()
   return server.stop("SIGKILL")
 }
@@ -45,7 +45,7 @@ const killDatabase = async (
   await Promise.all(survivors.map(({ server }) => waitForStatus(server, 200)))
 }
 
-const victims = ["a server", "the database", "both"] as const
+const kinds = ["a server", "the database", "both"] as const
 
 /** Kills one process or both, and returns the servers that run afterwards, when all calls have ended. */
 const killUnderLoad = async (
@@ -57,23 +57,23 @@ const killUnderLoad = async (
   }: { readonly postgres: Postgres; readonly servers: ReadonlyArray<Server>; readonly number: number }
 ): Promise<ReadonlyArray<Server>> => {
   const { bookings, chance, observations } = context
-  const victim = victims[number % victims.length]
+  const kind = kinds[number % kinds.length]
   const called = servers.map((server) => ({ server, callers: context.call(server) }))
   bookings.begin()
   await Promise.all(called.map(({ callers }) => callers.allStarted))
   await sleep(chance.between(0, 400))
 
-  observations.outage(victim !== "a server")
+  observations.setOutage(kind !== "a server")
   const survivors = [...called]
-  const doomed = victim === "the database" ? [] : survivors.splice(chance.between(0, servers.length - 1), 1)
-  const killed = doomed.map((server) => killServer(context, server))
+  const targets = kind === "the database" ? [] : survivors.splice(chance.between(0, servers.length - 1), 1)
+  const killed = targets.map((server) => killServer(context, server))
   // at every sixth kill, the outage is longer than a call waits for its charge
   const outage = number % 6 === 4 ? 6_000 : chance.between(0, 500)
-  if (victim !== "a server") await killDatabase(context, postgres, { survivors, outage })
+  if (kind !== "a server") await killDatabase(context, postgres, { survivors, outage })
   await Promise.all(killed)
-  const started = await Promise.all(doomed.map(context.start))
+  const started = await Promise.all(targets.map(context.start))
   await Promise.all([bookings.end(), ...called.map(({ callers }) => callers.end())])
-  observations.outage(false)
+  observations.setOutage(false)
   return [...survivors.map(({ server }) => server), ...started]
 }
 
@@ -88,7 +88,7 @@ export const testSharedLedgerKills = ({ kills: totalKills }: { readonly kills: n
     afterAll(() => postgres.remove())
 
     it.each(historiesWith(totalKills))(
-      "has one charge for each 200 that a caller received, and no other, after $kills kills and a clean stop",
+      "has exactly one charge for each 200 that a caller received after $kills kills and a clean stop",
       async ({ first, kills }) => {
         const environment = { LARDER_LEDGER_URL: await postgres.newDatabase() }
         const numbers = await runHistory("ledger in PostgreSQL", environment, async (context) => {

@@ -8,7 +8,7 @@ export const stopUnderLoad = async ({ call, chance, count }: History, server: Se
   const callers = call(server)
   await callers.allStarted
   await sleep(chance.between(0, 400))
-  count("calls in flight at a stop", callers.waiting())
+  count("calls in flight at a stop", callers.countInFlight())
   callers.tolerate("refused connections")
   expect(await server.stop(chance.between(0, 1) === 0 ? "SIGTERM" : "SIGINT")).toBe(130)
   await callers.end()

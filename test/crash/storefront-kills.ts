@@ -32,10 +32,10 @@ import {
 } from "./killed-runs.ts"
 
 /** Enough rows for each step to take a while. */
-const large = 2_000
+const rowCount = 2_000
 const header = "Handle,Title,Option1 Value,Variant Price"
 const bakery = (price: string) => `${header}\nrye,Rye bread,S,${price}\nrye,,L,4.50\nspelt,Spelt bread,,3.20\n`
-const spices = [header, ...Array.from({ length: large }, (_, n) => `spice-${n},Spice ${n},,${n % 50}.90`)].join("\n")
+const spices = [header, ...Array.from({ length: rowCount }, (_, n) => `spice-${n},Spice ${n},,${n % 50}.90`)].join("\n")
 const store = (name: string) => ({
   domain: `${name}.example`,
   name,
@@ -45,7 +45,7 @@ const store = (name: string) => ({
 })
 
 /** Everything that a run stores, except its times and its id. */
-const contents = [
+const contentQueries = [
   "select * exclude (fetched_at, run_id) from storefront.product order by product_id",
   "select * exclude (first_seen_at, run_id) from storefront.store order by store_id",
   "select kind, id, store_id, is_listed from storefront.sighting order by all",
@@ -54,31 +54,31 @@ const contents = [
 ]
 
 let home = ""
-let undisturbed: ReadonlyArray<unknown> = []
-let before = ""
-let now = ""
+let undisturbedContents: ReadonlyArray<unknown> = []
+let firstRecordings = ""
+let secondRecordings = ""
 
 beforeAll(async () => {
   home = temporaryFolder()
-  before = writeFiles(temporaryFolder(), { "stores.json": [store("bakery")], "bakery.csv": bakery("2.50") })
-  now = writeFiles(temporaryFolder(), {
+  firstRecordings = writeFiles(temporaryFolder(), { "stores.json": [store("bakery")], "bakery.csv": bakery("2.50") })
+  secondRecordings = writeFiles(temporaryFolder(), {
     "stores.json": [store("bakery"), store("spices")],
     "bakery.csv": bakery("2.75"),
     "spices.csv": spices
   })
   const copy = copyHome(home)
   for (const [folder, recordings] of [
-    [home, before],
-    [copy, before],
-    [copy, now]
+    [home, firstRecordings],
+    [copy, firstRecordings],
+    [copy, secondRecordings]
   ] as const) {
     const { code, stderr } = await replayStores(folder, recordings)
     if (code !== 0) throw new Error(stderr)
   }
-  undisturbed = await query(copy, ...contents)
+  undisturbedContents = await query(copy, ...contentQueries)
   removeFolder(copy)
 })
-afterAll(() => [home, before, now].map(removeFolder))
+afterAll(() => [home, firstRecordings, secondRecordings].map(removeFolder))
 
 const summary = `
   select (select count(*) from storefront.product)::integer as products,
@@ -90,10 +90,10 @@ const summary = `
 
 const old = { products: 2, listed: 2, seen: 2, first_seen: 3, changes: null }
 const complete = {
-  products: 2 + large,
-  listed: 2 + large,
-  seen: 2 + large,
-  first_seen: 3 + large,
+  products: 2 + rowCount,
+  listed: 2 + rowCount,
+  seen: 2 + rowCount,
+  first_seen: 3 + rowCount,
   changes: "changed 2.75"
 }
 
@@ -114,7 +114,7 @@ const lastMoments = everyMoment.slice(4)
 
 /** Runs the second read and kills it at the moment. */
 const killRun = (home: string, moment: Moment, delay = 0) =>
-  runKilled(home, ["storefronts", "--replay", now], moment, { delay })
+  runKilled(home, ["storefronts", "--replay", secondRecordings], moment, { delay })
 
 const expectRecovered = async (copy: string) => {
   const isPublished = hasManifest(copy, 2)
@@ -124,10 +124,10 @@ const expectRecovered = async (copy: string) => {
   await runStatus(copy)
   const unrecorded = countUnrecorded(copy, isPublished)
   expect(await rowsOf(copy, summary)).toEqual([isPublished ? complete : old])
-  const { code, stderr } = await replayStores(copy, now)
+  const { code, stderr } = await replayStores(copy, secondRecordings)
   expect(code, stderr).toBe(0)
   expect(await rowsOf(copy, summary)).toEqual([complete])
-  expect(await query(copy, ...contents)).toEqual(undisturbed)
+  expect(await query(copy, ...contentQueries)).toEqual(undisturbedContents)
   await expectTidy(copy, isPublished ? 3 : 2 + unrecorded)
 }
 
@@ -138,7 +138,7 @@ export const testStorefrontKills = (names: ReadonlyArray<Name>, { rounds }: { re
       const stopped = copyHome(home)
       copies = await copyAtMoments(
         stopped,
-        ["storefronts", "--replay", now],
+        ["storefronts", "--replay", secondRecordings],
         names.map((name) => moments[name]),
         summary
       )

@@ -64,11 +64,11 @@ export const tearBytes = (whole: Buffer, earlier: Buffer, missing: Tear, { betwe
   if (first === last) throw new Error("there is nothing to tear")
   const part = Buffer.from(whole)
   const revert = (from: number, to: number) => before.copy(part, from, from, to)
-  const cut = between(first + 1, last)
-  if (missing === "its end") revert(cut, last + 1)
-  else if (missing === "its beginning") revert(first, cut)
+  const boundary = between(first + 1, last)
+  if (missing === "its end") revert(boundary, last + 1)
+  else if (missing === "its beginning") revert(first, boundary)
   else {
-    const from = whole.findIndex((byte, at) => at >= cut && isChanged(byte, at))
+    const from = whole.findIndex((byte, at) => at >= boundary && isChanged(byte, at))
     revert(from, between(from + 1, last + 1))
   }
   return part

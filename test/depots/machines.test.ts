@@ -33,22 +33,22 @@ describe("machines that share a depot", () => {
         const { key } = await newKey(serving)
         const server = await startServer(serving, environment)
         try {
-          const newest = async () => {
+          const fetchNewest = async () => {
             const { headers, json } = await sendOnce(server.api, prices, { key })
             const { data } = json as {
               readonly data: ReadonlyArray<{ readonly points: ReadonlyArray<{ date: string }> }>
             }
             return [headers["x-data-version"], data[0]?.points.at(-1)?.date]
           }
-          assert.deepStrictEqual(await newest(), ["larder-000002", "2026-09-30"])
+          assert.deepStrictEqual(await fetchNewest(), ["larder-000002", "2026-09-30"])
           await addGeneration(publisher, ["2026-09-29", "2026-09-30", "2026-10-01"], environment)
           await waitUntilServed(server, "larder-000003")
-          assert.deepStrictEqual(await newest(), ["larder-000003", "2026-10-01"])
+          assert.deepStrictEqual(await fetchNewest(), ["larder-000003", "2026-10-01"])
 
-          const back = await ingest(other, environment, "rollback", "--only", "commodities")
-          assert.strictEqual(back.code, 0, back.stderr)
+          const rolledBack = await ingest(other, environment, "rollback", "--only", "commodities")
+          assert.strictEqual(rolledBack.code, 0, rolledBack.stderr)
           await waitUntilServed(server, "larder-000004")
-          assert.deepStrictEqual(await newest(), ["larder-000004", "2026-09-30"])
+          assert.deepStrictEqual(await fetchNewest(), ["larder-000004", "2026-09-30"])
           const [runs] = await query(serving, "select count(*)::integer as runs from ingest.run")
           assert.deepStrictEqual(runs, [{ runs: 3 }])
 
@@ -63,7 +63,7 @@ describe("machines that share a depot", () => {
           assert.strictEqual(refused.code, 1)
           assert.match(refused.stderr, /is read-only/)
           const single = makeTestFolder()
-          const alone = await ingest(
+          const pulledOne = await ingest(
             single,
             { LARDER_DEPOT: service.address },
             "pull",
@@ -71,8 +71,8 @@ describe("machines that share a depot", () => {
             "commodities",
             "--json"
           )
-          assert.strictEqual(alone.code, 0, alone.stderr)
-          assert.deepInclude(JSON.parse(alone.stdout), { generation: "larder-000004", data_set: "commodities" })
+          assert.strictEqual(pulledOne.code, 0, pulledOne.stderr)
+          assert.deepInclude(JSON.parse(pulledOne.stdout), { generation: "larder-000004", data_set: "commodities" })
           assert.deepStrictEqual(readdirSync(path.join(single, "warehouse")), [
             ".opened.lock",
             ".pull.lock",
@@ -84,7 +84,7 @@ describe("machines that share a depot", () => {
           const stopped = await ingest(other, environment, "commodities")
           assert.strictEqual(stopped.code, 1)
           assert.match(stopped.stderr, /Cannot .* s3:\/\/depot/)
-          assert.deepStrictEqual(await newest(), ["larder-000004", "2026-09-30"])
+          assert.deepStrictEqual(await fetchNewest(), ["larder-000004", "2026-09-30"])
           const ready = async () => (await fetch(`${server.console}/readyz`)).json()
           await expect.poll(ready).toMatchObject({
             generation: "larder-000004",
@@ -131,7 +131,7 @@ describe("machines that share a depot", () => {
     Effect.gen(function* () {
       const { environment, service } = yield* sharedDepot
       yield* Effect.promise(async () => {
-        const [publisher, laptop, stranger] = [await makeSmallHome(), makeTestFolder(), makeTestFolder()]
+        const [publisher, laptop, otherPublisher] = [await makeSmallHome(), makeTestFolder(), makeTestFolder()]
         const keys = await ingest(publisher, environment, "depot", "keys", "--json")
         const { file, is_new, public_key } = JSON.parse(keys.stdout)
         assert.deepStrictEqual([is_new, statSync(file).mode & 0o777], [true, 0o600])
@@ -140,13 +140,13 @@ describe("machines that share a depot", () => {
           `\nLARDER_DEPOT_PUBLIC_KEY=${public_key}\n`
         )
         await addGeneration(publisher, ["2026-09-30"], environment)
-        const trusting = { LARDER_DEPOT: service.address, LARDER_DEPOT_PUBLIC_KEY: public_key }
-        const pulled = await ingest(laptop, trusting, "pull")
+        const trustedSettings = { LARDER_DEPOT: service.address, LARDER_DEPOT_PUBLIC_KEY: public_key }
+        const pulled = await ingest(laptop, trustedSettings, "pull")
         assert.strictEqual(pulled.code, 0, pulled.stderr)
         assert.match(pulled.stdout, /^larder-000002 is in .*warehouse: [\d,]+ KiB came from http/)
 
-        await addGeneration(stranger, ["2026-09-30", "2026-10-01"], environment) // without a key
-        const refused = await ingest(laptop, trusting, "pull")
+        await addGeneration(otherPublisher, ["2026-09-30", "2026-10-01"], environment) // without a key
+        const refused = await ingest(laptop, trustedSettings, "pull")
         assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
         assert.match(
           refused.stderr,
@@ -155,7 +155,7 @@ describe("machines that share a depot", () => {
         const live =
           "select max(observed_on)::varchar as newest from commodity.price where metric_name = 'butter_exch_spot_close_daily'"
         assert.deepStrictEqual((await query(laptop, live))[0], [{ newest: "2026-09-30" }])
-        const wrong = await ingest(laptop, { ...trusting, LARDER_DEPOT_PUBLIC_KEY: "abc" }, "pull")
+        const wrong = await ingest(laptop, { ...trustedSettings, LARDER_DEPOT_PUBLIC_KEY: "abc" }, "pull")
         assert.strictEqual(wrong.code, 2)
         assert.match(wrong.stderr, /LARDER_DEPOT_PUBLIC_KEY is not a public key/)
       })
@@ -170,7 +170,7 @@ describe("machines that share a depot", () => {
         recordDays(recorded, ["2026-09-30"])
         const pull = (home: string) => ingest(home, environment, "pull")
         const publish = () => ingest(publisher, environment, "commodities", "--replay", recorded)
-        const live = async (home: string) => {
+        const readLive = async (home: string) => {
           const [rows] = await query(home, "select max(observed_on)::varchar as newest from commodity.price")
           return rows?.[0]?.newest
         }
@@ -185,7 +185,7 @@ describe("machines that share a depot", () => {
           assert.include(stopped.stderr, advice)
           service.recover()
           assert.strictEqual((await pull(laptop)).code, 0)
-          for (const home of [publisher, laptop]) assert.strictEqual(await live(home), "2026-09-29")
+          for (const home of [publisher, laptop]) assert.strictEqual(await readLive(home), "2026-09-29")
         }
         const published = await publish()
         assert.strictEqual(published.code, 4, published.stderr)
@@ -201,10 +201,10 @@ describe("machines that share a depot", () => {
           refused.stderr,
           /is damaged: the size or SHA-256 of the received file differs\..* Put the object there again/
         )
-        assert.strictEqual(await live(laptop), "2026-09-29")
+        assert.strictEqual(await readLive(laptop), "2026-09-29")
         service.objects.set(key, object)
         assert.strictEqual((await pull(laptop)).code, 0)
-        assert.strictEqual(await live(laptop), "2026-09-30")
+        assert.strictEqual(await readLive(laptop), "2026-09-30")
       })
     })
   )

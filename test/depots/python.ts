@@ -1,4 +1,4 @@
-/** Installs servers for depots from PyPI, once, each in its own environment. This takes about ten seconds. */
+/** Installs each server for depots once, from PyPI, into a separate environment. This takes about ten seconds. */
 import path from "node:path"
 import { repository } from "../support/repository.ts"
 import { installOnce, isInstalled, pythonPackages } from "../support/tools.ts"

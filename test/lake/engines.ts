@@ -90,8 +90,8 @@ export const readWarehouse = (home: string, lists: "as they are" | "never null" 
          from duckdb_columns() c join duckdb_tables() t using (database_name, schema_name, table_name)
          where database_name = current_database() order by all`
       )
-      for (const [table = "", own = []] of Map.groupBy(columns, (column) => String(column.table))) {
-        const replaced = own.flatMap(({ column_name: name, data_type }) => {
+      for (const [table = "", fields = []] of Map.groupBy(columns, (column) => String(column.table))) {
+        const replaced = fields.flatMap(({ column_name: name, data_type }) => {
           if (data_type === "JSON") return [`${name}::varchar as ${name}`]
           return String(data_type).endsWith("[]") && lists === "never null" ? [`coalesce(${name}, []) as ${name}`] : []
         })
@@ -104,13 +104,13 @@ export const readWarehouse = (home: string, lists: "as they are" | "never null" 
           rows: Number(summary?.rows),
           digest: String(summary?.digest),
           types: Object.fromEntries(
-            own.map(({ column_name, data_type }) => [
+            fields.map(({ column_name, data_type }) => [
               String(column_name),
               data_type === "JSON" ? "VARCHAR" : String(data_type)
             ])
           ),
-          comment: String(own[0]?.table_comment),
-          comments: Object.fromEntries(own.map(({ column_name, comment }) => [String(column_name), String(comment)]))
+          comment: String(fields[0]?.table_comment),
+          comments: Object.fromEntries(fields.map(({ column_name, comment }) => [String(column_name), String(comment)]))
         }
       }
       yield* db.run(`use memory; detach ${identifier(name)}`)

@@ -49,7 +49,7 @@ describe("two machines that update the lake at the same time", () => {
         }
         yield* updateWithLake({ ...layout, depot: slow })
         yield* publishPrices(layout, metric)
-        // also if only the rows of the run differ in the catalogue
+        // even if only the rows of the run differ in the catalogue
         yield* recordFailedRun(layout, {
           run: aRun({ pipeline: "commodities", outcome: "failed" }),
           checks: [],

@@ -28,14 +28,14 @@ export const copyMilkHome = () => copyPerTest(Effect.tap(aLayout, (layout) => pu
 /** Fails at each change after the first `allowed` ones, as if the program was killed there. */
 const killAfter = (depot: Depot, allowed: number): Depot => {
   let changes = 0
-  const orKilled = <A>(effect: Effect.Effect<A, DepotUnusable>) =>
+  const dieIfKilled = <A>(effect: Effect.Effect<A, DepotUnusable>) =>
     Effect.suspend(() => (++changes > allowed ? Effect.die(new Error("killed")) : effect))
   return {
     ...depot,
-    putText: (...args) => orKilled(depot.putText(...args)),
-    putFile: (...args) => orKilled(depot.putFile(...args)),
-    replaceFile: (...args) => orKilled(depot.replaceFile(...args)),
-    remove: (...args) => orKilled(depot.remove(...args))
+    putText: (...args) => dieIfKilled(depot.putText(...args)),
+    putFile: (...args) => dieIfKilled(depot.putFile(...args)),
+    replaceFile: (...args) => dieIfKilled(depot.replaceFile(...args)),
+    remove: (...args) => dieIfKilled(depot.remove(...args))
   }
 }
 
@@ -57,9 +57,9 @@ export const testLakeKills = ({ step }: { readonly step: number }) => {
             "Failure"
           const lake = lakeOf(layout)
           const rows = (yield* countSnapshotRows(lake)).get(price)
-          const byLog = yield* readRows(lake, price)
+          const logRows = yield* readRows(lake, price)
           assert.include([1, 2], rows)
-          states.add(`${rows} ${byLog.length}`)
+          states.add(`${rows} ${logRows.length}`)
           yield* updateWithLake(layout)
           assert.strictEqual((yield* countSnapshotRows(lake)).get(price), 2)
           assert.deepStrictEqual(listMetrics(yield* readRows(lake, price)), ["butter", "milk"])

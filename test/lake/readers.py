@@ -61,14 +61,14 @@ def attach():
     load("ducklake")
     load("httpfs")  # a catalogue on this machine may name files elsewhere
     enable_network()
-    place = f"{lake}/larder.ducklake"
+    location = f"{lake}/larder.ducklake"
     if "://" in lake:
         copy = f"{tempfile.mkdtemp(prefix='larder-lake-')}/larder.ducklake"
         atexit.register(shutil.rmtree, os.path.dirname(copy))
-        session.execute(f"copy (select content from read_blob('{place}')) to '{copy}' (format blob)")
-        place = copy
+        session.execute(f"copy (select content from read_blob('{location}')) to '{copy}' (format blob)")
+        location = copy
     at = "" if versions is None else f", snapshot_version {versions}"
-    session.execute(f"attach 'ducklake:{place}' as larder (read_only{at})")
+    session.execute(f"attach 'ducklake:{location}' as larder (read_only{at})")
     session.execute("use larder")
 
 
@@ -114,11 +114,11 @@ def snapshots():
 
 
 def delta_tables():
-    """The places of the tables, by name."""
+    """The locations of the tables, by name."""
     enable_network()
     logs = session.execute(f"select distinct parse_dirpath(file) from glob('{lake}/data/*/*/_delta_log/*.json')").fetchall()
-    places = sorted(log.removesuffix("/_delta_log") for (log,) in logs)
-    return {".".join(place.split("/")[-2:]): place for place in places}
+    locations = sorted(log.removesuffix("/_delta_log") for (log,) in logs)
+    return {".".join(location.split("/")[-2:]): location for location in locations}
 
 
 def version_of(table):
@@ -126,15 +126,15 @@ def version_of(table):
 
 
 def requested_tables():
-    return {table: place for table, place in delta_tables().items() if versions is None or table in versions}
+    return {table: location for table, location in delta_tables().items() if versions is None or table in versions}
 
 
 def deltalake():
     from deltalake import DeltaTable
 
     summaries = {}
-    for table, place in requested_tables().items():
-        opened = DeltaTable(place, version=version_of(table))
+    for table, location in requested_tables().items():
+        opened = DeltaTable(location, version=version_of(table))
         session.register("frame", opened.to_pyarrow_table())
         fields = json.loads(opened.schema().to_json())["fields"]
         summaries[table] = {
@@ -151,15 +151,15 @@ def polars():
     import polars
 
     summaries = {}
-    for table, place in requested_tables().items():
-        session.register("frame", polars.read_delta(place, version=version_of(table)).to_arrow())
+    for table, location in requested_tables().items():
+        session.register("frame", polars.read_delta(location, version=version_of(table)).to_arrow())
         summaries[table] = summary("from frame")
     return summaries
 
 
 def delta():
     load("delta")
-    return {table: summary(f"from delta_scan('{place}')") for table, place in requested_tables().items()}
+    return {table: summary(f"from delta_scan('{location}')") for table, location in requested_tables().items()}
 
 
 def clickhouse():
@@ -169,12 +169,12 @@ def clickhouse():
     os.chdir(lake)  # it reads no files outside the working directory
     connection = chdb.connect(":memory:")
     summaries = {}
-    for table, place in requested_tables().items():
+    for table, location in requested_tables().items():
         settings = ["output_format_arrow_string_as_string = 1"]
         if versions is not None:
             settings.append(f"delta_lake_snapshot_version = {version_of(table)}")
         frame = connection.query(
-            f"select * from deltaLakeLocal('{place}') settings {', '.join(settings)}", "ArrowTable"
+            f"select * from deltaLakeLocal('{location}') settings {', '.join(settings)}", "ArrowTable"
         )
         session.register("frame", frame)
         types = session.execute("describe from frame").fetchall()
@@ -187,17 +187,17 @@ def clickhouse():
 def spark():
     opened = spark_session(**{"spark.databricks.delta.snapshotPartitions": "2"})  # for small tables
     summaries = {}
-    for table, place in requested_tables().items():
+    for table, location in requested_tables().items():
         reader = opened.read.format("delta")
         if versions is not None:
             reader = reader.option("versionAsOf", version_of(table))
-        frame = reader.load(place)
+        frame = reader.load(location)
         session.register("frame", frame.toArrow())
         summaries[table] = {
             **summary("from frame"),
-            "comment": opened.sql(f"describe detail delta.`{place}`").first()["description"],
+            "comment": opened.sql(f"describe detail delta.`{location}`").first()["description"],
             "comments": {field.name: field.metadata.get("comment") for field in frame.schema.fields},
-            "generation": opened.sql(f"describe history delta.`{place}` limit 1").first()["userMetadata"],
+            "generation": opened.sql(f"describe history delta.`{location}` limit 1").first()["userMetadata"],
         }
     opened.stop()
     return summaries

@@ -37,9 +37,9 @@ const runRollback = async (...args: ReadonlyArray<string>) => {
 }
 
 /** Numbers of rows, digests of all values, and types. */
-const values = (tables: Tables) =>
+const pickValues = (tables: Tables) =>
   Object.fromEntries(Object.entries(tables).map(([name, { digest, rows, types }]) => [name, { digest, rows, types }]))
-const comments = (tables: Tables) =>
+const pickComments = (tables: Tables) =>
   Object.fromEntries(
     Object.entries(tables).map(([name, summary]) => [name, { table: summary.comment, columns: summary.comments }])
   )
@@ -48,8 +48,8 @@ const engines = ["ducklake", "deltalake", "polars", "delta"] as const
 const prices = "commodity.price_version"
 
 /** The live tables after generation 4, of this version, and after generation 5, of the next version. */
-let inFourth: Tables = {}
-let inFifth: Tables = {}
+let fourthTables: Tables = {}
+let fifthTables: Tables = {}
 let newest: Awaited<ReturnType<typeof readWithEngines<(typeof engines)[number] | "views" | "snapshots">>>
 
 const withEveryDataSet = makeEveryDataSet.pipe(
@@ -62,20 +62,20 @@ beforeAll(async () => {
   home = await Effect.runPromise(withEveryDataSet)
   python = await installPython("duckdb-polars")
   await addGeneration(home, ["2026-09-30"], lakes)
-  inFourth = await readWarehouse(home)
+  fourthTables = await readWarehouse(home)
   await addGeneration(home, ["2026-09-30", "2026-10-01"], upgraded)
-  inFifth = await readWarehouse(home)
+  fifthTables = await readWarehouse(home)
   newest = await readWithEngines(python, [...engines, "views", "snapshots"], lake())
 }, 300_000)
 afterAll(() => removeFolder(home))
 
 describe("the newest generation of the lake, after an added column and table", () => {
   it.each(engines)("equals the warehouse, read by %s", (engine) => {
-    expect(values(newest[engine])).toEqual(values(inFifth))
+    expect(pickValues(newest[engine])).toEqual(pickValues(fifthTables))
   })
 
   it.each(["ducklake", "deltalake"] as const)("has the comments of the warehouse, read by %s", (engine) => {
-    expect(comments(newest[engine])).toEqual(comments(inFifth))
+    expect(pickComments(newest[engine])).toEqual(pickComments(fifthTables))
   })
 
   it("has the views and macros of the warehouse in DuckLake, with the same rows", async () => {
@@ -96,21 +96,21 @@ describe("the newest generation of the lake, after an added column and table", (
 describe("an older generation of the lake", () => {
   it("equals what was live then, read by DuckLake", async () => {
     const { ducklake } = await readWithEngines(python, ["ducklake"], lake(), 4)
-    expect(values(ducklake)).toEqual(values(inFourth))
+    expect(pickValues(ducklake)).toEqual(pickValues(fourthTables))
   })
 
   it("equals what was live then, read by deltalake and Polars", async () => {
     const versions = newest.snapshots.find(({ snapshot }) => snapshot === 4)?.delta_versions
     const { deltalake, polars } = await readWithEngines(python, ["deltalake", "polars"], lake(), versions)
-    for (const tables of [deltalake, polars]) expect(values(tables)).toEqual(values(inFourth))
+    for (const tables of [deltalake, polars]) expect(pickValues(tables)).toEqual(pickValues(fourthTables))
   })
 })
 
 describe("a lake after a rollback and a pruning", () => {
   it("has the rows that are live again, and the snapshots of the kept generations", async () => {
     await runRollback("--to", "4", "--only", "commodities", "--note", "a wrong close")
-    const back = await readWithEngines(python, ["snapshots", "ducklake", "delta"], lake())
-    expect(back.snapshots.map(({ message }) => message)).toEqual([
+    const rolledBack = await readWithEngines(python, ["snapshots", "ducklake", "delta"], lake())
+    expect(rolledBack.snapshots.map(({ message }) => message)).toEqual([
       "larder-000001: commodities: published",
       "larder-000002: branded-foods: published",
       "larder-000003: storefronts: published",
@@ -119,14 +119,14 @@ describe("a lake after a rollback and a pruning", () => {
       "larder-000006: commodities: rollback to larder-000004: a wrong close"
     ])
     for (const engine of ["ducklake", "delta"] as const) {
-      expect(back[engine][prices], engine).toMatchObject({ digest: inFourth[prices]?.digest })
+      expect(rolledBack[engine][prices], engine).toMatchObject({ digest: fourthTables[prices]?.digest })
     }
     await addGeneration(home, ["2026-10-02"], { ...upgraded, LARDER_KEPT_GENERATIONS: "2" })
     await addGeneration(home, ["2026-10-05"], { ...upgraded, LARDER_KEPT_GENERATIONS: "2" })
     const live = await readWarehouse(home)
     const pruned = await readWithEngines(python, ["snapshots", ...engines], lake())
     expect(pruned.snapshots.map(({ snapshot }) => snapshot)).toEqual([7, 8])
-    for (const engine of engines) expect(values(pruned[engine]), engine).toEqual(values(live))
+    for (const engine of engines) expect(pickValues(pruned[engine]), engine).toEqual(pickValues(live))
     const { deltalake } = await readWithEngines(python, ["deltalake"], lake(), pruned.snapshots[0]?.delta_versions)
     expect(deltalake[prices]?.rows).toBe(Number(live[prices]?.rows) - 1)
   })
@@ -159,18 +159,18 @@ describe("a lake behind a web server", () => {
   itLive("stays the same for a session with a copy of its catalogue, while generations are replaced and pruned", () =>
     Effect.gen(function* () {
       const { before, updateHosted, lake, layout } = yield* hosted
-      const own = makeTestFolder()
+      const copyFolder = makeTestFolder()
       const copied = yield* Effect.promise(async () => (await fetch(`${lake}/larder.ducklake`)).bytes())
-      writeFileSync(path.join(own, "larder.ducklake"), copied)
+      writeFileSync(path.join(copyFolder, "larder.ducklake"), copied)
       yield* publishPrices(layout, "cheese")
       yield* rollback(layout, { to: Option.none(), only: Option.some("commodities"), note: Option.none() })
       yield* publishPrices(layout, "butter")
       yield* prune(layout).pipe(settings({ LARDER_KEPT_GENERATIONS: "1" }))
       yield* updateHosted
-      const [ofCopy, newest] = yield* Effect.promise(() =>
-        Promise.all([own, lake].map((place) => readWithEngines(python, ["ducklake"], place)))
+      const [fromCopy, newest] = yield* Effect.promise(() =>
+        Promise.all([copyFolder, lake].map((location) => readWithEngines(python, ["ducklake"], location)))
       )
-      assert.deepStrictEqual(ofCopy, before)
+      assert.deepStrictEqual(fromCopy, before)
       assert.notDeepEqual(newest?.ducklake["ingest.run"], before.ducklake["ingest.run"])
     })
   )

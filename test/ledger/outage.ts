@@ -30,7 +30,7 @@ export const runThroughOutage = (
     const servers = [await start(), await start()]
     const callers = servers.map(call)
     await Promise.all(callers.map(({ allStarted }) => allStarted))
-    observations.outage(true)
+    observations.setOutage(true)
     await causeOutage(context, servers)
     while ((await readReadiness(servers)).some((state) => state !== ready)) await sleep(20)
     const before = observations.paid.size

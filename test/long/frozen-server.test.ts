@@ -16,12 +16,12 @@ describe("a server that is frozen for 7 seconds", () => {
       await Promise.all(callers.map(({ allStarted }) => allStarted))
       frozen.child.kill("SIGSTOP")
       await sleep(freeze) // the other server responds to every call
-      observations.outage(true)
+      observations.setOutage(true)
       callers[0]?.tolerate("closed connections") // Node closes idle connections before it reads what has arrived
       frozen.child.kill("SIGCONT")
       while (!(await fetch(`${frozen.console}/readyz`)).ok) await sleep(20)
       await Promise.all(callers.map(({ end }) => end()))
-      observations.outage(false)
+      observations.setOutage(false)
       await checks.run()
     })
   })

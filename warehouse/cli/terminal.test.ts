@@ -3,12 +3,12 @@ import { Console, Effect, Logger } from "effect"
 import { visible, visibleConsole, visibleInLine } from "./terminal.ts"
 
 const controls = "\u001b]0;title\u0007 \u009b31m \u007f \r \u202eabc\u2066"
-const shown = "\\u001b]0;title\\u0007 \\u009b31m \\u007f \\u000d \\u202eabc\\u2066"
+const escaped = "\\u001b]0;title\\u0007 \\u009b31m \\u007f \\u000d \\u202eabc\\u2066"
 
 describe("text for a terminal", () => {
   it("escapes control characters and bidirectional controls as JSON does", () => {
-    assert.strictEqual(visible(controls), shown)
-    assert.strictEqual(visibleInLine(`${controls}\n\t.`), `${shown}\\u000a\\u0009.`)
+    assert.strictEqual(visible(controls), escaped)
+    assert.strictEqual(visibleInLine(`${controls}\n\t.`), `${escaped}\\u000a\\u0009.`)
   })
 
   it("escapes every control character", () => {
@@ -26,7 +26,7 @@ describe("text for a terminal", () => {
   })
 
   /** The output of an effect that uses the console in the same way as the programs. */
-  const printed = (effect: Effect.Effect<void>) =>
+  const captureOutput = (effect: Effect.Effect<void>) =>
     Effect.suspend(() => {
       const lines: Array<string> = []
       const write = (...args: ReadonlyArray<unknown>) => lines.push(args.join(" "))
@@ -40,7 +40,7 @@ describe("text for a terminal", () => {
 
   it.effect("prints JSON that is parsed to the same value", () =>
     Effect.gen(function* () {
-      const text = yield* printed(Console.log(JSON.stringify({ name: controls })))
+      const text = yield* captureOutput(Console.log(JSON.stringify({ name: controls })))
       assert.deepStrictEqual([JSON.parse(text), visible(text)], [{ name: controls }, text])
     })
   )
@@ -50,7 +50,7 @@ describe("text for a terminal", () => {
     ["as JSON", Logger.withConsoleError(Logger.formatJson)]
   ] as const)("escapes the messages, annotations and causes of logs %s", ([_, logger]) =>
     Effect.gen(function* () {
-      const text = yield* printed(
+      const text = yield* captureOutput(
         Effect.logWarning(`the read of ${controls} failed`, new Error(controls)).pipe(
           Effect.andThen(Effect.logError("a defect", new Error(`by ${controls}`))),
           Effect.annotateLogs({ store: controls, feeds: [controls] }),

@@ -41,7 +41,7 @@ const readErrorIn = (
 }
 
 describe("a depot in a folder", () => {
-  testDepot(Effect.map(aFolder, (folder) => folderDepot(path.join(folder, "not there yet"))))
+  testDepot(Effect.map(aFolder, (folder) => folderDepot(path.join(folder, "missing"))))
 
   itLive("stores a file as a read-only hard link, or as a copy if it is on another file system", () =>
     Effect.gen(function* () {
@@ -49,7 +49,7 @@ describe("a depot in a folder", () => {
       const depot = folderDepot(folder)
       const memory = yield* Effect.acquireRelease(
         Effect.promise(() => mkdtemp("/dev/shm/larder-depot-").catch(() => mkdtemp(path.join(folder, "same-")))),
-        (made) => Effect.promise(() => rm(made, { recursive: true }))
+        (created) => Effect.promise(() => rm(created, { recursive: true }))
       )
       for (const [from, text] of [
         [folder, "here"],
@@ -127,7 +127,7 @@ describe("a depot in a folder", () => {
   itLive("says what to do if its folder is a file", () =>
     Effect.gen(function* () {
       const file = path.join(yield* aFolder, "file")
-      yield* Effect.promise(() => writeFile(file, "no folder"))
+      yield* Effect.promise(() => writeFile(file, "not a folder"))
       const error = yield* Effect.flip(folderDepot(file).putText("generations/000000001.json", "{}"))
       assert.match(
         error.message,

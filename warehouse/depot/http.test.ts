@@ -53,7 +53,7 @@ describe("a depot behind a web server", () => {
       assert.deepStrictEqual(yield* depot.list("generations/", nameOf(1)), [nameOf(2)])
     })
   )
-  itLive("finds it by the hint after number 1 was removed, or from a known number if the hint is older", () =>
+  itLive("finds generations by the hint after number 1 was removed, or from a known number if the hint is older", () =>
     Effect.gen(function* () {
       const { depot, filled } = yield* served
       for (const number of [6, 7]) yield* filled.putText(nameOf(number), "{}")

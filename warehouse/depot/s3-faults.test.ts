@@ -40,12 +40,12 @@ const textOf = (depot: Depot, sha256: string, from = 0) =>
 
 describe("a text that is stored while responses are lost", () => {
   for (const [what, mishap] of [
-    ["the connection is cut before", cut("before")],
-    ["the connection is cut after", cut("after")],
-    ["the service returned 500 without putting it", refuse(500, "InternalError")],
-    ["the service returned 503 after putting it", misreport(503, "SlowDown")],
-    ["the service returned 412 after putting it", misreport(412, "PreconditionFailed")],
-    ["the service returned 409 without putting it", refuse(409, "ConditionalRequestConflict")]
+    ["the connection is cut before the service stores it", cut("before")],
+    ["the connection is cut after the service stored it", cut("after")],
+    ["the service returned 500 without storing it", refuse(500, "InternalError")],
+    ["the service returned 503 after storing it", misreport(503, "SlowDown")],
+    ["the service returned 412 after storing it", misreport(412, "PreconditionFailed")],
+    ["the service returned 409 without storing it", refuse(409, "ConditionalRequestConflict")]
   ] as const) {
     itLive(`is the first one if ${what}`, () =>
       Effect.gen(function* () {
@@ -101,8 +101,8 @@ describe("a text that is stored while responses are lost", () => {
 
 describe("an object that is stored", () => {
   for (const [what, mishap] of [
-    ["the connection is cut before", cut("before")],
-    ["the connection is cut after", cut("after")],
+    ["the connection is cut before the service stores it", cut("before")],
+    ["the connection is cut after the service stored it", cut("after")],
     ["the service returned 502", refuse(502, "BadGateway")],
     ["a byte of it is damaged in transit", { kind: "damage" }]
   ] as const satisfies ReadonlyArray<readonly [string, Mishap]>) {
@@ -116,7 +116,7 @@ describe("an object that is stored", () => {
       })
     )
   }
-  itLive("is sent once, and replaces an object of another length", () =>
+  itLive("is sent once, and replaces an object with a different length", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       const { file, object } = yield* aPart
@@ -141,7 +141,7 @@ describe("an object that is stored", () => {
       assert.deepStrictEqual(service.names(), [])
     })
   )
-  itLive("is rejected with more than 5 GB, before anything is sent", () =>
+  itLive("is rejected if it has more than 5 GB, before anything is sent", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       const { file } = yield* aPart
@@ -297,7 +297,7 @@ describe("a service that rejects requests", () => {
       "Check AWS_SECRET_ACCESS_KEY."
     ],
     [
-      "a bucket that is not there",
+      "a bucket that does not exist",
       { bucket: "nowhere" },
       "404 NoSuchBucket",
       "Create the bucket nowhere, or name another"

@@ -12,7 +12,7 @@ const openDepot = (variables: Variables) =>
 const keys = { AWS_ACCESS_KEY_ID: "larder", AWS_SECRET_ACCESS_KEY: "hush" }
 
 describe("LARDER_DEPOT", () => {
-  for (const [place, location] of [
+  for (const [setting, location] of [
     ["", undefined],
     ["elsewhere", path.resolve("elsewhere")],
     ["s3://bucket", "s3://bucket"],
@@ -21,9 +21,9 @@ describe("LARDER_DEPOT", () => {
     ["https://user:geheim@example.com", "https://example.com"],
     ["http://localhost:8000/larder", "http://localhost:8000/larder"]
   ] as const) {
-    itLive(`“${place}” is ${location === undefined ? "no depot" : `the depot at ${location}`}`, () =>
+    itLive(`“${setting}” is ${location === undefined ? "no depot" : `the depot at ${location}`}`, () =>
       Effect.gen(function* () {
-        assert.strictEqual((yield* openDepot({ LARDER_DEPOT: place, ...keys }))?.location, location)
+        assert.strictEqual((yield* openDepot({ LARDER_DEPOT: setting, ...keys }))?.location, location)
       })
     )
   }
@@ -34,7 +34,7 @@ describe("LARDER_DEPOT", () => {
   )
   for (const [what, variables, message] of [
     [
-      "another kind of place",
+      "an unsupported scheme",
       { LARDER_DEPOT: "gs://bucket" },
       "gs:// is not supported: a depot is s3://bucket/prefix, https://… or a folder"
     ],
@@ -59,7 +59,7 @@ describe("LARDER_DEPOT", () => {
       "AWS_ENDPOINT_URL_S3 must be the address of a service, such as https://s3.example.com"
     ],
     [
-      "http elsewhere",
+      "http to another machine",
       { LARDER_DEPOT: "http://user:geheim@example.com/larder" },
       "http://example.com/larder must be https://…: others could modify the data in transit over http"
     ],
@@ -69,7 +69,7 @@ describe("LARDER_DEPOT", () => {
       "https://example.com/larder is followed by ? or #, which a depot cannot have"
     ],
     [
-      "a bare % in a password",
+      "an unencoded % in a password",
       { LARDER_DEPOT: "https://user:100%@example.com" },
       "the user or the password of https://example.com is not percent-encoded: write % as %25"
     ],

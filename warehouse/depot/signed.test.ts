@@ -31,9 +31,9 @@ describe("a depot with signatures", () => {
       const names = [1, 2, 3].map((number) => `generations/00000000${number}.json`) as [string, string, string]
       yield* depot.putText(names[0], text)
       yield* signingDepot(depot, parsePrivateKey(theirs.privateKey)).putText(names[1], text)
-      const elsewhere = yield* aDepot
-      yield* signingDepot(elsewhere, parsePrivateKey(ours.privateKey)).putText(name, text)
-      const changed = Option.getOrThrow(yield* elsewhere.readText(name)).replace('"number":1', '"number":3')
+      const otherDepot = yield* aDepot
+      yield* signingDepot(otherDepot, parsePrivateKey(ours.privateKey)).putText(name, text)
+      const changed = Option.getOrThrow(yield* otherDepot.readText(name)).replace('"number":1', '"number":3')
       yield* depot.putText(names[2], changed)
       const faults = yield* Effect.forEach(names, (name) => Effect.flip(trusted.readText(name)))
       assert.match(
@@ -48,7 +48,7 @@ describe("a depot with signatures", () => {
       }
     })
   )
-  itLive("rejects a key of another kind", () =>
+  itLive("rejects a key in another format", () =>
     Effect.sync(() => {
       assert.throws(() => parsePublicKey("AAAA"))
       assert.throws(() => parsePrivateKey("-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n"))

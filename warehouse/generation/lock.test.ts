@@ -18,22 +18,22 @@ describe("a lock", () => {
         const file = yield* aLock
         const holder = yield* otherProcess({ do: "hold", file })
         assert.strictEqual(yield* holder.nextLine, "held")
-        let entered = false
+        let hasEntered = false
         const waiting = yield* Effect.forkChild(
           withLock(
             file,
             Effect.sync(() => {
-              entered = true
+              hasEntered = true
             })
           )
         )
         const interrupted = yield* Effect.forkChild(withLock(file, Effect.void))
         yield* Effect.sleep("500 millis")
         yield* Fiber.interrupt(interrupted)
-        assert.isFalse(entered)
+        assert.isFalse(hasEntered)
         yield* holder.kill("SIGKILL")
         yield* Fiber.join(waiting)
-        assert.isTrue(entered)
+        assert.isTrue(hasEntered)
       })
   )
   itLive("makes other processes wait until it is released", () =>

@@ -17,14 +17,14 @@ import { type Change, makeGeneration, manifestName, newestManifest, readManifest
 
 const cellar = exampleIn("cellar")
 
-/** The same warehouse, in which `meanwhile` runs just before the first manifest is stored. */
-const runBeforePut = <E, R>(layout: Layout, meanwhile: Effect.Effect<unknown, E, R>) =>
+/** The same warehouse, in which `other` runs just before the first manifest is stored. */
+const runBeforePut = <E, R>(layout: Layout, other: Effect.Effect<unknown, E, R>) =>
   Effect.map(Effect.context<R>(), (context): Layout => {
     let isFirst = true
     const putText: Depot["putText"] = (name, text) => {
       const first = isFirst
       isFirst = false
-      const before = first ? Effect.orDie(Effect.provideContext(meanwhile, context)) : Effect.void
+      const before = first ? Effect.orDie(Effect.provideContext(other, context)) : Effect.void
       return Effect.andThen(before, layout.depot.putText(name, text))
     }
     return withDepot(layout, { ...layout.depot, putText })
@@ -71,12 +71,12 @@ describe("a generation", () => {
       )
     })
   )
-  itLive("is made again if another machine has published the same data set meanwhile, and no data is lost", () =>
+  itLive("is made again if another machine has published the same data set first, and no data is lost", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishRows(layout, { prices: [apples] })
-      const elsewhere = { ...layout, lockOf: (name: string) => `${layout.lockOf(name)}.elsewhere` }
-      const slow = yield* runBeforePut(layout, publishRows(elsewhere, { prices: [pears] }))
+      const otherMachine = { ...layout, lockOf: (name: string) => `${layout.lockOf(name)}.other` }
+      const slow = yield* runBeforePut(layout, publishRows(otherMachine, { prices: [pears] }))
       const { run } = yield* publishRows(slow, { prices: [{ ...apples, price: "3" }] })
       assert.strictEqual(run.generation, "larder-000003")
       assert.deepStrictEqual(yield* queryWarehouse(layout, "select item, price from example.price order by item"), [
@@ -121,8 +121,8 @@ describe("a manifest that cannot be used", () => {
       '{"format": 9, "number": 1}',
       /was written by a newer version of Larder\. Update Larder on this machine/
     ],
-    ["that was cut off", '{"format": 1, "num', /is damaged\. Restore it from a backup; nothing was changed\./],
-    ["of another number", JSON.stringify({ format: 1, number: 7 }), /is damaged/]
+    ["that is truncated", '{"format": 1, "num', /is damaged\. Restore it from a backup; nothing was changed\./],
+    ["with a different number", JSON.stringify({ format: 1, number: 7 }), /is damaged/]
   ] as const) {
     itLive(`stops runs and says what to do: ${what}`, () =>
       Effect.gen(function* () {

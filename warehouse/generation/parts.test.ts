@@ -18,7 +18,7 @@ import { newestManifest } from "./manifest.ts"
 import { findFault, identifyFile } from "./parts.ts"
 
 const withApples = copyPerTest(Effect.tap(aLayout, (layout) => publishRows(layout, { prices: [apples] })))
-const databaseOf = Effect.fnUntraced(function* (layout: Layout) {
+const findDatabase = Effect.fnUntraced(function* (layout: Layout) {
   const manifest = Option.getOrThrow(yield* newestManifest(layout.depot))
   const [part] = manifest.data_sets.example?.parts ?? []
   return part === undefined ? yield* Effect.die("no part") : { part, file: layout.objectFile(part.sha256) }
@@ -29,7 +29,7 @@ describe("a part", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* withApples
-      const { file, part } = yield* databaseOf(layout)
+      const { file, part } = yield* findDatabase(layout)
       const published = new Date("2026-01-05T10:00:00Z")
       yield* Effect.promise(() => utimes(file, published, published))
       assert.isUndefined(yield* findFault(layout, part))
@@ -46,7 +46,7 @@ describe("a part", () => {
   itLive("is not used by a run after it was changed, and the run says what to do", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
-      const { file } = yield* databaseOf(layout)
+      const { file } = yield* findDatabase(layout)
       yield* changeDatabase(file, "create table example.foreigner (i int)")
       const error = yield* Effect.flip(publishRows(layout, { prices: [pears] }))
       assert.match(
@@ -60,7 +60,7 @@ describe("a part", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* withApples
-      const { file } = yield* databaseOf(layout)
+      const { file } = yield* findDatabase(layout)
       yield* fs.remove(file)
       const error = yield* Effect.flip(publishRows(layout, { prices: [pears] }))
       assert.match(error.message, /^example\.duckdb of example \(.*\) is missing\./)
@@ -88,7 +88,7 @@ describe("a part", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* withApples
-      const { file, part } = yield* databaseOf(layout)
+      const { file, part } = yield* findDatabase(layout)
       yield* fs.remove(file)
       yield* fs.symlink(file, file)
       assert.match((yield* findFault(layout, part)) ?? "", /^cannot be read: ELOOP: too many symbolic links/)

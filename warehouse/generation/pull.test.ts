@@ -120,20 +120,20 @@ describe("machines that share a depot", () => {
       assert.deepStrictEqual(yield* queryItems(first, "example.price"), ["apple"])
     })
   )
-  itLive("pull a requested generation, and then no older one", () =>
+  itLive("pull a requested generation, and reject an older one afterwards", () =>
     Effect.gen(function* () {
       const { depot } = yield* aDepot
       const [publisher, laptop] = [yield* aMachine(depot), yield* aMachine(depot)]
       for (const item of ["fig", "plum", "pear"]) yield* publishOn(publisher, { prices: [{ item }] })
-      const to = (number: number) => pull(laptop, "run", { to: number }).pipe(Effect.tap(() => refreshOpened(laptop)))
-      assert.deepInclude(yield* to(2), { generation: 2 })
+      const pullTo = (to: number) => pull(laptop, "run", { to }).pipe(Effect.tap(() => refreshOpened(laptop)))
+      assert.deepInclude(yield* pullTo(2), { generation: 2 })
       assert.deepStrictEqual(yield* queryItems(laptop, "example.price"), ["fig", "plum"])
       assert.strictEqual(
-        (yield* Effect.flip(to(1))).message,
+        (yield* Effect.flip(pullTo(1))).message,
         `${laptop.dir} already has larder-000002, and pulling never returns to an older generation. Pull larder-000001 into another folder, with LARDER_HOME.`
       )
       assert.strictEqual(
-        (yield* Effect.flip(to(7))).message,
+        (yield* Effect.flip(pullTo(7))).message,
         `There is no larder-000007 in ${depot.location}. There is: larder-000001, larder-000002, larder-000003.`
       )
       yield* follow(laptop)
@@ -143,10 +143,10 @@ describe("machines that share a depot", () => {
   itLive("get the generations that a machine had before it shared an empty depot", () =>
     Effect.gen(function* () {
       const { depot } = yield* aDepot
-      const alone = yield* aLayout
-      yield* publishRows(alone, { prices: [apples] })
-      yield* publishRows(alone, { prices: [pears] })
-      const sharing = yield* layoutOf(alone.home, depot)
+      const unshared = yield* aLayout
+      yield* publishRows(unshared, { prices: [apples] })
+      yield* publishRows(unshared, { prices: [pears] })
+      const sharing = yield* layoutOf(unshared.home, depot)
       yield* publishOn(sharing, { prices: [{ item: "fig" }] })
       const other = yield* aMachine(depot)
       yield* follow(other)
@@ -194,7 +194,7 @@ describe("a pull", () => {
       assert.deepStrictEqual(readdirSync(server.incoming), [])
     })
   )
-  itLive("fetches an object again that was damaged in transit or on this machine", () =>
+  itLive("fetches an object again if it was damaged in transit or on this machine", () =>
     Effect.gen(function* () {
       const { depot, part } = yield* published
       const server = yield* aMachine(depot)
@@ -243,7 +243,7 @@ describe("a pull", () => {
       assert.isFalse(existsSync(path.join(server.incoming, part?.sha256 ?? "")))
     })
   )
-  itLive("transfers parts with the same bytes once, and also empty parts", () =>
+  itLive("transfers parts with the same bytes only once, and transfers empty parts", () =>
     Effect.gen(function* () {
       const { depot, folder, takeReceivedBytes } = yield* published
       const large = Buffer.alloc(300_000, "same bytes")
@@ -283,14 +283,14 @@ describe("a pull", () => {
       const { depot } = yield* published
       const server = yield* aMachine(depot)
       yield* publishOn(server, { prices: [pears] })
-      const behind = yield* published
-      const behindError = yield* Effect.flip(pull(yield* layoutOf(server.home, behind.depot)))
+      const older = yield* published
+      const behindError = yield* Effect.flip(pull(yield* layoutOf(server.home, older.depot)))
       assert.match(
         behindError.message,
         /: larder-000002 of this machine is newer than larder-000001, the newest there\. /
       )
-      yield* publishOn(yield* aMachine(behind.depot), { prices: [pears] })
-      const differentError = yield* Effect.flip(pull(yield* layoutOf(server.home, behind.depot)))
+      yield* publishOn(yield* aMachine(older.depot), { prices: [pears] })
+      const differentError = yield* Effect.flip(pull(yield* layoutOf(server.home, older.depot)))
       assert.match(
         differentError.message,
         /^.* is not the depot of .*: larder-000002 of this machine is a different one there\. Nothing was changed\. Check LARDER_DEPOT/

@@ -26,7 +26,7 @@ import { writeRecordsOfRun } from "./records.ts"
 const withApples = copyPerTest(Effect.tap(aLayout, (layout) => publishRows(layout, { prices: [apples] })))
 
 /** Enough failed runs that the parts of the first hundred generations are merged. */
-const failed = Array.from({ length: 103 }, (_, index) => `run ${String(index).padStart(3, "0")}`)
+const failedRuns = Array.from({ length: 103 }, (_, index) => `run ${String(index).padStart(3, "0")}`)
 /** A run, a rebuild that repeated it, and the failed runs. */
 const withMergedParts = copyPerTest(
   Effect.gen(function* () {
@@ -36,7 +36,7 @@ const withMergedParts = copyPerTest(
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped()
     const file = `${folder}/records.gz`
-    for (const [index, run_id] of failed.entries()) {
+    for (const [index, run_id] of failedRuns.entries()) {
       const run = aRun({ run_id, outcome: "failed" })
       yield* writeRecordsOfRun(file, { run, checks: [], leftOut: [], hasChangedData: false })
       yield* recordRun(layout, run, file, folder)
@@ -60,7 +60,7 @@ const listRuns = (layout: Layout) =>
   )
 
 describe("ingestion.duckdb", () => {
-  itLive("immediately has a failed run, with its error, its checks and the feeds that it left out", () =>
+  itLive("has a failed run immediately, with its error, its checks and the feeds that it left out", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* recordFailure(layout, "one")
@@ -144,8 +144,8 @@ describe("ingestion.duckdb", () => {
         const fs = yield* FileSystem.FileSystem
         yield* publishRows(layout, { prices: [pears], rejects: ["of pears"] }, { run: { run_id: "lost" } })
         yield* fs.remove(`${layout.dir}/${manifestName(2)}`)
-        const again = yield* publishRows(layout, { prices: [pears] }, { run: { run_id: "again" } })
-        assert.deepInclude(again.run, { outcome: "published", rows_loaded: 1, generation: "larder-000002" })
+        const repeated = yield* publishRows(layout, { prices: [pears] }, { run: { run_id: "again" } })
+        assert.deepInclude(repeated.run, { outcome: "published", rows_loaded: 1, generation: "larder-000002" })
         assert.deepStrictEqual(
           yield* queryWarehouse(layout, "select run_id from ingest.run where recorded_in = 'larder-000002'"),
           [{ run_id: "again" }]
@@ -163,12 +163,12 @@ describe("ingestion.duckdb", () => {
       yield* prune(layout)
       assert.deepStrictEqual(new Set(yield* arePresent), new Set([true]))
       const { data_sets, event, ingest: newestIngest } = Option.getOrThrow(yield* newestManifest(layout.depot))
-      const same = () => Effect.succeed({ data_sets, event, ingest: newestIngest })
-      for (let number = 106; number <= 200; number++) yield* makeGeneration(layout.depot, same)
+      const repeatNewest = () => Effect.succeed({ data_sets, event, ingest: newestIngest })
+      for (let number = 106; number <= 200; number++) yield* makeGeneration(layout.depot, repeatNewest)
       yield* prune(layout)
-      const [publishedPart, rebuildPart, ...failurePart] = yield* arePresent
+      const [publishedPart, rebuildPart, ...failureParts] = yield* arePresent
       assert.deepStrictEqual([publishedPart, rebuildPart], [true, true]) // these generations are kept, because they published data
-      assert.deepStrictEqual(new Set(failurePart), new Set([false]))
+      assert.deepStrictEqual(new Set(failureParts), new Set([false]))
     })
   )
   itLive("has the same records whether the parts of a hundred generations and a rebuild are separate or merged", () =>
@@ -181,7 +181,7 @@ describe("ingestion.duckdb", () => {
         ingest.parts.map(({ first, last }) => [first, last]),
         [[1, 100], ...[101, 102, 103, 104, 105].map((number) => [number, number])]
       )
-      assert.deepStrictEqual(yield* listRuns(layout), failed)
+      assert.deepStrictEqual(yield* listRuns(layout), failedRuns)
       const reasons = queryWarehouse(layout, "select reason, run_id from ingest.reject")
       const readAll = Effect.all([
         queryWarehouse(layout, "select * from ingest.run join ingest.generation using (run_id) order by run_id"),

@@ -212,7 +212,7 @@ describe("an update of the lake that fails", () => {
       )
     })
   )
-  itLive("names the valid forms of an address if LARDER_LAKE_URL has none of them", () =>
+  itLive("states the valid formats of an address if LARDER_LAKE_URL has none of them", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       for (const address of ["lake", "host/lake", "s3:lake"]) {

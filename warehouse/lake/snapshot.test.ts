@@ -18,7 +18,7 @@ const define = (columns: Columns) =>
     ...Object.keys(columns).map((name) => `comment on column shop.price.${name} is 'The ${name}.'`)
   ].join(";\n")
 
-const generation = (number: number): Manifest => ({
+const makeManifest = (number: number): Manifest => ({
   format: 1,
   number,
   id: `id ${number}`,
@@ -42,7 +42,7 @@ const readColumnsAfter = Effect.fnUntraced(function* (...definitions: ReadonlyAr
   yield* db.run("create schema shop")
   for (const [index, columns] of definitions.entries()) {
     yield* db.run(define(columns))
-    const snapshot = yield* beginSnapshot(db, generation(index + 1), new Set())
+    const snapshot = yield* beginSnapshot(db, makeManifest(index + 1), new Set())
     yield* endSnapshot(db, snapshot, { shop: `sha ${index}` }, "/lake", "")
     yield* expireSnapshots(db, new Map())
   }
@@ -69,7 +69,7 @@ describe("the columns of a table in the catalogue", () => {
       )
     })
   )
-  itLive("get another id with another type, even of a nested field", () =>
+  itLive("get a new id if their type changes, even that of a nested field", () =>
     Effect.gen(function* () {
       const before = { item: "INTEGER", sizes: "STRUCT(width INTEGER, height INTEGER)[]" }
       assert.deepStrictEqual(yield* readColumnsAfter(before, { item: "BIGINT", sizes: "STRUCT(width INTEGER)[]" }), [

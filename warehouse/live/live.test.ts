@@ -22,7 +22,7 @@ import { recordRun } from "../publishing/record.ts"
 const { oneDay, publishElsewhere, isClosed } = publishExamples()
 
 describe("the live data", () => {
-  itLive("changes when a generation with other data is made, and changes back after a rollback", () =>
+  itLive("changes when a generation with different data is made, and changes back after a rollback", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       const live = yield* watchExample(layout)
@@ -166,7 +166,7 @@ describe("reads during several swaps", () => {
       const layout = yield* oneDay
       const live = yield* watchExample(layout)
       const reads = new Map<number, number>()
-      let publishing = true
+      let isPublishing = true
       const read = readExample(live, (db, model) =>
         Effect.gen(function* () {
           const days = yield* countDays(db)
@@ -177,13 +177,13 @@ describe("reads during several swaps", () => {
         })
       )
       const readers = yield* Effect.forEach(Array.from({ length: 4 }), () =>
-        Effect.forkChild(Effect.repeat(read, { while: () => publishing }))
+        Effect.forkChild(Effect.repeat(read, { while: () => isPublishing }))
       )
       for (let day = 2; day <= 4; day++) {
         yield* publishElsewhere(layout, day)
         yield* waitUntil(() => reads.has(day))
       }
-      publishing = false
+      isPublishing = false
       yield* Effect.forEach(readers, (reader) => Fiber.join(reader))
       assert.deepStrictEqual([...reads.keys()].sort(), [1, 2, 3, 4])
       for (let day = 1; day <= 3; day++) assert.isTrue(yield* isClosed(yield* findDatabase(layout, day)))

@@ -47,7 +47,7 @@ describe("the files of branded foods", () => {
       assert.deepStrictEqual(logs, [])
     })
   )
-  itLive("are made again once if they are missing, even if opened several times at once, and are read-only", (logs) =>
+  itLive("are made again only once if they are missing, even if opened concurrently, and are read-only", (logs) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* withoutLinks
@@ -64,7 +64,7 @@ describe("the files of branded foods", () => {
       assert.deepStrictEqual([...new Set(modes)], [0o444])
     })
   )
-  itLive("are written again, once, if any byte of a large one was changed", (logs) =>
+  itLive("are written again only once if any byte of a large one was changed", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const long = { ingredients: "repeat('WATER' || fdc_id, 200)" }

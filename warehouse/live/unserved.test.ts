@@ -90,7 +90,7 @@ describe("a new generation that cannot be served", () => {
       )
     })
   )
-  itLive("is retried once a minute if no model can be built from it, and stays closed meanwhile", (logs) =>
+  itLive("is retried once a minute if no model can be built from it, and stays closed between attempts", (logs) =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       const { count, load } = makeCounter()

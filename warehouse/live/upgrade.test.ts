@@ -71,21 +71,21 @@ const readRepeatedly = Effect.fnUntraced(function* (server: Server) {
   })
 })
 
-const newer = (dataSet: DataSet) => ({
+const exampleWith = (dataSet: DataSet) => ({
   ...example,
   dataSet,
   price: dataSet.tables.find(({ name }) => name === "price") ?? example.price
 })
 const describeFault = (number: number) => `example of larder-00000${number} cannot be served`
 
-describe("an upgrade with an added column, under a running server", () => {
-  const withColour = newer(withColumn(example.dataSet, "price", "colour"))
+describe("an upgrade with an added column, while a server runs", () => {
+  const withColour = exampleWith(withColumn(example.dataSet, "price", "colour"))
 
   itLive("is read by name until the next publication adds the column", () =>
     Effect.gen(function* () {
       const layout = yield* beforeUpgrade
-      const old = yield* serve(layout)
-      const stopReads = yield* readRepeatedly(old)
+      const oldServer = yield* serve(layout)
+      const stopReads = yield* readRepeatedly(oldServer)
       const server = yield* serve(layout, withColour.dataSet)
       const prices = server.use(({ dataSet }) =>
         (dataSet("example") ?? assert.fail()).rows(
@@ -98,12 +98,12 @@ describe("an upgrade with an added column, under a running server", () => {
         { item: "apple", quantity: 1 }
       ])
       yield* publishRows(layout, { prices: [{ ...pears, colour: "green" }] }, { target: withColour })
-      yield* waitUntil(() => server.swaps() === 1 && old.fault() !== undefined)
+      yield* waitUntil(() => server.swaps() === 1 && oldServer.fault() !== undefined)
       assert.deepStrictEqual(yield* prices, [
         { item: "apple", price: "1.2500", colour: null, row: 0 },
         { item: "pear", price: "2.0000", colour: "green", row: 1 }
       ])
-      assert.deepStrictEqual([server.fault(), old.fault()], [undefined, describeFault(3)])
+      assert.deepStrictEqual([server.fault(), oldServer.fault()], [undefined, describeFault(3)])
       assert.deepStrictEqual(yield* stopReads, ["apple apple wine"])
     })
   )
@@ -118,7 +118,7 @@ describe("an upgrade with an added column, under a running server", () => {
   )
 })
 
-describe("an upgrade that cannot be read by name, under a running server", () => {
+describe("an upgrade that cannot be read by name, while a server runs", () => {
   for (const [change, dataSet, difference] of [
     [
       "a changed type",
@@ -138,8 +138,8 @@ describe("an upgrade that cannot be read by name, under a running server", () =>
     itLive(`does not serve that data set until it is rebuilt, and serves the others: ${change}`, (logs) =>
       Effect.gen(function* () {
         const layout = yield* beforeUpgrade
-        const old = yield* serve(layout)
-        const stopReads = yield* readRepeatedly(old)
+        const oldServer = yield* serve(layout)
+        const stopReads = yield* readRepeatedly(oldServer)
         const server = yield* serve(layout, dataSet)
         assert.deepStrictEqual([server.current().model, server.fault()], [{ cellar: "wine" }, describeFault(1)])
         assert.deepStrictEqual([...server.unserved()], ["example"])
@@ -149,15 +149,15 @@ describe("an upgrade that cannot be read by name, under a running server", () =>
         assert.include(message, difference)
         assert.include(message, "larder-ingest rebuild example")
         const rebuilt = yield* aLayout
-        yield* publishRows(rebuilt, { prices: [apples, pears] }, { target: newer(dataSet) })
+        yield* publishRows(rebuilt, { prices: [apples, pears] }, { target: exampleWith(dataSet) })
         const since = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets.example
         yield* rebuildFrom({ layout, dataSet, from: rebuilt, since })
-        yield* waitUntil(() => server.swaps() === 1 && old.fault() !== undefined)
+        yield* waitUntil(() => server.swaps() === 1 && oldServer.fault() !== undefined)
         assert.deepStrictEqual(
           [server.current().model, server.fault()],
           [{ example: "apple,pear", cellar: "wine" }, undefined]
         )
-        assert.strictEqual(old.fault(), describeFault(3))
+        assert.strictEqual(oldServer.fault(), describeFault(3))
         assert.deepStrictEqual(yield* stopReads, ["apple apple wine"])
       })
     )
@@ -172,7 +172,7 @@ describe("a start on a data set that cannot be served", () => {
       const entry = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets.example
       const file = layout.objectFile(entry?.parts[0]?.sha256 ?? "")
       yield* fs.rename(file, `${file}.away`)
-      let passed = 0n
+      let elapsed = 0n
       const clock = yield* Clock.clockWith(Effect.succeed)
       const server = yield* serve(layout).pipe(
         Effect.provideService(Clock.Clock, {
@@ -180,8 +180,8 @@ describe("a start on a data set that cannot be served", () => {
           currentTimeMillis: Effect.succeed(0),
           currentTimeNanosUnsafe: () => 0n,
           currentTimeNanos: Effect.succeed(0n),
-          monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe() + passed,
-          monotonicTimeNanos: Effect.map(clock.monotonicTimeNanos, (now) => now + passed),
+          monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe() + elapsed,
+          monotonicTimeNanos: Effect.map(clock.monotonicTimeNanos, (now) => now + elapsed),
           sleep: (duration) => clock.sleep(duration)
         })
       )
@@ -189,7 +189,7 @@ describe("a start on a data set that cannot be served", () => {
       assert.strictEqual(server.current().dataSet("example"), undefined)
       assert.isTrue(logs.some((line) => line.includes(`${describeFault(1)}; nothing is served instead`)))
       yield* fs.rename(`${file}.away`, file)
-      passed = 61_000_000_000n
+      elapsed = 61_000_000_000n
       yield* waitUntil(() => server.swaps() === 1)
       assert.deepStrictEqual(
         [server.current().model, server.fault()],
@@ -203,7 +203,7 @@ describe("a start on a data set that cannot be served", () => {
       yield* publishRows(
         layout,
         { prices: [apples] },
-        { target: newer(withColumn(example.dataSet, "price", "colour")) }
+        { target: exampleWith(withColumn(example.dataSet, "price", "colour")) }
       )
       const error = yield* Effect.flip(serve(layout))
       assert.strictEqual(

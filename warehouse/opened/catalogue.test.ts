@@ -41,9 +41,9 @@ describe("the catalogue", () => {
       const tables = new Map(contents.tables.map((table) => [table.name, table]))
       const comments = new Set(contents.comments.map((comment) => JSON.stringify(comment)))
       for (const file of [parts.ingestion, ...parts.parts.map(({ file }) => file)]) {
-        const inFile = yield* readContents(file)
-        for (const table of inFile.tables) assert.deepStrictEqual(tables.get(table.name), table)
-        for (const comment of inFile.comments)
+        const fileContents = yield* readContents(file)
+        for (const table of fileContents.tables) assert.deepStrictEqual(tables.get(table.name), table)
+        for (const comment of fileContents.comments)
           assert.isTrue(comments.has(JSON.stringify(comment)), JSON.stringify(comment))
       }
       assert.isTrue(contents.comments.some(({ comment }) => String(comment).includes("Bundled samples")))
@@ -52,13 +52,13 @@ describe("the catalogue", () => {
   itLive("shows pictures, the label's own amounts, and values derived from them", () =>
     Effect.gen(function* () {
       const db = yield* openAsAnalyst(yield* writeToFile((yield* published).parts))
-      const listed = "select image_src, image_width, image_height from storefront"
-      assert.deepStrictEqual(yield* db.rows(`${listed}.listing order by all`), [
+      const selectImages = "select image_src, image_width, image_height from storefront"
+      assert.deepStrictEqual(yield* db.rows(`${selectImages}.listing order by all`), [
         { image_src: "https://shop.example/oat.jpg", image_width: 640, image_height: null },
         { image_src: null, image_width: null, image_height: null }
       ])
       for (const table of ["collection", "collection_listing"]) {
-        assert.deepStrictEqual(yield* db.rows(`${listed}.${table} order by all`), [
+        assert.deepStrictEqual(yield* db.rows(`${selectImages}.${table} order by all`), [
           { image_src: "https://shop.example/all.jpg", image_width: 320, image_height: 200 },
           { image_src: null, image_width: null, image_height: null }
         ])
@@ -79,8 +79,8 @@ describe("the catalogue", () => {
       const names = tables.map(({ name }) => name)
       assert.includeMembers(names, ["storefront.store_status", "storefront.last_seen"])
       for (const { file } of parts.parts) {
-        const alone = (yield* readContents(file)).tables.map(({ name }) => name)
-        assert.notInclude(alone, "storefront.store_status")
+        const ownTables = (yield* readContents(file)).tables.map(({ name }) => name)
+        assert.notInclude(ownTables, "storefront.store_status")
       }
     })
   )
@@ -108,12 +108,12 @@ describe("the catalogue", () => {
   itLive("finds only its own files, even if their folder has an unusual name", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
-      const odd = `${folder}/pipeline=none/it's 50%25 größe [a]*`
-      const parts = yield* copyTo(odd)
+      const unusual = `${folder}/pipeline=none/it's 50%25 größe [a]*`
+      const parts = yield* copyTo(unusual)
       // The first name is a pattern that the second one matches.
       const other = yield* copyTo(`${folder}/pipeline=none/it's 50%25 größe a other`)
       yield* change(other.ingestion, "delete from ingest.run")
-      const file = `${odd}/larder.duckdb`
+      const file = `${unusual}/larder.duckdb`
       yield* writeCatalogue(file, parts)
       const db = yield* openAsAnalyst(file)
       assert.deepStrictEqual(yield* db.rows("select pipeline from ingest.run order by all"), [
@@ -179,9 +179,9 @@ describe("a catalogue that is written over another", () => {
       const file = `${folder}/larder.duckdb`
       const { parts } = yield* published
       yield* writeCatalogue(file, parts)
-      const open = yield* openAsAnalyst(file)
+      const session = yield* openAsAnalyst(file)
       yield* writeCatalogue(file, { ...parts, parts: [] })
-      assert.deepStrictEqual(yield* open.rows("select count(*)::integer as prices from commodity.price"), [
+      assert.deepStrictEqual(yield* session.rows("select count(*)::integer as prices from commodity.price"), [
         { prices: 2 }
       ])
       assert.deepStrictEqual(yield* listFiles(folder), ["larder.duckdb"])
@@ -197,7 +197,7 @@ describe("a catalogue that is written over another", () => {
       yield* writeCatalogue(file, parts)
       const before = yield* fs.readFile(file)
       const broken = `${yield* aFolder}/broken.duckdb`
-      yield* fs.writeFileString(broken, "no database at all, but long enough to have been one".repeat(1000))
+      yield* fs.writeFileString(broken, "not a database, although it is long enough to be one".repeat(1000))
       const error = yield* Effect.flip(writeCatalogue(file, { ...parts, ingestion: broken }))
       assert.strictEqual(error._tag, "NotADatabase")
       assert.deepStrictEqual(yield* listFiles(folder), ["larder.duckdb"])

@@ -75,9 +75,9 @@ describe("a data set that is pulled alone", () => {
       yield* publishIn(folder, { prices: [pears] })
       yield* pullSingle(laptop, "example")
       assert.deepStrictEqual(yield* queryItems(laptop, "example"), ["apple", "pear"])
-      const alone = path.join(laptop.dir, "alone/example/warehouse")
-      assert.deepStrictEqual(readdirSync(path.join(alone, "generations")), ["000000003.json"])
-      const objects = readdirSync(path.join(alone, "objects"), { recursive: true, withFileTypes: true })
+      const aloneFolder = path.join(laptop.dir, "alone/example/warehouse")
+      assert.deepStrictEqual(readdirSync(path.join(aloneFolder, "generations")), ["000000003.json"])
+      const objects = readdirSync(path.join(aloneFolder, "objects"), { recursive: true, withFileTypes: true })
       assert.lengthOf(
         objects.filter((entry) => entry.isFile()),
         1
@@ -108,17 +108,17 @@ describe("a data set that is pulled alone", () => {
 
       const other = yield* aFolder
       yield* publishIn(other, { prices: [pears] })
-      const stranger = yield* layoutOf(laptop.home, folderDepot(other))
-      assert.include(yield* messageOf(pullSingle(stranger, "example")), "is newer than larder-000001, the newest there")
+      const unrelated = yield* layoutOf(laptop.home, folderDepot(other))
+      assert.include(yield* messageOf(pullSingle(unrelated, "example")), "is newer than larder-000001, the newest there")
       yield* publishIn(other, { prices: [apples] })
       assert.include(
-        yield* messageOf(pullSingle(stranger, "example")),
+        yield* messageOf(pullSingle(unrelated, "example")),
         "larder-000002 of this machine is a different one"
       )
-      assert.include(yield* messageOf(pull(stranger)), "larder-000002 of this machine is a different one")
-      const emptied = yield* layoutOf(laptop.home, folderDepot(yield* aFolder))
+      assert.include(yield* messageOf(pull(unrelated)), "larder-000002 of this machine is a different one")
+      const withoutGenerations = yield* layoutOf(laptop.home, folderDepot(yield* aFolder))
       assert.include(
-        yield* messageOf(pull(emptied)),
+        yield* messageOf(pull(withoutGenerations)),
         "larder-000002 of this machine is not there, and neither is any other"
       )
       assert.deepStrictEqual(yield* queryItems(laptop, "example"), ["apple"])
@@ -145,7 +145,7 @@ describe("a data set that is pulled alone", () => {
     Effect.gen(function* () {
       const { folder, laptop } = yield* published
       mkdirSync(laptop.dir)
-      const waiting = yield* withLock(
+      const pulls = yield* withLock(
         laptop.pullLock,
         Effect.gen(function* () {
           const older = [
@@ -157,7 +157,7 @@ describe("a data set that is pulled alone", () => {
           return older
         })
       )
-      for (const refused of waiting) {
+      for (const refused of pulls) {
         assert.include(yield* Fiber.join(refused), "already has larder-000003, and pulling never returns")
       }
       assert.deepStrictEqual(yield* queryItems(laptop, "example"), ["apple", "pear"])
@@ -166,12 +166,12 @@ describe("a data set that is pulled alone", () => {
   itLive("removes the files of an interrupted pull, and ignores unrelated files", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
-      const alone = path.join(laptop.dir, "alone/example/warehouse")
-      mkdirSync(path.join(alone, "incoming"), { recursive: true })
-      writeFileSync(path.join(alone, "incoming", "0".repeat(64)), "half")
+      const aloneFolder = path.join(laptop.dir, "alone/example/warehouse")
+      mkdirSync(path.join(aloneFolder, "incoming"), { recursive: true })
+      writeFileSync(path.join(aloneFolder, "incoming", "0".repeat(64)), "half")
       writeFileSync(path.join(laptop.dir, "alone/.DS_Store"), "of a desktop")
       yield* pullSingle(laptop, "example")
-      assert.deepStrictEqual(readdirSync(alone).sort(), ["generations", "objects", "seen"])
+      assert.deepStrictEqual(readdirSync(aloneFolder).sort(), ["generations", "objects", "seen"])
       const bytes = yield* Effect.map(pull(laptop), (pulled) => pulled?.bytes ?? 0)
       assert.isBelow(
         bytes,
@@ -195,8 +195,8 @@ describe("a data set that is pulled alone", () => {
     Effect.gen(function* () {
       const { folder, laptop } = yield* published
       const { publicKey } = makeKeyPair()
-      const trusting = yield* layoutOf(laptop.home, trustedDepot(folderDepot(folder), parsePublicKey(publicKey)))
-      assert.include(yield* messageOf(pullSingle(trusting, "example")), "it has no signature. It was not used.")
+      const trustingLayout = yield* layoutOf(laptop.home, trustedDepot(folderDepot(folder), parsePublicKey(publicKey)))
+      assert.include(yield* messageOf(pullSingle(trustingLayout, "example")), "it has no signature. It was not used.")
       assert.isFalse(existsSync(laptop.dataSetFile("example")))
     })
   )

@@ -18,12 +18,12 @@ describe("a snapshot", () => {
       const folder = yield* aFolder
       const { layout, parts: original } = yield* published
       const parts = yield* copyParts(original, `${folder}/parts`)
-      const to = `${folder}/all of it.duckdb`
-      yield* writeSnapshot(to, parts)
+      const file = `${folder}/all of it.duckdb`
+      yield* writeSnapshot(file, parts)
       yield* fs.remove(`${folder}/parts`, { recursive: true })
-      assert.deepStrictEqual(yield* readContents(to), yield* readContents(layout.catalogue))
+      assert.deepStrictEqual(yield* readContents(file), yield* readContents(layout.catalogue))
       assert.deepStrictEqual(yield* listFiles(folder), ["all of it.duckdb"])
-      const db = yield* openAsAnalyst(to)
+      const db = yield* openAsAnalyst(file)
       const [counts] = yield* db.rows(
         "select count(*)::integer as tables, count(distinct schema_name)::integer as schemas from duckdb_tables() where database_name = 'larder'"
       )
@@ -42,9 +42,9 @@ describe("a snapshot", () => {
           )
         )
       )
-      const to = `${folder}/snapshot.duckdb`
-      yield* writeSnapshot(to, parts)
-      const db = yield* openAsAnalyst(to)
+      const file = `${folder}/snapshot.duckdb`
+      yield* writeSnapshot(file, parts)
+      const db = yield* openAsAnalyst(file)
       const [row] = yield* db.rows(`
         select count(*)::integer as rows, count(*) filter (product_count < before)::integer as out_of_order
         from (select product_count, lag(product_count) over (order by rowid) as before from branded_food.category
@@ -55,20 +55,20 @@ describe("a snapshot", () => {
   itLive("does not replace a file", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const to = `${yield* aFolder}/mine.duckdb`
-      yield* fs.writeFileString(to, "mine")
-      const error = yield* Effect.flip(writeSnapshot(to, (yield* published).parts))
+      const file = `${yield* aFolder}/mine.duckdb`
+      yield* fs.writeFileString(file, "mine")
+      const error = yield* Effect.flip(writeSnapshot(file, (yield* published).parts))
       assert.strictEqual(
         error.message,
-        `${to} already exists, and a snapshot does not replace a file. Remove it, or choose another file name.`
+        `${file} already exists, and a snapshot does not replace a file. Remove it, or choose another file name.`
       )
-      assert.strictEqual(yield* fs.readFileString(to), "mine")
+      assert.strictEqual(yield* fs.readFileString(file), "mine")
     })
   )
   itLive("fails with advice if the folder does not exist", () =>
     Effect.gen(function* () {
-      const to = `${yield* aFolder}/no/folder.duckdb`
-      const error = yield* Effect.flip(writeSnapshot(to, (yield* published).parts))
+      const file = `${yield* aFolder}/no/folder.duckdb`
+      const error = yield* Effect.flip(writeSnapshot(file, (yield* published).parts))
       assert.instanceOf(error, SnapshotFailed)
       assert.match(
         error.message,

@@ -6,8 +6,8 @@ import { aLayout, aRun, queryWarehouse } from "@larder/test/support/warehouse/ex
 import {
   insertLabels,
   type LabelRow,
-  labelsAlone,
   labelsWithFiles,
+  labelsWithoutFiles,
   publishLabels
 } from "@larder/test/support/warehouse/label-rows.ts"
 import { Effect, Option } from "effect"
@@ -28,7 +28,7 @@ const published = oncePerFile(
   Effect.gen(function* () {
     const layout = yield* aLayout
     const runs: Array<RunRecord> = []
-    for (const labels of staged) runs.push((yield* publishLabels(layout, labels, labelsAlone)).run)
+    for (const labels of staged) runs.push((yield* publishLabels(layout, labels, labelsWithoutFiles)).run)
     return { layout, runs }
   })
 )
@@ -44,14 +44,14 @@ const stageLabel = (...states: ReadonlyArray<Readonly<Record<string, string>>>) 
   return (columns: string) => queryPublished(`select ${columns} from branded_food.food where fdc_id = ${fdc_id}`)
 }
 
-const later = { release_on: "date '2025-12-18'", run_id: "'second'" }
-const earlier = { release_on: "date '2020-04-01'", run_id: "'second'" }
+const laterRelease = { release_on: "date '2025-12-18'", run_id: "'second'" }
+const earlierRelease = { release_on: "date '2020-04-01'", run_id: "'second'" }
 const columns = "brand_name, footnote, category, run_id, release_on::varchar as release_on"
 
 describe("merging: a row is completed from the live row of its key", () => {
   const restated = stageLabel(
     { brand_name: "'Old'", footnote: "'kept'", category: "'Candy'" },
-    { brand_name: "'New'", form: "'csv'", ...later }
+    { brand_name: "'New'", form: "'csv'", ...laterRelease }
   )
   itLive("uses the values of a later release, including nulls, and keeps values that its form cannot have", () =>
     Effect.gen(function* () {
@@ -62,9 +62,9 @@ describe("merging: a row is completed from the live row of its key", () => {
   )
   const stated = stageLabel(
     { brand_name: "'Now'", form: "'csv'" },
-    { brand_name: "'Then'", category: "'Candy'", footnote: "'found'", ...earlier }
+    { brand_name: "'Then'", category: "'Candy'", footnote: "'found'", ...earlierRelease }
   )
-  itLive("uses from an earlier release only values that the form of the later one cannot have", () =>
+  itLive("uses values of an earlier release only if the form of the later one cannot have them", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* stated(columns), [
         { brand_name: "Now", footnote: "found", category: null, run_id: "second", release_on: "2024-04-18" }
@@ -81,9 +81,9 @@ describe("merging: a row is completed from the live row of its key", () => {
     { label_calories: "90", label_sodium: "7", ...unknownDay }
   )
   const added = stageLabel({ category: "'Candy'" }, { label_fat: "3", ...unknownDay })
-  const replaced = stageLabel({ label_calories: "110", label_fat: "5" }, { label_sodium: "7", ...later })
-  const cleared = stageLabel({ label_calories: "110" }, later)
-  const unchanged = stageLabel({ label_calories: "110" }, { brand_name: "'New'", form: "'csv'", ...later })
+  const replaced = stageLabel({ label_calories: "110", label_fat: "5" }, { label_sodium: "7", ...laterRelease })
+  const cleared = stageLabel({ label_calories: "110" }, laterRelease)
+  const unchanged = stageLabel({ label_calories: "110" }, { brand_name: "'New'", form: "'csv'", ...laterRelease })
   itLive("uses all of the label's own amounts from one release, even if it is unknown which is later", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* mixed(ownAmounts), amounts("110.000000", "5.000000", null))
@@ -105,24 +105,24 @@ describe("merging: a row is completed from the live row of its key", () => {
     [json, csv],
     [csv, json]
   ] as const) {
-    const both = stageLabel(first, second)
+    const combined = stageLabel(first, second)
     itLive(`combines both forms of one release, with the ${first.brand_name} one first`, () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(
-          yield* both("brand_name, category, len(nutrients)::integer as amounts, quality_flags, form"),
+          yield* combined("brand_name, category, len(nutrients)::integer as amounts, quality_flags, form"),
           [{ brand_name: "JSON", category: "Candy", amounts: 1, quality_flags: ["gtin_check_digit"], form: "both" }]
         )
       })
     )
   }
   const lists = { trade_channels: "['GROCERY']", attributes: "[{'name': 'Nutrient Added', 'value': '5'}]" }
-  const same = stageLabel(
+  const repeated = stageLabel(
     { brand_name: "'Now'", ...lists },
-    { brand_name: "'Now'", source_rows: "19", trade_channels: "['GROCERY']", ...later }
+    { brand_name: "'Now'", source_rows: "19", trade_channels: "['GROCERY']", ...laterRelease }
   )
   itLive("finds nothing new in a release with the same or fewer values, and counts its rows as unchanged", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* same("run_id"), [{ run_id: "first" }])
+      assert.deepStrictEqual(yield* repeated("run_id"), [{ run_id: "first" }])
       const { runs } = yield* published
       assert.deepStrictEqual(
         runs.map(({ rows_unchanged }) => rows_unchanged),
@@ -177,7 +177,7 @@ describe("merging: a row is completed from the live row of its key", () => {
     })
   )
   const older = stageLabel(
-    { form: "'csv'", not_a_significant_source_of: "'FIBER'", ...earlier },
+    { form: "'csv'", not_a_significant_source_of: "'FIBER'", ...earlierRelease },
     { brand_name: "'Wrong'" },
     { brand_name: "'Acme'" }
   )
@@ -205,14 +205,14 @@ describe("merging: a row is completed from the live row of its key", () => {
       const { layout } = yield* published
       const { merge } = foodTable
       if (merge.by !== "complete") return assert.fail("labels are completed")
-      const { filled } = yield* stage(layout, aRun({ run_id: "run" }), labelsAlone, (staging) =>
+      const { filled } = yield* stage(layout, aRun({ run_id: "run" }), labelsWithoutFiles, (staging) =>
         Effect.gen(function* () {
           yield* insertLabels(staging, [
-            { fdc_id: 1, up_to: 19, set: later },
-            { fdc_id: 20, set: { ...later, footnote: "'x'" } }
+            { fdc_id: 1, up_to: 19, set: laterRelease },
+            { fdc_id: 20, set: { ...laterRelease, footnote: "'x'" } }
           ])
           yield* attachLiveData(staging.db, layout.dataSetFile("branded-foods"))
-          yield* showLive(staging.db, layout, labelsAlone, [])
+          yield* showLive(staging.db, layout, labelsWithoutFiles, [])
           yield* completeFromLive(staging.db, "branded_food.food", Object.keys(foodTable.record.fields), merge, 7)
           return yield* staging.db.rows("select fdc_id, footnote from branded_food.food")
         })
@@ -341,9 +341,9 @@ describe("derived tables", () => {
       ])
     })
   )
-  const late =
+  const laterVersions =
     "[{'fdc_id': 605, 'published_on': date '2019-04-01'}, {'fdc_id': 606, 'published_on': date '2031-01-01'}]"
-  stageIn(0, { fdc_id: 607, set: { earlier_versions: late } })
+  stageIn(0, { fdc_id: 607, set: { earlier_versions: laterVersions } })
   itLive("include versions that a later label only names, and never make one current", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(

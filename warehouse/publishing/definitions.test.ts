@@ -54,8 +54,8 @@ describe("a version with an additional column", () => {
         ]
       )
       yield* requirePublishable(layout, withColour.dataSet)
-      const again = yield* publishRows(layout, { prices: [{ ...pears, colour: "green" }] }, { target: withColour })
-      assert.strictEqual(again.run.outcome, "unchanged")
+      const repeated = yield* publishRows(layout, { prices: [{ ...pears, colour: "green" }] }, { target: withColour })
+      assert.strictEqual(repeated.run.outcome, "unchanged")
       const red = yield* publishRows(layout, { prices: [{ ...apples, colour: "red" }] }, { target: withColour })
       assert.strictEqual(red.run.rows_loaded, 1)
     })
@@ -75,7 +75,7 @@ describe("a version with other differences in its tables", () => {
       "column example.price.colour is missing in the live data, but VARCHAR not null at position 5 in this version"
     ],
     [
-      "an additional column in first place",
+      "an additional column at the first position",
       withPrice(makePriceTable(`colour varchar, ${columns}`)),
       "column example.price.colour is missing in the live data, but VARCHAR at position 1 in this version"
     ],

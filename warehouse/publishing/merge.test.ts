@@ -248,7 +248,7 @@ describe("merging: rows with lists that replace others", () => {
 
 describe("a run with nothing new", () => {
   const withApples = copyPerTest(Effect.tap(aLayout, (layout) => publishRows(layout, { prices: [apples] })))
-  itLive("adds its records, but no new part of its data set: the file that people open stays", () =>
+  itLive("adds its records, but no new part of its data set: the file that people open stays the same", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const found = {

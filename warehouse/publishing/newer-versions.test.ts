@@ -48,54 +48,54 @@ const withNewerIngest = copyPerTest(
   )
 )
 
-const sentenceOf = (subject: string) =>
+const toSentence = (subject: string) =>
   `${subject} was published with tables of version 2, and this version of Larder supports versions up to 1. Update Larder on this machine, servers first.`
 const messageOf = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(effect), ({ message }) => message)
-const liveOf = (layout: Layout) => Effect.map(newestManifest(layout.depot), Option.getOrThrow)
+const readNewest = (layout: Layout) => Effect.map(newestManifest(layout.depot), Option.getOrThrow)
 const toGeneration = (to: number) => ({ to: Option.some(to), only: Option.none(), note: Option.none() })
 describe("a program that is older than the live data", () => {
   itLive("fails before it fetches anything, and again when it publishes", () =>
     Effect.gen(function* () {
       const layout = yield* upgraded
-      const sentence = sentenceOf("commodities")
+      const sentence = toSentence("commodities")
       assert.strictEqual(yield* messageOf(requirePublishable(layout, commodity)), sentence)
       assert.strictEqual(yield* messageOf(readLive(layout, commodity, [], (db) => db.rows("select 1"))), sentence)
       assert.strictEqual(yield* messageOf(publishSeries(layout, commodity, "milk")), sentence)
-      assert.strictEqual((yield* liveOf(layout)).number, 2)
+      assert.strictEqual((yield* readNewest(layout)).number, 2)
       yield* requirePublishable(layout, newer)
     })
   )
   itLive("does not rebuild data of a newer version", () =>
     Effect.gen(function* () {
       const layout = yield* upgraded
-      const again = yield* aLayout
-      yield* publishSeries(again, commodity, "butter")
-      const since = (yield* liveOf(layout)).data_sets.commodities
-      const rebuild = rebuildFrom({ layout, dataSet: commodity, from: again, since })
-      assert.strictEqual(yield* messageOf(rebuild), sentenceOf("commodities"))
-      assert.strictEqual((yield* liveOf(layout)).number, 2)
+      const rebuilt = yield* aLayout
+      yield* publishSeries(rebuilt, commodity, "butter")
+      const since = (yield* readNewest(layout)).data_sets.commodities
+      const rebuild = rebuildFrom({ layout, dataSet: commodity, from: rebuilt, since })
+      assert.strictEqual(yield* messageOf(rebuild), toSentence("commodities"))
+      assert.strictEqual((yield* readNewest(layout)).number, 2)
     })
   )
   itLive("rolls back to a version that it supports, but not forward to a newer one", () =>
     Effect.gen(function* () {
       const layout = yield* upgraded
       yield* rollback(layout, toGeneration(1))
-      assert.strictEqual((yield* liveOf(layout)).data_sets.commodities?.schema, 1)
-      assert.strictEqual(yield* messageOf(rollback(layout, toGeneration(2))), sentenceOf("commodities"))
-      assert.strictEqual((yield* liveOf(layout)).number, 3)
+      assert.strictEqual((yield* readNewest(layout)).data_sets.commodities?.schema, 1)
+      assert.strictEqual(yield* messageOf(rollback(layout, toGeneration(2))), toSentence("commodities"))
+      assert.strictEqual((yield* readNewest(layout)).number, 3)
     })
   )
   itLive("replaces nothing if a newer version recorded its runs", () =>
     Effect.gen(function* () {
       const layout = yield* withNewerIngest
-      const sentence = sentenceOf("schema ingest")
+      const sentence = toSentence("schema ingest")
       const failedRun = { run: aRun({ pipeline: "commodities", outcome: "failed" }), checks: [], leftOut: [] }
       assert.strictEqual(yield* messageOf(requirePublishable(layout, commodity)), sentence)
       assert.strictEqual(yield* messageOf(publishSeries(layout, commodity, "milk")), sentence)
       assert.strictEqual(yield* messageOf(recordFailedRun(layout, failedRun)), sentence)
       assert.strictEqual(yield* messageOf(rollback(layout, toGeneration(1))), sentence)
-      assert.strictEqual((yield* liveOf(layout)).number, 2)
+      assert.strictEqual((yield* readNewest(layout)).number, 2)
     })
   )
 })
@@ -108,7 +108,7 @@ describe("the catalogue of an older program", () => {
       yield* fs.remove(layout.catalogue)
       yield* refreshOpened(layout)
       yield* refreshOpened(layout)
-      assert.deepStrictEqual(logs, [`Warn: larder.duckdb is written without a data set: ${sentenceOf("commodities")}`])
+      assert.deepStrictEqual(logs, [`Warn: larder.duckdb is written without a data set: ${toSentence("commodities")}`])
       const tables = Effect.scoped(
         Effect.flatMap(openAsAnalyst(layout.catalogue), (db) =>
           db.rows("select count(*)::integer as views from duckdb_views() where schema_name = 'commodity'")

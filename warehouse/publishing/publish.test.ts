@@ -37,7 +37,7 @@ const readManifests = ({ depot }: Layout) => readKeptManifests(depot)
 const readNewest = (layout: Layout) => Effect.map(readManifests(layout), (all) => all.at(-1))
 
 describe("a published generation", () => {
-  itLive("is a manifest of read-only parts under their SHA-256, with no other file left behind", () =>
+  itLive("is a manifest of read-only parts under their SHA-256, and no other files remain", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const { run } = yield* publishRows(layout, { prices: [apples] })
@@ -67,7 +67,7 @@ describe("a published generation", () => {
       assert.deepStrictEqual(yield* listFiles(layout.staging), [])
     })
   )
-  itLive("immediately lists its run and its checks", () =>
+  itLive("lists its run and its checks immediately", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const priced: Check = {
@@ -143,7 +143,7 @@ describe("checks", () => {
     sql: "select item, price from example.price where price > 1 order by item"
   })
 
-  itLive("publish nothing if one of severity error fails, and show the bad rows", () =>
+  itLive("publish nothing if a check of severity error fails, and show the bad rows", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const error = yield* Effect.flip(publishRows(layout, found, { checks: [expensive("error")] }))
@@ -156,7 +156,7 @@ describe("checks", () => {
       assert.deepStrictEqual(yield* queryWarehouse(layout, "select item from example.price"), [{ item: "apple" }])
     })
   )
-  itLive("are recorded and logged if one of severity warning fails, and the run is published", (logs) =>
+  itLive("are recorded and logged if a check of severity warning fails, and the run is published", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishRows(layout, found, { checks: [expensive("warning")] })
@@ -275,7 +275,7 @@ describe("a dry run", () => {
 })
 
 describe("an interrupted publication", () => {
-  itLive("leaves the old generation live, and no files behind", () =>
+  itLive("keeps the old generation live, and leaves no files", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const before = yield* listFilesBelow(layout.dir)

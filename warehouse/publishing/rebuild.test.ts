@@ -48,14 +48,14 @@ describe("a rebuild", () => {
           { run_id: "two", name: "rows_accounted_for" }
         ]
       )
-      const begun = yield* aLayout
-      yield* publishRows(begun, repeated.one, { run: { run_id: "one" } })
-      yield* rebuildExample(begun, repeated)
-      assert.deepStrictEqual(yield* queryRuns(begun), [
+      const interrupted = yield* aLayout
+      yield* publishRows(interrupted, repeated.one, { run: { run_id: "one" } })
+      yield* rebuildExample(interrupted, repeated)
+      assert.deepStrictEqual(yield* queryRuns(interrupted), [
         ["one", "1", "1", "2", null],
         ["two", "2", "2", "2", null]
       ])
-      for (const layout of [empty, begun]) {
+      for (const layout of [empty, interrupted]) {
         assert.deepStrictEqual(yield* queryReasons(layout), ["odd"])
         assert.deepStrictEqual(yield* queryWarehouse(layout, "select item from example.price order by item"), [
           { item: "apple" },

@@ -75,7 +75,7 @@ describe("rollback", () => {
       )
     })
   )
-  itLive("returns to a generation by its id or its number, also to a later one", () =>
+  itLive("returns to a generation by its id or its number, including a later one", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* goBack(layout, { to: 1 })
@@ -124,8 +124,8 @@ describe("rollback", () => {
       const layout = yield* threeDays
       yield* publishRows(layout, { prices: [{ item: "wine", price: "9" }] }, { target: cellar })
       yield* publishRows(layout, { prices: [{ item: "wine", price: "11" }] }, { target: cellar })
-      const done = yield* goBack(layout, { only: "example" })
-      assert.deepStrictEqual(done, { generation: "larder-000006", data_sets: { example: "larder-000002" } })
+      const result = yield* goBack(layout, { only: "example" })
+      assert.deepStrictEqual(result, { generation: "larder-000006", data_sets: { example: "larder-000002" } })
       const price = queryWarehouse(layout, "select price from cellar.price")
       assert.deepStrictEqual(yield* price, [{ price: "11.0000" }])
       assert.deepStrictEqual((yield* goBack(layout, { only: "cellar", to: 3 })).data_sets, { cellar: null })
@@ -142,8 +142,8 @@ describe("rollback", () => {
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* publishRows(layout, { prices: [{ item: "wine", price: "9" }] }, { target: cellar })
-      const done = yield* withLock(layout.lockOf("cellar"), goBack(layout, { only: "example" }))
-      assert.deepStrictEqual(done.data_sets, { example: "larder-000002" })
+      const result = yield* withLock(layout.lockOf("cellar"), goBack(layout, { only: "example" }))
+      assert.deepStrictEqual(result.data_sets, { example: "larder-000002" })
     })
   )
   itLive("returns to data with a damaged sidecar file, which servers write again", () =>
@@ -227,8 +227,8 @@ describe("publishing after a rollback", () => {
   itLive("loads the rows of the rolled-back runs again", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
-      const again = yield* publishDay(layout, 3)
-      assert.strictEqual(again.run.outcome, "unchanged")
+      const repeated = yield* publishDay(layout, 3)
+      assert.strictEqual(repeated.run.outcome, "unchanged")
       yield* goBack(layout)
       const { run } = yield* publishDay(layout, 3)
       assert.deepInclude(run, { outcome: "published", rows_loaded: 1 })

@@ -33,7 +33,7 @@ const createFiles = Effect.fnUntraced(function* ({ dir }: Layout, names: Readonl
     yield* fs.writeFileString(path.join(dir, name), "")
   }
 })
-/** Runs as if it were later, also for the clock of the depot, which sets the times of stored files. */
+/** Runs as if it were later, including by the clock of the depot, which sets the times of stored files. */
 const runLater = Effect.fnUntraced(function* <A, E, R>(
   layout: Layout,
   ahead: Duration.Input,

@@ -10,8 +10,8 @@ import { listRunIds, readLiveStates } from "../live/runs.ts"
 import { recordFailedRun } from "./record.ts"
 import { rollback } from "./rollback.ts"
 
-/** Days by which the clock of the machine was wrong in seven runs, one after the other. */
-const wrongBy = [0, 3650, -3650, 1, -1, 400, -400]
+/** Days by which the clock of the machine was wrong in seven consecutive runs. */
+const clockErrors = [0, 3650, -3650, 1, -1, 400, -400]
 /** A run with the id and the times of the current clock. */
 const makeRun = (pipeline: string) =>
   Effect.map(DateTime.now, (now) => {
@@ -47,7 +47,7 @@ describe("a clock that is set forward and back", () => {
       })
       yield* publishDated(0)
       const server = yield* serve(layout)
-      for (const [index, days] of wrongBy.entries()) yield* withClockAhead(`${days} days`)(publishDated(index + 1))
+      for (const [index, days] of clockErrors.entries()) yield* withClockAhead(`${days} days`)(publishDated(index + 1))
       yield* waitUntil(() => server.current().model === 7)
       const { generations } = yield* listGenerations(layout)
       assert.deepStrictEqual(
@@ -67,7 +67,7 @@ describe("a clock that is set forward and back", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       const ids: Array<string> = []
-      for (const days of wrongBy) {
+      for (const days of clockErrors) {
         const run = aRun({
           pipeline: "commodities",
           outcome: "failed",

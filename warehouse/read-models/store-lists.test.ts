@@ -27,7 +27,7 @@ const insertRows = (store: string, rows: number) => `
   order by place`
 
 const Listed = Schema.Struct({ id: Schema.String, published: Schema.NullOr(Schema.BigInt) })
-const listed = `
+const selectListed = `
   select product_id as id, epoch_us(published_at) as published from storefront.listing
   where store_id = $store order by published_at desc nulls last, product_id`
 
@@ -44,7 +44,7 @@ const openStores = oncePerFile(
     )
     const db = yield* DuckDb.readOnly(file)
     const { products } = yield* loadStorefronts(db)
-    const readAll = (store: string) => db.all(Listed, listed, { store })
+    const readAll = (store: string) => db.all(Listed, selectListed, { store })
     return { products, readAll }
   })
 )

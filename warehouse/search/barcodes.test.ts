@@ -25,7 +25,7 @@ describe("a barcode", () => {
   ])("expands its eight digits %s to %s", (short, long) => {
     assert.strictEqual(parseBarcode(short)[1], long)
   })
-  it("is not expanded with a wrong check digit, another number system or another length", () => {
+  it("is not expanded with a wrong check digit, a different number system or a different length", () => {
     const others = ["04252613", "24252614", "4252614", "004252614", "042100005264"]
     assert.deepStrictEqual(
       others.map((text) => parseBarcode(text).length),

@@ -4,13 +4,13 @@ import { intersect, sortUnique } from "./lists.ts"
 
 const documents = 5000
 const anyDocuments = (maxLength: number) => fc.array(fc.nat(documents - 1), { maxLength })
-const sorted = (docs: ReadonlyArray<number>) => [...new Set(docs)].sort((a, b) => a - b)
+const toSortedUnique = (docs: ReadonlyArray<number>) => [...new Set(docs)].sort((a, b) => a - b)
 
 describe("lists of documents", () => {
   it("are sorted and without duplicates, whether they are short or long", () => {
     fc.assert(
       fc.property(fc.oneof(anyDocuments(18), anyDocuments(400)), (docs) => {
-        assert.deepStrictEqual([...sortUnique(Uint32Array.from(docs), documents)], sorted(docs))
+        assert.deepStrictEqual([...sortUnique(Uint32Array.from(docs), documents)], toSortedUnique(docs))
       })
     )
     const duplicated = Uint32Array.from({ length: 2 * documents }, (_, i) => (documents * 2 - 1 - i) >>> 1)
@@ -19,10 +19,10 @@ describe("lists of documents", () => {
   it("are intersected", () => {
     fc.assert(
       fc.property(anyDocuments(300), anyDocuments(300), (a, b) => {
-        const both = intersect(Uint32Array.from(sorted(a)), Uint32Array.from(sorted(b)))
+        const both = intersect(Uint32Array.from(toSortedUnique(a)), Uint32Array.from(toSortedUnique(b)))
         assert.deepStrictEqual(
           [...both],
-          sorted(a).filter((doc) => b.includes(doc))
+          toSortedUnique(a).filter((doc) => b.includes(doc))
         )
       })
     )

@@ -19,8 +19,8 @@ const labels = Array.from({ length: count }, (_, i) => ({
   brand_owner: "Acme",
   ingredients: i % 20 === 0 ? rotate(i, ", ") : `${i % 2 === 0 ? "sugar" : "salt"}, ${"water, ".repeat(200)}`
 }))
-const built = oncePerFile(buildFoodFiles(labels))
-const neverTogether = { name: "apple", ingredient: "salt" }
+const foodFiles = oncePerFile(buildFoodFiles(labels))
+const disjointFilters = { name: "apple", ingredient: "salt" }
 
 /** The number of pauses of a search, and its results. */
 const searchAndCount = (folder: string, filters: FoodFilters) =>
@@ -36,17 +36,17 @@ const searchAndCount = (folder: string, filters: FoodFilters) =>
     }
   })
 
-describe("a search with much to read", () => {
+describe("a search that reads a lot", () => {
   itLive("pauses after every text, if two common filters never match together", () =>
     Effect.gen(function* () {
-      const { found, pauses } = yield* searchAndCount(yield* built, neverTogether)
+      const { found, pauses } = yield* searchAndCount(yield* foodFiles, disjointFilters)
       assert.deepStrictEqual(found, [])
       assert.isAtLeast(pauses, count / 2)
     })
   )
   itLive("finds a text of 3,000 words, and pauses between them", () =>
     Effect.gen(function* () {
-      const folder = yield* built
+      const folder = yield* foodFiles
       const { found, pauses } = yield* searchAndCount(folder, { ingredient: rotate(700, ", ").toUpperCase() })
       assert.deepStrictEqual(found, [701])
       assert.isAbove(pauses, 32)
@@ -68,14 +68,14 @@ describe("a search with much to read", () => {
   )
   itLive("leaves the event loop to others, even if 32 searches run concurrently", () =>
     Effect.gen(function* () {
-      const foods = yield* openFoods(yield* built)
-      let turns = 0
-      let next = setImmediate(function again() {
-        turns++
-        next = setImmediate(again)
+      const foods = yield* openFoods(yield* foodFiles)
+      let iterations = 0
+      let next = setImmediate(function countIteration() {
+        iterations++
+        next = setImmediate(countIteration)
       })
       const searches = Array.from({ length: 16 }, (_, i) => [
-        foods.search(neverTogether, undefined, 50),
+        foods.search(disjointFilters, undefined, 50),
         foods.search({ ingredient: rotate(i * 100, ", ") }, undefined, 50)
       ])
       const pages = yield* Effect.all(searches.flat(), { concurrency: "unbounded" })
@@ -85,7 +85,7 @@ describe("a search with much to read", () => {
         const found = pages[2 * i + 1]?.records.map((record) => JSON.parse(record).fdc_id)
         assert.deepStrictEqual(found, [i * 100 + 1])
       }
-      assert.isAbove(turns, 1)
+      assert.isAbove(iterations, 1)
     })
   )
 })

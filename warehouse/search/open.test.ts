@@ -6,7 +6,7 @@ import { aFolder, buildFoodFiles } from "@larder/test/support/warehouse/food-fil
 import { Effect } from "effect"
 import { openFoods } from "./open.ts"
 
-const labels = (word: string) =>
+const makeLabels = (word: string) =>
   Array.from({ length: 300 }, (_, i) => ({
     fdc_id: i + 1,
     description: `${word} ${i % 70}`,
@@ -46,13 +46,13 @@ const requireRejection = Effect.fnUntraced(function* (folder: string, change: (f
 describe("the files of branded foods", () => {
   itLive("are exactly these 13, without temporary files", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(readdirSync(yield* buildFoodFiles(labels("gum"))).sort(), names)
+      assert.deepStrictEqual(readdirSync(yield* buildFoodFiles(makeLabels("gum"))).sort(), names)
     })
   )
   itLive("are rejected if one is missing, truncated, longer, changed or from another build", () =>
     Effect.gen(function* () {
-      const folder = yield* buildFoodFiles(labels("gum"))
-      const other = yield* buildFoodFiles(labels("nut"))
+      const folder = yield* buildFoodFiles(makeLabels("gum"))
+      const other = yield* buildFoodFiles(makeLabels("nut"))
       yield* Effect.scoped(openFoods(folder))
       yield* requireRejection(folder, (file) => rmSync(file))
       yield* requireRejection(folder, (file) => truncateSync(file, 0))

@@ -23,9 +23,9 @@ const openDatabase = Effect.fnUntraced(function* (foods: ReadonlyArray<Food>) {
   return { db, foods: yield* openFoods(join(folder, "foods")) }
 })
 
-const bare = { ...emptyFood, description: "", fetched_at: "2026-10-01T13:04:36.000Z" }
+const emptyLabel = { ...emptyFood, description: "", fetched_at: "2026-10-01T13:04:36.000Z" }
 
-const full = {
+const fullLabel = {
   description: 'GUM "X", tab\there, \\ back, null, İ 😀',
   short_description: "null",
   brand_owner: "TOOTSIE, Inc.",
@@ -62,7 +62,7 @@ describe("the record of a label version", () => {
     Effect.gen(function* () {
       const { foods } = yield* openDatabase([{ fdc_id: 7 }, { fdc_id: 3, is_current: false }])
       const record = foods.record(7) ?? ""
-      assert.strictEqual(record, JSON.stringify({ id: brandedFoodId(7), fdc_id: 7, ...bare }))
+      assert.strictEqual(record, JSON.stringify({ id: brandedFoodId(7), fdc_id: 7, ...emptyLabel }))
       assert.deepStrictEqual(Object.keys(JSON.parse(record)), Object.keys(BrandedFood.fields))
       assert.strictEqual(JSON.parse(foods.record(3) ?? "").fdc_id, 3) // an older version
       assert.deepStrictEqual([2, 8, -7, 7.5, Number.NaN].map(foods.record), Array(5).fill(undefined))
@@ -77,14 +77,14 @@ describe("the record of a label version", () => {
         { nutrient_id: 9999, amount: 0.000001 },
         { nutrient_id: 1003, amount: 10 }
       ]
-      const { foods } = yield* openDatabase([{ ...full, fdc_id: 2147483647, nutrients: stated }])
+      const { foods } = yield* openDatabase([{ ...fullLabel, fdc_id: 2147483647, nutrients: stated }])
       const record = JSON.parse(foods.record(2147483647) ?? "")
       decodeRecord(record)
       assert.deepStrictEqual(record, {
-        ...bare,
+        ...emptyLabel,
         id: brandedFoodId(2147483647),
         fdc_id: 2147483647,
-        ...full,
+        ...fullLabel,
         nutrition: { calories: 99.9, protein: 2.14 },
         nutrients: [
           { nutrient_id: 1003, number: "203", name: "Protein", unit: "g", amount: 7.14 },

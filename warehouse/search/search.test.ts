@@ -73,7 +73,7 @@ const contains = (field: string | null, text: string | undefined) =>
 const isBarcode = (upc: string | null, text: string | undefined) =>
   !text || parseBarcode(text).some((number) => upc !== null && parseBarcode(upc).includes(number))
 
-/** What the search must find, by a check of every label. */
+/** What the search must find, determined by a check of every label. */
 const scan = (labels: ReadonlyArray<Label>, filters: FoodFilters) =>
   labels
     .filter((food) => food.is_current)
@@ -101,7 +101,7 @@ const readPages = Effect.fnUntraced(function* (foods: Foods, filters: FoodFilter
   }
 })
 
-/** Texts that are cut out of a label anywhere, some in another case, and texts that no label has. */
+/** Parts of the texts of labels, some in a different case, and texts that no label has. */
 const filterText = (texts: ReadonlyArray<string>) =>
   fc.oneof(
     {
@@ -109,8 +109,8 @@ const filterText = (texts: ReadonlyArray<string>) =>
       arbitrary: fc
         .tuple(fc.constantFrom(...texts), fc.nat(40), fc.integer({ min: 1, max: 14 }), fc.nat(3))
         .map(([text, from, length, variant]) => {
-          const cut = text.slice(from % (text.length + 1), (from % (text.length + 1)) + length)
-          return [cut, cut.toUpperCase(), cut.toLowerCase(), `${cut} `][variant] ?? cut
+          const part = text.slice(from % (text.length + 1), (from % (text.length + 1)) + length)
+          return [part, part.toUpperCase(), part.toLowerCase(), `${part} `][variant] ?? part
         })
     },
     { weight: 2, arbitrary: unusualText.map((text) => text.slice(0, 6)) },
@@ -147,17 +147,17 @@ describe("the search of branded foods", () => {
       const foods = yield* openFoods(yield* buildFoodFiles(labels))
       const texts = labels.flatMap(({ description, ingredients }) => [description, ingredients ?? ""])
       const names = labels.flatMap((food) => [food.brand_owner ?? "", food.brand_name ?? "", food.subbrand_name ?? ""])
-      const optionally = (texts: fc.Arbitrary<string>) => fc.option(texts, { freq: 1, nil: undefined })
+      const orUndefined = (texts: fc.Arbitrary<string>) => fc.option(texts, { freq: 1, nil: undefined })
       const filters: fc.Arbitrary<FoodFilters> = fc.oneof(
         filterText(texts).map((name) => ({ name })),
         filterText(texts).map((ingredient) => ({ ingredient })),
         filterText(names).map((brand) => ({ brand })),
         fc.record({
-          name: optionally(filterText(texts)),
-          brand: optionally(filterText(names)),
-          category: optionally(fc.constantFrom("candy", "käse", "Candy ", "rare", "%")),
-          barcode: optionally(fc.oneof(upcs, fc.constantFrom("x", "000000000000000", "4252614 "))),
-          ingredient: optionally(filterText(texts))
+          name: orUndefined(filterText(texts)),
+          brand: orUndefined(filterText(names)),
+          category: orUndefined(fc.constantFrom("candy", "käse", "Candy ", "rare", "%")),
+          barcode: orUndefined(fc.oneof(upcs, fc.constantFrom("x", "000000000000000", "4252614 "))),
+          ingredient: orUndefined(filterText(texts))
         })
       )
       const limits = fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 200 })), {
@@ -168,11 +168,11 @@ describe("the search of branded foods", () => {
       let hits = 0
       for (const [filter, pageSizes] of fc.sample(fc.tuple(filters, limits), { numRuns: 600, seed: 7 })) {
         const expected = scan(labels, filter)
-        const least = Math.ceil(expected.length / 20) // fewer pages: otherwise the long lists take most of the time
+        const minLimit = Math.ceil(expected.length / 20) // fewer pages: otherwise the long lists take most of the time
         const found = yield* readPages(
           foods,
           filter,
-          pageSizes.map((limit) => Math.max(limit, least))
+          pageSizes.map((limit) => Math.max(limit, minLimit))
         )
         if (expected.length > 0) hits++
         if (JSON.stringify(found) !== JSON.stringify(expected)) failed.push({ filter, pageSizes, found, expected })

@@ -25,7 +25,7 @@ function* steps(count: number, each: () => void): Generator<void, number> {
 const oneIteration = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
 
 /** Counts the iterations of the event loop while an effect runs. */
-const iterationsDuring = <A>(effect: Effect.Effect<A>) =>
+const countIterations = <A>(effect: Effect.Effect<A>) =>
   Effect.gen(function* () {
     let iterations = 0
     let next = setImmediate(function count() {
@@ -43,16 +43,16 @@ describe("reading in slices", () => {
   itLive("shares one slice per iteration among all readers, however many there are", () =>
     Effect.gen(function* () {
       const done = Array<number>(16).fill(0)
-      const ahead: Array<number> = []
+      const leads: Array<number> = []
       const each = (reader: number) => () => {
         done[reader] = (done[reader] ?? 0) + 1
-        ahead.push(Math.max(...done) - Math.min(...done))
+        leads.push(Math.max(...done) - Math.min(...done))
       }
       const readers = done.map((_, reader) => runInSlices(() => steps(15, each(reader))))
-      const { result, iterations } = yield* iterationsDuring(Effect.all(readers, { concurrency: "unbounded" }))
+      const { result, iterations } = yield* countIterations(Effect.all(readers, { concurrency: "unbounded" }))
       assert.deepStrictEqual(result, Array(16).fill(15))
       assert.isAtLeast(iterations, (16 * 15) / 4 - 1) // with a slice for each reader, it would be four
-      assert.isAtMost(Math.max(...ahead), 10) // two slices: no reader is served first
+      assert.isAtMost(Math.max(...leads), 10) // two slices: no reader is served first
     })
   )
   itLive("does not wait if the first slice is enough", () =>
@@ -63,30 +63,30 @@ describe("reading in slices", () => {
   itLive("lets a short read that begins later end before longer ones", () =>
     Effect.gen(function* () {
       const ended: Array<string> = []
-      const named = (name: string, count: number) =>
+      const recordEnd = (name: string, count: number) =>
         Effect.tap(
           runInSlices(() => steps(count, () => undefined)),
           () => Effect.sync(() => ended.push(name))
         )
       const long = yield* Effect.forkChild(
-        Effect.all([named("long", 40), named("longer", 60)], { concurrency: "unbounded" })
+        Effect.all([recordEnd("long", 40), recordEnd("longer", 60)], { concurrency: "unbounded" })
       )
       yield* oneIteration
-      yield* named("short", 2)
+      yield* recordEnd("short", 2)
       yield* Fiber.join(long)
       assert.deepStrictEqual(ended, ["short", "long", "longer"])
     })
   )
   itLive("stops if its caller is interrupted", () =>
     Effect.gen(function* () {
-      let taken = 0
-      const fiber = yield* Effect.forkChild(runInSlices(() => steps(10_000, () => taken++)))
+      let stepCount = 0
+      const fiber = yield* Effect.forkChild(runInSlices(() => steps(10_000, () => stepCount++)))
       yield* oneIteration
       yield* Fiber.interrupt(fiber)
-      const before = taken
+      const before = stepCount
       yield* runInSlices(() => steps(20, () => undefined))
       assert.isAbove(before, 0)
-      assert.strictEqual(taken, before)
+      assert.strictEqual(stepCount, before)
     })
   )
   itLive("fails with the error of a step, and continues the other reads", () =>

@@ -7,13 +7,13 @@ const build = (tokens: ReadonlyArray<string>) => {
     builder.assignNumber(Buffer.from(token), 0, Buffer.byteLength(token), hash)
   const order = builder.sortTokens()
   const { bytes, starts } = builder.serialize(order)
-  return { vocabulary: makeVocabulary(bytes, starts), inOrder: [...order].map((token) => tokens[token] ?? "") }
+  return { vocabulary: makeVocabulary(bytes, starts), sortedTokens: [...order].map((token) => tokens[token] ?? "") }
 }
 
 describe("a vocabulary of more than one piece", () => {
   // Eleven bytes a line: 123831abcd and 147662abcd lie across the ends of pieces of 256 kB.
   const tokens = Array.from({ length: 60_000 }, (_, i) => `${((i * 7919) % 60_000) + 100_000}abcd`)
-  const { inOrder, vocabulary } = build(tokens)
+  const { sortedTokens, vocabulary } = build(tokens)
 
   it.each([
     "1591",
@@ -29,7 +29,7 @@ describe("a vocabulary of more than one piece", () => {
   ])("finds the tokens that contain or end with text %#, with pauses", (text) => {
     for (const where of ["anywhere", "end"] as const) {
       const results = [...vocabulary.findContaining(Buffer.from(text), where)]
-      const expected = inOrder.flatMap((token, i) =>
+      const expected = sortedTokens.flatMap((token, i) =>
         (where === "end" ? token.endsWith(text) : token.includes(text)) ? [i] : []
       )
       assert.deepStrictEqual(

@@ -1,4 +1,4 @@
-/** Incomplete reads, and runs that are published in another order than they read. */
+/** Incomplete reads, and runs that are published in a different order than they read. */
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { oncePerFile } from "@larder/test/support/once-per-file.ts"
@@ -34,11 +34,11 @@ describe("a read that has all products but not all collections", () => {
 })
 
 describe("a partial read", () => {
-  const dearer = { id: "bread", variants: [{ variant_id: "bread.1", price: 5 }] }
+  const pricier = { id: "bread", variants: [{ variant_id: "bread.1", price: 5 }] }
   const growing = stores(
     "growing",
     { day: 1, products: [bread, cake], collections: [{ id: "fresh" }] },
-    { day: 2, status: "partial", products: [dearer, tea] }
+    { day: 2, status: "partial", products: [pricier, tea] }
   )
   itLive("loads what is new or changed, and withdraws nothing", () =>
     Effect.gen(function* () {
@@ -157,12 +157,12 @@ describe("a partial read that finds nothing new", () => {
 })
 
 describe("the last-seen time", () => {
-  const dearer = { id: "bread", variants: [{ variant_id: "bread.1", price: 5 }] }
+  const pricier = { id: "bread", variants: [{ variant_id: "bread.1", price: 5 }] }
   const before = [
     { day: 1, products: [bread, cake, tea] },
     { day: 2, products: [bread, cake] },
     { day: 3, products: [bread, cake] },
-    { day: 4, status: "partial", products: [dearer, cake, tea] },
+    { day: 4, status: "partial", products: [pricier, cake, tea] },
     { day: 5, status: "failed" }
   ] as const
   const lastSeen = stores("seen", ...before)
@@ -177,7 +177,7 @@ describe("the last-seen time", () => {
         ])
       })
   )
-  const withdrawn = stores("withdrawn", ...before, { day: 6, products: [dearer] }, { day: 7, products: [dearer] })
+  const withdrawn = stores("withdrawn", ...before, { day: 6, products: [pricier] }, { day: 7, products: [pricier] })
   itLive("does not change after the item is withdrawn", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* withdrawn.sightings, [
@@ -215,7 +215,7 @@ describe("a failed read", () => {
     })
   )
   const facts = { description: "Since 1998", country: "MD", currency: "MDL", reported_product_count: 62 }
-  // the store list has another currency than the existing rows
+  // the store list has a different currency than the existing rows
   const blocked = { status: "failed", outcome: "blocked", set: { currency: "USD" } } as const
   const failing = stores(
     "failing",
@@ -303,9 +303,9 @@ describe("two runs at the same time", () => {
   itLive("do not use the time of a complete read that was outdated when it was published", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      const dearer = { id: "bread", variants: [{ variant_id: "bread.1", price: 5 }] }
+      const pricier = { id: "bread", variants: [{ variant_id: "bread.1", price: 5 }] }
       yield* publishReads(layout, { day: 1, products: [bread, cake] })
-      yield* publishReads(layout, { day: 5, status: "partial", products: [dearer] })
+      yield* publishReads(layout, { day: 5, status: "partial", products: [pricier] })
       yield* publishReads(layout, { day: 4, products: [bread] })
       assert.deepStrictEqual(yield* sightings(layout), [
         ["bread", 1, 5, true],

@@ -129,7 +129,7 @@ describe("a product with a new value", () => {
 })
 
 describe("a complete read", () => {
-  const left = { products: [cake], collections: [{ id: "sweet", set: { product_ids: ["cake"] } }] }
+  const remaining = { products: [cake], collections: [{ id: "sweet", set: { product_ids: ["cake"] } }] }
   const withdrawing = stores(
     "withdrawing",
     {
@@ -137,8 +137,8 @@ describe("a complete read", () => {
       products: [bread, cake],
       collections: [{ id: "fresh" }, { id: "sweet", set: { product_ids: ["bread", "cake"] } }]
     },
-    { day: 2, ...left },
-    { day: 3, ...left }
+    { day: 2, ...remaining },
+    { day: 3, ...remaining }
   )
   itLive("withdraws products and collections that it did not find, only once, and keeps their rows", () =>
     Effect.gen(function* () {
@@ -238,32 +238,32 @@ describe("the history of a variant", () => {
       return { day: read + 1, products: [{ id: "bread", variants }, tea] }
     })
   )
-  itLive("has a row for each read that found another price, compare-at price, currency or availability", () =>
+  itLive("has a row for each read that found a different price, compare-at price, currency or availability", () =>
     Effect.gen(function* () {
       const state = "day(seen_at)::integer as day, change, price, compare_at_price as was, currency, available"
       const rows = yield* pricing.rows(`variant_id, ${state}`, "variant_change", "seen_at")
-      const rowsOf = (variant: string) =>
+      const findRows = (variant: string) =>
         rows.flatMap(({ variant_id, ...row }) => (variant_id === `pricing/${variant}` ? [row] : []))
       const full = { price: "4.0000", was: null, currency: "USD", available: true }
-      const cut = { price: "3.0000", was: "4.0000", currency: "USD", available: true }
+      const discounted = { price: "3.0000", was: "4.0000", currency: "USD", available: true }
       const firstSeen = { day: 1, change: "first_seen" }
       const changed = (day: number) => ({ day, change: "changed" })
-      assert.deepStrictEqual(rowsOf("reduced"), [
+      assert.deepStrictEqual(findRows("reduced"), [
         { ...firstSeen, ...full },
-        { ...changed(2), ...cut },
+        { ...changed(2), ...discounted },
         { ...changed(3), ...full }
       ])
-      assert.deepStrictEqual(rowsOf("sold-out"), [
-        { ...firstSeen, ...cut },
-        { ...changed(2), ...cut, available: false }
+      assert.deepStrictEqual(findRows("sold-out"), [
+        { ...firstSeen, ...discounted },
+        { ...changed(2), ...discounted, available: false }
       ])
-      assert.deepStrictEqual(rowsOf("renamed"), [{ ...firstSeen, ...cut }])
-      assert.deepStrictEqual(rowsOf("in-euros"), [
-        { ...firstSeen, ...cut },
-        { ...changed(3), ...cut, currency: "EUR" }
+      assert.deepStrictEqual(findRows("renamed"), [{ ...firstSeen, ...discounted }])
+      assert.deepStrictEqual(findRows("in-euros"), [
+        { ...firstSeen, ...discounted },
+        { ...changed(3), ...discounted, currency: "EUR" }
       ])
-      assert.deepStrictEqual(rowsOf("unpriced"), [
-        { ...firstSeen, ...cut },
+      assert.deepStrictEqual(findRows("unpriced"), [
+        { ...firstSeen, ...discounted },
         { ...changed(2), price: null, was: null, currency: "USD", available: true },
         { ...changed(3), ...full }
       ])
@@ -279,7 +279,7 @@ describe("the history of a variant", () => {
     { day: 3, products: withVariants() },
     { day: 4, products: withVariants(3, 1) }
   )
-  itLive("has a row when the variant disappears from its product, and when it is back", () =>
+  itLive("has a row when the variant disappears from its product, and when it returns", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* leaving.history, [
         [1, "bread.1", "first_seen", 1],

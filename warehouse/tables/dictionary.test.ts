@@ -17,7 +17,7 @@ const allRelations = [...allTables, ...ingestViews, ...dataSets.flatMap(viewsOf)
 const published = oncePerFile(Effect.map(makeEveryDataSet, ({ layout }) => layout))
 
 describe("a published warehouse", () => {
-  itLive("has the schemas of the data sets and of the runs, and no other", () =>
+  itLive("has only the schemas of the data sets and of the runs", () =>
     Effect.gen(function* () {
       const schemas = yield* queryWarehouse(
         yield* published,

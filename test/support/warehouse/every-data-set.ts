@@ -13,7 +13,7 @@ import {
 } from "@larder/warehouse"
 import { Effect, FileSystem, Path } from "effect"
 import { aLayout, aRun, publishStaged } from "./example-data-set.ts"
-import { labelsAlone, publishLabels } from "./label-rows.ts"
+import { labelsWithoutFiles, publishLabels } from "./label-rows.ts"
 import { publishReads, type StoreRead } from "./store-reads.ts"
 
 const day = "2026-01-02"
@@ -57,7 +57,7 @@ const labels = [
   { fdc_id: 7, set: { gtin_14: "'00000000000001'", quality_flags: "['odd']" } }
 ]
 /** With all views, which are compared as well. */
-const withoutFiles: DataSet = { ...labelsAlone, views: brandedFood.views }
+const withoutFiles: DataSet = { ...labelsWithoutFiles, views: brandedFood.views }
 
 /** Makes the warehouse. Its prices are bundled samples. */
 export const makeEveryDataSet = Effect.gen(function* () {
