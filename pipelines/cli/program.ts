@@ -39,9 +39,9 @@ const inapplicableFlag = (name: string) => Flag.withHidden(Flag.optional(Flag.St
 
 /** With several pipelines, the days apply only to those whose sources can be queried by day. */
 const dayFlags = (requested: ReadonlyArray<Pipeline>) => {
-  const readers = requested.filter(({ acceptsDays }) => acceptsDays).map(({ name }) => name)
-  if (readers.length === 0) return { from: inapplicableFlag("from"), to: inapplicableFlag("to") }
-  const only = readers.length === requested.length ? "" : `; applies to ${readers.join(" and ")} only`
+  const dayPipelines = requested.filter(({ acceptsDays }) => acceptsDays).map(({ name }) => name)
+  if (dayPipelines.length === 0) return { from: inapplicableFlag("from"), to: inapplicableFlag("to") }
+  const only = dayPipelines.length === requested.length ? "" : `; applies to ${dayPipelines.join(" and ")} only`
   return {
     from: dayFlag("from", `First day to read, YYYY-MM-DD; needs --to${only}`),
     to: dayFlag("to", `Last day to read, YYYY-MM-DD; needs --from${only}`)

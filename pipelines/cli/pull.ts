@@ -52,8 +52,8 @@ export const pullCommand = Command.make(
     const generation = generationId(pulled.generation)
     if (json) return yield* Console.log(JSON.stringify({ ...pulled, generation, data_set, depot: depot.location }))
     const copied = data_set === null ? generation : `${data_set} of ${generation}`
-    const place = data_set === null ? dir : layout.dataSetFile(data_set)
-    yield* Console.log(`${copied} is in ${place}: ${formatKibibytes(pulled.bytes)} came from ${depot.location}.`)
+    const target = data_set === null ? dir : layout.dataSetFile(data_set)
+    yield* Console.log(`${copied} is in ${target}: ${formatKibibytes(pulled.bytes)} came from ${depot.location}.`)
   })
 ).pipe(
   Command.withDescription(

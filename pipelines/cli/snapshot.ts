@@ -30,7 +30,7 @@ export class SnapshotOvertaken extends Schema.TaggedError<SnapshotOvertaken>()("
 
 /**
  * Returns the live manifest and a copy of `ingestion.duckdb` of the same generation. Takes no lock, because this user
- * may lack the permission. If another generation is published meanwhile, reads both again.
+ * may lack the permission. If another generation is published in the meantime, reads both again.
  */
 export const copyIngestion = Effect.fnUntraced(function* (layout: Layout) {
   const fs = yield* FileSystem.FileSystem
@@ -58,7 +58,7 @@ const takeSnapshot = Effect.fnUntraced(function* (to: string) {
   const { others, readable: parts } = yield* findReadable(layout, Object.fromEntries(loaded))
   const [first] = others
   if (first !== undefined && parts.length === 0) return yield* first
-  for (const { message } of others) yield* Effect.logWarning(`the snapshot is without a data set: ${message}`)
+  for (const { message } of others) yield* Effect.logWarning(`the snapshot lacks a data set: ${message}`)
   yield* writeSnapshot(to, { parts, ingestion })
   const { size } = yield* fs.stat(to)
   return {

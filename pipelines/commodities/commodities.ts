@@ -5,7 +5,7 @@ import type { Pipeline } from "../run/pipeline.ts"
 import { commodityChecks } from "./checks.ts"
 import { marsKey } from "./source/requests.ts"
 
-const withoutKey =
+const missingKeyWarning =
   "MARS_API_KEY is not set: the reports of My Market News are left out. A key is free at https://mymarketnews.ams.usda.gov."
 
 export const commodities: Pipeline = {
@@ -18,7 +18,7 @@ export const commodities: Pipeline = {
   samples: new URL("./samples/", import.meta.url),
   recordingFolders: ["marsapi.ams.usda.gov", "mpr.datamart.ams.usda.gov"],
   preflight: ({ kind }) =>
-    Effect.map(marsKey, (key) => (kind === "live" && key === undefined ? { missing: withoutKey } : {})),
+    Effect.map(marsKey, (key) => (kind === "live" && key === undefined ? { missing: missingKeyWarning } : {})),
   read: (context) =>
     Effect.flatMap(
       Effect.promise(() => import("./read.ts")),

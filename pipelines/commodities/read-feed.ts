@@ -1,4 +1,4 @@
-/** Reads one feed: fetches it, decodes and normalises its payload unless that is known, and stages it. */
+/** Reads one feed: fetches it, decodes and normalises its payload unless it is known, and stages it. */
 import { Effect, FileSystem } from "effect"
 import type { FetchedPayload } from "../run/archive/fetch-list.ts"
 import { expectErrors } from "../run/files/causes.ts"

@@ -13,7 +13,7 @@ import { catalog, type Feed } from "./catalog.ts"
 import { readEarlierReports } from "./earlier-runs.ts"
 import { type FeedRead, readFeed } from "./read-feed.ts"
 import type { FeedContext } from "./source/fetch-feed.ts"
-import { areAllEmpty, emptyLikeOthers, findReasonToStop, marsKey } from "./source/requests.ts"
+import { allEmptyExplanation, areAllEmpty, findReasonToStop, marsKey } from "./source/requests.ts"
 import { catalogRows } from "./stage/catalog-rows.ts"
 
 type Outcome = { readonly feed: string } & (
@@ -49,7 +49,7 @@ const readOutcome = (context: FeedContext, line: Feed) => {
 const detectIgnoredDays = (outcomes: ReadonlyArray<Outcome>): ReadonlyArray<Outcome> => {
   const rows = outcomes.flatMap((outcome) => (outcome.kind === "read" ? [outcome.rows_read] : []))
   if (!areAllEmpty(rows)) return outcomes
-  const reason = `It has no row of the days that were read before, ${emptyLikeOthers}.`
+  const reason = `It has no row of the days that were read before, ${allEmptyExplanation}.`
   return outcomes.map((outcome) =>
     outcome.kind === "read" ? { kind: "untrusted", feed: outcome.feed, reason } : outcome
   )

@@ -63,10 +63,10 @@ const findMemberName = ({ name }: Pick<MemberHead, "name">) =>
 
 const checkCsv = Effect.fnUntraced(function* (feed: string, heads: ReadonlyArray<MemberHead>) {
   const fs = yield* FileSystem.FileSystem
-  const differs = (detail: string): ProbeFinding => ({ feed, verdict: "differs", detail })
+  const makeFinding = (detail: string): ProbeFinding => ({ feed, verdict: "differs", detail })
   const names = new Set(heads.map(findMemberName))
   const missing = csvMembers.filter((name) => members[name].isRequired && !names.has(name))
-  if (missing.length > 0) return differs(`the zip has no ${missing.map((name) => `${name}.csv`).join(", ")}`)
+  if (missing.length > 0) return makeFinding(`the zip has no ${missing.map((name) => `${name}.csv`).join(", ")}`)
   const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "larder-probe-" }))
   const unknown: Array<string> = []
   for (const head of heads) {
@@ -75,7 +75,7 @@ const checkCsv = Effect.fnUntraced(function* (feed: string, heads: ReadonlyArray
     const file = path.join(folder, `${member}.csv`)
     yield* Effect.orDie(fs.writeFile(file, head.head))
     const header = yield* Effect.result(readHeader(member, file))
-    if (Result.isFailure(header)) return differs(header.failure.message)
+    if (Result.isFailure(header)) return makeFinding(header.failure.message)
     unknown.push(...header.success.unknown)
   }
   const notes = unknown.length === 0 ? [] : [`unmapped columns: ${unknown.join(", ")}`]

@@ -53,7 +53,7 @@ const zipEntries = async (entries: ReadonlyArray<BundleEntry>) => {
   return buffer(zip.outputStream)
 }
 
-/** Cuts after the last line end outside quotes. */
+/** Truncates after the last line end outside quotes. */
 const keepWholeRecords = (head: Buffer) => {
   let end = 0
   let isQuoted = false

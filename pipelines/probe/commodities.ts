@@ -11,8 +11,8 @@ import { DriftFound } from "../commodities/normalise/drift.ts"
 import { normalise } from "../commodities/normalise/normalise.ts"
 import { daysAhead, fetchFirst } from "../commodities/source/fetch-feed.ts"
 import {
+  allEmptyExplanation,
   areAllEmpty,
-  emptyLikeOthers,
   feedRequests,
   findReasonToStop,
   marsKey
@@ -149,12 +149,12 @@ const detectIgnoredDays = (findings: ReadonlyArray<ProbeFinding>): ReadonlyArray
   if (!areAllEmpty(rows)) return findings
   return findings.map((finding) =>
     finding.verdict === "ok"
-      ? { ...finding, verdict: "differs", detail: `${finding.detail}, ${emptyLikeOthers}` }
+      ? { ...finding, verdict: "differs", detail: `${finding.detail}, ${allEmptyExplanation}` }
       : finding
   )
 }
 
-const noKey =
+const missingKeyAdvice =
   "MARS_API_KEY is not set: get a free key at https://mymarketnews.ams.usda.gov, set it, and run the probe again"
 
 const probeService = Effect.fnUntraced(function* ({ feeds }: Catalog, source: Feed["source"], today: string) {
@@ -162,7 +162,7 @@ const probeService = Effect.fnUntraced(function* ({ feeds }: Catalog, source: Fe
   const key = yield* marsKey
   const serviceFeeds = feeds.filter((feed) => feed.source === source)
   const probed: Array<ProbedFeed> = []
-  let stopReason = source === "gov-mars" && key === undefined && kind === "live" ? noKey : undefined
+  let stopReason = source === "gov-mars" && key === undefined && kind === "live" ? missingKeyAdvice : undefined
   for (const feed of serviceFeeds) {
     if (stopReason !== undefined) break
     probed.push(yield* probeFeed(feed, today, key))

@@ -1,6 +1,6 @@
 /**
  * Removes secrets from what leaves this machine: keys from the settings, and secrets in the addresses of a store list.
- * They are found as plain text, percent-encoded and inside Base64, also where a source repeats them.
+ * They are found as plain text, percent-encoded and inside Base64, including where a source repeats them.
  */
 import { Effect, Redacted } from "effect"
 import { marsKey } from "../commodities/source/requests.ts"
@@ -19,8 +19,8 @@ const encodeBase64Core = (secret: Buffer) =>
       .slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + secret.length) * 8) / 6))
   )
 
-/** Returns the forms in which a secret may occur, as strings with one character per byte. */
-const listForms = (secret: string): ReadonlyArray<string> => {
+/** Returns the encodings in which a secret may occur, as strings with one character per byte. */
+const listEncodings = (secret: string): ReadonlyArray<string> => {
   const encoded = encodeBase64Core(Buffer.from(secret))
   const plain = [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]
   const urlSafe = encoded.map((text) => text.replaceAll("+", "-").replaceAll("/", "_"))
@@ -28,16 +28,16 @@ const listForms = (secret: string): ReadonlyArray<string> => {
   return [...plain, ...encoded, ...urlSafe, ...escaped].map((text) => Buffer.from(text).toString("latin1"))
 }
 
-/** Longer forms are replaced first, because one form may contain another. */
+/** Longer encodings are replaced first, because one encoding may contain another. */
 const redactSecrets = (secrets: ReadonlyArray<string>): Redaction => {
   const known = [...new Set(secrets)].filter((secret) => secret !== "")
-  const forms = known
-    .flatMap((secret, index) => listForms(secret).map((form) => ({ form, placeholder: `redacted-${index + 1}` })))
-    .filter(({ form }) => form !== "")
-    .sort((a, b) => b.form.length - a.form.length)
+  const encodings = known
+    .flatMap((secret, index) => listEncodings(secret).map((text) => ({ text, placeholder: `redacted-${index + 1}` })))
+    .filter(({ text }) => text !== "")
+    .sort((a, b) => b.text.length - a.text.length)
   const bytes = (from: Buffer) =>
     Buffer.from(
-      forms.reduce((text, { form, placeholder }) => text.replaceAll(form, placeholder), from.toString("latin1")),
+      encodings.reduce((whole, { text, placeholder }) => whole.replaceAll(text, placeholder), from.toString("latin1")),
       "latin1"
     )
   return { bytes, text: (text) => bytes(Buffer.from(text)).toString("utf8") }
@@ -60,7 +60,7 @@ const decodePercent = (text: string) => {
   try {
     return decodeURIComponent(text)
   } catch {
-    return text // a bare percent sign, not an encoding
+    return text // a literal percent sign, not an encoding
   }
 }
 
@@ -90,6 +90,6 @@ export const makeRedaction = Effect.fnUntraced(function* (list = "[]") {
     const { password = "", username = "" } = URL.parse(address) ?? {}
     return password === "" ? [] : [password, decodeURIComponent(password), `${username}:${password}`]
   })
-  const inAddresses = parseLocations(list).flatMap(findSecrets)
-  return redactSecrets([...(key === undefined ? [] : [Redacted.value(key)]), ...passwords, ...inAddresses])
+  const addressSecrets = parseLocations(list).flatMap(findSecrets)
+  return redactSecrets([...(key === undefined ? [] : [Redacted.value(key)]), ...passwords, ...addressSecrets])
 })

@@ -154,9 +154,9 @@ class PipelineProblems extends Schema.TaggedError<PipelineProblems>()("PipelineP
 }
 
 /** Checks one pipeline before any pipeline runs. False if it has nothing to read and others may run. */
-const preparePipeline = Effect.fnUntraced(function* (pipeline: Pipeline, invocation: Invocation, isAlone: boolean) {
+const preparePipeline = Effect.fnUntraced(function* (pipeline: Pipeline, invocation: Invocation, isSingle: boolean) {
   const { missing, nothingToRead } = yield* checkPipeline(pipeline, invocation.layout, invocation.source)
-  if (nothingToRead !== undefined && isAlone) return yield* new UsageError({ problem: nothingToRead })
+  if (nothingToRead !== undefined && isSingle) return yield* new UsageError({ problem: nothingToRead })
   if (nothingToRead !== undefined) {
     yield* Console.error(`${programName}: ${pipeline.name} is left out. ${nothingToRead}`)
     yield* reportSkipped(pipeline, invocation.options, nothingToRead)
@@ -166,10 +166,10 @@ const preparePipeline = Effect.fnUntraced(function* (pipeline: Pipeline, invocat
 })
 
 const runPipelines = Effect.fnUntraced(function* (selected: Pipelines, invocation: Invocation) {
-  const isAlone = selected.length === 1
-  const logFailure = isAlone ? () => Effect.void : report(programName) // a single error is reported on exit
+  const isSingle = selected.length === 1
+  const logFailure = isSingle ? () => Effect.void : report(programName) // a single error is reported on exit
   const prepared = yield* Effect.forEach(selected, (pipeline) =>
-    preparePipeline(pipeline, invocation, isAlone).pipe(
+    preparePipeline(pipeline, invocation, isSingle).pipe(
       Effect.tapCause(logFailure),
       Effect.tapCause((cause) => reportFailure(pipeline, invocation.options, cause)),
       Effect.exit,
@@ -182,7 +182,7 @@ const runPipelines = Effect.fnUntraced(function* (selected: Pipelines, invocatio
     const run = ingestPipeline(pipeline, invocation).pipe(Effect.tapCause(logFailure), Effect.exit)
     exits.push({ pipeline: pipeline.name, exit: Exit.isFailure(exit) ? exit : yield* run })
   }
-  if (isAlone) return yield* exits[0]?.exit ?? Effect.void
+  if (isSingle) return yield* exits[0]?.exit ?? Effect.void
   const ended = exits.map(({ exit, pipeline }) => ({ pipeline, code: exitCodeOf(exit) }))
   const code = worstExitCode(ended.map((pipeline) => pipeline.code))
   if (code === 0) return
@@ -208,7 +208,7 @@ const prepareRun = Effect.fnUntraced(function* (available: Pipelines, requested:
   return { selected: yield* selectRecorded(requested, options), invocation }
 })
 
-/** Runs the requested ones of the available pipelines. */
+/** Runs the requested pipelines, which are among the available ones. */
 export const ingest = Effect.fnUntraced(function* (available: Pipelines, requested: Pipelines, options: IngestOptions) {
   const prepared = yield* prepareRun(available, requested, options).pipe(
     Effect.tapCause((cause) => Effect.forEach(requested, (pipeline) => reportFailure(pipeline, options, cause)))

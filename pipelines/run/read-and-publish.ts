@@ -1,7 +1,7 @@
 /**
  * A run from its source to the warehouse: reads into a staging file and publishes what is new. A failed run leaves a
- * record of the reason and of what it had staged. If another machine publishes the same data set meanwhile, the run
- * reads its payloads a second time and compares them with what is live then.
+ * record of the reason and of what it had staged. If another machine publishes the same data set in the meantime, the
+ * run reads its payloads a second time, and compares them with what is live by then.
  */
 import path from "node:path"
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas"
@@ -58,7 +58,7 @@ interface PipelineRun {
 }
 
 export const formatTime = (now: number) => new Date(now).toISOString()
-export const outcomeOfFailure = (cause: Cause.Cause<unknown>): RunRecord["outcome"] => {
+export const classifyFailure = (cause: Cause.Cause<unknown>): RunRecord["outcome"] => {
   if (Cause.hasInterruptsOnly(cause)) return "interrupted"
   return Cause.squash(cause) instanceof ChecksFailed ? "checks_failed" : "failed"
 }
@@ -87,7 +87,7 @@ const recordFailure = Effect.fnUntraced(function* (
   const finished_at = formatTime(yield* Clock.currentTimeMillis)
   const error = Cause.squash(cause)
   const message = Cause.hasInterruptsOnly(cause) ? "interrupted" : reasonOf(error)
-  const run = { ...current, outcome: outcomeOfFailure(cause), finished_at, message }
+  const run = { ...current, outcome: classifyFailure(cause), finished_at, message }
   const leftOut = error instanceof ReadFailed || error instanceof NothingRead ? error.left_out : []
   options.onFailed?.({ run, left_out: leftOut })
   if (options.dryRun) return

@@ -28,7 +28,7 @@ import { type ArchivedRun, listArchivedRuns } from "./archive/archived-runs.ts"
 import type { Pipeline } from "./pipeline.ts"
 import { repeatRuns } from "./run.ts"
 
-/** If a clock was wrong, run ids sort in another order than the records. Runs without a record keep their place. */
+/** If a clock was wrong, run ids sort in a different order from the records. Runs without a record keep their place. */
 const sortByRecord = (runs: ReadonlyArray<ArchivedRun>, recorded: ReadonlySet<string>) => {
   const byId = new Map(runs.map((run) => [run.run_id, run]))
   const known = [...recorded].flatMap((run_id) => byId.get(run_id) ?? [])

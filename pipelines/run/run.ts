@@ -30,7 +30,7 @@ import { type RecordingsMissing, replayOrigin, sampleOrigin } from "./origins/re
 import { FeedsLeftOutList, type Pipeline, reasonLines } from "./pipeline.ts"
 import { type SourceOptions, sourceKind } from "./preflight.ts"
 import { Progress } from "./progress.ts"
-import { formatTime, outcomeOfFailure, type RunOptions, readAndPublish } from "./read-and-publish.ts"
+import { classifyFailure, formatTime, type RunOptions, readAndPublish } from "./read-and-publish.ts"
 
 /** A run that is repeated from the archive keeps its identity. */
 type RunIdentity = Pick<RunRecord, "run_id" | "started_at" | "origin"> & Partial<Pick<RunRecord, "finished_at">>
@@ -91,10 +91,10 @@ export type OriginLayer = Layer.Layer<
 const selectOrigin = (pipeline: Pipeline, source: SourceOptions): OriginLayer => {
   if (Option.isSome(source.file)) return fileOrigin(source.file.value)
   if (Option.isSome(source.replay)) return replayOrigin(source.replay.value)
-  const bySetting = Effect.map(sourceKind(source), (kind) =>
+  const configuredOrigin = Effect.map(sourceKind(source), (kind) =>
     kind === "live" ? liveOrigin(pipeline.livePolicy) : sampleOrigin(fileURLToPath(pipeline.samples))
   )
-  return Layer.unwrap(bySetting as Effect.Effect<OriginLayer, Config.ConfigError>)
+  return Layer.unwrap(configuredOrigin as Effect.Effect<OriginLayer, Config.ConfigError>)
 }
 
 /** Redirects staging files and the markers of verified files into another folder: a dry run writes none in its home. */
@@ -149,7 +149,7 @@ const recordEndAndPack = Effect.fnUntraced(function* (
 ) {
   const archive = yield* Archive
   const [outcome, generation] = Exit.isFailure(exit)
-    ? [outcomeOfFailure(exit.cause), null]
+    ? [classifyFailure(exit.cause), null]
     : [exit.value.run.outcome, exit.value.run.generation]
   if (outcome === "interrupted") return
   const end = generation === null ? { ended: outcome } : { published: generation }

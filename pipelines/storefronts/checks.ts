@@ -42,7 +42,7 @@ export const checks: ReadonlyArray<Check> = [
   ),
   error(
     "reductions_are_above_prices",
-    "a price before a reduction is above the price now",
+    "a price before a reduction is above the current price",
     `select product_id from storefront.product
      where len(list_filter(variants, lambda variant: variant.compare_at_price <= variant.price)) > 0`
   ),

@@ -24,9 +24,7 @@ interface FeedKind {
     policy: StorePolicy,
     known: KnownProducts<E, R>
   ) => Effect.Effect<StoreRead, E | LocalFault, R | RequestNeeds>
-  /**
-   * In a file, rows with the same product id are variants of one product; in a shop's pages they repeat the product.
-   */
+  /** In a file, rows with the same product id are variants of one product; in a shop's pages they repeat it. */
   readonly isFile: boolean
   /** Items contain a field only if it has a value. */
   readonly omitsEmptyFields?: true

@@ -49,8 +49,8 @@ const storeValues = ({ read, store }: ReadStore) =>
 const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext, results: ReadonlyArray<ReadStore>) {
   yield* staging.db.run(`insert into feed.store values ${results.map(storeValues).join(", ")}`)
   const ids = yield* staging.db.all(StoreId, "select domain, id_of('store', domain, '') as store_id from feed.store")
-  const idOf = new Map(ids.map(({ domain, store_id }) => [domain, store_id]))
-  const store_id = ({ store }: ReadStore) => idOf.get(store.domain) ?? null
+  const idsByDomain = new Map(ids.map(({ domain, store_id }) => [domain, store_id]))
+  const store_id = ({ store }: ReadStore) => idsByDomain.get(store.domain) ?? null
   yield* staging.add(
     storeTable,
     results.map((item) => ({

@@ -125,7 +125,7 @@ describe("a run with many payloads that cannot be trusted", () => {
       "a response at the row cap",
       "gov-mars/1035",
       bodyFor(1035, aRange(1035), { returnedRows: 100_000 }),
-      /gov-mars\/1035: .* cut at the row cap: 100000/
+      /gov-mars\/1035: .* truncated at the row cap: 100000/
     ],
     [
       "a section of another name",

@@ -100,10 +100,10 @@ const notCountries = new Set(
 /** Derivation codes, the most reliable first. If a nutrient has several amounts, the most reliable one is used. */
 const byReliability = ["LCGE", "LCGP", "LCGA", "LCGL", "LCSE", "LCCS", "LCCD", "LCSA", "LCSL", "LCSG"]
 
-const codeOf = new Map(derivations.map(({ derivation, derivation_id }) => [derivation_id, derivation]))
+const codesById = new Map(derivations.map(({ derivation, derivation_id }) => [derivation_id, derivation]))
 
 /** Rank of each derivation by reliability, 0 is best, in the order of derivation ids from 1. */
-export const ranks = Array.from({ length: Math.max(0, ...codeOf.keys()) }, (_, index) => {
-  const rank = byReliability.indexOf(codeOf.get(index + 1) ?? "")
+export const ranks = Array.from({ length: Math.max(0, ...codesById.keys()) }, (_, index) => {
+  const rank = byReliability.indexOf(codesById.get(index + 1) ?? "")
   return rank === -1 ? byReliability.length : rank
 })

@@ -45,7 +45,7 @@ export const normaliseLabels = (labels: string, names: FieldNames) => `
     select
       *,
       ${days.map((day) => `day_of(${day}) as ${day}_day`).join(", ")},
-      bare_gtin(upc) as bare_gtin,
+      compact_gtin(upc) as compact_gtin,
       try_cast(serving_size as decimal(18, 6)) as size,
       list_transform(nutrients, lambda amount: amount.nutrient_id) as ids,
       list_transform(nutrients, lambda amount: amount.amount) as amounts
@@ -71,13 +71,13 @@ export const normaliseLabels = (labels: string, names: FieldNames) => `
       size is not null as size_is_stated,
       normalised_unit(serving_size_unit, household_serving_text, category) as serving_size_unit_normalized,
       country.code as market_country_normalized,
-      gtin_14_of(bare_gtin) as gtin_14
+      gtin_14_of(compact_gtin) as gtin_14
     from read
     left join country on country.name = lower(market_country)
   )
   select
     * exclude (
-      food_category, category_is_stated, gpc_class_is_stated, size, size_is_stated, bare_gtin, ids, amounts,
+      food_category, category_is_stated, gpc_class_is_stated, size, size_is_stated, compact_gtin, ids, amounts,
       ${days.map((day) => `${day}_day`).join(", ")}, has_label_row, other_problem, is_untidy
     ),
     ${qualityFlags} as quality_flags

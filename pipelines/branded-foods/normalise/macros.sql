@@ -46,7 +46,7 @@ create or replace temp macro is_branded(data_type) as coalesce(
 create or replace temp macro branded(raw) as if(upper(raw) = 'NOT A BRANDED ITEM', null, raw);
 create or replace temp macro categorised(raw) as if(regexp_full_match(raw, '[0-9.,]*'), null, raw);
 
--- Days in either of two forms; null for anything else, such as 13/11/2020.
+-- Days in either of two formats; null for anything else, such as 13/11/2020.
 create or replace temp macro day_of(raw) as
   if(contains(raw, '/'), try_strptime(trim(raw), '%m/%d/%Y'), try_strptime(trim(raw), '%Y-%m-%d'))::date;
 create or replace temp macro plausible(day) as if(day between date '1900-01-01' and date '2999-12-31', day, null);
@@ -59,11 +59,11 @@ create or replace temp macro is_noisy(size) as
 create or replace temp macro shortest_float(size) as try_cast(try_cast(size as float)::varchar as decimal(18, 6));
 
 -- Barcodes without hyphens and spaces. If these are 1 to 14 digits, they are padded to a GTIN-14.
-create or replace temp macro bare_gtin(raw) as if(
+create or replace temp macro compact_gtin(raw) as if(
   contains(raw, '-') or contains(raw, ' '), replace(replace(raw, '-', ''), ' ', ''), raw
 );
-create or replace temp macro gtin_14_of(bare) as if(
-  regexp_full_match(bare, '[0-9]{1,14}'), lpad(bare, 14, '0'), null
+create or replace temp macro gtin_14_of(compact) as if(
+  regexp_full_match(compact, '[0-9]{1,14}'), lpad(compact, 14, '0'), null
 );
 -- The check digit makes the weighted sum of all fourteen digits a multiple of ten.
 create or replace temp macro digit(number, place) as (number // place) % 10;
@@ -94,7 +94,7 @@ create or replace temp macro channels_in(raw) as case
     then from_json(raw, '["VARCHAR"]')
   end
 end;
--- Trade channels: each once, in alphabetical order, without `NO_TRADE_CHANNEL`, which means "none".
+-- Trade channels without duplicates, in alphabetical order, without `NO_TRADE_CHANNEL`, which means "none".
 create or replace temp macro channels_of(stated) as
   list_sort(list_filter(
     list_distinct(list_transform(stated, lambda channel: trim(channel))),

@@ -18,7 +18,7 @@ const maxAmounts: Readonly<Record<number, number>> = {
   1253: 5000,
   1093: 45_000
 }
-const anyCommonAbove = Object.entries(maxAmounts)
+const commonAmountTooHigh = Object.entries(maxAmounts)
   .map(([id, max]) => `coalesce(${amountOf(Number(id))} > ${max}, false)`)
   .join(" or ")
 
@@ -26,7 +26,7 @@ const listIds = (...units: ReadonlyArray<string>) =>
   nutrients.flatMap(({ nutrient_id, unit }) => (unit !== null && units.includes(unit) ? [nutrient_id] : [])).join(", ")
 
 /** All other nutrients in g, mg or µg. Few labels have such large numbers, so the search rarely runs. */
-const anyOtherAbove = `if(
+const otherAmountTooHigh = `if(
   list_max(amounts) > ${maxMass * 1e3},
   len(list_filter(amounts, lambda amount, index:
     (ids[index] in (${listIds("g", "mg")}) and amount > ${maxMass * 1e3})
@@ -54,7 +54,7 @@ const flagConditions: Readonly<Record<string, string>> = {
   nutrient_twice: "list_reduce(ids, lambda before, id: if(id = before or before = -1, -1, id), -2) = -1",
   energy_impossible: `${amountOf(1008)} > ${maxEnergy}`,
   mass_impossible: `${amountOrZero(1003)} + ${amountOrZero(1004)} + ${amountOrZero(1005)} > ${maxMass}`,
-  amount_impossible: `${anyCommonAbove} or ${anyOtherAbove}`,
+  amount_impossible: `${commonAmountTooHigh} or ${otherAmountTooHigh}`,
   part_exceeds_whole: `${exceeds(`coalesce(${amountOf(2000)}, ${amountOf(1063)})`, amountOf(1005))}
     or ${exceeds(amountOf(1258), amountOf(1004))}`,
   amount_negative: "list_min(amounts) < 0",

@@ -1,12 +1,12 @@
 /** The SQL that returns the labels of a release form: a query for that form inside a query that both forms share. */
 import { readFileSync } from "node:fs"
 import { labelColumns } from "@larder/warehouse"
-import { columnOfKey, foodShape, jsonRelation, labelKeys } from "../decode/json/keys.ts"
+import { foodShape, jsonRelation, keyColumns, labelKeys } from "../decode/json/keys.ts"
 import { type FieldNames, normaliseLabels } from "./label.ts"
 
 const readSql = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8")
 
-const columns = Object.entries(columnOfKey).map(([key, column]) => `"${key}" as ${column}`)
+const columns = Object.entries(keyColumns).map(([key, column]) => `"${key}" as ${column}`)
 const ownAmount = (key: string) => `"labelNutrients".${key}.value`
 const ownAmounts = labelKeys.map((key, i) => `try_cast(${ownAmount(key)} as decimal(18, 6)) as ${labelColumns[i]}`)
 /** The first of a label's own amounts that is unreadable. Most labels have no own amounts, or fifteen numbers. */
@@ -19,7 +19,7 @@ const withColumns = `
     ${[...columns, ...ownAmounts].join(", ")}
   from (${readSql("./json-labels.sql")})`
 
-const jsonNames = Object.fromEntries(Object.entries(columnOfKey).map(([key, column]) => [column, key]))
+const jsonNames = Object.fromEntries(Object.entries(keyColumns).map(([key, column]) => [column, key]))
 
 export const chunkLabels = normaliseLabels(`(${withColumns})`, jsonNames)
 

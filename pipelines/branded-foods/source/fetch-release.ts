@@ -49,14 +49,14 @@ export const fetchErrorTags = [
 ] as const
 
 const fetchForm = (form: ReleaseForm | undefined, addresses: ReadonlyArray<string>) => {
-  const leftOut = (kind: FeedLeftOut["kind"]) => (error: Error) =>
+  const leaveOut = (kind: FeedLeftOut["kind"]) => (error: Error) =>
     Effect.succeed({ left_out: { feed: formFeed(form), kind, reason: error.message } })
   return Effect.forEach(addresses, (url) =>
     Archive.use((archive) => archive.fetch({ url, accept: "application/zip, */*", resumable: true }))
   ).pipe(
     Effect.map((files) => ({ files })),
-    Effect.catchTag(fetchErrorTags, leftOut("unreachable")),
-    Effect.catchTag("RecordingUnreadable", leftOut("untrusted"))
+    Effect.catchTag(fetchErrorTags, leaveOut("unreachable")),
+    Effect.catchTag("RecordingUnreadable", leaveOut("untrusted"))
   )
 }
 

@@ -46,11 +46,11 @@ const parseAddress = (address: string) => {
   const [, form, day] = releaseName.exec(address) ?? []
   const extension = /\.(json|csv)$/i.exec(address)?.[1]
   const stated = (extension ?? form)?.toLowerCase()
-  const anyDay = day ?? /(\d{4}-\d{2}-\d{2})[^/]*(?:\/[^/]*)?$/.exec(address)?.[1]
+  const statedDay = day ?? /(\d{4}-\d{2}-\d{2})[^/]*(?:\/[^/]*)?$/.exec(address)?.[1]
   return {
     address,
     form: stated === "json" || stated === "csv" ? stated : undefined,
-    released_on: anyDay !== undefined && isDay(anyDay) ? anyDay : null
+    released_on: statedDay !== undefined && isDay(statedDay) ? statedDay : null
   }
 }
 

@@ -112,14 +112,14 @@ export const readZipMembers = async (zip: string, opened: ZipFile, limits: ZipLi
     if (leavesFolder) throw unusable("its path leads out of the folder that it would be unpacked into")
     if (isJunk(path)) continue
     const name = baseName(path)
-    const sameName = members.get(name.toLowerCase())
+    const duplicate = members.get(name.toLowerCase())
     if (isRead(name)) {
       const problem = findEntryProblem(entry, limits)
       if (problem !== undefined) throw unusable(problem)
-      if (sameName !== undefined)
-        throw unusable(`${printableName(sameName.path)} has the same name, and one of them would be lost`)
+      if (duplicate !== undefined)
+        throw unusable(`${printableName(duplicate.path)} has the same name, and one of them would be lost`)
     }
-    if (sameName === undefined) members.set(name.toLowerCase(), { name, path, bytes: entry.uncompressedSize, entry })
+    if (duplicate === undefined) members.set(name.toLowerCase(), { name, path, bytes: entry.uncompressedSize, entry })
   }
   return [...members.values()]
 }

@@ -117,11 +117,11 @@ const makeZip = (label: string, file: string, opened: ZipFile, members: Readonly
       catch: (cause) => (cause instanceof ZipUnusable ? cause : new FileUnwritable({ file: baseName(target), cause }))
     })
 
-  const requireMember = (wanted: string, member: ZipMember | undefined): Effect.Effect<ZipMember, FileMissing> => {
+  const requireMember = (missing: string, member: ZipMember | undefined): Effect.Effect<ZipMember, FileMissing> => {
     const names = members.map(({ name }) => name).slice(0, 20)
     return member
       ? Effect.succeed(member)
-      : Effect.fail(new FileMissing({ container: label, missing: wanted, contents: names }))
+      : Effect.fail(new FileMissing({ container: label, missing, contents: names }))
   }
   return {
     members,
@@ -141,21 +141,21 @@ export type Zip = ReturnType<typeof makeZip>
 
 /** Opens the zip at `file` until the scope closes. Errors name it `label`: the names of archived payloads are hashes. */
 export const openZip = Effect.fn("Zip.open")(function* (file: string, label: string, limits: ZipLimits = zipLimits) {
-  const failed = (problem: string) => new ZipUnusable({ zip: label, member: null, problem })
+  const makeUnusable = (problem: string) => new ZipUnusable({ zip: label, member: null, problem })
   const opened = yield* Effect.acquireRelease(
     Effect.tryPromise({
       try: () =>
         openPromise(file, { autoClose: false, decodeStrings: false }).catch(async (cause) => {
-          throw failed(await describeProblem(file, cause))
+          throw makeUnusable(await describeProblem(file, cause))
         }),
-      catch: (cause) => (cause instanceof ZipUnusable ? cause : failed(reasonOf(cause)))
+      catch: (cause) => (cause instanceof ZipUnusable ? cause : makeUnusable(reasonOf(cause)))
     }),
     (zip) => Effect.sync(() => zip.close())
   )
   const members = yield* Effect.tryPromise({
     try: () => readZipMembers(label, opened, limits),
     catch: (cause) =>
-      cause instanceof ZipUnusable ? cause : failed(`its list of members is damaged (${reasonOf(cause)})`)
+      cause instanceof ZipUnusable ? cause : makeUnusable(`its list of members is damaged (${reasonOf(cause)})`)
   })
   return makeZip(label, file, opened, members)
 })

@@ -4,7 +4,7 @@
  */
 import { type DuckDb, firstOwnAmount } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
-import { columnOfKey } from "../decode/json/keys.ts"
+import { keyColumns } from "../decode/json/keys.ts"
 import type { ReleaseForm } from "../source/fetch-release.ts"
 
 export class ImplausibleForm extends Schema.TaggedError<ImplausibleForm>()("ImplausibleForm", {
@@ -34,7 +34,7 @@ const usualKeys = [
 
 /** Every record has these. In a form with few records, the other keys may be missing by chance. */
 const requiredKeys: ReadonlyArray<string> = ["foodNutrients", "publicationDate"]
-const fewRecords = 100
+const minRecords = 100
 
 /** Other validated fields, by their names in rejects, with their columns. The fifteen own amounts count as one column. */
 const checkedFields = {
@@ -51,14 +51,14 @@ const checkedFields = {
   labelNutrients: "own_amounts"
 }
 
-/** At least this many unreadable values of a field are not isolated errors; nor are two or more, as many as labels. */
-const manyValues = 10
+/** At least this many unreadable values of a field, or at least two and as many as labels, are not isolated errors. */
+const minRejectedValues = 10
 
-const columnOf: ReadonlyMap<string, string> = new Map([
-  ...usualKeys.map((key) => [key, columnOfKey[key] ?? "nutrients"] as const),
+const columnsByField: ReadonlyMap<string, string> = new Map([
+  ...usualKeys.map((key) => [key, keyColumns[key] ?? "nutrients"] as const),
   ...Object.entries(checkedFields)
 ])
-const columns = [...new Set(columnOf.values())]
+const columns = [...new Set(columnsByField.values())]
 /** What is counted in columns that may be empty without being null. */
 const countedValues: Readonly<Record<string, string>> = {
   nutrients: "if(len(nutrients) > 0, 1, null)",
@@ -126,15 +126,15 @@ export const checkForm = Effect.fnUntraced(function* (
     return yield* implausible(`has no readable row in ${unreadable.field}. For example, ${unreadable.example}`)
   }
   for (const { example, field, rows } of yield* db.all(Rejected, rejectedFields, { feed })) {
-    const column = columnOf.get(field)
-    const isMany = rows >= manyValues || rows >= Math.max(2, labels)
-    if (column !== undefined && counts[column] === 0 && isMany) {
+    const column = columnsByField.get(field)
+    const isSystematic = rows >= minRejectedValues || rows >= Math.max(2, labels)
+    if (column !== undefined && counts[column] === 0 && isSystematic) {
       return yield* implausible(`has no readable ${field}. ${rows} values were rejected. For example, ${example}`)
     }
   }
   if (form === "json") {
     const missing = usualKeys.filter(
-      (key) => counts[columnOfKey[key] ?? "has_nutrients"] === 0 && (labels >= fewRecords || requiredKeys.includes(key))
+      (key) => counts[keyColumns[key] ?? "has_nutrients"] === 0 && (labels >= minRecords || requiredKeys.includes(key))
     )
     if (missing.length > 0) {
       return yield* implausible(`has no ${missing.join(", ")} in any of its ${labels} records`)

@@ -1,4 +1,4 @@
-/** Loads the JSON release: reads each chunk with DuckDB while the next one is cut, and accounts for every record. */
+/** Loads the JSON release: reads each chunk with DuckDB while the next is written, and accounts for every record. */
 import { basename } from "node:path"
 import { type DuckDb, type DuckDbError, literal, rejectTable, type Staging } from "@larder/warehouse"
 import { Effect, Schema } from "effect"

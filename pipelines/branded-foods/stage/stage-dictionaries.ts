@@ -4,8 +4,8 @@ import { Effect, Schema } from "effect"
 import { countries, derivations, normaliseUnit, nutrients, ranks } from "../normalise/dictionaries.ts"
 
 /** The most frequent codes, which come first in the `case`: nearly every amount matches the first or second one. */
-const frequent = ["LCCS", "LCCD", "LCSA", "LCSL", "LCSG", "LCSE", "LCGE", "LCGA", "LCGL", "LCGP"]
-const frequencyRank = (code: string) => (frequent.includes(code) ? frequent.indexOf(code) : frequent.length)
+const commonCodes = ["LCCS", "LCCD", "LCSA", "LCSL", "LCSG", "LCSE", "LCGE", "LCGA", "LCGL", "LCGP"]
+const frequencyRank = (code: string) => (commonCodes.includes(code) ? commonCodes.indexOf(code) : commonCodes.length)
 const cases = derivations
   .toSorted((a, b) => frequencyRank(a.derivation) - frequencyRank(b.derivation))
   .map(({ derivation, derivation_id }) => `when ${literal(derivation)} then ${derivation_id}`)

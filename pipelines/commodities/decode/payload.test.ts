@@ -32,7 +32,7 @@ describe("a response", () => {
     const allowed = { returnedRows: 100_000 }
     assert.throws(
       () => read(closes, marsBody([aClose()], allowed)),
-      /cut at the row cap: 100000 rows returned, 100000 allowed/
+      /truncated at the row cap: 100000 rows returned, 100000 allowed/
     )
     const colons = { "returnedRows:": 100_000, "totalRows:": 100_000 }
     assert.throws(
@@ -42,15 +42,15 @@ describe("a response", () => {
   })
 
   it("fails at the row cap even if it states no counts", () => {
-    assert.throws(() => read(closes, JSON.stringify({ results: rows(100_000) })), /cut at the row cap/)
-    assert.throws(() => read(blocks, JSON.stringify({ results: rows(99_999) })), /cut at the row cap/)
+    assert.throws(() => read(closes, JSON.stringify({ results: rows(100_000) })), /truncated at the row cap/)
+    assert.throws(() => read(blocks, JSON.stringify({ results: rows(99_999) })), /truncated at the row cap/)
     assert.strictEqual(read(blocks, JSON.stringify({ results: rows(99_998) })).rows.length, 99_998)
   })
 
   it("fails when it returned fewer rows than the total", () => {
-    assert.throws(() => read(closes, marsBody([aClose()], { totalRows: 7178 })), /was cut: 1 of 7178 rows returned/)
+    assert.throws(() => read(closes, marsBody([aClose()], { totalRows: 7178 })), /truncated: 1 of 7178 rows returned/)
     const counts = { "totalRows:": "3,785", "returnedRows:": "3,000" }
-    assert.throws(() => read(blocks, mprBody(blocks.section, [], counts)), /was cut: 3000 of 3785 rows returned/)
+    assert.throws(() => read(blocks, mprBody(blocks.section, [], counts)), /truncated: 3000 of 3785 rows returned/)
   })
 
   it("fails if it contains fewer rows than it states, unless it is a recording", () => {

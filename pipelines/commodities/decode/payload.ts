@@ -46,9 +46,9 @@ const findTruncation = (section: Section, rows: number, cap: number): string | u
   const allowed = readCount(section, "userAllowedRows") ?? cap
   const total = readCount(section, "totalRows") ?? 0
   if (returned >= allowed) {
-    return `was cut at the row cap: ${returned} rows returned, ${allowed} allowed. Read it in parts with --from and --to`
+    return `was truncated at the row cap: ${returned} rows returned, ${allowed} allowed. Read it in parts with --from and --to`
   }
-  return total > returned ? `was cut: ${returned} of ${total} rows returned` : undefined
+  return total > returned ? `was truncated: ${returned} of ${total} rows returned` : undefined
 }
 
 /** "No Results Found" has status 200, a message, and null or no results. Some responses have only a count of 0. */
@@ -139,7 +139,7 @@ export const parseRows = (feed: Feed, { url, text, content_type, isRecorded }: R
   if (truncation !== undefined) return fail(truncation)
   const stated = readCount(section, "returnedRows") ?? rows.length
   const remark = stated === rows.length ? undefined : `states ${stated} rows and contains ${rows.length}`
-  // Recordings that were cut by hand keep their counts. A live response with fewer rows than it states is incomplete.
+  // Recordings truncated by hand keep their counts. A live response with fewer rows than it states is incomplete.
   if (remark !== undefined && !isRecorded && rows.length < stated) return fail(remark)
   if (rows.length === 0 && !statesNoResults(section)) return fail(explainMissingRows(section))
   return { url, rows, remark }
@@ -165,9 +165,9 @@ type FieldMatch = { readonly field: string } | { readonly ambiguous: ReadonlyArr
  */
 export const findField = (fields: ReadonlyArray<string>, name: string): FieldMatch => {
   if (fields.includes(name)) return { field: name }
-  const alike = fields.filter((field) => normaliseKey(field) === normaliseKey(name))
-  if (alike.length > 1) return { ambiguous: alike }
-  return alike[0] === undefined ? undefined : { field: alike[0] }
+  const similar = fields.filter((field) => normaliseKey(field) === normaliseKey(name))
+  if (similar.length > 1) return { ambiguous: similar }
+  return similar[0] === undefined ? undefined : { field: similar[0] }
 }
 
 export const findOnlyField = (fields: ReadonlyArray<string>, name: string): string | undefined => {

@@ -54,7 +54,7 @@ const requireField = (fields: ReadonlyArray<string>, name: string, isExact: bool
 
 export const makePeriodReader = (key: PeriodKey, fields: ReadonlyArray<string>): PeriodReader => {
   const readDay = (row: PayloadRow, field: string) => parseDay(readCell(row[field]) ?? "")
-  const fault = (row: PayloadRow, field: string, expected: string) => ({
+  const makeFault = (row: PayloadRow, field: string, expected: string) => ({
     fault: `${field} is ${quoteCell(row[field])}, which is not a ${expected}`,
     stated: isStated(row[field])
   })
@@ -62,17 +62,17 @@ export const makePeriodReader = (key: PeriodKey, fields: ReadonlyArray<string>):
     const field = requireField(fields, key.field, key.isExact)
     return (row) => {
       const day = readDay(row, field)
-      return day === undefined ? fault(row, field, "date") : { day }
+      return day === undefined ? makeFault(row, field, "date") : { day }
     }
   }
   const monthField = requireField(fields, key.month, false)
   const yearField = requireField(fields, key.year, false)
   return (row) => {
     const month = parseMonth(readCell(row[monthField]) ?? "")
-    if (month === undefined) return fault(row, monthField, "month")
+    if (month === undefined) return makeFault(row, monthField, "month")
     const text = (key.isYearOfDay ? readDay(row, yearField)?.slice(0, 4) : readCell(row[yearField])) ?? ""
     const day = /^\d{4}$/.test(text) ? dayOf(Number(text), month, 1) : undefined
-    return day === undefined ? fault(row, yearField, key.isYearOfDay ? "date" : "year") : { day }
+    return day === undefined ? makeFault(row, yearField, key.isYearOfDay ? "date" : "year") : { day }
   }
 }
 
@@ -80,7 +80,7 @@ export const makePeriodReader = (key: PeriodKey, fields: ReadonlyArray<string>):
  * Replaces a missing timestamp. `commodity.price_as_of` recognises it by its microseconds, because reports state whole
  * seconds, and shows the row only from the time when its payload was fetched.
  */
-const unstamped = "23:59:59.999999"
+const placeholderTime = "23:59:59.999999"
 
 /** Days that a row states about its report. Without a timestamp, it counts as published at the end of the newest one. */
 const reportDays = ["created_date", "week_ending_date", "report_end_date", "report_date"]
@@ -96,14 +96,14 @@ export const makePublicationReader = (fields: ReadonlyArray<string>, rows: Reado
     assertTypes([{ field, fits: (cell) => parseTimestamp(readCell(cell) ?? "") !== undefined }], rows)
   }
   return (row: PayloadRow, day: string): { readonly timestamp: string } | { readonly fault: string } => {
-    const stamp = field === undefined ? undefined : readCell(row[field])
-    if (stamp === undefined) {
+    const stated = field === undefined ? undefined : readCell(row[field])
+    if (stated === undefined) {
       const days = reportDays.flatMap((name) => parseDay(readCell(row[name]) ?? "") ?? [])
-      return { timestamp: `${days.sort().at(-1) ?? day} ${unstamped}` }
+      return { timestamp: `${days.sort().at(-1) ?? day} ${placeholderTime}` }
     }
-    const timestamp = parseTimestamp(stamp)
+    const timestamp = parseTimestamp(stated)
     return timestamp === undefined
-      ? { fault: `${field} is ${quoteCell(stamp)}, which is not a date and time` }
+      ? { fault: `${field} is ${quoteCell(stated)}, which is not a date and time` }
       : { timestamp }
   }
 }
@@ -124,7 +124,7 @@ export const assertAnnouncedAhead = (
   for (const { observed_on, published_at } of readings) {
     const before = announced.get(observed_on)
     const days = (Date.parse(published_at.slice(0, 10)) - Date.parse(observed_on)) / 86_400_000
-    if (published_at.endsWith(unstamped) || Math.abs(days) > maxDaysFromMonth) continue
+    if (published_at.endsWith(placeholderTime) || Math.abs(days) > maxDaysFromMonth) continue
     if (before === undefined || published_at < before) announced.set(observed_on, published_at)
   }
   const late = [...announced].filter(([month, at]) => at.slice(0, 10) >= month)

@@ -85,10 +85,10 @@ const reportFields = ["slug_id", "slug_name", "report_title"]
 export const assertReport = (feed: Feed, { url, ...payload }: Payload) => {
   const rows = payload.rows.filter(isRow)
   const fields = listFields(rows)
-  const mismatch = (reason: string) => new PayloadUnreadable({ url, problem: `is not the requested report: ${reason}` })
+  const toError = (reason: string) => new PayloadUnreadable({ url, problem: `is not the requested report: ${reason}` })
   const named = reportFields.flatMap((name) => findOnlyField(fields, name) ?? [])
   if (rows.length > 0 && !named.some((field) => rows.some((row) => isStated(row[field])))) {
-    throw mismatch(`no row states the number, the name or the title of its report (${reportFields.join(", ")})`)
+    throw toError(`no row states the number, the name or the title of its report (${reportFields.join(", ")})`)
   }
   for (const { field, fits, values } of identityFields(feed, fields)) {
     const accepted = new Set(values.map(normaliseName))
@@ -99,7 +99,7 @@ export const assertReport = (feed: Feed, { url, ...payload }: Payload) => {
       checked.add(text)
       if (accepted.has(normaliseName(text))) continue
       const expected = values.join(" or ")
-      throw mismatch(`row ${index + 1} states ${field} ${quoteCell(row[field])}, but ${expected} was requested`)
+      throw toError(`row ${index + 1} states ${field} ${quoteCell(row[field])}, but ${expected} was requested`)
     }
   }
 }

@@ -38,7 +38,7 @@ export const widenWindow = ({ from, to }: DayRange, { window_reach_days }: Feed)
  */
 export const areAllEmpty = (rows: ReadonlyArray<number>) => rows.length >= 3 && rows.every((count) => count === 0)
 
-export const emptyLikeOthers =
+export const allEmptyExplanation =
   "like every other report of this service: it may no longer support the field by which days are requested"
 
 interface FeedResult {

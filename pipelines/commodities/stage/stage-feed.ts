@@ -34,10 +34,10 @@ export const stageFeed = Effect.fnUntraced(function* (
   const { run_id, staging } = run
   const { bytes, content_type, fetched_at, sha256: raw_sha256, url } = raw
   const about = { pipeline: "commodities", feed: feed.feed, run_id }
-  const ofPayload = { run_id, raw_sha256, fetched_at }
+  const payloadColumns = { run_id, raw_sha256, fetched_at }
   yield* staging.add(
     priceVersionTable,
-    read.readings.map((reading) => ({ ...reading, value: reading.value_text, ...ofPayload }))
+    read.readings.map((reading) => ({ ...reading, value: reading.value_text, ...payloadColumns }))
   )
   yield* staging.add(
     rejectTable,

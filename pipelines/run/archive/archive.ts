@@ -122,7 +122,7 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
     yield* addLine({ run_id, pipeline, url, refused_at, refusal })
   })
 
-  /** Flushes a loose payload. Another run may have packed it meanwhile, if this run has taken hours. */
+  /** Flushes a loose payload. Another run may have packed it in the meantime, if this run has taken hours. */
   const flushPayload = Effect.fnUntraced(function* (sha256: string) {
     const file = payloads.looseFile(sha256)
     const isFlushed = yield* Effect.as(syncFile(file), true).pipe(ifMissing(false))

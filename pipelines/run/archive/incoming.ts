@@ -72,7 +72,7 @@ export const listUnused = Effect.fnUntraced(function* (incoming: string) {
   return found.flatMap((work) => (work === undefined || work.isInUse ? [] : [work]))
 })
 
-/** Removes what killed runs left, also on other machines: machines may share the folder. */
+/** Removes what killed runs left, including those on other machines: machines may share the folder. */
 export const clearAbandoned = Effect.fn("Incoming.clearAbandoned")(function* (incoming: string) {
   const fs = yield* FileSystem.FileSystem
   for (const { age, kind, name } of yield* listUnused(incoming)) {

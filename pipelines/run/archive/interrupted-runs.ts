@@ -22,12 +22,12 @@ const tailBytes = 4096
 const inspectList = Effect.fnUntraced(function* (file: string, earliest: number) {
   const fs = yield* FileSystem.FileSystem
   const { mtime, size } = yield* fs.stat(file)
-  const written = Option.match(mtime, { onNone: () => 0, onSome: (at) => at.getTime() })
-  if (written <= earliest) return { file, written, hasEnded: false }
+  const writtenAt = Option.match(mtime, { onNone: () => 0, onSome: (at) => at.getTime() })
+  if (writtenAt <= earliest) return { file, writtenAt, hasEnded: false }
   const tail = fs.stream(file, { offset: Math.max(0, Number(size) - tailBytes) })
   const line = yield* parseLastLine(yield* Stream.mkString(Stream.decodeText(tail)))
   const hasEnded = line !== undefined && ("published" in line || "ended" in line)
-  return { file, written, hasEnded }
+  return { file, writtenAt, hasEnded }
 })
 
 /** Streams the fetches with a payload of a list, in order. `matches` checks a line before it is parsed. */
@@ -62,9 +62,9 @@ export const findReusableFetches = Effect.fn("InterruptedRuns.fetches")(function
   const now = yield* Clock.currentTimeMillis
   const earliest = now - maxReuseAge
   const inspected = yield* Effect.forEach(names, (name) => inspectList(path.join(lists, name), earliest))
-  const endTimes = inspected.flatMap(({ hasEnded, written }) => (hasEnded ? [written] : []))
+  const endTimes = inspected.flatMap(({ hasEnded, writtenAt }) => (hasEnded ? [writtenAt] : []))
   const since = Math.max(earliest, ...endTimes)
-  const recent = inspected.filter(({ hasEnded, written }) => !hasEnded && written > since)
+  const recent = inspected.filter(({ hasEnded, writtenAt }) => !hasEnded && writtenAt > since)
   const fetches = (yield* Effect.forEach(recent, ({ file }) => readNetworkFetches(file))).flat()
   const isRecent = (at: number) => at > since && at <= now // rejects times from a clock that was ahead
   const fetched = fetches.filter(({ fetched_at }) => isRecent(Date.parse(fetched_at)))

@@ -46,7 +46,7 @@ const findAbandoned = Effect.fnUntraced(function* (root: string) {
   return (yield* findLoose(root, hashes)).filter(({ written_at }) => written_at.getTime() <= earliest)
 })
 
-/** Whether a payload is large and already compressed. False if another run has packed it meanwhile. */
+/** Whether a payload is large and already compressed. False if another run has packed it in the meantime. */
 const staysLoose = ({ bytes, file }: Loose) =>
   bytes < minLargeBytes
     ? Effect.succeed(false)

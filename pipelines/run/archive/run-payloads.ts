@@ -96,13 +96,13 @@ export const openRunPayloads = Effect.fnUntraced(function* ({ runFolder, packed,
     return { path: fileOf(sha256) }
   })
 
-  const fromLoose = Effect.fnUntraced(function* (sha256: string, name: string) {
+  const provideLoose = Effect.fnUntraced(function* (sha256: string, name: string) {
     const file = looseFile(sha256)
     yield* linkOrCopy(file, name)
     if ((yield* hashFile(name)) === sha256) return yield* moveToRun(sha256, name)
     return { file, problem: "has other bytes than were fetched: its SHA-256 is not its name" } satisfies PayloadFault
   })
-  const fromPacks = Effect.fnUntraced(function* (sha256: string, name: string) {
+  const providePacked = Effect.fnUntraced(function* (sha256: string, name: string) {
     yield* fs.remove(name, { force: true })
     const fault = yield* packed.extract(sha256, name)
     return fault ?? (yield* moveToRun(sha256, name))
@@ -112,12 +112,12 @@ export const openRunPayloads = Effect.fnUntraced(function* ({ runFolder, packed,
   const provide = Effect.fnUntraced(function* (sha256: string) {
     if (ready.has(sha256)) return { path: fileOf(sha256) }
     const name = yield* newPath(sha256)
-    const loose = yield* Effect.catch(fromLoose(sha256, name), ({ message, reason }) => {
+    const loose = yield* Effect.catch(provideLoose(sha256, name), ({ message, reason }) => {
       const problem = reason._tag === "NotFound" ? "is missing, and no pack contains it" : `cannot be read (${message})`
       return Effect.succeed({ file: looseFile(sha256), problem } satisfies PayloadFault)
     })
     if ("path" in loose) return loose
-    const unpacked = yield* fromPacks(sha256, name)
+    const unpacked = yield* providePacked(sha256, name)
     return unpacked === "absent" ? loose : unpacked
   })
 

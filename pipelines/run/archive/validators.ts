@@ -51,9 +51,9 @@ export const makeRevalidation = <E>(isIntact: (line: Fetch) => Effect.Effect<boo
     if (lines.has(line.url)) lines.set(line.url, line)
   }
 
-  const confirm = (earlier: Fetch, now: Pick<Fetch, "run_id" | "days" | "fetched_at">): Fetch => {
+  const confirm = (earlier: Fetch, current: Pick<Fetch, "run_id" | "days" | "fetched_at">): Fetch => {
     const { taken_from: _, ...line } = earlier
-    return { ...line, ...now, status: 304, received_at: line.received_at ?? line.fetched_at }
+    return { ...line, ...current, status: 304, received_at: line.received_at ?? line.fetched_at }
   }
   return { addRuns, find, update, confirm }
 }

@@ -1,6 +1,6 @@
 /**
  * Tables of Larder that people extend: tab-separated, with a header. They are read when a pipeline runs, so that a bad
- * line does not stop other pipelines, and is reported as one error with its place.
+ * line does not stop other pipelines, and is reported as one error with its location.
  */
 import { Effect, Result, Schema } from "effect"
 import { expectErrors } from "./causes.ts"

@@ -29,7 +29,7 @@ const isLink = ({ externalFileAttributes }: Entry) => ((externalFileAttributes >
 
 const tooLargeError = () => new Error("it contains more than any bundle")
 
-/** Measures a decompressed `.gz` recording up to its first fault: it may be cut off, or not be gzip. */
+/** Measures a decompressed `.gz` recording up to its first fault: it may be truncated, or not be gzip. */
 const measureGzip = async (file: string, limit: number) => {
   let bytes = 0
   const count = async (pieces: AsyncIterable<Buffer>) => {

@@ -47,19 +47,20 @@ export const selectExtraValues = (
   return Object.fromEntries(values)
 }
 
-const weaken = (etag: string) => etag.replace(/^W\//, "")
+const removeWeakPrefix = (etag: string) => etag.replace(/^W\//, "")
 
-const differ = (now: string | undefined, then: string | null) => now !== undefined && then !== null && now !== then
+const differ = (received: string | undefined, known: string | null) =>
+  received !== undefined && known !== null && received !== known
 
 /** Whether this response confirms the payload in the archive. */
 export const confirmsPayload = (request: SourceRequest, response: HttpClientResponse.HttpClientResponse) => {
   const { validators } = request
   if (validators === undefined || response.status !== 304) return false
   const { etag, "last-modified": modified } = response.headers
-  const isOther =
+  const isDifferent =
     validators.etag === null
       ? differ(modified, validators.last_modified)
-      : differ(etag && weaken(etag), weaken(validators.etag))
+      : differ(etag && removeWeakPrefix(etag), removeWeakPrefix(validators.etag))
   const values = Object.entries(selectExtraValues(request, response))
-  return !isOther && values.every(([name, value]) => validators.told[name] === value)
+  return !isDifferent && values.every(([name, value]) => validators.told[name] === value)
 }

@@ -46,26 +46,26 @@ const untrusted = new Set([
 
 const describeCertificateFault = (host: string, code: string, clock: string): ConnectionFault | undefined => {
   const certificate = `the certificate of ${host}`
-  const fault = (problem: string, advice: string) => ({ problem, advice, may_pass: false }) as const
+  const makeFault = (problem: string, advice: string) => ({ problem, advice, may_pass: false }) as const
   if (untrusted.has(code)) {
-    return fault(
+    return makeFault(
       `${certificate} is not signed by an authority that this machine trusts (${code})`,
       "If a proxy of the network inspects TLS, name the PEM file of its authority in NODE_EXTRA_CA_CERTS."
     )
   }
   if (code === "CERT_HAS_EXPIRED") {
     const advice = "Correct the clock; if it is correct, wait until the certificate is renewed."
-    return fault(`${certificate} has expired, or the clock of this machine is ahead${clock}`, advice)
+    return makeFault(`${certificate} has expired, or the clock of this machine is ahead${clock}`, advice)
   }
   if (code === "CERT_NOT_YET_VALID") {
     const problem = `${certificate} is not valid yet, or the clock of this machine is behind${clock}`
-    return fault(problem, "Correct the clock.")
+    return makeFault(problem, "Correct the clock.")
   }
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
-    return fault(`the certificate received for ${host} belongs to another host`, portalAdvice)
+    return makeFault(`the certificate received for ${host} belongs to another host`, portalAdvice)
   }
   if (!/^CERT_|_CERT(_|$)|CERTIFICATE/.test(code)) return undefined
-  return fault(`${certificate} was refused (${code}: an invalid certificate)`, portalAdvice)
+  return makeFault(`${certificate} was refused (${code}: an invalid certificate)`, portalAdvice)
 }
 
 const describeProxyFault = (host: string, variable: string, status: number): ConnectionFault => {

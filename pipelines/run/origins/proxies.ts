@@ -71,7 +71,7 @@ export const makeDispatcher = (configured: Proxies, connect: ConnectOptions) =>
       const { Agent, buildConnector, EnvHttpProxyAgent, Pool } = await import("@effect/platform-node/Undici")
       const direct = new Agent({ connect })
       if (configured.http === "" && configured.https === "") return { send: direct, all: [direct] }
-      const toProxy = buildConnector({ timeout: connect.timeout })
+      const connectToProxy = buildConnector({ timeout: connect.timeout })
       const proxied = new EnvHttpProxyAgent({
         connect,
         requestTls: { timeout: connect.timeout },
@@ -81,12 +81,12 @@ export const makeDispatcher = (configured: Proxies, connect: ConnectOptions) =>
         clientFactory: (origin: URL) =>
           new Pool(origin, {
             connect: (options, done) =>
-              toProxy(options, (...[error, socket]) =>
+              connectToProxy(options, (...[error, socket]) =>
                 error === null ? done(null, socket) : done(new ProxyUnreachable(error), null)
               )
           })
       })
-      // undici would use the proxy for http also for https
+      // undici would also use the HTTP proxy for https
       const send = direct.compose(
         (dispatch) => (options, handler) =>
           proxyVariable(configured, String(options.origin)) === undefined

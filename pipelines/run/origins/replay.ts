@@ -1,5 +1,5 @@
 /**
- * Recordings instead of the network: `<folder>/<host>/<path as in the URL>[?query]`, also as a bundle of
+ * Recordings instead of the network: `<folder>/<host>/<path as in the URL>[?query]`, or a bundle of
  * `larder-ingest probe`. Names keep the percent-encoding, and have `%3F` for `?` if the file system does not allow `?`.
  * The exact query takes precedence over the same parameters in another order, and both over a file without a query, which
  * matches any query. Each may be compressed under the same name plus `.gz`. If a path is also a folder, record it with an empty
@@ -63,7 +63,7 @@ interface Candidate {
   readonly exact: boolean
 }
 
-const listForms = (name: string, exact: boolean): ReadonlyArray<Candidate> => [
+const listCandidates = (name: string, exact: boolean): ReadonlyArray<Candidate> => [
   { name, isPacked: false, exact },
   { name: `${name}.gz`, isPacked: true, exact }
 ]
@@ -136,15 +136,15 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
   const open = Effect.fn("Origin.open")(function* (request: SourceRequest, resume?: Resume) {
     const { search } = new URL(request.url)
     const name = recordedPath(request.url)
-    const exactForms = listForms(name + search, true)
-    const encoded = search === "" ? [] : listForms(name + search.replace("?", "%3F"), true)
-    const anyQuery = search === "" ? [] : listForms(name, false)
-    const candidates = [...exactForms, ...encoded, ...(yield* findReordered(name, search.slice(1))), ...anyQuery]
+    const exactNames = listCandidates(name + search, true)
+    const encoded = search === "" ? [] : listCandidates(name + search.replace("?", "%3F"), true)
+    const anyQuery = search === "" ? [] : listCandidates(name, false)
+    const candidates = [...exactNames, ...encoded, ...(yield* findReordered(name, search.slice(1))), ...anyQuery]
     const found = yield* Effect.findFirst(candidates, (candidate) => isFile(candidate.name))
     if (Option.isNone(found)) {
-      yield* failIfRefused([...exactForms, ...encoded, ...anyQuery])
+      yield* failIfRefused([...exactNames, ...encoded, ...anyQuery])
       const others = search === "" ? [] : [`${name}?… (the same parameters in another order)`]
-      const looked_for = [...exactForms.map((file) => file.name), ...others, ...anyQuery.map((file) => file.name)]
+      const looked_for = [...exactNames.map((file) => file.name), ...others, ...anyQuery.map((file) => file.name)]
       return yield* new NotRecorded({ url: request.url, kind, folder: displayName, looked_for })
     }
     const { name: recording, isPacked, exact } = found.value
@@ -167,8 +167,8 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
   /** Lists the addresses of the files in a folder and below it. The scheme is not recorded and comes from the prefix. */
   const list = Effect.fnUntraced(function* (prefix: string) {
     const scheme = prefix.slice(0, prefix.indexOf("//") + 2)
-    const below = prefix.slice(scheme.length)
-    const folder = resolveInside(below.slice(0, below.lastIndexOf("/") + 1))
+    const relativePrefix = prefix.slice(scheme.length)
+    const folder = resolveInside(relativePrefix.slice(0, relativePrefix.lastIndexOf("/") + 1))
     if (folder === undefined) return []
     const names = yield* unlessMissing(folder, fs.readDirectory(folder, { recursive: true }), [])
     const recordings = names.filter((name) => !name.endsWith(toldSuffix))

@@ -3,9 +3,9 @@ import { STATUS_CODES } from "node:http"
 import { Effect, Redacted } from "effect"
 import { AccessDenied, RefusedByUpstream, type SourceRequest, UpstreamUnavailable } from "./origin.ts"
 
-/** RFC 6585: the network, not the source, requires a sign-in. */
-const signInStatus = 511
-const signIn = "Sign in to the network with a browser, then run again."
+/** RFC 6585: the network, not the source, requires a login. */
+const networkLoginStatus = 511
+const signInAdvice = "Sign in to the network with a browser, then run again."
 const proxyRequiresPassword = "Put a user and a password into its address: HTTPS_PROXY=http://user:password@host:port."
 
 /** Shopify throttles with 430. */
@@ -16,7 +16,7 @@ const isTransient = (status: number) =>
   throttling.has(status) ||
   status === 408 ||
   status === 425 ||
-  (status >= 500 && status !== 501 && status !== signInStatus)
+  (status >= 500 && status !== 501 && status !== networkLoginStatus)
 
 /** Whether the host requires a pause, by its status or with `Retry-After`. */
 export const isThrottling = (status: number, retryAfter: number | undefined) =>
@@ -43,7 +43,7 @@ const findJsonMessage = (text: string): string | undefined => {
     const values = ["message", "error", "detail", "errors"].map((key) => Reflect.get(body, key))
     return values.find((value) => typeof value === "string" && value.trim() !== "")
   } catch {
-    return undefined // not JSON, or cut at the read limit: it is quoted as text
+    return undefined // not JSON, or truncated at the read limit: it is quoted as text
   }
 }
 
@@ -57,7 +57,7 @@ const summariseBody = (body: string): string | undefined => {
   return quote(findJsonMessage(text) ?? text)
 }
 
-const signInOrMoved =
+const signInOrMovedAdvice =
   "If that is the captive portal or the proxy of this network, sign in there and run again; otherwise the source has moved."
 
 /** A redirect from HTTPS to HTTP is not followed: captive portals use one to lead to their page. */
@@ -65,11 +65,11 @@ export const downgradeError = (url: string, to: URL) =>
   new UpstreamUnavailable({
     url,
     problem: `it redirects from https to http, to ${to.host}`,
-    advice: signInOrMoved,
+    advice: signInOrMovedAdvice,
     may_pass: false
   })
 
-/** Captive portals, and proxies with a sign-in, redirect to a page of another host. */
+/** Captive portals, and proxies with a login, redirect to a page of another host. */
 export const refuseHtmlPage = ({ accept, url }: SourceRequest, at: URL, type = "") =>
   at.host === new URL(url).host || !/html/i.test(type) || /html/i.test(accept)
     ? Effect.void
@@ -77,7 +77,7 @@ export const refuseHtmlPage = ({ accept, url }: SourceRequest, at: URL, type = "
         new UpstreamUnavailable({
           url,
           problem: `it redirects to ${at.host}, which responds with an HTML page instead of data`,
-          advice: signInOrMoved,
+          advice: signInOrMovedAdvice,
           may_pass: false
         })
       )
@@ -96,17 +96,17 @@ export const makeResponseError = ({ request, at, status, body, pause }: ErrorRes
   const { url, keyVariable: key_variable = null, basicUser } = request
   const redacted = listSecrets(request).reduce((text, secret) => text.replaceAll(secret, "<key>"), body)
   const parts = [`HTTP ${status} ${STATUS_CODES[status] ?? ""}`.trim(), summariseBody(redacted)].filter(Boolean)
-  const isElsewhere = at.host !== new URL(url).host
-  if (isElsewhere) parts.push(`from ${at.host}, to which it redirects`)
-  if (isElsewhere && basicUser !== undefined) parts.push("without the key: the source has moved")
+  const isOtherHost = at.host !== new URL(url).host
+  if (isOtherHost) parts.push(`from ${at.host}, to which it redirects`)
+  if (isOtherHost && basicUser !== undefined) parts.push("without the key: the source has moved")
   if (status === 401 || status === 403) {
-    const key = isElsewhere
+    const key = isOtherHost
       ? { key_variable: null, key_sent: false }
       : { key_variable, key_sent: basicUser !== undefined }
     return new AccessDenied({ url, status, problem: parts.join(", "), ...key })
   }
-  if (status === signInStatus || status === 407) {
-    const advice = status === 407 ? proxyRequiresPassword : signIn
+  if (status === networkLoginStatus || status === 407) {
+    const advice = status === 407 ? proxyRequiresPassword : signInAdvice
     return new UpstreamUnavailable({ url, status, problem: parts.join(", "), may_pass: false, advice })
   }
   if (!isTransient(status)) return new RefusedByUpstream({ url, status, problem: parts.join(", ") })

@@ -16,7 +16,7 @@ import type { FeedStats } from "./typed-fields.ts"
 const maxBatchRows = 500
 /** A single row may have a million characters. */
 const maxBatchCharacters = 4_000_000
-/** Google allows ids of 50 characters, Shopify handles of 255. An id is never cut: it would become another id. */
+/** Google allows ids of 50 characters, Shopify handles of 255. An id is never truncated: it would become another id. */
 const maxIdLength = 1000
 /** A handle and the values of three options, in which some characters are escaped. */
 const maxVariantIdLength = 4000

@@ -77,7 +77,7 @@ interface FeedReject {
   /** Line of a CSV record, number of an item or of a product in its payload, from 1. */
   readonly position: number
   readonly reason: string
-  /** As received, cut to 10,000 characters. */
+  /** As received, truncated to 10,000 characters. */
   readonly payload: string
 }
 

@@ -2,8 +2,8 @@
  * Converts the HTML of shops to plain text. Paragraphs, list items and table rows begin new lines. Links keep only their
  * words. Pictures, embedded content, form fields and hidden content are omitted.
  *
- * Descriptions are up to about 13 kB long and have up to 12 levels. A much larger one is cut, so that no shop can stall a
- * read: text after 200,000 characters or 10,000 tags, or below 64 levels, is omitted. Nothing here throws.
+ * Descriptions are up to about 13 kB long and have up to 12 levels. A much larger one is truncated, so that no shop can
+ * stall a read: text after 200,000 characters or 10,000 tags, or below 64 levels, is omitted. Nothing here throws.
  */
 import { type Handler, Parser } from "htmlparser2"
 import { normalizeText } from "./texts.ts"
@@ -85,7 +85,7 @@ interface OpenTag extends TagRole {
 
 const isList = (tag: OpenTag | undefined) => tag?.kind === "bullets" || tag?.kind === "numbers"
 
-const indentOfItems = { bullets: "  ", numbers: "   " }
+const itemIndents = { bullets: "  ", numbers: "   " }
 
 /** Whitespace as HTML defines it. No-break and zero-width spaces occur in words, and count as letters. */
 const whitespace = /[\t\r\n\f][ \t\r\n\f]*| [ \t\r\n\f]+/g
@@ -137,7 +137,7 @@ class TextWriter implements Partial<Handler> {
     if (kind === "break") this.#otherBreaks += 1
     else if (kind === "spaced") this.#needsSpace = true
     else if (kind === "preformatted") this.#keepsLines = true
-    else if (kind === "bullets" || kind === "numbers") this.#indent += indentOfItems[kind]
+    else if (kind === "bullets" || kind === "numbers") this.#indent += itemIndents[kind]
     else if (kind === "cell" && parent !== undefined && parent.count++ > 0) this.#cells += 1
     else if (kind === "item" && parent !== undefined && isList(parent)) {
       parent.count += 1
@@ -210,7 +210,7 @@ const writeText = (html: string, { keepsLines }: { readonly keepsLines: boolean 
 const hasTag = /<[a-z/!?]/i
 
 /** Control characters, lone surrogates, and whitespace other than the space, which `cleanLines` removes or replaces. */
-const unclean = /[^\S \n]|[^\P{Cc}\n]|\p{Cs}/u
+const uncleanCharacter = /[^\S \n]|[^\P{Cc}\n]|\p{Cs}/u
 
 /**
  * Spaces at the beginning of a line stay if they indent a nested list; empty list items are removed. The time stays linear:
@@ -231,7 +231,7 @@ const convert = (html: string): string => {
   const isHtml = hasTag.test(beginning)
   if (!isHtml && !beginning.includes("&")) return cleanLines(beginning)
   const text = writeText(beginning, { keepsLines: !isHtml })
-  return unclean.test(text) ? cleanLines(text) : text.trim()
+  return uncleanCharacter.test(text) ? cleanLines(text) : text.trim()
 }
 
 /** Text of a description, with its lines. A text without any tag keeps its line breaks. Null if nothing is left. */

@@ -69,8 +69,8 @@ const detectEncoding = (head: Buffer, contentType: string | null): string => {
   if (head[0] === 0x3c && head[1] === 0) return "utf-16le"
   if (head[0] === 0 && head[1] === 0x3c) return "utf-16be"
   const charset = parseCharset(contentType)
-  const isWide = head[0] === 0 || head[1] === 0 // UTF-16 text begins with an ASCII letter: the name of a column
-  const isUsable = charset?.startsWith("utf-16") === true ? isWide : charset !== undefined
+  const isUtf16 = head[0] === 0 || head[1] === 0 // UTF-16 text begins with an ASCII letter: the name of a column
+  const isUsable = charset?.startsWith("utf-16") === true ? isUtf16 : charset !== undefined
   if (isUsable && charset !== "utf-8") return charset ?? "utf-8"
   // Servers state UTF-8 for anything they serve: if that is wrong, the declaration is used.
   if (isUsable && isUtf8(head.subarray(0, head.length - countIncompleteBytes(head)))) return "utf-8"
@@ -108,17 +108,17 @@ const decodeUtf8 = (bytes: Buffer): string => {
 export const decodePage = (bytes: Buffer, contentType: string | null = null): string => {
   const charset = parseCharset(contentType) ?? "utf-8"
   const isPlain = charset === "utf-8" || charset.startsWith("utf-16") // a page in UTF-16 begins with its byte order mark
-  const wide = new Map([
+  const utf16Encoding = new Map([
     ["\xff\xfe", "utf-16le"],
     ["\xfe\xff", "utf-16be"]
   ]).get(bytes.toString("latin1", 0, 2))
-  const encoding = wide ?? (isPlain ? "utf-8" : charset)
+  const encoding = utf16Encoding ?? (isPlain ? "utf-8" : charset)
   if (encoding !== "utf-8") return new TextDecoder(encoding).decode(bytes).replaceAll(replacement, undecodable)
   return decodeUtf8(bytes)
 }
 
 /**
- * Yields pieces of about 64 KiB, without the byte order mark, never cut inside a character of the encoding.
+ * Yields pieces of about 64 KiB, without the byte order mark, never split inside a character of the encoding.
  * `contentType` is the header of the response.
  */
 export async function* decodePieces(

@@ -8,8 +8,8 @@ const batchOf = (product: Readonly<Record<string, unknown>>): Batch =>
     JSON.stringify({ products: [{ id: 7, title: "Jam", variants: [{ id: 71, price: "1.00" }], ...product }] })
   ).batch
 const productOf = (product: Readonly<Record<string, unknown>>) => {
-  const { batch, cuts } = shortenTexts(batchOf(product))
-  return { product: batch.products[0], variant: batch.variants[0], cuts }
+  const { batch, truncations } = shortenTexts(batchOf(product))
+  return { product: batch.products[0], variant: batch.variants[0], truncations }
 }
 
 describe("strings of a feed that are too long", () => {
@@ -21,10 +21,10 @@ describe("strings of a feed that are too long", () => {
   ] as const)(
     "are cut to a limit when they are a %s, and the cut is reported",
     (stated, field: keyof FeedProduct, maxLength) => {
-      const { cuts, product } = productOf({ [stated]: `${"x".repeat(maxLength - 3)} 🧀 and more` })
+      const { product, truncations } = productOf({ [stated]: `${"x".repeat(maxLength - 3)} 🧀 and more` })
       assert.strictEqual(product?.[field], `${"x".repeat(maxLength - 3)} 🧀`.slice(0, maxLength))
       assert.deepStrictEqual(
-        cuts.map(({ characters, ...cut }) => [cut.native_id, cut.field, characters]),
+        truncations.map(({ characters, ...cut }) => [cut.native_id, cut.field, characters]),
         [["7", field, maxLength + 9]]
       )
     }
@@ -37,7 +37,7 @@ describe("strings of a feed that are too long", () => {
 
   it("are cut in tags, which are then unique, and in SKUs and options of variants", () => {
     const long = "t".repeat(255)
-    const { cuts, product, variant } = productOf({
+    const { product, truncations, variant } = productOf({
       tags: ["fruit", `${long}1`, `${long}2`],
       variants: [{ id: 71, price: "1.00", option1: "o".repeat(1001), sku: "s".repeat(1001) }]
     })
@@ -45,17 +45,17 @@ describe("strings of a feed that are too long", () => {
     assert.strictEqual(variant?.option1, "o".repeat(1000))
     assert.strictEqual(variant?.sku, "s".repeat(1000))
     assert.deepStrictEqual(
-      cuts.map(({ field, native_id }) => `${field} of ${native_id}`),
+      truncations.map(({ field, native_id }) => `${field} of ${native_id}`),
       ["tags of 7", "sku of 71", "option1 of 71"]
     )
   })
 
   it("include 300 short tags: the first 250 stay, and one cut is reported", () => {
     const tags = Array.from({ length: 300 }, (_, i) => `tag ${i}`)
-    const { cuts, product } = productOf({ tags })
+    const { product, truncations } = productOf({ tags })
     assert.deepStrictEqual(product?.tags, tags.slice(0, 250))
     assert.deepStrictEqual(
-      cuts.map(({ characters, field }) => [field, characters]),
+      truncations.map(({ characters, field }) => [field, characters]),
       [["tags", tags.join(", ").length]]
     )
   })

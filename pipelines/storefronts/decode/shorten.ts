@@ -1,6 +1,6 @@
 /**
  * Limits the length of names, labels and codes: some feeds put a whole page into a title, or all their data into tags.
- * Longer texts are cut and reported.
+ * Longer texts are truncated and reported.
  */
 import type { Batch, FeedCollection, FeedProduct, FeedVariant } from "./feed.ts"
 
@@ -9,7 +9,7 @@ const maxName = 1000
 const maxPath = 2000
 const maxTagLength = 255
 const maxTags = 250
-/** Characters of a cut text that its reject shows. */
+/** Characters of a truncated text that its reject shows. */
 const maxShown = 1000
 
 type Limits<Row> = ReadonlyArray<readonly [keyof Row & string, number]>
@@ -34,21 +34,21 @@ const collectionLimits: Limits<FeedCollection> = [
   ["handle", maxName]
 ]
 
-export interface CutText {
+export interface Truncation {
   readonly native_id: string
   readonly field: string
   readonly characters: number
   readonly beginning: string
 }
 
-/** Never cuts between the halves of a surrogate pair. */
+/** Never splits the halves of a surrogate pair. */
 const truncate = (text: string, maxLength: number) =>
   text
     .slice(0, maxLength)
     .replace(/[\uD800-\uDBFF]$/, "")
     .trimEnd()
 
-const describeCut = (native_id: string, field: string, text: string): CutText => ({
+const makeTruncation = (native_id: string, field: string, text: string): Truncation => ({
   native_id,
   field,
   characters: text.length,
@@ -58,31 +58,32 @@ const describeCut = (native_id: string, field: string, text: string): CutText =>
 const shortenRow = <Row extends { readonly native_id: string }>(
   row: Row,
   limits: Limits<Row>,
-  cuts: Array<CutText>
+  truncations: Array<Truncation>
 ): Row => {
   let short = row
   for (const [field, maxLength] of limits) {
     const text = row[field]
     if (typeof text !== "string" || text.length <= maxLength) continue
-    cuts.push(describeCut(row.native_id, field, text))
+    truncations.push(makeTruncation(row.native_id, field, text))
     short = { ...short, [field]: truncate(text, maxLength) }
   }
   return short
 }
 
-const shortenTags = (product: FeedProduct, cuts: Array<CutText>): FeedProduct => {
+const shortenTags = (product: FeedProduct, truncations: Array<Truncation>): FeedProduct => {
   const long = product.tags.find((tag) => tag.length > maxTagLength)
   const hasTooManyTags = product.tags.length > maxTags
   if (long === undefined && !hasTooManyTags) return product
-  cuts.push(describeCut(product.native_id, "tags", hasTooManyTags ? product.tags.join(", ") : (long ?? "")))
+  truncations.push(makeTruncation(product.native_id, "tags", hasTooManyTags ? product.tags.join(", ") : (long ?? "")))
   const tags = product.tags.slice(0, maxTags).map((tag) => truncate(tag, maxTagLength))
   return { ...product, tags: [...new Set(tags)] }
 }
 
-export const shortenTexts = (batch: Batch): { readonly batch: Batch; readonly cuts: ReadonlyArray<CutText> } => {
-  const cuts: Array<CutText> = []
-  const products = batch.products.map((row) => shortenTags(shortenRow(row, productLimits, cuts), cuts))
-  const variants = batch.variants.map((row) => shortenRow(row, variantLimits, cuts))
-  const collections = batch.collections.map((row) => shortenRow(row, collectionLimits, cuts))
-  return cuts.length === 0 ? { batch, cuts } : { batch: { ...batch, products, variants, collections }, cuts }
+export const shortenTexts = (batch: Batch) => {
+  const truncations: Array<Truncation> = []
+  const products = batch.products.map((row) => shortenTags(shortenRow(row, productLimits, truncations), truncations))
+  const variants = batch.variants.map((row) => shortenRow(row, variantLimits, truncations))
+  const collections = batch.collections.map((row) => shortenRow(row, collectionLimits, truncations))
+  if (truncations.length === 0) return { batch, truncations }
+  return { batch: { ...batch, products, variants, collections }, truncations }
 }

@@ -7,7 +7,7 @@ import { numberToken } from "@larder/schemas"
 /** ASCII words with one space between them, like most strings. */
 const normalizedText = /^[!-~]+(?: [!-~]+)*$/
 const maxQuickCheck = 500
-/** Longer strings are cut: names, codes and labels have a few hundred characters. */
+/** Longer strings are truncated: names, codes and labels have a few hundred characters. */
 const maxCharacters = 10_000
 
 /** Whitespace and control characters become single spaces. "" and values other than strings and numbers become null. */
@@ -18,7 +18,7 @@ export const normalizeText = (value: unknown): string | null => {
   return (
     value
       .slice(0, maxCharacters)
-      .replace(/\p{Cs}+/gu, "") // half of a character that a shop cut
+      .replace(/\p{Cs}+/gu, "") // half of a character that a shop truncated
       .replace(/[\s\p{Cc}]+/gu, " ")
       .trim() || null
   )
@@ -63,9 +63,7 @@ export const parseMinorUnits = (amount: unknown, minorUnit: number): string | nu
   return parseDecimal(`${padded.slice(0, -minorUnit)}.${padded.slice(-minorUnit)}`)
 }
 
-/**
- * Shopify ids have up to 15 digits. A number that a double cannot hold exactly has changed already, and is rejected.
- */
+/** Shopify ids have up to 15 digits. A number that a double cannot hold exactly is rejected: it has already changed. */
 export const parseId = (value: unknown): string | null => {
   if (typeof value === "number") return Number.isSafeInteger(value) && value > 0 ? String(value) : null
   return typeof value === "string" && /^[1-9]\d{0,19}$/.test(value) ? value : null

@@ -126,7 +126,7 @@ describe("assembling products", () => {
       assert.deepStrictEqual(yield* db.all(Reject, "select feed, reason, payload from ingest.reject"), [
         {
           feed: "store/shop.example",
-          reason: "4 texts were too long and were cut; the first: title of a, with 5000 characters",
+          reason: "4 texts were too long and were truncated; the first: title of a, with 5000 characters",
           payload: JSON.stringify({ title: "A".repeat(1000) })
         }
       ])

@@ -20,9 +20,9 @@ const collections = readSql("collections")
 const maxPartBytes = 64 << 20
 
 /** Bytes of a row in addition to its strings: ids, numbers, and its entry in a list. */
-const bytesOfRow = 400
+const rowBytes = 400
 const sumBytes = (...texts: ReadonlyArray<string>) =>
-  [String(bytesOfRow), ...texts.map((text) => `coalesce(strlen(${text}), 0)`)].join(" + ")
+  [String(rowBytes), ...texts.map((text) => `coalesce(strlen(${text}), 0)`)].join(" + ")
 
 const productBytes = sumBytes("title", "handle", "vendor", "product_type", "body_text", "array_to_string(tags, ' ')")
 const variantBytes = sumBytes("native_id", "title", "sku", "barcode", "option1", "option2", "option3", "image_src")
@@ -62,7 +62,7 @@ const assemblePartSql = ({ first, last, part }: ProductPart) =>
   `set variable part = ${part}; set variable first = ${first}; set variable last = ${last}; ${products}`
 
 /**
- * Products of which rows may be missing: a row could not be used or exceeds a limit, or a file was not read to its end.
+ * Products whose rows may be incomplete: a row could not be used or exceeds a limit, or a file was not read to its end.
  * The rows of a product may be anywhere in a file. The warehouse accepts such a product only if it has all its
  * variants.
  */

@@ -32,7 +32,7 @@ const Product = Schema.Struct({
   collections: Schema.fromJsonString(Schema.Array(Schema.String))
 })
 
-const bytesOfProduct = 500
+const productBytes = 500
 const limitText = (column: string) => `left(${column}, ${maxTextCharacters})`
 const sumBytes = (list: string) => `coalesce(list_sum(list_transform(${list}, lambda text: strlen(text))), 0)`
 
@@ -64,7 +64,7 @@ const selectPageEnds = (maxBytes: number) => `
   from (
     select seq, (sum(bytes) over (order by seq) - bytes) // ${maxBytes} as page
     from (
-      select seq, ${bytesOfProduct} + strlen(concat(title, product_type, stated_category, vendor)) + ${sumBytes("tags")}
+      select seq, ${productBytes} + strlen(concat(title, product_type, stated_category, vendor)) + ${sumBytes("tags")}
         + coalesce(t.bytes, 0) as bytes
       from feed.described left join feed.title t using (domain, native_id)
     )

@@ -95,7 +95,7 @@ select 'storefronts', 'store/' || v.domain, getvariable('run_id'), v.raw_sha256,
   'duplicate id ' || v.native_id || ' (first seen in an earlier row)', to_json(v)::varchar
 from feed.variant v semi join feed.duplicate_variant using (seq);
 
--- Rows that belong to a product of which no row has a title.
+-- Rows of products that have no row with a title.
 create view feed.orphan as
 select domain, product_native_id, sum(rows)::bigint as rows, any_value(raw_sha256) as raw_sha256
 from feed.row_count b anti join feed.first_product p on p.domain = b.domain and p.native_id = b.product_native_id
@@ -114,10 +114,10 @@ group by o.domain, o.product_native_id;
 
 insert into ingest.reject
 select 'storefronts', 'store/' || domain, getvariable('run_id'), arg_min(raw_sha256, seq), 0,
-  count(*) || ' texts were too long and were cut; the first: ' || arg_min(field, seq) || ' of '
+  count(*) || ' texts were too long and were truncated; the first: ' || arg_min(field, seq) || ' of '
     || arg_min(native_id, seq) || ', with ' || arg_min(characters, seq) || ' characters',
   json_object(arg_min(field, seq), arg_min(beginning, seq))::varchar
-from feed.cut group by domain;
+from feed.truncation group by domain;
 
 -- Number of payload rows per product of a file. In a shop's pages, a repeated entry is the same product.
 create table feed.source_rows as

@@ -48,7 +48,7 @@ const findWaiting = Effect.fnUntraced(function* (
   limits: IntervalLimits,
   now: number
 ) {
-  const early = stores.flatMap((store) => {
+  const notDue = stores.flatMap((store) => {
     const last = lastReads.get(store.domain)
     if (last === undefined || last.kind !== store.kind || !last.has_current_mapping || !isWebAddress(store.location))
       return []
@@ -57,11 +57,11 @@ const findWaiting = Effect.fnUntraced(function* (
     // a last read in the future comes from a clock that was ahead, and does not make a store wait
     return now < due && last.run_started_at <= now ? [{ store, due, run_id: last.run_id }] : []
   })
-  const runs = [...new Set(early.map(({ run_id }) => run_id))]
+  const runs = [...new Set(notDue.map(({ run_id }) => run_id))]
   const lists = new Map(
     yield* Effect.forEach(runs, (run) => Effect.map(readEarlierList(run), (list) => [run, list] as const))
   )
-  return early
+  return notDue
     .filter(({ run_id, store }) => !isChanged(store, lists.get(run_id)?.get(store.domain)))
     .map(({ due, store }) => ({ domain: store.domain, due_at: new Date(due).toISOString() }))
 })
@@ -115,13 +115,13 @@ const decideWaiting = Effect.fnUntraced(function* (
 ) {
   const archive = yield* Archive
   const limits = yield* Effect.mapError(intervalSettings, () => new ReadFailed({ faults: [invalidIntervals] }))
-  const none: ReadonlyMap<string, LastRead> = new Map()
-  const lastReads = yield* readLive(run.layout, storefront, none, (db) => readLastReads(db, run.mapping))
+  const noReads: ReadonlyMap<string, LastRead> = new Map()
+  const lastReads = yield* readLive(run.layout, storefront, noReads, (db) => readLastReads(db, run.mapping))
   const waiting = yield* findWaiting(run, stores, lastReads, limits, Date.parse(list_fetched_at))
-  const fetchedBy = excludeWaiting(stores, waiting).flatMap(
+  const lastRunIds = excludeWaiting(stores, waiting).flatMap(
     ({ domain }) => lastReads.get(domain)?.last_successful_run_id ?? []
   )
-  yield* archive.revalidate(new Set(fetchedBy))
+  yield* archive.revalidate(new Set(lastRunIds))
   return waiting.length === 0
     ? waiting
     : yield* Effect.provideServiceEffect(readWaiting, Origin, makeWaitingOrigin(waiting))

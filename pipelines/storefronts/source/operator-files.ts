@@ -68,13 +68,13 @@ export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Se
   /** Resolves links before it checks the path, so none leads out of the folder. Undefined if there is no such file. */
   const findInFolder = Effect.fnUntraced(function* (url: string, root: string) {
     const names = url.slice(scheme.length).split("/").map(decodeURIComponent)
-    const real = (file: string) =>
+    const resolveLinks = (file: string) =>
       Effect.tryPromise({
         try: () => realpath(file).catch((cause) => (isMissing(cause) ? undefined : Promise.reject(cause))),
         catch: (cause) => new RecordingUnreadable({ file: url, cause })
       })
-    const base = yield* real(root)
-    const file = base === undefined ? undefined : yield* real(path.join(base, ...names))
+    const base = yield* resolveLinks(root)
+    const file = base === undefined ? undefined : yield* resolveLinks(path.join(base, ...names))
     return file?.startsWith(base + path.sep) ? file : undefined
   })
 
@@ -88,10 +88,10 @@ export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Se
       const file = yield* findInFolder(url, root)
       if (file !== undefined) return file
     }
-    const alsoIn = Option.isSome(folder)
+    const suggestion = Option.isSome(folder)
       ? " or in the folder that LARDER_STORE_FILES names"
       : "; LARDER_STORE_FILES may name another folder"
-    return yield* refuse(url, `there is no such file next to the store list${alsoIn}`)
+    return yield* refuse(url, `there is no such file next to the store list${suggestion}`)
   })
 
   const open = Effect.fnUntraced(function* ({ url }: SourceRequest) {

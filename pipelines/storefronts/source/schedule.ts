@@ -62,7 +62,7 @@ export const invalidIntervals =
 /** From 0.5 to 1, always the same for the same text. */
 const jitterFactor = (text: string) => 0.5 + createHash("sha256").update(text).digest().readUInt32BE(0) / 2 ** 33
 
-/** The earliest time at which a run reads the store again. */
+/** The earliest time when a run reads the store again. */
 export const computeDueTime = (
   {
     domain,

@@ -1,6 +1,6 @@
 /**
- * Parses the store list, the operator's JSON file of the stores to read. All its faults are reported with their places
- * before anything is fetched. It must not contain secrets, because addresses are archived and logged.
+ * Parses the store list, the operator's JSON file of the stores to read. All its faults are reported with their
+ * positions before anything is fetched. It must not contain secrets, because addresses are archived and logged.
  */
 import { storeKinds, suggestName } from "@larder/schemas"
 import { Effect, Result, Schema, SchemaIssue } from "effect"
@@ -62,7 +62,7 @@ export const maxListLength = 64 << 20
 const toOneLine = (text: string) => text.replace(/\s*\n\s*/g, " ").slice(0, 300)
 
 const fields = Object.keys(ListedStore.fields)
-const faultsOf = SchemaIssue.makeFormatterStandardSchemaV1()
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
 
 const describeFault = (field: string, message: string) => {
   if (!fields.includes(field)) {
@@ -73,7 +73,7 @@ const describeFault = (field: string, message: string) => {
 }
 
 const describeProblems = ({ issue }: Schema.SchemaError, number: number) =>
-  faultsOf(issue).issues.map(({ message, path = [] }) => {
+  formatIssue(issue).issues.map(({ message, path = [] }) => {
     const [field] = path.map(String)
     return field === undefined
       ? `Store ${number} is not a JSON object`
@@ -92,7 +92,7 @@ const isBeginning = (text: string) => {
 }
 
 /**
- * The place where a string stops being valid JSON, counted from 1: `line 2 column 15`. In truncated JSON it is after
+ * The position where a string stops being valid JSON, counted from 1: `line 2 column 15`. In truncated JSON it is after
  * the last character. The errors of `JSON.parse` contain the position of some faults only.
  */
 export const locateFault = (text: string): string => {
@@ -118,8 +118,8 @@ export const parseStoreList = Effect.fnUntraced(function* (file: string, text: s
     try: (): unknown => JSON.parse(json),
     catch: (cause) => {
       const message = reasonOf(cause)
-      const place = / \(line \d+ column \d+\)$/.test(message) ? "" : ` (${locateFault(json)})`
-      return unusable(`It is not valid JSON: ${toOneLine(message)}${place}`)
+      const position = / \(line \d+ column \d+\)$/.test(message) ? "" : ` (${locateFault(json)})`
+      return unusable(`It is not valid JSON: ${toOneLine(message)}${position}`)
     }
   })
   if (!Array.isArray(list)) return yield* unusable("It is not a JSON array of stores")

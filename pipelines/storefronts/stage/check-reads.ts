@@ -1,5 +1,5 @@
 /**
- * Compares each read with the products and prices that are already known of the store, and removes the rows of reads
+ * Compares each read with the products and prices that are already known for the store, and removes the rows of reads
  * that are not accepted. A feed file may have several rows per product, and rows of drafts, so products are counted
  * only after all rows are staged.
  */
@@ -140,23 +140,23 @@ const selectLastFiles = (domains: ReadonlyArray<string>) => `
   where latest.run_id is not null and domain in (${domains.map(literal).join(", ")})`
 
 /**
- * Domains of the stores whose CSV or TSV may be cut off in its last cell. A file without a final newline may be
- * complete, so it counts as cut off only if the previous file of the store ended with one, and as complete if the
- * archive has no earlier file. A cut at a line end cannot be detected here: see `checkShrinkage`.
+ * Domains of the stores whose CSV or TSV may be truncated in its last cell. A file without a final newline may be
+ * complete, so it counts as truncated only if the previous file of the store ended with one, and as complete if the
+ * archive has no earlier file. Truncation at a line end cannot be detected here: see `checkShrinkage`.
  */
 const findTruncatedFiles = Effect.fnUntraced(function* ({ layout }: RunContext, reads: ReadonlyArray<ReadStore>) {
   const archive = yield* Archive
   const domains = reads.flatMap(({ read, store }) => (read.table_end === "mid_line" ? [store.domain] : []))
   if (domains.length === 0) return new Set<string>()
   const known = yield* readLive(layout, storefront, [], (db) => db.all(LastFile, selectLastFiles(domains)))
-  const cut = new Set<string>()
+  const truncated = new Set<string>()
   for (const { domain, run_id, url } of known) {
     const before = yield* archive.findEarlier(run_id, url)
     if (before === undefined) continue
     const end = yield* Effect.orElseSucceed(findTableEnd(before), () => null) // no longer in the archive
-    if (end === "newline") cut.add(domain)
+    if (end === "newline") truncated.add(domain)
   }
-  return cut
+  return truncated
 })
 
 export const checkReads = Effect.fnUntraced(function* (

@@ -31,7 +31,7 @@ create table feed.row_count (domain varchar, product_native_id varchar, rows big
 -- Products that a feed lists in rejected rows.
 create table feed.rejected (domain varchar, native_id varchar);
 -- Strings that exceeded their limit; the other tables contain them shortened.
-create table feed.cut (
+create table feed.truncation (
   domain varchar, seq bigint, native_id varchar, field varchar, characters integer, beginning varchar, raw_sha256 varchar
 );
 -- The stores that were read. In a file, rows of one product are its variants, not the same product again.

@@ -9,7 +9,7 @@ import { type DuckDb, type DuckDbError, identifier, literal } from "@larder/ware
 import { Effect, Fiber, Schema, Semaphore } from "effect"
 import { type FileUnwritable, writePieces } from "../../run/files/write-all.ts"
 import type { Batch } from "../decode/feed.ts"
-import { type CutText, shortenTexts } from "../decode/shorten.ts"
+import { shortenTexts, type Truncation } from "../decode/shorten.ts"
 import { isMerchandise } from "../normalise/category/merchandise.ts"
 import { surveyStore } from "../normalise/category/survey.ts"
 import { makeUnread, type Unread } from "../source/crawl/outcome.ts"
@@ -24,7 +24,7 @@ export const feedTables = [
   "member",
   "row_count",
   "rejected",
-  "cut"
+  "truncation"
 ] as const
 type TableName = (typeof feedTables)[number]
 
@@ -60,7 +60,10 @@ const countSourceRows = (batch: Batch) => {
   return [...counts].map(([product_native_id, rows]) => ({ product_native_id, rows }))
 }
 
-const groupRows = (batch: Batch, cuts: ReadonlyArray<CutText>): Readonly<Record<TableName, ReadonlyArray<object>>> => ({
+const groupRows = (
+  batch: Batch,
+  truncation: ReadonlyArray<Truncation>
+): Readonly<Record<TableName, ReadonlyArray<object>>> => ({
   product: batch.products.map((product) => ({ ...product, is_merchandise: isMerchandise(product) })),
   variant: batch.variants,
   image: batch.images,
@@ -68,13 +71,13 @@ const groupRows = (batch: Batch, cuts: ReadonlyArray<CutText>): Readonly<Record<
   member: batch.members,
   row_count: countSourceRows(batch),
   rejected: batch.rejected.map((native_id) => ({ native_id })),
-  cut: cuts
+  truncation
 })
 
 const makeBuffer = () => new Map<TableName, Array<Buffer>>(feedTables.map((table) => [table, []]))
 
 const Column = Schema.Struct({ table: Schema.Literals(feedTables), name: Schema.String, type: Schema.String })
-const columnsOfTables = `
+const selectColumns = `
   select table_name as table, column_name as name, data_type as type
   from duckdb_columns()
   where database_name = 'feed' and table_name in (${feedTables.map(literal).join(", ")})
@@ -115,16 +118,16 @@ export const stageRows = Effect.fnUntraced(function* (
   yield* limitMemory(db)
   yield* attachFeed(db, join(folder, "feed.duckdb"))
   yield* db.run(rowsSql)
-  const columns = yield* db.all(Column, columnsOfTables)
+  const columns = yield* db.all(Column, selectColumns)
   const columnsOf = (table: TableName) => columns.filter((column) => column.table === table)
   const scope = yield* Effect.scope
-  const writing = yield* Semaphore.make(1)
+  const writeLock = yield* Semaphore.make(1)
   const surveys = new Map<string, ReturnType<typeof surveyStore>>()
   const characterCounts = new Map<string, number>()
   let buffer = makeBuffer()
   let bufferBytes = 0
   let seq = 0
-  let loaded: Effect.Effect<void, DuckDbError | FileUnwritable> = Effect.void
+  let lastLoad: Effect.Effect<void, DuckDbError | FileUnwritable> = Effect.void
 
   const loadTable = Effect.fnUntraced(function* (table: TableName, pieces: ReadonlyArray<Buffer>) {
     if (pieces.length === 0) return
@@ -142,12 +145,12 @@ export const stageRows = Effect.fnUntraced(function* (
 
   /** A load begins after the previous one has succeeded. */
   const load = Effect.gen(function* () {
-    yield* loaded
+    yield* lastLoad
     const pieces = buffer
     buffer = makeBuffer()
     bufferBytes = 0
     const loading = Effect.forEach(feedTables, (table) => loadTable(table, pieces.get(table) ?? []), { discard: true })
-    loaded = Fiber.join(yield* Effect.forkIn(loading, scope))
+    lastLoad = Fiber.join(yield* Effect.forkIn(loading, scope))
   })
 
   const addPiece = Effect.fnUntraced(function* (table: TableName, lines: string) {
@@ -180,7 +183,7 @@ export const stageRows = Effect.fnUntraced(function* (
    * Fails with `Unread`, before adding any row, if the store has reached its limit.
    */
   const addBatch = (original: Batch, from: RowSource): Effect.Effect<void, DuckDbError | FileUnwritable | Unread> =>
-    writing.withPermit(
+    writeLock.withPermit(
       Effect.gen(function* () {
         if ((characterCounts.get(from.domain) ?? 0) >= maxCharacters) {
           return yield* makeUnread(
@@ -188,14 +191,14 @@ export const stageRows = Effect.fnUntraced(function* (
             `its rows have more than ${maxCharacters.toLocaleString("en-US")} characters`
           )
         }
-        const { batch, cuts } = shortenTexts(original)
+        const { batch, truncations } = shortenTexts(original)
         const survey = surveys.get(from.domain) ?? surveyStore()
         surveys.set(from.domain, survey)
         for (const product of batch.products) if (product.is_published) survey.add(product)
-        const rows = groupRows(batch, cuts)
+        const rows = groupRows(batch, truncations)
         for (const table of feedTables) if (rows[table].length > 0) yield* addRows(table, rows[table], from)
       })
     )
-  const finishLoading = writing.withPermit(Effect.andThen(load, () => loaded))
+  const finishLoading = writeLock.withPermit(Effect.andThen(load, () => lastLoad))
   return { add: addBatch, finishLoading, surveys }
 })

@@ -63,7 +63,7 @@ const walk = (pairs: Uint16Array, from: number, to: number, state: number) => {
   return ended * 8 + current
 }
 
-/** A pair near the middle at which a record seems to begin; 0 if there is none. */
+/** A pair near the middle where a record seems to begin; 0 if there is none. */
 const findMiddle = (bytes: Uint8Array) => {
   let at = bytes.length >> 1
   do at = bytes.indexOf(lineFeed, at) + 1

@@ -25,8 +25,8 @@ const maxHeaderBytes = 65_536
 /** Spreadsheets save UTF-16 as "Unicode text": each Latin letter then has a null byte, with or without a BOM. */
 const isUtf16 = (start: Buffer) => {
   const [first = 1, second = 1] = start
-  const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
-  return isMarked || (first === 0) !== (second === 0)
+  const hasByteOrderMark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
+  return hasByteOrderMark || (first === 0) !== (second === 0)
 }
 
 /** Undefined if the line does not end within `maxHeaderBytes`. */
@@ -71,8 +71,8 @@ export const readHeader = Effect.fnUntraced(function* <Name extends CsvMember>(m
       `the header has no column ${missing.map((name) => `"${name}"`).join(", ")}, which the mapping needs. Found: ${names.slice(0, 600)}`
     )
   }
-  const inLowerCase = columns.map((name) => name.toLowerCase()) // as DuckDB compares them
-  const duplicate = columns.find((_, index) => inLowerCase.indexOf(inLowerCase[index] ?? "") < index)
+  const lowerCaseNames = columns.map((name) => name.toLowerCase()) // as DuckDB compares them
+  const duplicate = columns.find((_, index) => lowerCaseNames.indexOf(lowerCaseNames[index] ?? "") < index)
   if (duplicate !== undefined) return yield* unreadable(`there are two columns ${printableName(duplicate)}`)
   const known = new Set<string>([...neededColumns, ...otherColumns, ...ignoredColumns])
   return {

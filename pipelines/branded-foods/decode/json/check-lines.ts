@@ -146,8 +146,8 @@ const joinLines = (lines: ReadonlyArray<Buffer>) => Buffer.concat(lines.flatMap(
 export const removeUnreadableLines = Effect.fnUntraced(function* (db: DuckDb["Service"], file: string) {
   const batch = `${file}.batch`
   const target = `${file}.good`
-  const failed = (cause: unknown) => new FileUnwritable({ file: basename(file), cause })
-  const attempt = (run: () => Promise<void>) => Effect.tryPromise({ try: run, catch: failed })
+  const makeUnwritable = (cause: unknown) => new FileUnwritable({ file: basename(file), cause })
+  const attempt = (run: () => Promise<void>) => Effect.tryPromise({ try: run, catch: makeUnwritable })
   const rejects: Array<FoodReject> = []
   const findError = (lines: ReadonlyArray<Buffer>) =>
     attempt(() => writeFile(batch, joinLines(lines))).pipe(
@@ -156,7 +156,7 @@ export const removeUnreadableLines = Effect.fnUntraced(function* (db: DuckDb["Se
       Effect.catchTag("DuckDbError", (error) => (isRecordError(error) ? Effect.succeed(error) : Effect.fail(error)))
     )
   yield* attempt(() => writeFile(target, ""))
-  yield* Stream.fromAsyncIterable(readLines(file), failed).pipe(
+  yield* Stream.fromAsyncIterable(readLines(file), makeUnwritable).pipe(
     Stream.grouped(batchLines),
     Stream.runForEach((lines) =>
       Effect.gen(function* () {

@@ -1,5 +1,5 @@
 /**
- * Cuts the JSON release into newline-delimited files, one record per line with its line number in the release, while the
+ * Splits the JSON release into newline-delimited files, one record per line with its original line number, while the
  * zip is inflated and earlier files are loaded. At most four are on disk: one in use, two waiting and one being written.
  */
 import { open, rm } from "node:fs/promises"
@@ -35,7 +35,7 @@ const writeBytes = 4 << 20
 /** Rejects per chunk: even a file without any good record is reported in parts. */
 const maxRejects = 1000
 
-async function* cutChunks(list: FoodList, options: ChunkOptions, files: Set<string>) {
+async function* splitChunks(list: FoodList, options: ChunkOptions, files: Set<string>) {
   const { folder, chunkBytes = 64 << 20, maxRecordBytes } = options
   const { output, end, push } = makeFoodSplitter(list.name, maxRecordBytes)
   const begin = async (number: number) => {
@@ -87,7 +87,7 @@ export const splitFoods = Effect.fn("Foods.split")(function* <E, R>(
       catch: (cause) => new FileUnwritable({ file: basename(file), cause })
     })
   const counts = { records: 0, rejects: 0 }
-  yield* Stream.fromAsyncIterable(cutChunks(list, options, files), (cause) => asError(cause, list.name)).pipe(
+  yield* Stream.fromAsyncIterable(splitChunks(list, options, files), (cause) => asError(cause, list.name)).pipe(
     Stream.buffer({ capacity: 1 }), // one more chunk waits for a place in the buffer
     Stream.runForEach((chunk) => {
       counts.records += chunk.records

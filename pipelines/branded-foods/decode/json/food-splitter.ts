@@ -1,5 +1,5 @@
 /**
- * Cuts the JSON release, which arrives in pieces of any size, into lines `{"line":123,…}` of one record each. Braces
+ * Splits the JSON release, which arrives in pieces of any size, into lines `{"line":123,…}` of one record each. Braces
  * are counted (pretty-printed files need that) until a record is alone on its line. From then on, records end at line
  * feeds, which are found at gigabytes per second.
  */

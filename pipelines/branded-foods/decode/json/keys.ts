@@ -37,7 +37,7 @@ const valueKeys = {
   discontinuedDate: "discontinued_on"
 }
 /** Keys that each become one column. */
-export const columnOfKey: Readonly<Record<string, string>> = { ...textKeys, ...valueKeys }
+export const keyColumns: Readonly<Record<string, string>> = { ...textKeys, ...valueKeys }
 
 const withShape = (keys: object, shape: "text" | "value") =>
   Object.fromEntries(Object.keys(keys).map((key) => [key, shape]))

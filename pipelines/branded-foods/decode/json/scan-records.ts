@@ -19,13 +19,13 @@ const space = Buffer.from(" ")
 /** The position after the closing brace of the record that begins at `from`; -1 if it does not end. */
 export const findRecordEnd = (bytes: Buffer, from: number, to: number) => {
   let depth = 0
-  let inString = false
+  let isInString = false
   for (let at = from; at < to; at++) {
     const byte = bytes[at]
-    if (inString) {
+    if (isInString) {
       if (byte === backslash) at += 1
-      else if (byte === quote) inString = false
-    } else if (byte === quote) inString = true
+      else if (byte === quote) isInString = false
+    } else if (byte === quote) isInString = true
     else if (byte === openBrace) depth += 1
     else if (byte === closeBrace) {
       depth -= 1
@@ -42,8 +42,8 @@ interface Stop {
 
 export const makeScanner = (output: SplitLines, position: { line: number }, maxRecordBytes: number) => {
   let depth = 0
-  let inString = false
-  let escaped = false
+  let isInString = false
+  let isEscaped = false
   /** The current record: its line, its length so far, and the whitespace before it on that line. */
   let startLine = 0
   let bytes = 0
@@ -79,8 +79,8 @@ export const makeScanner = (output: SplitLines, position: { line: number }, maxR
   const abandon = (reason: string) => {
     output.abandon(startLine, reason)
     depth = 0
-    inString = false
-    escaped = false
+    isInString = false
+    isEscaped = false
   }
   const end = () => {
     hasEnded = true
@@ -90,15 +90,15 @@ export const makeScanner = (output: SplitLines, position: { line: number }, maxR
 
   /** Processes a byte of a record. The record continues, ends here, or is broken because the next one begins here. */
   const readRecordByte = (byte: number | undefined, indentBefore: number): "continues" | "ends" | "broken" => {
-    if (inString) {
-      if (escaped) escaped = false
-      else if (byte === backslash) escaped = true
-      else if (byte === quote) inString = false
+    if (isInString) {
+      if (isEscaped) isEscaped = false
+      else if (byte === backslash) isEscaped = true
+      else if (byte === quote) isInString = false
       return "continues"
     }
     if (byte === openBrace && indentBefore === startIndent && !isBraceAlone) return "broken"
     if (position.line === startLine) isBraceAlone = false
-    if (byte === quote) inString = true
+    if (byte === quote) isInString = true
     else if (byte === openBrace) depth += 1
     else if (byte === closeBrace) depth -= 1
     return depth === 0 ? "ends" : "continues"
@@ -125,8 +125,8 @@ export const makeScanner = (output: SplitLines, position: { line: number }, maxR
           append(piece, uncopiedFrom, at)
           append(space, 0, 1)
           uncopiedFrom = at + 1
-          isResynchronizing = inString
-          if (inString) abandon("a string is not closed on its line")
+          isResynchronizing = isInString
+          if (isInString) abandon("a string is not closed on its line")
         }
         position.line += 1
         indent = 0
@@ -134,7 +134,7 @@ export const makeScanner = (output: SplitLines, position: { line: number }, maxR
         if (isAlone) return { at: at + 1, reason: "record alone on its line" }
         continue
       }
-      if (!inString && isLineSpace(byte)) {
+      if (!isInString && isLineSpace(byte)) {
         if (indent >= 0) indent += 1
         continue
       }

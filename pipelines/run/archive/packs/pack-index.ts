@@ -53,9 +53,9 @@ const openDatabase = (file: string, use: IndexUse) => {
       update: (added: ReadonlyMap<string, Iterable<string>>, missing: Iterable<string>) => {
         db.exec("begin immediate")
         try {
-          const ofPack = "where pack_id = (select pack_id from pack where name = ?)"
+          const wherePack = "where pack_id = (select pack_id from pack where name = ?)"
           for (const name of missing) {
-            db.prepare(`delete from member ${ofPack}`).run(name)
+            db.prepare(`delete from member ${wherePack}`).run(name)
             db.prepare("delete from pack where name = ?").run(name)
           }
           const addMember = db.prepare("insert or ignore into member select ?, pack_id from pack where name = ?")

@@ -78,12 +78,12 @@ export const openPackedPayloads = Effect.fnUntraced(function* (folder: string, u
             ? cause
             : { file: `${sha256} in ${path.join(folder, name)}`, problem: `cannot be read (${reasonOf(cause)})` }
       })
-      const failed = yield* Effect.uninterruptible(reading).pipe(
+      const packFault = yield* Effect.uninterruptible(reading).pipe(
         Effect.as(undefined),
         Effect.catch((error) => (error instanceof FileUnwritable ? Effect.fail(error) : Effect.succeed(error)))
       )
-      if (failed === undefined) return undefined
-      fault = failed
+      if (packFault === undefined) return undefined
+      fault = packFault
       if (target !== undefined) yield* fs.remove(target, { force: true })
     }
     return fault

@@ -152,7 +152,7 @@ class TableText {
       this.#newline = separatorLine[0].endsWith("\r") ? "\r" : "\n"
       return true
     }
-    // A file of old Macs has no line feed at all. A file that mixes CRLF and LF is split at its line feeds.
+    // A file from an old Mac has no line feed at all. A file that mixes CRLF and LF is split at its line feeds.
     if (this.#text[end] === "\r") this.#newline = "\r"
     this.#separator = guessSeparator(end === -1 ? this.#text : this.#text.slice(0, end))
     return true

@@ -9,13 +9,13 @@ import { type ReadFile, UnusableRow } from "../feed.ts"
 import { decodePieces, undecodable } from "../payload-text.ts"
 import { FeedStats } from "../typed-fields.ts"
 import { type FieldName, fieldNames, readFields } from "./fields.ts"
-import { type CutItem, cutItems } from "./items.ts"
+import { type SplitItem, splitItems } from "./items.ts"
 import { type FeedItem, readItem } from "./rows.ts"
 
 type FeedContext = Pick<FeedItem, "currency" | "stats">
 type ItemContext = Omit<FeedItem, "fields">
 
-const readXmlItem = (item: CutItem, prefixes: ReadonlySet<string>, context: ItemContext): ParsedRow => {
+const readXmlItem = (item: SplitItem, prefixes: ReadonlySet<string>, context: ItemContext): ParsedRow => {
   if (item.problem !== null) throw new UnusableRow(item.problem)
   if (item.text.includes(undecodable)) throw new UnusableRow("it has bytes that are not text in the feed's encoding")
   const { fields, isWellFormed } = readFields(item.text, prefixes)
@@ -27,7 +27,7 @@ const readXmlItem = (item: CutItem, prefixes: ReadonlySet<string>, context: Item
 
 async function* readXml(builder: BatchBuilder, pieces: AsyncIterable<string>, context: FeedContext) {
   const prefixes = new Set(["g"])
-  for await (const items of cutItems(pieces, prefixes)) {
+  for await (const items of splitItems(pieces, prefixes)) {
     for (const item of items) {
       builder.addRow(item.number, item.text, (identify) =>
         readXmlItem(item, prefixes, { ...context, identify, position: item.number })

@@ -69,7 +69,7 @@ const decode = (entity: string, decimal?: string, hex?: string, name?: string): 
  */
 const decodeEntities = (text: string): string => (text.includes("&") ? text.replace(reference, decode) : text)
 
-/** sax treats the character after a bare `&` as text, even a `<`. Replacing each `&` by this character avoids that. */
+/** sax treats the character after an unescaped `&` as text, even a `<`. Replacing each `&` by this one avoids that. */
 const ampersand = "\uFDD1"
 const restoreAmpersands = (text: string) => text.replaceAll(ampersand, "&")
 
@@ -94,7 +94,7 @@ interface OpenElement extends Omit<ItemElement, "text" | "innerNames" | "markup"
 
 /**
  * Fails with `UnusableRow` for too many levels or mistakes. In an item that is not well-formed, the text of a `script`
- * may have a bare `<`.
+ * may have an unescaped `<`.
  */
 export const parseElements = (item: string, isWellFormed: boolean): ReadonlyArray<ItemElement> => {
   const elements: Array<ItemElement> = []

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { collectUntilFault, splitAtRandom, yieldAll } from "@larder/test/support/pipelines/file-feeds.ts"
 import fc from "fast-check"
-import { cutItems } from "./items.ts"
+import { splitItems } from "./items.ts"
 
 const cut = async (...parts: ReadonlyArray<string>) => {
   const prefixes = new Set(["g"])
-  const { found, problem } = await collectUntilFault(cutItems(yieldAll(...parts), prefixes))
+  const { found, problem } = await collectUntilFault(splitItems(yieldAll(...parts), prefixes))
   return { items: found, texts: found.map(({ text }) => text), problem, prefixes: [...prefixes] }
 }
 const rss = (...items: ReadonlyArray<string>) =>
@@ -135,7 +135,7 @@ describe("a malicious feed", () => {
     for (let number = 0; number < 100; number++) yield part.repeat(65_536 / part.length)
   }
   const problemOf = async (begin: string, part: string) => {
-    const { found, problem } = await collectUntilFault(cutItems(endless(begin, part), new Set()))
+    const { found, problem } = await collectUntilFault(splitItems(endless(begin, part), new Set()))
     return { items: found.map((item) => [item.text.length, item.problem]), problem }
   }
 

@@ -1,12 +1,12 @@
 /**
- * Cuts an RSS or Atom feed, or `<products>`, into its items, piece by piece, with at most one item in memory. It does not
+ * Splits an RSS or Atom feed, or `<products>`, into items, piece by piece, with at most one item in memory. It does not
  * parse; it only searches for the beginning and the end of each item, so a malformed item does not affect the others.
  * CDATA, comments and a DOCTYPE are skipped; entities that the DOCTYPE declares are never expanded.
  */
 import { FeedUnreadable } from "../feed.ts"
 import { findDoctypeEnd, findTagEnd, readTagName } from "./xml-tags.ts"
 
-export interface CutItem {
+export interface SplitItem {
   readonly number: number
   /** From `<item` to `</item>`. */
   readonly text: string
@@ -50,7 +50,7 @@ class ItemSplitter {
   #at = 0
   #item: OpenItem | undefined
   #number = 0
-  #items: Array<CutItem> = []
+  #items: Array<SplitItem> = []
   /** The section that is skipped: the text that ends it, and where it began. */
   #section: { readonly end: string; readonly from: number } | undefined
   /** Names of the open elements around the items, outermost first. */
@@ -63,7 +63,7 @@ class ItemSplitter {
   }
 
   /** Returns the items that are complete and, if the feed cannot be read any further, the reason. */
-  read(piece: string, isLast: boolean): { readonly items: ReadonlyArray<CutItem>; readonly problem: string | null } {
+  read(piece: string, isLast: boolean): { readonly items: ReadonlyArray<SplitItem>; readonly problem: string | null } {
     this.#text += piece
     this.#items = []
     let problem: string | null = null
@@ -255,13 +255,13 @@ class ItemSplitter {
 }
 
 /**
- * Yields groups of items as they are cut. Throws `FeedUnreadable`. The feed's prefixes for Google's namespace are added to
+ * Yields groups of items. Throws `FeedUnreadable`. The feed's prefixes for Google's namespace are added to
  * `prefixes`, in lower case, before the items that use them are yielded.
  */
-export async function* cutItems(
+export async function* splitItems(
   pieces: AsyncIterable<string>,
   prefixes: Set<string>
-): AsyncGenerator<ReadonlyArray<CutItem>> {
+): AsyncGenerator<ReadonlyArray<SplitItem>> {
   const splitter = new ItemSplitter(prefixes)
   const readPiece = function* (piece: string, isLast: boolean) {
     const { items, problem } = splitter.read(piece, isLast)

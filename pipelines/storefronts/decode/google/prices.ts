@@ -28,10 +28,10 @@ const money = /^(?:([a-z]{3})\s*)?(\d[\d.,\s'’]*?)\s*([a-z]{3})?$/i
 export const parseMoney = (text: string): Money | null => {
   const match = text.length > maxLength ? null : money.exec(text.trim())
   if (match === null) return null
-  const [, before, digits = "", after] = match
+  const [, prefix, digits = "", suffix] = match
   const amount = parseDecimal(normalizeSeparators(digits))
-  if (amount === null || (before !== undefined && after !== undefined)) return null
-  return { amount, currency: (before ?? after)?.toUpperCase() ?? null }
+  if (amount === null || (prefix !== undefined && suffix !== undefined)) return null
+  return { amount, currency: (prefix ?? suffix)?.toUpperCase() ?? null }
 }
 
 const gramsPerUnit: Readonly<Record<string, number>> = {

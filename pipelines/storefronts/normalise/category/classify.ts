@@ -71,8 +71,8 @@ const confidences = {
 const memoize = <A>(read: (text: string) => A) => {
   const results = new Map<string, { readonly result: A }>()
   return (text: string): A => {
-    const before = results.get(text)
-    if (before !== undefined) return before.result
+    const cached = results.get(text)
+    if (cached !== undefined) return cached.result
     const result = read(text)
     if (results.size >= 20_000) results.clear()
     if (text.length <= 200) results.set(text, { result })
@@ -119,8 +119,8 @@ const readTags = (texts: ReadonlyArray<string>): CategoryReading | undefined => 
     if (reading === undefined) continue
     const before = votes.get(reading.category)
     const weight = reading.isStrong ? 2 : 1
-    const better = before !== undefined && (before.reading.isStrong || !reading.isStrong) ? before.reading : reading
-    votes.set(reading.category, { reading: better, votes: (before?.votes ?? 0) + weight })
+    const stronger = before !== undefined && (before.reading.isStrong || !reading.isStrong) ? before.reading : reading
+    votes.set(reading.category, { reading: stronger, votes: (before?.votes ?? 0) + weight })
   }
   let winner: { reading: CategoryReading; votes: number } | undefined
   for (const vote of votes.values()) if (winner === undefined || vote.votes > winner.votes) winner = vote
@@ -146,8 +146,8 @@ const preferWhatStoreSells = (
   { shares }: StoreView
 ): CategoryReading | undefined => {
   if (reading === undefined || shares.size === 0 || (shares.get(reading.category) ?? 0) > maxRareShare) return reading
-  const meant = reading.others.findLast((other) => (shares.get(other.category) ?? 0) >= minCommonShare)
-  return meant === undefined ? reading : { ...reading, ...meant }
+  const preferred = reading.others.findLast((other) => (shares.get(other.category) ?? 0) >= minCommonShare)
+  return preferred === undefined ? reading : { ...reading, ...preferred }
 }
 
 const wideSubCategories = new Set([uncategorized, "food_items", "beverages"])
@@ -209,8 +209,8 @@ const decide = (
   }
   const { prior } = store
   if (prior !== null) {
-    const agrees = title?.category === prior.category
-    if (agrees) return classifyAs(title, "title", confidences.title, title.evidence)
+    const isConfirmed = title?.category === prior.category
+    if (isConfirmed) return classifyAs(title, "title", confidences.title, title.evidence)
     return classifyAs(
       prior,
       "store_prior",

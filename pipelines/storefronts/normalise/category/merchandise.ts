@@ -20,7 +20,7 @@ const patterns = [
 
 const matchesAny = (text: string) => patterns.some((pattern) => pattern.test(text.trim()))
 
-/** `products.sql` adds another reason: products of which no variant is shipped, such as services and files. */
+/** `products.sql` adds another reason: products without a shipped variant, such as services and files. */
 export const isMerchandise = ({ handle, product_type, tags, title }: ListedProduct) =>
   !matchesAny(title) &&
   !matchesAny(product_type ?? "") &&

@@ -121,17 +121,17 @@ const readSegments = (segments: ReadonlyArray<Segment>, findsDomainsAnywhere: bo
       const isHeadFirst = areHeadFirst(hits)
       const head = isHeadFirst ? named[0] : named.at(-1)
       if (head === undefined) continue
-      const describing = hits.filter((hit) => isDomain(hit) && (isHeadFirst ? hit.at > head.at : hit.at < head.at))
-      const elsewhere = findsDomainsAnywhere ? hitsBySegment.flat().filter(isDomain) : purposes.filter(isDomain)
-      const domain = findOverridingDomain([...describing, ...elsewhere], head)
+      const modifiers = hits.filter((hit) => isDomain(hit) && (isHeadFirst ? hit.at > head.at : hit.at < head.at))
+      const otherDomains = findsDomainsAnywhere ? hitsBySegment.flat().filter(isDomain) : purposes.filter(isDomain)
+      const domain = findOverridingDomain([...modifiers, ...otherDomains], head)
       const place = (domain ?? head).entry
       const evidence = domain === undefined ? head.words : `${domain.words} + ${head.words}`
       const others = named.flatMap((hit) => (hit === head ? [] : [{ ...toPlace(hit.entry), evidence: hit.words }]))
       return { ...toPlace(place), isStrong: strength === "strong" || domain !== undefined, evidence, others }
     }
   }
-  const alone = hitsBySegment.flat().find(isDomain) ?? purposes[0]
-  return alone && { ...toPlace(alone.entry), isStrong: false, evidence: alone.words, others: [] }
+  const fallback = hitsBySegment.flat().find(isDomain) ?? purposes[0]
+  return fallback && { ...toPlace(fallback.entry), isStrong: false, evidence: fallback.words, others: [] }
 }
 
 export const readTitle = (title: string) => readSegments(splitSegments(title), false)

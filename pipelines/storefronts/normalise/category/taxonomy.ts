@@ -85,23 +85,23 @@ export const listNodes = (): Iterable<TaxonomyNode> => taxonomy().byId.values()
 /** The category with exactly this path, or undefined; spaces, case and `&` or `and` do not matter. */
 export const findNode = (path: string): TaxonomyNode | undefined => taxonomy().byPath.get(splitPath(path).join(">"))
 
-/** How reliable a statement is: an id can be an invented number, and a bare top level is often a guess. */
+/** How reliable a statement is: an id can be an invented number, and a top level without more is often a guess. */
 type CategoryStatement = Place & { readonly kind: "path" | "id" | "top" | "name" }
 
 /** Several categories with the same name count as one place if they have the same tokens. */
 const findOnlyPlace = (nodes: ReadonlyArray<TaxonomyNode>): TaxonomyNode | undefined => {
   const [first, ...others] = nodes
   if (first === undefined) return undefined
-  const same = (node: TaxonomyNode) => node.category === first.category && node.sub_category === first.sub_category
-  return others.every(same) ? first : undefined
+  const isSame = (node: TaxonomyNode) => node.category === first.category && node.sub_category === first.sub_category
+  return others.every(isSame) ? first : undefined
 }
 
 /**
- * Reads a stated category: an id, a path, or the bare name of a top level or of any category with an unambiguous name.
+ * Reads a stated category: an id, a path, or just the name of a top level or of any category with an unambiguous name.
  *
  * Paths of Shopify's taxonomy are mostly Google's with other names at the lower levels. The longest prefix that is a
  * path of Google's counts if it reaches the second level. If only the top level is Google's, the last part that names a
- * category below that top level (in one place) counts; failing that, the top level alone. A path whose top level is not
+ * category below that top level (in one place) counts; failing that, only the top level. A path whose top level is not
  * Google's is not guessed.
  */
 export const readStatement = (text: string): CategoryStatement | undefined => {
@@ -126,8 +126,8 @@ export const readStatement = (text: string): CategoryStatement | undefined => {
     }
     return { ...toPlace(node), kind: "path" }
   }
-  const below = findBelowTop(top, parts.slice(1))
-  return { ...(below ?? makePlace([top.category])), kind: below === undefined ? "top" : "path" }
+  const lowerPlace = findBelowTop(top, parts.slice(1))
+  return { ...(lowerPlace ?? makePlace([top.category])), kind: lowerPlace === undefined ? "top" : "path" }
 }
 
 const findBelowTop = (top: TaxonomyNode, parts: ReadonlyArray<string>): Place | undefined => {

@@ -80,12 +80,12 @@ const foldedWords = new Map<string, string>()
 
 /** Empty for a number without letters, which is no word. */
 const foldCached = (word: string) => {
-  const before = foldedWords.get(word)
-  if (before !== undefined) return before
-  const after = /^\p{N}+$/u.test(word) ? "" : foldWord(word)
+  const cached = foldedWords.get(word)
+  if (cached !== undefined) return cached
+  const folded = /^\p{N}+$/u.test(word) ? "" : foldWord(word)
   if (foldedWords.size >= maxFoldedWords) foldedWords.clear() // words of stores repeat; many new ones must not use unlimited memory
-  if (word.length <= 40) foldedWords.set(word, after)
-  return after
+  if (word.length <= 40) foldedWords.set(word, folded)
+  return folded
 }
 
 const asciiWord = /[a-z0-9]+/g

@@ -88,7 +88,7 @@ const missingStatuses = [404, 410]
 /** Shopify responds with 402 for suspended shops. */
 const lockedStatuses = [402, 423]
 
-const outcomeOfStatus = (status: number): StoreOutcome => {
+const classifyStatus = (status: number): StoreOutcome => {
   if (missingStatuses.includes(status) || status === 0) return "not_found"
   if (lockedStatuses.includes(status)) return "locked"
   return status >= 400 && status < 500 ? "blocked" : "unreachable"
@@ -114,7 +114,7 @@ export const unreadFromError = (error: OriginError): Unread => {
       return makeUnread("blocked", `${error.url}: ${error.problem}`)
     case "RefusedByUpstream": {
       const { problem, status, url } = error
-      const outcome = status === 400 && isWindow(problem) ? "window" : outcomeOfStatus(status)
+      const outcome = status === 400 && isWindow(problem) ? "window" : classifyStatus(status)
       const { detail } = makeUnread(outcome, `${url}: ${problem}`)
       return new Unread({ outcome, detail, is_missing: missingStatuses.includes(status) })
     }

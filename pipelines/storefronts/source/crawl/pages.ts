@@ -1,5 +1,5 @@
 /**
- * Pages through a list to its end. A shop first cuts a page and then removes entries that are not for sale to this
+ * Pages through a list to its end. A shop first splits off a page, then removes entries that are not for sale to this
  * visitor. So only an empty page means the end, and even that page may have lost all its entries. One more page is
  * requested after an empty one if something seems to be missing: the page before it was full, fewer entries were found
  * than the shop reports, or a previously listed entry was not found.
@@ -29,7 +29,7 @@ export interface PagedList<E, R> {
   readonly window?: number
   readonly fetchPage: (page: number, before: number) => Effect.Effect<PageRead, LocalFault | Unread, RequestNeeds>
   /** Whether a previously listed entry is missing from these ids. Absent if no previous entries are known. */
-  readonly lacksKnown?: (ids: ReadonlySet<string>) => Effect.Effect<boolean, E, R>
+  readonly hasMissing?: (ids: ReadonlySet<string>) => Effect.Effect<boolean, E, R>
   readonly takePage: (page: PageRead) => Effect.Effect<void, E, R>
 }
 
@@ -54,7 +54,7 @@ const describeEnding = (error: Unread, page: number, isBeyond: boolean, isFirst:
 }
 
 export const readPages = Effect.fnUntraced(function* <E, R>(list: PagedList<E, R>) {
-  const { lacksKnown = () => Effect.succeed(false) } = list
+  const { hasMissing = () => Effect.succeed(false) } = list
   const listedIds = new Set<string>()
   const totals = new Set<number>()
   let { reported } = list
@@ -84,7 +84,7 @@ export const readPages = Effect.fnUntraced(function* <E, R>(list: PagedList<E, R
     if (entries === 0) {
       if (wasEmpty) break
       const isShort = wasFull || (reported !== null && listedIds.size < reported)
-      if (!isShort && (listedIds.size === reported || !(yield* lacksKnown(listedIds)))) break
+      if (!isShort && (listedIds.size === reported || !(yield* hasMissing(listedIds)))) break
       ;[wasEmpty, wasFull] = [true, false]
       continue
     }

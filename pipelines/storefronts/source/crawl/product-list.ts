@@ -22,10 +22,10 @@ interface Products<E, R> {
   readonly recount: (before: number) => Effect.Effect<number | null, LocalFault, RequestNeeds>
 }
 
-const combineReads = (first: ReadPages, again: ReadPages, missing: ReadonlyArray<string>): ReadPages => {
-  const combined = { ...first, pages: first.pages + again.pages, listed: new Set([...first.ids, ...again.ids]).size }
-  const { detail, outcome, reported } = again
-  if (again.listed === 0 || fetchStatusOf(outcome) === "failed") {
+const combineReads = (first: ReadPages, second: ReadPages, missing: ReadonlyArray<string>): ReadPages => {
+  const combined = { ...first, pages: first.pages + second.pages, listed: new Set([...first.ids, ...second.ids]).size }
+  const { detail, outcome, reported } = second
+  if (second.listed === 0 || fetchStatusOf(outcome) === "failed") {
     return { ...combined, outcome: "broken_off", detail: `its pages were read again: ${detail ?? "they were empty"}` }
   }
   if (outcome !== "complete") return { ...combined, outcome, detail }
@@ -33,7 +33,7 @@ const combineReads = (first: ReadPages, again: ReadPages, missing: ReadonlyArray
     const change = `there were ${first.reported ?? "some"}, then ${reported ?? "some"} of them`
     return { ...combined, outcome: "moved", detail: change }
   }
-  const movedCount = missing.filter((id) => again.ids.has(id)).length
+  const movedCount = missing.filter((id) => second.ids.has(id)).length
   if (movedCount === 0) return combined
   return { ...combined, outcome: "moved", detail: `${movedCount} were found only when the pages were read again` }
 }
@@ -41,8 +41,8 @@ const combineReads = (first: ReadPages, again: ReadPages, missing: ReadonlyArray
 export const readProductList = Effect.fnUntraced(function* <E, R>({ known, list, recount }: Products<E, R>) {
   const findMissing = (ids: ReadonlySet<string>) =>
     Effect.map(known, (listed) => [...listed].filter((id) => !ids.has(id)))
-  const lacksKnown = (ids: ReadonlySet<string>) => Effect.map(findMissing(ids), ({ length }) => length > 0)
-  const first: ReadPages = yield* readPages({ ...list, lacksKnown })
+  const hasMissing = (ids: ReadonlySet<string>) => Effect.map(findMissing(ids), ({ length }) => length > 0)
+  const first: ReadPages = yield* readPages({ ...list, hasMissing })
   if (first.outcome !== "complete" || first.listed === 0) return first
 
   const count = first.reported === null ? null : yield* recount(first.reported)
@@ -53,11 +53,11 @@ export const readProductList = Effect.fnUntraced(function* <E, R>({ known, list,
   if (count === first.listed) return first
   const missing = yield* findMissing(first.ids)
   if (missing.length === 0) return first
-  const again = yield* readPages({
+  const second = yield* readPages({
     ...list,
     takePage: (page) => (page.content.ids.every((id) => first.ids.has(id)) ? Effect.void : list.takePage(page))
   })
-  return combineReads(first, again, missing)
+  return combineReads(first, second, missing)
 })
 
 /** The outcome for an empty product list. It is complete only if the store itself reports 0 products. */

@@ -21,8 +21,8 @@ const toUnread = (error: OriginError | LocalFault | Unread): LocalFault | Unread
 
 const readPageText = Effect.fnUntraced(function* ({ content_type, file, path }: FetchedPayload) {
   const fs = yield* FileSystem.FileSystem
-  const damaged = (error: Error) => new RawFileDamaged({ file, problem: `cannot be read (${error.message})` })
-  const bytes = yield* Effect.mapError(fs.readFile(path), damaged)
+  const makeDamaged = (error: Error) => new RawFileDamaged({ file, problem: `cannot be read (${error.message})` })
+  const bytes = yield* Effect.mapError(fs.readFile(path), makeDamaged)
   return decodePage(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), content_type)
 })
 
@@ -59,8 +59,8 @@ export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolic
     const archive = yield* Archive
     const remaining = startedAt + Duration.toMillis(policy.budget) - (yield* Clock.currentTimeMillis)
     const problem = `${Duration.format(Duration.fromInputUnsafe(policy.budget))} were not enough`
-    const outOfTime = new GivenUp({ url: request.url, reason: "budget", problem })
-    return yield* archive.fetch({ ...request, timeLimit: { remaining, error: outOfTime } })
+    const error = new GivenUp({ url: request.url, reason: "budget", problem })
+    return yield* archive.fetch({ ...request, timeLimit: { remaining, error } })
   })
 
   const failWithoutRules = (error: OriginError) => {

@@ -12,12 +12,12 @@ interface Wildcard {
   readonly parts: ReadonlyArray<string>
   readonly isWhole: boolean
   readonly length: number
-  readonly allow: boolean
+  readonly isAllowed: boolean
 }
 
 interface Rule {
   readonly length: number
-  readonly allow: boolean
+  readonly isAllowed: boolean
 }
 
 const encodePath = (path: string) =>
@@ -43,7 +43,7 @@ const matches = ({ isWhole, parts }: Wildcard, path: string): boolean => {
 
 const pickStronger = (a: Rule | undefined, b: Rule): Rule => {
   if (a === undefined || b.length > a.length) return b
-  return b.length === a.length && b.allow ? b : a
+  return b.length === a.length && b.isAllowed ? b : a
 }
 
 class RuleGroup {
@@ -52,31 +52,31 @@ class RuleGroup {
   readonly #wildcards: Array<Wildcard> = []
   delay = 0
 
-  add(rule: string, allow: boolean) {
+  add(rule: string, isAllowed: boolean) {
     if (rule === "") return
     const pattern = normalizePath(rule).replace(/\*+/g, "*")
     const isWhole = pattern.endsWith("$")
     const path = isWhole ? pattern.slice(0, -1) : pattern
-    if (path.includes("*")) this.#wildcards.push({ parts: path.split("*"), isWhole, length: pattern.length, allow })
+    if (path.includes("*")) this.#wildcards.push({ parts: path.split("*"), isWhole, length: pattern.length, isAllowed })
     else {
       const rules = isWhole ? this.#whole : this.#prefixes
-      rules.set(path, allow || rules.get(path) === true)
+      rules.set(path, isAllowed || rules.get(path) === true)
     }
   }
 
   allows(path: string): boolean {
     let rule: Rule | undefined
     for (let length = 1; length <= path.length; length++) {
-      const allow = this.#prefixes.get(path.slice(0, length))
-      if (allow !== undefined) rule = pickStronger(rule, { length, allow })
+      const isAllowed = this.#prefixes.get(path.slice(0, length))
+      if (isAllowed !== undefined) rule = pickStronger(rule, { length, isAllowed })
     }
-    const allow = this.#whole.get(path)
-    if (allow !== undefined) rule = pickStronger(rule, { length: path.length + 1, allow })
+    const isAllowed = this.#whole.get(path)
+    if (isAllowed !== undefined) rule = pickStronger(rule, { length: path.length + 1, isAllowed })
     for (const wildcard of this.#wildcards) {
       const isStronger = rule === undefined || pickStronger(rule, wildcard) !== rule
       if (isStronger && matches(wildcard, path)) rule = wildcard
     }
-    return rule?.allow ?? true
+    return rule?.isAllowed ?? true
   }
 }
 
@@ -92,23 +92,23 @@ interface RobotsRules {
  */
 export const parseRobots = (text: string, name: string): RobotsRules => {
   const groups = new Map<string, RuleGroup>()
-  const open = new Set<RuleGroup>()
+  const currentGroups = new Set<RuleGroup>()
   let isNaming = false
   for (const line of text.replace(/^\uFEFF/, "").split(/\r\n?|\n/)) {
     const [, field = "", value = ""] = /^\s*([a-z-]+)\s*:\s*([^#]*)/i.exec(line) ?? []
     const key = field.toLowerCase()
     if (key === "user-agent") {
-      if (!isNaming) open.clear()
+      if (!isNaming) currentGroups.clear()
       isNaming = true
       const agent = (value.split("/")[0] ?? "").trim().toLowerCase()
       if (agent !== name && agent !== "*") continue
       const group = groups.get(agent) ?? new RuleGroup()
       groups.set(agent, group)
-      open.add(group)
+      currentGroups.add(group)
     } else if (key === "allow" || key === "disallow" || key === "crawl-delay") {
       isNaming = false
       const text = value.trim()
-      for (const group of open) {
+      for (const group of currentGroups) {
         if (key === "crawl-delay") group.delay = Number(text) > 0 ? Number(text) : 0
         else group.add(text, key === "allow")
       }
@@ -127,7 +127,7 @@ export const makeRobots = <E, R>(
 ) => {
   const known = new Map<string, RobotsRules | undefined>()
 
-  const rulesOf = Effect.fnUntraced(function* (origin: string) {
+  const findRules = Effect.fnUntraced(function* (origin: string) {
     if (known.has(origin)) return known.get(origin)
     const url = `${origin}/robots.txt`
     const text = yield* read(url)
@@ -141,7 +141,7 @@ export const makeRobots = <E, R>(
     const address = new URL(url)
     const { origin, pathname, protocol, search } = address
     if (protocol !== "http:" && protocol !== "https:") return {}
-    const rules = yield* rulesOf(origin)
+    const rules = yield* findRules(origin)
     if (rules?.allows(address) === false) {
       return yield* makeUnread("forbidden", `${origin}/robots.txt forbids ${shown ?? pathname + search}`)
     }

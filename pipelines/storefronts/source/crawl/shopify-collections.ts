@@ -18,7 +18,7 @@ interface Sources<E, R> {
   readonly requests: StoreRequests
   readonly limit: number
   readonly window: number
-  readonly addressOf: (path: string, page: number) => string
+  readonly makeAddress: (path: string, page: number) => string
   readonly take: TakeRows<E, R>
   /** Number of collections that the store reports. */
   readonly reported: number | null
@@ -47,7 +47,7 @@ const isAcceptable = (outcome: StoreOutcome) => outcome === "complete" || outcom
 const isHeadless = (collections: number, members: number) => collections > 2 && members === 0
 
 export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources: Sources<E, R>) {
-  const { addressOf, requests, limit, maxCollections, reported, take, window } = sources
+  const { makeAddress, requests, limit, maxCollections, reported, take, window } = sources
   const collections: Array<{ readonly native_id: string; readonly handle: string }> = []
   const counts = new Map<string, number>()
   const stats = new FeedStats()
@@ -55,7 +55,7 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
     limit,
     reported: null,
     fetchPage: (page) =>
-      requests.getPage(addressOf("collections.json", page), [], (text) => {
+      requests.getPage(makeAddress("collections.json", page), [], (text) => {
         const content = readCollections(text, stats)
         for (const [native_id, count] of readCounts(text)) counts.set(native_id, count)
         return content
@@ -70,12 +70,12 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
   let { pages } = list
   let memberCount = 0
   const makeResult = (outcome: StoreOutcome, detail: string | null) => ({ outcome, detail, pages, listed: list.listed })
-  const breakOff = (detail: string | null) => makeResult("broken_off", `its collections: ${detail}`)
+  const endEarly = (detail: string | null) => makeResult("broken_off", `its collections: ${detail}`)
   if (list.outcome === "window" || list.outcome === "budget") return makeResult(list.outcome, list.detail)
-  if (!isAcceptable(list.outcome)) return breakOff(list.detail)
+  if (!isAcceptable(list.outcome)) return endEarly(list.detail)
   const fault = stats.findFault()
-  if (fault !== null) return breakOff(fault)
-  if (list.listed === 0 && reported !== null && reported > 0) return breakOff(`it reports ${reported} and lists none`)
+  if (fault !== null) return endEarly(fault)
+  if (list.listed === 0 && reported !== null && reported > 0) return endEarly(`it reports ${reported} and lists none`)
 
   let problem: string | undefined
   for (const { handle, native_id } of collections.slice(0, maxCollections)) {
@@ -89,7 +89,7 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
       reported: null,
       fetchPage: (page, before) =>
         requests
-          .getPage(addressOf(path, page), [], (text) => readMembers(text, native_id, before))
+          .getPage(makeAddress(path, page), [], (text) => readMembers(text, native_id, before))
           .pipe(
             Effect.tapError((error) =>
               Effect.sync(() => {
@@ -106,10 +106,10 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
     problem ??= `members of ${handle}: ${memberPages.detail}`
     if (failsNextCollection(memberPages.outcome)) break
   }
-  if (problem !== undefined) return breakOff(problem)
+  if (problem !== undefined) return endEarly(problem)
   if (collections.length > maxCollections)
-    return breakOff(`members of ${maxCollections} of ${collections.length} were read`)
-  if (isHeadless(collections.length, memberCount)) return breakOff(`none of the ${collections.length} lists a product`)
+    return endEarly(`members of ${maxCollections} of ${collections.length} were read`)
+  if (isHeadless(collections.length, memberCount)) return endEarly(`none of the ${collections.length} lists a product`)
   return list.outcome === "moved"
     ? makeResult("moved", `its collections: ${list.detail}`)
     : makeResult("complete", null)

@@ -100,7 +100,7 @@ const readAt = Effect.fnUntraced(function* <E, R>(
   const country = store.country ?? meta?.country
   const countryQuery = country === undefined || country === null ? "" : `&country=${country}`
   const requests = retryWithoutCountry(countryQuery, anyCountryRequests)
-  const addressOf = (path: string, page: number) => `${base}${path}?limit=${limit}&page=${page}${countryQuery}`
+  const makeAddress = (path: string, page: number) => `${base}${path}?limit=${limit}&page=${page}${countryQuery}`
   const fallbackCurrency = store.currency ?? meta?.currency ?? null
 
   let currency: string | null = null
@@ -124,14 +124,14 @@ const readAt = Effect.fnUntraced(function* <E, R>(
       window,
       reported: facts.reported_product_count,
       fetchPage: (page) =>
-        requests.getPage(addressOf("products.json", page), [currencyCookie], (text) =>
+        requests.getPage(makeAddress("products.json", page), [currencyCookie], (text) =>
           readShopifyProducts(text, stats)
         ),
       takePage: ({ content, raw }) => takeProducts(content, raw)
     },
     known,
     recount: () =>
-      Effect.map(readFacts(requests, base), (now) => (isUnread(now) ? null : (now?.published_products_count ?? null)))
+      Effect.map(readFacts(requests, base), (end) => (isUnread(end) ? null : (end?.published_products_count ?? null)))
   })
   const read = summariseProductRead(products, stats, { currency: currency ?? fallbackCurrency, facts })
   const isOver = read.fetch_status === "failed" || ["budget", "broken_off"].includes(read.outcome)
@@ -140,7 +140,7 @@ const readAt = Effect.fnUntraced(function* <E, R>(
     requests,
     limit,
     window,
-    addressOf,
+    makeAddress,
     take,
     reported: meta?.published_collections_count ?? null,
     maxCollections: policy.maxCollections

@@ -44,9 +44,7 @@ export interface StoreRead {
   /** ISO 4217 code for prices that name none themselves. */
   readonly currency: string | null
   readonly facts: ShopFacts
-  /**
-   * How the file ends if the feed is a table; otherwise null. A `.gz` counts as complete, since a truncated one fails.
-   */
+  /** How the file ends if the feed is a table; otherwise null. A `.gz` counts as complete: a truncated one fails. */
   readonly table_end: TableEnd | null
   /** Fields of products that occurred, by the names of the feed: `vendor`, `variant sku`. */
   readonly fields_seen: ReadonlySet<string>
