@@ -100,7 +100,7 @@ describe("an invalid line of the catalog", () => {
     assert.instanceOf(fault, BadLine)
     assert.deepInclude(fault, { file: `pipelines/commodities/catalog/${table}.tsv`, line, column })
     assert.match(fault.problem, problem)
-    const place = column === null ? `line ${line}: ` : `line ${line}, column ${column}: `
-    assert.include(fault.message, `${table}.tsv, ${place}`)
+    const location = column === null ? `line ${line}: ` : `line ${line}, column ${column}: `
+    assert.include(fault.message, `${table}.tsv, ${location}`)
   })
 })

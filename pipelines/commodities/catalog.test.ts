@@ -92,8 +92,8 @@ describe("the 24 series", () => {
 
   it("are sorted by commodity in the order of the interface", () => {
     assert.deepStrictEqual(groupsInOrder, ["Butter", "Cheese", "Nonfat Dry Milk", "Dry Whey", "Milk"])
-    const places = series.map(({ commodity }) => groupsInOrder.indexOf(commodity))
-    assert.deepStrictEqual(places, places.toSorted())
+    const positions = series.map(({ commodity }) => groupsInOrder.indexOf(commodity))
+    assert.deepStrictEqual(positions, positions.toSorted())
   })
 
   it("have the title of their report, without (PDF)", () => {

@@ -180,16 +180,16 @@ describe("the description of a check", () => {
 describe("the formula of Class IV", () => {
   it.effect("uses the allowances from June 2025 on and the solids from December 2025 on", () =>
     Effect.gen(function* () {
-      const at = (month: string, announced: string) => classIV(month, announced, "2.5430", "1.2800")
-      const wrongFor = (versions: ReadonlyArray<Version>) =>
+      const classIVIn = (month: string, announced: string) => classIV(month, announced, "2.5430", "1.2800")
+      const findErrors = (versions: ReadonlyArray<Version>) =>
         Effect.flatMap(warehouse(versions), (db) => badRows("class_iv_follows_its_formula", db))
       // butterfat (2.5430 - 0.1715) × 1.211 = 2.8719, solids (1.2800 - 0.1678) × 0.99 × 9 = 9.91: 19.61 before June 2025
-      assert.deepStrictEqual(yield* wrongFor(at("2025-05-01", "19.61")), [])
+      assert.deepStrictEqual(yield* findErrors(classIVIn("2025-05-01", "19.61")), [])
       // butterfat 2.8044, solids (1.2800 - 0.2393) × 0.99 × 9 = 9.27: 18.76, and with 9.3 for solids 19.06
-      assert.deepStrictEqual(yield* wrongFor(at("2025-06-01", "18.76")), [])
-      assert.deepStrictEqual(yield* wrongFor(at("2025-12-01", "19.06")), [])
-      assert.isNotEmpty(yield* wrongFor(at("2025-06-01", "19.61")))
-      assert.isNotEmpty(yield* wrongFor(at("2025-11-01", "19.06")))
+      assert.deepStrictEqual(yield* findErrors(classIVIn("2025-06-01", "18.76")), [])
+      assert.deepStrictEqual(yield* findErrors(classIVIn("2025-12-01", "19.06")), [])
+      assert.isNotEmpty(yield* findErrors(classIVIn("2025-06-01", "19.61")))
+      assert.isNotEmpty(yield* findErrors(classIVIn("2025-11-01", "19.06")))
     }).pipe(Effect.scoped)
   )
 })

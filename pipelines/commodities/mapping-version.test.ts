@@ -1,4 +1,4 @@
-/** The golden payloads are cut from the samples, with odd rows added: without a number, a date or a timestamp. */
+/** The golden payloads are excerpts of the samples, with unusual rows added: without a number, date or timestamp. */
 import { existsSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { readBody, recordingOf } from "@larder/test/support/pipelines/commodity-payloads.ts"

@@ -84,8 +84,8 @@ const withApples = copyPerTest(
 )
 
 const checkNamed = (name: string, sql: string): Check => ({ name, severity: "error", description: name, sql })
-const passes = checkNamed("priced", "select 1 where false")
-const fails = checkNamed("cheap", "select item from example.price where price > 1")
+const passingCheck = checkNamed("priced", "select 1 where false")
+const failingCheck = checkNamed("cheap", "select item from example.price where price > 1")
 
 describe("a run that fails", () => {
   for (const [when, home] of [
@@ -96,12 +96,12 @@ describe("a run that fails", () => {
       Effect.gen(function* () {
         const layout = yield* home
         const lines = ["pear 2", "melon"]
-        yield* Effect.flip(runWith(layout, lines, { run_id: "failed", checks: [passes, fails] }))
-        const ofRun = "from ingest.run join ingest.reject using (run_id) join ingest.raw_file using (run_id)"
+        yield* Effect.flip(runWith(layout, lines, { run_id: "failed", checks: [passingCheck, failingCheck] }))
+        const joinedTables = "from ingest.run join ingest.reject using (run_id) join ingest.raw_file using (run_id)"
         assert.deepStrictEqual(
           yield* queryWarehouse(
             layout,
-            `select run_id, outcome, run.rows_read::integer as rows, reason, payload, url ${ofRun}`
+            `select run_id, outcome, run.rows_read::integer as rows, reason, payload, url ${joinedTables}`
           ),
           [{ run_id: "failed", outcome: "checks_failed", rows: 2, reason: "has no price", payload: "melon", url }]
         )
@@ -129,7 +129,7 @@ describe("a run that fails", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       const lines = ["pear 2", ...Array.from({ length: 10_001 }, (_, at) => `${at}`)]
-      yield* Effect.flip(runWith(layout, lines, { checks: [fails] }))
+      yield* Effect.flip(runWith(layout, lines, { checks: [failingCheck] }))
       assert.deepStrictEqual(
         yield* queryWarehouse(
           layout,
@@ -177,7 +177,7 @@ const readRuns = (layout: Layout) =>
     (rows) => rows.map((row) => Object.values(row))
   )
 
-describe("a run whose data set another machine publishes meanwhile", () => {
+describe("a run during which another machine publishes the data set", () => {
   for (const [when, home, before] of [
     ["the first load", aLayout, []],
     ["a later run", withApples, ["apple"]]

@@ -8,7 +8,7 @@ import { brandedFoodChecks } from "../branded-foods/checks.ts"
 import { commodityChecks } from "../commodities/checks.ts"
 import { checks as storeChecks } from "../storefronts/checks.ts"
 
-const comparing = [...brandedFoodChecks, ...commodityChecks, ...storeChecks].filter(
+const shrinkageChecks = [...brandedFoodChecks, ...commodityChecks, ...storeChecks].filter(
   (check) => check.isLiveComparison === true
 )
 
@@ -66,7 +66,7 @@ const findShrinkage = Effect.fnUntraced(function* (
   yield* Effect.scoped(makeDatabase("live.duckdb", live))
   const db = yield* makeDatabase("now.duckdb", changed)
   yield* db.run(`attach ${literal(`${folder}/live.duckdb`)} as live (read_only)`)
-  const outcomes = yield* runChecks(db, comparing, aRun({ run_id: "now" }), { hasLive: true, acceptShrinkage })
+  const outcomes = yield* runChecks(db, shrinkageChecks, aRun({ run_id: "now" }), { hasLive: true, acceptShrinkage })
   return outcomes.flatMap(({ bad_rows, examples, name, severity }) =>
     bad_rows === 0 ? [] : [{ name, severity, found: JSON.parse(examples) }]
   )
@@ -74,7 +74,7 @@ const findShrinkage = Effect.fnUntraced(function* (
 
 const error = "error" as const
 
-describe("a generation with less than the live one", () => {
+describe("a generation that is smaller than the live one", () => {
   itLive("fails when it has more than 5 % fewer current labels, with the figures", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* findShrinkage([foods(950), form, price, product]), [])

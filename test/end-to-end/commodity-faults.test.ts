@@ -5,7 +5,7 @@ import { catalog } from "@larder/pipelines"
 import { Effect } from "effect"
 import { oncePerFile } from "../support/once-per-file.ts"
 import { makeCertificate } from "../support/pipelines/certificates.ts"
-import { faultyRuns, serveEdition, witnesses } from "../support/pipelines/commodity-faults.ts"
+import { controlFeeds, faultyRuns, serveEdition } from "../support/pipelines/commodity-faults.ts"
 import { runCommodities } from "../support/pipelines/commodity-runs.ts"
 import { matchesTemplate, readDocumentedFaults } from "../support/pipelines/documented-faults.ts"
 import { rowsIn, temporaryHome } from "../support/pipelines/live-commodities.ts"
@@ -55,7 +55,7 @@ const outcomes = Effect.map(matrix, ({ ended }) => {
     const isKept = (feed: string) =>
       !isNew(feed) && after.prices.has(feed) && before.cursors.get(feed) === after.cursors.get(feed)
     const leftOut = new Set(left_out.map(({ feed }) => feed))
-    const others = witnesses.filter((feed) => !leftOut.has(feed))
+    const others = controlFeeds.filter((feed) => !leftOut.has(feed))
     const all = leftOut.size === 0 ? "all feeds" : "the other feeds"
     const published = others.every(isNew) ? all : "nothing"
     before = after

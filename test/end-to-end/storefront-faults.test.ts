@@ -14,7 +14,7 @@ import { makeCertificate } from "../support/pipelines/certificates.ts"
 import { matchesTemplate, readDocumentedFaults } from "../support/pipelines/documented-faults.ts"
 import {
   feedOf,
-  forms,
+  formats,
   kindOf,
   newPrice,
   oldPrice,
@@ -62,17 +62,17 @@ interface Store extends StoreFault {
 /** Starts the host of a store, which has its fault while `isFaulty` returns true. */
 const startStore = (store: Store, price: () => string, isFaulty: () => boolean) =>
   startUpstream((response, _, { url }) => {
-    const { form } = store
+    const { format } = store
     const { pathname, searchParams } = new URL(url, "http://shop.test")
     if (pathname === "/robots.txt") return void response.end(isFaulty() ? (store.robots ?? "") : "")
     const page = Number(searchParams.get("page") ?? 1)
-    if (pathname !== pathOf[form]) {
-      const other = form === "shopify" ? otherResponses[pathname] : undefined
+    if (pathname !== pathOf[format]) {
+      const other = format === "shopify" ? otherResponses[pathname] : undefined
       if (other === undefined) return void response.writeHead(404).end()
       return void response.end(page === 1 ? other : makeEmptyPage(pathname))
     }
-    if (page > 1) return void response.end(form === "shopify" ? makeEmptyPage(pathname) : "[]")
-    const intact = feedOf(form, price())
+    if (page > 1) return void response.end(format === "shopify" ? makeEmptyPage(pathname) : "[]")
+    const intact = feedOf(format, price())
     if (!isFaulty()) return void response.end(intact)
     if (store.respond !== undefined) return store.respond(response, intact)
     response.writeHead(200, store.headers ?? {}).end(store.feed ?? intact)
@@ -88,7 +88,7 @@ const states = `
 const noFault = ""
 const stores: ReadonlyArray<Store> = [
   ...faults.map((fault, n) => ({ ...fault, domain: `shop-${n}.example` })),
-  ...forms.map((form) => ({ fault: noFault, form, domain: `intact-${form}.example` }))
+  ...forms.map((format) => ({ fault: noFault, format, domain: `intact-${format}.example` }))
 ]
 const intactStores = stores.filter(({ fault }) => fault === noFault)
 
@@ -113,15 +113,15 @@ const matrix = oncePerFile(
         ({ url }) => ({ store, url })
       )
     )
-    const locationOf = ({ store: { form, isDistrusted, path: other }, url }: (typeof listed)[number]) => {
+    const locationOf = ({ store: { format, isDistrusted, path: other }, url }: (typeof listed)[number]) => {
       const base = hasFaults && isDistrusted ? `https://127.0.0.1:${untrusted.port}` : url
       if (hasFaults && other !== undefined) return base + other
-      return form === "shopify" || form === "woocommerce" ? base : base + pathOf[form]
+      return format === "shopify" || format === "woocommerce" ? base : base + pathOf[format]
     }
     const ingest = (selected: ReadonlyArray<(typeof listed)[number]>, ahead = 0) => {
       const entries = selected.map((entry) => {
-        const { domain, form } = entry.store
-        return { domain, name: domain, kind: kindOf[form], location: locationOf(entry), currency: "EUR" }
+        const { domain, format } = entry.store
+        return { domain, name: domain, kind: kindOf[format], location: locationOf(entry), currency: "EUR" }
       })
       writeFileSync(list, json(entries))
       return Effect.promise(async () => {
@@ -171,19 +171,19 @@ const outcomesOf = Effect.fnUntraced(function* (fault: string) {
   const { clocks, left_out, rejects, second } = yield* matrix
   const clock = clocks.find((other) => other.fault === fault)
   if (clock !== undefined) {
-    return intactStores.map(({ domain, form }) => {
+    return intactStores.map(({ domain, format }) => {
       const isNew = isDeepStrictEqual(clock.after.get(domain)?.prices, [clock.price])
       const { published, kept } = isNew ? publishedInFull : { published: "nothing", kept: "its last rows" }
-      return { form, published, kept, exit: exitOf(clock), message: clock.problem }
+      return { format, published, kept, exit: exitOf(clock), message: clock.problem }
     })
   }
-  return stores.flatMap(({ domain, fault: storeFault, form }) => {
+  return stores.flatMap(({ domain, fault: storeFault, format }) => {
     if (storeFault !== fault) return []
     const isOfStore = ({ feed }: Row) => feed === `store/${domain}`
     const leftOut = left_out.find((row) => isOfStore(row) && row.run_id === second.run?.run_id)
     const { published, kept } = describeRows(second.after.get(domain)?.prices, leftOut !== undefined)
     const message = String(leftOut?.reason ?? rejects.find(isOfStore)?.reason ?? "")
-    return [{ form, published, kept, exit: leftOut === undefined ? "0" : exitOf(second), message }]
+    return [{ format, published, kept, exit: leftOut === undefined ? "0" : exitOf(second), message }]
   })
 })
 
@@ -226,8 +226,8 @@ describe("a fault of the feed of a store", () => {
   it.live.each(tested)("matches the table: %s", (fault) =>
     Effect.gen(function* () {
       const line = documented.find((other) => other.fault === fault)
-      for (const { exit, form, kept, message, published } of yield* outcomesOf(fault)) {
-        const context = `${form}: ${message}\n(LARDER_TEST_SEED=${seed})`
+      for (const { exit, format, kept, message, published } of yield* outcomesOf(fault)) {
+        const context = `${format}: ${message}\n(LARDER_TEST_SEED=${seed})`
         assert.deepStrictEqual(
           { published, kept, exit },
           { published: line?.published, kept: line?.kept, exit: line?.exit },

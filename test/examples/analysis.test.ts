@@ -129,8 +129,8 @@ describe("the analyst's notebook", () => {
 
 describe("the analyst's notebook over a snapshot, and after a second read", () => {
   const folder = mkdtempSync(path.join(tmpdir(), "larder-analysis-"))
-  const inSnapshot = new Map<number, ReadonlyArray<Row>>()
-  const later = new Map<number, ReadonlyArray<Row>>()
+  const snapshotResults = new Map<number, ReadonlyArray<Row>>()
+  const reread = new Map<number, ReadonlyArray<Row>>()
   const unlisted = "select id from storefront.sighting where not is_listed"
   // one price rises by a tenth; another variant changes only its availability, not its price
   const raisePrice = `insert into storefront.variant_change by name
@@ -148,11 +148,11 @@ describe("the analyst's notebook over a snapshot, and after a second read", () =
           yield* writeSnapshot(file, getParts())
           yield* Effect.sync(() => chmodSync(file, 0o600))
           const db = yield* DuckDb.readWrite(file)
-          for (const [number, sql] of statements) inSnapshot.set(number, yield* db.rows(sql))
+          for (const [number, sql] of statements) snapshotResults.set(number, yield* db.rows(sql))
           yield* db.run(raisePrice)
           yield* db.run(withdrawProduct)
           yield* db.run(`delete from storefront.listing where product_id in (${unlisted})`)
-          for (const number of [8, 9, 10]) later.set(number, yield* db.rows(questions.get(number)?.slice(0, -1) ?? ""))
+          for (const number of [8, 9, 10]) reread.set(number, yield* db.rows(questions.get(number)?.slice(0, -1) ?? ""))
         })
       ).pipe(Effect.provide(NodeServices.layer))
     )
@@ -160,22 +160,22 @@ describe("the analyst's notebook over a snapshot, and after a second read", () =
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   it("has the same results from the snapshot", () => {
-    expect(inSnapshot).toEqual(results)
+    expect(snapshotResults).toEqual(results)
   })
   it("8: leaves out a reduced product that is no longer listed", () => {
     const products = (rows: ReadonlyArray<Row> | undefined) => rows?.map(({ product }) => product)
     expect(products(getResult(8))).toContain("Harbour Almond Croissant")
-    expect(products(later.get(8))).toHaveLength(10)
-    expect(products(later.get(8))).not.toContain("Harbour Almond Croissant")
+    expect(products(reread.get(8))).toHaveLength(10)
+    expect(products(reread.get(8))).not.toContain("Harbour Almond Croissant")
   })
   it("9: shows a price increase, its percentage and its start", () => {
-    const rows = later.get(9) ?? []
+    const rows = reread.get(9) ?? []
     expect(rows).toHaveLength(1)
     expect(rows[0]).toMatchObject({ percent: 10 })
     expect(Number(rows[0]?.price_after)).toBeCloseTo(1.1 * Number(rows[0]?.price_before), 2)
   })
   it("10: leaves out a product that is no longer listed", () => {
-    const bakery = later.get(10)?.find(({ sub_category }) => sub_category === "bakery")
+    const bakery = reread.get(10)?.find(({ sub_category }) => sub_category === "bakery")
     expect(bakery).toMatchObject({ currency: "GBP", variants: "21" })
   })
 })

@@ -46,13 +46,13 @@ const ownPath = (process.env.PATH ?? "")
 /** Runs an example. Fails if a program that it needs is not installed, so that no example is skipped. */
 const runExample = async (
   name: string,
-  given: { readonly LARDER_URL?: string; readonly LARDER_API_KEY?: string } = {}
+  overrides: { readonly LARDER_URL?: string; readonly LARDER_API_KEY?: string } = {}
 ): Promise<Ended & { readonly requests: ReadonlyArray<string> }> => {
   const program = requiredPrograms[name] ?? name
   if (spawnSync(program, ["--version"]).error !== undefined) {
     throw new Error(`examples/${name} needs ${program}, which is not installed here: ${installHints[program]}`)
   }
-  const settings = { LARDER_URL: proxy.url, LARDER_API_KEY: api.key().key, ...given }
+  const settings = { LARDER_URL: proxy.url, LARDER_API_KEY: api.key().key, ...overrides }
   const env = { ...process.env, PATH: ownPath, npm_config_loglevel: "error", ...settings }
   const command = documented.get(name) ?? `echo "examples/README.md has no command for ${name}" >&2; false`
   const child = spawn("sh", ["-c", command], { cwd: repository, env, stdio: ["ignore", "pipe", "pipe"] })
@@ -154,8 +154,8 @@ describe("an example that calls the API", () => {
 
 describe("an example with an unknown key", () => {
   it("exits with 22 and prints the API's own message, with curl", async () => {
-    const given = { LARDER_URL: api.server().api, LARDER_API_KEY: `svc_data_${"x".repeat(64)}` }
-    const { code, stderr, stdout } = await runExample("curl.sh", given)
+    const overrides = { LARDER_URL: api.server().api, LARDER_API_KEY: `svc_data_${"x".repeat(64)}` }
+    const { code, stderr, stdout } = await runExample("curl.sh", overrides)
     expect([code, stdout]).toEqual([22, ""])
     expect(stderr).toContain('{"error":{"type":"unauthorized","message":"Unknown or revoked API key"}}\n')
   })

@@ -198,8 +198,8 @@ describe("a fourth data set", () => {
       const cursor = encodeURIComponent(first.body.next_cursor)
       const { body } = await request(api, `/v1/exchange-rates?limit=2&cursor=${cursor}`, keys.rates)
       expect(body).toEqual({ data: [{ currency: "USD", day: "2026-09-30", rate: 1.0394 }], next_cursor: null })
-      const none = await request(api, "/v1/exchange-rates?currency=JPY&from=2026-09-29", keys.rates)
-      expect([none.about[3], none.body]).toEqual(["4970", { data: [], next_cursor: null }])
+      const emptyPage = await request(api, "/v1/exchange-rates?currency=JPY&from=2026-09-29", keys.rates)
+      expect([emptyPage.about[3], emptyPage.body]).toEqual(["4970", { data: [], next_cursor: null }])
       const refused = await request(api, "/v1/exchange-rates", keys.commodities)
       expect([refused.status, refused.about[2], refused.body.error.message]).toEqual([
         403,

@@ -33,4 +33,4 @@ const changes = listDocumentedFiles().map((file) => {
 })
 writeFileSync(patchFile, changes.join(""))
 rmSync(copy, { recursive: true })
-console.log(`${patchFile} changes ${changes.filter((change) => change !== "").length} files, ${promiseFile} among them`)
+console.log(`${patchFile} changes ${changes.filter((change) => change !== "").length} files, including ${promiseFile}`)

@@ -138,8 +138,8 @@ layer(NodeServices.layer)("a release's zip", (it) => {
 
   it.effect("escapes characters of member names that could control a terminal", () =>
     Effect.gen(function* () {
-      const climbing = yield* Effect.flip(openBytes(zipOf({ path: "a\u001b[31m\u009b/../ü.json", content: "x" })))
-      assert.match(climbing.message, /^"a\\u001b\[31m\\u009b\/\.\.\/ü\.json" in release\.zip cannot be read: /)
+      const traversal = yield* Effect.flip(openBytes(zipOf({ path: "a\u001b[31m\u009b/../ü.json", content: "x" })))
+      assert.match(traversal.message, /^"a\\u001b\[31m\\u009b\/\.\.\/ü\.json" in release\.zip cannot be read: /)
       const zip = yield* openBytes(
         zipOf({ path: "größe 1.txt", content: "x" }, { path: "\u202etxt.exe", content: "x" })
       )
@@ -155,10 +155,10 @@ layer(NodeServices.layer)("a release's zip", (it) => {
       const csv = yield* openBytes(zipOf(food))
       const error = yield* Effect.flip(csv.json)
       assert.instanceOf(error, FileMissing)
-      const next = "Give a branded-foods release, JSON or CSV, with --file."
-      assert.strictEqual(error.message, `release.zip has no *.json. It contains food.csv. ${next}`)
+      const nextStep = "Give a branded-foods release, JSON or CSV, with --file."
+      assert.strictEqual(error.message, `release.zip has no *.json. It contains food.csv. ${nextStep}`)
       const empty = yield* Effect.flip((yield* openBytes(zipOf())).member("food.csv"))
-      assert.strictEqual(empty.message, `release.zip has no food.csv. It is empty. ${next}`)
+      assert.strictEqual(empty.message, `release.zip has no food.csv. It is empty. ${nextStep}`)
     })
   )
 })
@@ -172,7 +172,7 @@ layer(NodeServices.layer)("a zip that cannot be used", (it) => {
     ],
     ["is empty", Buffer.alloc(0), "the file is empty"],
     [
-      "was cut in the middle",
+      "was truncated in the middle",
       zipOf(food, { path: "big.csv", content: randomBytes(5000) }).subarray(0, 3000),
       "it was cut off: its list of members is missing"
     ]
@@ -248,7 +248,7 @@ layer(NodeServices.layer)("a damaged member of a zip", (it) => {
   flipped[50_000] = (flipped[50_000] ?? 0) ^ 0xff
 
   it.effect.each([
-    ["has another checksum", { content, crc: 1 }, "its checksum (CRC-32) is wrong"],
+    ["has a wrong checksum", { content, crc: 1 }, "its checksum (CRC-32) is wrong"],
     ["was changed", { content, packed: flipped }, "its checksum (CRC-32) is wrong"],
     [
       "ends too early",
@@ -260,7 +260,7 @@ layer(NodeServices.layer)("a damaged member of a zip", (it) => {
       { content: "abc", bytes: 4 },
       "it ends after 3 of the 4 bytes that it declares"
     ],
-    ["is not Deflate at all", { content, packed: Buffer.alloc(100, 0xff) }, "its compressed bytes are damaged"],
+    ["is not Deflate", { content, packed: Buffer.alloc(100, 0xff) }, "its compressed bytes are damaged"],
     [
       "unpacks to a million times what it declares",
       { content: Buffer.alloc(50_000_000), bytes: 50 },
@@ -279,12 +279,12 @@ layer(NodeServices.layer)("a damaged member of a zip", (it) => {
       const bytes = zipOf(food)
       const offset = bytes.indexOf("PK\x01\x02") + 42
       bytes.writeUInt32LE(1_000_000, offset)
-      const beyond = yield* Effect.flip(readMember(bytes))
-      assert.instanceOf(beyond, ZipUnusable)
+      const beyondFile = yield* Effect.flip(readMember(bytes))
+      assert.instanceOf(beyondFile, ZipUnusable)
       bytes.writeUInt32LE(3, offset)
-      const elsewhere = yield* Effect.flip(readMember(bytes))
-      assert.instanceOf(elsewhere, ZipUnusable)
-      assert.include(elsewhere.message, "invalid local file header signature")
+      const notAtHeader = yield* Effect.flip(readMember(bytes))
+      assert.instanceOf(notAtHeader, ZipUnusable)
+      assert.include(notAtHeader.message, "invalid local file header signature")
     })
   )
 })

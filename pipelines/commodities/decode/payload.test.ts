@@ -74,7 +74,7 @@ describe("a response without rows", () => {
   it.each([
     ["empty results", closes, '{"stats":{"returnedRows":0,"userAllowedRows":100000,"totalRows":0},"results":[]}'],
     ["a message and null results", blocks, '{"message":"No Results Found","results":null}'],
-    ["a message alone", blocks, '{"message":"No Results Found for the query"}'],
+    ["only a message", blocks, '{"message":"No Results Found for the query"}'],
     ["null results and a count of 0", blocks, '{"stats":{"returnedRows:":0},"results":null}'],
     ["a section with a message", months, '[{"reportSection":"CME Monthly Averages","message":"No Results Found"},null]']
   ])("returns no rows and does not fail: %s", (_, feed, text) => assert.deepStrictEqual(read(feed, text).rows, []))
@@ -93,10 +93,10 @@ describe("a response that cannot be trusted", () => {
       "text/plain; charset=utf-8",
       /has the content type text\/plain; charset=utf-8, not JSON/
     ],
-    ["breaks off", marsBody([aClose()]).slice(0, -20), null, /is not complete JSON/],
-    ["is a text", '"soon"', null, /does not have the shape/],
+    ["is truncated", marsBody([aClose()]).slice(0, -20), null, /is not complete JSON/],
+    ["is a string", '"soon"', null, /does not have the shape/],
     ["has rows that are not a list", '{"results":{"0":{}}}', null, /does not have the shape/],
-    ["is a bare list of rows", JSON.stringify([aClose()]), null, /has neither results nor a message/],
+    ["is a list of rows without an envelope", JSON.stringify([aClose()]), null, /has neither results nor a message/],
     ["is an empty object", "{}", null, /has neither results nor a message/],
     ["has an empty list of rows without a message", '{"results":[]}', null, /has no row, and does not state/],
     [
@@ -185,7 +185,7 @@ describe("a field", () => {
     ["Week Ending Date", "week_ending_date"]
   ])("%s is looked up as %s", (key, expected) => assert.strictEqual(normaliseKey(key), expected))
 
-  it("is found in another case or with spaces, and is undefined if no key matches", () => {
+  it("is found in a different case or with spaces, and is undefined if no key matches", () => {
     assert.deepStrictEqual(findField(["slug_id", "published_Date"], "published_date"), { field: "published_Date" })
     assert.deepStrictEqual(findField(["weekly Av"], "weekly_av"), { field: "weekly Av" })
     assert.isUndefined(findField(["slug_id"], "published_date"))

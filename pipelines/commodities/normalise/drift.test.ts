@@ -60,7 +60,7 @@ describe("the report that a payload states", () => {
 
   it.each<[string, Row]>([
     ["nothing", { ...nameless, region: null, commodity: null }],
-    ["its region and commodity alone", nameless]
+    ["only its region and commodity", nameless]
   ])("is rejected if every row states %s, and accepted if one row states more", (_, row) => {
     assert.throws(
       () => readRows(east, [aRange(1047, row)]),
@@ -74,7 +74,7 @@ describe("the report that a payload states", () => {
   it.each<[string, Row]>([
     ["its number as a text", { slug_id: "1047" }],
     ["its title with a remark", { report_title: "DRY WHEY - EAST US (AMS_1047)" }],
-    ["its region in other words", { region: "Eastern United States" }]
+    ["its region in different words", { region: "Eastern United States" }]
   ])("is accepted if it states %s", (_, row) => {
     assert.strictEqual(readRows(east, [aRange(1047, row)]).readings.length, 4)
   })
@@ -98,7 +98,7 @@ describe("the report that a payload states", () => {
 })
 
 describe("two rows of one metric, day and publication", () => {
-  const stated = (...prices: ReadonlyArray<unknown>) => {
+  const readPrices = (...prices: ReadonlyArray<unknown>) => {
     const { readings, rejects } = readRows(
       closes,
       prices.map((close_price) => aClose({ close_price }))
@@ -107,13 +107,13 @@ describe("two rows of one metric, day and publication", () => {
   }
 
   it("agree when their values are equal, padded or not", () => {
-    assert.deepStrictEqual(stated("1.40", n("1.4"), "1.400"), { readings: 3, rejects: [] })
-    assert.deepStrictEqual(stated("10", n("10.0")), { readings: 2, rejects: [] })
+    assert.deepStrictEqual(readPrices("1.40", n("1.4"), "1.400"), { readings: 3, rejects: [] })
+    assert.deepStrictEqual(readPrices("10", n("10.0")), { readings: 2, rejects: [] })
   })
 
   it("make the payload untrusted if their values differ, because either may be right", () => {
     assert.throws(
-      () => stated("1.39", "1.39", "13.9"),
+      () => readPrices("1.39", "1.39", "13.9"),
       /row 3 contradicts row 1: butter_exch_spot_close_daily of 2026-09-29 is 1\.39 there and 13\.9 here/
     )
   })
@@ -210,19 +210,19 @@ describe("reading a report that has changed", () => {
 
   it("fails when most Class I prices were announced after their months began", () => {
     const advanced = feedNamed("gov-mpr/2989/Detail")
-    const announced = (report_month: string, published_date: string | null) =>
+    const makeRow = (report_month: string, published_date: string | null) =>
       anAdvancedRow({ report_month, published_date, week_ending_date: `${report_month}/13/2026` })
-    const onTime = [announced("06", "05/20/2026 13:04:11"), announced("07", "06/17/2026 13:04:11")]
-    const late = [announced("08", "08/19/2026 13:04:11"), announced("09", "09/16/2026 13:04:11")]
-    const others = [announced("10", null), announced("11", null), announced("12", null)]
-    const republished = ["03", "04"].map((month) => announced(month, "12/30/2026 09:00:00"))
+    const onTime = [makeRow("06", "05/20/2026 13:04:11"), makeRow("07", "06/17/2026 13:04:11")]
+    const lateRows = [makeRow("08", "08/19/2026 13:04:11"), makeRow("09", "09/16/2026 13:04:11")]
+    const others = [makeRow("10", null), makeRow("11", null), makeRow("12", null)]
+    const republished = ["03", "04"].map((month) => makeRow(month, "12/30/2026 09:00:00"))
     const accepted = [...onTime, ...others, ...republished]
     assert.throws(
-      () => readRows(advanced, [...late, announced("10", "10/21/2026 13:04:11"), ...accepted]),
+      () => readRows(advanced, [...lateRows, makeRow("10", "10/21/2026 13:04:11"), ...accepted]),
       /report_month no longer means the month that is priced: 3 of 5 months were announced after they began, such as 2026-08 on 2026-08-19/
     )
-    assert.strictEqual(readRows(advanced, [...late, ...accepted]).rejects.length, 0)
-    assert.strictEqual(readRows(advanced, late.slice(0, 1)).rejects.length, 0, "a single late month proves nothing")
+    assert.strictEqual(readRows(advanced, [...lateRows, ...accepted]).rejects.length, 0)
+    assert.strictEqual(readRows(advanced, lateRows.slice(0, 1)).rejects.length, 0, "a single late month proves nothing")
   })
 
   it("fails when no row belongs to a metric that has had values, and not before it had any", () => {

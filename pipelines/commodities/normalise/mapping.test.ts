@@ -73,7 +73,7 @@ describe("a column by the words in its name", () => {
     assert.throws(() => resolve(rule, [{ "weekly Av": "up" }, { "weekly Av": "down" }]), /with numbers .* is missing/)
   })
 
-  it("is found despite one odd cell, and without any value", () => {
+  it("is found despite one cell without a number, and without any value", () => {
     const rows = [{ "weekly Av": n("1.39") }, { "weekly Av": "no trading" }, { "weekly Av": n("1.4") }]
     assert.strictEqual(resolve(rule, rows), "weekly Av")
     assert.strictEqual(resolve(rule, [{ "weekly Av": null }]), "weekly Av")

@@ -135,8 +135,8 @@ describe("a row that cannot be read", () => {
   })
 
   it("is rejected when its day is more than 31 days after its publication", () => {
-    const ahead = (report_date: string) => aClose({ report_date, published_date: "09/29/2026 10:57:04" })
-    const { readings, rejects } = readRows(closes, [ahead("10/30/2026"), ahead("10/31/2026"), ahead("11/30/2027")])
+    const rowOn = (report_date: string) => aClose({ report_date, published_date: "09/29/2026 10:57:04" })
+    const { readings, rejects } = readRows(closes, [rowOn("10/30/2026"), rowOn("10/31/2026"), rowOn("11/30/2027")])
     assert.deepStrictEqual(
       readings.map(({ observed_on }) => observed_on),
       ["2026-10-30"]
@@ -165,7 +165,7 @@ describe("the unit that a row states", () => {
     ["usd_per_lb_basis", feedNamed("gov-mars/1089"), aRange(1089)]
   ]
   const units = rows.map(([unit]) => unit)
-  const accepting = (price_unit: string | null) =>
+  const findAcceptingUnits = (price_unit: string | null) =>
     rows.flatMap(([unit, feed, row]) =>
       readRows(feed, [row, { ...row, price_unit }]).rejects.length === 0 ? [unit] : []
     )
@@ -182,7 +182,7 @@ describe("the unit that a row states", () => {
     ["per carton", units],
     [null, units]
   ])("%s fits metrics in %j", (price_unit, expected) => {
-    assert.deepStrictEqual(accepting(price_unit), expected)
+    assert.deepStrictEqual(findAcceptingUnits(price_unit), expected)
   })
 })
 

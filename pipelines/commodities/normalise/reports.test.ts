@@ -218,7 +218,7 @@ describe("milk prices", () => {
     }
   )
 
-  it("fail for Class I in a column of another name, and name the columns found", () => {
+  it("fail for Class I in a column with a different name, and name the columns found", () => {
     const { class_1_Price: _, ...row } = anAdvancedRow({ advanced_price: "21.33" })
     assert.throws(
       () => readRows(advanced, [row]),

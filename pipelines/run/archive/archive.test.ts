@@ -225,15 +225,15 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("flushes a payload left behind by a killed run, and its folders", () =>
+  it.effect("flushes a payload of a killed run, and its folders", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
       const upstream = yield* startUpstream((response) => response.end("left"))
       const sha256 = sha256Of("left")
-      const left = `${folder}/${sha256.slice(0, 2)}/${sha256}`
+      const payloadFile = `${folder}/${sha256.slice(0, 2)}/${sha256}`
       yield* fs.makeDirectory(`${folder}/${sha256.slice(0, 2)}`)
-      yield* fs.writeFileString(left, "left")
+      yield* fs.writeFileString(payloadFile, "left")
       const flushed: Array<string> = []
       const recordingFileSystem = FileSystem.FileSystem.of({
         ...fs,
@@ -249,7 +249,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
         Effect.provide([archiveIn(folder), live]),
         Effect.provideService(FileSystem.FileSystem, recordingFileSystem)
       )
-      assert.includeMembers(flushed, [left, `${folder}/${sha256.slice(0, 2)}`, folder])
+      assert.includeMembers(flushed, [payloadFile, `${folder}/${sha256.slice(0, 2)}`, folder])
     })
   )
 

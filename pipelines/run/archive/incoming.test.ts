@@ -8,22 +8,22 @@ import { clearAbandoned } from "./incoming.ts"
 const uuid = "0f8fad5b-d9cb-469f-a165-70867728950e"
 const noProcess = 4_194_305 // above the highest process id of any system we run on
 
-layer(NodeServices.layer)("files that a run left", (it) => {
+layer(NodeServices.layer)("partial files of other runs", (it) => {
   it.effect("deletes parts of a dead process, and keeps those of a live one or of another machine", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-incoming-" })
       const dead = `${hostname()}.${noProcess}.${uuid}.part`
       const alive = `${hostname()}.${process.pid}.${uuid}.part`
-      const elsewhere = `other-machine.${noProcess}.${uuid}.part`
-      for (const name of [dead, alive, elsewhere, "notes.txt"]) yield* fs.writeFileString(`${folder}/${name}`, "x")
+      const remote = `other-machine.${noProcess}.${uuid}.part`
+      for (const name of [dead, alive, remote, "notes.txt"]) yield* fs.writeFileString(`${folder}/${name}`, "x")
       yield* TestClock.setTime(Date.now())
       yield* clearAbandoned(folder)
-      assert.sameMembers(yield* fs.readDirectory(folder), [alive, elsewhere, "notes.txt"])
+      assert.sameMembers(yield* fs.readDirectory(folder), [alive, remote, "notes.txt"])
     })
   )
 
-  it.effect("deletes a partial file after an hour without writes, also one of another machine", () =>
+  it.effect("deletes a partial file after an hour without writes, even one of another machine", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-incoming-" })

@@ -107,7 +107,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run after an interru
     })
   )
 
-  it.effect("reads a list whose last line was cut", () =>
+  it.effect("reads a list whose last line was truncated", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -137,10 +137,10 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run after an interru
       const { url } = yield* startCounting
       yield* runPipeline(folder, 1, [`${url}/a`, `${url}/b`, `${url}/c`])
       const [a = "", b = "", c = ""] = yield* linesOf(folder, 1)
-      const at = (line: string, age: number) =>
+      const aged = (line: string, age: number) =>
         JSON.stringify({ ...decodeLine(line), fetched_at: new Date(Date.now() - age).toISOString() })
       const hour = 3_600_000
-      yield* fs.writeFileString(listOf(folder, 1), `${at(a, 6 * hour)}\n${at(b, 5.9 * hour)}\n${at(c, -hour)}\n`)
+      yield* fs.writeFileString(listOf(folder, 1), `${aged(a, 6 * hour)}\n${aged(b, 5.9 * hour)}\n${aged(c, -hour)}\n`)
       assert.deepStrictEqual(yield* runPipeline(folder, 2, [`${url}/a`, `${url}/b`, `${url}/c`]), [
         "/a 2",
         "/b 1",
@@ -176,7 +176,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run after an interru
     })
   )
 
-  it.effect("does not reuse recordings, nor payloads of a pipeline that does not resume", () =>
+  it.effect("reuses neither recordings nor payloads of a pipeline that does not resume", () =>
     Effect.gen(function* () {
       const [folder, recordings] = [yield* makeFolder, yield* makeFolder]
       const fs = yield* FileSystem.FileSystem

@@ -27,13 +27,13 @@ const killAt = (folder: string, method: string, pattern: string, nth: number, af
     const kill = () => process.kill(process.pid, "SIGKILL")
     const run = Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const deadly = (...args) => {
+      const killer = (...args) => {
         const isMatch = args.some((arg) => typeof arg === "string" && new RegExp(pattern).test(arg)) && ++calls === Number(nth)
         const call = fs[method](...args)
         if (!isMatch) return call
         return after === "true" ? Effect.tap(call, () => Effect.sync(kill)) : Effect.sync(kill)
       }
-      yield* Effect.provideService(packRun(folder, "run-1", payloads), FileSystem.FileSystem, { ...fs, [method]: deadly })
+      yield* Effect.provideService(packRun(folder, "run-1", payloads), FileSystem.FileSystem, { ...fs, [method]: killer })
     })
     await Effect.runPromise(run.pipe(Effect.scoped, Effect.provide(NodeServices.layer)))`
   const args = ["--input-type=module", "-e", script, folder, method, pattern, String(nth), String(after)]
@@ -92,8 +92,8 @@ layer(NodeServices.layer, { excludeTestServices: true })("a process that is kill
       const folder = yield* makeFolder
       const { signal } = killAt(folder, "open", part, 6, false)
       assert.strictEqual(signal, "SIGKILL")
-      const [left = ""] = readdirSync(`${folder}/incoming`).filter((name) => name.endsWith(".part"))
-      truncateSync(`${folder}/incoming/${left}`, 500)
+      const [partName = ""] = readdirSync(`${folder}/incoming`).filter((name) => name.endsWith(".part"))
+      truncateSync(`${folder}/incoming/${partName}`, 500)
       assert.notInclude(yield* checkReadable(folder), false)
       yield* packRun(folder, "run-2", payloads)
       assert.deepStrictEqual(filesIn(folder), ["packs/run-2.zip"])

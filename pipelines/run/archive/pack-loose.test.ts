@@ -63,7 +63,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
     })
   )
 
-  it.effect("a large payload that is already compressed stays loose, also in later runs", () =>
+  it.effect("a large payload that is already compressed stays loose, even in later runs", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const large = randomBytes(17 << 20)
@@ -104,10 +104,10 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
   it.effect("payloads of an interrupted run are packed by the run that resumes it", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
-      const run = (n: number, then: (archive: Archive["Service"]) => Effect.Effect<void, unknown>) =>
+      const run = (n: number, finish: (archive: Archive["Service"]) => Effect.Effect<void, unknown>) =>
         Effect.gen(function* () {
           yield* fetchAll(fourPayloads)
-          yield* Effect.orDie(Archive.use(then))
+          yield* Effect.orDie(Archive.use(finish))
         }).pipe(
           Effect.provide([archiveOf(folder, `2026-${n}-shops-run`, { resumesRuns: true }), originOf(fourPayloads)])
         )
@@ -149,9 +149,9 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
-      const full = PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "rename" })
+      const diskFull = PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "rename" })
       const rename: typeof fs.rename = (from, to) =>
-        /packs/.test(to.slice(folder.length)) ? Effect.fail(full) : fs.rename(from, to)
+        /packs/.test(to.slice(folder.length)) ? Effect.fail(diskFull) : fs.rename(from, to)
       yield* Effect.provideService(packRun(folder, "run-1", fourPayloads), FileSystem.FileSystem, { ...fs, rename })
       assert.deepStrictEqual(filesIn(folder), listHashes(fourPayloads).map(looseName).sort())
     })

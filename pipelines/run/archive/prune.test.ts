@@ -42,9 +42,9 @@ describe("pruning the raw archive", () => {
   itLive("removes payloads that only failed runs fetched, and a rebuild has the same rows and ids", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
-      const [before, untouched] = [bytesOf(layout), filesIn(rawOf(layout))]
+      const [before, filesBefore] = [bytesOf(layout), filesIn(rawOf(layout))]
       const preview = yield* pruneHome(layout, { dryRun: true })
-      assert.deepStrictEqual(filesIn(rawOf(layout)), untouched)
+      assert.deepStrictEqual(filesIn(rawOf(layout)), filesBefore)
       const done = yield* pruneHome(layout)
       assert.deepStrictEqual(done, { ...preview, dry_run: false })
       assert.deepStrictEqual(
@@ -100,13 +100,13 @@ describe("pruning the raw archive", () => {
       assert.deepStrictEqual(filesIn(rawOf(layout)), [])
     })
   )
-  itLive("keeps payloads that the next run reuses, of a run that was killed less than six hours ago", () =>
+  itLive("keeps payloads of a run that was killed less than six hours ago, for the next run to reuse", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
       yield* runOnce(layout, "apples", "pears") // records the killed one
-      const young = listsOf(layout)
+      const lists = listsOf(layout)
       assert.deepStrictEqual((yield* pruneArchive(layout, { keep: { runs: 0 }, dryRun: false })).runs, [])
-      assert.deepStrictEqual(listsOf(layout), young)
+      assert.deepStrictEqual(listsOf(layout), lists)
     })
   )
   itLive("keeps a run that published according to its list, even if a later repetition failed", () =>
@@ -216,14 +216,14 @@ describe("a prune and concurrent runs", () => {
       assert.lengthOf(listsOf(layout), 6)
     })
   )
-  itLive("holds the lock of a starting run, which then fetches removed payloads again", () =>
+  itLive("holds the lock that a new run needs, and that run fetches removed payloads again", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
       let lock = ""
-      const trying = Effect.gen(function* () {
+      const tryLock = Effect.gen(function* () {
         lock = yield* (yield* otherProcess({ do: "try", file: layout.stagingLock })).nextLine
       })
-      yield* Effect.provideServiceEffect(pruneHome(layout), FileSystem.FileSystem, whenPacking(Effect.scoped(trying)))
+      yield* Effect.provideServiceEffect(pruneHome(layout), FileSystem.FileSystem, whenPacking(Effect.scoped(tryLock)))
       assert.strictEqual(lock, "in use")
       yield* runOnce(layout, "spoiled eggs", "kiwis")
       assert.deepStrictEqual(yield* packsOf(layout), [...neededPacks, hashes("spoiled eggs", "kiwis")])

@@ -74,7 +74,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
     })
   )
 
-  it.effect("resumes in a later run, by its date if it has no strong tag", () =>
+  it.effect("resumes in a later run, by Last-Modified if it has no strong ETag", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const modified = "Thu, 30 Apr 2026 12:00:00 GMT"
@@ -162,7 +162,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
   }
   it.effect.each([
     [
-      "another payload with a new tag",
+      "another payload with a new ETag",
       (response: ServerResponse) => response.writeHead(200, { etag: '"v2"' }).end(newer),
       newer,
       2
@@ -176,7 +176,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
     ["a refusal with 416", (response: ServerResponse) => response.writeHead(416).end(), payload, 3],
     ["a part that was not requested", wrongRange, payload, 3],
     [
-      "a part with another tag despite If-Range",
+      "a part with another ETag despite If-Range",
       (response: ServerResponse) =>
         response.writeHead(206, { etag: '"v2"', "content-range": `bytes ${half}-999999/1000000` }).end(newer),
       payload,
@@ -198,7 +198,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
     })
   )
 
-  it.effect("starts again, and is discarded, if it has neither a strong tag nor a date", () =>
+  it.effect("starts again, and is discarded, if it has neither a strong ETag nor Last-Modified", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response, n, request) =>
@@ -243,8 +243,8 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
       for (const [name, days] of parts) {
         yield* fs.makeDirectory(`${folder}/incoming/${name}`, { recursive: true })
         yield* fs.writeFileString(`${folder}/incoming/${name}/body`, "half")
-        const then = Date.now() / 1000 - days * 86_400 - 60
-        yield* fs.utimes(`${folder}/incoming/${name}/body`, then, then)
+        const lastWrite = Date.now() / 1000 - days * 86_400 - 60
+        yield* fs.utimes(`${folder}/incoming/${name}/body`, lastWrite, lastWrite)
       }
       const upstream = yield* startUpstream((response) => response.end("small"))
       yield* run(folder, upstream.url)

@@ -71,8 +71,8 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
     Effect.gen(function* () {
       const [folder, dryRunFolder] = [yield* makeFolder, yield* makeFolder]
       yield* packRun(folder, "run-1", twoPayloads)
-      const left = assignUrls(["left by a run that was killed"])
-      yield* fetchAll(left).pipe(Effect.provide([archiveOf(folder, "run-0"), originOf(left)]))
+      const killedPayloads = assignUrls(["left by a run that was killed"])
+      yield* fetchAll(killedPayloads).pipe(Effect.provide([archiveOf(folder, "run-0"), originOf(killedPayloads)]))
       yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.remove(`${folder}/packs/index.sqlite`))
       const before = yield* listEverything(folder)
       const read = yield* Effect.gen(function* () {
@@ -152,11 +152,11 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
 
   it.effect.each([
     [
-      "has another byte",
+      "has a changed byte",
       (bytes: Uint8Array) => bytes.with(96, 0),
       "cannot be read (its bytes are not those that were fetched)"
     ],
-    ["is cut", (bytes: Uint8Array) => bytes.subarray(0, 150), "is missing, and no pack contains it"]
+    ["is truncated", (bytes: Uint8Array) => bytes.subarray(0, 150), "is missing, and no pack contains it"]
   ] as const)("report the pack that %s, and what to do", ([, damage, problem]) =>
     Effect.gen(function* () {
       const folder = yield* makeFolder

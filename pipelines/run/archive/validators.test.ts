@@ -12,7 +12,7 @@ import { listArchivedRuns, openArchive, repeatRun } from "./archived-runs.ts"
 const origin = liveOrigin(quick).pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({}))))
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
 
-/** A server whose payload may change, with a tag for each version. */
+/** A server whose payload may change, with an ETag for each version. */
 const startTagged = Effect.gen(function* () {
   const served = { text: "the first version" }
   const tag = () => `"${createHash("sha1").update(served.text).digest("hex")}"`
@@ -83,7 +83,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earl
     })
   )
 
-  it.effect("is identified by its full URL: another query string is requested without validators", () =>
+  it.effect("is identified by its full URL: a different query string is requested without validators", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startTagged
@@ -149,13 +149,13 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earl
       yield* upstream.close
       const runs = yield* listArchivedRuns(folder, "storefronts")
       const archive = yield* openArchive(folder, yield* makeFolder)
-      const again = yield* Effect.forEach(runs, (archived) =>
+      const repeated = yield* Effect.forEach(runs, (archived) =>
         Effect.gen(function* () {
           const { path, ...line } = yield* (yield* Archive).fetch({ url: upstream.url, accept: "*/*" })
           return { ...line, text: yield* textOf(path) }
         }).pipe(Effect.provide(repeatRun(archive, archived)))
       )
-      assert.deepStrictEqual(again, [first, second] as typeof again)
+      assert.deepStrictEqual(repeated, [first, second] as typeof repeated)
     })
   )
 

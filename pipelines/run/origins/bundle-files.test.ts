@@ -27,19 +27,19 @@ layer(NodeServices.layer)("a bundle from an untrusted sender", (it) => {
 
   it.effect("may contain a .gz feed that is truncated or not compressed", () =>
     Effect.gen(function* () {
-      const cut = gzipSync("whole").subarray(0, 12)
-      const folder = yield* unpack({ path: "a.gz", content: "plain" }, { path: "b.gz", content: cut })
+      const truncated = gzipSync("whole").subarray(0, 12)
+      const folder = yield* unpack({ path: "a.gz", content: "plain" }, { path: "b.gz", content: truncated })
       assert.deepStrictEqual(readdirSync(folder).sort(), ["a.gz", "b.gz"])
     })
   )
 
   const hostile: ReadonlyArray<readonly [string, Part, RegExp]> = [
-    ["that climbs", { path: "host/../../evil", content: "" }, /invalid relative path/],
+    ["whose path leads out of the folder", { path: "host/../../evil", content: "" }, /invalid relative path/],
     ["that is absolute", { path: "/tmp/evil", content: "" }, /absolute path/],
-    ["of a Windows drive", { path: "C:/evil", content: "" }, /absolute path/],
+    ["on a Windows drive", { path: "C:/evil", content: "" }, /absolute path/],
     ["with backslashes", { path: "..\\evil", content: "" }, /invalid (relative path|characters)/],
     ["that is a link", { path: "host", content: "/etc", mode: 0o120777 }, /host is a link/],
-    ["of more bytes than the limit", { path: "host", content: "x", bytes: 600 << 20 }, /more than any bundle/],
+    ["with more bytes than the limit", { path: "host", content: "x", bytes: 600 << 20 }, /more than any bundle/],
     ["that contains more than it declares", { path: "host", content: "x".repeat(9000), bytes: 10 }, /too many bytes/],
     ["that is compressed twice, and large", { path: "host.gz", content: bomb, method: 0 }, /more than any bundle/]
   ]

@@ -7,7 +7,7 @@ import { RefusedByUpstream } from "./origin.ts"
 const noValidators = { etag: null, last_modified: null, fetched_at: "2026-09-30T17:10:00.000Z" }
 const modified = "Wed, 30 Sep 2026 17:04:36 GMT"
 
-/** A server whose payload has this tag, and which records the conditions of its requests. */
+/** A server whose payload has this ETag, and which records the conditions of its requests. */
 const startTagged = (etag: string, headers: Readonly<Record<string, string>> = {}) =>
   startUpstream((response, _, { headers: sent }) => {
     const isSame = sent["if-none-match"] === etag
@@ -105,7 +105,7 @@ describe("a request for a payload that is already in the archive", () => {
     )
   )
 
-  it.live("sends no validators to any URL but the one that returned the payload", () =>
+  it.live("sends validators to no URL except the one that returned the payload", () =>
     live(
       Effect.gen(function* () {
         const target = yield* startTagged('"v1"')

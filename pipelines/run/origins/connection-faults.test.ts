@@ -12,7 +12,7 @@ describe("a certificate that cannot be trusted", () => {
   const untrusted = "is not signed by an authority that this machine trusts"
   it.live.each([
     [
-      "signs itself",
+      "is self-signed",
       makeCertificate({ name: "self", hosts }),
       untrusted,
       "name the PEM file of its authority in NODE_EXTRA_CA_CERTS"
@@ -30,7 +30,7 @@ describe("a certificate that cannot be trusted", () => {
       "Correct the clock"
     ],
     [
-      "begins later",
+      "is not valid yet",
       authority.issue(hosts, { from: daysFromNow(1), to: daysFromNow(9) }),
       "is not valid yet, or the clock of this machine is behind: it shows 2",
       "Correct the clock"

@@ -4,8 +4,8 @@ import { live, quick, readText, startUpstream, whileClockAdvances } from "@larde
 import { Effect, Redacted } from "effect"
 import { AccessDenied, RefusedByUpstream, UpstreamUnavailable } from "./origin.ts"
 
-/** For the test clock: longer than any response of this machine. */
-const twice = {
+/** Time limits for the test clock: longer than any response of this machine takes. */
+const twoAttempts = {
   ...quick,
   maxAttempts: 2,
   responseTimeout: "10000 days",
@@ -15,7 +15,7 @@ const twice = {
 const key = Redacted.make("s3cret-mars-key")
 
 describe("a temporary failure", () => {
-  it.live("is retried after 503 twice, until the response arrives", () =>
+  it.live("is retried after two responses of 503", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response, n) => response.writeHead(n < 3 ? 503 : 200).end("fine"))
@@ -29,8 +29,8 @@ describe("a temporary failure", () => {
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response, n) => {
-          const soon = n === 1 ? "1" : new Date(Date.now() + 1000).toUTCString()
-          response.writeHead(n < 3 ? 429 : 200, { "retry-after": soon }).end("fine")
+          const retryAfter = n === 1 ? "1" : new Date(Date.now() + 1000).toUTCString()
+          response.writeHead(n < 3 ? 429 : 200, { "retry-after": retryAfter }).end("fine")
         })
         assert.strictEqual((yield* readText({ url: upstream.url })).text, "fine")
         assert.lengthOf(upstream.requests, 3)
@@ -46,8 +46,8 @@ describe("a temporary failure", () => {
         assert.instanceOf(error, UpstreamUnavailable)
         assert.lengthOf(upstream.requests, 5)
         const problem = 'HTTP 500 Internal Server Error, "no such report"'
-        const next = "Run the same command again later."
-        assert.strictEqual(error.message, `GET ${upstream.url}/9 failed after 5 tries: ${problem}. ${next}`)
+        const nextStep = "Run the same command again later."
+        assert.strictEqual(error.message, `GET ${upstream.url}/9 failed after 5 tries: ${problem}. ${nextStep}`)
       })
     )
   )
@@ -106,7 +106,7 @@ describe("a temporary failure", () => {
         const error = yield* whileClockAdvances(() => "1 hour", Effect.flip(readText({ url: upstream.url })))
         assert.include(error.message, `failed after 2 tries: ${problem}`)
       }),
-      { ...twice, ...limit }
+      { ...twoAttempts, ...limit }
     )
   )
 
@@ -120,7 +120,7 @@ describe("a temporary failure", () => {
         const error = yield* whileClockAdvances(() => "1 hour", Effect.flip(readText({ url: upstream.url })))
         assert.include(error.message, "failed after 2 tries: the body did not end within 3h")
       }),
-      { ...twice, bodyTimeout: "3 hours" }
+      { ...twoAttempts, bodyTimeout: "3 hours" }
     )
   )
 

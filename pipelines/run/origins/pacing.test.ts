@@ -94,9 +94,9 @@ describe("a host that throttles", () => {
       for (let n = 0; n < 5; n++) pauses.push((yield* pacing.pause("x.test", undefined)).wait)
       pacing.resetBackoff("x.test")
       pauses.push((yield* pacing.pause("x.test", undefined)).wait)
-      for (const [n, around] of [15, 30, 60, 90, 90, 15].entries()) {
-        assert.isAtLeast(pauses[n] ?? 0, around * 750)
-        assert.isAtMost(pauses[n] ?? 0, around * 1250)
+      for (const [n, expected] of [15, 30, 60, 90, 90, 15].entries()) {
+        assert.isAtLeast(pauses[n] ?? 0, expected * 750)
+        assert.isAtMost(pauses[n] ?? 0, expected * 1250)
       }
     })
   )
@@ -107,8 +107,8 @@ describe("a host that throttles", () => {
       yield* pacing.pause("x.test", 3_600_000)
       const error = yield* Effect.flip(Effect.scoped(pacing.take("x.test")))
       assert.strictEqual(error.message, "x.test requires a pause until 1970-01-01T01:00:00.000Z")
-      const again = yield* Effect.flip(Effect.scoped(pacing.take("x.test"))) // the host was released
-      assert.strictEqual(again._tag, "LanePaused")
+      const second = yield* Effect.flip(Effect.scoped(pacing.take("x.test"))) // the host was released
+      assert.strictEqual(second._tag, "LanePaused")
     })
   )
 

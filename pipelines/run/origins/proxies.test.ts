@@ -6,18 +6,18 @@ import { quick, readText, startUpstream } from "@larder/test/support/pipelines/u
 import { ConfigProvider, Effect } from "effect"
 import { type LivePolicy, liveOrigin } from "./live.ts"
 
-const once = { ...quick, maxAttempts: 1 }
+const noRetry: Partial<LivePolicy> = { ...quick, maxAttempts: 1 }
 
-const readThrough = (url: string, environment: Readonly<Record<string, string>>, policy: Partial<LivePolicy> = once) =>
+const readThrough = (url: string, environment: Readonly<Record<string, string>>, policy = noRetry) =>
   readText({ url }).pipe(
     Effect.provide(liveOrigin(policy)),
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment)))
   )
 
-const failThrough = (...given: Parameters<typeof readThrough>) => Effect.flip(readThrough(...given))
+const failThrough = (...args: Parameters<typeof readThrough>) => Effect.flip(readThrough(...args))
 
 const credentials = "somebody:s3cret%40proxy"
-const signedIn = `Basic ${Buffer.from("somebody:s3cret@proxy").toString("base64")}`
+const authorization = `Basic ${Buffer.from("somebody:s3cret@proxy").toString("base64")}`
 const mars = "https://marsapi.ams.usda.gov/services/v1.2/reports/1603"
 
 describe("a proxy named in the environment", () => {
@@ -28,7 +28,7 @@ describe("a proxy named in the environment", () => {
       const error = yield* failThrough(mars, { [variable]: `http://${credentials}@127.0.0.1:${proxy.port}` })
       assert.deepStrictEqual(
         proxy.requests.map(({ request, headers }) => [request, headers["proxy-authorization"]]),
-        [["CONNECT marsapi.ams.usda.gov:443", signedIn]]
+        [["CONNECT marsapi.ams.usda.gov:443", authorization]]
       )
       assert.include(
         error.message,
@@ -71,10 +71,10 @@ describe("a proxy named in the environment", () => {
       const shop = yield* startUpstream((response) => response.end("shop"))
       const proxy = yield* startProxy({ portOf: () => shop.port })
       const environment = { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` }
-      const stores = { ...once, publicOnly: true }
-      const alone = yield* failThrough("http://no-such-shop.invalid/", environment, stores)
-      assert.include(alone.message, "HTTP_PROXY is not used for stores")
-      assert.include(alone.message, "LARDER_PROXY_FOR_STORES=yes")
+      const stores = { ...noRetry, publicOnly: true }
+      const direct = yield* failThrough("http://no-such-shop.invalid/", environment, stores)
+      assert.include(direct.message, "HTTP_PROXY is not used for stores")
+      assert.include(direct.message, "LARDER_PROXY_FOR_STORES=yes")
       assert.deepStrictEqual(proxy.requests, [])
       const allowed = { ...environment, LARDER_PROXY_FOR_STORES: "yes" }
       assert.strictEqual((yield* readThrough("http://shop.example.test/", allowed, stores)).text, "shop")
@@ -114,9 +114,9 @@ describe("a proxy named in the environment", () => {
 
   it.live("that cannot be reached is distinguished from a source that cannot be reached", () =>
     Effect.gen(function* () {
-      const gone = yield* startUpstream((response) => response.end())
-      yield* gone.close
-      const error = yield* failThrough(mars, { HTTPS_PROXY: `http://${credentials}@127.0.0.1:${gone.port}` })
+      const closed = yield* startUpstream((response) => response.end())
+      yield* closed.close
+      const error = yield* failThrough(mars, { HTTPS_PROXY: `http://${credentials}@127.0.0.1:${closed.port}` })
       assert.include(
         error.message,
         "the proxy of HTTPS_PROXY cannot be reached: the host refused the connection. Check HTTPS_PROXY."

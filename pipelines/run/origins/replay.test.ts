@@ -168,8 +168,8 @@ layer(NodeServices.layer)("an address without a recording", (it) => {
     Effect.gen(function* () {
       const folder = yield* record(`${reports}/1603`)
       const error = yield* Effect.flip(readText({ url: `${url}/1` }).pipe(Effect.provide(sampleOrigin(folder))))
-      const next = "Set LARDER_SOURCES=live to read from the network."
-      assert.strictEqual(error.message, `The bundled samples have no recording of GET ${url}/1. ${next}`)
+      const advice = "Set LARDER_SOURCES=live to read from the network."
+      assert.strictEqual(error.message, `The bundled samples have no recording of GET ${url}/1. ${advice}`)
     })
   )
 })

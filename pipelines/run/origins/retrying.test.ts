@@ -26,9 +26,9 @@ describe("retrying", () => {
       const error = yield* Fiber.join(running)
       assert.strictEqual(error.tries, 5)
       const waits = triedAt.slice(1).map((at, n) => at - (triedAt[n] ?? 0))
-      for (const [n, around] of [2, 4, 8, 10].entries()) {
-        assert.isAtLeast(waits[n] ?? 0, around * 750)
-        assert.isAtMost(waits[n] ?? 0, around * 1250)
+      for (const [n, expected] of [2, 4, 8, 10].entries()) {
+        assert.isAtLeast(waits[n] ?? 0, expected * 750)
+        assert.isAtMost(waits[n] ?? 0, expected * 1250)
       }
     })
   )
@@ -41,7 +41,7 @@ describe("retrying", () => {
     })
   )
 
-  it.effect("does not retry permanent failures, nor other errors", () =>
+  it.effect("retries neither permanent failures nor other errors", () =>
     Effect.gen(function* () {
       const { attempt, triedAt } = makeFailing({ may_pass: false })
       yield* Effect.flip(retrying(attempt))

@@ -82,7 +82,7 @@ describe("descriptions as text", () => {
   )
 
   it.each(["textarea", "xmp", "listing", "noscript", "noembed", "noframes"])(
-    "leave out a script in %s, also within a comment",
+    "leave out a script in %s, even within a comment",
     (name) => {
       const script = "<script>alert(4)</script>"
       const html = `<p>Jam</p><${name}>a ${script} <!-- ${script} --> b</${name}><p>Tin</p>`
@@ -125,7 +125,7 @@ describe("descriptions as text", () => {
 })
 
 describe("malicious descriptions", () => {
-  it("leave out text that is nested too deep in 100,000 tags", () => {
+  it("leave out text that is nested too deeply in 100,000 tags", () => {
     assert.strictEqual(htmlToText(`top${"<div>".repeat(100_000)}deep`), "top")
     assert.strictEqual(htmlToText(`top${"<ul><li>".repeat(100_000)}deep`), "top")
     assert.strictEqual(htmlToText(`${"<b>".repeat(100_000)}${"</i>".repeat(100_000)}`), null)
@@ -135,7 +135,7 @@ describe("malicious descriptions", () => {
     assert.strictEqual(htmlToText(`${"<div>".repeat(60)}deep${"</div>".repeat(60)}`), "deep")
   })
 
-  it("are cut to at most 200,000 characters if they have 10 MB", () => {
+  it("are truncated to at most 200,000 characters if they have 10 MB", () => {
     const text = htmlToText("<p>abc <b>d</b></p>\n".repeat(500_000)) ?? ""
     assert.isTrue(text.startsWith("abc d\n\nabc d"))
     assert.isBelow(text.length, 200_000)

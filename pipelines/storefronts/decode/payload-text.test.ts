@@ -9,7 +9,7 @@ const read = async (...parts: ReadonlyArray<Uint8Array>) => {
   for await (const text of decodePieces(yieldAll(...parts))) texts.push(text)
   return texts
 }
-const whole = async (...parts: ReadonlyArray<Uint8Array>) => (await read(...parts)).join("")
+const readJoined = async (...parts: ReadonlyArray<Uint8Array>) => (await read(...parts)).join("")
 
 const utf16 = (text: string, isBig: boolean) => {
   const bytes = Buffer.from(`\uFEFF${text}`, "utf16le")
@@ -18,29 +18,29 @@ const utf16 = (text: string, isBig: boolean) => {
 
 describe("the text of a payload", () => {
   it("does not include the byte order mark", async () => {
-    assert.strictEqual(await whole(Buffer.from("\uFEFFHandle,Title")), "Handle,Title")
+    assert.strictEqual(await readJoined(Buffer.from("\uFEFFHandle,Title")), "Handle,Title")
   })
 
   it.each([true, false])("is read as UTF-16 if it has its byte order mark (big-endian: %s)", async (isBig) => {
-    assert.strictEqual(await whole(utf16("<rss>Größe 🧀</rss>", isBig)), "<rss>Größe 🧀</rss>")
+    assert.strictEqual(await readJoined(utf16("<rss>Größe 🧀</rss>", isBig)), "<rss>Größe 🧀</rss>")
   })
 
   it("is read in the encoding of its XML declaration", async () => {
     const text = '<?xml version="1.0" encoding="ISO-8859-1"?><rss>Größe</rss>'
-    assert.strictEqual(await whole(Buffer.from(text, "latin1")), text)
+    assert.strictEqual(await readJoined(Buffer.from(text, "latin1")), text)
   })
 
-  const latin = (text: string) => Buffer.from(text, "latin1")
-  const wide = (text: string) => Buffer.from(text, "utf16le")
-  const declaring = (encoding: string) => `<?xml version="1.0" encoding="${encoding}"?><rss>Größe</rss>`
+  const toLatin1 = (text: string) => Buffer.from(text, "latin1")
+  const toUtf16 = (text: string) => Buffer.from(text, "utf16le")
+  const declareEncoding = (encoding: string) => `<?xml version="1.0" encoding="${encoding}"?><rss>Größe</rss>`
   it.each([
-    ["the encoding of the header", "text/csv; charset=iso-8859-1", latin("Café"), "Café"],
-    ["the encoding of the header in quotes and capitals", 'text/csv;Charset="Windows-1252"', latin("Café"), "Café"],
+    ["the encoding of the header", "text/csv; charset=iso-8859-1", toLatin1("Café"), "Café"],
+    ["the encoding of the header in quotes and capitals", 'text/csv;Charset="Windows-1252"', toLatin1("Café"), "Café"],
     [
       "the encoding of the header, not of the declaration",
       "text/xml; charset=ISO-8859-1",
-      latin(declaring("utf-8")),
-      declaring("utf-8")
+      toLatin1(declareEncoding("utf-8")),
+      declareEncoding("utf-8")
     ],
     [
       "the encoding of the byte order mark, not of the header",
@@ -54,19 +54,19 @@ describe("the text of a payload", () => {
       utf16("Café", false),
       "Café"
     ],
-    ["UTF-16 without a byte order mark", "text/csv; charset=utf-16le", wide("Café"), "Café"],
+    ["UTF-16 without a byte order mark", "text/csv; charset=utf-16le", toUtf16("Café"), "Café"],
     ["UTF-8 when the header wrongly states UTF-16", "text/csv; charset=utf-16", Buffer.from("Café"), "Café"],
     [
       "UTF-8 when the header states it, not the declaration",
       "text/xml; charset=utf-8",
-      Buffer.from(declaring("latin1")),
-      declaring("latin1")
+      Buffer.from(declareEncoding("latin1")),
+      declareEncoding("latin1")
     ],
     [
       "the encoding of the declaration when the header wrongly states UTF-8",
       "text/xml; charset=utf-8",
-      latin(declaring("latin1")),
-      declaring("latin1")
+      toLatin1(declareEncoding("latin1")),
+      declareEncoding("latin1")
     ],
     ["UTF-8 when the header states ASCII", "text/plain; charset=us-ascii", Buffer.from("Café"), "Café"],
     ["UTF-8 when the header names an unknown encoding", "text/csv; charset=klingon-8", Buffer.from("Café"), "Café"],
@@ -79,14 +79,14 @@ describe("the text of a payload", () => {
 
   it("is read as UTF-8 when the declaration wrongly states UTF-16", async () => {
     const text = '<?xml version="1.0" encoding="utf-16"?><rss>Größe</rss>'
-    assert.strictEqual(await whole(Buffer.from(text)), text)
+    assert.strictEqual(await readJoined(Buffer.from(text)), text)
   })
 
   it("fails when the declaration names an unknown encoding", async () => {
     const text = Buffer.from('<?xml version="1.0" encoding="klingon-8"?><rss/>')
-    const failed = await whole(text).catch((cause: unknown) => cause)
-    assert.instanceOf(failed, FeedUnreadable)
-    assert.include(String(failed), '"klingon-8"')
+    const error = await readJoined(text).catch((cause: unknown) => cause)
+    assert.instanceOf(error, FeedUnreadable)
+    assert.include(String(error), '"klingon-8"')
   })
 
   it("marks bytes that are not text, and keeps replacement characters", async () => {
@@ -96,7 +96,7 @@ describe("the text of a payload", () => {
       Buffer.from("c\uFFFD"),
       Buffer.from([0xc3])
     ])
-    assert.strictEqual(await whole(bytes), `a\uFFFDb${undecodable}c\uFFFD${undecodable}`)
+    assert.strictEqual(await readJoined(bytes), `a\uFFFDb${undecodable}c\uFFFD${undecodable}`)
   })
 
   it("is the same however its bytes are split", async () => {
@@ -105,7 +105,7 @@ describe("the text of a payload", () => {
       fc.asyncProperty(fc.array(fc.integer({ min: 0, max: bytes.length }), { maxLength: 20 }), async (places) => {
         const ends = [...places.sort((a, b) => a - b), bytes.length]
         const parts = ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end))
-        assert.strictEqual(await whole(...parts), `aß€🧀\uFFFD${undecodable}🧀 end`)
+        assert.strictEqual(await readJoined(...parts), `aß€🧀\uFFFD${undecodable}🧀 end`)
       })
     )
   })

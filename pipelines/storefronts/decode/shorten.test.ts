@@ -19,7 +19,7 @@ describe("strings of a feed that are too long", () => {
     ["handle", "handle", 1000],
     ["product_type", "product_type", 2000]
   ] as const)(
-    "are cut to a limit when they are a %s, and the cut is reported",
+    "are truncated to a limit when they are a %s, and the truncation is reported",
     (stated, field: keyof FeedProduct, maxLength) => {
       const { product, truncations } = productOf({ [stated]: `${"x".repeat(maxLength - 3)} 🧀 and more` })
       assert.strictEqual(product?.[field], `${"x".repeat(maxLength - 3)} 🧀`.slice(0, maxLength))
@@ -30,12 +30,12 @@ describe("strings of a feed that are too long", () => {
     }
   )
 
-  it("are not cut within a character, and do not end with a space", () => {
+  it("are not truncated within a character, and do not end with a space", () => {
     assert.strictEqual(productOf({ title: `${"x".repeat(999)}🧀` }).product?.title, "x".repeat(999))
     assert.strictEqual(productOf({ title: `${"x".repeat(999)} y` }).product?.title, "x".repeat(999))
   })
 
-  it("are cut in tags, which are then unique, and in SKUs and options of variants", () => {
+  it("are truncated in tags, which are then unique, and in SKUs and options of variants", () => {
     const long = "t".repeat(255)
     const { product, truncations, variant } = productOf({
       tags: ["fruit", `${long}1`, `${long}2`],
@@ -50,7 +50,7 @@ describe("strings of a feed that are too long", () => {
     )
   })
 
-  it("include 300 short tags: the first 250 stay, and one cut is reported", () => {
+  it("include 300 short tags: the first 250 stay, and one truncation is reported", () => {
     const tags = Array.from({ length: 300 }, (_, i) => `tag ${i}`)
     const { product, truncations } = productOf({ tags })
     assert.deepStrictEqual(product?.tags, tags.slice(0, 250))

@@ -26,7 +26,7 @@ describe("normalized texts", () => {
     assert.isNull(normalizeText(text))
   })
 
-  it("are cut to at most 10,000 characters", () => {
+  it("are truncated to at most 10,000 characters", () => {
     assert.strictEqual(normalizeText(`${"word ".repeat(5_000_000)}`)?.length, 9999)
     assert.strictEqual(normalizeText(`a${" ".repeat(20_000_000)}`), "a")
   })
@@ -95,7 +95,7 @@ describe("prices", () => {
     assert.isNull(parseMinorUnits(amount, unit))
   })
 
-  it("are compared as numbers, also beyond the precision of a double", () => {
+  it("are compared as numbers, even beyond the precision of a double", () => {
     const cents = fc.bigInt({ min: 0n, max: 10n ** 17n - 1n })
     fc.assert(
       fc.property(cents, cents, (a, b) => {

@@ -53,7 +53,7 @@ const parts = `
 const products = Array.from({ length: 30 }, (_, n) => n)
 const rows = [
   ...products.map((n) => `p${n},Product ${n},${"words ".repeat(n * 20)},fruit,S,${n}.00,https://cdn.example/${n}.jpg`),
-  // far from the first row of their products, and in another order
+  // far from the first row of their products, and in a different order
   ...products.toReversed().map((n) => `p${n},,,,M,${n}.50,https://cdn.example/${n}-m.jpg`),
   "p3,,,,S,9.00,"
 ]
@@ -106,17 +106,17 @@ describe("assembling products", () => {
 
   itLive("marks all products of a file that was not read to its end as possibly incomplete", () =>
     Effect.gen(function* () {
-      const Half = Schema.Struct({ product_id: Schema.String })
-      const halfOf = (status?: "partial") =>
+      const Incomplete = Schema.Struct({ product_id: Schema.String })
+      const findIncomplete = (status?: "partial") =>
         Effect.flatMap(stageAndAssemble(["a,A,,,S,1.00,", "b,B,,,S,1.00,"], undefined, status), ({ db }) =>
-          db.all(Half, "from possibly_incomplete_product")
+          db.all(Incomplete, "from possibly_incomplete_product")
         )
-      assert.lengthOf(yield* halfOf(), 0)
-      assert.lengthOf(yield* halfOf("partial"), 2)
+      assert.lengthOf(yield* findIncomplete(), 0)
+      assert.lengthOf(yield* findIncomplete("partial"), 2)
     })
   )
 
-  itLive("cuts texts that are too long, and reports their number once per store", () =>
+  itLive("truncates texts that are too long, and reports their number once per store", () =>
     Effect.gen(function* () {
       const { db } = yield* stageAndAssemble([
         `a,${"A".repeat(5000)},,,,1.00,`,

@@ -12,9 +12,9 @@ const bounds = { minInterval: 0, maxInterval: 7 * day }
 const now = Date.parse("2026-09-30T03:00:00Z")
 
 /** Hours until the next read of a store that was read just now and had not changed for `hours`. */
-const computeWait = (hours: number, domain = "shop.example", within = bounds) => {
+const computeWait = (hours: number, domain = "shop.example", limits = bounds) => {
   const last = { domain, run_started_at: now, read_at: now, unchanged_since: now - hours * hour }
-  return (computeDueTime(last, within) - now) / hour
+  return (computeDueTime(last, limits) - now) / hour
 }
 const domains = Array.from({ length: 1000 }, (_, n) => `shop-${n}.example`)
 
@@ -41,10 +41,10 @@ describe("the schedule of a store", () => {
   })
 
   it("never reads before the minimum interval is over, counted from run to run", () => {
-    const within = { minInterval: 20 * hour, maxInterval: 7 * day }
-    assert.strictEqual(computeWait(0, "shop.example", within), 20)
+    const limits = { minInterval: 20 * hour, maxInterval: 7 * day }
+    assert.strictEqual(computeWait(0, "shop.example", limits), 20)
     const slow = { domain: "shop.example", run_started_at: now, read_at: now + 3 * hour, unchanged_since: now }
-    assert.strictEqual(computeDueTime(slow, within), now + 20 * hour)
+    assert.strictEqual(computeDueTime(slow, limits), now + 20 * hour)
   })
 
   it("reads every store in every run if the maximum interval is 0", () => {
@@ -69,7 +69,7 @@ const reads: Readonly<Record<string, ReadonlyArray<Omit<StoreRead, "day">>>> = {
   same: Array(3).fill(bread("same")),
   priced: [bread("priced"), bread("priced", {}, 3), bread("priced", {}, 3)],
   renamed: [bread("renamed"), bread("renamed", { title: "Rye" }), bread("renamed", { title: "Rye" })],
-  gone: [bread("gone"), {}, {}],
+  removed: [bread("removed"), {}, {}],
   collected: [fresh("collected", []), fresh("collected", ["a"]), fresh("collected", ["a"])],
   closed: [bread("closed"), { status: "failed" }, { status: "failed" }],
   opened: [{ status: "failed" }, { status: "failed" }, bread("opened")],
@@ -83,7 +83,7 @@ describe("the last change of a store in a generation", () => {
       for (const [index, day] of [1, 3, 5].entries()) {
         yield* publishReads(
           layout,
-          ...Object.entries(reads).map(([store, each]): StoreRead => ({ ...each[index], day, store }))
+          ...Object.entries(reads).map(([store, storeReads]): StoreRead => ({ ...storeReads[index], day, store }))
         )
       }
       const none: ReadonlyMap<string, LastRead> = new Map()
@@ -100,7 +100,7 @@ describe("the last change of a store in a generation", () => {
         same: { ...fetched, since: 1 },
         priced: { ...fetched, since: 3 },
         renamed: { ...fetched, since: 3 },
-        gone: { ...fetched, since: 3 },
+        removed: { ...fetched, since: 3 },
         collected: { ...fetched, since: 3 },
         closed: { ...fetched, since: 3, last_successful_run_id: "run-1" },
         opened: { ...fetched, since: 5 },

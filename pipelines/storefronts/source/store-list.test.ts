@@ -37,7 +37,7 @@ describe("the store list", () => {
     ["a missing location", [{ domain: "a.example", name: "A", kind: "shopify" }], /Store 1, location: it is missing/],
     ["a number for a store", [store, 3], /Store 2 is not a JSON object/],
     ["a store twice", [store, store], /shop\.example\.com is listed twice/]
-  ] as const)("is rejected with %s, and the message names the place", ([, list, expected]) =>
+  ] as const)("is rejected with %s, and the message names the position", ([, list, expected]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(read(list))
       assert.match(error.message, expected)
@@ -66,7 +66,7 @@ describe("the store list", () => {
     (location) => Effect.map(read([{ ...store, location }]), ([found]) => assert.strictEqual(found?.location, location))
   )
 
-  it.effect("reports all its faults at once, each in a line", () =>
+  it.effect("reports all its faults, one per line", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(read([{ ...store, kind: 1 }, store, { ...store, name: " " }]))
       assert.deepStrictEqual(error.message.split("\n"), [
@@ -78,7 +78,7 @@ describe("the store list", () => {
   )
 })
 
-describe("the place where a text stops being JSON", () => {
+describe("the position of the first fault of a JSON text", () => {
   it.each([
     ['[\n  { "domain": }\n]', "line 2 column 15"],
     ['[{ "a": 1, }]', "line 1 column 12"],
@@ -89,7 +89,7 @@ describe("the place where a text stops being JSON", () => {
     ["no list", "line 1 column 2"],
     ["[] []", "line 1 column 4"],
     ["", "line 1 column 1"]
-  ])("of %j is %s", (text, place) => {
-    assert.strictEqual(locateFault(text), place)
+  ])("of %j is %s", (text, position) => {
+    assert.strictEqual(locateFault(text), position)
   })
 })

@@ -80,7 +80,7 @@ describe("staging rows", () => {
 
   itLive("accepts all numbers and texts that a shop may put into its fields", () =>
     Effect.gen(function* () {
-      const odd = [
+      const unusualValues = [
         ...["99999999999999.99999", "9999999999999.99999", "0.00004", "1e308", "-0", "Infinity", "NaN", "\ud800", "\0"],
         ...[1e308, 1e21, -1, 0.1, 2 ** 31, 2 ** 53, 2 ** 63, null, true, [], {}],
         ...[
@@ -109,7 +109,7 @@ describe("staging rows", () => {
         ...["width", "height"].map((key) => ({ image: { ...image, [key]: value } }))
       ]
       const variant = { id: 1, price: "1" }
-      const products = odd.flatMap((value) => [
+      const products = unusualValues.flatMap((value) => [
         ...changeProduct(value).map((fields) => ({ title: "x", variants: [variant], images: [image], ...fields })),
         ...changeVariant(value).map((fields) => ({
           title: "x",
@@ -117,7 +117,7 @@ describe("staging rows", () => {
           images: [image]
         }))
       ])
-      const collections = odd.flatMap(changeCollection).map((fields) => ({ title: "x", image, ...fields }))
+      const collections = unusualValues.flatMap(changeCollection).map((fields) => ({ title: "x", image, ...fields }))
       const batches = [
         readShopifyProducts(
           JSON.stringify({ products: products.map((fields, index) => ({ id: index + 1, ...fields })) })
@@ -140,13 +140,13 @@ describe("staging rows", () => {
       const { add, db, finishLoading } = yield* staging
       const positions = db.all(Position, "select position::integer as position from feed.image order by seq")
       yield* add(batchOf({ images: longImages(7) }), from)
-      const early = yield* positions
-      assert.isAtLeast(early.length, 3) // the second piece began when the first one was loaded
-      assert.isAtMost(early.length, 6)
+      const firstPositions = yield* positions
+      assert.isAtLeast(firstPositions.length, 3) // the second piece began when the first one was loaded
+      assert.isAtMost(firstPositions.length, 6)
       yield* finishLoading
       const expected = longImages(7).map(({ position }) => ({ position }))
       assert.deepStrictEqual(yield* positions, expected)
-      assert.deepStrictEqual(early, expected.slice(0, early.length))
+      assert.deepStrictEqual(firstPositions, expected.slice(0, firstPositions.length))
     })
   )
 
@@ -167,7 +167,7 @@ describe("staging rows", () => {
     })
   )
 
-  itLive("fails the run when a piece cannot be loaded, although other rows were accepted meanwhile", () =>
+  itLive("fails the run when a piece cannot be loaded, although other rows were accepted after it", () =>
     Effect.gen(function* () {
       const { add, db, finishLoading } = yield* staging
       yield* db.run("drop table feed.image")

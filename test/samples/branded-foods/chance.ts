@@ -1,6 +1,6 @@
 /**
  * Seeded random numbers for generators: one stream per (seed, purpose, product, version), so that a label is the same
- * alone or among two million. Only integers and basic arithmetic: the numbers are the same on every machine.
+ * by itself and among two million. Only integers and basic arithmetic: the numbers are the same on every machine.
  */
 const mixBits = (h: number) => {
   let x = Math.imul(h ^ (h >>> 16), 0x7feb352d)

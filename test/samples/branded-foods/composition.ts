@@ -12,7 +12,7 @@ const carbohydrates = 1005
 const fibre = 1079
 const ash = 1007
 const water = 1051
-const makeUp = [protein, fat, carbohydrates, ash, water]
+const components = [protein, fat, carbohydrates, ash, water]
 
 /** Each whole with its parts. A whole comes before its parts. */
 const wholes: ReadonlyArray<readonly [number, ReadonlyArray<number>]> = [
@@ -81,7 +81,7 @@ export const reconcile = (
   serving: number,
   { maxWeight, share }: { maxWeight: number; share: number }
 ) => {
-  fit(composition, maxWeight, makeUp, serving)
+  fit(composition, maxWeight, components, serving)
   for (const [whole, parts] of wholes) {
     const amount = composition.get(whole)
     if (amount !== undefined) fit(composition, amount, parts, serving)

@@ -22,8 +22,8 @@ const roundDigits = (digits: number, places: number) => {
   const unit = powerOf10(places)
   const rest = digits % unit
   const down = (digits - rest) / unit
-  const twice = rest * 2
-  return twice > unit || (twice === unit && down % 2 === 1) ? down + 1 : down
+  const doubled = rest * 2
+  return doubled > unit || (doubled === unit && down % 2 === 1) ? down + 1 : down
 }
 
 /** Rounds to three significant digits, without adding any. Zero is always `0.000`, as in the source. */

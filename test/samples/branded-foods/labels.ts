@@ -1,7 +1,6 @@
 /**
  * Draws label versions. Fixed facts (name, maker, barcode, category) depend only on the product, others (amounts,
- * ingredients, dates) also on the release. So both forms of a release have the same labels, and each label can be drawn
- * alone.
+ * ingredients, dates) also on the release. So both forms have the same labels, and each can be drawn separately.
  */
 import { drawAmounts } from "./amounts.ts"
 import { Chance, hashNumbers } from "./chance.ts"

@@ -95,13 +95,13 @@ export const drawName = (chance: Chance, shelf: Shelf, brand: string, word: stri
   if (chance.happens(0.3)) name = `${chance.pick(adjectives)} ${name}`
   if (chance.happens(0.27)) name = `${word} ${name}`
   if (chance.happens(0.22)) name = `${brand}, ${name}`
-  const form = chance.unit()
-  if (form < 0.2) name = `${name}, ${chance.pick(shelf.flavours)}`
-  else if (form < 0.32) name = `${name}, ${flavour} ${noun}`
-  else if (form < 0.4) name = `${name}, ${chance.pick(additions)}`
-  else if (form < 0.46) name = `${name} WITH ${chance.pick(companions)}`
-  else if (form < 0.5) name = `${name}, ${4 + chance.below(28)} OZ`
-  else if (form < 0.58) name = lengthen(chance, name, shelf)
+  const pattern = chance.unit()
+  if (pattern < 0.2) name = `${name}, ${chance.pick(shelf.flavours)}`
+  else if (pattern < 0.32) name = `${name}, ${flavour} ${noun}`
+  else if (pattern < 0.4) name = `${name}, ${chance.pick(additions)}`
+  else if (pattern < 0.46) name = `${name} WITH ${chance.pick(companions)}`
+  else if (pattern < 0.5) name = `${name}, ${4 + chance.below(28)} OZ`
+  else if (pattern < 0.58) name = lengthen(chance, name, shelf)
   name = addOddity(chance, name, shelf)
   return { name: chance.happens(0.043) ? toTitleCase(name) : name, short: noun }
 }

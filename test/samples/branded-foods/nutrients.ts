@@ -120,7 +120,7 @@ export const nutrients: ReadonlyArray<Nutrient> = rows.map(([id, number, name, r
     const amount = amounts[i] ?? 0
     return at > zeros && amount > 0 ? [[at, amount]] : []
   })
-  const least = (positive[0]?.[1] ?? 1) / 4
+  const minimum = (positive[0]?.[1] ?? 1) / 4
   return {
     id,
     number,
@@ -129,7 +129,7 @@ export const nutrients: ReadonlyArray<Nutrient> = rows.map(([id, number, name, r
     unit,
     share,
     zeros,
-    points: [[zeros, least], ...positive],
+    points: [[zeros, minimum], ...positive],
     impossible: amounts[7] ?? 0
   }
 })

@@ -1,8 +1,8 @@
 /**
  * Plans which versions exist. Every product appears in at least one release, and in each other release with a
  * probability that follows from the share of that release. An `fdc_id` follows from (release, product), so each version
- * can be generated alone. Ids grow from release to release. For 1 % of the products the last two publication dates are
- * swapped, so that the newest id is not the newest label; for another 1 % the last two versions have the same day.
+ * can be generated separately. Ids grow from release to release. For 1 % of the products the last two publication dates
+ * are swapped, so that the newest id is not the newest label; for another 1 % the last two versions have the same day.
  */
 import { hashNumbers } from "./chance.ts"
 import { parseDay } from "./days.ts"
@@ -51,12 +51,12 @@ export interface Wave {
 }
 
 const listWaves = (released_on: string) => {
-  const until = known.filter(([date]) => date <= released_on)
-  const last = until.at(-1)
+  const releases = known.filter(([date]) => date <= released_on)
+  const last = releases.at(-1)
   if (!last) throw new Error(`A release of ${released_on} would be older than the first one, ${known[0]?.[0]}`)
-  if (last[0] !== released_on) until.push([released_on, 6, last[2] + roomAfterLast])
-  const total = until.reduce((sum, [, weight]) => sum + weight, 0)
-  return until.map(([date, weight, firstId]): Wave => ({ day: parseDay(date), share: weight / total, firstId }))
+  if (last[0] !== released_on) releases.push([released_on, 6, last[2] + roomAfterLast])
+  const total = releases.reduce((sum, [, weight]) => sum + weight, 0)
+  return releases.map(([date, weight, firstId]): Wave => ({ day: parseDay(date), share: weight / total, firstId }))
 }
 
 const findHighestBit = (mask: number) => 31 - Math.clz32(mask)

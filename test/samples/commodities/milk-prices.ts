@@ -135,11 +135,11 @@ const makeClassRows = (survey: Surveys): ReadonlyArray<MprRow> => {
     { month: getNextMonth(last.month), lastWeek: lastWeek - 28, published: null },
     { month: getNextMonth(getNextMonth(last.month)), lastWeek, published: null }
   ]
-  const nothing = Object.fromEntries(classColumns.map((column) => [column, null]))
+  const nullColumns = Object.fromEntries(classColumns.map((column) => [column, null]))
   return months
     .map((month, index) => ({
       ...makeHead(month.lastWeek, month.month),
-      ...(index === 0 ? nothing : computeClassPrices(survey, month, getElement(months, index - 1).lastWeek)),
+      ...(index === 0 ? nullColumns : computeClassPrices(survey, month, getElement(months, index - 1).lastWeek)),
       ...makeMprTail(
         2991,
         "DYMCLASSPRICES",

@@ -107,8 +107,8 @@ const makeRollingRows = <P extends Print>({ survey, columns }: Section<P>) => {
   const rows: Array<MprRow> = []
   for (let report = lastWeek; report >= firstReport; report -= 7) {
     const release = findRelease(report)
-    const five = survey.filter(({ week }) => week <= report && week > report - 35)
-    for (const week of sortForReport(report, five))
+    const fiveWeeks = survey.filter(({ week }) => week <= report && week > report - 35)
+    for (const week of sortForReport(report, fiveWeeks))
       rows.push({
         ...makeHead(report, release), // here the lower-case column is the week of the report
         "Week Ending Date": formatUsDate(week.week),

@@ -24,11 +24,11 @@ export const repeatPrint = <P extends Print>(print: P | null): ReadonlyArray<P |
 /** Probabilities that the report of age 4, 3, 2, 1 changes the previous value. */
 const changeProbabilities = [0.04, 0.1, 0.22, 0.62]
 
-/** At most 0.0135 USD/lb, as in the observed weeks, mostly much less. Volumes also change alone. */
+/** At most 0.0135 USD/lb, as in the observed weeks, mostly much less. Volumes may change without the price. */
 const perturb = (random: RandomStream, print: Print): Print => {
-  const most = random.happens(0.15) ? 135 : 24
+  const maxChange = random.happens(0.15) ? 135 : 24
   return {
-    price: random.happens(0.85) ? print.price + random.whole(-most, most) : print.price,
+    price: random.happens(0.85) ? print.price + random.whole(-maxChange, maxChange) : print.price,
     pounds: Math.round(print.pounds * (1 + random.whole(-350, 150) / 10_000))
   }
 }
@@ -37,8 +37,8 @@ const perturb = (random: RandomStream, print: Print): Print => {
 export const inventPrints = (random: RandomStream, final: Print): ReadonlyArray<Print> => {
   const newestFirst = [final]
   for (const probability of changeProbabilities) {
-    const later = getElement(newestFirst, newestFirst.length - 1)
-    newestFirst.push(random.happens(probability) ? perturb(random, later) : later)
+    const laterPrint = getElement(newestFirst, newestFirst.length - 1)
+    newestFirst.push(random.happens(probability) ? perturb(random, laterPrint) : laterPrint)
   }
   return newestFirst.toReversed()
 }

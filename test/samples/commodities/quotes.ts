@@ -25,8 +25,8 @@ export interface Quote {
   readonly step: number
   /** Largest distance of a bound from the level, in steps. */
   readonly reach: number
-  /** Noise of the level. */
-  readonly stray: number
+  /** Size of the noise around the level. */
+  readonly noise: number
   /** Minimum and maximum price; a basis may be negative. */
   readonly bounds: readonly [low: number, high: number]
   /** Probability that a row has a mostly range. */
@@ -53,7 +53,7 @@ const quotePerTon = (
   slug: number,
   columns: MarsRow,
   levels: ReadonlyArray<number>,
-  [reach, stray]: readonly [number, number]
+  [reach, noise]: readonly [number, number]
 ): Quote => ({
   slug,
   every: 2,
@@ -62,7 +62,7 @@ const quotePerTon = (
   level: makeAnchorLine(makeYearlyAnchors(2021, levels), 1),
   step: 25,
   reach,
-  stray,
+  noise,
   bounds: [500, 12_000],
   mostly: 0
 })
@@ -70,7 +70,7 @@ const quotePerTon = (
 interface PoundOptions {
   readonly step?: number
   readonly reach: number
-  readonly stray: number
+  readonly noise: number
   readonly mostly: number
 }
 
@@ -82,7 +82,7 @@ const quotePerPound = (slug: number, columns: MarsRow, level: (day: Day) => numb
   level,
   step: options.step ?? 100,
   reach: options.reach,
-  stray: options.stray,
+  noise: options.noise,
   bounds: [1000, 60_000],
   mostly: options.mostly
 })
@@ -101,7 +101,7 @@ const quoteBasis = (
   level: () => (bounds[0] + bounds[1]) / 2,
   step: 100,
   reach: 4,
-  stray: 250,
+  noise: 250,
   bounds,
   mostly: 0,
   silentWeeks: new Set(silentWeeks.map(parseDay))
@@ -195,8 +195,8 @@ const international: ReadonlyArray<Quote> = [
 const listPowders = (survey: Surveys): ReadonlyArray<Quote> => {
   const powder = (factor: number) => followSurvey(survey.nonfatDryMilk, factor)
   const whey = (factor: number) => followSurvey(survey.whey, factor)
-  const narrow = { step: 25, reach: 28, stray: 250, mostly: 0.92 }
-  const food = { reach: 8, stray: 200, mostly: 0.95 }
+  const narrow = { step: 25, reach: 28, noise: 250, mostly: 0.92 }
+  const food = { reach: 8, noise: 200, mostly: 0.95 }
   const edible = { grade: "Extra & Grade A", quality: "Edible", lot_Desc: "Non-Hygroscopic" }
   const feed = { grade: "", quality: "Non-Edible", lot_Desc: "Animal Feed - Milk Replacer" }
   return [
@@ -254,7 +254,7 @@ const proteins: ReadonlyArray<Quote> = [
     {
       step: 25,
       reach: 60,
-      stray: 500,
+      noise: 500,
       mostly: 0
     }
   ),
@@ -263,21 +263,21 @@ const proteins: ReadonlyArray<Quote> = [
       1051,
       { group, commodity: "Casein", region: "US" },
       makeCentsLine(index === 0 ? [370, 560, 520, 370, 395, 400, 410] : [360, 540, 560, 400, 415, 420, 430]),
-      { reach: 14, stray: 700, mostly: 0 }
+      { reach: 14, noise: 700, mostly: 0 }
     )
   ),
   quotePerPound(
     1052,
     { commodity: "Lactose", region: "Central and West", grade: "N/A" },
     makeCentsLine([42, 45, 35, 22, 34, 52, 72]),
-    { reach: 11, stray: 150, mostly: 0.96 }
+    { reach: 11, noise: 150, mostly: 0.96 }
   ),
   {
     ...quotePerPound(
       1053,
       { commodity: "Whey Protein Concentrate", region: "Central and West" },
       makeCentsLine([95, 170, 150, 95, 140, 185, 225]),
-      { reach: 45, stray: 500, mostly: 0.96 }
+      { reach: 45, noise: 500, mostly: 0.96 }
     ),
     gradeOn: getDriftingGrade
   }

@@ -37,8 +37,8 @@ export const makeRandomStream = (label: string): RandomStream => {
     bell: () => (unit() + unit() + unit() + unit() - 2) * 1.7320508,
     happens: (probability) => unit() < probability,
     shuffle: (list) => {
-      const left = [...list]
-      return list.flatMap(() => left.splice(whole(0, left.length - 1), 1))
+      const remaining = [...list]
+      return list.flatMap(() => remaining.splice(whole(0, remaining.length - 1), 1))
     }
   }
 }

@@ -31,8 +31,8 @@ const clamp = (value: number, [low, high]: readonly [number, number]) => Math.mi
 
 const drawRange = (quote: Quote, random: RandomStream, end: Day, centre: number): Range => {
   const bound = (steps: number) => clamp((Math.round(centre / quote.step) + steps) * quote.step, quote.bounds)
-  const least = Math.ceil(quote.reach / 3)
-  const outer = [bound(-random.whole(least, quote.reach)), bound(random.whole(least, quote.reach))] as const
+  const minSteps = Math.ceil(quote.reach / 3)
+  const outer = [bound(-random.whole(minSteps, quote.reach)), bound(random.whole(minSteps, quote.reach))] as const
   const third = Math.floor((outer[1] - outer[0]) / quote.step / 3)
   const mostly = [
     outer[0] + quote.step * random.whole(0, third),
@@ -54,7 +54,7 @@ const drawRanges = (quote: Quote, known: ReadonlyMap<string, KnownRange>): Reado
   const label = `quote ${quote.slug} ${JSON.stringify(quote.columns)}`
   const random = makeRandomStream(label)
   const ends = listEnds(quote)
-  const centres = addNoise(label, ends, quote.level, { size: quote.stray, memory: 0.8, floor: quote.bounds[0] })
+  const centres = addNoise(label, ends, quote.level, { size: quote.noise, memory: 0.8, floor: quote.bounds[0] })
   const ranges: Array<Range> = []
   for (const [index, end] of ends.entries()) {
     const before = ranges.at(-1)

@@ -46,9 +46,9 @@ const makeLeadingPath = (label: string, line: (day: Day) => number, size: number
 }
 
 const omitDays = (closes: ReadonlyMap<Day, number>, days: ReadonlyArray<string>) => {
-  const left = new Map(closes)
-  for (const day of days) left.delete(parseDay(day))
-  return left
+  const remaining = new Map(closes)
+  for (const day of days) remaining.delete(parseDay(day))
+  return remaining
 }
 
 const listTradingDays = (month: string) => tradingDays.filter((day) => getMonth(day) === month)
@@ -67,18 +67,18 @@ const meetMonths = (closes: ReadonlyMap<Day, number>, months: ReadonlyMap<string
     ])
     bent = new Map([...bent].map(([day, close]) => [day, close + misses(day)]))
   }
-  const met = new Map([...bent].map(([day, close]) => [day, toTick(close)]))
+  const onTicks = new Map([...bent].map(([day, close]) => [day, toTick(close)]))
   for (const { days, average } of goals) {
     const ticks = Math.round((average * days.length) / tick)
     const goal = [ticks - 1, ticks, ticks + 1].find((sum) => divideHalfUp(sum * tick, days.length) === average)
     if (goal === undefined) throw new Error(`no ${days.length} closes average to ${average}`)
-    const missing = goal - days.reduce((sum, day) => sum + getValue(met, day), 0) / tick
+    const missing = goal - days.reduce((sum, day) => sum + getValue(onTicks, day), 0) / tick
     for (let i = 0; i < Math.abs(missing); i++) {
       const day = getElement(days, Math.floor((i * days.length) / Math.abs(missing)) % days.length)
-      met.set(day, getValue(met, day) + Math.sign(missing) * tick)
+      onTicks.set(day, getValue(onTicks, day) + Math.sign(missing) * tick)
     }
   }
-  return met
+  return onTicks
 }
 
 /** Closes before and after the published ones: random steps of a few ticks, with a slight trend to a goal. */

@@ -18,7 +18,7 @@ export const weeks: ReadonlyArray<Day> = listDays(parseDay("2012-03-03"), lastWe
 
 /** Weeks without a survey, because of a government shutdown. */
 const unsurveyed = new Set(["2013-09-28", "2013-10-05", "2013-10-12"].map(parseDay))
-/** From this report on all barrel fields are null, also for the four weeks that earlier reports had printed. */
+/** From this report on, all barrel fields are null, including the four weeks that earlier reports had printed. */
 const barrelsEnd = parseDay("2025-06-07")
 
 const block: Anchors = [
@@ -136,19 +136,19 @@ const makeBarrelSurvey = (prices: ReadonlyMap<Day, number>): ReadonlyArray<Surve
 const makeBarrelPrices = (blocks: ReadonlyArray<SurveyWeek>): ReadonlyMap<Day, number> => {
   const known = [...readBarrelWeeks()].map(([week, print]) => [week, print.adjusted] as const)
   const spread = addNoise("barrel spread", weeks, () => 450, { size: 500, memory: 0.88, floor: -700 })
-  const under = new Map(
+  const belowBlocks = new Map(
     blocks.flatMap((block, index) => {
       const final = getFinalPrint(block)
       return final ? [[block.week, final.price - getElement(spread, index)] as const] : []
     })
   )
   const first = getElement(known, 0)
-  const before = [...under].filter(([week]) => week < first[0])
+  const before = [...belowBlocks].filter(([week]) => week < first[0])
   const bent = arriveAt(
     before.map(([, price]) => price),
     first[1]
   )
-  return new Map([...under, ...before.map(([week], index) => [week, getElement(bent, index)] as const), ...known])
+  return new Map([...belowBlocks, ...before.map(([week], index) => [week, getElement(bent, index)] as const), ...known])
 }
 
 export interface Surveys {

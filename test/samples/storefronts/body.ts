@@ -84,17 +84,17 @@ export const drawBody = (chance: Chance, theme: ThemeName, noun: string): string
   const sentences = theme === "homewares" ? care : food
   const opening = chance.pick(openings[theme]).replaceAll("{noun}", noun.toLowerCase())
   const [second, third] = [chance.pick(sentences), chance.pick(sentences)]
-  const form = chance.below(24)
-  if (form < 2) return ""
-  if (form < 8) return `<p>${opening} ${second}</p>`
-  if (form < 13)
+  const kind = chance.below(24)
+  if (kind < 2) return ""
+  if (kind < 8) return `<p>${opening} ${second}</p>`
+  if (kind < 13)
     return `<p>${opening}</p>\n<p><strong>Good to know</strong></p>\n${makeList(chance, 3)}\n<p>${third}</p>`
-  if (form < 16) return `<h2>About our ${noun.toLowerCase()}</h2>\n<p>${opening}<br>${second}</p>\n${makeTable(chance)}`
-  if (form < 19)
+  if (kind < 16) return `<h2>About our ${noun.toLowerCase()}</h2>\n<p>${opening}<br>${second}</p>\n${makeTable(chance)}`
+  if (kind < 19)
     return `<p class="MsoNormal"><span style="font-size: 10.5pt;" data-mce-fragment="1">${opening}<o:p></o:p></span></p>\n<p class="MsoNormal"><span>&nbsp;</span></p>\n<p class="MsoNormal"><span>${second} It&rsquo;s &pound;0 to try: ask for a taster.</span></p>`
-  if (form < 21)
+  if (kind < 21)
     return `${style}<div class="tab"><h3>Details</h3>${makeList(chance, 2)}</div>\n${script}\n<p>${opening}</p>`
-  if (form < 23)
+  if (kind < 23)
     return `${opening}<br/><br/>${second} <em>Cr&egrave;me de la cr&egrave;me,</em> says the postman &#128578;.`
   return `<div><p>${opening}</p><ol><li>${second}</li><li>${third}</li></ol><!-- imported --></div>`
 }

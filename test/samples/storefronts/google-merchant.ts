@@ -22,53 +22,53 @@ const isDuplicate = (store: Store, { index }: Product) => index === 12 || hashNu
 /** Gift cards and fees are not in shopping feeds. */
 const isOffered = ({ ships }: Product) => ships
 
-const formatAvailability = (available: boolean, form: number) => {
-  if (!available) return form < 5 ? "out of stock" : "out_of_stock"
-  if (form === 0) return "preorder"
-  return form < 6 ? "in_stock" : "in stock"
+const formatAvailability = (available: boolean, style: number) => {
+  if (!available) return style < 5 ? "out of stock" : "out_of_stock"
+  if (style === 0) return "preorder"
+  return style < 6 ? "in_stock" : "in stock"
 }
 
-const formatAmount = (cents: number, currency: string, form: number) =>
-  `${cents % 100 === 0 && form < 4 ? cents / 100 : formatMoney(cents)} ${currency}`
+const formatAmount = (cents: number, currency: string, style: number) =>
+  `${cents % 100 === 0 && style < 4 ? cents / 100 : formatMoney(cents)} ${currency}`
 
-const makePriceLines = (store: Store, { cents, compare }: Variant, form: number) => {
-  const price = formatAmount(cents, store.currency, form)
+const makePriceLines = (store: Store, { cents, compare }: Variant, style: number) => {
+  const price = formatAmount(cents, store.currency, style)
   if (compare === null || compare < cents) return [`<g:price>${price}</g:price>`]
   // An equal sale price is not a reduction.
   return [
-    `<g:price>${formatAmount(compare, store.currency, form)}</g:price>`,
+    `<g:price>${formatAmount(compare, store.currency, style)}</g:price>`,
     `<g:sale_price>${price}</g:sale_price>`,
-    ...(form < 5
+    ...(style < 5
       ? ["<g:sale_price_effective_date>2021-01-01T00:00+00:00 / 2098-12-31T23:59+00:00</g:sale_price_effective_date>"]
       : [])
   ]
 }
 
-const makeCategoryLines = ({ category, type }: Product, form: number) => {
+const makeCategoryLines = ({ category, type }: Product, style: number) => {
   const [top = ""] = category.path.split(" > ")
   const stated =
-    [`${category.id}`, escapeText(category.path), formatCdata(category.path), escapeText(top)][form % 4] ?? ""
+    [`${category.id}`, escapeText(category.path), formatCdata(category.path), escapeText(top)][style % 4] ?? ""
   return [
-    ...(form < 2 ? [] : [`<g:google_product_category>${stated}</g:google_product_category>`]),
-    ...(type === "" ? [] : [`<g:product_type>${escapeText(form < 6 ? type : `Shop > ${type}`)}</g:product_type>`])
+    ...(style < 2 ? [] : [`<g:google_product_category>${stated}</g:google_product_category>`]),
+    ...(type === "" ? [] : [`<g:product_type>${escapeText(style < 6 ? type : `Shop > ${type}`)}</g:product_type>`])
   ]
 }
 
-const makeTitleLines = (title: string, form: number) => {
-  if (form === 0) return [`<title>${escapeText(title)}</title>`]
-  if (form === 1)
+const makeTitleLines = (title: string, style: number) => {
+  if (style === 0) return [`<title>${escapeText(title)}</title>`]
+  if (style === 1)
     return [`<title>${escapeText(title.toUpperCase())}</title>`, `<g:title>${escapeText(title)}</g:title>`]
-  return [`<g:title>${form < 5 ? formatCdata(title) : escapeText(title)}</g:title>`]
+  return [`<g:title>${style < 5 ? formatCdata(title) : escapeText(title)}</g:title>`]
 }
 
-const makeDescriptionLine = ({ body }: Product, form: number) =>
-  `<g:description>${form < 4 ? formatCdata(body) : escapeText(body)}</g:description>`
+const makeDescriptionLine = ({ body }: Product, style: number) =>
+  `<g:description>${style < 4 ? formatCdata(body) : escapeText(body)}</g:description>`
 
 /** `&` is unescaped in every other feed address with two parameters. */
-const makeLink = (store: Store, { handle }: Product, { id }: Variant, form: number, isRepeated: boolean) => {
+const makeLink = (store: Store, { handle }: Product, { id }: Variant, style: number, isRepeated: boolean) => {
   const address = `${getBaseUrl(store)}/products/${encodeURIComponent(handle)}?variant=${id}`
-  const tracked = `${address}${form % 2 === 0 ? "&" : "&amp;"}utm_source=${isRepeated ? "feed2" : "feed"}`
-  return form < 6 ? tracked : address
+  const tracked = `${address}${style % 2 === 0 ? "&" : "&amp;"}utm_source=${isRepeated ? "feed2" : "feed"}`
+  return style < 6 ? tracked : address
 }
 
 const makeChoiceLines = (product: Product, { values }: Variant) =>
@@ -87,13 +87,13 @@ const makePictures = ({ pictures }: Product, { picture }: Variant) => {
   )
 }
 
-const makeShippingLines = (store: Store, form: number) =>
-  form < 7
+const makeShippingLines = (store: Store, style: number) =>
+  style < 7
     ? [
         "<g:shipping>",
         `${indent}<g:country>${store.country}</g:country>`,
         `${indent}<g:service>Standard</g:service>`,
-        `${indent}<g:price>${form < 3 ? "0.00" : "4.90"} ${store.currency}</g:price>`,
+        `${indent}<g:price>${style < 3 ? "0.00" : "4.90"} ${store.currency}</g:price>`,
         "</g:shipping>"
       ]
     : []
@@ -104,26 +104,26 @@ const makeId = (store: Store, product: Product, place: number) =>
 const formatItem = (store: Store, product: Product, place: number, isRepeated: boolean) => {
   const variant = product.variants[place]
   if (!variant) return ""
-  const form = hashNumbers(store.seed, 63, product.index) % 10
+  const style = hashNumbers(store.seed, 63, product.index) % 10
   const grouped = isGrouped(store, product)
   const lines = [
     `<g:id>${makeId(store, product, place)}</g:id>`,
     ...(grouped ? [`<g:item_group_id>G-${product.index + 1001}</g:item_group_id>`] : []),
-    ...makeTitleLines(grouped ? `${product.title} - ${variant.values.join(", ")}` : product.title, form),
-    makeDescriptionLine(product, form),
-    `<g:link>${makeLink(store, product, variant, form, isRepeated)}</g:link>`,
+    ...makeTitleLines(grouped ? `${product.title} - ${variant.values.join(", ")}` : product.title, style),
+    makeDescriptionLine(product, style),
+    `<g:link>${makeLink(store, product, variant, style, isRepeated)}</g:link>`,
     ...makePictures(product, variant),
-    ...(form === 3 ? ["<!-- checked <by hand> & approved -->"] : []),
-    `<g:availability>${formatAvailability(variant.available, form)}</g:availability>`,
-    ...makeShippingLines(store, form),
-    ...makePriceLines(store, variant, form),
+    ...(style === 3 ? ["<!-- checked <by hand> & approved -->"] : []),
+    `<g:availability>${formatAvailability(variant.available, style)}</g:availability>`,
+    ...makeShippingLines(store, style),
+    ...makePriceLines(store, variant, style),
     "<g:condition>new</g:condition>",
-    `<g:brand>${form === 9 ? "" : escapeText(product.vendor)}</g:brand>`,
-    ...(variant.barcode === "" || form < 4
+    `<g:brand>${style === 9 ? "" : escapeText(product.vendor)}</g:brand>`,
+    ...(variant.barcode === "" || style < 4
       ? ["<g:identifier_exists>no</g:identifier_exists>"]
       : [`<g:gtin>${variant.barcode}</g:gtin>`]),
     ...(variant.sku ? [`<g:mpn>${escapeText(variant.sku)}</g:mpn>`] : []),
-    ...makeCategoryLines(product, form),
+    ...makeCategoryLines(product, style),
     ...(variant.grams > 0 ? [`<g:shipping_weight>${variant.grams} g</g:shipping_weight>`] : []),
     ...(grouped ? makeChoiceLines(product, variant) : [])
   ]

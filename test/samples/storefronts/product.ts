@@ -35,7 +35,7 @@ export interface Product {
   readonly pictures: ReadonlyArray<Picture>
   readonly published: number
   readonly created: number
-  /** A CSV export contains products in all states, the other forms only those on sale. */
+  /** A CSV export contains products in all states, the other formats only those on sale. */
   readonly state: "active" | "draft" | "archived" | "unpublished"
   readonly ships: boolean
 }
@@ -107,8 +107,8 @@ const makeGoods = (store: Store, index: number): Product => {
   chance.start(store.seed, purpose.variants, store.number, index)
   const options = drawOptions(chance, goods)
   const [from, until] = goods.price
-  const least = Math.floor((from + chance.below(until - from)) / 5) * 5
-  const offer = { handle, options, sizes: goods.sizes, least, pictures: pictures.length }
+  const minPrice = Math.floor((from + chance.below(until - from)) / 5) * 5
+  const offer = { handle, options, sizes: goods.sizes, minPrice, pictures: pictures.length }
   return {
     index,
     id: makeId(store, index),

@@ -34,7 +34,7 @@ export interface Goods {
   readonly flavours: ReadonlyArray<string>
   readonly sizes: ReadonlyArray<Size>
   /** Price of the smallest size, in cents. */
-  readonly price: readonly [least: number, most: number]
+  readonly price: readonly [min: number, max: number]
 }
 
 const makeGoods = (

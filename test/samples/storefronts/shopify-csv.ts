@@ -50,29 +50,29 @@ type Cells = Partial<Record<Field, string>>
 const quote = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
 /** 1250 as `12.5` or `12.50`, 1200 also as `12`. */
-const formatPrice = (cents: number, form: number) => {
-  if (form < 3) return formatMoney(cents)
-  return cents % 100 === 0 && form < 6 ? `${cents / 100}` : formatMoney(cents).replace(/(\.\d)0$/, "$1")
+const formatPrice = (cents: number, style: number) => {
+  if (style < 3) return formatMoney(cents)
+  return cents % 100 === 0 && style < 6 ? `${cents / 100}` : formatMoney(cents).replace(/(\.\d)0$/, "$1")
 }
 
-const formatGrams = (grams: number, form: number) => {
-  if (grams === 0) return form < 5 ? "0.0" : ""
-  return form < 4 ? `${grams}.0` : `${grams - 1}.9${700 + form}`
+const formatGrams = (grams: number, style: number) => {
+  if (grams === 0) return style < 5 ? "0.0" : ""
+  return style < 4 ? `${grams}.0` : `${grams - 1}.9${700 + style}`
 }
 
-const formatCategory = ({ category, ships }: Product, form: number) => {
-  if (!ships || form < 2) return ""
-  return form === 2 ? "Uncategorized" : category.path
+const formatCategory = ({ category, ships }: Product, style: number) => {
+  if (!ships || style < 2) return ""
+  return style === 2 ? "Uncategorized" : category.path
 }
 
-const makeFirstCells = (product: Product, form: number): Cells => {
-  const trueText = form < 7 ? "true" : "TRUE"
+const makeFirstCells = (product: Product, style: number): Cells => {
+  const trueText = style < 7 ? "true" : "TRUE"
   const { body, options, pictures, state, tags, title, type, vendor } = product
   return {
     title,
     body,
     vendor,
-    category: formatCategory(product, form),
+    category: formatCategory(product, style),
     type,
     tags: tags.join(", "),
     published: state === "unpublished" ? "false" : trueText,
@@ -86,22 +86,22 @@ const makeFirstCells = (product: Product, form: number): Cells => {
 }
 
 /** Available because of stock, because it is sold without stock, or because stock is not tracked. */
-const makeStockCells = (available: boolean, form: number): Cells => {
-  if (!available) return { tracker: "shopify", stock: form < 8 ? "0" : "-2", policy: "deny" }
-  if (form < 2) return { tracker: "", stock: "0", policy: "deny" }
-  return form < 4
+const makeStockCells = (available: boolean, style: number): Cells => {
+  if (!available) return { tracker: "shopify", stock: style < 8 ? "0" : "-2", policy: "deny" }
+  if (style < 2) return { tracker: "", stock: "0", policy: "deny" }
+  return style < 4
     ? { tracker: "shopify", stock: "0", policy: "continue" }
-    : { tracker: "shopify", stock: `${3 + form * 4}`, policy: "deny" }
+    : { tracker: "shopify", stock: `${3 + style * 4}`, policy: "deny" }
 }
 
-const formatComparePrice = (compare: number | null, form: number) => {
+const formatComparePrice = (compare: number | null, style: number) => {
   if (compare === null) return ""
-  return compare === 0 ? "0" : formatPrice(compare, form)
+  return compare === 0 ? "0" : formatPrice(compare, style)
 }
 
 /** Rows of one product without its handle: variants, then the remaining pictures. */
 const makeRows = (store: Store, product: Product): ReadonlyArray<Cells> => {
-  const form = hashNumbers(store.seed, 51, product.index) % 10
+  const style = hashNumbers(store.seed, 51, product.index) % 10
   const { pictures, ships, variants } = product
   const image = (place: number): Cells => {
     const found = pictures[place]
@@ -110,17 +110,17 @@ const makeRows = (store: Store, product: Product): ReadonlyArray<Cells> => {
   const rows = variants.map((variant, place): Cells => {
     const { available, barcode, cents, compare, grams, picture, sku, values } = variant
     return {
-      ...(place === 0 ? makeFirstCells(product, form) : {}),
+      ...(place === 0 ? makeFirstCells(product, style) : {}),
       value1: values[0] ?? "Default Title",
       value2: values[1] ?? "",
       value3: values[2] ?? "",
-      sku: `${form === 9 && sku ? "'" : ""}${sku ?? ""}`,
-      barcode: `${form < 4 && barcode !== "" ? "'" : ""}${barcode}`,
-      grams: formatGrams(grams, form),
+      sku: `${style === 9 && sku ? "'" : ""}${sku ?? ""}`,
+      barcode: `${style < 4 && barcode !== "" ? "'" : ""}${barcode}`,
+      grams: formatGrams(grams, style),
       unit: grams < 1000 ? "g" : "kg",
-      ...makeStockCells(available, (form + place) % 10),
-      price: formatPrice(cents, (form + place) % 10),
-      compare: formatComparePrice(compare, form),
+      ...makeStockCells(available, (style + place) % 10),
+      price: formatPrice(cents, (style + place) % 10),
+      compare: formatComparePrice(compare, style),
       ships: `${ships}`,
       taxable: `${ships}`,
       ...image(place),

@@ -1,4 +1,4 @@
-/** An invented store, which determines its products: they are the same in every form. */
+/** An invented store, which determines its products: they are the same in every format. */
 import type { ThemeName } from "./shelves.ts"
 
 export interface Store {

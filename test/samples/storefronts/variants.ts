@@ -29,10 +29,10 @@ const combineOptions = (options: ReadonlyArray<Choice>) =>
   )
 
 /** Larger sizes cost slightly less by weight. Without a weight, each step costs half as much again. */
-const computeCents = (least: number, sizes: ReadonlyArray<Size>, step: number) => {
+const computeCents = (minPrice: number, sizes: ReadonlyArray<Size>, step: number) => {
   const [smallest, grams] = [sizes[0]?.[1] ?? 0, sizes[step]?.[1] ?? 0]
-  if (step === 0) return least
-  return Math.floor((smallest === 0 ? (least * (2 + step)) / 2 : (least * grams * 23) / (smallest * 25)) / 5) * 5
+  if (step === 0) return minPrice
+  return Math.floor((smallest === 0 ? (minPrice * (2 + step)) / 2 : (minPrice * grams * 23) / (smallest * 25)) / 5) * 5
 }
 
 const drawComparePrice = (drawn: number, cents: number) => {
@@ -48,9 +48,9 @@ const makeBarcode = (store: Store, id: number) => {
   return `${digits}${(10 - (sum % 10)) % 10}`
 }
 
-const makeSku = (handle: string, place: number, form: number) => {
-  if (form < 3) return null
-  if (form < 5) return ""
+const makeSku = (handle: string, place: number, style: number) => {
+  if (style < 3) return null
+  if (style < 5) return ""
   return `${handle.slice(0, 3).toUpperCase()}-${`${hashNumbers(3, place, handle.length) % 10_000}`.padStart(4, "0")}-${place + 1}`
 }
 
@@ -59,7 +59,7 @@ export interface Offer {
   readonly options: ReadonlyArray<Choice>
   readonly sizes: ReadonlyArray<Size>
   /** Price of the smallest size, in cents. */
-  readonly least: number
+  readonly minPrice: number
   readonly pictures: number
 }
 
@@ -67,7 +67,7 @@ export const drawVariants = (
   chance: Chance,
   store: Store,
   index: number,
-  { handle, least, options, pictures, sizes }: Offer
+  { handle, minPrice, options, pictures, sizes }: Offer
 ): ReadonlyArray<Variant> => {
   const [comparing, skus, free, soldOut] = [chance.below(100), chance.below(10), chance.below(100), chance.below(100)]
   const hasOwnPicture = pictures > 1 && chance.happens(0.4)
@@ -76,7 +76,7 @@ export const drawVariants = (
     const size = sizes.findIndex(([label]) => values.includes(label))
     const step = Math.max(0, size)
     const surcharge = values.includes("Gift Box") ? 350 : 0
-    const cents = free < 2 && place === 0 ? 0 : computeCents(least, sizes, step) + surcharge
+    const cents = free < 2 && place === 0 ? 0 : computeCents(minPrice, sizes, step) + surcharge
     return {
       id: makeVariantId(store, index, place) + (hashNumbers(1, index, place) % 500),
       values,

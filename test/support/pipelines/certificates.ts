@@ -44,7 +44,7 @@ interface Signer {
 interface Certificate {
   readonly name: string
   readonly hosts?: ReadonlyArray<string>
-  readonly by?: Signer
+  readonly issuer?: Signer
   readonly from?: Date
   readonly to?: Date
 }
@@ -52,10 +52,10 @@ interface Certificate {
 const aDay = 86_400_000
 export const daysFromNow = (days: number) => new Date(Date.now() + days * aDay)
 
-/** Signed by `by`, or by itself. Without hosts, it is the certificate of an authority. */
-export const makeCertificate = ({ by, from = daysFromNow(-1), hosts, name, to = daysFromNow(1) }: Certificate) => {
+/** Signed by `issuer`, or by itself. Without hosts, it is the certificate of an authority. */
+export const makeCertificate = ({ issuer, from = daysFromNow(-1), hosts, name, to = daysFromNow(1) }: Certificate) => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
-  const signer = by ?? { name, key: privateKey }
+  const signer = issuer ?? { name, key: privateKey }
   const content = sequence(
     explicit(0, integer(Buffer.from([2]))),
     integer(Buffer.concat([Buffer.from([1]), randomBytes(8)])),
@@ -78,6 +78,6 @@ export const makeCertificate = ({ by, from = daysFromNow(-1), hosts, name, to = 
 export const makeAuthority = (name = "A test authority") => {
   const { cert, privateKey } = makeCertificate({ name })
   const issue = (hosts: ReadonlyArray<string>, days: Pick<Certificate, "from" | "to"> = {}) =>
-    makeCertificate({ ...days, name: hosts[0] ?? "", hosts, by: { name, key: privateKey } })
+    makeCertificate({ ...days, name: hosts[0] ?? "", hosts, issuer: { name, key: privateKey } })
   return { cert, issue }
 }

@@ -134,7 +134,7 @@ const otherPayloads: ReadonlyArray<Fault> = [
 
 const damagedPayloads = (random: () => number): ReadonlyArray<Fault> => [
   {
-    fault: "cut at any byte",
+    fault: "truncated at any byte",
     feeds: [
       ...[1034, 1035, 1036, 1038, 1046].map((report) => `gov-mars/${report}`),
       ...names.filter((feed) => feed.includes("/Final "))
@@ -178,7 +178,7 @@ const brokenConnections: ReadonlyArray<Fault> = [
   { fault: "a certificate that is not trusted", feeds: ["gov-mars/1099", "gov-mpr/2989/Detail"] } // the last of each
 ]
 
-/** In the first and the last run, nothing is left out. `random` determines where payloads are cut. */
+/** In the first and the last run, nothing is left out. `random` determines where payloads are truncated. */
 export const faultyRuns = (random: () => number): ReadonlyArray<FaultyRun> => [
   {
     faults: [
@@ -230,16 +230,16 @@ const makeEdition = (number: number): Readonly<Record<string, ReadonlyArray<Row>
 }
 
 /** Feeds that are intact unless their whole service has a fault, and change in each run. */
-export const witnesses = ["gov-mars/1603", "gov-mpr/2989/Detail"]
+export const controlFeeds = ["gov-mars/1603", "gov-mpr/2989/Detail"]
 
 /**
- * Serves this edition for the witnesses and the feeds with a fault, and the first edition for the others, because known
+ * Serves this edition for the control feeds and those with a fault, and the first edition for the others, because known
  * payloads are quick to read. If no feed has a fault, serves this edition for all.
  */
 export const serveEdition = (faults: ReadonlyArray<Fault>, number: number) => {
   const [first, current] = [makeEdition(1), makeEdition(number)]
   const faulty = faults.flatMap(({ feeds }) => feeds)
-  const isNew = (feed: string) => faulty.length === 0 || faulty.includes(feed) || witnesses.includes(feed)
+  const isNew = (feed: string) => faulty.length === 0 || faulty.includes(feed) || controlFeeds.includes(feed)
   const rows = Object.fromEntries(names.map((feed) => [feed, (isNew(feed) ? current : first)[feed] ?? []]))
   return (response: ServerResponse, _n: number, { url }: { readonly url: string }) => {
     const feed = feedAt(url)

@@ -44,7 +44,7 @@ const describeError = (error: RunError): RunEnd => ({
   output: error.message
 })
 
-interface Place {
+interface Setup {
   readonly home: string
   /** The server of all other feeds. */
   readonly upstream: string
@@ -53,7 +53,7 @@ interface Place {
 }
 
 /** Two tries; the response timeout is one second if a feed never responds. */
-export const runCommodities = ({ home, selfSigned, upstream }: Place, { faults, machine }: FaultyRun) => {
+export const runCommodities = ({ home, selfSigned, upstream }: Setup, { faults, machine }: FaultyRun) => {
   const logs: Array<string> = []
   const distrusted = machine === "distrusts the last feeds" ? (faults.at(-1)?.feeds ?? []) : []
   const toAddress = ({ host, pathname, search }: URL) => {

@@ -44,7 +44,7 @@ const sendJson = (response: ServerResponse, body: string) => {
 
 const feedsByPath = new Map(feeds.map((feed) => [`/${decodeURI(recordingOf(feed))}`, feed.feed]))
 
-/** The feed at a path of this machine's server, without regard to the query; empty if there is none. */
+/** The feed at a path of this machine's server; the query is ignored. Empty if there is none. */
 export const feedAt = (url: string) => feedsByPath.get(decodeURI(url.split("?")[0] ?? "")) ?? ""
 
 /** Serves these bodies at the paths of their feeds, and responds with 404 to anything else. */
@@ -56,7 +56,7 @@ export const serveFeeds =
     else sendJson(response, body)
   }
 
-/** Small payloads of these feeds alone: a run of few feeds is quick. */
+/** Small payloads of only these feeds: a run of few feeds is quick. */
 export const bodiesOf = (...names: ReadonlyArray<string>): Bodies => {
   const bodies = everyFeed()
   return Object.fromEntries(names.map((name) => [name, bodies[name] ?? ""]))

@@ -70,12 +70,12 @@ export const ingestLive = (
   { acceptShrinkage, ahead = 0, dryRun = false, environment = {}, home, origin, stores }: LiveRun
 ): Promise<EndedRun> => {
   const logs: Array<string> = []
-  const keep = Logger.map(Logger.formatJson, (line) => void logs.push(line))
+  const logger = Logger.map(Logger.formatJson, (line) => void logs.push(line))
   const network = origin ?? liveOrigin({ ...pipeline.livePolicy, ...unpaced })
   return ingestFromOrigin(pipeline, { home, days: undefined, dryRun, stores, acceptShrinkage }).pipe(
     Effect.provide(network),
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment))),
-    Effect.provide([NodeServices.layer, Logger.layer([keep])]),
+    Effect.provide([NodeServices.layer, Logger.layer([logger])]),
     Effect.match({
       onSuccess: ({ left_out, run, stores }) => ({
         run,

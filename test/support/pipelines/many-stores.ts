@@ -19,8 +19,8 @@ const settledHeap = Effect.map(
 )
 
 /**
- * Maximum bytes that remain in memory of each store after its read: some 4 kB of lanes and connections, and with 50
- * stores the 2 MB of a program that still warms up. The products of a store need nearly twice as much.
+ * Maximum bytes per store that remain in memory after its read: about 4 kB of lanes and connections, and with 50 stores
+ * 2 MB of a program that is still warming up. The products of a store need nearly twice as much.
  */
 const maxBytesPerStore = 60_000
 const body_html = `<p>${"A text. ".repeat(600)}</p>`
@@ -35,7 +35,7 @@ export const expectManyReads = (stores: number, concurrency: number) =>
     )
     let running = 0
     let maxRunning = 0
-    const after: Array<number> = []
+    const heapSizes: Array<number> = []
     const read = (shop: (typeof shops)[number]) =>
       Effect.gen(function* () {
         running += 1
@@ -47,7 +47,7 @@ export const expectManyReads = (stores: number, concurrency: number) =>
     const all = []
     for (const part of [shops.slice(0, stores / 2), shops.slice(stores / 2)]) {
       all.push(...(yield* Effect.forEach(part, read, { concurrency })))
-      after.push(yield* settledHeap)
+      heapSizes.push(yield* settledHeap)
     }
     assert.deepStrictEqual([...new Set(all.map(({ outcome }) => outcome))], ["complete"])
     assert.strictEqual(
@@ -56,7 +56,7 @@ export const expectManyReads = (stores: number, concurrency: number) =>
     )
     assert.strictEqual(maxRunning, concurrency)
     assert.strictEqual(Math.max(...shops.map(({ load }) => load.max)), 1)
-    const [half = 0, whole = 0] = after
+    const [half = 0, whole = 0] = heapSizes
     assert.isBelow(whole - half, (stores / 2) * maxBytesPerStore)
   }).pipe(
     Effect.provideService(ShopifyStoreSlots, Semaphore.makeUnsafe(concurrency)),

@@ -10,7 +10,7 @@ export const sha256Of = (bytes: string | Uint8Array) => createHash("sha256").upd
 
 type Payloads = Readonly<Record<string, string | Uint8Array>>
 
-/** Responds with these payloads as the network does, also to conditional requests. */
+/** Responds with these payloads as the network does, including conditional requests. */
 export const originOf = (payloads: Payloads) =>
   Layer.succeed(
     Origin,

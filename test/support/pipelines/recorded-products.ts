@@ -31,7 +31,7 @@ const file = (read: ReadFile, name: string) => async () => {
   }
   return firstOfEach(found)
 }
-const exported = (name: string) => file(readShopifyCsv, `shopify-csv/${name}.csv`)
+const shopifyCsv = (name: string) => file(readShopifyCsv, `shopify-csv/${name}.csv`)
 const merchant = (name: string) => file(readGoogleMerchant, `google-merchant/${name}`)
 
 const pages =
@@ -44,25 +44,25 @@ const shopify = (...names: ReadonlyArray<string>) =>
 /** The published products of a store by the feed's id. */
 export const sampleStores: Readonly<Record<string, () => Promise<ReadonlyMap<string, FeedProduct>>>> = {
   akarshk: shopify("akarshk-max--products_raw"),
-  apparel: exported("shopifypartners--apparel"),
-  balancedbites: exported("balancedbitesdev--balanced_bites_shopify_import_ready"),
+  apparel: shopifyCsv("shopifypartners--apparel"),
+  balancedbites: shopifyCsv("balancedbitesdev--balanced_bites_shopify_import_ready"),
   barisugus: merchant("barisugus--merchant-feed.xml"),
-  basarabia: exported("basarabiastore-max--products_export_1"),
+  basarabia: shopifyCsv("basarabiastore-max--products_export_1"),
   daraghoshea: shopify("daraghoshea--products"),
   davidan: shopify("davidan--davidan_md_products.TRIMMED3"),
   elsewedy: shopify(
     "muhammadbayoumi--elsewedyshop_products_page1_live",
     "muhammadbayoumi--elsewedyshop_products_page4_live"
   ),
-  garyjackson: exported("garyjacksonwork--products_export_1"),
-  "home-and-garden": exported("shopifypartners--home-and-garden"),
-  jewelery: exported("shopifypartners--jewelery"),
-  "kevin-ecometrics": exported("kevin-ecometrics--products_export_1"),
+  garyjackson: shopifyCsv("garyjacksonwork--products_export_1"),
+  "home-and-garden": shopifyCsv("shopifypartners--home-and-garden"),
+  jewelery: shopifyCsv("shopifypartners--jewelery"),
+  "kevin-ecometrics": shopifyCsv("kevin-ecometrics--products_export_1"),
   london1702: shopify("1702london-maker--shopify-products"),
   m5zoon: merchant("m5zoon--google_merchant_feed_en.tsv"),
   madhavasrinivasan: shopify("madhavasrinivasan--shopify_products"),
   mattosrodrigo: merchant("mattosrodrigo--merchant-feed.xml"),
-  mintpixels: exported("mintpixels--products_export_1"),
+  mintpixels: shopifyCsv("mintpixels--products_export_1"),
   samehgabriel: pages(
     readWooCommerceProducts,
     "woocommerce/muhammadbayoumi--samehgabriel_wc_store_products_2026-07-20.json"
@@ -71,5 +71,5 @@ export const sampleStores: Readonly<Record<string, () => Promise<ReadonlyMap<str
   "sooq-masr": merchant("sooq-masr--google-merchant-feed.xml"),
   taras2121212: merchant("taras2121212-source--google-merchant-feed.xml"),
   velofant: merchant("velofant--Produkter_Prisjakt26_XMl.txt"),
-  yadayadasoftware: exported("yadayadasoftware--shopify_sample_product_template")
+  yadayadasoftware: shopifyCsv("yadayadasoftware--shopify_sample_product_template")
 }

@@ -1,4 +1,4 @@
-/** A raw archive with failed runs of a shop, and ways to prune it: in this process, or in one that is killed meanwhile. */
+/** A raw archive with failed runs of a shop, and ways to prune it: in this process, or in one that is killed. */
 import { spawnSync } from "node:child_process"
 import { readdirSync, utimesSync } from "node:fs"
 import { assert } from "@effect/vitest"
@@ -89,7 +89,7 @@ export const makeRunsOld = (layout: Layout) => {
   for (const name of listsOf(layout)) utimesSync(`${rawOf(layout)}/fetches/${name}`, dayBefore, dayBefore)
 }
 
-interface Killing {
+interface KillPoint {
   /** The methods of the file system whose calls are counted. */
   readonly methods: ReadonlyArray<string>
   /** Only calls with a path that matches this pattern are counted. */
@@ -103,8 +103,8 @@ const script = `
   import { Effect, FileSystem } from "effect"
   import { layoutOf } from "@larder/warehouse"
   import { pruneArchive } from "./prune.ts"
-  const [home, killing] = process.argv.slice(1)
-  const { methods, pattern, nth } = JSON.parse(killing)
+  const [home, killPoint] = process.argv.slice(1)
+  const { methods, pattern, nth } = JSON.parse(killPoint)
   let calls = 0
   const run = Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -119,8 +119,8 @@ const script = `
   await Effect.runPromise(run.pipe(Effect.scoped, Effect.provide(NodeServices.layer)))`
 
 const archiveFolder = new URL("../../../pipelines/run/archive/", import.meta.url)
-const pruneIn = (layout: Layout, killing: Killing, before: string) => {
-  const args = ["--input-type=module", "-e", script, layout.home, JSON.stringify(killing)]
+const pruneIn = (layout: Layout, killPoint: KillPoint, before: string) => {
+  const args = ["--input-type=module", "-e", script, layout.home, JSON.stringify(killPoint)]
   return spawnSync("sh", ["-c", `${before}; exec "$0" "$@"`, process.execPath, ...args], {
     cwd: archiveFolder,
     encoding: "utf8"
@@ -128,7 +128,7 @@ const pruneIn = (layout: Layout, killing: Killing, before: string) => {
 }
 
 /** Prunes in a process that kills itself at a call of its file system. */
-export const pruneUntilKilled = (layout: Layout, killing: Killing) => pruneIn(layout, killing, ":")
+export const pruneUntilKilled = (layout: Layout, killPoint: KillPoint) => pruneIn(layout, killPoint, ":")
 
 /** Prunes in a process whose files are limited to `blocks` of 512 bytes: beyond that, writing fails as on a full disk. */
 export const pruneWithLimit = (layout: Layout, blocks: number) =>

@@ -147,7 +147,7 @@ export const network = ({ env = {}, requests = {} }: ReadOptions = {}) => {
 export interface Taken {
   readonly read: StoreRead
   readonly batches: ReadonlyArray<Batch>
-  /** Native ids of the products that were read, each once. */
+  /** Distinct native ids of the products that were read. */
   readonly products: ReadonlyArray<string>
 }
 
@@ -191,7 +191,7 @@ export const readShop = (
 ) =>
   Effect.gen(function* () {
     const upstream = yield* startShop(shop, misbehave)
-    const before = Effect.succeed(new Set(known.map(String)))
-    const taken = yield* readOnce(storeAt({ url: upstream.url + path }, store), options.policy, before)
+    const knownIds = Effect.succeed(new Set(known.map(String)))
+    const taken = yield* readOnce(storeAt({ url: upstream.url + path }, store), options.policy, knownIds)
     return { ...taken, requests: upstream.requests.map(({ url }) => url), load: upstream.load }
   }).pipe(Effect.provide(network(options)), Effect.scoped)

@@ -65,8 +65,8 @@ export const readText = (request: Pick<SourceRequest, "url"> & Partial<SourceReq
 export const quick = { interval: 0, initialPause: "1 millis", initialBackoff: "1 millis" } as const
 
 /**
- * Advances the test clock in steps while an effect talks to real servers: time limits of minutes elapse at once, and none
- * elapses because the machine is slow.
+ * Advances the test clock in steps while an effect talks to real servers: time limits of minutes elapse immediately,
+ * and none elapses because the machine is slow.
  */
 export const whileClockAdvances = <A, E, R>(step: () => Duration.Input, effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {

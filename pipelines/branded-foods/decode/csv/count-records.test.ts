@@ -36,7 +36,7 @@ describe("the record count of a CSV file", () => {
     ["nothing after its last comma", '"a","b"\n"1",'],
     ["text after quotes", '"a"\n"5" pipe"\n'],
     ["a quote inside of an unquoted field", 'a\n5" pipe\n'],
-    ["a carriage return alone", "a\n1\r2\n"]
+    ["a carriage return without a line feed", "a\n1\r2\n"]
   ] as const)("is undefined for a file with %s", ([, content]) =>
     Effect.map(countContent(content), (records) => assert.isUndefined(records))
   )

@@ -31,7 +31,7 @@ const filterContent = (content: string | Buffer) => {
 
 const before = '"id","name"\n"1","one"\n'
 const after = '"3","three"\n'
-const around = (line: string) => filterContent(before + line + after)
+const filterBetween = (line: string) => filterContent(before + line + after)
 
 describe("broken records of a CSV file", () => {
   it.effect.each([
@@ -42,7 +42,7 @@ describe("broken records of a CSV file", () => {
     ["a carriage return without quotes", "2,a\rb\n", "a carriage return is in field 2, which has no quotes"],
     ["quotes that are not closed on their line", '"2","two\n', "text follows the quotes of field 2"]
   ] as const)("are reported with line, reason and text, and the others are kept: %s", ([, line, reason]) =>
-    Effect.map(around(line), ({ bad, good, records }) => {
+    Effect.map(filterBetween(line), ({ bad, good, records }) => {
       assert.deepStrictEqual(bad, [{ line: 3, reason, payload: line.slice(0, -1) }])
       assert.strictEqual(good, before + after)
       assert.strictEqual(records, 2)
@@ -68,7 +68,7 @@ describe("broken records of a CSV file", () => {
   )
 
   it.effect("are reported with 100,000 characters if they are longer than 2,000,000 bytes", () =>
-    Effect.map(around(`"2","${"x".repeat(20_000_000)}"\n`), ({ bad, good }) => {
+    Effect.map(filterBetween(`"2","${"x".repeat(20_000_000)}"\n`), ({ bad, good }) => {
       assert.strictEqual(bad[0]?.line, 3)
       assert.match(String(bad[0]?.reason), /longer than 2000000 bytes/)
       assert.strictEqual(String(bad[0]?.payload).length, 100_000)
@@ -105,9 +105,9 @@ describe("the truncation of a CSV file", () => {
     )
   )
 
-  it.effect("is reported wherever the file is cut, except after a complete record", () =>
+  it.effect("is reported wherever the file is truncated, except after a complete record", () =>
     Effect.gen(function* () {
-      // last fields have no doubled quotes: a cut between the two looks like the end of the field
+      // last fields have no doubled quotes: truncation between the two looks like the end of the field
       const records = ['"one, or ""two""","1"', '"a\nb","2"', '"","3"', '"4",""']
       const complete = `"id","name"\n${records.join("\n")}\n`
       const ends = records.map((_, n) => `"id","name"\n${records.slice(0, n + 1).join("\n")}`.length)
@@ -122,7 +122,7 @@ describe("the truncation of a CSV file", () => {
 
 describe("good records of a CSV file", () => {
   it.effect("keep line breaks in quotes, and count as one line", () =>
-    Effect.map(around('"2","a\nb"\n"x"\n'), ({ bad, good }) => {
+    Effect.map(filterBetween('"2","a\nb"\n"x"\n'), ({ bad, good }) => {
       assert.strictEqual(good, `${before}"2","a\nb"\n${after}`)
       assert.strictEqual(bad[0]?.line, 4)
     })
@@ -137,7 +137,7 @@ describe("good records of a CSV file", () => {
   )
 
   it.effect("are written without the blank lines between them, and the numbers of these lines are reported", () =>
-    Effect.map(around("\n\r\n"), ({ bad, good }) => {
+    Effect.map(filterBetween("\n\r\n"), ({ bad, good }) => {
       assert.deepStrictEqual(bad, [{ line: 3 }, { line: 4 }])
       assert.strictEqual(good, before + after)
     })

@@ -37,7 +37,7 @@ describe("the header of a CSV file", () => {
     )
   )
 
-  it.effect("rejects a column name that occurs twice, also in another case", () =>
+  it.effect("rejects a column name that occurs twice, even in a different case", () =>
     Effect.map(Effect.flip(readContent(`${needed},"FDC_ID"\n`)), ({ message }) =>
       assert.match(message, /there are two columns FDC_ID/)
     )
@@ -46,9 +46,9 @@ describe("the header of a CSV file", () => {
   const evil = "\u001b[31mEVIL\u0007"
   it.effect("escapes control characters of column names in its error messages", () =>
     Effect.gen(function* () {
-      const lacking = yield* Effect.flip(readContent(`"fdc_id","${evil}"\n`))
+      const missing = yield* Effect.flip(readContent(`"fdc_id","${evil}"\n`))
       const duplicate = yield* Effect.flip(readContent(`${needed},"${evil}","${evil}"\n`))
-      for (const { message } of [lacking, duplicate]) {
+      for (const { message } of [missing, duplicate]) {
         assert.include(message, '"\\u001b[31mEVIL\\u0007"')
         assert.notMatch(message, /\p{Cc}/u)
       }

@@ -5,7 +5,7 @@ import { FileUnwritable } from "../../../run/files/write-all.ts"
 import { type Chunk, splitFoods } from "./food-lines.ts"
 import { FoodListUnusable } from "./food-list.ts"
 
-const inPieces = (text: string | Buffer, size: number) => {
+const splitBytes = (text: string | Buffer, size: number) => {
   const bytes = Buffer.from(text)
   return (async function* () {
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
@@ -26,7 +26,7 @@ const split = Effect.fnUntraced(function* (
   const folder = yield* makeFolder
   const lines: Array<string> = []
   const rejects: Array<Chunk["rejects"][number]> = []
-  const list = { name: "foods.json", bytes: inPieces(text, size) }
+  const list = { name: "foods.json", bytes: splitBytes(text, size) }
   const counts = yield* splitFoods(list, { folder, ...options }, (chunk) =>
     Effect.gen(function* () {
       const text = yield* fs.readFileString(chunk.file)
@@ -41,12 +41,12 @@ const split = Effect.fnUntraced(function* (
 
 const a = '{"fdcId":1,"d":"a \\"{[ ]} b","n":[{"x":1}]}'
 const b = '{"fdcId":2,"d":"ü","n":[]}'
-const numbered = (record: string, line: number) => `{"line":${line},${record.slice(1)}`
+const addLine = (record: string, line: number) => `{"line":${line},${record.slice(1)}`
 const sizes = [1, 3, 64, 1 << 20]
 
 layer(NodeServices.layer)("the records of a JSON release, in pieces of any size", (it) => {
   it.effect.each([
-    ["are each alone on a line", `{"BrandedFoods": [\n${a},\n${b}\n]}`, 2, 3],
+    ["are on separate lines", `{"BrandedFoods": [\n${a},\n${b}\n]}`, 2, 3],
     ["end with a line feed", `{"BrandedFoods": [\n${a},\n${b}\n]}\n`, 2, 3],
     ["share lines with head and end", `{"BrandedFoods":[${a},\n${b}]}`, 1, 2],
     ["end in carriage returns and spaces", `{"BrandedFoods": [\r\n${a} , \r\n\r\n${b}\r\n] }\r\n`, 2, 4],
@@ -59,7 +59,7 @@ layer(NodeServices.layer)("the records of a JSON release, in pieces of any size"
     Effect.gen(function* () {
       for (const size of sizes) {
         const { lines, rejects } = yield* split(text, size)
-        assert.deepStrictEqual(lines, [numbered(a, lineOfA), numbered(b, lineOfB)], `pieces of ${size}`)
+        assert.deepStrictEqual(lines, [addLine(a, lineOfA), addLine(b, lineOfB)], `pieces of ${size}`)
         assert.deepStrictEqual(rejects, [])
       }
     })
@@ -87,7 +87,7 @@ layer(NodeServices.layer)("the records of a JSON release, in pieces of any size"
         assert.deepStrictEqual(yield* split(text, 3), { lines: [], rejects: [] })
       }
       const { lines } = yield* split(`{"BrandedFoods": [\n{},\n{ },\n${a}\n]}`, 5)
-      assert.deepStrictEqual(lines, ['{"line":2}', '{"line":3}', numbered(a, 4)])
+      assert.deepStrictEqual(lines, ['{"line":2}', '{"line":3}', addLine(a, 4)])
     })
   )
 })
@@ -98,18 +98,18 @@ layer(NodeServices.layer)("a broken record of a JSON release", (it) => {
   const noEnd = "the record does not end on its line"
 
   it.effect.each([
-    ["cut in the middle", list(a, '{"fdcId":2,"d":"hal', b), 3, noEnd, '{"fdcId":2,"d":"hal'],
+    ["truncated in the middle", list(a, '{"fdcId":2,"d":"hal', b), 3, noEnd, '{"fdcId":2,"d":"hal'],
     ["without its beginning", list(a, '"d":"half"}', b), 3, "the line does not begin with {", '"d":"half"}'],
     ["something else", list(a, "null", b), 3, "the line does not begin with {", "null"],
     [
-      "cut in the middle, and first",
+      "truncated in the middle, and first",
       list('{"fdcId":2,"d":"hal', a, b),
       2,
       "a string is not closed on its line",
       '{"fdcId":2,"d":"hal'
     ],
     [
-      "cut between strings, and first",
+      "truncated between strings, and first",
       list('{"fdcId":2,"d":[1', a, b),
       2,
       "the next record begins before this one ends",
@@ -136,7 +136,7 @@ layer(NodeServices.layer)("a broken record of a JSON release", (it) => {
     Effect.gen(function* () {
       for (const size of sizes) {
         const { lines, rejects } = yield* split(`{"BrandedFoods":[${a},${long},${b}]}`, size, { maxRecordBytes: 4000 })
-        assert.deepStrictEqual(lines, [numbered(a, 1), numbered(b, 1)])
+        assert.deepStrictEqual(lines, [addLine(a, 1), addLine(b, 1)])
         assert.deepStrictEqual(rejects, [
           { line: 1, reason: "the record is longer than 4000 bytes", payload: long.slice(0, 2000) }
         ])
@@ -166,17 +166,17 @@ layer(NodeServices.layer)("a broken record of a JSON release", (it) => {
 layer(NodeServices.layer)("a file that is not a release", (it) => {
   const head = '{"BrandedFoods": ['
   it.effect.each([
-    ["cut after a record", `${head}\n${a},\n${b},\n`, 4, 'it was cut off: the closing "]}" is missing'],
-    ["cut in a record", `${head}\n${a},\n{"fdc`, 3, 'it was cut off: the closing "]}" is missing'],
-    ["cut in its only record", `${head}\n{"fdc`, 2, 'it was cut off: the closing "]}" is missing'],
+    ["truncated after a record", `${head}\n${a},\n${b},\n`, 4, 'it was cut off: the closing "]}" is missing'],
+    ["truncated in a record", `${head}\n${a},\n{"fdc`, 3, 'it was cut off: the closing "]}" is missing'],
+    ["truncated in its only record", `${head}\n{"fdc`, 2, 'it was cut off: the closing "]}" is missing'],
     [
-      "cut after what looks like its end",
+      "truncated after what looks like its end",
       `${head}\n${a},\n{"n":[{"x":1}]}`,
       3,
       'it was cut off: the closing "]}" is missing'
     ],
-    ["cut before the last brace", `${head}\n${a}\n]`, 3, 'it was cut off: the closing "}" is missing'],
-    ["cut in the head", '{"Brand', 1, "it was cut off before its first record"],
+    ["truncated before the last brace", `${head}\n${a}\n]`, 3, 'it was cut off: the closing "}" is missing'],
+    ["truncated in the head", '{"Brand', 1, "it was cut off before its first record"],
     ["empty", " \n", 1, "the file is empty"],
     [
       "of another data type",
@@ -190,9 +190,9 @@ layer(NodeServices.layer)("a file that is not a release", (it) => {
       3,
       'it has "SRLegacyFoods" next to "BrandedFoods"'
     ],
-    ["with no list", '{"BrandedFoods": {}}', 1, '"BrandedFoods" is not a list'],
-    ["a bare list", `[${b}]`, 1, 'it begins with "[{\\"fdcId\\":2,'],
-    ["no JSON", "fdc_id,description\n1,x\n", 1, 'it begins with "fdc_id,description'],
+    ["without a list", '{"BrandedFoods": {}}', 1, '"BrandedFoods" is not a list'],
+    ["a list without its key", `[${b}]`, 1, 'it begins with "[{\\"fdcId\\":2,'],
+    ["not JSON", "fdc_id,description\n1,x\n", 1, 'it begins with "fdc_id,description'],
     ["two releases in one", `${head}\n${a}\n]}\n${head}\n${a}\n]}`, 3, "follows the list of foods"]
   ] as const)("fails with the number of the line: %s", ([, text, line, problem]) =>
     Effect.gen(function* () {
@@ -215,20 +215,20 @@ layer(NodeServices.layer)("the chunks of a release", (it) => {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* makeFolder
       const records: Array<number> = []
-      const seen: Array<number> = []
-      const list = { name: "foods.json", bytes: inPieces(many, 1000) }
+      const ids: Array<number> = []
+      const list = { name: "foods.json", bytes: splitBytes(many, 1000) }
       yield* splitFoods(list, { folder, chunkBytes: 20_000 }, (chunk) =>
         Effect.gen(function* () {
           records.push(chunk.records)
           const text = yield* fs.readFileString(chunk.file)
           assert.isBelow(text.length, 22_000)
-          seen.push(...[...text.matchAll(/"fdcId":(\d+)/g)].map(([, id]) => Number(id)))
+          ids.push(...[...text.matchAll(/"fdcId":(\d+)/g)].map(([, id]) => Number(id)))
           assert.lengthOf(text.trimEnd().split("\n"), chunk.records)
         })
       )
       assert.isAbove(records.length, 5)
       assert.deepStrictEqual(
-        seen,
+        ids,
         Array.from({ length: 1000 }, (_, n) => n)
       )
       assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
@@ -239,15 +239,15 @@ layer(NodeServices.layer)("the chunks of a release", (it) => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* makeFolder
-      let most = 0
-      const list = { name: "foods.json", bytes: inPieces(many, 1000) }
+      let maxFiles = 0
+      const list = { name: "foods.json", bytes: splitBytes(many, 1000) }
       yield* splitFoods(list, { folder, chunkBytes: 5000 }, () =>
         Effect.gen(function* () {
           for (let turn = 0; turn < 20; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
-          most = Math.max(most, (yield* fs.readDirectory(folder)).length)
+          maxFiles = Math.max(maxFiles, (yield* fs.readDirectory(folder)).length)
         })
       )
-      assert.isAtMost(most, 4)
+      assert.isAtMost(maxFiles, 4)
     })
   )
 
@@ -256,7 +256,7 @@ layer(NodeServices.layer)("the chunks of a release", (it) => {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* makeFolder
       const options = { folder, chunkBytes: 5000 }
-      const list = (text: string) => ({ name: "foods.json", bytes: inPieces(text, 1000) })
+      const list = (text: string) => ({ name: "foods.json", bytes: splitBytes(text, 1000) })
       assert.strictEqual(yield* Effect.flip(splitFoods(list(many), options, () => Effect.fail("refused"))), "refused")
       assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
       yield* Effect.flip(splitFoods(list(many.slice(0, 90_000)), options, () => Effect.void))
@@ -270,7 +270,7 @@ layer(NodeServices.layer)("the chunks of a release", (it) => {
 
   it.effect("advises to check space and permissions when a chunk cannot be written", () =>
     Effect.gen(function* () {
-      const list = { name: "foods.json", bytes: inPieces(many, 1000) }
+      const list = { name: "foods.json", bytes: splitBytes(many, 1000) }
       const folder = `${yield* makeFolder}/missing`
       const error = yield* Effect.flip(splitFoods(list, { folder }, () => Effect.void))
       assert.instanceOf(error, FileUnwritable)

@@ -26,7 +26,7 @@ describe("a pack", () => {
       await writePack(pack, [payload])
       await verifyPack(pack, [payload])
       const opened = await openPack(pack)
-      await readMember(opened, payload.sha256, process.argv[1] + "/again")
+      await readMember(opened, payload.sha256, process.argv[1] + "/copy")
       opened.close()
       console.log(process.resourceUsage().maxRSS)`
     const { status, stderr, stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script, folder], {

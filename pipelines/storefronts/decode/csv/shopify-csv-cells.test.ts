@@ -72,7 +72,7 @@ describe("cells of a variant", () => {
     assert.strictEqual((await variantWith({ "Variant Grams": grams }))?.grams, expected)
   })
 
-  it("identify each variant, also when options contain separators", async () => {
+  it("identify each variant, even when options contain separators", async () => {
     const values = [
       ["a/b", "c", ""],
       ["a", "b/c", ""],

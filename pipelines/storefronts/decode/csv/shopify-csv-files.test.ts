@@ -90,7 +90,7 @@ describe("files that cannot be read", () => {
 })
 
 describe("an export in another format", () => {
-  it("may have a byte order mark, semicolons, CRLF, other cases and unknown columns", async () => {
+  it("may have a byte order mark, semicolons, CRLF, names in a different case and unknown columns", async () => {
     const text = "\uFEFFHANDLE;Fancy;title;VARIANT  PRICE\r\na;x;A;1.5\r\nb;y;B;2\r\n"
     const { products, variants } = await readWhole(readShopifyCsv, text)
     assert.deepStrictEqual(
@@ -106,7 +106,7 @@ describe("an export in another format", () => {
     )
   })
 
-  it("contains each product once, also with line breaks, quotes and commas in its cells", async () => {
+  it("contains each product once, even with line breaks, quotes and commas in its cells", async () => {
     const cell = fc.string({ unit: fc.constantFrom("a", '"', ",", "\n", "\r\n", "é", " "), maxLength: 8 })
     await fc.assert(
       fc.asyncProperty(fc.array(cell, { minLength: 1, maxLength: 20 }), async (titles) => {

@@ -113,16 +113,16 @@ describe("a record of a product export", () => {
       aVariant({ "Option1 Value": size, "Image Src": `https://x.example/${size}.jpg` })
     )
     const rows = [aProduct(), ...others, aProduct({ Handle: "jam", Title: "Jam" })]
-    const inOrder = await read(...rows)
+    const sorted = await read(...rows)
     const shuffled = await read(...[4, 2, 0, 3, 1].map((place) => rows[place] ?? {}))
-    const withoutLines = ({ variants, images, products }: typeof inOrder) => ({
+    const withoutLines = ({ variants, images, products }: typeof sorted) => ({
       products: products.toSorted((a, b) => a.native_id.localeCompare(b.native_id)),
       variants: variants
         .map((variant) => ({ ...variant, position: 0 }))
         .sort((a, b) => a.native_id.localeCompare(b.native_id)),
       images: images.map(({ src }) => src).sort()
     })
-    assert.deepStrictEqual(withoutLines(shuffled), withoutLines(inOrder))
+    assert.deepStrictEqual(withoutLines(shuffled), withoutLines(sorted))
   })
 
   it("has the number of the line on which it begins, counted from the header", async () => {

@@ -34,7 +34,7 @@ describe("records of a table", () => {
   it.each([
     ["LF", "\n"],
     ["CRLF", "\r\n"],
-    ["CR alone", "\r"]
+    ["only CR", "\r"]
   ])("may end with %s", async (_name, newline) => {
     const { cells, lines } = await read(["a,b", '1,"2"', "", "3,4"].join(newline))
     assert.deepStrictEqual(

@@ -61,7 +61,7 @@ describe("the fields of a feed item", () => {
 
   it.each([
     ["well-formed", ""],
-    ["with a bare <", "<g:brand>5 <10</g:brand>"]
+    ["with an unescaped <", "<g:brand>5 <10</g:brand>"]
   ])("decode entities, but not in CDATA: %s", (_name, before) => {
     const inner = `${before}<g:title>a &amp; b & c &eacute;&#233;&#xE9; &lt;i&gt; &nbsp; &bogus; &#0; &#xD800; &toString;</g:title>`
     const { description, title } = read(
@@ -98,15 +98,15 @@ describe("the fields of a feed item", () => {
 
 describe("fields with broken markup", () => {
   it.each([
-    ["a bare < before a letter", "<g:title>5 <b kg</g:title><g:price>1 USD</g:price>"],
+    ["an unescaped < before a letter", "<g:title>5 <b kg</g:title><g:price>1 USD</g:price>"],
     [
-      "a description that swallows fields",
+      "a description that contains fields",
       "<g:price>1 USD</g:price><description>a <b and c</description><g:brand>B</g:brand>"
     ],
-    ["a title without an end", "<g:title>a<g:price>1 USD</g:price><g:brand>B</g:brand>"],
-    ["a description without an end", "<price>1</price><description>a<brand>B</brand>"],
+    ["a title without an end tag", "<g:title>a<g:price>1 USD</g:price><g:brand>B</g:brand>"],
+    ["a description without an end tag", "<price>1</price><description>a<brand>B</brand>"],
     ["markup in a price", "<g:price><b>1</b> USD</g:price>"],
-    ["a field of another name without an end", "<g:price>1</g:price><g:foo>a<g:brand>B</g:brand>"]
+    ["a field with a different name and without an end tag", "<g:price>1</g:price><g:foo>a<g:brand>B</g:brand>"]
   ])("reject an item with %s", (_name, inner) => {
     assert.match(findProblem(inner), /^its \S+ contains <\S+>: perhaps a "<" in it is not escaped$/)
   })
@@ -120,7 +120,7 @@ describe("fields with broken markup", () => {
   })
 
   it.each([
-    ["lone <", "<".repeat(900_000)],
+    ["unescaped <", "<".repeat(900_000)],
     ["tags that do not end", "<a ".repeat(300_000)],
     ["attributes that do not end", '<a b="'.repeat(150_000)],
     ["end tags", "</a>".repeat(200_000)],

@@ -81,7 +81,7 @@ describe("an item of a feed for Google", () => {
     assert.deepStrictEqual(await readWhole(readGoogleMerchant, text), expectedRows)
   })
 
-  it("keeps a bare < in its title, and its price", async () => {
+  it("keeps an unescaped < in its title, and its price", async () => {
     const { products, ...others } = await read(anItem({ "g:title": "Lentils <10 kg & Co" }))
     assert.strictEqual(products[0]?.title, "Lentils <10 kg & Co")
     assert.deepStrictEqual([others.variants[0]?.price, others.rejects.length], ["3.5", 0])
@@ -264,7 +264,7 @@ describe("items that cannot be used", () => {
     assert.include(rejects[0]?.reason, "bytes that are not text")
   })
 
-  it("a feed that is cut off returns the items before the cut, and reports it", async () => {
+  it("a truncated feed returns its complete items, and reports the truncation", async () => {
     const whole = feedOf(anItem(), anItem({ "g:id": "2" }))
     const { problem, rows } = await readWhole(readGoogleMerchant, whole.slice(0, -60))
     assert.deepStrictEqual(

@@ -18,8 +18,8 @@ const collectionsOf = (...collections: ReadonlyArray<unknown>) => readCollection
 
 describe("a page of collections", () => {
   it("becomes rows of collections", () => {
-    const bare = { id: 2, title: "New", handle: "new", description: "", image: null, published_at: null }
-    const { ids, entryCount, batch } = collectionsOf(aCollection(), { ...bare, updated_at: responseTime })
+    const minimal = { id: 2, title: "New", handle: "new", description: "", image: null, published_at: null }
+    const { ids, entryCount, batch } = collectionsOf(aCollection(), { ...minimal, updated_at: responseTime })
     assert.deepStrictEqual([ids, entryCount, batch.rows, batch.rejects], [["290000000001", "2"], 2, [], []])
     assert.deepStrictEqual(batch.collections, [
       {

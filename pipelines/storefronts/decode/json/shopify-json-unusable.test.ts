@@ -97,7 +97,7 @@ describe("a product that cannot be used", () => {
     assert.deepStrictEqual(readShopifyProducts(pageOf(aProduct({ id: 5, title: "" }))).ids, ["5"])
   })
 
-  it("is quoted up to 10,000 characters, and not at all if it is nested too deep", () => {
+  it("is quoted up to 10,000 characters, and not at all if it is nested too deeply", () => {
     const [long] = read(aProduct({ title: "", body_html: "x".repeat(20_000) })).rejects
     assert.lengthOf(long?.payload ?? "", 10_000)
     const nested = `{"products":[{"id":1,"title":${"[".repeat(50_000)}${"]".repeat(50_000)}}]}`

@@ -78,13 +78,13 @@ describe("a page of products", () => {
   it("rejects a product with bytes that are not text in the page's encoding, and keeps the others", () => {
     const bytes = (title: string) =>
       Buffer.from(pageOf(aProduct({ id: 1, title }), aProduct({ id: 2, title: "kept \ufffd" })))
-    const torn = Buffer.from(bytes("Caf~").map((byte) => (byte === 0x7e ? 0xe9 : byte)))
-    const { batch } = readShopifyProducts(decodePage(torn))
+    const misencoded = Buffer.from(bytes("Caf~").map((byte) => (byte === 0x7e ? 0xe9 : byte)))
+    const { batch } = readShopifyProducts(decodePage(misencoded))
     assert.deepStrictEqual(
       [batch.rejects.map(({ reason }) => reason), batch.products.map(({ title }) => title)],
       [["it has bytes that are not text in the page's encoding"], ["kept \ufffd"]]
     )
-    const declared = readShopifyProducts(decodePage(torn, "application/json; charset=iso-8859-1")).batch
+    const declared = readShopifyProducts(decodePage(misencoded, "application/json; charset=iso-8859-1")).batch
     assert.deepStrictEqual(declared.products[0]?.title, "Café")
     assert.strictEqual(
       readShopifyProducts(decodePage(bytes("Café"), "application/json")).batch.products[0]?.title,
@@ -98,10 +98,10 @@ describe("a page of products", () => {
   })
 
   it("returns the same rows when only the time of the response differs", () => {
-    const later = (text: string) => text.replaceAll(responseTime, "2026-03-02T10:00:03+01:00")
+    const delayResponse = (text: string) => text.replaceAll(responseTime, "2026-03-02T10:00:03+01:00")
     const page = pageOf(aProduct(), aProduct({ id: 2 }))
-    assert.notStrictEqual(later(page), page)
-    assert.deepStrictEqual(readShopifyProducts(later(page)), readShopifyProducts(page))
+    assert.notStrictEqual(delayResponse(page), page)
+    assert.deepStrictEqual(readShopifyProducts(delayResponse(page)), readShopifyProducts(page))
   })
 
   it("reads text that is escaped in the JSON", () => {
@@ -111,7 +111,7 @@ describe("a page of products", () => {
     assert.strictEqual(readShopifyProducts(text).batch.products[0]?.body_text, "Half/half")
   })
 
-  it("also reads tags from one text with commas", () => {
+  it("reads tags from one text with commas, too", () => {
     assert.deepStrictEqual(firstProduct({ tags: "jam, winter,,jam" })?.tags, ["jam", "winter"])
     assert.deepStrictEqual(firstProduct({ tags: null })?.tags, [])
   })

@@ -67,7 +67,7 @@ const print = (groups: Iterable<readonly [string, Results]>) =>
       .join("\n")
   )
 
-const ofRealProducts = () => {
+const defineAccuracyTests = () => {
   it("are right for at least 85 % of more than 300 products of stores that were held out", async () => {
     const results = await classifyPart("held_out")
     const stores = [...Map.groupBy(results, ({ store }) => store)]
@@ -96,11 +96,11 @@ const ofRealProducts = () => {
 describe("top levels of real products", () => {
   it("are labelled with top levels of the taxonomy", () => {
     const tops = new Set([...listNodes()].map(({ category }) => category))
-    const given = [...labels, ...rowsOf<Label>("labels-of-public-feeds.csv")].map(({ category }) => category)
-    expect(given.filter((category) => !tops.has(category))).toEqual([])
-    expect(given.length).toBe(1228)
+    const assigned = [...labels, ...rowsOf<Label>("labels-of-public-feeds.csv")].map(({ category }) => category)
+    expect(assigned.filter((category) => !tops.has(category))).toEqual([])
+    expect(assigned.length).toBe(1228)
   })
 
-  if (hasSamples) ofRealProducts()
+  if (hasSamples) defineAccuracyTests()
   else it("are not compared: the recordings are absent", () => {})
 })

@@ -118,7 +118,7 @@ describe("the order of the evidence", () => {
     expect(classify(product("Running shoes", { product_type, vendor: "Acme" })).method).toBe("title")
   })
 
-  it("uses a collection if the product itself has no clue", () => {
+  it("uses a collection if the product itself gives no evidence", () => {
     expect(classify(product("Aurora", { collections: ["Sale", "Wall lamps"] }))).toMatchObject({
       category: "home_and_garden",
       method: "collection"

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { loadDictionary, parseList, readWord, readWordLists } from "./dictionary.ts"
 import { findNode } from "./taxonomy.ts"
 
-const bare = (written: string) => written.replace(/^[~!]/, "")
+const stripMarks = (written: string) => written.replace(/^[~!]/, "")
 const isSorted = (texts: ReadonlyArray<string>) => texts.every((text, at) => at === 0 || (texts[at - 1] ?? "") <= text)
 
 describe.each(readWordLists())("the list of words in $language", ({ sections }) => {
@@ -16,18 +16,18 @@ describe.each(readWordLists())("the list of words in $language", ({ sections }) 
 
   it("sorts its paths, and the words below each path", () => {
     expect(isSorted(sections.map(({ path }) => path))).toBe(true)
-    expect(sections.filter(({ words }) => !isSorted(words.map(bare))).map(({ path }) => path)).toEqual([])
+    expect(sections.filter(({ words }) => !isSorted(words.map(stripMarks))).map(({ path }) => path)).toEqual([])
   })
 
   it("has no word twice, not even in the plural", () => {
     const keys = new Set<string>()
-    const twice: Array<string> = []
+    const duplicates: Array<string> = []
     for (const written of sections.flatMap(({ words }) => words)) {
       const { key } = readWord(written)
-      if (keys.has(key)) twice.push(written)
+      if (keys.has(key)) duplicates.push(written)
       keys.add(key)
     }
-    expect(twice).toEqual([])
+    expect(duplicates).toEqual([])
   })
 })
 
@@ -37,7 +37,7 @@ describe("the dictionary", () => {
     expect(tops.size).toBe(21)
   })
 
-  it("also has names of the taxonomy that are in no list", () => {
+  it("includes names of the taxonomy that are in no list", () => {
     expect(loadDictionary().entries.get("bicycle bottom bracket")).toMatchObject({ sub_category: "outdoor_recreation" })
   })
 })

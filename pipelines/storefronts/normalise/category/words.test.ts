@@ -26,7 +26,7 @@ describe("words of titles", () => {
     expect(toPhraseKey("Чай її")).toBe("чай її")
   })
 
-  it("leave out bare numbers, and keep numbers with a letter", () => {
+  it("leave out numbers without a letter, and keep those with one", () => {
     expect(splitWords("Panel 400 W, 24V")).toEqual(["panel", "w", "24v"])
   })
 

@@ -47,7 +47,7 @@ describe("a feed that is one file", () => {
     Effect.gen(function* () {
       const body = Buffer.from(csv(1200))
       const ranges: Array<string | undefined> = []
-      const cut: Misbehaviour = ({ n, path, response }) => {
+      const interrupt: Misbehaviour = ({ n, path, response }) => {
         if (path !== "/feed.csv") return false
         const { headers } = response.req
         ranges.push(headers.range)
@@ -59,7 +59,7 @@ describe("a feed that is one file", () => {
         else response.write(rest.subarray(0, 10_000), () => setTimeout(() => response.destroy(), 20)) // or the last piece is lost
         return true
       }
-      const { products, read } = yield* readFeed(cut)
+      const { products, read } = yield* readFeed(interrupt)
       assert.deepStrictEqual([read.outcome, products.length], ["complete", 1200])
       assert.deepStrictEqual(ranges, [undefined, "bytes=10000-"])
     })
@@ -87,7 +87,7 @@ describe("a feed that is one file", () => {
     })
   )
 
-  const small = { policy: { maxFileBytes: 1 << 20 } }
+  const smallLimit = { policy: { maxFileBytes: 1 << 20 } }
   const bomb = gzipSync(Buffer.concat([Buffer.from(csv(0)), Buffer.alloc(64 << 20, "\n")]))
   it.live.each([
     ["a page of HTML", "<!DOCTYPE html><html><title>Shop</title></html>", {}, "html"],
@@ -101,7 +101,7 @@ describe("a feed that is one file", () => {
     ["a damaged .gz", gzipSync(csv(3)).subarray(0, 40), {}, "unreadable"]
   ] as const)("fails when the response is %s", ([, body, headers, outcome]) =>
     Effect.gen(function* () {
-      const { batches, read } = yield* readFeed(serving(body, headers), small)
+      const { batches, read } = yield* readFeed(serving(body, headers), smallLimit)
       assert.deepStrictEqual([read.outcome, read.fetch_status], [outcome, "failed"], read.detail ?? "")
       assert.deepStrictEqual(
         batches.flatMap((batch) => batch.products),
@@ -137,14 +137,14 @@ describe("a feed that is one file", () => {
     })
   )
 
-  const priceless = (rows: number) => csv(rows).replaceAll("9.50", "free")
+  const unpricedCsv = (rows: number) => csv(rows).replaceAll("9.50", "free")
   it.live.each([
-    ["no other row was read", priceless(11)],
-    ["usable rows were read before", csv(600) + priceless(11).slice(csv(0).length)]
+    ["no other row was read", unpricedCsv(11)],
+    ["usable rows were read before", csv(600) + unpricedCsv(11).slice(csv(0).length)]
   ] as const)("stops after too many unusable rows, and fails, when %s", ([, body]) =>
     Effect.gen(function* () {
-      const few = { policy: { maxRejects: 10 } }
-      const { read } = yield* readFeed(serving(body), few)
+      const fewRejects = { policy: { maxRejects: 10 } }
+      const { read } = yield* readFeed(serving(body), fewRejects)
       assert.deepStrictEqual([read.outcome, read.fetch_status], ["unreadable", "failed"])
       assert.match(read.detail ?? "", /\(11 rows cannot be used\)\.$/)
     })
@@ -152,7 +152,7 @@ describe("a feed that is one file", () => {
 
   it.live("is read to its end with exactly as many unusable rows as allowed", () =>
     Effect.gen(function* () {
-      const body = csv(5) + priceless(10).slice(csv(0).length)
+      const body = csv(5) + unpricedCsv(10).slice(csv(0).length)
       const { batches, products, read } = yield* readFeed(serving(body), { policy: { maxRejects: 10 } })
       assert.deepStrictEqual([read.outcome, products.length], ["complete", 5])
       assert.strictEqual(
@@ -164,7 +164,7 @@ describe("a feed that is one file", () => {
 
   it.live.each([
     ["is partial when some were read", csv(600), "budget", "partial"],
-    ["fails when none could be used", priceless(600), "unreachable", "failed"]
+    ["fails when none could be used", unpricedCsv(600), "unreachable", "failed"]
   ] as const)("stops when its rows take too long to read, and %s", ([, body, outcome, fetch_status]) =>
     Effect.gen(function* () {
       const upstream = yield* startShop({ pages: [] }, serving(body))

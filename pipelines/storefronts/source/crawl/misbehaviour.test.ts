@@ -35,7 +35,7 @@ const drip: Respond = (response) => {
 }
 const packed = gzipSync(Buffer.alloc(32 << 20))
 const bomb: Respond = (response) => void response.writeHead(200, { ...headers, "content-encoding": "gzip" }).end(packed)
-const cut: Respond = (response) => {
+const truncate: Respond = (response) => {
   response.writeHead(200, { ...headers, "content-length": "1000" })
   response.write('{"products":[', () => response.destroy())
 }
@@ -52,7 +52,7 @@ describe("a store that recovers", () => {
     ["430", status(430), 1],
     ["503", status(503), 3],
     ["500", status(500), 3],
-    ["a body that is cut in the middle", cut, 1],
+    ["a body that is truncated in the middle", truncate, 1],
     ["a page of HTML with status 200", status(200, {}, html("Loading")), 1],
     ["a bot check with status 200", status(200, {}, html("Just a moment...")), 1]
   ] as const)("is read completely after %s", ([, respond, times]) =>
@@ -65,19 +65,19 @@ describe("a store that recovers", () => {
 
 /** A store that does not finish a response, and the time by which the test clock advances per turn of the event loop. */
 const hanging = (which: number, respond: Respond) => {
-  let open = 0
+  let openCount = 0
   const misbehave = onPage(which, (response, n) => {
-    open += 1
+    openCount += 1
     response.on("close", () => {
-      open -= 1
+      openCount -= 1
     })
     respond(response, n)
   })
-  return { misbehave, step: () => (open > 0 ? "1 second" : "1 millis") }
+  return { misbehave, step: () => (openCount > 0 ? "1 second" : "1 millis") }
 }
 const endlesslySlow = [
   ["no response at all", () => undefined],
-  ["a slow drip", drip]
+  ["a body that arrives one byte at a time", drip]
 ] as const
 
 /** Responses to the request for a page of products, and the outcome of the read if it is the first page. */
@@ -87,7 +87,7 @@ const misbehaviours: ReadonlyArray<readonly [string, Respond, StoreOutcome]> = [
   ["503 every time", status(503, {}, html("Just a moment...")), "throttled"],
   ["429 with a pause of hours", status(429, { "retry-after": "7200" }), "throttled"],
   ["500 every time", status(500), "unreachable"],
-  ["a body that is always cut in the middle", cut, "unreachable"],
+  ["a body that is always truncated in the middle", truncate, "unreachable"],
   ["a redirect loop", status(302, { location: "/products.json" }), "unreachable"],
   ["a redirect to the password page", status(302, { location: "/password" }), "locked"],
   [
@@ -102,11 +102,11 @@ const misbehaviours: ReadonlyArray<readonly [string, Respond, StoreOutcome]> = [
   ["404", status(404), "not_found"],
   ["410", status(410), "not_found"],
   ["a page of HTML with status 200", status(200, {}, html("Some other shop")), "html"],
-  ["JSON that is cut, with the right length", status(200, headers, '{"products":[{"id":1,'), "unreadable"],
+  ["truncated JSON, with the right length", status(200, headers, '{"products":[{"id":1,'), "unreadable"],
   ["JSON of something else", status(200, headers, '{"items":[]}'), "unreadable"],
   ["nothing, with status 200", status(200, headers), "unreadable"],
   ["an endless body", endless, "too_large"],
-  ["a compressed bomb", bomb, "too_large"],
+  ["a decompression bomb", bomb, "too_large"],
   [
     "a redirect to a private address",
     status(302, { location: "http://169.254.169.254/latest/meta-data" }),

@@ -43,17 +43,17 @@ const readTwice = (shop: Shop, misbehave?: Misbehaviour, policy: Partial<StorePo
     const live = Layer.provide(liveOrigin(hasty), settings)
     const first = yield* Effect.gen(function* () {
       yield* Archive.use((archive) => archive.fetch({ url: `${upstream.url}/list`, accept: "*/*" }))
-      const taken = yield* readOnce(store, policy)
+      const result = yield* readOnce(store, policy)
       yield* Archive.use((archive) => Effect.andThen(archive.recordEnd({ published: "generation-1" }), archive.pack))
-      return taken
+      return result
     }).pipe(Effect.provide([archive, live]))
     yield* upstream.close
     const [run] = yield* listArchivedRuns(folder, "storefronts")
     assert.isDefined(run)
     const scratch = yield* fs.makeTempDirectoryScoped({ prefix: "larder-repeated-" })
     const toRepeat = yield* openArchive(folder, scratch)
-    const again = yield* readOnce(store, policy).pipe(Effect.provide(repeatRun(toRepeat, run)))
-    assert.deepStrictEqual(summarize(again), summarize(first))
+    const repeated = yield* readOnce(store, policy).pipe(Effect.provide(repeatRun(toRepeat, run)))
+    assert.deepStrictEqual(summarize(repeated), summarize(first))
     return first
   }).pipe(Effect.provide(NodeServices.layer), Effect.scoped)
 
@@ -105,7 +105,7 @@ describe("a read that is repeated from the archive", () => {
     (code: number, headers: Record<string, string> = {}) =>
     (response: ServerResponse) =>
       response.writeHead(code, headers).end() !== undefined
-  const endings: ReadonlyArray<readonly [StoreOutcome, (response: ServerResponse) => boolean]> = [
+  const failures: ReadonlyArray<readonly [StoreOutcome, (response: ServerResponse) => boolean]> = [
     ["blocked", status(403)],
     ["locked", status(402)],
     ["locked", status(302, { location: "/password" })],
@@ -118,7 +118,7 @@ describe("a read that is repeated from the archive", () => {
     ["too_large", (response) => response.end(Buffer.alloc(2 << 20)) !== undefined],
     ["html", html]
   ]
-  it.live.each(endings)("has the same result for a store that failed as %s (case %#)", ([outcome, respond]) =>
+  it.live.each(failures)("has the same result for a store that failed as %s (case %#)", ([outcome, respond]) =>
     Effect.gen(function* () {
       const robots = "User-agent: *\nDisallow: /cart"
       const { read } = yield* readTwice({ pages: [[1]], robots }, onPage(1, respond))

@@ -89,7 +89,7 @@ describe("pages of products", () => {
 })
 
 describe("the limit of paging", () => {
-  const beyond =
+  const limitPaging =
     (status: number, body: unknown): Misbehaviour =>
     ({ page, path, response }) => {
       if (path !== "/products.json" || page < 3) return false
@@ -106,7 +106,7 @@ describe("the limit of paging", () => {
       const collections = { all: [range(1, 250)] }
       const { products, read } = yield* readShop(
         { pages: [range(1, 250), range(251, 500)], collections },
-        beyond(status, body)
+        limitPaging(status, body)
       )
       assert.deepStrictEqual([read.outcome, read.fetch_status, products.length], ["window", "partial", 500])
       assert.strictEqual(read.collections_read, 1)
@@ -154,7 +154,7 @@ describe("the currency of a shop's prices", () => {
     })
   )
 
-  it.live("is otherwise the currency of the list, then of meta.json, and else unknown", () =>
+  it.live("is that of the list if there is no cookie, then that of meta.json, otherwise unknown", () =>
     Effect.gen(function* () {
       const listed = yield* readShop({ pages: [[1]], meta }, undefined, { store: { currency: "EUR" } })
       const stated = yield* readShop({ pages: [[1]], meta })
@@ -178,7 +178,7 @@ describe("the currency of a shop's prices", () => {
   it.live.each([
     ["before", ["", "NOK", "SEK", ""]],
     ["after", ["NOK", "SEK", "", ""]]
-  ] as const)("is taken from the first page that names one, also for pages %s it without one", ([, named]) =>
+  ] as const)("is taken from the first page that names one, and applies to pages %s it that name none", ([, named]) =>
     Effect.gen(function* () {
       const setCurrency: Misbehaviour = ({ page, path, response }) => {
         const currency = path === "/products.json" ? named[page - 1] : undefined

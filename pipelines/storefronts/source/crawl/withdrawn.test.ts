@@ -1,5 +1,5 @@
 /**
- * Which products are withdrawn after a read. The shops have one list that changes while it is read, cut into pages as
+ * Which products are withdrawn after a read. The shops have one list that changes while it is read, split into pages as
  * in real shops.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -63,7 +63,7 @@ describe("a product that moves up onto a page that was read already", () => {
     })
   )
 
-  it.live("is found even if another one was published meanwhile and the count is the same", () =>
+  it.live("is found even if another one was published during the read and the count is the same", () =>
     Effect.gen(function* () {
       const replaced = (n: number) => (n < 3 ? unpublishing(n) : [501, ...range(2, 500)])
       const { products, read } = yield* readShop({ pages: [] }, showing(250, replaced), { known: range(1, 500) })
@@ -101,8 +101,8 @@ describe("a product that was removed", () => {
       const shop: Shop = { pages: [range(2, 250), range(251, 300)], meta: { ...meta, published_products_count } }
       const { requests, batches, read } = yield* readShop(shop, undefined, { known: range(1, 300) })
       assert.deepStrictEqual([read.outcome, read.has_all_products, read.products_read], ["complete", true, 299])
-      const again = published_products_count === undefined ? [1, 2, 3] : [1, 2, 3, 4]
-      assert.deepStrictEqual(pagesOf(requests), [1, 2, 3, 4, ...again])
+      const secondReading = published_products_count === undefined ? [1, 2, 3] : [1, 2, 3, 4]
+      assert.deepStrictEqual(pagesOf(requests), [1, 2, 3, 4, ...secondReading])
       assert.lengthOf(
         batches.flatMap(({ rows }) => rows),
         299
@@ -116,12 +116,12 @@ describe("a product that was removed", () => {
     ["broken", 500]
   ] as const)("is not withdrawn if the second reading is %s", ([, status]) =>
     Effect.gen(function* () {
-      const once: Misbehaviour = ({ n, path, response }) => {
+      const failLater: Misbehaviour = ({ n, path, response }) => {
         if (path !== "/products.json" || n === 1) return false
         response.writeHead(status).end()
         return true
       }
-      const { read } = yield* readShop({ pages: [[2, 3]] }, once, { known: [1, 2, 3] })
+      const { read } = yield* readShop({ pages: [[2, 3]] }, failLater, { known: [1, 2, 3] })
       assert.deepStrictEqual([read.outcome, read.has_all_products, read.products_read], ["broken_off", false, 2])
       assert.include(read.detail ?? "", "its pages were read again")
     })

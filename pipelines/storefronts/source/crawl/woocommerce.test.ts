@@ -51,7 +51,7 @@ describe("a WooCommerce store", () => {
     ["complete when it reports 0 products", totals(0), "complete"],
     ["headless when it reports 5 products", totals(5), "headless"],
     ["empty when it reports no number", {}, "empty"]
-  ] as const)("with an empty first page, is recorded as %s", ([, headers, outcome]) =>
+  ] as const)("with an empty first page is recorded as %s", ([, headers, outcome]) =>
     Effect.gen(function* () {
       const { read } = yield* readShop({ pages: [], headers }, undefined, { store })
       assert.strictEqual(read.outcome, outcome)

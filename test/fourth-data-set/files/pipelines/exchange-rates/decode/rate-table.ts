@@ -30,8 +30,8 @@ export const parseRateTable = (url: string, text: string): RateTable => {
   const [header = "", ...rows] = text.trimEnd().split(/\r?\n/)
   const [date, ...currencies] = header.split(",")
   if (date !== "Date" || currencies.length === 0) throw unreadable("does not begin with Date and currencies")
-  const strange = currencies.find((currency) => !/^[A-Z]{3}$/.test(currency))
-  if (strange !== undefined) throw unreadable(`has a column ${strange}, which is not a currency`)
+  const invalid = currencies.find((currency) => !/^[A-Z]{3}$/.test(currency))
+  if (invalid !== undefined) throw unreadable(`has a column ${invalid}, which is not a currency`)
   if (rows.length === 0) throw unreadable("has no day")
   const lines = rows.map((line, at) => {
     const [day = "", ...cells] = line.split(",")

@@ -2,7 +2,7 @@
 import { isDay, numberToken } from "@larder/schemas"
 import type { RateTable } from "../decode/rate-table.ts"
 
-/** Must be raised when the same payload results in other rates. */
+/** Must be raised when the same payload results in different rates. */
 export const mappingVersion = 1
 
 export interface Rate {
