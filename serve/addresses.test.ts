@@ -27,7 +27,7 @@ describe("a loopback address", () => {
 })
 
 describe("a listener on all interfaces", () => {
-  const everywhere = "http://0.0.0.0:8081"
+  const allInterfaces = "http://0.0.0.0:8081"
   it.each([
     ["larder.lan:9000", "http://larder.lan:8081"],
     ["larder.lan", "http://larder.lan:8081"],
@@ -35,8 +35,8 @@ describe("a listener on all interfaces", () => {
     ["[fd00::5]:8081", "http://[fd00::5]:8081"],
     [null, "http://127.0.0.1:8081"],
     ["", "http://127.0.0.1:8081"]
-  ])("has, for a client that used the host %j, the address %s", (host, expected) =>
-    assert.strictEqual(addressFor(everywhere, host), expected)
+  ])("gives a client that used the host %j the address %s", (host, expected) =>
+    assert.strictEqual(addressFor(allInterfaces, host), expected)
   )
 
   it("uses the loopback of its IP version when there is no host, and omits port 80", () => {
@@ -44,7 +44,7 @@ describe("a listener on all interfaces", () => {
     assert.strictEqual(addressFor("http://0.0.0.0:80", "larder.lan"), "http://larder.lan")
   })
 
-  const hostile = [
+  const hostileHosts = [
     'a"><script>',
     "a b",
     "a;script-src *",
@@ -65,9 +65,9 @@ describe("a listener on all interfaces", () => {
     "ä.example",
     "a".repeat(254)
   ]
-  it.each(hostile)("ignores the invalid host %j and uses the loopback address", (host) => {
+  it.each(hostileHosts)("ignores the invalid host %j and uses the loopback address", (host) => {
     assert.isUndefined(parseHost(host))
-    assert.strictEqual(addressFor(everywhere, host), "http://127.0.0.1:8081")
+    assert.strictEqual(addressFor(allInterfaces, host), "http://127.0.0.1:8081")
   })
 })
 

@@ -26,12 +26,12 @@ describe("the address at which a command reaches the API", () => {
 })
 
 const readConsole = (environment: Readonly<Record<string, string>>) =>
-  Config.all({ url: consoleUrlSetting, listens: serveSettings }).pipe(
-    Effect.map(({ listens, url }) => [listens.host, listens.consoleHost, url]),
+  Config.all({ url: consoleUrlSetting, settings: serveSettings }).pipe(
+    Effect.map(({ settings, url }) => [settings.host, settings.consoleHost, url]),
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(environment)))
   )
 
-describe("the console listens on the host of the API by default, and links lead there", () => {
+describe("the console listens on the host of the API by default, and links point to it", () => {
   it.effect.each([
     [{}, ["127.0.0.1", "127.0.0.1", "http://127.0.0.1:8081"]],
     [{ LARDER_HOST: "0.0.0.0" }, ["0.0.0.0", "0.0.0.0", "http://127.0.0.1:8081"]],
@@ -57,7 +57,7 @@ describe("the console listens on the host of the API by default, and links lead 
 })
 
 describe("trusted proxies", () => {
-  const trusts = (proxies: string | undefined, address: string) =>
+  const checkTrust = (proxies: string | undefined, address: string) =>
     serveSettings.pipe(
       Effect.map(({ trustedProxies }) => trustedProxies.check(address)),
       Effect.provide(
@@ -71,15 +71,15 @@ describe("trusted proxies", () => {
     ["", "127.0.0.1", true],
     ["10.1.0.0/16, 192.0.2.7", "10.1.2.3", true],
     ["10.1.0.0/16, 192.0.2.7", "127.0.0.1", false]
-  ] as const)("with the list %j, the trust in %s is %s", ([proxies, address, expected]) =>
+  ] as const)("with the list %j, trusts %s: %s", ([proxies, address, expected]) =>
     Effect.gen(function* () {
-      assert.strictEqual(yield* trusts(proxies, address), expected)
+      assert.strictEqual(yield* checkTrust(proxies, address), expected)
     })
   )
 
   it.effect("rejects a value that is not a list of proxies, and lists the valid values", () =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(trusts("nobody", "127.0.0.1"))
+      const error = yield* Effect.flip(checkTrust("nobody", "127.0.0.1"))
       assert.include(error.message, "LARDER_TRUSTED_PROXIES must be addresses or networks, such as 10.0.0.7")
     })
   )

@@ -1,4 +1,4 @@
-/** `larder-serve start`: opens the live generation and the ledger, listens, and shuts down in order. */
+/** `larder-serve start`: opens the live generation and the ledger, listens, and shuts down cleanly. */
 import { version } from "@larder/schemas"
 import { followDepot, openLayout, watchLive } from "@larder/warehouse"
 import { type Cause, Console, Context, Effect, Layer, Option } from "effect"

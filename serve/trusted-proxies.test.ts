@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { findCaller, loopback as loopbackProxies, parseProxies } from "./trusted-proxies.ts"
 
-const trusting = (text: string) => {
+const makeFindCaller = (text: string) => {
   const proxies = parseProxies(text)
   if (proxies === undefined) throw new Error(`${text} is not a list of proxies`)
   return (peer: string, forwardedFor: string | null) => findCaller(proxies, peer, forwardedFor)
@@ -29,7 +29,7 @@ describe("a caller", () => {
   })
 
   it("is the nearest address that is not a trusted proxy, behind several proxies", () => {
-    const caller = trusting("127.0.0.1, 10.0.0.0/8,2001:db8:5::/48")
+    const caller = makeFindCaller("127.0.0.1, 10.0.0.0/8,2001:db8:5::/48")
     assert.strictEqual(caller("10.1.2.3", "198.51.100.1"), "198.51.100.1")
     assert.strictEqual(caller("127.0.0.1", "203.0.113.9, 198.51.100.1, 2001:db8:5::7, 10.9.9.9"), "198.51.100.1")
     assert.strictEqual(caller("127.0.0.1", "198.51.100.1, unknown, 10.9.9.9"), "10.9.9.9")

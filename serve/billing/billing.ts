@@ -108,16 +108,16 @@ export const openBilling = Effect.fn("Billing.open")(function* (processor: CardP
     marked.add(account_id)
   }
   const needs = { administration, database, processor, requestEvaluation }
-  const reconciling = makeReconcile(needs)
-  const { leave, reconcile } = reconciling
+  const reconciliation = makeReconcile(needs)
+  const { leave, reconcile } = reconciliation
   const { remove, save, settings } = makeSettings(needs)
   const { find, findAndReconcile, list, receipt } = makePaymentHistory(needs)
-  const topUp = makeTopUp(needs, reconciling)
+  const topUp = makeTopUp(needs, reconciliation)
   const { counts, handleEvent } = makeEventHandler(needs, reconcile)
 
   yield* endOtherProcessorsRecharges(database, processor.name)
-  yield* reconcileInBackground(needs, reconciling)
-  yield* startRecharges(needs, marked, reconciling.charge)
+  yield* reconcileInBackground(needs, reconciliation)
+  yield* startRecharges(needs, marked, reconciliation.charge)
 
   const payNow = Effect.fnUntraced(function* (request: TopUp) {
     const { id, url } = yield* topUp(request)

@@ -1,5 +1,5 @@
 /**
- * Books in the ledger what the processor reports about a payment: adds the credits of a captured payment, and deducts
+ * Books payments in the ledger as the processor reports them: adds the credits of a captured payment, and deducts
  * the credits of a refund or dispute. No other code turns money into credits. It may receive the same state any number
  * of times, in any order, from several servers at once, and may be killed between any two steps: each booking contains
  * the id of its payment, refund or dispute, and the ledger books each id once. The ledger is the authority: a booking

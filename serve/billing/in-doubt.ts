@@ -20,7 +20,7 @@ const reversibleMs = Duration.toMillis("540 days")
 /** A bank decides a dispute within this period, and a refund that fails does so within it. */
 const undecidedMs = Duration.toMillis("365 days")
 /** Within this period, an unpaid payment can still turn out to be paid. */
-const lateMs = Duration.toMillis("3 days")
+const latePaymentMs = Duration.toMillis("3 days")
 
 interface Pending {
   readonly id: string
@@ -109,7 +109,7 @@ export const reconcileInBackground = Effect.fnUntraced(function* (
     const since = {
       succeeded: new Date(now - reversibleMs).toISOString(),
       reversed: new Date(now - undecidedMs).toISOString(),
-      unpaid: new Date(now - lateMs).toISOString()
+      unpaid: new Date(now - latePaymentMs).toISOString()
     }
     const { background } = database
     const listAfter = (id: string, limit: number) => listSettledPayments(background, processor.name, id, since, limit)

@@ -46,15 +46,15 @@ export const toPaymentQuery = (payment: PaymentRow): PaymentQuery => ({
 type NewColumns = "id" | "account_id" | "kind" | "cents" | "processor" | "created_by" | "created_at"
 type CardColumns = Pick<PaymentRow, "card" | "card_brand" | "card_last4"> & { readonly customer: string }
 
-export const newPayment = (columns: Pick<PaymentRow, NewColumns>, paidWith: CardColumns | undefined): PaymentRow => ({
+export const newPayment = (columns: Pick<PaymentRow, NewColumns>, usedCard: CardColumns | undefined): PaymentRow => ({
   ...columns,
   state: "open",
   reference: null,
-  customer: paidWith?.customer ?? null,
-  card: paidWith?.card ?? null,
+  customer: usedCard?.customer ?? null,
+  card: usedCard?.card ?? null,
   problem: null,
-  card_brand: paidWith?.card_brand ?? null,
-  card_last4: paidWith?.card_last4 ?? null,
+  card_brand: usedCard?.card_brand ?? null,
+  card_last4: usedCard?.card_last4 ?? null,
   asked_at: null,
   settled_at: null
 })

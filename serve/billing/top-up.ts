@@ -53,8 +53,8 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, resol
     }
     const columns = { id, account_id, cents, processor: processor.name, created_by: person_id, created_at: now }
     const noCard = { card: null, card_brand: null, card_last4: null }
-    const paidWith = customer && (shown === null ? { ...customer, ...noCard } : customer)
-    const payment = newPayment({ ...columns, kind: "top_up" }, paidWith)
+    const usedCard = customer && (shown === null ? { ...customer, ...noCard } : customer)
+    const payment = newPayment({ ...columns, kind: "top_up" }, usedCard)
     if (yield* insertPayment(database, payment)) return { payment, isNew: true }
     // the same form was sent concurrently and inserted first
     return { payment: (yield* findPayment(database, id)) ?? payment, isNew: false }

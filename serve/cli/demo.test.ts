@@ -25,7 +25,7 @@ const call = Effect.fnUntraced(function* (key: string | undefined) {
 })
 
 describe("the demo key of a start", () => {
-  it.live("revokes the unused demo keys of earlier starts, but no other key", () =>
+  it.live("revokes the unused demo keys of earlier starts, and no other key", () =>
     withTestLedger(
       Effect.gen(function* () {
         const administration = yield* Administration

@@ -66,10 +66,10 @@ export const budgetFlag = parsedFlag(
   usd
 )
 const shorterBudget = (flag: string, period: string) => {
-  const about = `US dollars that the key may spend ${period}`
+  const description = `US dollars that the key may spend ${period}`
   return {
-    forNewKey: orNull(parsedFlag(flag, `${about}, in addition to its monthly budget`, usd)),
-    forEdit: parsedFlag(flag, `${about}; "none" removes this budget`, orNone(usd, "none"))
+    forNewKey: orNull(parsedFlag(flag, `${description}, in addition to its monthly budget`, usd)),
+    forEdit: parsedFlag(flag, `${description}; "none" removes this budget`, orNone(usd, "none"))
   }
 }
 export const dailyBudget = shorterBudget("daily-budget-usd", "per UTC day")

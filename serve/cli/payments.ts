@@ -41,11 +41,11 @@ const check = Command.make(
   "check",
   { json: jsonOutputFlag },
   Effect.fn(function* ({ json }) {
-    const { checks, ...about } = yield* checkPayments
+    const { checks, ...details } = yield* checkPayments
     const state =
       (["failed", "warning"] as const).find((state) => checks.some((check) => check.state === state)) ?? "ok"
     const rows = checks.map(({ check, state, text }) => [state, check, text])
-    yield* print(json, { ...about, state, checks }, formatTable(rows))
+    yield* print(json, { ...details, state, checks }, formatTable(rows))
     if (state === "ok") return
     const incomplete = checks.filter((check) => check.state === state).map(({ check }) => check)
     return yield* new PaymentsIncomplete({ state, checks: incomplete })

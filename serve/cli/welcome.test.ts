@@ -19,7 +19,7 @@ describe("the text that start prints", () => {
     )
   })
 
-  it("states that payments are tests or simulated", () => {
+  it("states that payments are in test mode or simulated", () => {
     assert.notInclude(formatWelcome(started, undefined), "card payments")
     assert.include(
       formatWelcome({ ...started, payments: "test" }, undefined),
@@ -31,9 +31,9 @@ describe("the text that start prints", () => {
   it("shows a call to try with the demo key, or that no demo key was created", () => {
     const demo = { key: "svc_data_x", balance_credits: 5_000, link: undefined }
     assert.include(formatWelcome(started, demo), 'Bearer svc_data_x" "http://127.0.0.1:8080/v1/commodities/prices')
-    const without = formatWelcome(started, { ...demo, key: undefined })
-    assert.include(without, "No demo key was created: see the log.")
-    assert.notInclude(without, "undefined")
-    assert.notInclude(without, "Try:")
+    const textWithoutKey = formatWelcome(started, { ...demo, key: undefined })
+    assert.include(textWithoutKey, "No demo key was created: see the log.")
+    assert.notInclude(textWithoutKey, "undefined")
+    assert.notInclude(textWithoutKey, "Try:")
   })
 })

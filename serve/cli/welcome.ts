@@ -1,7 +1,7 @@
 /** The text that `start` prints for people: the addresses, and first steps. */
 import { dataSets } from "@larder/schemas"
 
-interface Started {
+interface StartedServer {
   readonly addresses: { readonly api: string; readonly console: string }
   /** Public address of the console, or the one at which this machine reaches it. */
   readonly consoleUrl: string
@@ -31,7 +31,7 @@ const firstSteps = [
   "Invite a person to the console: npx larder-serve people invite --help"
 ]
 
-const listFirstCalls = (key: string, { addresses, data_sets }: Started) => [
+const listFirstCalls = (key: string, { addresses, data_sets }: StartedServer) => [
   "",
   "Try:",
   ...dataSets.flatMap(({ firstCall, pipeline }) =>
@@ -41,7 +41,7 @@ const listFirstCalls = (key: string, { addresses, data_sets }: Started) => [
   )
 ]
 
-const listDemoSteps = ({ balance_credits, key, link }: Demo, started: Started) => [
+const listDemoSteps = ({ balance_credits, key, link }: Demo, started: StartedServer) => [
   key === undefined
     ? "  No demo key was created: see the log."
     : `  Demo key ${key}  (shown once; ${balance_credits} credits left)`,
@@ -49,7 +49,7 @@ const listDemoSteps = ({ balance_credits, key, link }: Demo, started: Started) =
   ...(key === undefined ? [] : listFirstCalls(key, started))
 ]
 
-export const formatWelcome = (started: Started, demo: Demo | undefined): string => {
+export const formatWelcome = (started: StartedServer, demo: Demo | undefined): string => {
   const { addresses, consoleUrl, data_sets, generation, isOnAllInterfaces, payments } = started
   const listDataSets = (loaded: boolean) =>
     Object.entries(data_sets)

@@ -46,7 +46,7 @@ interface AdministeredStore {
   readonly countUnrevokedKeys: (accountId: string) => Operation<number>
   /** The account that has an entry with this reference and type. */
   readonly accountOfBooking: (type: Entry["type"], reference: string) => Operation<string | undefined>
-  /** Runs `work` while nothing else changes these accounts. When it returns, its writes are durable and in force. */
+  /** Runs `work` while nothing else changes these accounts. When it returns, its writes are durable and in effect. */
   readonly change: <A>(accountIds: ReadonlyArray<string>, work: (now: number) => Operation<A>) => Operation<A>
   /** Called at most once per change. */
   readonly write: (decision: Decision) => Operation<void>
@@ -136,8 +136,8 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
       return yield* store.change([account_id], (now) =>
         Effect.gen(function* () {
           const account = yield* store.account(account_id)
-          const bookedFor = yield* store.accountOfBooking(type, reference)
-          const decision = yield* write(bookOnce(account, booking, bookedFor, now))
+          const bookedAccount = yield* store.accountOfBooking(type, reference)
+          const decision = yield* write(bookOnce(account, booking, bookedAccount, now))
           const { balance_credits } = yield* store.account(account_id)
           return { booked: decision !== nothingToWrite, balance_credits }
         })

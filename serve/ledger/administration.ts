@@ -198,7 +198,7 @@ export type Operation = keyof typeof operations
 export type Input<O extends Operation> = (typeof operations)[O]["input"]["Type"]
 export type Output<O extends Operation> = (typeof operations)[O]["output"]["Type"]
 
-/** The process that holds the ledger does not respond, or has another version. */
+/** The process that holds the ledger does not respond, or has a different version. */
 export class ServerUnreachable extends Schema.TaggedError<ServerUnreachable>()("ServerUnreachable", {
   problem: Schema.String
 }) {

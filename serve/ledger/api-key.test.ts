@@ -45,7 +45,7 @@ describe("an API key", () => {
     const counts = new Map<string, number>()
     for (const character of randomString(62_000)) counts.set(character, (counts.get(character) ?? 0) + 1)
     assert.strictEqual(counts.size, 62)
-    // 1,000 expected each, standard deviation 31; a remainder of 256 would give eight characters 25 % more
+    // 1,000 are expected for each (standard deviation 31); a remainder of 256 would give eight characters 25 % more
     for (const count of counts.values()) assert.isTrue(count > 800 && count < 1200)
   })
 })

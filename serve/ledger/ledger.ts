@@ -28,7 +28,7 @@ export const newCounters = () => ({
   commits: 0,
   /** Written groups of charges and other changes. */
   groups: 0,
-  /** Their total duration, each from the arrival of its first charge or change. */
+  /** Their total duration, each measured from the arrival of its first charge or change. */
   durable_seconds: 0,
   /** Groups that could not be written, or have an unknown outcome. */
   failed_groups: 0,

@@ -63,7 +63,7 @@ describe("a typed timestamp", () => {
     assert.strictEqual(parseTypedTimestamp(text), "2027-01-31T00:00:00.000Z")
   })
   it.each(["", "2027-01-31", "2027-02-30T00:00:00Z", "2027-01-31T24:00:00Z", "2027-01-31T00:00:00+01:00", "tomorrow"])(
-    "is refused if it is invalid or has another time zone: %s",
+    "is refused if it is invalid or has a different time zone: %s",
     (text) => {
       assert.isUndefined(parseTypedTimestamp(text))
     }

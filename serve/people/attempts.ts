@@ -66,11 +66,11 @@ const makeCounter = ({ free, maxWait }: Limit) => {
     },
     /** Returns a function that undoes it. The earlier wait then continues, unless another attempt has begun since. */
     begin: (name: string, now: number) => {
-      const earlier = read(name, now)
-      store(name, { count: earlier.count + 1, last: now })
-      return (at: number) => {
-        const { count, last } = read(name, at)
-        store(name, { count: count - 1, last: last === now ? earlier.last : last })
+      const previous = read(name, now)
+      store(name, { count: previous.count + 1, last: now })
+      return (time: number) => {
+        const { count, last } = read(name, time)
+        store(name, { count: count - 1, last: last === now ? previous.last : last })
       }
     },
     withdraw: (name: string, now: number) => {

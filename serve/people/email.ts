@@ -2,7 +2,7 @@
 
 const pattern = /^[^\s@<>()[\]\\,;:"\p{Cc}\p{Cs}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}\p{Cs}]{1,189}$/u
 
-/** The form in which addresses are stored and compared; undefined if the text is not an address. */
+/** The format in which addresses are stored and compared; undefined if the text is not an address. */
 export const parseEmail = (text: string): string | undefined => {
   const email = text.trim().normalize("NFC").toLowerCase()
   const [, domain = ""] = email.split("@")

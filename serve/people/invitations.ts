@@ -1,5 +1,5 @@
 /**
- * One-time links to create a sign-in, or to choose a new password. The row of a used link is kept until the link's
+ * One-time links to create a login, or to choose a new password. The row of a used link is kept until the link's
  * expiry. In a transaction, statements about links come first, so a link is always locked before its person.
  */
 import { Clock, Effect, Option, Schema } from "effect"

@@ -16,7 +16,7 @@ describe("the IPv6 network of an address", () => {
     assert.strictEqual(findNetwork("2001:db8:1::1", 48), "2001:db8:1::/48")
   })
 
-  it.each(["192.0.2.7", "", "unknown"])("leaves %j unchanged, which is not IPv6", (address) => {
+  it.each(["192.0.2.7", "", "unknown"])("leaves %j, which is not IPv6, unchanged", (address) => {
     assert.strictEqual(findNetwork(address, 64), address)
     assert.strictEqual(findNetwork(address, 48), address)
   })

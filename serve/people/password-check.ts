@@ -19,7 +19,7 @@ interface Claim {
 
 const logFailure = ({ action, caller }: Claim, known: Person | undefined, wait_seconds: number) =>
   Effect.annotateLogs(
-    Effect.logInfo(`${action} refused: wrong credentials${wait_seconds === 0 ? "" : "; the next has to wait"}`),
+    Effect.logInfo(`${action} refused: wrong credentials${wait_seconds === 0 ? "" : "; the next attempt has to wait"}`),
     {
       ...(known !== undefined && { person_id: known.id }),
       ...(caller !== undefined && { caller }),

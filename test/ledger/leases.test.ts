@@ -73,7 +73,7 @@ describe("an account that a server has leased", () => {
       assert.isNull(yield* readLease(url))
       yield* Effect.promise(() => held.commit("req_here"))
       yield* Effect.promise(async () => (await admit(there, key, 50)).commit("req_there"))
-      yield* Effect.promise(() => sleep(eagerLeases.sharedFor))
+      yield* Effect.promise(() => sleep(eagerLeases.sharedDuration))
       for (const _ of [1, 2]) yield* Effect.promise(() => hold(there, key, 1))
       assert.notInclude([null, undefined, first], yield* readLease(url))
       assert.deepStrictEqual((yield* here.administration.verify({})).problems, [])

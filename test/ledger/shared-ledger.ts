@@ -43,7 +43,7 @@ export const client = (url: string) =>
   Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url) })), (built) => Context.get(built, PgClient.PgClient))
 
 /** A server takes a lease at the first call, unless another server has called in the last second. */
-export const eagerLeases: LeasePolicy = { groupsBeforeLease: 1, sharedFor: 1_000 }
+export const eagerLeases: LeasePolicy = { groupsBeforeLease: 1, sharedDuration: 1_000 }
 export const openEager = (url: string) => open(url, inDoubtFolder, eagerLeases)
 
 /** Locks the row of an account in another session until `end` has run. Returns its fiber once the row is locked. */

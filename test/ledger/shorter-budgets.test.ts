@@ -161,7 +161,7 @@ describe("a key with a daily budget, called on two servers", () => {
   it.live("spends exactly its budget over both, although both lease the account or reserve credits of it", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const leasePolicy = { ...eagerLeases, sharedFor: 5 }
+      const leasePolicy = { ...eagerLeases, sharedDuration: 5 }
       const servers = [yield* open(url, inDoubtFolder, leasePolicy), yield* open(url, inDoubtFolder, leasePolicy)]
       const [here] = servers
       if (here === undefined) return

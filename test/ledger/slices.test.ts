@@ -187,7 +187,7 @@ describe("an account that two servers called, and that one of them keeps calling
     ] as const) {
       yield* Effect.promise(async () => (await admit(ledger, key, 10)).commit(request))
     }
-    yield* Effect.promise(() => sleep(eagerLeases.sharedFor + 100))
+    yield* Effect.promise(() => sleep(eagerLeases.sharedDuration + 100))
   })
 
   it.live("is charged no more than the budget: the lease replaces the slices", () =>

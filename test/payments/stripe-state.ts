@@ -89,9 +89,9 @@ export const openStripeState = (now: () => number, pageUrl: () => string) => {
       .reduce((sum, { amount }) => sum + amount, 0)
 
   /** Charges the card, with the bank's decision. */
-  const chargeCard = (intent: Intent, method: Method, decision: TestCard["later"]) => {
+  const chargeCard = (intent: Intent, method: Method, decision: TestCard["at_later_charge"]) => {
     intent.method = method
-    if (decision !== "pays") {
+    if (decision !== "paid") {
       intent.failure = makeFailure(decision.decline)
       addEvent("payment_intent.payment_failed", toIntentJson(intent, false))
       return
@@ -99,7 +99,7 @@ export const openStripeState = (now: () => number, pageUrl: () => string) => {
     intent.status = "succeeded"
     intent.failure = null
     addEvent("payment_intent.succeeded", toIntentJson(intent, false))
-    if (findTestCard(method.testCard)?.afterwards === "disputed") dispute(intent)
+    if (findTestCard(method.testCard)?.after_payment === "disputed") dispute(intent)
   }
 
   const newIntent = (amount: number, customer: string | null, metadata: Record<string, string>): Intent => {
@@ -164,7 +164,7 @@ export const openStripeState = (now: () => number, pageUrl: () => string) => {
       )
     }
     const intent = newIntent(amount, customer, parseMetadata(params.metadata))
-    chargeCard(intent, method, testCards[method.testCard].later)
+    chargeCard(intent, method, testCards[method.testCard].at_later_charge)
     if (intent.failure === null) return toIntentJson(intent, true)
     const { code, decline_code } = intent.failure
     throw new Refusal(402, {
@@ -208,13 +208,13 @@ export const openStripeState = (now: () => number, pageUrl: () => string) => {
   }
 
   /** The customer pays on the page of Checkout. */
-  const pay = (session: Session, testCard: TestCardName): "paid" | "declined" | "over" => {
-    if (updateStatus(session).status !== "open") return "over"
+  const pay = (session: Session, testCard: TestCardName): "paid" | "declined" | "ended" => {
+    if (updateStatus(session).status !== "open") return "ended"
     session.intent ??= newIntent(session.amount, session.customer, session.intentMetadata)
     const { at_checkout } = testCards[testCard]
     const method: Method = { id: newId("pm"), testCard, customer: null }
     methods.set(method.id, method)
-    chargeCard(session.intent, method, at_checkout === "requires_authentication" ? "pays" : at_checkout)
+    chargeCard(session.intent, method, at_checkout === "requires_authentication" ? "paid" : at_checkout)
     if (session.intent.failure !== null) return "declined"
     session.customer ??= newId("cus")
     customers.add(session.customer)
@@ -238,7 +238,7 @@ export const openStripeState = (now: () => number, pageUrl: () => string) => {
     }
     refunds.set(created.id, created)
     addEvent("refund.created", toRefundJson(created))
-    if (findTestCard(intent.method?.testCard ?? null)?.afterwards === "refunds_fail") failRefund(created)
+    if (findTestCard(intent.method?.testCard ?? null)?.after_payment === "refunds_fail") failRefund(created)
     return created
   }
   const failRefund = (failed: Refund) => {

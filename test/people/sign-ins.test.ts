@@ -145,7 +145,7 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
           [
             [["signed in"], { person_id: person.id }],
             ...Array.from({ length: 4 }, () => [["sign-in refused: wrong credentials"], annotations]),
-            [["sign-in refused: wrong credentials; the next has to wait"], { ...annotations, wait_seconds: 1 }],
+            [["sign-in refused: wrong credentials; the next attempt has to wait"], { ...annotations, wait_seconds: 1 }],
             [["sign-in refused: wrong credentials"], { caller: "192.0.2.7" }],
             [["change of the password refused: wrong credentials"], { person_id: person.id }],
             [["password changed; all other sessions ended"], { person_id: person.id }]

@@ -10,7 +10,7 @@ export type CheckoutResult =
   | { readonly kind: "paid"; readonly url: string }
   | { readonly kind: "requires_authentication" }
   | Exclude<ReturnType<typeof checkCard>, { kind: "accepted" }>
-  | { readonly kind: "over" }
+  | { readonly kind: "ended" }
 
 type CheckoutStep = PaymentStep<CheckoutResult>
 
@@ -21,12 +21,12 @@ const decline = (problem: string): CheckoutStep => ({
 
 const findOutcome = (payment: SimulatedPayment, now: string): CheckoutResult | undefined => {
   if (payment.state === "succeeded") return { kind: "paid", url: payment.success_url ?? "/" }
-  return payment.state === "failed" || isPageExpired(payment, now) ? { kind: "over" } : undefined
+  return payment.state === "failed" || isPageExpired(payment, now) ? { kind: "ended" } : undefined
 }
 
 const pay = (
   payment: SimulatedPayment,
-  plays: string,
+  testCard: string,
   { brand, number }: TestCard,
   expires: string,
   now: string
@@ -34,7 +34,7 @@ const pay = (
   const saved = {
     customer: payment.customer ?? newSimulatedId("cus"),
     card: { id: newSimulatedId("card"), brand, last4: number.slice(-4), expires },
-    plays
+    plays: testCard
   }
   const paid = completePayment(payment, saved, now)
   return {
@@ -45,12 +45,12 @@ const pay = (
   }
 }
 
-const payWith = (payment: SimulatedPayment, entered: EnteredCard, now: string): CheckoutStep => {
+const payWithCard = (payment: SimulatedPayment, entered: EnteredCard, now: string): CheckoutStep => {
   const checked = checkCard(entered, now)
   if (checked.kind !== "accepted") return { result: checked }
   const { card, expires, name } = checked
   const { at_checkout } = card
-  if (at_checkout === "pays") return pay(payment, name, card, expires, now)
+  if (at_checkout === "paid") return pay(payment, name, card, expires, now)
   if (at_checkout !== "requires_authentication") return decline(explainDecline(at_checkout.decline))
   return { payment: { ...payment, asked_owner: { plays: name, expires } }, result: { kind: "requires_authentication" } }
 }
@@ -80,12 +80,12 @@ export const makeCheckout = ({ change }: SimulatorState) => {
         return findOutcome(payment, toIso(now)) ?? (isAuthenticating ? { kind: "requires_authentication" } : undefined)
       }),
     pay: (reference: string, entered: EnteredCard): SimulatorEffect<CheckoutResult> =>
-      step(reference, (payment, now) => payWith(payment, entered, now)),
+      step(reference, (payment, now) => payWithCard(payment, entered, now)),
     /** The cardholder confirms or refuses the payment on the page of the card's bank. */
     authenticate: (reference: string, isConfirmed: boolean): SimulatorEffect<CheckoutResult> =>
       step(reference, (payment, now) => authenticate(payment, isConfirmed, now)),
     /** Closes the page, so that it can no longer be paid. Does not undo a payment. */
     expire: (reference: string): SimulatorEffect<CheckoutResult> =>
-      step(reference, (payment, now) => ({ payment: { ...payment, expires_at: now }, result: { kind: "over" } }))
+      step(reference, (payment, now) => ({ payment: { ...payment, expires_at: now }, result: { kind: "ended" } }))
   }
 }

@@ -64,14 +64,14 @@ const openSimulator = Effect.fnUntraced(function* ({ received, home, statuses, u
     Effect.isSuccess(processor.readEvent(body, () => signature))
   return { received, statuses, simulator, buy, isAccepted }
 })
-const opened = Effect.flatMap(setUp, openSimulator)
+const openNewSimulator = Effect.flatMap(setUp, openSimulator)
 
 const summarise = (received: ReadonlyArray<ReceivedEvent>) => received.map(({ payment, type }) => `${type} ${payment}`)
 
 describe("events of the simulator", () => {
   it.live("sends signed events in chronological order", () =>
     Effect.gen(function* () {
-      const { received, isAccepted, buy, simulator } = yield* opened
+      const { received, isAccepted, buy, simulator } = yield* openNewSimulator
       yield* Effect.forkScoped(simulator.sendEvents)
       const reference = yield* buy("pay_1")
       yield* waitUntil(() => received.length === 1)
@@ -89,7 +89,7 @@ describe("events of the simulator", () => {
 
   it.live("sends an event twice when that fault is simulated", () =>
     Effect.gen(function* () {
-      const { received, buy, simulator } = yield* opened
+      const { received, buy, simulator } = yield* openNewSimulator
       yield* simulator.setFaults({ events: "twice" })
       yield* buy("pay_1")
       yield* Effect.forkScoped(simulator.sendEvents)
@@ -100,7 +100,7 @@ describe("events of the simulator", () => {
 
   it.live("sends events in reverse order when that fault is simulated", () =>
     Effect.gen(function* () {
-      const { received, buy, simulator } = yield* opened
+      const { received, buy, simulator } = yield* openNewSimulator
       yield* simulator.setFaults({ events: "reversed" })
       const reference = yield* buy("pay_1")
       yield* simulator.refund(reference, 1000)
@@ -112,7 +112,7 @@ describe("events of the simulator", () => {
 
   it.live("sends a forged event first when that fault is simulated, and its signature is rejected", () =>
     Effect.gen(function* () {
-      const { received, isAccepted, buy, simulator } = yield* opened
+      const { received, isAccepted, buy, simulator } = yield* openNewSimulator
       yield* simulator.setFaults({ events: "forged" })
       yield* buy("pay_1")
       yield* Effect.forkScoped(simulator.sendEvents)
@@ -123,7 +123,7 @@ describe("events of the simulator", () => {
 
   it.live("drops events when that fault is simulated, and never sends them later", () =>
     Effect.gen(function* () {
-      const { received, buy, simulator } = yield* opened
+      const { received, buy, simulator } = yield* openNewSimulator
       yield* simulator.setFaults({ events: "none" })
       yield* buy("pay_1")
       yield* Effect.forkScoped(simulator.sendEvents)
@@ -135,7 +135,7 @@ describe("events of the simulator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends an event again until it is accepted, also after a restart of the server", () =>
+  it.live("sends an event again until it is accepted, even after a restart of the server", () =>
     Effect.gen(function* () {
       const environment = yield* setUp
       const { received, home, statuses, url } = environment

@@ -52,13 +52,13 @@ export const newDispute = (cents: number, now: string): SimulatedReversal => ({
 })
 
 /** The payment succeeds. Some test cards are then disputed automatically. */
-export const completePayment = (payment: SimulatedPayment, paidWith: SimulatedCard, now: string): SimulatedPayment => ({
+export const completePayment = (payment: SimulatedPayment, usedCard: SimulatedCard, now: string): SimulatedPayment => ({
   ...payment,
-  ...paidWith,
+  ...usedCard,
   state: "succeeded",
   problem: null,
   asked_owner: null,
-  reversed: findTestCard(paidWith.plays)?.afterwards === "disputed" ? [newDispute(payment.cents, now)] : []
+  reversed: findTestCard(usedCard.plays)?.after_payment === "disputed" ? [newDispute(payment.cents, now)] : []
 })
 
 /** Returns the payment after charging a saved card off-session; `saved` is undefined if the card is unknown. */
@@ -71,10 +71,10 @@ export const chargeSaved = (
     return { ...payment, state: "failed", problem: "The card is no longer saved." }
   }
   const { card, plays } = saved
-  const later = findTestCard(plays)?.later ?? "pays"
-  return later === "pays"
+  const outcome = findTestCard(plays)?.at_later_charge ?? "paid"
+  return outcome === "paid"
     ? completePayment(payment, saved, now)
-    : { ...payment, card, plays, state: "failed", problem: explainDecline(later.decline) }
+    : { ...payment, card, plays, state: "failed", problem: explainDecline(outcome.decline) }
 }
 
 export interface EnteredCard {

@@ -73,15 +73,15 @@ export const makeRecords = <A>(kind: string, schema: Schema.Codec<A, unknown>) =
   const json = Schema.fromJsonString(schema)
   const encode = Schema.encodeSync(json)
   const Row = Schema.Struct({ id: Schema.String, value: json })
-  const first = <E>(rows: Effect.Effect<ReadonlyArray<typeof Row.Type>, E>) => Effect.map(rows, ([row]) => row?.value)
+  const getRow = <E>(rows: Effect.Effect<ReadonlyArray<typeof Row.Type>, E>) => Effect.map(rows, ([row]) => row?.value)
   return {
     all: (db: Statements) =>
       db.all(Row, "select id, body as value from console.simulated where kind = $1 order by id", [kind]),
     find: (db: Statements, id: string) =>
-      first(db.all(Row, "select id, body as value from console.simulated where id = $1 and kind = $2", [id, kind])),
+      getRow(db.all(Row, "select id, body as value from console.simulated where id = $1 and kind = $2", [id, kind])),
     /** Finds the record. Other transactions that change it wait until this one ends. */
     lock: (db: Statements, id: string) =>
-      first(
+      getRow(
         db.all(
           Row,
           "update console.simulated set body = body where id = $1 and kind = $2 returning id, body as value",

@@ -41,7 +41,7 @@ export const makeReversals = ({ change }: SimulatorState) => {
         if (!Number.isSafeInteger(amount) || amount < 1 || amount > remaining) {
           return reject(`A refund of this payment must be from $0.01 to $${(remaining / 100).toFixed(2)}.`)
         }
-        const willFail = findTestCard(payment.plays)?.afterwards === "refunds_fail"
+        const willFail = findTestCard(payment.plays)?.after_payment === "refunds_fail"
         const fails_at = willFail ? toIso(Date.parse(now) + refundFailureDelayMs) : null
         const id = newSimulatedId("re")
         const refund = { id, kind: "refund", cents: amount, outcome: "refunded", fails_at, made_at: now } as const

@@ -5,52 +5,52 @@ export interface TestCard {
   readonly brand: string
   readonly about: string
   /** On the payment page: `requires_authentication` shows the bank's page first. `decline`: a code of `declines.ts`. */
-  readonly at_checkout: "pays" | "requires_authentication" | { readonly decline: string }
-  readonly later: "pays" | { readonly decline: string }
-  readonly afterwards?: "disputed" | "refunds_fail"
+  readonly at_checkout: "paid" | "requires_authentication" | { readonly decline: string }
+  readonly at_later_charge: "paid" | { readonly decline: string }
+  readonly after_payment?: "disputed" | "refunds_fail"
 }
 
-const paying = (number: string, about: string, brand = "visa") =>
-  ({ number, brand, about, at_checkout: "pays", later: "pays" }) as const
-const declining = (number: string, decline: string, about: string): TestCard => ({
+const makeGoodCard = (number: string, about: string, brand = "visa") =>
+  ({ number, brand, about, at_checkout: "paid", at_later_charge: "paid" }) as const
+const makeDeclinedCard = (number: string, decline: string, about: string): TestCard => ({
   number,
   brand: "visa",
   about,
   at_checkout: { decline },
-  later: { decline }
+  at_later_charge: { decline }
 })
 
 /** Keyed by the name that a payment stores; no card number is stored anywhere. */
 export const testCards = {
-  good: paying("4242424242424242", "Visa: pays"),
-  debit: paying("4000056655665556", "Visa debit: pays"),
-  mastercard: paying("5555555555554444", "Mastercard: pays", "mastercard"),
-  amex: paying("378282246310005", "American Express, with a code of four digits: pays", "amex"),
-  discover: paying("6011111111111117", "Discover: pays", "discover"),
-  declined: declining("4000000000000002", "card_declined", "Is declined"),
-  insufficient_funds: declining("4000000000009995", "insufficient_funds", "Is declined: insufficient funds"),
-  lost: declining("4000000000009987", "lost_card", "Is declined: lost card"),
-  stolen: declining("4000000000009979", "stolen_card", "Is declined: stolen card"),
-  expired: declining("4000000000000069", "expired_card", "Is declined: expired"),
-  wrong_cvc: declining("4000000000000127", "incorrect_cvc", "Is declined: wrong security code"),
-  bank_fault: declining("4000000000000119", "processing_error", "Is declined: fault of the bank"),
+  good: makeGoodCard("4242424242424242", "Visa: pays"),
+  debit: makeGoodCard("4000056655665556", "Visa debit: pays"),
+  mastercard: makeGoodCard("5555555555554444", "Mastercard: pays", "mastercard"),
+  amex: makeGoodCard("378282246310005", "American Express, with a code of four digits: pays", "amex"),
+  discover: makeGoodCard("6011111111111117", "Discover: pays", "discover"),
+  declined: makeDeclinedCard("4000000000000002", "card_declined", "Is declined"),
+  insufficient_funds: makeDeclinedCard("4000000000009995", "insufficient_funds", "Is declined: insufficient funds"),
+  lost: makeDeclinedCard("4000000000009987", "lost_card", "Is declined: lost card"),
+  stolen: makeDeclinedCard("4000000000009979", "stolen_card", "Is declined: stolen card"),
+  expired: makeDeclinedCard("4000000000000069", "expired_card", "Is declined: expired"),
+  wrong_cvc: makeDeclinedCard("4000000000000127", "incorrect_cvc", "Is declined: wrong security code"),
+  bank_fault: makeDeclinedCard("4000000000000119", "processing_error", "Is declined: fault of the bank"),
   declined_later: {
-    ...paying("4000000000000341", "Pays and is saved; every later charge is declined"),
-    later: { decline: "card_declined" }
+    ...makeGoodCard("4000000000000341", "Pays and is saved; every later charge is declined"),
+    at_later_charge: { decline: "card_declined" }
   },
   owner_once: {
-    ...paying("4000002500003155", "The cardholder confirms with the bank; once saved, it pays automatically"),
+    ...makeGoodCard("4000002500003155", "The cardholder confirms with the bank; once saved, it pays automatically"),
     at_checkout: "requires_authentication"
   },
   owner_always: {
-    ...paying("4000002760003184", "The cardholder confirms every payment; later charges need the cardholder"),
+    ...makeGoodCard("4000002760003184", "The cardholder confirms every payment; later charges need the cardholder"),
     at_checkout: "requires_authentication",
-    later: { decline: "authentication_required" }
+    at_later_charge: { decline: "authentication_required" }
   },
-  disputed: { ...paying("4000000000000259", "Pays, and is disputed immediately"), afterwards: "disputed" },
+  disputed: { ...makeGoodCard("4000000000000259", "Pays, and is disputed immediately"), after_payment: "disputed" },
   refunds_fail: {
-    ...paying("4000000000005126", "Pays; a refund fails a few seconds later"),
-    afterwards: "refunds_fail"
+    ...makeGoodCard("4000000000005126", "Pays; a refund fails a few seconds later"),
+    after_payment: "refunds_fail"
   }
 } as const satisfies Readonly<Record<string, TestCard>>
 

@@ -104,10 +104,10 @@ const checkVersion = (version: string | undefined): Outcome => {
 }
 
 const checkClock = (date: string | undefined, now: number): Outcome => {
-  const ahead = Math.round((now - Date.parse(date ?? "")) / 1000)
-  if (Number.isNaN(ahead)) return warning("Stripe's response states no time, so this machine's clock was not checked.")
-  if (Math.abs(ahead) <= signatureTolerance) return ok("This machine's clock agrees with Stripe's.")
-  const difference = `${Math.abs(ahead)} seconds ${ahead > 0 ? "ahead of" : "behind"} Stripe's`
+  const lead = Math.round((now - Date.parse(date ?? "")) / 1000)
+  if (Number.isNaN(lead)) return warning("Stripe's response states no time, so this machine's clock was not checked.")
+  if (Math.abs(lead) <= signatureTolerance) return ok("This machine's clock agrees with Stripe's.")
+  const difference = `${Math.abs(lead)} seconds ${lead > 0 ? "ahead of" : "behind"} Stripe's`
   return warning(
     `This machine's clock is ${difference}: events are rejected if it is off by more than ${signatureTolerance}.`
   )

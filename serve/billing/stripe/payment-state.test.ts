@@ -63,7 +63,7 @@ describe("the money that a dispute takes", () => {
       ["10000 returned"]
     ],
     [
-      "all of it, and it was returned at another rate",
+      "all of it, and it was returned at a different rate",
       { status: "won", balance_transactions: euroTransactions(-9000, 8900) },
       ["10000 returned"]
     ],

@@ -41,8 +41,8 @@ const toDispute = (dispute: typeof Dispute.Type, max: number): ReadonlyArray<Ret
   const withdrawn = -sum(movements.map(({ amount }) => Math.min(amount, 0)))
   const reinstated = sum(movements.map(({ amount }) => Math.max(amount, 0)))
   if (withdrawn === 0) return []
-  const inDollars = currency === "usd" ? amount : max
-  const cents = movements.every(({ currency }) => currency === "usd") ? withdrawn : inDollars
+  const dollarCents = currency === "usd" ? amount : max
+  const cents = movements.every(({ currency }) => currency === "usd") ? withdrawn : dollarCents
   const isReturned = status === "won" || reinstated >= withdrawn
   const is_lost = !isReturned && (status === "lost" || status === "prevented")
   return [{ id, kind: "dispute", cents: Math.min(cents, max), state: isReturned ? "returned" : "taken", is_lost }]

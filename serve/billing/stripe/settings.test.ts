@@ -5,7 +5,7 @@ import { stripeSettings } from "./settings.ts"
 const readSettings = (environment: Record<string, string>) =>
   Effect.provide(stripeSettings, ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment)))
 
-const both = { LARDER_STRIPE_KEY: "sk_test_abc", LARDER_STRIPE_WEBHOOK_SECRET: "whsec_def" }
+const bothSettings = { LARDER_STRIPE_KEY: "sk_test_abc", LARDER_STRIPE_WEBHOOK_SECRET: "whsec_def" }
 
 describe("Stripe settings", () => {
   it.effect("returns no settings without a key", () =>
@@ -16,7 +16,7 @@ describe("Stripe settings", () => {
   )
   it.effect("rejects a webhook secret without a key, which would simulate payments", () =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(readSettings({ ...both, LARDER_STRIPE_KEY: "" }))
+      const error = yield* Effect.flip(readSettings({ ...bothSettings, LARDER_STRIPE_KEY: "" }))
       assert.match(error.message, /^LARDER_STRIPE_WEBHOOK_SECRET is set but LARDER_STRIPE_KEY is not: /)
       assert.notInclude(error.message, "def")
     })
@@ -27,23 +27,23 @@ describe("Stripe settings", () => {
     ["sk_org_live_abc", false],
     ["sk_test_abc", true],
     ["rk_test_abc", true]
-  ] as const)("recognises for %s whether it is a test key: %s", ([key, isTest]) =>
+  ] as const)("recognises whether %s is a test key: %s", ([key, isTest]) =>
     Effect.gen(function* () {
-      assert.strictEqual((yield* readSettings({ ...both, LARDER_STRIPE_KEY: key }))?.isTest, isTest)
+      assert.strictEqual((yield* readSettings({ ...bothSettings, LARDER_STRIPE_KEY: key }))?.isTest, isTest)
     })
   )
   it.effect.each(["pk_live_abc", "pk_test_abc", "whsec_abc", "abc", "sk_abc"])(
     "rejects %s, which is not a secret key",
     (key) =>
       Effect.gen(function* () {
-        const error = yield* Effect.flip(readSettings({ ...both, LARDER_STRIPE_KEY: key }))
+        const error = yield* Effect.flip(readSettings({ ...bothSettings, LARDER_STRIPE_KEY: key }))
         assert.match(error.message, /^LARDER_STRIPE_KEY is not a Stripe secret key\. /)
         assert.notInclude(error.message, "abc")
       })
   )
   it.effect("returns the key and the webhook secret, and shows neither as JSON", () =>
     Effect.gen(function* () {
-      const settings = yield* readSettings(both)
+      const settings = yield* readSettings(bothSettings)
       assert.strictEqual(settings && Redacted.value(settings.key), "sk_test_abc")
       assert.strictEqual(settings?.webhookSecret && Redacted.value(settings.webhookSecret), "whsec_def")
       assert.notMatch(JSON.stringify(settings), /abc|def/)
@@ -61,14 +61,14 @@ describe("Stripe settings", () => {
     "accepts %s as the address of the Stripe API",
     (api) =>
       Effect.gen(function* () {
-        assert.strictEqual((yield* readSettings({ ...both, LARDER_STRIPE_API: api }))?.api?.origin, api)
+        assert.strictEqual((yield* readSettings({ ...bothSettings, LARDER_STRIPE_API: api }))?.api?.origin, api)
       })
   )
   it.effect.each(["http://stripe.example.com", "ftp://127.0.0.1", "127.0.0.1:4100"])(
     "rejects %s as the address of the Stripe API",
     (api) =>
       Effect.gen(function* () {
-        const error = yield* Effect.flip(readSettings({ ...both, LARDER_STRIPE_API: api }))
+        const error = yield* Effect.flip(readSettings({ ...bothSettings, LARDER_STRIPE_API: api }))
         assert.match(error.message, /^LARDER_STRIPE_API must be/)
       })
   )

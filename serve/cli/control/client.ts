@@ -17,11 +17,11 @@ interface Operation<O> {
 const decodeLine = Schema.decodeUnknownEffect(ResponseLine)
 const decodeFile = Schema.decodeUnknownEffect(ControlFile)
 
-const cutOff = new ServerUnreachable({
+const incompleteResponse = new ServerUnreachable({
   problem: "The server stopped before it responded. Check what it did before you try again."
 })
 const otherVersion = new ServerUnreachable({
-  problem: "The running server has another version than this command. Restart it."
+  problem: "The running server has a different version from this command. Restart it."
 })
 
 type Send = (
@@ -30,7 +30,7 @@ type Send = (
   body: unknown
 ) => Effect.Effect<HttpClientResponse.HttpClientResponse, ServerUnreachable>
 
-/** The values of a response as they arrive. A response without its last line was cut off, and fails. */
+/** The values of a response as they arrive. A response without its last line is incomplete, and fails. */
 const streamResponse = <E, O>(
   send: Send,
   errors: Schema.Codec<E, unknown>,
@@ -42,7 +42,7 @@ const streamResponse = <E, O>(
   const decodeValue = Schema.decodeUnknownEffect(output)
   const readLine = (line: typeof ResponseLine.Type): Effect.Effect<O, E | ServerUnreachable | Schema.SchemaError> => {
     if ("value" in line) return decodeValue(line.value)
-    if ("end" in line) return Effect.fail(cutOff)
+    if ("end" in line) return Effect.fail(incompleteResponse)
     return Effect.fail(isExpected(line.error) ? line.error : otherVersion)
   }
   return Schema.encodeEffect(input)(value).pipe(
@@ -51,8 +51,8 @@ const streamResponse = <E, O>(
     Stream.unwrap,
     Stream.decodeText(),
     Stream.splitLines,
-    Stream.catchTag("HttpClientError", () => Stream.fail(cutOff)),
-    Stream.concat(Stream.fail(cutOff)),
+    Stream.catchTag("HttpClientError", () => Stream.fail(incompleteResponse)),
+    Stream.concat(Stream.fail(incompleteResponse)),
     Stream.mapEffect((line) => decodeLine(line)),
     Stream.takeWhile((line) => !("end" in line)),
     Stream.mapEffect((line) => readLine(line)),
@@ -77,12 +77,12 @@ const makeRemote = <L extends Readonly<Record<string, Operation<unknown>>>, E>(
       name,
       (input: unknown) =>
         Stream.runCollect(streamResponse(send, errors, name, operation, input)).pipe(
-          Effect.flatMap(([value]) => (value === undefined ? Effect.fail(cutOff) : Effect.succeed(value)))
+          Effect.flatMap(([value]) => (value === undefined ? Effect.fail(incompleteResponse) : Effect.succeed(value)))
         )
     ])
   ) as Remote<L, E> // the schemas of each operation check its types at run time
 
-/** None if no server responds: it has not written control.json yet, or it was killed and left the file behind. */
+/** None if no server responds: it has not written control.json yet, or it was killed before it removed the file. */
 export const findRunningServer = Effect.fn("Control.findRunningServer")(function* (ledgerDirectory: string) {
   const client = yield* HttpClient.HttpClient
   const file = yield* Effect.try(() => readFileSync(controlFileIn(ledgerDirectory), "utf8")).pipe(
@@ -99,7 +99,7 @@ export const findRunningServer = Effect.fn("Control.findRunningServer")(function
       Effect.flatMap(HttpClientResponse.filterStatusOk),
       Effect.provideService(HttpClient.TracerPropagationEnabled, false),
       Effect.catchTag("HttpClientError", (error) =>
-        Effect.fail(error.reason._tag === "StatusCodeError" ? otherVersion : cutOff)
+        Effect.fail(error.reason._tag === "StatusCodeError" ? otherVersion : incompleteResponse)
       )
     )
   const response = yield* Effect.option(send("GET", "", undefined))

@@ -1,8 +1,8 @@
 /**
  * Opens the ledger for one command: in PostgreSQL if `LARDER_LEDGER_URL` is set; otherwise in its folder if no process
  * has locked it, or through the server that has. If that process does not respond, the command retries for a while: a
- * server may be starting or stopping, or another command may be running. The console's tables, and so the people, are in
- * the same place, and are reached the same way.
+ * server may be starting or stopping, or another command may be running. The console's tables, and so the people, are
+ * in the same place, and are reached the same way.
  */
 import path from "node:path"
 import { Effect, Exit, Layer, Option, type Redacted, Schedule, Scope } from "effect"
@@ -26,19 +26,19 @@ export const ledgerDirectoryIn = (home: string) => path.resolve(home, "ledger")
 /** Half a minute: a server with 100,000 keys starts in about three seconds, and ten commands may be waiting in line. */
 const retries = { schedule: Schedule.spaced("200 millis"), times: 150 }
 
-type Reached = { readonly administration: Administration["Service"] } & (
-  | { readonly at: "server"; readonly server: RunningServer }
-  | { readonly at: "file"; readonly file: LedgerFile["Service"] }
-  | { readonly at: "postgres"; readonly url: Redacted.Redacted }
+type Access = { readonly administration: Administration["Service"] } & (
+  | { readonly kind: "server"; readonly server: RunningServer }
+  | { readonly kind: "file"; readonly file: LedgerFile["Service"] }
+  | { readonly kind: "postgres"; readonly url: Redacted.Redacted }
 )
 
-/** Opens the ledger in this process until the scope ends. A failed attempt leaves nothing behind. */
-const openHere = Effect.fnUntraced(function* (directory: string) {
+/** Opens the ledger in this process until the scope ends. A failed attempt closes what it has opened. */
+const openInProcess = Effect.fnUntraced(function* (directory: string) {
   const attempt = yield* Scope.make()
   const reached = yield* Effect.gen(function* () {
     const file = yield* openLedgerFile(directory)
     const { administration } = yield* openLedgerInFile(file, "command")
-    return { at: "file", file, administration } satisfies Reached as Reached
+    return { kind: "file", file, administration } satisfies Access as Access
   }).pipe(
     Scope.provide(attempt),
     Effect.onError(() => Scope.close(attempt, Exit.void))
@@ -51,16 +51,16 @@ export const reachLedger = Effect.fn("Ledger.reach")(function* (home: string) {
   const url = yield* ledgerUrlSetting
   if (Option.isSome(url)) {
     const administration = administerPostgres(yield* connect(url.value))
-    return { at: "postgres", url: url.value, administration } satisfies Reached as Reached
+    return { kind: "postgres", url: url.value, administration } satisfies Access as Access
   }
   const directory = ledgerDirectoryIn(home)
-  return yield* openHere(directory).pipe(
+  return yield* openInProcess(directory).pipe(
     Effect.catchTag("LedgerInUse", (inUse) =>
       Effect.flatMap(
         findRunningServer(directory),
         Option.match({
           onNone: () => Effect.fail(inUse),
-          onSome: (server) => Effect.succeed<Reached>({ at: "server", server, administration: server.administration })
+          onSome: (server) => Effect.succeed<Access>({ kind: "server", server, administration: server.administration })
         })
       )
     ),
@@ -83,9 +83,9 @@ export const layerAdministration = (home: string) =>
 
 const reachPeople = Effect.fn("People.reach")(function* (home: string) {
   const reached = yield* reachLedger(home)
-  if (reached.at === "server") return reached.server.people
+  if (reached.kind === "server") return reached.server.people
   const database =
-    reached.at === "file"
+    reached.kind === "file"
       ? Layer.provide(embeddedConsole, Layer.succeed(LedgerFile, reached.file))
       : postgresConsole(reached.url)
   const consoleUrl = yield* consoleUrlSetting

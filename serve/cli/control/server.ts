@@ -1,7 +1,7 @@
 /**
  * The control channel, through which administrative commands reach the server that holds the ledger. It listens on a
  * loopback port that the operating system chooses. While the server runs, `$LARDER_HOME/ledger/control.json` contains
- * the address and the token, readable only by its owner. A file left behind by a killed server is harmless: its token is no
+ * the address and the token, readable only by its owner. The file of a killed server is harmless: its token is no
  * longer valid.
  */
 import { hash, randomBytes, timingSafeEqual } from "node:crypto"

@@ -1,7 +1,7 @@
 /**
  * The protocol between a command and the server that holds the ledger: `POST /<operation>` on a loopback port, with the
  * operation's input as JSON and the token of `control.json`. The response has one line per value, and a last line that
- * states the outcome, so that a cut connection is never mistaken for the end of a list.
+ * states the outcome, so that a lost connection is never mistaken for the end of a list.
  */
 import path from "node:path"
 import { Schema } from "effect"

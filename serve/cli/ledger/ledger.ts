@@ -98,7 +98,7 @@ const verify = Command.make(
           newer.entries + newer.records === 0
             ? "Nothing is newer than the anchor."
             : `Not covered, because newer than the anchor: ${newer.entries} entries, ${newer.records} records of accounts, keys and payments.`,
-          "The chain does not cover people, sign-ins, invitations, cards, recharge settings, what the console shows of refunds and disputes (their credits are entries), and the log of requests with its counts."
+          "The chain does not cover people, sessions, invitations, cards, recharge settings, what the console shows of refunds and disputes (their credits are entries), and the log of requests with its counts."
         ]
       yield* print(json, result, [`The ledger adds up: ${describeTotals(result)}.`, ...(aboutAnchor || [])])
     }
@@ -124,7 +124,7 @@ const backup = Command.make(
   }, withLedger)
 ).pipe(
   Command.withDescription(
-    "Write a copy of the ledger and of the console's data as they are now, also while the server runs"
+    "Write a copy of the ledger and of the console's data as they are now, even while the server runs"
   )
 )
 

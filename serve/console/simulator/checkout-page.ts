@@ -118,7 +118,7 @@ ${postForm(html`<div class="row">${button("Confirm", "primary", { name: "bank", 
 const showStep = (payment: SimulatedPayment, result: CheckoutResult, typed: EnteredCard): PageResult => {
   if (result.kind === "paid") return redirectAway(result.url)
   if (result.kind === "requires_authentication") return bankPage(payment)
-  if (result.kind === "over") return expiredPage(payment)
+  if (result.kind === "ended") return expiredPage(payment)
   return result.kind === "declined"
     ? payPage(payment, 402, {}, noFields, result.problem)
     : payPage(payment, 422, result.problems, typed)

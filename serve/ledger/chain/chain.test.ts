@@ -41,7 +41,7 @@ describe("the chain of an account", () => {
     assert.isUndefined(findBreak(charge, makeNext(charge)))
   })
 
-  it("hashes the previous hash and eleven fields, one per line, with nothing for null", () => {
+  it("hashes the previous hash and eleven fields, one per line, with an empty line for null", () => {
     // computed with sha256sum: stored ledgers are verified with these strings, so they must never change
     assert.strictEqual(grant.hash, "c4c57fb6afeb45994b918845bbad5d452b9af48f16427de212f4e8dd82674818")
     assert.strictEqual(charge.hash, "e9458b63b248a5d39b9239d93bc49ea4569a7d6bcd70346b3882362a25cfa578")
@@ -53,7 +53,7 @@ describe("the chain of an account", () => {
 })
 
 describe("a break in the chain", () => {
-  it("reports the entry before which others are missing", () => {
+  it("reports the first entry after missing ones", () => {
     assert.strictEqual(
       findBreak(grant, makeNext(charge)),
       "entry 3 of account acct_a follows its entry 1, so entries are missing"

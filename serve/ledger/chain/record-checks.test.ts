@@ -11,7 +11,7 @@ it("records and rows are joined through indexes in SQLite, not in a nested loop 
   for (const table of recordedTables) sqlite.exec(`create table ledger.${table} (id text primary key)`)
   const checks = compareWithRecords({
     asJson: (body) => body,
-    each: "json_each",
+    pairs: "json_each",
     selectRows: (table) => `select id, json_object('id', id) as body from ledger.${table}`
   })
   for (const check of checks) {

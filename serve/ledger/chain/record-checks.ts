@@ -16,14 +16,14 @@ const selectLastRecords = (table: RecordedTable, asJson: (body: string) => strin
     and body ->> 'id' is not null`
 
 /** The names of columns that have a different value in the other body, or are missing there. */
-const selectChanged = (body: string, other: string, each: string) =>
-  `select key from ${each}(${body}) where value is distinct from ${other} ->> key`
+const selectChanged = (body: string, other: string, pairs: string) =>
+  `select key from ${pairs}(${body}) where value is distinct from ${other} ->> key`
 
 /**
  * `rows` selects `id` and `body` of the rows of the table. SQLite creates an index only for a left join of
  * materialized tables with ids of type text; otherwise it compares every record with every row.
  */
-const selectDifferences = (table: RecordedTable, rows: string, { asJson, each }: RecordSyntax) => `
+const selectDifferences = (table: RecordedTable, rows: string, { asJson, pairs }: RecordSyntax) => `
   with last as materialized (${selectLastRecords(table, asJson)}),
     stored as materialized (${rows}),
     pair as (
@@ -42,7 +42,7 @@ const selectDifferences = (table: RecordedTable, rows: string, { asJson, each }:
       when is_removed then format('${recordNouns[table]} %s was removed, but still exists', id)
       else format('${recordNouns[table]} %s is not what was recorded: %s', id, (
         select string_agg(key, ', ')
-        from (${selectChanged("body", "recorded", each)} union ${selectChanged("recorded", "body", each)}) as changed
+        from (${selectChanged("body", "recorded", pairs)} union ${selectChanged("recorded", "body", pairs)}) as changed
       ))
     end as problem
   from pair
@@ -53,7 +53,7 @@ const selectDifferences = (table: RecordedTable, rows: string, { asJson, each }:
 interface RecordSyntax {
   readonly asJson: (body: string) => string
   /** The function that returns the columns of a body, with their values as text. */
-  readonly each: string
+  readonly pairs: string
   readonly selectRows: (table: RecordedTable) => string
 }
 

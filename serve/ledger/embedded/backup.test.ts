@@ -44,15 +44,15 @@ describe("a backup", () => {
       const { administration } = ledger
       const key = yield* newKey(ledger)
       let charged = 0
-      let isOver = false
+      let isBackedUp = false
       const calls = Effect.promise(async () => {
-        while (!isOver || charged < 200) await pay(ledger, key.key, `req_${++charged}`)
+        while (!isBackedUp || charged < 200) await pay(ledger, key.key, `req_${++charged}`)
       })
       const backUp = Effect.gen(function* () {
         while (charged < 50) yield* Effect.sleep("1 millis")
         const before = charged
         const backup = yield* administration.backup({ file })
-        isOver = true
+        isBackedUp = true
         return { before, backup }
       })
       const [, { backup, before }] = yield* Effect.all([calls, backUp], { concurrency: 2 })
@@ -92,7 +92,7 @@ describe("a backup", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("can be made again under another name", () =>
+  it.live("can be made again with a different name", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const ledger = yield* openLedgerIn(folder)

@@ -41,15 +41,15 @@ describe("a start with a negative balance", () => {
   it.live("accepts a negative balance after a refund or a dispute, and a call that was admitted before", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const inB = { account_id: "acct_b" }
+      const accountB = { account_id: "acct_b" }
       const groups = extendSample(
         makeMovement(-5_000),
         inFlight,
-        makeMovement(-5_000, { ...inB, type: "adjustment", request_id: "dispute_1" }),
-        { ...inFlight, ...inB, key_id: "key_b", request_id: "req_64" },
+        makeMovement(-5_000, { ...accountB, type: "adjustment", request_id: "dispute_1" }),
+        { ...inFlight, ...accountB, key_id: "key_b", request_id: "req_64" },
         makeMovement(100, { type: "top_up", request_id: "pay_1" }),
         makeMovement(-1, { request_id: "re_2" }),
-        makeMovement(-1, { ...inB, request_id: "re_3" })
+        makeMovement(-1, { ...accountB, request_id: "re_3" })
       )
       const readBalances = (folder: string) =>
         Effect.map(load(folder), ({ accounts }) => accounts.map(({ head }) => head.balance))
@@ -91,7 +91,7 @@ describe("a start with a negative balance", () => {
       /entry 42 of account acct_a( \(number 63\))? leaves a balance of -400 credits/
     ],
     [
-      "the refund is of another account",
+      "the refund is for another account",
       [makeMovement(-20, { account_id: "acct_b" }), { ...inFlight, credits: -4_620, budget_credits: 9_000 }],
       /entry 42 of account acct_a( \(number 64\))? leaves a balance of -20 credits/
     ]

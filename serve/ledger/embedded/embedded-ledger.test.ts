@@ -237,9 +237,9 @@ describe("the ledger in a folder", () => {
       const key = yield* createKey(ledger)
       yield* pay(ledger, key, "req_1")
       cpSync(live, killed, { recursive: true })
-      const again = yield* openEmbeddedLedger(killed)
-      assert.strictEqual(yield* remaining(again, key), 4900)
-      assert.strictEqual((yield* Effect.promise(() => lookUp(again, key))).id, key.id)
+      const reopened = yield* openEmbeddedLedger(killed)
+      assert.strictEqual(yield* remaining(reopened, key), 4900)
+      assert.strictEqual((yield* Effect.promise(() => lookUp(reopened, key))).id, key.id)
     }).pipe(Effect.scoped)
   )
 
@@ -253,8 +253,8 @@ describe("the ledger in a folder", () => {
       const running = held.commit("req_1")
       yield* Scope.close(scope, Exit.void)
       yield* Effect.promise(() => running)
-      const again = yield* openEmbeddedLedger(folder)
-      assert.strictEqual(yield* remaining(again, key), 4900)
+      const reopened = yield* openEmbeddedLedger(folder)
+      assert.strictEqual(yield* remaining(reopened, key), 4900)
     }).pipe(Effect.scoped)
   )
 

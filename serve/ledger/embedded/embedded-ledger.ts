@@ -109,7 +109,7 @@ const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: Ledge
       group.holds.push(hold)
       return group.durable.promise
     },
-    /** Resolves when the decision is durable and in force. */
+    /** Resolves when the decision is durable and in effect. */
     decide: ({ accounts, keys, entries }: Decision): Promise<void> => {
       const group = openGroup()
       group.accounts.push(...accounts)

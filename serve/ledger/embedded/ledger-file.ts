@@ -133,11 +133,11 @@ const openForReading = (file: string, sums: string): Sqlite => {
   return opened
 }
 
-/** The migration may open a folder that is marked as being moved to `movingTo`. */
-export const openLedgerFile = Effect.fn("LedgerFile.open")(function* (directory: string, movingTo?: string) {
+/** The migration may open a folder that is marked as being moved to `destination`. */
+export const openLedgerFile = Effect.fn("LedgerFile.open")(function* (directory: string, destination?: string) {
   const folder = yield* attempt(`be kept in ${directory}`, () => makeFolder(directory))
   yield* lockFolder(folder)
-  yield* refuseMoved(folder, movingTo)
+  yield* refuseMoved(folder, destination)
   yield* refuseOldFormat(folder)
   const [file, sums] = [ledgerPath(folder), sumsPath(folder)]
   yield* refuseMissing(file, sums)
@@ -161,7 +161,7 @@ export const openLedgerFile = Effect.fn("LedgerFile.open")(function* (directory:
         )
       )
     ),
-    (keeping) => Effect.promise(keeping.close)
+    (task) => Effect.promise(task.close)
   )
   return { directory: folder, file, sums, sqlite, reading, thread } satisfies OpenedFile
 })

@@ -40,7 +40,7 @@ export const writeMigrationMark = (stage: Mark["stage"], directory: string, plac
     catch: toUnavailable
   })
 
-export const refuseMoved = Effect.fnUntraced(function* (directory: string, movingTo: string | undefined) {
+export const refuseMoved = Effect.fnUntraced(function* (directory: string, destination: string | undefined) {
   const file = markPath(directory)
   if (!existsSync(file)) return
   const mark = yield* Effect.try({
@@ -52,5 +52,5 @@ export const refuseMoved = Effect.fnUntraced(function* (directory: string, movin
       Effect.fail(new LedgerUnavailable({ action: "be opened", cause: `${file} was not written by larder-serve` }))
     )
   )
-  if (mark.place !== movingTo) return yield* new LedgerMoved({ file, ...mark })
+  if (mark.place !== destination) return yield* new LedgerMoved({ file, ...mark })
 })

@@ -50,11 +50,11 @@ describe("a start", () => {
             const loaded = yield* store.load
             assert.isEmpty(loaded.spending)
             const state = restoreState(loaded)
-            const at = Date.parse("2026-10-31T12:00:00.000Z")
-            assert.deepStrictEqual(hold(state, "key_a", "/v1/stores", 841, at), {
+            const time = Date.parse("2026-10-31T12:00:00.000Z")
+            assert.deepStrictEqual(hold(state, "key_a", "/v1/stores", 841, time), {
               refused: "monthly_spend_cap_reached"
             })
-            assert.property(hold(state, "key_a", "/v1/stores", 840, at), "hold")
+            assert.property(hold(state, "key_a", "/v1/stores", 840, time), "hold")
           })
         )
       }
@@ -126,10 +126,10 @@ describe("a start with damaged entries", () => {
   it.live("refuses charges above the highest budget of their month", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const inNovember = { occurred_at: "2026-11-01T00:00:00.000Z", budget_credits: 900 }
+      const novemberCharge = { occurred_at: "2026-11-01T00:00:00.000Z", budget_credits: 900 }
       const groups = extendSample(
-        { entries: [aCharge("req_63", { ...inNovember, credits: -870 })] },
-        { entries: [aCharge("req_64", { ...inNovember, credits: -100 })] }
+        { entries: [aCharge("req_63", { ...novemberCharge, credits: -870 })] },
+        { entries: [aCharge("req_64", { ...novemberCharge, credits: -100 })] }
       )
       yield* writeGroups(folder, groups.slice(0, -1))
       assert.strictEqual((yield* load(folder)).sequence, 63)
@@ -141,7 +141,7 @@ describe("a start with damaged entries", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses an entry with a wrong balance, even if its hash is right", () =>
+  it.live("refuses an entry with a wrong balance, even if its hash is correct", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const [last, ...before] = sampleGroups().toReversed()
@@ -210,7 +210,7 @@ describe("a folder that contains something else", () => {
 
   it.live("is refused if the file is from another program or a newer version, or is not a database", () =>
     Effect.gen(function* () {
-      const refusalOf = Effect.fnUntraced(function* (make: (file: string) => void) {
+      const findRefusal = Effect.fnUntraced(function* (make: (file: string) => void) {
         const folder = yield* temporaryFolder
         make(ledgerPath(folder))
         return (yield* refusal(folder)).message
@@ -220,9 +220,9 @@ describe("a folder that contains something else", () => {
         db.exec(sql)
         db.close()
       }
-      assert.match(yield* refusalOf(sqlite("create table t (a)")), /it is a SQLite file of another program/)
-      assert.match(yield* refusalOf(sqlite("pragma user_version = 99")), /a newer version of Larder has written it/)
-      assert.match(yield* refusalOf((file) => writeFileSync(file, "x".repeat(5_000))), /file is not a database/)
+      assert.match(yield* findRefusal(sqlite("create table t (a)")), /it is a SQLite file of another program/)
+      assert.match(yield* findRefusal(sqlite("pragma user_version = 99")), /a newer version of Larder has written it/)
+      assert.match(yield* findRefusal((file) => writeFileSync(file, "x".repeat(5_000))), /file is not a database/)
     }).pipe(Effect.scoped)
   )
 })

@@ -207,8 +207,8 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
     stored: {
       month: firstMonth,
       day: firstDay,
-      ofMonth: (accountId, keyId, month) => queryNumber(sqlite, selectSpentInMonth, [month, accountId, keyId]),
-      ofDays: (accountId, keyId, { from, to }) => queryNumber(sqlite, selectSpentOnDays, [keyId, accountId, from, to])
+      readMonth: (accountId, keyId, month) => queryNumber(sqlite, selectSpentInMonth, [month, accountId, keyId]),
+      readDays: (accountId, keyId, { from, to }) => queryNumber(sqlite, selectSpentOnDays, [keyId, accountId, from, to])
     },
     grants: readGrants(sqlite, "credits_left > 0"), // even if they have expired: then the balance still includes them
     booked: queryRecords(sqlite, selectBooked)

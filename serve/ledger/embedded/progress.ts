@@ -44,21 +44,21 @@ const addUsage = (table: string, columns: Readonly<Record<string, string>>) => {
   on conflict (${key}) do update set calls = calls + excluded.calls, credits = credits + excluded.credits`
 }
 
-const ofAccount = { account_id: "account_id" }
-const ofKey = { key_id: "key_id", endpoint: "endpoint" }
+const accountColumn = { account_id: "account_id" }
+const keyColumns = { key_id: "key_id", endpoint: "endpoint" }
 const statements = [
   `insert into sums.entry_place (account_id, position, sequence)
   select account_id, position, sequence ${fromBatch} order by account_id, position`,
-  addUsage("usage_of_day", { ...ofAccount, day: dayOfEntry, ...ofKey }),
-  addUsage("usage_of_endpoint", { ...ofAccount, day: dayOfEntry, endpoint: "endpoint" }),
-  addUsage("usage_of_month", { month: monthOfEntry, ...ofAccount, ...ofKey })
+  addUsage("usage_of_day", { ...accountColumn, day: dayOfEntry, ...keyColumns }),
+  addUsage("usage_of_endpoint", { ...accountColumn, day: dayOfEntry, endpoint: "endpoint" }),
+  addUsage("usage_of_month", { month: monthOfEntry, ...accountColumn, ...keyColumns })
 ]
 
 export const readLastEntry = (sqlite: Sqlite): number =>
   queryNumber(sqlite, "select coalesce(max(sequence), 0) from ledger.entry")
 export const readProgress = (sqlite: Sqlite): number => queryNumber(sqlite, "select sequence from sums.progress")
 
-/** Creates the tables if there are none. Returns false if they are of another version. */
+/** Creates the tables if there are none. Returns false if they have a different version. */
 export const prepareSums = (sqlite: Sqlite): boolean => {
   const version = queryNumber(sqlite, "pragma sums.user_version")
   if (version === 1) return true

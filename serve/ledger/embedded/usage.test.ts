@@ -68,11 +68,11 @@ describe("usage", () => {
           assert.deepStrictEqual(yield* store.summedUsage({ ...query, key_id, endpoint }), sumUsage(selected))
         })
       for (const followed of [0, 20, 45, groups.length]) {
-        const here = `${folder}-${followed}`
-        yield* writeGroups(here, groups.slice(0, followed))
-        yield* followUp(here)
-        yield* writeGroups(here, groups.slice(followed))
-        yield* useStore(here, (store) => Effect.andThen(check(store, groups), check(store, groups, october)))
+        const ledgerFolder = `${folder}-${followed}`
+        yield* writeGroups(ledgerFolder, groups.slice(0, followed))
+        yield* followUp(ledgerFolder)
+        yield* writeGroups(ledgerFolder, groups.slice(followed))
+        yield* useStore(ledgerFolder, (store) => Effect.andThen(check(store, groups), check(store, groups, october)))
       }
     }).pipe(Effect.scoped)
   )
@@ -81,10 +81,10 @@ describe("usage", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const write = makeWriter()
-      const late = ["2026-12-31T23:59:59.999Z", "2027-01-01T00:00:00.000Z"].map((occurred_at, index) =>
+      const lateCharges = ["2026-12-31T23:59:59.999Z", "2027-01-01T00:00:00.000Z"].map((occurred_at, index) =>
         aCharge(`late_${index}`, { occurred_at })
       )
-      yield* writeGroups(folder, [...sampleGroups(write), write({ entries: late })])
+      yield* writeGroups(folder, [...sampleGroups(write), write({ entries: lateCharges })])
       const usage = yield* useStore(folder, (store) =>
         store.usage({ ...wholeYear, from: "2026-12-01", to: "2027-01-01" })
       )
@@ -95,13 +95,13 @@ describe("usage", () => {
           ["2027-01-01", 1]
         ]
       )
-      assert.strictEqual(monthOf(Date.parse(late[0]?.occurred_at ?? "")), 2026 * 12 + 11)
+      assert.strictEqual(monthOf(Date.parse(lateCharges[0]?.occurred_at ?? "")), 2026 * 12 + 11)
     }).pipe(Effect.scoped)
   )
 
   it.live("omits a refunded call, as spending does, even if the tables include only its charge", () =>
     Effect.gen(function* () {
-      for (const between of [followUp, () => Effect.void]) {
+      for (const updateTables of [followUp, () => Effect.void]) {
         const folder = yield* temporaryFolder
         const write = makeWriter()
         const charge = (id: string, endpoint: string) =>
@@ -111,7 +111,7 @@ describe("usage", () => {
           charge("req_refunded", "/v1/branded-foods")
         ]
         yield* writeGroups(folder, [...sampleGroups(write), write({ entries: [successful, refunded] })])
-        yield* between(folder)
+        yield* updateTables(folder)
         const { state, summed, usage } = yield* useStore(folder, (store) =>
           Effect.gen(function* () {
             yield* append(store, [write({ entries: [aRefund(refunded)] })])

@@ -19,10 +19,10 @@ const usageParams = ({ account_id, endpoint, from, key_id, to }: UsageQuery): Ar
   key_id ?? null,
   endpoint ?? null
 ]
-const ofEndpoint = "($5 is null or endpoint = $5)"
+const byEndpoint = "($5 is null or endpoint = $5)"
 
 const requestedUnsummed = `${unsummedUsage} and account_id = $1 and ${dayOfEntry} between $2 and $3
-    and ($4 is null or key_id = $4) and ${ofEndpoint}`
+    and ($4 is null or key_id = $4) and ${byEndpoint}`
 
 const dayOfAccount = (aggregate: "min" | "max") =>
   `(select ${aggregate}(day) from sums.usage_of_day where account_id = $1)`
@@ -42,11 +42,11 @@ const daysOfKey = `
   ) as requested
   cross join sums.usage_of_day as usage
     on usage.account_id = $1 and usage.day = requested.day and usage.key_id = $4
-  where ${ofEndpoint}`
+  where ${byEndpoint}`
 const daysOfAll = `
   select day, key_id, endpoint, calls, credits
   from sums.usage_of_day
-  where account_id = $1 and day between $2 and $3 and $4 is null and ${ofEndpoint}`
+  where account_id = $1 and day between $2 and $3 and $4 is null and ${byEndpoint}`
 
 const selectDays = ({ key_id }: UsageQuery) => `
   select * from (${key_id === undefined ? daysOfAll : daysOfKey})
@@ -82,13 +82,13 @@ const queryAllKeys = (query: UsageQuery) => {
   const { added, first, next, subtracted } = splitPeriod(query)
   const params = usageParams(query)
   const [firstMonth, nextMonth] = [params.push(first), params.push(next)]
-  const ofDays = (sign: "" | "-") => (days: DateRange) => {
+  const unionDays = (sign: "" | "-") => (days: DateRange) => {
     const [begin, end] = [params.push(days.from), params.push(days.to)]
     return `
       union all
       select key_id, ${sign}calls, ${sign}credits
       from sums.usage_of_day
-      where account_id = $1 and day between $${begin} and $${end} and ${ofEndpoint}`
+      where account_id = $1 and day between $${begin} and $${end} and ${byEndpoint}`
   }
   const keys = `
     select key_id, calls, credits
@@ -97,8 +97,8 @@ const queryAllKeys = (query: UsageQuery) => {
       select month from requested where $${firstMonth} < $${nextMonth}
     ) as requested
     cross join sums.usage_of_month as usage on usage.month = requested.month and usage.account_id = $1
-    where ${ofEndpoint}
-    ${[...added.map(ofDays("")), ...subtracted.map(ofDays("-"))].join("")}
+    where ${byEndpoint}
+    ${[...added.map(unionDays("")), ...subtracted.map(unionDays("-"))].join("")}
     union all
     select key_id, calls, credits from (${requestedUnsummed})`
   return {
@@ -106,7 +106,7 @@ const queryAllKeys = (query: UsageQuery) => {
     with usage as materialized (
       select day, endpoint, calls, credits
       from sums.usage_of_endpoint
-      where account_id = $1 and day between $2 and $3 and ${ofEndpoint}
+      where account_id = $1 and day between $2 and $3 and ${byEndpoint}
       union all
       select day, endpoint, calls, credits from (${requestedUnsummed})
     )

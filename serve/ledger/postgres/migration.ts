@@ -1,8 +1,8 @@
 /**
- * Moves an embedded ledger into PostgreSQL, in one transaction. Entries are copied with their hashes; only `sequence`, which is not hashed, changes.
- * The transaction commits only if every account has the same head in the database as in the old ledger, and all
- * data is consistent. A mark in the folder, written before the commit, keeps servers from opening the old ledger and
- * spending the same credits twice.
+ * Moves an embedded ledger into PostgreSQL, in one transaction. Entries keep their hashes; only `sequence`, which is
+ * not hashed, changes. The transaction commits only if every account has the same head in the database as in the old
+ * ledger, and all data is consistent. A mark in the folder, written before the commit, prevents servers from opening
+ * the old ledger and spending the same credits twice.
  */
 import { existsSync } from "node:fs"
 import type { PgClient } from "@effect/sql-pg"
@@ -85,10 +85,10 @@ const findDifference = Effect.fnUntraced(function* (sql: PgClient.PgClient, snap
 })
 
 const copyLedger = Effect.fnUntraced(function* (sql: PgClient.PgClient, snapshot: LedgerSnapshot, sqlite: Sqlite) {
-  const numberOf = makeEntryNumbering(sqlite)
+  const renumber = makeEntryNumbering(sqlite)
   const entries = Stream.map(streamRows(sqlite, "ledger.entry"), (row) => ({
     ...row,
-    sequence: numberOf(Number(row.sequence))
+    sequence: renumber(Number(row.sequence))
   }))
   const copy = <E>(table: string, rows: Stream.Stream<object, E>) => copyIntoPostgres(sql, insertInto(table), rows)
   yield* copy("ledger.account", Stream.fromIterable(listEmptyAccounts(snapshot)))
@@ -127,7 +127,7 @@ const requireLedger = (directory: string) =>
  * Repeating the move after a crash is safe: a database that already contains this ledger is accepted, and so is the
  * mark. If the commit itself fails, it is unknown what the database contains, and the mark stays.
  */
-export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
+export const moveToPostgres = Effect.fn("PostgresLedger.migrate")(function* (
   directory: string,
   url: Redacted.Redacted
 ) {

@@ -44,13 +44,13 @@ const spendingOfThisMonth = `
   where (select count(*) from spent) <= ${maxKeysAtStart} and spent.credits <> days.credits
   order by key_id`
 
-export const verifyAtStart = Effect.fnUntraced(function* (sql: PgClient.PgClient, place: string) {
+export const verifyAtStart = Effect.fnUntraced(function* (sql: PgClient.PgClient, databaseName: string) {
   const [limit] = yield* Effect.mapError(
     sql.unsafe<{ entriesPerAccount: number }>(selectEntriesPerAccount),
     databaseUnavailable("be read")
   )
   for (const check of [headProblems, brokenNewestLinks(limit?.entriesPerAccount ?? 1), spendingOfThisMonth]) {
     const [problem] = yield* Effect.mapError(findProblems(sql, check, 1), databaseUnavailable("be read"))
-    if (problem !== undefined) return yield* new LedgerDamaged({ place, problem })
+    if (problem !== undefined) return yield* new LedgerDamaged({ place: databaseName, problem })
   }
 })

@@ -21,18 +21,18 @@ import { channel } from "./sql/statement-sql.ts"
 import { serverStatements } from "./sql/statements.ts"
 
 /** A lease does not help an account that is rarely called: each change of the account would have to end it. */
-const defaultLeasePolicy: LeasePolicy = { groupsBeforeLease: 3, sharedFor: 1_000 }
+const defaultLeasePolicy: LeasePolicy = { groupsBeforeLease: 3, sharedDuration: 1_000 }
 
 const makeAdmittedCall = (session: ServerSession, known: KnownAccounts, hold: Hold): AdmittedCall => {
-  const heldUnder = session.current()
+  const serverName = session.current()
   return {
     commit: async (requestId) => {
       const draft = draftCharge(known.state(), hold, requestId)
-      if (draft !== undefined) return session.charge(hold, draft, heldUnder)
-      session.release(hold, heldUnder)
+      if (draft !== undefined) return session.charge(hold, draft, serverName)
+      session.release(hold, serverName)
       throw duplicateRequestIdError(requestId)
     },
-    release: () => session.release(hold, heldUnder)
+    release: () => session.release(hold, serverName)
   }
 }
 
@@ -45,14 +45,14 @@ const listen = (sql: PgClient.PgClient, onNotification: (notification: string) =
     Effect.forever(Effect.map(Queue.take(notifications), ({ payload }) => onNotification(payload)))
   ).pipe(Effect.scoped, Effect.ignore, Effect.repeat(Schedule.spaced("1 second")))
 
-/** `directory` (`$LARDER_HOME/ledger`) stores what must not be lost during an outage. `place` names the database. */
+/** `directory` (`$LARDER_HOME/ledger`) stores what an outage must not lose. `databaseName` is for messages. */
 export const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
   sql: PgClient.PgClient,
-  place: string,
+  databaseName: string,
   directory: string,
   leasePolicy: LeasePolicy = defaultLeasePolicy
 ) {
-  yield* verifyAtStart(sql, place)
+  yield* verifyAtStart(sql, databaseName)
   const statements = yield* Effect.mapError(serverStatements(sql), databaseUnavailable("be joined"))
   const counters = newCounters()
   const known = trackKnownAccounts(makeRequestMemory())

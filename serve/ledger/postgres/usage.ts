@@ -37,26 +37,26 @@ const selectOneKey = ({ account_id, endpoint, from, key_id, to }: Input<"summedU
 const selectAllKeys = ({ account_id, endpoint, from, to }: Input<"summedUsage">): UsageStatement => {
   const { added, first, next, subtracted } = splitPeriod({ from, to })
   const params: Array<unknown> = [account_id, from, to, endpoint ?? null, first, next]
-  const ofEndpoint = "($4::text is null or endpoint = $4)"
-  const ofDays = (sign: "" | "-") => (days: DateRange) => {
+  const byEndpoint = "($4::text is null or endpoint = $4)"
+  const unionDays = (sign: "" | "-") => (days: DateRange) => {
     const [begin, end] = [params.push(days.from), params.push(days.to)]
     return `
       union all
       select key_id, ${sign}calls, ${sign}credits
       from ledger.usage_of_day
-      where account_id = $1 and day between (select $${begin}::text::date) and (select $${end}::text::date) and ${ofEndpoint}`
+      where account_id = $1 and day between (select $${begin}::text::date) and (select $${end}::text::date) and ${byEndpoint}`
   }
   return [
     `${selectPart("day", "null", "endpoint")}
     from ledger.usage_of_endpoint
-    where ${inPeriod} and ${ofEndpoint}
+    where ${inPeriod} and ${byEndpoint}
     group by grouping sets ((day), (endpoint))
     union all ${selectPart("null", "key_id", "null")}
     from (
       select key_id, calls, credits
       from ledger.usage_of_month
-      where account_id = $1 and month >= $5 and month < $6 and ${ofEndpoint}
-      ${[...added.map(ofDays("")), ...subtracted.map(ofDays("-"))].join("")}
+      where account_id = $1 and month >= $5 and month < $6 and ${byEndpoint}
+      ${[...added.map(unionDays("")), ...subtracted.map(unionDays("-"))].join("")}
     ) as usage
     group by key_id`,
     params

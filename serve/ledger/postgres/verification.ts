@@ -46,7 +46,7 @@ const unknownKeys = `
     )
   order by account_id, position`
 
-/** Compares the balances in the rows of accounts with the sum of all entries, even those of unknown accounts. */
+/** Compares the balances in the rows of accounts with the sum of all entries, including those of unknown accounts. */
 const balances = `
   select format('all balances add up to %s credits, but all entries to %s', of_accounts, of_entries) as problem
   from (select coalesce(sum(balance), 0) as of_accounts from ledger.account) as account,

@@ -167,7 +167,7 @@ describe("months: a hold belongs to the UTC month of its admission", () => {
 })
 
 describe("holds: each ends exactly once", () => {
-  it("releases nothing twice", () => {
+  it("are not released twice", () => {
     const state = makeLedger()
     const running = requireHold(hold(state, "key_a", endpoint, 100, october))
     releaseHold(running)
@@ -175,7 +175,7 @@ describe("holds: each ends exactly once", () => {
     assert.strictEqual(remaining(stateOfKey(state), october), 5000)
   })
 
-  it("cannot be charged twice, and is not released while it is charged", () => {
+  it("cannot be charged twice, and are not released while they are charged", () => {
     const state = makeLedger()
     const running = requireHold(hold(state, "key_a", endpoint, 100, october))
     draftCharge(state, running, "req_1")
@@ -212,8 +212,8 @@ describe("a key", () => {
     const state = makeLedger()
     apply(state, revokeKey(readKey(state), october))
     assert.isFalse(state.keysByFingerprint.has("sha256 of key_a"))
-    const again = apply(state, revokeKey(readKey(state), november))
-    assert.deepStrictEqual(again.keys, [])
+    const secondRevocation = apply(state, revokeKey(readKey(state), november))
+    assert.deepStrictEqual(secondRevocation.keys, [])
     assert.strictEqual(readKey(state).revoked_at, "2026-10-15T12:00:00.000Z")
     const edited = editKey(readKey(state), { name: "back?" }, november)
     assert.strictEqual(Result.isFailure(edited) && edited.failure._tag, "KeyRevoked")

@@ -9,7 +9,7 @@
 import type { Draft } from "../chain/chain.ts"
 import type { ApiKey } from "../chain/records.ts"
 import { dayNumber, timestampOf } from "../utc-calendar.ts"
-import { formatGrants, sumExpired, type Taken, takeCredits } from "./expiring-grants.ts"
+import { formatGrants, sumExpired, type TakenCredits, takeCredits } from "./expiring-grants.ts"
 import {
   type AccountState,
   type ApiKeyView,
@@ -26,7 +26,7 @@ export interface Hold {
   /** The key as it was when the call was admitted. */
   readonly record: ApiKey
   readonly day: DayOfKey
-  readonly taken: ReadonlyArray<Taken>
+  readonly taken: ReadonlyArray<TakenCredits>
   readonly endpoint: string
   readonly credits: number
   readonly admittedAt: number

@@ -172,16 +172,16 @@ export const refundCall = (charge: Entry): Draft => ({
 
 export const nothingToWrite: Decision = { accounts: [], keys: [], entries: [] }
 
-/** `bookedFor` is the account that already has an entry with this reference and type. */
+/** `bookedAccount` is the account that already has an entry with this reference and type. */
 export const bookOnce = (
   account: AccountBalance,
   movement: CreditMovement & { readonly reference: string },
-  bookedFor: string | undefined,
+  bookedAccount: string | undefined,
   now: number
 ): Result.Result<Decision, ReferenceTaken | BalanceOutOfBounds> => {
   const { account_id, reference, type } = movement
-  if (bookedFor === undefined) return decideEntry(account, makeDraft(movement, now, { request_id: reference }))
-  return bookedFor === account_id
+  if (bookedAccount === undefined) return decideEntry(account, makeDraft(movement, now, { request_id: reference }))
+  return bookedAccount === account_id
     ? Result.succeed(nothingToWrite)
     : Result.fail(new ReferenceTaken({ type, reference }))
 }

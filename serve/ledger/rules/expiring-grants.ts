@@ -15,14 +15,14 @@ export interface ExpiringGrant {
   held: number
 }
 
-export interface Taken {
+export interface TakenCredits {
   readonly grant: ExpiringGrant
   readonly credits: number
 }
 
 /** Nearly all accounts have no grants, and their calls take nothing. */
 export const noGrants: ReadonlyArray<ExpiringGrant> = []
-const nothingTaken: ReadonlyArray<Taken> = []
+const nothingTaken: ReadonlyArray<TakenCredits> = []
 
 /** In spending order: earliest expiry first. */
 export const sortGrants = (grants: ReadonlyArray<ExpiringGrant>): ReadonlyArray<ExpiringGrant> =>
@@ -40,10 +40,10 @@ export const takeCredits = (
   grants: ReadonlyArray<ExpiringGrant>,
   credits: number,
   now: number
-): ReadonlyArray<Taken> => {
+): ReadonlyArray<TakenCredits> => {
   if (grants.length === 0) return nothingTaken
   let rest = credits
-  const taken: Array<Taken> = []
+  const taken: Array<TakenCredits> = []
   for (const grant of grants) {
     const part = grant.endsAt <= now ? 0 : Math.min(rest, grant.left - grant.held)
     if (part <= 0) continue
@@ -55,7 +55,7 @@ export const takeCredits = (
 }
 
 /** Formats what an entry stores, such as `3:-20 12:-5`. Null if nothing was taken. */
-export const formatGrants = (taken: ReadonlyArray<Taken>): string | null =>
+export const formatGrants = (taken: ReadonlyArray<TakenCredits>): string | null =>
   taken.length === 0 ? null : taken.map(({ credits, grant }) => `${grant.position}:${-credits}`).join(" ")
 
 /** Changes of grants, by their position. Credits are negative if they are taken. */

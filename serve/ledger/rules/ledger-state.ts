@@ -207,15 +207,15 @@ export const removeKey = (state: LedgerState, { former_sha256, id, sha256 }: Api
   if (former_sha256 !== null) state.keysByFingerprint.delete(former_sha256)
 }
 
-/** `countedFrom` defaults to −∞: a new key has no earlier spending to read. */
-const storeKey = (state: LedgerState, record: ApiKey, countedFrom = Number.NEGATIVE_INFINITY) => {
+/** `firstCountedDay` defaults to −∞: a new key has no earlier spending to read. */
+const storeKey = (state: LedgerState, record: ApiKey, firstCountedDay = Number.NEGATIVE_INFINITY) => {
   const key = state.keys.get(record.id) ?? {
     record,
     budgets: [],
     account: requireRecord(state.accounts, record.account_id),
     periods: new Map(),
     days: noDays,
-    countedFrom,
+    firstCountedDay,
     stored: state.stored
   }
   const before = key.record

@@ -14,7 +14,7 @@ const makeSpending = (): KeySpending => ({
   budgets: listBudgets(record),
   periods: new Map(),
   days: noDays,
-  countedFrom: 0,
+  firstCountedDay: 0,
   stored: undefined
 })
 
@@ -24,9 +24,9 @@ describe("spending of a key with days that are read from a store", () => {
     (first) => {
       const key = makeSpending()
       for (let day = dayNumber(Date.parse(first)); day < dayNumber(Date.parse(first)) + 200; day++) {
-        setSpent(key, day, { ofMonth: () => 3_000, ofDay: () => 60 })
-        const inWeek = key.budgets[1]?.periodOf(day)
-        assert.deepStrictEqual([...key.periods.values()].find(({ period }) => period === inWeek)?.spent, 420)
+        setSpent(key, day, { sumMonth: () => 3_000, sumDay: () => 60 })
+        const week = key.budgets[1]?.periodOf(day)
+        assert.deepStrictEqual([...key.periods.values()].find(({ period }) => period === week)?.spent, 420)
         assert.strictEqual(findReachedCap(key, 40, day), undefined)
         assert.strictEqual(findReachedCap(key, 41, day), "daily_spend_cap_reached")
         assert.isAtMost(key.periods.size, 60)
@@ -38,7 +38,7 @@ describe("spending of a key with days that are read from a store", () => {
     const key = makeSpending()
     const first = dayNumber(Date.parse("2026-01-01"))
     for (let day = first; day < first + 200; day++) {
-      setSpent(key, day, { ofMonth: () => 3_000, ofDay: () => 60 })
+      setSpent(key, day, { sumMonth: () => 3_000, sumDay: () => 60 })
       assert.strictEqual(findReachedCap(key, 41, Math.max(first, day - 1)), "daily_spend_cap_reached")
     }
   })
@@ -48,8 +48,8 @@ describe("spending of a key that is counted since the start", () => {
   it("is not read for new periods, even after the server has run for 200 days", () => {
     const first = dayNumber(Date.parse("2026-09-21"))
     const read: Array<string> = []
-    const stored = { month: 0, day: first, ofMonth: () => 0, ofDays: () => read.push("days") }
-    const key = { ...makeSpending(), countedFrom: first, stored }
+    const stored = { month: 0, day: first, readMonth: () => 0, readDays: () => read.push("days") }
+    const key = { ...makeSpending(), firstCountedDay: first, stored }
     for (let day = first; day < first + 200; day++) {
       assert.strictEqual(findReachedCap(key, 100, day), undefined)
       addSpent(key, day, 60)

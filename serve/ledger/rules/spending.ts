@@ -8,7 +8,7 @@ import { type DateRange, dateOfDay, mondayOf, monthOfDay } from "../utc-calendar
 export type CapReached = "daily_spend_cap_reached" | "weekly_spend_cap_reached" | "monthly_spend_cap_reached"
 
 /** A kind of budget period. Each day belongs to one period of each kind. Period numbers are unique for 2,000 years. */
-interface Kind {
+interface PeriodKind {
   readonly periodOf: (day: number) => number
   readonly refusal: CapReached
 }
@@ -17,9 +17,9 @@ const firstOfDays = 1_000_000
 const firstOfWeeks = 2_000_000
 let latestMonth = { day: 0, month: monthOfDay(0) }
 
-const daily: Kind = { periodOf: (day) => firstOfDays + day, refusal: "daily_spend_cap_reached" }
-const weekly: Kind = { periodOf: (day) => firstOfWeeks + mondayOf(day), refusal: "weekly_spend_cap_reached" }
-const monthly: Kind = {
+const daily: PeriodKind = { periodOf: (day) => firstOfDays + day, refusal: "daily_spend_cap_reached" }
+const weekly: PeriodKind = { periodOf: (day) => firstOfWeeks + mondayOf(day), refusal: "weekly_spend_cap_reached" }
+const monthly: PeriodKind = {
   periodOf: (day) => {
     if (latestMonth.day !== day) latestMonth = { day, month: monthOfDay(day) }
     return latestMonth.month
@@ -33,7 +33,7 @@ const daysOfPeriod = (period: number): readonly [first: number, last: number] =>
   return [period - firstOfWeeks, period - firstOfWeeks + 6]
 }
 
-interface Budget extends Kind {
+interface Budget extends PeriodKind {
   readonly credits: number
 }
 
@@ -66,8 +66,8 @@ export interface StoredSpending {
   readonly month: number
   /** The same for days, for keys that had a daily or weekly budget: a Monday. */
   readonly day: number
-  readonly ofMonth: (accountId: string, keyId: string, month: number) => number
-  readonly ofDays: (accountId: string, keyId: string, days: DateRange) => number
+  readonly readMonth: (accountId: string, keyId: string, month: number) => number
+  readonly readDays: (accountId: string, keyId: string, days: DateRange) => number
 }
 
 export interface KeySpending {
@@ -77,7 +77,7 @@ export interface KeySpending {
   readonly periods: Map<number, Spending>
   days: ReadonlyArray<DayOfKey>
   /** Days and weeks that begin on this day or later are in `periods`, unless nothing was spent in them. */
-  countedFrom: number
+  firstCountedDay: number
   readonly stored: StoredSpending | undefined
 }
 
@@ -97,12 +97,12 @@ const keptDays = 7
 const isMonth = (period: number) => period < firstOfDays
 
 /** Reading blocks the main thread for a millisecond or more, so what the start has counted is not read again. */
-const readSpent = ({ countedFrom, record: { account_id, id }, stored }: KeySpending, period: number): number => {
+const readSpent = ({ firstCountedDay, record: { account_id, id }, stored }: KeySpending, period: number): number => {
   if (stored === undefined) return 0
-  if (isMonth(period)) return period < stored.month ? stored.ofMonth(account_id, id, period) : 0
+  if (isMonth(period)) return period < stored.month ? stored.readMonth(account_id, id, period) : 0
   const [first, last] = daysOfPeriod(period)
-  if (first >= countedFrom) return 0
-  return stored.ofDays(account_id, id, { from: dateOfDay(first), to: dateOfDay(last) })
+  if (first >= firstCountedDay) return 0
+  return stored.readDays(account_id, id, { from: dateOfDay(first), to: dateOfDay(last) })
 }
 
 const loadSpending = (key: KeySpending, period: number): Spending => {
@@ -111,7 +111,7 @@ const loadSpending = (key: KeySpending, period: number): Spending => {
   if (!isMonth(period) && key.periods.size >= maxPeriods) {
     const [first] = daysOfPeriod(period)
     deletePeriods(key, (other) => !isMonth(other) && daysOfPeriod(other)[1] < first - keptDays)
-    key.countedFrom = Math.max(key.countedFrom, first - keptDays)
+    key.firstCountedDay = Math.max(key.firstCountedDay, first - keptDays)
   }
   const spending = { period, spent: readSpent(key, period) }
   key.periods.set(period, spending)
@@ -139,7 +139,7 @@ export const dropPeriodsWithoutBudget = (key: KeySpending, before: ApiKey): void
   const isNew =
     (before.daily_budget_credits === null && daily_budget_credits !== null) ||
     (before.weekly_budget_credits === null && weekly_budget_credits !== null)
-  if (isNew) key.countedFrom = Number.POSITIVE_INFINITY
+  if (isNew) key.firstCountedDay = Number.POSITIVE_INFINITY
   deletePeriods(key, (period) => {
     if (isMonth(period)) return false
     return (period >= firstOfWeeks ? weekly_budget_credits : daily_budget_credits) === null
@@ -148,37 +148,37 @@ export const dropPeriodsWithoutBudget = (key: KeySpending, before: ApiKey): void
 
 const sumDays = (
   { days }: KeySpending,
-  { periodOf }: Kind,
+  { periodOf }: PeriodKind,
   period: number,
-  creditsOf: (day: DayOfKey) => number
+  getHeld: (day: DayOfKey) => number
 ): number => {
   let sum = 0
-  for (const day of days) if (periodOf(day.day) === period) sum += creditsOf(day)
+  for (const day of days) if (periodOf(day.day) === period) sum += getHeld(day)
   return sum
 }
-const heldInTotal = ({ held }: DayOfKey) => held
-const heldByCalls = ({ held, reserved }: DayOfKey) => held - reserved
+const getTotalHeld = ({ held }: DayOfKey) => held
+const getHeldByCalls = ({ held, reserved }: DayOfKey) => held - reserved
 
-const leftInBudget = (key: KeySpending, budget: Budget, day: number, creditsOf: (day: DayOfKey) => number): number => {
+const leftInBudget = (key: KeySpending, budget: Budget, day: number, getHeld: (day: DayOfKey) => number): number => {
   const period = budget.periodOf(day)
-  return budget.credits - loadSpending(key, period).spent - sumDays(key, budget, period, creditsOf)
+  return budget.credits - loadSpending(key, period).spent - sumDays(key, budget, period, getHeld)
 }
-const leastLeft = (key: KeySpending, day: number, creditsOf: (day: DayOfKey) => number): number => {
+const findLeastLeft = (key: KeySpending, day: number, getHeld: (day: DayOfKey) => number): number => {
   let left = Number.POSITIVE_INFINITY
-  for (const budget of key.budgets) left = Math.min(left, leftInBudget(key, budget, day, creditsOf))
+  for (const budget of key.budgets) left = Math.min(left, leftInBudget(key, budget, day, getHeld))
   return left
 }
 
 /** The refusal of the first budget that does not allow this many more credits on this day; undefined if all do. */
 export const findReachedCap = (key: KeySpending, credits: number, day: number): CapReached | undefined => {
-  for (const budget of key.budgets) if (leftInBudget(key, budget, day, heldInTotal) < credits) return budget.refusal
+  for (const budget of key.budgets) if (leftInBudget(key, budget, day, getTotalHeld) < credits) return budget.refusal
   return undefined
 }
 
 /** Credits that all budgets still allow to be held on this day. */
-export const leftInBudgets = (key: KeySpending, day: number): number => leastLeft(key, day, heldInTotal)
+export const leftInBudgets = (key: KeySpending, day: number): number => findLeastLeft(key, day, getTotalHeld)
 /** The same, but what other servers have reserved counts as available. */
-export const unspentInBudgets = (key: KeySpending, day: number): number => leastLeft(key, day, heldByCalls)
+export const unspentInBudgets = (key: KeySpending, day: number): number => findLeastLeft(key, day, getHeldByCalls)
 
 /** Counts a charge. A period that is not loaded is read on demand later, including this charge. */
 export const addSpent = ({ budgets, periods }: KeySpending, day: number, credits: number): void => {
@@ -190,22 +190,22 @@ export const addSpent = ({ budgets, periods }: KeySpending, day: number, credits
 
 /** Spending that the caller has read from the database. */
 export interface ReadSpending {
-  readonly ofMonth: (month: number) => number
-  readonly ofDay: (day: number) => number
+  readonly sumMonth: (month: number) => number
+  readonly sumDay: (day: number) => number
 }
 
 /** Replaces what was spent in the periods that contain a day. */
-export const setSpent = (key: KeySpending, day: number, { ofDay, ofMonth }: ReadSpending): void => {
+export const setSpent = (key: KeySpending, day: number, { sumDay, sumMonth }: ReadSpending): void => {
   for (const { periodOf } of key.budgets) {
     const period = periodOf(day)
     const spending = loadSpending(key, period)
     if (isMonth(period)) {
-      spending.spent = ofMonth(period)
+      spending.spent = sumMonth(period)
       continue
     }
     const [first, last] = daysOfPeriod(period)
     spending.spent = 0
-    for (let number = first; number <= last; number++) spending.spent += ofDay(number)
+    for (let number = first; number <= last; number++) spending.spent += sumDay(number)
   }
 }
 

@@ -136,7 +136,7 @@ const open = async (url: string, leasePolicy: LeasePolicy | undefined): Promise<
 }
 
 /** Takes a lease at the first call, which the other server, operators and tests then have to request again and again. */
-export const eager: LeasePolicy = { groupsBeforeLease: 1, sharedFor: 50 }
+export const eager: LeasePolicy = { groupsBeforeLease: 1, sharedDuration: 50 }
 
 /** What decides calls outside the database. Only eager leases follow slices often enough. */
 const paths = ["decided by a lease", "decided by a slice"]

@@ -60,16 +60,16 @@ const problemsAfter = Effect.fnUntraced(function* (sql: string) {
 describe("a verification", () => {
   it.live("finds no problem in an unchanged ledger, whether its tables are up to date or not", () =>
     Effect.gen(function* () {
-      const sound = { accounts: 2, keys: 3, entries: 62, balance_credits: 9_400, problems: [] }
-      assert.deepStrictEqual(yield* verifyFolder(yield* plainCopy), sound)
-      assert.deepStrictEqual(yield* verifyFolder(yield* followedCopy), sound)
+      const expectedResult = { accounts: 2, keys: 3, entries: 62, balance_credits: 9_400, problems: [] }
+      assert.deepStrictEqual(yield* verifyFolder(yield* plainCopy), expectedResult)
+      assert.deepStrictEqual(yield* verifyFolder(yield* followedCopy), expectedResult)
     }).pipe(Effect.scoped)
   )
 
   it.live("finds no problem in an empty ledger", () =>
     Effect.gen(function* () {
-      const nothing = { accounts: 0, keys: 0, entries: 0, balance_credits: 0, problems: [] }
-      assert.deepStrictEqual(yield* verifyFolder(yield* temporaryFolder), nothing)
+      const emptyResult = { accounts: 0, keys: 0, entries: 0, balance_credits: 0, problems: [] }
+      assert.deepStrictEqual(yield* verifyFolder(yield* temporaryFolder), emptyResult)
     }).pipe(Effect.scoped)
   )
 
@@ -117,9 +117,9 @@ describe("a verification", () => {
       "update entry set credits = credits - 1 where sequence = 6",
       [
         "entry 4 of account acct_a has a balance of 4970 credits, but the entries up to it add up to 4969",
-        "usage_of_day has for acct_a 2026-10-30 key_a /v1/branded-foods 4 calls and 40 credits, but its charges are 4 and 41",
-        "usage_of_endpoint has for acct_a 2026-10-30 /v1/branded-foods 8 calls and 80 credits, but its charges are 8 and 81",
-        "usage_of_month has for 24321 acct_a key_a /v1/branded-foods 8 calls and 80 credits, but its charges are 8 and 81"
+        "usage_of_day has 4 calls and 40 credits for acct_a 2026-10-30 key_a /v1/branded-foods, but its charges are 4 and 41",
+        "usage_of_endpoint has 8 calls and 80 credits for acct_a 2026-10-30 /v1/branded-foods, but its charges are 8 and 81",
+        "usage_of_month has 8 calls and 80 credits for 24321 acct_a key_a /v1/branded-foods, but its charges are 8 and 81"
       ]
     ],
     [
@@ -152,22 +152,22 @@ describe("a verification", () => {
     ],
     [
       "update usage_of_day set calls = calls + 1 where day = '2026-10-31' and key_id = 'key_b' and endpoint = '/v1/stores'",
-      ["usage_of_day has for acct_b 2026-10-31 key_b /v1/stores 5 calls and 40 credits, but its charges are 4 and 40"]
+      ["usage_of_day has 5 calls and 40 credits for acct_b 2026-10-31 key_b /v1/stores, but its charges are 4 and 40"]
     ],
     [
       "delete from usage_of_day where day = '2026-10-31' and key_id = 'key_b' and endpoint = '/v1/stores'",
-      ["usage_of_day has for acct_b 2026-10-31 key_b /v1/stores 0 calls and 0 credits, but its charges are 4 and 40"]
+      ["usage_of_day has 0 calls and 0 credits for acct_b 2026-10-31 key_b /v1/stores, but its charges are 4 and 40"]
     ],
     [
       "update usage_of_endpoint set calls = calls + iif(endpoint = '/v1/stores', 1, -1) where day = '2026-10-31' and account_id = 'acct_b'",
       [
-        "usage_of_endpoint has for acct_b 2026-10-31 /v1/branded-foods 3 calls and 40 credits, but its charges are 4 and 40",
-        "usage_of_endpoint has for acct_b 2026-10-31 /v1/stores 5 calls and 40 credits, but its charges are 4 and 40"
+        "usage_of_endpoint has 3 calls and 40 credits for acct_b 2026-10-31 /v1/branded-foods, but its charges are 4 and 40",
+        "usage_of_endpoint has 5 calls and 40 credits for acct_b 2026-10-31 /v1/stores, but its charges are 4 and 40"
       ]
     ],
     [
       "update usage_of_month set credits = 0 where key_id = 'key_b' and endpoint = '/v1/stores' and month = 24321",
-      ["usage_of_month has for 24321 acct_b key_b /v1/stores 8 calls and 0 credits, but its charges are 8 and 80"]
+      ["usage_of_month has 8 calls and 0 credits for 24321 acct_b key_b /v1/stores, but its charges are 8 and 80"]
     ],
     [
       "update entry_place set sequence = 9 where account_id = 'acct_a' and position = 4",
@@ -221,17 +221,17 @@ describe("a verification", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const write = makeWriter()
-      const nothing = { key_id: null, endpoint: null, budget_credits: null, note: "paid by card" }
-      const topUp = { ...aCharge("pay_1", { ...nothing, credits: 10_000 }), type: "top_up" as const }
-      const refund = { ...aCharge("re_1", { ...nothing, credits: -15_000 }), type: "refund" as const }
+      const cardPayment = { key_id: null, endpoint: null, budget_credits: null, note: "paid by card" }
+      const topUp = { ...aCharge("pay_1", { ...cardPayment, credits: 10_000 }), type: "top_up" as const }
+      const refund = { ...aCharge("re_1", { ...cardPayment, credits: -15_000 }), type: "refund" as const }
       const refundedCall = aRefund(aCharge("req_3", { occurred_at: "2026-10-30T00:00:00.000Z" }))
       yield* writeGroups(folder, [...sampleGroups(write), write({ entries: [refundedCall, topUp, refund] })])
       yield* followUp(folder)
-      const sound = { accounts: 2, keys: 3, entries: 65, balance_credits: 4_410, problems: [] }
-      assert.deepStrictEqual(yield* verifyFolder(folder), sound)
+      const expectedResult = { accounts: 2, keys: 3, entries: 65, balance_credits: 4_410, problems: [] }
+      assert.deepStrictEqual(yield* verifyFolder(folder), expectedResult)
       yield* writeGroups(folder, [write({ entries: [topUp, refundedCall] })])
-      const twice = ["request req_3 was refunded 2 times", "top_up pay_1 was booked 2 times"]
-      assert.deepStrictEqual((yield* verifyFolder(folder)).problems.toSorted(), twice)
+      const expectedProblems = ["request req_3 was refunded 2 times", "top_up pay_1 was booked 2 times"]
+      assert.deepStrictEqual((yield* verifyFolder(folder)).problems.toSorted(), expectedProblems)
     }).pipe(Effect.scoped)
   )
 
@@ -267,15 +267,15 @@ describe("a verification", () => {
       const created = yield* administration.createKey(key)
       yield* administration.editKey({ key_id: created.id, budget_credits: 2 })
       assert.deepStrictEqual((yield* administration.verify({})).problems, [])
-      const other = new DatabaseSync(ledgerPath(folder))
-      other.exec("update api_key set budget_credits = 9000000000")
-      other.close()
+      const firstConnection = new DatabaseSync(ledgerPath(folder))
+      firstConnection.exec("update api_key set budget_credits = 9000000000")
+      firstConnection.close()
       assert.deepStrictEqual((yield* administration.verify({})).problems, [
         `key ${created.id} in the file differs from the one in the running server`
       ])
-      const deleting = new DatabaseSync(ledgerPath(folder))
-      deleting.exec("delete from api_key; delete from record where kind = 'api_key'")
-      deleting.close()
+      const secondConnection = new DatabaseSync(ledgerPath(folder))
+      secondConnection.exec("delete from api_key; delete from record where kind = 'api_key'")
+      secondConnection.close()
       assert.deepStrictEqual((yield* administration.verify({})).problems, [
         `key ${created.id} exists in the running server, but is missing in the file`
       ])

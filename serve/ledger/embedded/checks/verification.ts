@@ -39,14 +39,12 @@ const describeHead = ({ balance, position }: ChainHead) => `at its entry ${posit
 
 const compareHeads = (serverHeads: ServerHeads["heads"], stored: ReadonlyMap<string, ChainHead>, report: Report) => {
   for (const id of new Set([...serverHeads.keys(), ...stored.keys()])) {
-    const inServer = serverHeads.get(id) ?? emptyHead
-    const inFile = stored.get(id) ?? emptyHead
-    if (inServer.position === inFile.position && inServer.balance === inFile.balance && inServer.hash === inFile.hash) {
+    const server = serverHeads.get(id) ?? emptyHead
+    const file = stored.get(id) ?? emptyHead
+    if (server.position === file.position && server.balance === file.balance && server.hash === file.hash) {
       continue
     }
-    report(
-      `account ${id} is ${describeHead(inServer)} in the running server, and ${describeHead(inFile)} in the database`
-    )
+    report(`account ${id} is ${describeHead(server)} in the running server, and ${describeHead(file)} in the database`)
   }
 }
 
@@ -107,8 +105,8 @@ const selectDifferences = (table: string, columns: Readonly<Record<string, strin
   const names = Object.keys(columns)
   const values = Object.entries(columns).map(([name, value]) => `${value} as ${name}`)
   return `
-  select format('${table} has for ${names.map(() => "%s").join(" ")} %s calls and %s credits, but its charges are %s and %s',
-    ${names.join(", ")}, sum(stored_calls), sum(stored_credits), sum(calls), sum(credits)) as problem
+  select format('${table} has %s calls and %s credits for ${names.map(() => "%s").join(" ")}, but its charges are %s and %s',
+    sum(stored_calls), sum(stored_credits), ${names.join(", ")}, sum(calls), sum(credits)) as problem
   from (
     select ${names.join(", ")}, calls as stored_calls, credits as stored_credits, 0 as calls, 0 as credits
     from sums.${table}
@@ -187,7 +185,7 @@ const recordChecks = [
   misplacedRecords,
   ...compareWithRecords({
     asJson: (body) => body,
-    each: "json_each",
+    pairs: "json_each",
     selectRows: (table) => `select id, ${recordInSqlite(table, table)} as body from ${table}`
   })
 ]

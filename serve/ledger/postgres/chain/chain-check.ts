@@ -66,7 +66,7 @@ const noRows = "select null as id, null::jsonb as body where false"
 export const recordChecks = (hasPayments: boolean): ReadonlyArray<string> => [
   ...compareWithRecords({
     asJson: (body) => `${body}::jsonb`, // so the result does not depend on the formatting of the JSON
-    each: "jsonb_each_text",
+    pairs: "jsonb_each_text",
     selectRows: (table) =>
       table === "payment" && !hasPayments
         ? noRows

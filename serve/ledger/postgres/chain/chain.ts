@@ -134,15 +134,15 @@ const maxWait = 3_000
 export const readSettledNumber = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const { number } = yield* lastAllocated(sql)
   const since = performance.now()
-  let waitedFor = (yield* openWriters(sql)).open
-  while (waitedFor.length > 0) {
+  let pending = (yield* openWriters(sql)).open
+  while (pending.length > 0) {
     if (performance.now() - since > maxWait) {
       const cause = "a transaction that writes entries or records has been open for seconds"
       return yield* new LedgerUnavailable({ action: "follow its chain", cause })
     }
     yield* Effect.sleep(pollInterval)
     const open = new Set((yield* openWriters(sql)).open)
-    waitedFor = waitedFor.filter((transaction) => open.has(transaction))
+    pending = pending.filter((transaction) => open.has(transaction))
   }
   return number
 })

@@ -51,7 +51,7 @@ export const makeFailedGroups = (options: {
   const { counters, deferred, known, locked, membership, onJoined, onLocked, onLost, queue, returns, trust } = options
   let lost: LedgerUnavailable | undefined
   /** When a full disk was last reported. */
-  let fullAt = Number.NEGATIVE_INFINITY
+  let diskFullAt = Number.NEGATIVE_INFINITY
 
   const splitGroup = (group: CallGroup, parts: ReadonlyArray<CallGroup>, cause: unknown) => {
     const isSuspect = (part: CallGroup) => Number(locked.isSuspect(accountOf(part)))
@@ -107,7 +107,7 @@ export const makeFailedGroups = (options: {
     lost = error
     counters.failed_groups++
     onLost(error)
-    if (wasDiskFull(cause)) fullAt = trust.now().monotonic
+    if (wasDiskFull(cause)) diskFullAt = trust.now().monotonic
     const rejected = [
       ...listOtherWaiting(group),
       ...queue.takeUnsent().flatMap((unsent) => [...listOtherWaiting(unsent), ...unsent.charges])
@@ -129,13 +129,13 @@ export const makeFailedGroups = (options: {
   return {
     isLost: (): boolean => lost !== undefined,
     /** Whether charges are likely to succeed. */
-    isWritable: (): boolean => lost === undefined && trust.now().monotonic - fullAt > diskFullDuration,
+    isWritable: (): boolean => lost === undefined && trust.now().monotonic - diskFullAt > diskFullDuration,
     refuseIfLost: (): void => {
       if (lost !== undefined) throw lost
     },
     handle: async (group: CallGroup, cause: unknown): Promise<void> => {
-      const concernsAccounts = accountsOf(group).length > 0 // if not, a whole table is locked
-      if (wasLockedOut(cause) && concernsAccounts) splitGroup(group, splitByAccount(group), cause)
+      const hasAccounts = accountsOf(group).length > 0 // if not, a whole table is locked
+      if (wasLockedOut(cause) && hasAccounts) splitGroup(group, splitByAccount(group), cause)
       else if (wasRefused(cause) && group.charges.length > 0) splitGroup(group, splitByCharge(group), cause)
       else await rejoin(group, cause)
     }

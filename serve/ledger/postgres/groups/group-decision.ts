@@ -1,6 +1,6 @@
 /**
  * Decides a group while the database locks its accounts, with the rules in `admission.ts`: which calls are held, what is
- * charged, which leases are taken, kept, returned or requested. Nothing is in force before it is written.
+ * charged, which leases are taken, kept, returned or requested. Nothing takes effect before it is written.
  */
 import { chainEntries } from "../../chain/chain.ts"
 import { type AdmissionOutcome, type Hold, releaseHold } from "../../rules/admission.ts"
@@ -46,15 +46,15 @@ export const listReads = (group: CallGroup, now: number): ReadRequest => ({
   ]
 })
 
-const differs = (before: Holding | undefined, { credits, reserved }: Holding) =>
+const isDifferent = (before: Holding | undefined, { credits, reserved }: Holding) =>
   before?.credits !== credits || before.reserved !== reserved
 
-/** The rows that bring the database up to date with what the server holds. The next beat deletes rows of 0 credits. */
+/** The rows that bring the database up to date with what the server holds. A heartbeat deletes rows of 0 credits. */
 export const findDifferences = (
   before: ReadonlyMap<string, Holding>,
   after: ReadonlyMap<string, Holding>
 ): ReadonlyArray<Holding> => [
-  ...[...after.values()].filter((holding) => differs(before.get(holdingName(holding)), holding)),
+  ...[...after.values()].filter((holding) => isDifferent(before.get(holdingName(holding)), holding)),
   ...[...before].flatMap(([name, holding]) => (after.has(name) ? [] : [{ ...holding, credits: 0, reserved: 0 }]))
 ]
 
@@ -93,16 +93,16 @@ export const decideGroup = (
     // credits that others have reserved, but hold for no call, are still available
     if (!("refused" in decided) || decided.refused === "key_changed" || !slicesOfOthers.has(id)) return decided
     const { refused } = decided
-    const fitsAfterRecall =
+    const isRecallUseful =
       refused === "insufficient_balance"
         ? isHeldByOthers(id)
         : read.held.some(({ day, key_id }) => key_id === key.id && areInOnePeriod(refused, day, dayNumber(nowMs)))
-    if (!fitsAfterRecall) return decided
+    if (!isRecallUseful) return decided
     recalled.add(id)
     return "deferred"
   })
   const admitted = outcomes.flatMap((outcome) => (outcome !== "deferred" && "hold" in outcome ? [outcome.hold] : []))
-  const charging = new Set<Hold>(group.charges.map(({ request }) => request.hold))
+  const chargingHolds = new Set<Hold>(group.charges.map(({ request }) => request.hold))
   const entries = chainEntries(
     known.state(),
     group.charges.map(({ request }) => request.draft)
@@ -111,12 +111,12 @@ export const decideGroup = (
   const charged = new Set(group.charges.map(accountOfCharge))
   const called = new Set([...charged, ...group.holds.map(accountOfHold)])
   /** If the clock of the database was set back, earlier events count as long ago. */
-  const isRecent = (ms: number | null) => ms !== null && ms >= 0 && ms < leasePolicy.sharedFor
+  const isRecent = (ms: number | null) => ms !== null && ms >= 0 && ms < leasePolicy.sharedDuration
   const mayLease = (id: string, { lease_asked, shared_for, used_by }: AccountRead) => {
     if (group.returned.has(id) || lease_asked || isHeldByOthers(id)) return false
     if (known.isLeased(id)) return true
     const wasShared = (used_by !== null && used_by !== member) || isRecent(shared_for)
-    return uses.areMany(id) && !wasShared
+    return uses.isFrequent(id) && !wasShared
   }
 
   const maySlice = (id: string, { recalled_for, lease_asked }: AccountRead) =>
@@ -127,7 +127,7 @@ export const decideGroup = (
       read.slices.some((slice) => slice.account_id === id && slice.server_id === member && slice.is_asked) ||
       isRecent(recalled_for) ||
       read.grants.some(({ account_id }) => account_id === id) // their calls take from one grant after the other
-    ) && uses.areMany(id)
+    ) && uses.isFrequent(id)
 
   const leases = new Map<string, LeaseChange>()
   const sliced: Array<PendingSlice> = []
@@ -149,11 +149,11 @@ export const decideGroup = (
       continue
     }
     if (called.has(id)) uses.add(id)
-    const takesLease = mayLease(id, account)
-    if (takesLease) leased.push(id)
+    const shouldLease = mayLease(id, account)
+    if (shouldLease) leased.push(id)
     const slice =
-      !takesLease && maySlice(id, account)
-        ? planSlice([...charging, ...admitted], id, days)
+      !shouldLease && maySlice(id, account)
+        ? planSlice([...chargingHolds, ...admitted], id, days)
         : new Map<DayOfKey, number>()
     const hadSlice = read.slices.some(({ account_id, server_id }) => account_id === id && server_id === member)
     if (slice.size > 0) {
@@ -161,10 +161,10 @@ export const decideGroup = (
       if (!hadSlice) begun.push(id)
     } else if (hadSlice) ended.push(id)
     // a slice that the lease replaces ends now, before the lease is written: the lease has room for all of it
-    if (slice.size === 0 && (!takesLease || known.isSliced(id))) known.endLease(id)
-    holdings.set(id, takesLease ? noHoldings : known.listHoldings(id, charging, slice))
+    if (slice.size === 0 && (!shouldLease || known.isSliced(id))) known.endLease(id)
+    holdings.set(id, shouldLease ? noHoldings : known.listHoldings(id, chargingHolds, slice))
     const next = {
-      leased_by: takesLease ? member : null,
+      leased_by: shouldLease ? member : null,
       lease_asked: false,
       used_by: called.has(id) ? member : used_by
     }
@@ -176,7 +176,7 @@ export const decideGroup = (
     }
     if (isRecalled)
       for (const other of slicesOfOthers.get(id) ?? []) notifications.push(`asked ${other.server_id} ${id}`)
-    if ((leased_by !== null && !takesLease) || (hadSlice && slice.size === 0)) notifications.push(`free ${id}`)
+    if ((leased_by !== null && !shouldLease) || (hadSlice && slice.size === 0)) notifications.push(`free ${id}`)
   }
   for (const id of group.released)
     if (!known.isLeased(id) && !known.isSliced(id) && !holdings.has(id)) holdings.set(id, known.listHoldings(id))

@@ -64,9 +64,9 @@ export const makeGroupWriter = (options: {
   const publish = (event: Omit<DecisionEvent, "server_id">) =>
     decisionChannel.publish({ ...event, server_id: memberId() } satisfies DecisionEvent)
 
-  const beat = async () => {
+  const sendHeartbeat = async () => {
     const since = trust.now()
-    const requested = await statements.beat(member())
+    const requested = await statements.heartbeat(member())
     if (requested === undefined) throw silenceError()
     trust.renew(since)
     returns.returnLeases(requested)
@@ -208,7 +208,7 @@ export const makeGroupWriter = (options: {
     /** The decision from the server's memory; undefined if the database has to decide. */
     decideNow,
     write: async (group: CallGroup): Promise<void> => {
-      if (group.isHeartbeat) await beat()
+      if (group.isHeartbeat) await sendHeartbeat()
       decideLeased(group)
       if (group.holds.length + group.returned.size > 0) await decide(group)
       else {

@@ -73,14 +73,14 @@ export const splitByCharge = (group: CallGroup): ReadonlyArray<CallGroup> =>
 /** Returns one group for each account, and one more for everything that concerns no account. */
 export const splitByAccount = ({ charges, holds, returned, since, ...rest }: CallGroup): ReadonlyArray<CallGroup> => {
   const parts = new Map<string, CallGroup>()
-  const partOf = (accountId: string) => {
+  const getPart = (accountId: string) => {
     const part = parts.get(accountId) ?? newGroup(since)
     parts.set(accountId, part)
     return part
   }
-  for (const charge of charges) partOf(accountOfCharge(charge)).charges.push(charge)
-  for (const hold of holds) partOf(accountOfHold(hold)).holds.push(hold)
-  for (const id of returned) partOf(id).returned.add(id)
+  for (const charge of charges) getPart(accountOfCharge(charge)).charges.push(charge)
+  for (const hold of holds) getPart(accountOfHold(hold)).holds.push(hold)
+  for (const id of returned) getPart(id).returned.add(id)
   return appendRest([...parts.values()], { ...rest, since, charges: [], holds: [], returned: new Set() })
 }
 

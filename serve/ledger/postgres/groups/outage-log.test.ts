@@ -29,7 +29,7 @@ describe("the log of outages", () => {
     })
   )
 
-  it.effect("logs in one line every ten seconds how often the database was lost", () =>
+  it.effect("logs the number of losses in one line every ten seconds", () =>
     Effect.gen(function* () {
       const { log, logs } = yield* openLog
       for (let time = 0; time < 250; time++) {

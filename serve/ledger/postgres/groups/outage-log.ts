@@ -37,14 +37,14 @@ export const makeOutageLog = Effect.gen(function* () {
   yield* Effect.addFinalizer(() => logRest)
 
   return {
-    lost: (why: LedgerUnavailable): void => {
-      cause = why
+    lost: (error: LedgerUnavailable): void => {
+      cause = error
       if (isQuiet) {
         notLogged++
         return
       }
       isQuiet = true
-      run(Effect.andThen(Effect.logWarning(formatLoss(why)), logLater))
+      run(Effect.andThen(Effect.logWarning(formatLoss(error)), logLater))
     },
     restored: (): void => {
       cause = undefined

@@ -11,10 +11,10 @@ export const makeReturns = (options: {
   readonly known: KnownAccounts
   readonly queue: GroupQueue
   /** Returns a check: whether the server is still the same member as now, and can write. */
-  readonly whileMember: () => () => boolean
+  readonly makeMembershipCheck: () => () => boolean
 }) => {
-  const { known, queue, whileMember } = options
-  /** Also for a lease that the server has already ended in memory, but not yet in the database. */
+  const { known, queue, makeMembershipCheck } = options
+  /** Also works for a lease that the server has already ended in memory, but not yet in the database. */
   const returnLease = (id: string) => {
     known.endLease(id)
     queue.open().returned.add(id)
@@ -40,7 +40,7 @@ export const makeReturns = (options: {
     returnLater: (ids: ReadonlySet<string>): void => {
       if (ids.size === 0) return
       const copy = [...ids]
-      const isMember = whileMember()
+      const isMember = makeMembershipCheck()
       setTimeout(() => isMember() && returnLeases(copy), lockoutDuration).unref()
     },
     returnSurplus: (): void => {

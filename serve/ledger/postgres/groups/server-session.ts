@@ -54,12 +54,12 @@ export const openServerSession = async (options: {
   }
   const queue = makeGroupQueue({ send, expectsCharges: known.expectsCharges })
   const deferred = makeDeferredCalls((calls) => queue.open().holds.push(...calls))
-  const isHeldUnder = (name: ServerName) => !failed.isLost() && name === current()
-  const whileMember = () => {
+  const isCurrentName = (name: ServerName) => !failed.isLost() && name === current()
+  const makeMembershipCheck = () => {
     const name = current()
-    return () => isHeldUnder(name)
+    return () => isCurrentName(name)
   }
-  const returns = makeReturns({ known, queue, whileMember })
+  const returns = makeReturns({ known, queue, makeMembershipCheck })
   const memberId = () => current().id
   const writer = makeGroupWriter({
     statements,
@@ -125,17 +125,17 @@ export const openServerSession = async (options: {
       return waiting.promise
     },
     /** Resolves when the charge is durable. The hold ends in either case. */
-    charge: async (hold: Hold, draft: Draft, heldUnder: ServerName): Promise<void> => {
+    charge: async (hold: Hold, draft: Draft, serverName: ServerName): Promise<void> => {
       failed.refuseIfLost()
-      if (!isHeldUnder(heldUnder)) throw notWritten("the hold was lost with the connection")
+      if (!isCurrentName(serverName)) throw notWritten("the hold was lost with the connection")
       const waiting = makeWaiting<Charge, void>({ hold, draft })
       queue.open().charges.push(waiting)
       return waiting.promise
     },
-    release: (hold: Hold, heldUnder: ServerName): void => {
+    release: (hold: Hold, serverName: ServerName): void => {
       if (hold.stage !== "held") return
       releaseHold(hold)
-      if (isHeldUnder(heldUnder)) returns.returnHold(hold)
+      if (isCurrentName(serverName)) returns.returnHold(hold)
     },
     /** A notification about leases from another server or an operator. */
     onNotification: (notification: string): void => {

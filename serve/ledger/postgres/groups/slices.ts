@@ -30,16 +30,16 @@ export const planSlice = (
     needed.set(day, { key, credits: (needed.get(day)?.credits ?? 0) + credits })
   }
   let reserved = 0
-  const reservedOfKeys = new Map<KeyState, number>()
+  const reservedByKey = new Map<KeyState, number>()
   const slice = new Map<DayOfKey, number>()
   for (const [day, { credits, key }] of needed) {
     const { head, held } = key.account
-    const left = Math.min(head.balance - held - reserved, leftInBudgets(key, day.day) - (reservedOfKeys.get(key) ?? 0))
+    const left = Math.min(head.balance - held - reserved, leftInBudgets(key, day.day) - (reservedByKey.get(key) ?? 0))
     const part = Math.min(credits * sliceFactor, Math.floor(left * maxShareOfRemaining))
     if (part < credits) continue // less than the next group needs
     slice.set(day, part)
     reserved += part
-    reservedOfKeys.set(key, (reservedOfKeys.get(key) ?? 0) + part)
+    reservedByKey.set(key, (reservedByKey.get(key) ?? 0) + part)
   }
   return slice
 }
@@ -52,10 +52,10 @@ export const changeSlice = (
   const [whenWritten, whenNotWritten] = [new Map<DayOfKey, number>(), new Map<DayOfKey, number>()]
   for (const day of new Set([...slice.keys(), ...next.keys()])) {
     const [before, after] = [slice.get(day) ?? 0, next.get(day) ?? 0]
-    const both = Math.min(before, after)
-    slice.set(day, both)
-    whenWritten.set(day, after - both)
-    whenNotWritten.set(day, before - both)
+    const common = Math.min(before, after)
+    slice.set(day, common)
+    whenWritten.set(day, after - common)
+    whenNotWritten.set(day, before - common)
   }
   return { id, slice, whenWritten, whenNotWritten }
 }

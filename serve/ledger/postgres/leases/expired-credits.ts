@@ -75,14 +75,14 @@ export const expireCredits = Effect.fn("PostgresLedger.expireCredits")(function*
 
 /** Runs until it is interrupted. Each late account is logged once. */
 export const runExpiry = (sql: PgClient.PgClient) => {
-  const late = new Set<string>()
+  const lateAccounts = new Set<string>()
   const round = Effect.gen(function* () {
     const failures = yield* expireCredits(sql)
     const ids = new Set(failures.map(({ id }) => id))
-    for (const id of late) if (!ids.has(id)) late.delete(id)
+    for (const id of lateAccounts) if (!ids.has(id)) lateAccounts.delete(id)
     for (const { error, id } of failures) {
-      if (late.has(id)) continue
-      late.add(id)
+      if (lateAccounts.has(id)) continue
+      lateAccounts.add(id)
       yield* Effect.logWarning(
         `Credits of account ${id} have expired, but are still in its balance: ${error.message}. No call can spend them, and they are removed as soon as possible.`
       )

@@ -83,16 +83,16 @@ export const refundCallsInDoubt = (
   server: { readonly current: () => { readonly id: string }; readonly isWritable: () => boolean }
 ) => {
   /** Late refunds, each logged once. */
-  const late = new Set<string>()
+  const lateRefunds = new Set<string>()
   const logIfLate = <E, R>(subject: string, work: Effect.Effect<unknown, E, R>) =>
     work.pipe(
       Effect.map(() => {
-        late.delete(subject)
+        lateRefunds.delete(subject)
         return true
       }),
       Effect.catchCause((cause) => {
-        if (late.has(subject) || !server.isWritable()) return Effect.succeed(false) // an outage is logged already
-        late.add(subject)
+        if (lateRefunds.has(subject) || !server.isWritable()) return Effect.succeed(false) // the outage is logged
+        lateRefunds.add(subject)
         const { message } = databaseUnavailable("be written")(Cause.squash(cause))
         const refunds = `Refunds of calls that were answered with an error (${subject}) are late. ${message}`
         return Effect.as(Effect.logWarning(`${refunds}. They are tried again until they are booked.`), false)
@@ -107,7 +107,7 @@ export const refundCallsInDoubt = (
     const byAccount = Map.groupBy(charges, ({ account_id }) => account_id)
     const refunded = yield* Effect.forEach(
       byAccount,
-      ([id, ofAccount]) => logIfLate(`account ${id}`, refund(sql, id, ofAccount)),
+      ([id, accountCharges]) => logIfLate(`account ${id}`, refund(sql, id, accountCharges)),
       { concurrency: maxConcurrency }
     )
     if (refunded.every((isRefunded) => isRefunded)) yield* Effect.sync(() => files.remove(calls))

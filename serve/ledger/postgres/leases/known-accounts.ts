@@ -48,7 +48,7 @@ export const holdingName = ({ day, grant_position, key_id }: Omit<Holding, "cred
 /** The database does not contain what the server has written there: a restored copy, or a primary that lost commits. */
 const otherDatabaseError = (id: string) =>
   new Error(
-    `account ${id} has another state in the database than in this server: the database has lost what was written`
+    `account ${id} has different states in the database and in this server: the database has lost what was written`
   )
 
 export const trackKnownAccounts = (charged: ChargedRequests) => {
@@ -59,7 +59,7 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
   const recorded = new Map<string, ReadonlyMap<string, Holding>>()
   /** By account: what is reserved in the database beyond what calls hold, by key and day. */
   const slices = new Map<string, Map<DayOfKey, number>>()
-  const handedOut = new WeakMap<ApiKeyView, KeyState>()
+  const keysByView = new WeakMap<ApiKeyView, KeyState>()
 
   const register = (call: Hold) => {
     const id = call.key.record.account_id
@@ -81,10 +81,10 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     reserved: ReadonlyMap<DayOfKey, number> = new Map()
   ): ReadonlyMap<string, Holding> => {
     const holdings = new Map<string, Holding>()
-    const add = ({ day, key_id }: DayOfKey, grant_position: number, credits: number, ofSlice = 0) => {
+    const add = ({ day, key_id }: DayOfKey, grant_position: number, credits: number, reservedCredits = 0) => {
       const place = { account_id: id, key_id, day, grant_position }
       const name = holdingName(place)
-      holdings.set(name, { ...place, credits: (holdings.get(name)?.credits ?? 0) + credits, reserved: ofSlice })
+      holdings.set(name, { ...place, credits: (holdings.get(name)?.credits ?? 0) + credits, reserved: reservedCredits })
     }
     for (const call of calls.get(id) ?? []) {
       if (except?.has(call)) continue
@@ -127,8 +127,8 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     })
 
   const readSpent = (read: GroupRead, keyId: string): ReadSpending => ({
-    ofMonth: (month) => sumCredits(read.spent.filter((spent) => spent.key_id === keyId && spent.month === month)),
-    ofDay: (day) =>
+    sumMonth: (month) => sumCredits(read.spent.filter((spent) => spent.key_id === keyId && spent.month === month)),
+    sumDay: (day) =>
       sumCredits(
         read.spent_of_day.filter((spent) => spent.key_id === keyId && dayNumber(Date.parse(spent.day)) === day)
       )
@@ -138,12 +138,12 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     const holdings = new Map<string, ReadonlyArray<Holding>>()
     for (const account of read.accounts) {
       const { id } = account.record
-      const ofAccount = [...listHoldings(id).values(), ...read.held.filter(({ account_id }) => account_id === id)]
-      holdings.set(id, ofAccount)
+      const allHoldings = [...listHoldings(id).values(), ...read.held.filter(({ account_id }) => account_id === id)]
+      holdings.set(id, allHoldings)
       const known = updateAccount(account)
-      known.held = sumCredits(ofAccount)
-      known.reserved = ofAccount.reduce((sum, { reserved }) => sum + reserved, 0)
-      if (known.grants.length + read.grants.length > 0) known.grants = updateGrants(known.grants, read, id, ofAccount)
+      known.held = sumCredits(allHoldings)
+      known.reserved = allHoldings.reduce((sum, { reserved }) => sum + reserved, 0)
+      if (known.grants.length + read.grants.length > 0) known.grants = updateGrants(known.grants, read, id, allHoldings)
     }
     for (const record of read.keys) {
       if (state.keys.get(record.id)?.record.revision !== record.revision)
@@ -213,7 +213,7 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     },
     isLeased: (id: string) => leases.has(id) && !slices.has(id),
     isSliced: (id: string) => slices.has(id),
-    /** Whether the server holds calls that will be charged soon, of accounts that several servers have calls of. */
+    /** Whether the server holds calls that will be charged soon, for accounts that several servers use. */
     expectsCharges: () => {
       for (const id of slices.keys()) for (const { stage } of calls.get(id) ?? []) if (stage === "held") return true
       return false
@@ -251,7 +251,7 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     find: (sha256: string, nowMs: number): ApiKeyView | undefined => {
       const view = findKey(state, sha256, nowMs)
       const key = view && state.keys.get(view.id)
-      if (view !== undefined && key !== undefined) handedOut.set(view, key)
+      if (view !== undefined && key !== undefined) keysByView.set(view, key)
       return view
     },
     isCurrent: (key: ApiKeyView, nowMs: number): boolean => isCurrent(state.keys.get(key.id), key, nowMs),
@@ -262,7 +262,7 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     },
     /** A view that was handed out stays valid for its holder, even after the key is evicted. */
     remaining: (key: ApiKeyView, nowMs: number): number => {
-      const known = state.keys.get(key.id) ?? handedOut.get(key)
+      const known = state.keys.get(key.id) ?? keysByView.get(key)
       return known === undefined ? 0 : remaining(known, nowMs)
     },
     /** Call it when the server gets another name, because its holds belong to the old name. */

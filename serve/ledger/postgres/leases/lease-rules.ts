@@ -4,7 +4,7 @@ export interface LeasePolicy {
   /** If the database decides calls of an account in this many groups within a second, the server takes its lease. */
   readonly groupsBeforeLease: number
   /** Milliseconds for which no server takes the lease of an account after several have used it. */
-  readonly sharedFor: number
+  readonly sharedDuration: number
 }
 
 export const countUses = ({ groupsBeforeLease }: LeasePolicy) => {
@@ -16,7 +16,7 @@ export const countUses = ({ groupsBeforeLease }: LeasePolicy) => {
       if (use === undefined || now - use.since > 1_000) byAccount.set(id, { count: 1, since: now })
       else use.count++
     },
-    areMany: (id: string) => (byAccount.get(id)?.count ?? 0) >= groupsBeforeLease,
+    isFrequent: (id: string) => (byAccount.get(id)?.count ?? 0) >= groupsBeforeLease,
     deleteOld: () => {
       for (const [id, { since }] of byAccount) if (performance.now() - since > 1_000) byAccount.delete(id)
     }

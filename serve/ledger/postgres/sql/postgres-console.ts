@@ -55,14 +55,14 @@ const open = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   const flushCommit: Effect.Effect<unknown, SqlError> = isAsynchronous
     ? sql.unsafe("set local synchronous_commit = on")
     : Effect.void
-  const durably = <A, E, R>(work: Effect.Effect<A, E, R>) => transact(sql, Effect.andThen(flushCommit, work))
+  const runDurably = <A, E, R>(work: Effect.Effect<A, E, R>) => transact(sql, Effect.andThen(flushCommit, work))
   const query = (statement: string, params: ReadonlyArray<SqlCell>) => sql.unsafe(statement, params)
   const statements = makeStatements((statement, params) => withTimeout(query(statement, params)))
   const durableStatements = isAsynchronous
-    ? makeStatements((statement, params) => withTimeout(durably(query(statement, params))))
+    ? makeStatements((statement, params) => withTimeout(runDurably(query(statement, params))))
     : statements
   const transaction: ConsoleDatabase["Service"]["transaction"] = (work) =>
-    durably(work(statements)).pipe(
+    runDurably(work(statements)).pipe(
       Effect.catchTag("SqlError", (error) => Effect.fail(consoleUnavailable(databaseCause(error))))
     )
   return ConsoleDatabase.of({

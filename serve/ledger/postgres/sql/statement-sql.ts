@@ -148,15 +148,15 @@ const silent = `
 /** Frees what silent servers held or had leased. Skips a server that is in the middle of a group. */
 export const dropSilentServers = `delete from ledger.server where id in (${silent})`
 
-export const beat = `
-  with beat as (
+export const heartbeat = `
+  with heartbeat as (
     update ledger.server set seen_at = clock_timestamp() where id = $1 and groups = $2::bigint returning ${skipFlush}
   ), emptied as (
-    delete from ledger.holding where server_id = $1 and credits = 0 and exists (select from beat)
+    delete from ledger.holding where server_id = $1 and credits = 0 and exists (select from heartbeat)
   ), silent as materialized (${silent.replace("where", "where id <> $1 and")}), dropped as (
     delete from ledger.server where id in (select id from silent)
   )
-  select exists (select from beat) as member,
+  select exists (select from heartbeat) as member,
     array(
       select id from ledger.account where leased_by = $1 and lease_asked
       union all

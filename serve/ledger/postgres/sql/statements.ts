@@ -188,12 +188,12 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
       request: ReadRequest,
       decideGroup: (read: GroupRead) => GroupChanges | undefined
     ): Promise<"not a member" | "decided"> => {
-      const locking = {
+      const lockStatement = {
         query: statementSql.lock,
         params: [id, groups, textArray(request.accounts), lockTimeout(request.accounts.length)]
       }
       const transaction = Effect.fnUntraced(function* (send: SendStatements) {
-        const [, locked, rows] = yield* send([begin, locking, readStatement(id, request)])
+        const [, locked, rows] = yield* send([begin, lockStatement, readStatement(id, request)])
         if (!locked?.[0]?.member) {
           yield* send([rollback])
           return "not a member" as const
@@ -215,10 +215,10 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
         Effect.flatMap(queryRow<{ content: unknown }>(readStatement(id, request)), (row) => decodeRead(row?.content))
       ),
     /** Returns the accounts with a requested lease or slice, or undefined if the server is no longer registered. */
-    beat: ({ groups, id }: MemberState): Promise<ReadonlyArray<string> | undefined> =>
+    heartbeat: ({ groups, id }: MemberState): Promise<ReadonlyArray<string> | undefined> =>
       runWithDeadline(
         queryRow<{ member: boolean; requested: ReadonlyArray<string> }>({
-          query: statementSql.beat,
+          query: statementSql.heartbeat,
           params: [id, groups]
         }).pipe(
           Effect.retry(retryPolicy),
@@ -234,7 +234,7 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
         transact(
           sql,
           Effect.gen(function* () {
-            // waits while another session locks this table: groups would wait for it, too, so the ledger is not back
+            // waits while another session locks this table: groups would wait for it, too, so the ledger is still down
             yield* sql.unsafe("select from ledger.account where false for update")
             yield* sql.unsafe(statementSql.dropSilentServers)
             yield* sql.unsafe("delete from ledger.server where id = $1", [previous])
