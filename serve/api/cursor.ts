@@ -26,7 +26,7 @@ export const encodeCursor = (scope: string, position: CursorPosition): string =>
 /** Undefined for a cursor that is damaged or belongs to another scope. */
 export const decodeCursor = (scope: string, cursor: string): CursorPosition | undefined => {
   const bytes = Buffer.from(cursor, "base64url")
-  // several base64url strings can encode the same bytes; only the form that was issued is accepted
+  // several base64url strings can encode the same bytes; only the one that was issued is accepted
   if (bytes.length <= digestBytes || bytes.toString("base64url") !== cursor) return undefined
   const json = bytes.subarray(digestBytes).toString("utf8")
   if (!computeDigest(scope, json).equals(bytes.subarray(0, digestBytes))) return undefined

@@ -21,9 +21,9 @@ export const chooseCoding = (acceptEncoding: string | null): Coding | undefined 
   if (acceptEncoding === null) return undefined
   const weights = new Map(parseAccept(acceptEncoding.toLowerCase()).map(({ q, type }) => [type, q]))
   const gzipWeight = weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*")
-  const weightOf = (coding: Coding) => (coding === "gzip" ? gzipWeight : weights.get(coding)) ?? 0
-  const best = preferred.toSorted((a, b) => weightOf(b) - weightOf(a))[0]
-  return best !== undefined && weightOf(best) > 0 ? best : undefined
+  const getWeight = (coding: Coding) => (coding === "gzip" ? gzipWeight : weights.get(coding)) ?? 0
+  const best = preferred.toSorted((a, b) => getWeight(b) - getWeight(a))[0]
+  return best !== undefined && getWeight(best) > 0 ? best : undefined
 }
 
 export const compress = (body: Bytes, coding: Coding): Promise<Bytes> => coders[coding](body)

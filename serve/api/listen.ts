@@ -38,7 +38,7 @@ const idleGraceMs = 1_000
 
 /**
  * Stops a server without cutting off a call: it accepts no new connections, closes each connection after its newest
- * response, and closes idle ones after `idleGraceMs`. Node alone would close idle connections immediately, and keep busy
+ * response, and closes idle ones after `idleGraceMs`. Node would close idle connections immediately, and keep busy
  * ones open for as long as their callers send requests.
  */
 const drain = (server: Server, connections: Connections) => {

@@ -140,8 +140,8 @@ describe("too many concurrent calls", () => {
       assert.strictEqual(headers["x-error-code"], "overloaded")
       yield* Deferred.succeed(finishReads, undefined)
       const responses = yield* Effect.promise(() => Promise.all(waiting))
-      const paid = responses.filter((response) => response.status === 200).length
-      assert.strictEqual(paid, 500) // 5,000 credits are 500 calls
+      const paidCount = responses.filter((response) => response.status === 200).length
+      assert.strictEqual(paidCount, 500) // 5,000 credits are 500 calls
       assert.strictEqual(listCharges().length, 500)
     }).pipe(Effect.scoped)
   )

@@ -19,7 +19,7 @@ import type { ReadModel } from "./read-model.ts"
 export interface Request<V> {
   readonly values: V
   /** Names of the parameters in the query, including empty ones. */
-  readonly given: ReadonlySet<string>
+  readonly queryNames: ReadonlySet<string>
   /** The id in the path, decoded; empty if the path has none. */
   readonly id: string
   /** Where the previous page ended; undefined for the first page. */
@@ -106,7 +106,7 @@ export const validate = (call: RoutedRequest, model: ReadModel): ValidRequest | 
   if (cursor !== undefined && after?.length !== route.endpoint.order?.length) return invalidRequest(foreignCursor)
   const unknown = route.checkNames(parsed.value, model)
   if (unknown !== undefined) return invalidRequest(unknown)
-  const given = new Set(query.keys())
+  const queryNames = new Set(query.keys())
   const cursorAt = (position: CursorPosition) => encodeCursor(scope, position)
-  return { values: parsed.value, given, id, after, cursorAt, isOnDataHost }
+  return { values: parsed.value, queryNames, id, after, cursorAt, isOnDataHost }
 }

@@ -143,7 +143,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     return responses.page(event, frame, isTemporary(error) ? unavailablePage : faultPage(reference))
   }
 
-  /** After the sign-in, the person returns to the page, or to the page of the form. Typed values are lost. */
+  /** After signing in, the person returns to the page, or to the page of the form. Typed values are lost. */
   const redirectToSignIn = (event: H3Event, { get, path }: Page<R>) => {
     const next = event.url.pathname + (event.url.search || findFormQuery(event))
     return responses.redirect(

@@ -50,7 +50,7 @@ const htmlType = "text/html; charset=utf-8"
 const markdownType = "text/markdown; charset=utf-8"
 const plainType = "text/plain; charset=utf-8"
 
-/** The address at which the reader reached this server. Behind a proxy that terminates TLS, the proxy states the scheme. */
+/** This server's address for the reader. Behind a proxy that terminates TLS, the proxy states the scheme. */
 const readOrigin = ({ req, url }: H3Event): string => {
   const isSecure = req.headers.get("x-forwarded-proto") === "https" || url.protocol === "https:"
   return `${isSecure ? "https" : "http"}://${url.host}`

@@ -46,8 +46,8 @@ const listEndpoints = (endpoints: ReadonlyArray<Endpoint>) =>
 /** Reads the page sizes from the endpoint: it reduces or rejects a limit that is far too large. */
 const describeLimit = (endpoint: Endpoint): ReadonlyArray<string> => {
   const readLimit = (text?: string) => {
-    const read = endpoint.parse(new URLSearchParams(text === undefined ? {} : { limit: text }))
-    return "value" in read ? String(read.value.limit) : read.invalid
+    const parsed = endpoint.parse(new URLSearchParams(text === undefined ? {} : { limit: text }))
+    return "value" in parsed ? String(parsed.value.limit) : parsed.invalid
   }
   const oversized = readLimit("999999999999")
   const [largest = ""] = /\d+/.exec(oversized) ?? []

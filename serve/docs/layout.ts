@@ -12,7 +12,7 @@ const logo = html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true" focus
 export const referencePath = "/docs/reference"
 
 interface PageOptions {
-  /** Undefined if the address at which this reader can open the console is unknown. */
+  /** Undefined if the address of the console for this reader is unknown. */
   readonly consoleUrl: string | undefined
   /** The notice about sample data; undefined if none is served. */
   readonly sampleNotice: string | undefined

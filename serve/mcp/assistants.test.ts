@@ -74,7 +74,7 @@ const list = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" })
 describe("the assistant connection", () => {
   it.effect("responds with 503 and Retry-After while the ledger is unavailable", () =>
     Effect.gen(function* () {
-      const unavailable = new LedgerUnavailable({ action: "look up a key", cause: new Error("away") })
+      const unavailable = new LedgerUnavailable({ action: "look up a key", cause: new Error("unreachable") })
       const { post, reports } = yield* openConnection(() => ({ authenticate: () => Promise.reject(unavailable) }))
       const { body, headers, status } = yield* post(list)
       assert.deepStrictEqual(

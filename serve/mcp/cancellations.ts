@@ -1,8 +1,8 @@
 /**
  * Calls that a notification can cancel. Over HTTP, the notification arrives in a separate request, so calls are
  * identified by key, session and JSON-RPC id. A session is a label that a client gets with `initialize` and sends with
- * later requests; servers store nothing about it, and accept any label. A notification that reaches another server than
- * its call has no effect; closing the stream always cancels the call.
+ * later requests; servers store nothing about it, and accept any label. A notification that reaches a different
+ * server from its call has no effect; closing the stream always cancels the call.
  */
 import type { RequestId } from "@modelcontextprotocol/server"
 

@@ -10,7 +10,7 @@ describe("a response as the result of a tool", () => {
   it.each([
     [internal, "Nothing was charged. Try again, with exponential back-off."],
     [overloaded, "Nothing was charged. Try again, with exponential back-off."],
-    [insufficientBalance, "tell the user, a repeated call fails too"],
+    [insufficientBalance, "tell the user. Repeated calls also fail."],
     [unknownRecord("store", "x"), "Nothing was charged. The same call would fail again."]
   ])("advises what to do about $type", (error, advice) => {
     const body = errorBody(error)

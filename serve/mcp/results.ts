@@ -11,7 +11,7 @@ import { formatCost } from "./guidance.ts"
 const findAdvice = (status: number) => {
   if (status >= 500) return "Nothing was charged. Try again, with exponential back-off."
   if (status === 402)
-    return "Nothing was charged. The balance or a budget of the key is used up: tell the user, a repeated call fails too."
+    return "Nothing was charged. The balance or a budget of the key is used up: tell the user. Repeated calls also fail."
   return "Nothing was charged. The same call would fail again."
 }
 
@@ -62,7 +62,7 @@ export const makeBodies = () => {
     }),
     /** Returns the library's text with the bodies inserted. */
     insert: (text: string): string =>
-      text.replace(placeholders, (_place, asText: string | undefined, asValue: string | undefined) =>
+      text.replace(placeholders, (_match, asText: string | undefined, asValue: string | undefined) =>
         asText === undefined ? (bodies[Number(asValue)] ?? "null") : JSON.stringify(bodies[Number(asText)])
       )
   }

@@ -15,7 +15,7 @@ const makeIdInput = ({ record }: Endpoint) =>
 
 /**
  * Models often send names as a list. Some model APIs refuse a schema that has other members next to `anyOf`, so each
- * form has its own description.
+ * alternative has its own description.
  */
 const makeNamesInput = (text: object, description: string) => ({
   anyOf: [

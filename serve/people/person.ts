@@ -80,7 +80,7 @@ const formatWait = (seconds: number) =>
 /** The link was used or withdrawn, has expired, or never existed. */
 export class InvalidInvitation extends Schema.TaggedError<InvalidInvitation>()("InvalidInvitation", {}) {
   override get message() {
-    return "This link was used already, was withdrawn, or has expired. Ask for a new one."
+    return "This link has been used, was withdrawn, or has expired. Ask for a new one."
   }
 }
 

@@ -20,13 +20,13 @@ describe("the write-ahead log", () => {
     const sqlite = openSqlite(file)
     const thread = makeThread({ file })
     sqlite.exec("create table kept (body text not null)")
-    const keeping = keepLogShort(sqlite, thread, (error) => assert.fail(String(error)))
+    const checkpointer = keepLogShort(sqlite, thread, (error) => assert.fail(String(error)))
     try {
       if (writer === "a thread") await thread.run(inThread, readRows, twoMegabytes, [])
       else sqlite.run(twoMegabytes)
       while (statSync(file).size < 2_000_000) await setTimeout(20)
     } finally {
-      await keeping.close()
+      await checkpointer.close()
       await thread.close()
       sqlite.close()
       rmSync(folder, { recursive: true, force: true })

@@ -1,6 +1,6 @@
 /**
  * Keeps the write-ahead log of a SQLite file short. A thread checkpoints it while the main thread keeps writing. If the
- * log is long, the main thread then copies the few pages written meanwhile, and the next commit resets the log. A reset
+ * log is long, the main thread then copies the few newer pages, and the next commit resets the log. A reset
  * log keeps its length, so a flush records no new length: a single commit takes 0.12 ms instead of 0.21.
  */
 import { longLogPages, type Sqlite } from "./sqlite.ts"

@@ -1,6 +1,6 @@
 /**
  * Streams tables as CSV (RFC 4180), so that ten million rows are never in memory together. A string that a spreadsheet
- * would run as a formula gets a `'` before the formula sign. Numbers stay numbers, negative ones too.
+ * would run as a formula gets a `'` before the formula sign. Numbers, including negative ones, stay numbers.
  */
 import { Stream } from "effect"
 import Papa from "papaparse"

@@ -113,7 +113,7 @@ export const openSqlite = (file: string, { durability = "full", sums }: SqliteOp
     transaction: <A>(work: () => A): A => transaction("begin immediate", work),
     /** The same for `work` that writes only `sums`: writers of the file itself do not wait for it. */
     transactionOfSums: <A>(work: () => A): A => transaction("begin", work),
-    /** All reads of `work` see the same snapshot. The log cannot be reset meanwhile. */
+    /** All reads of `work` see the same snapshot. The log cannot be reset until it returns. */
     inSnapshot: <A>(work: () => A): A => {
       db.exec("begin")
       try {

@@ -162,7 +162,7 @@ describe("a call that is refused", () => {
     expect(error.cost).toMatchObject({ creditsCharged: 0, attempts: 1, requestId: error.requestId })
     expect(larder.lastCall).toEqual(error.cost)
   })
-  it("fails for a parameter of the catalog's other shape, which the types forbid", async () => {
+  it("fails for a parameter of the paged catalog, which the types forbid", async () => {
     const query: object = { category: "dairy" }
     const error = await catchError(larder.searchCommodities(query))
     expect(error.message).toBe("commodity cannot be combined with category, limit or cursor")
@@ -182,8 +182,8 @@ describe("a call that is refused", () => {
     expect([error.name, error.message]).toEqual(["InsufficientBalance", "Monthly spend cap reached"])
   })
   it("fails with Forbidden for a key without the scope", async () => {
-    const narrow = await createKey(api.home(), { scopes: ["search-stores"] })
-    const error = await catchError(withKey(narrow.key).getStore(store))
+    const narrowKey = await createKey(api.home(), { scopes: ["search-stores"] })
+    const error = await catchError(withKey(narrowKey.key).getStore(store))
     expect([error.name, error.message]).toEqual(["Forbidden", "This key is not scoped to get-store"])
   })
   it("fails with NotFound for an unknown id, even with /, ?, % and # in it", async () => {
@@ -202,13 +202,13 @@ describe("a call that is refused", () => {
 
 describe("the cost of the last call", () => {
   it("is available from the client, and the remaining credits decrease by the charge", async () => {
-    const fresh = new Larder({ key: (await createKey(api.home())).key, url: `${api.server().api}/` })
-    expect(fresh.lastCall).toBeUndefined()
-    await fresh.getBrandedFoodCategories()
-    expect(fresh.lastCall).toMatchObject({ creditsCharged: 10, creditsRemaining: 4990 })
-    const { cost } = await fresh.searchStores()
+    const newClient = new Larder({ key: (await createKey(api.home())).key, url: `${api.server().api}/` })
+    expect(newClient.lastCall).toBeUndefined()
+    await newClient.getBrandedFoodCategories()
+    expect(newClient.lastCall).toMatchObject({ creditsCharged: 10, creditsRemaining: 4990 })
+    const { cost } = await newClient.searchStores()
     expect(cost).toMatchObject({ creditsCharged: 100, creditsRemaining: 4890 })
-    expect(fresh.lastCall).toEqual(cost)
+    expect(newClient.lastCall).toEqual(cost)
   })
   it("belongs to each result when calls run at the same time", async () => {
     const results = await Promise.all([

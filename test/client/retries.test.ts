@@ -38,7 +38,7 @@ const success = respondJson(200, { data: [] }, { "x-credits-charged": "10", "x-c
 const respondBusy = (seconds: string) => respondJson(503, fault, { "retry-after": seconds })
 
 /** States a larger content length than it sends. */
-const cutOff =
+const truncate =
   (status: number, headers: Readonly<Record<string, string>> = {}): RequestListener =>
   (_request, response) => {
     response.writeHead(status, { "content-length": "1000", "x-request-id": "req_1", ...headers })
@@ -62,8 +62,8 @@ describe("5xx are retried", () => {
     expect(cost).toMatchObject({ status: 200, creditsCharged: 10, attempts: 2 })
     expect(requests).toEqual(["/v1/branded-foods/categories", "/v1/branded-foods/categories"])
   })
-  it("retries a 503 whose body is cut off", async () => {
-    const larder = new Larder({ key, url: await startServer(cutOff(503), success) })
+  it("retries a 503 whose body is truncated", async () => {
+    const larder = new Larder({ key, url: await startServer(truncate(503), success) })
     expect((await larder.getBrandedFoodCategories()).cost).toMatchObject({ status: 200, attempts: 2 })
   })
   it("retries up to the limit, then fails with the number of attempts", async () => {
@@ -127,13 +127,13 @@ describe("nothing else is retried", () => {
     expect(requests).toHaveLength(1)
   })
   it("does not retry a response that is cut off, and states the charge in the error", async () => {
-    const url = await startServer(cutOff(200, { "x-credits-charged": "10" }))
+    const url = await startServer(truncate(200, { "x-credits-charged": "10" }))
     const error = await catchError(new Larder({ key, url }).searchStores())
     expect([error.name, error.cost?.creditsCharged, error.requestId]).toEqual(["NoAnswer", 10, "req_1"])
     expect(requests).toHaveLength(1)
   })
   it("does not retry an error that is cut off, and states no charge", async () => {
-    const error = await catchError(new Larder({ key, url: await startServer(cutOff(400)) }).searchStores())
+    const error = await catchError(new Larder({ key, url: await startServer(truncate(400)) }).searchStores())
     expect([error.name, error.status, error.requestId]).toEqual(["UnknownAnswer", 400, "req_1"])
     expect(error.message).toMatch(/^(?!.*charged).*status 400 .*\(cut off: /)
     expect(requests).toHaveLength(1)
@@ -165,8 +165,8 @@ describe("nothing else is retried", () => {
 
 describe("the key", () => {
   it("is sent only to the API: a redirect is not followed", async () => {
-    const elsewhere = respondJson(302, {}, { location: "/elsewhere" })
-    const larder = new Larder({ key, url: await startServer(elsewhere) })
+    const redirect = respondJson(302, {}, { location: "/elsewhere" })
+    const larder = new Larder({ key, url: await startServer(redirect) })
     const error = await catchError(larder.searchStores())
     expect(error.name).toBe("NoAnswer")
     expect(requests).toEqual(["/v1/stores"])

@@ -13,7 +13,7 @@ const mistakes = [
   () => larder.searchBrandedFoods({ nmae: "gum" }),
   // @ts-expect-error misspelt
   () => larder.searchBrandedFoods.all({ ingredients: "salt" }),
-  // @ts-expect-error of another endpoint
+  // @ts-expect-error a parameter of another endpoint
   () => larder.getStoreProducts(store, { country: "US" }),
   // @ts-expect-error required
   () => larder.getCommodityPrices({ from: "2026-01-01" }),
@@ -21,9 +21,9 @@ const mistakes = [
   () => larder.getCommodityMetricValues({ metrics: "butter_sales_price_weekly" }),
   // @ts-expect-error must be a number
   () => larder.searchStores({ limit: "20" }),
-  // @ts-expect-error of the other shape
+  // @ts-expect-error a parameter of the paged catalog
   () => larder.searchCommodities({ category: "dairy" }),
-  // @ts-expect-error of the other shape
+  // @ts-expect-error a parameter of the grouped catalog
   () => larder.searchCommodityProducts({ commodity: "butter" }),
   // @ts-expect-error the id of a product, not of a store
   () => larder.getStore(product),

@@ -14,7 +14,7 @@ import { type SignedIn, startSpendingConsole } from "../support/console/spending
 import { invalidAmounts, makeCardPayments } from "./card-payments.ts"
 
 const console = startSpendingConsole()
-const { beginByCard, listPayments, payByCard, readBalance, readSettings } = makeCardPayments(console)
+const { listPayments, openCardPage, payByCard, readBalance, readSettings } = makeCardPayments(console)
 
 describe("auto-recharge", () => {
   let customer: SignedIn
@@ -214,7 +214,7 @@ describe("auto-recharge on the pages of the console", () => {
     expect(refused.text).toContain("The last payment with Visa ending in 0341 failed. The card was declined.")
     expect(listButtons(refused.text)).toEqual(["Pay with another card", "Pay $50.00 with Visa ending in 0341"])
     expect(listPrimaryButtons(refused.text)).toEqual(["Pay with another card"])
-    await beginByCard(customer, "20") // an unfinished payment does not count for the card
+    await openCardPage(customer, "20") // an unfinished payment does not count for the card
     expect(listPrimaryButtons((await openReview()).text)).toEqual(["Pay with another card"])
     await payByCard(customer, "10", "5555555555554444")
     const replaced = await openReview()

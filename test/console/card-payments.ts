@@ -21,16 +21,16 @@ export const invalidAmounts = [
 
 export const makeCardPayments = (console: SpendingConsole) => {
   /** Opens the payment page of the processor, and returns what the customer can do there. */
-  const beginByCard = async ({ browser }: SignedIn, amount: string) => {
+  const openCardPage = async ({ browser }: SignedIn, amount: string) => {
     const review = await browser.get(`/billing/top-up?amount=${amount}`)
     const sent = await browser.post("/billing/top-up", { ...readHiddenFields(review.text), pay_with: "new_card" })
     expect(sent.status).toBe(303)
     const reference = new URL(sent.location ?? "").pathname.split("/").at(-1) ?? ""
     const payment = await console.run(Simulator.use((simulator) => simulator.findPayment(reference)))
-    const back = new URL(payment?.payment.cancel_url ?? "")
+    const cancelUrl = new URL(payment?.payment.cancel_url ?? "")
     return {
       payment_id: payment?.payment.payment_id ?? "",
-      back: back.pathname + back.search,
+      cancelPath: cancelUrl.pathname + cancelUrl.search,
       pay: (number: string) =>
         console.run(Simulator.use((simulator) => simulator.pay(reference, { number, expires: "12/40", cvc: "123" })))
     }
@@ -38,7 +38,7 @@ export const makeCardPayments = (console: SpendingConsole) => {
 
   /** Pays an amount on the page of the processor, and returns to the console. */
   const payByCard = async (customer: SignedIn, amount: string, number: string) => {
-    const result = await (await beginByCard(customer, amount)).pay(number)
+    const result = await (await openCardPage(customer, amount)).pay(number)
     if (result.kind !== "paid") throw new Error(`the simulator returned ${JSON.stringify(result)}`)
     const { pathname, search } = new URL(result.url)
     return customer.browser.get(pathname + search)
@@ -49,5 +49,5 @@ export const makeCardPayments = (console: SpendingConsole) => {
   const listPayments = ({ account }: SignedIn) =>
     console.run(Billing.use((billing) => billing.payments(account.id, { before: null, limit: 100 })))
   const readSettings = ({ account }: SignedIn) => console.run(Billing.use((billing) => billing.settings(account.id)))
-  return { beginByCard, listPayments, payByCard, readBalance, readSettings }
+  return { listPayments, openCardPage, payByCard, readBalance, readSettings }
 }

@@ -33,7 +33,7 @@ layer(layerSamplesWithRejects, { excludeTestServices: true })("over samples with
         assert.strictEqual(commodities?.last_run?.outcome, "checks_failed")
         assert.strictEqual(commodities?.last_read?.outcome, "unchanged")
         assert.deepStrictEqual(commodities?.contents[0], { count: 24, what: "series" })
-        assert.match(commodities?.newest[0]?.on ?? "", /^2026-\d\d-\d\d$/)
+        assert.match(commodities?.newest[0]?.date ?? "", /^2026-\d\d-\d\d$/)
         assert.strictEqual(stores?.last_run?.outcome, "partial")
         assert.strictEqual(stores?.last_read?.outcome, "unchanged")
         const page = yield* readBody("/data")

@@ -12,7 +12,7 @@ layer(layerSamples(), { excludeTestServices: true })("prices", (it) => {
       assert.notInclude(page, '<time datetime="2026-09-05">')
     })
   )
-  it.effect("does not draw a series of another unit beside the first", () =>
+  it.effect("does not draw a second series with a different unit", () =>
     Effect.gen(function* () {
       const page = yield* readBody("/data/prices?series=butter-sales-price-weekly&beside=milk-class-iii-price-monthly")
       assert.include(page, "is not drawn: it is in USD per cwt")

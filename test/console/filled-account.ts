@@ -20,7 +20,7 @@ interface Amounts {
   readonly trigger: string
 }
 
-export interface Filling {
+export interface AccountContent {
   readonly account: string
   readonly key: string
   /** A test card of the simulator. */
@@ -39,7 +39,7 @@ const payByCard = async (browser: Browser, amount: string, number: string, submi
   return pathname.split("/").at(-1) ?? ""
 }
 
-/** Waits for a text: refunds are reported, and calls are logged, a moment later. */
+/** Waits for a text: refunds are reported, and calls are logged, shortly afterwards. */
 const waitForText = async (browser: Browser, path: string, text: string) => {
   while (!(await browser.get(path)).text.includes(text)) await sleep(20)
 }
@@ -51,16 +51,16 @@ const refund = async (site: ServedConsole, payment: string, amount: string) => {
   expect(status).toBe(303)
 }
 
-export const fillAccount = async (site: ServedConsole, filling: Filling) => {
-  const { amounts, card, submission } = filling
+export const fillAccount = async (site: ServedConsole, content: AccountContent) => {
+  const { amounts, card, submission } = content
   const { account, browser, email } = await site.signIn({
-    name: filling.account,
-    is_operator: filling.is_operator ?? false
+    name: content.account,
+    is_operator: content.is_operator ?? false
   })
   const colleague = `colleague-of-${email}`
   await site.openBrowser().post(await site.invite(account.id), { email: colleague, password })
 
-  const created = await browser.post("/keys/new", { name: filling.key, access: "all", budget: amounts.budget })
+  const created = await browser.post("/keys/new", { name: content.key, access: "all", budget: amounts.budget })
   const headers = { authorization: `Bearer ${findKey(created.text)}` }
   const response = await fetch(`${site.api()}/v1/stores?limit=1`, { headers })
   const request = response.headers.get("x-request-id") ?? ""
@@ -84,7 +84,7 @@ export const fillAccount = async (site: ServedConsole, filling: Filling) => {
   const [key] = await administer(site.home(), (ledger) => ledger.listKeys({ account_id: account.id }))
   if (key === undefined) throw new Error("no key was created")
   const entries = await listEntries(site.home(), account.id)
-  return { account, browser, email, colleague, key, payments: [first, second], request, entries, lastTopUp, filling }
+  return { account, browser, email, colleague, key, payments: [first, second], request, entries, lastTopUp, content }
 }
 export type FilledAccount = Awaited<ReturnType<typeof fillAccount>>
 
@@ -102,14 +102,14 @@ const readLastBalance = (entries: ReadonlyArray<Entry>) => entries.at(-1)?.balan
 export const listSecrets = (
   filled: FilledAccount
 ): ReadonlyArray<readonly [what: string, notations: ReadonlyArray<string>]> => {
-  const { amounts } = filled.filling
+  const { amounts } = filled.content
   return [
     ["the account's id", [filled.account.id]],
-    ["the account's name", [filled.filling.account]],
+    ["the account's name", [filled.content.account]],
     ["a person", [filled.email]],
     ["another person", [filled.colleague]],
     ["the key's id", [filled.key.id]],
-    ["the key's name", [filled.filling.key]],
+    ["the key's name", [filled.content.key]],
     ["the key's last characters", [`…${filled.key.last4}`]],
     ["the saved card", ["Mastercard", "ending in 4444"]],
     ["a payment", [filled.payments[0] ?? ""]],

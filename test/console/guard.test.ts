@@ -99,7 +99,7 @@ describe("the console", () => {
 describe("every page", () => {
   const inline = /<style|<script(?![^>]* src=)|\son[a-z]+\s*=|\sstyle\s*=|javascript:/i
 
-  it("has a strict content policy, links to no other host but the docs, and has nothing inline", async () => {
+  it("has a strict content policy, links to no other host except the docs, and has nothing inline", async () => {
     const { browser } = await site.signIn({ is_operator: true })
     for (const path of [...paths, "/simulator", "/sign-in", "/nothing-here"]) {
       const { headers, text } = await browser.get(path)

@@ -1,22 +1,22 @@
 /**
  * People cannot read or change another account: every page of the console is requested with the other account's ids in its
- * path, parameters and forms. A page without an entry in `listRequests` fails the test, so new pages are tested, too.
+ * path, parameters and forms. A page without an entry in `listRequests` fails the test, so new pages are also tested.
  */
 import { pages } from "@larder/serve/console"
 import { beforeAll, describe, expect, it } from "vitest"
 import type { Fields, PageResponse } from "../support/console/browser.ts"
 import { readHiddenFields } from "../support/console/pages.ts"
 import { password, useSharedConsole } from "../support/console/served-console.ts"
-import { type FilledAccount, type Filling, fillAccount, listSecrets } from "./filled-account.ts"
+import { type AccountContent, type FilledAccount, fillAccount, listSecrets } from "./filled-account.ts"
 
-const owner: Filling = {
+const owner: AccountContent = {
   account: "Pastry of the owner",
   key: "Till of the owner",
   card: "5555555555554444",
   submission: "submission-of-the-owner",
   amounts: { budget: "1117.17", paid: "4321.09", refunded: "1234.56", recharge: "1777.71", trigger: "1313.13" }
 }
-const aStranger = (who: string): Filling => ({
+const aStranger = (who: string): AccountContent => ({
   account: `Home of ${who}`,
   key: `Key of ${who}`,
   card: "4242424242424242",
@@ -46,7 +46,7 @@ const listExtraParameters = ({ account, email, key, payments: [payment = ""], re
 
 const newKey = { name: "Taken over", access: "all", budget: "0" }
 
-/** By path of the page: requests with data of the other account, and with cursors from the own lists. */
+/** By path of the page: requests with data of the other account, and with cursors from the account's own lists. */
 const listRequests = (other: FilledAccount, own: FilledAccount): Readonly<Record<string, PageRequests>> => {
   const { account, entries, key, payments, request } = other
   const [payment = ""] = payments
@@ -70,7 +70,7 @@ const listRequests = (other: FilledAccount, own: FilledAccount): Readonly<Record
     "/billing/card": { forms: [{}] },
     "/billing/top-up": {
       queries: [["left", payment]],
-      // the other account's form, after the own card was removed
+      // the other account's form, after this account's card was removed
       forms: ["saved_card", "new_card"].map((pay_with) => ({ ...other.lastTopUp, pay_with }))
     },
     "/billing/auto-recharge": {

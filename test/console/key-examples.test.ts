@@ -21,9 +21,9 @@ const createKey = async (chosen: ReadonlyArray<Scope>) => {
 }
 /** An example on a page, and the note above it. */
 const readExample = (page: string, id: string) => {
-  const [, above = "", text = ""] =
+  const [, preceding = "", text = ""] =
     new RegExp(`<h3>((?:(?!<h3>).)*)<code id="${id}">(.*?)</code>`, "s").exec(page) ?? []
-  return { text: unescapeHtml(text), note: unescapeHtml(/<p class="hint">(.*?)<\/p>/s.exec(above)?.[1] ?? "") }
+  return { text: unescapeHtml(text), note: unescapeHtml(/<p class="hint">(.*?)<\/p>/s.exec(preceding)?.[1] ?? "") }
 }
 
 const run = (program: string, ...args: ReadonlyArray<string>) =>
@@ -89,7 +89,7 @@ describe("the examples of a new key", () => {
     }
   )
 
-  it("run in TypeScript with each scope alone, unchanged or with the id that the page requires", async () => {
+  it("run in TypeScript with each single scope, unchanged or with the id that the page requires", async () => {
     for (const scope of scopes)
       writeFileSync(path.join(folder, `${scope}.ts`), await prepareExample(scope, "typescript"))
     const imports = scopes.map((scope) => `await import("./${scope}.ts")\nconsole.log("${scope} ran")`)

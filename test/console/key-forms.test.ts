@@ -60,10 +60,10 @@ describe("a key", () => {
     const form = { ...readHiddenFields((await browser.get("/keys/new")).text), ...newKey }
     const created = await browser.post("/keys/new", form)
     expect(findKey(created.text)).toBeDefined()
-    const again = await browser.post("/keys/new", form)
-    expect(again.status).toBe(409)
-    expect(again.text).toContain("“Dashboard” was created the first time and is in the list")
-    expect(findKey(again.text)).toBeUndefined()
+    const repeated = await browser.post("/keys/new", form)
+    expect(repeated.status).toBe(409)
+    expect(repeated.text).toContain("“Dashboard” was created the first time and is in the list")
+    expect(findKey(repeated.text)).toBeUndefined()
     expect(await listKeys(account.id)).toHaveLength(1)
     const stranger = await site.signIn()
     expect(findKey((await stranger.browser.post("/keys/new", form)).text)).toBeDefined()
@@ -82,15 +82,15 @@ describe("a key", () => {
     const mine = { ...newKey, access: "commodities", budget: "50" }
     const conflict = await browser.post(`/keys/${id}`, { ...opened, ...mine })
     expect(conflict.status).toBe(409)
-    expect(conflict.text).toContain("Changed meanwhile: the key may read this now: get-store.")
-    expect(conflict.text).toContain("Changed meanwhile: the budget is $1.00 a month now.")
+    expect(conflict.text).toContain("Changed by another person: the key may read this now: get-store.")
+    expect(conflict.text).toContain("Changed by another person: the budget is $1.00 a month now.")
     expect(conflict.text).not.toContain("the name is")
     expect(conflict.text).toContain('value="50"')
     expect(conflict.text).toContain('value="Shop"')
     expect(conflict.text).toMatch(/value="commodities" checked/)
     expect(await findOnlyKey(account.id)).toMatchObject({ name: "Shop", scopes: ["get-store"], budget_usd: 1 })
-    const again = await browser.post(`/keys/${id}`, { ...readHiddenFields(conflict.text), ...mine, name: "Shop" })
-    expect(again.status).toBe(303)
+    const resent = await browser.post(`/keys/${id}`, { ...readHiddenFields(conflict.text), ...mine, name: "Shop" })
+    expect(resent.status).toBe(303)
     expect(await findOnlyKey(account.id)).toMatchObject({
       name: "Shop",
       scopes: ["search-commodities", "get-commodity-prices"],

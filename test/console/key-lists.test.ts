@@ -19,10 +19,10 @@ const makeKeys = ({ account }: SignedIn) =>
         ledger.createKey({ account_id: account.id, name, scopes: ["get-store"], budget_credits })
       for (let index = 1; index <= keyCount; index++) {
         // lists are sorted by the time of creation, so each key needs a different one
-        const after = withClockAhead(`${index} millis`)
-        yield* after(make(`mine ${index}`, index === keyCount ? 0 : 1_000)) // the newest key is paused
-        const { id } = yield* after(make(`gone ${index}`))
-        yield* after(ledger.revokeKey({ key_id: id }))
+        const runLater = withClockAhead(`${index} millis`)
+        yield* runLater(make(`mine ${index}`, index === keyCount ? 0 : 1_000)) // the newest key is paused
+        const { id } = yield* runLater(make(`retired ${index}`))
+        yield* runLater(ledger.revokeKey({ key_id: id }))
       }
     })
   )
@@ -55,14 +55,14 @@ describe("a list of keys", () => {
   })
 
   it("shows 100 revoked keys per page, newest first, and links to older ones", async () => {
-    const readRevoked = (page: string) => readNames(page).filter((name) => name.startsWith("gone"))
+    const readRevoked = (page: string) => readNames(page).filter((name) => name.startsWith("retired"))
     const first = (await mine.browser.get("/keys?revoked=1")).text
     expect(readRevoked(first)).toHaveLength(100)
-    expect(readRevoked(first)[0]).toBe("gone 101")
+    expect(readRevoked(first)[0]).toBe("retired 101")
     expect(first).toContain(">Revoked keys (101)</h2>")
     const second = (await mine.browser.get("/keys?revoked=2")).text
     expect(first).toContain('href="/keys?revoked=2#revoked"')
-    expect(readRevoked(second)).toEqual(["gone 1"])
+    expect(readRevoked(second)).toEqual(["retired 1"])
   })
 
   it.each(["page=0", "page=3", "page=x", "page=", "page=1.5", "revoked=3", "revoked=yes"])(
@@ -86,16 +86,16 @@ describe("the choice of a key on the pages about calls", () => {
       const offered = readOptions((await mine.browser.get(path)).text)
       const revoked = offered.filter((label) => label.endsWith(", revoked"))
       expect(offered).toHaveLength(1 + 102 + 100)
-      expect(revoked[0]).toMatch(/^gone 101 \(…\w{4}\), revoked$/)
-      expect(revoked.at(-1)).toMatch(/^gone 2 /)
+      expect(revoked[0]).toMatch(/^retired 101 \(…\w{4}\), revoked$/)
+      expect(revoked.at(-1)).toMatch(/^retired 2 /)
     }
   )
 
   it("offers the requested key, however long ago it was revoked", async () => {
-    const id = findId((await mine.browser.get("/keys?revoked=2")).text, "gone 1")
+    const id = findId((await mine.browser.get("/keys?revoked=2")).text, "retired 1")
     const { status, text } = await mine.browser.get(`/usage?key=${id}`)
     expect(status).toBe(200)
     expect(readOptions(text)).toHaveLength(1 + 102 + 101)
-    expect(text).toMatch(new RegExp(`<option value="${id}" selected>gone 1 `))
+    expect(text).toMatch(new RegExp(`<option value="${id}" selected>retired 1 `))
   })
 })

@@ -175,7 +175,7 @@ describe("keys in the console", () => {
     expect((await browser.get("/keys")).text).toContain("paused")
   })
 
-  it("saves only the changed fields: scopes and budgets that a colleague has narrowed meanwhile stay narrow", async () => {
+  it("saves only the changed fields: scopes and budgets that a colleague has narrowed stay narrow", async () => {
     const { account, browser } = await site.signIn()
     await browser.post("/keys/new", newKey)
     const { id } = await findOnlyKey(account.id)
@@ -270,7 +270,7 @@ describe("keys in the console", () => {
     expect(withRevoked.text).toContain(`href="/keys/${id}"`)
     expect((await browser.get(`/keys/${id}`)).text).toContain("revoked</span>")
     expect((await browser.post(`/keys/${id}`, newKey)).status).toBe(303)
-    expect((await browser.get("/keys")).text).toContain("This key was revoked before, so nothing was changed.")
+    expect((await browser.get("/keys")).text).toContain("This key was already revoked, so nothing was changed.")
     expect(await call(key)).toBe(401)
   })
 

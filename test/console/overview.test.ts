@@ -51,9 +51,9 @@ describe("the overview", () => {
     const withoutKey = await openOverview(customer)
     expect(withoutKey).toContain("No calls yet")
     expect(findLink(withoutKey, "Create a key")).toBe("/keys/new")
-    const later = await openOverview(customer, new Date(Date.now() + 40 * 86_400_000).toISOString())
-    expect(later).toContain("No calls in the last 31 days")
-    expect(later).not.toContain("Create a key")
+    const textLater = await openOverview(customer, new Date(Date.now() + 40 * 86_400_000).toISOString())
+    expect(textLater).toContain("No calls in the last 31 days")
+    expect(textLater).not.toContain("Create a key")
   })
 
   it("states that the balance is used up if it is zero or below", async () => {

@@ -1,4 +1,4 @@
-/** Payments, receipts and the ledger: complete, only for the own account, and as a file. */
+/** Payments, receipts and the ledger: complete, only for their own account, and as a file. */
 import { Billing, Simulator } from "@larder/serve/billing"
 import { Administration } from "@larder/serve/ledger"
 import { People } from "@larder/serve/people"
@@ -88,7 +88,7 @@ describe("the ledger", () => {
   it("names the unit of each number, and marks empty cells for phones", async () => {
     const account = await console.signIn("Small")
     await console.run(
-      Administration.use((ledger) => ledger.creditAccount({ account_id: account.account.id, credits: 1, note: "Odd" }))
+      Administration.use((ledger) => ledger.creditAccount({ account_id: account.account.id, credits: 1, note: "Gift" }))
     )
     const { text } = await account.browser.get("/billing/ledger")
     expect(readColumn(text, 4)).toEqual(["+1 credit", "+5,000 credits"])
@@ -100,7 +100,7 @@ describe("the ledger", () => {
 
   it("continues at the same entry even if new ones are added", async () => {
     const first = await mine.browser.get("/billing/ledger")
-    await console.run(makeCall(mine.key, mine.key.key, "req_meanwhile"))
+    await console.run(makeCall(mine.key, mine.key.key, "req_added"))
     const [second = ""] = await readAllPages(mine.browser, findLink(first.text, "Older") ?? "")
     const expected = (await readEntries()).toReversed().slice(51, 101)
     expect(readColumn(second, 5)).toEqual(expected.map(({ balance }) => formatFigure(balance)))
@@ -112,7 +112,7 @@ describe("the ledger", () => {
     expect(headers.get("content-length")).toBeNull()
     expect(headers.get("transfer-encoding")).toBe("chunked")
     const { data } = Papa.parse<Record<string, string>>(text, { header: true, skipEmptyLines: true })
-    const safe = (value: string | null) => (value !== null && /^[=+\-@]/.test(value) ? `'${value}` : (value ?? ""))
+    const toSafe = (value: string | null) => (value !== null && /^[=+\-@]/.test(value) ? `'${value}` : (value ?? ""))
     expect(data).toEqual(
       (await readEntries()).map((entry) => ({
         position: String(entry.position),
@@ -123,10 +123,10 @@ describe("the ledger", () => {
         balance_credits: String(entry.balance),
         balance_usd: String(entry.balance / 1_000),
         key_id: entry.key_id ?? "",
-        key: entry.key_id === null ? "" : safe(`${formula} (…${mine.key.last4})`),
+        key: entry.key_id === null ? "" : toSafe(`${formula} (…${mine.key.last4})`),
         endpoint: entry.endpoint ?? "",
         reference: entry.request_id ?? "",
-        note: safe(entry.note),
+        note: toSafe(entry.note),
         expires_at: entry.expires_at ?? ""
       }))
     )
@@ -247,8 +247,8 @@ describe("payments", () => {
     expect(readColumn(receipt.text, 2)).toEqual(["$50.00", "−$50.00", "$0.00"])
     expect(readColumn((await third.browser.get("/billing/payments")).text, 3)).toEqual(["Disputed"])
     const ledger = await third.browser.get("/billing/ledger?what=refunds")
-    const [begin, rest] = [payment.id.slice(0, 8), payment.id.slice(8)]
-    expect(readColumn(ledger.text, 2)).toEqual([`$50.00 of payment ${begin}…${rest}: dispute`])
+    const [start, rest] = [payment.id.slice(0, 8), payment.id.slice(8)]
+    expect(readColumn(ledger.text, 2)).toEqual([`$50.00 of payment ${start}…${rest}: dispute`])
     expect(ledger.text).toContain(`href="/billing/payments/${payment.id}"`)
   })
 
@@ -307,7 +307,7 @@ it.each([
   "/billing/payments/pay_none/receipt",
   "/billing/ledger",
   "/billing/ledger.csv"
-])("%s requires a sign-in", async (path) => {
+])("%s requires signing in", async (path) => {
   const { headers, status } = await console.openBrowser().get(path)
   expect([status, headers.get("location")?.split("?")[0]]).toEqual([303, "/sign-in"])
 })

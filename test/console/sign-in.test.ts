@@ -24,7 +24,7 @@ const failUntilRefused = async (attempt: (typed: string) => Promise<PageResponse
 }
 
 describe("an invitation", () => {
-  it("creates a sign-in once, and stays valid if it is only opened", async () => {
+  it("creates a login once, and stays valid if it is only opened", async () => {
     const link = await inviteToNewAccount()
     const browser = site.openBrowser()
     expect((await browser.get(link)).status).toBe(200)
@@ -32,8 +32,8 @@ describe("an invitation", () => {
     const accepted = await browser.post(link, { email: "Once@Example.com", password })
     expect([accepted.status, accepted.location]).toEqual([303, "/"])
     expect((await browser.get("/account")).text).toContain("once@example.com")
-    const again = await site.openBrowser().post(link, { email: "second@example.com", password })
-    expect([again.status, again.headers.getSetCookie()]).toEqual([410, []])
+    const second = await site.openBrowser().post(link, { email: "second@example.com", password })
+    expect([second.status, second.headers.getSetCookie()]).toEqual([410, []])
     expect((await site.openBrowser().get(link)).status).toBe(410)
   })
 
@@ -70,7 +70,7 @@ describe("an invitation", () => {
     expect((await browser.post(link, { email: "weak@example.com", password })).status).toBe(303)
   })
 
-  it("creates a sign-in for its own address only", async () => {
+  it("creates a login only for its own address", async () => {
     const account = await site.createAccount()
     const link = await site.invite(account.id, { email: "meant@example.com" })
     const browser = site.openBrowser()
@@ -82,9 +82,9 @@ describe("an invitation", () => {
   })
 
   it("sets a new password after a reset, for the person's own address, and signs in", async () => {
-    const { account, browser: lost, email } = await site.signIn()
+    const { account, browser: formerBrowser, email } = await site.signIn()
     const link = await site.reset(account.id)
-    expect((await lost.get("/")).location).toContain("/sign-in")
+    expect((await formerBrowser.get("/")).location).toContain("/sign-in")
     const browser = site.openBrowser()
     const page = await browser.get(link)
     expect(page.text).toContain("Choose a new password")
@@ -95,7 +95,7 @@ describe("an invitation", () => {
     expect((await browser.get("/account")).text).toContain(email)
     const used = await browser.get(link)
     expect(used.status).toBe(410)
-    expect(used.text).toContain("This link was used already, was withdrawn, or has expired.")
+    expect(used.text).toContain("This link has been used, was withdrawn, or has expired.")
     expect((await site.openBrowser().post("/sign-in", { email, password })).status).toBe(422)
     expect((await site.openBrowser().post("/sign-in", { email, password: next })).status).toBe(303)
   })
@@ -121,8 +121,8 @@ describe("a session", () => {
   it("ends on the server when the person signs out", async () => {
     const { browser } = await site.signIn()
     const stolen = browser.cookies.get(session) ?? ""
-    const out = await browser.post("/sign-out", {})
-    expect([out.status, out.location]).toEqual([303, "/sign-in"])
+    const signedOut = await browser.post("/sign-out", {})
+    expect([signedOut.status, signedOut.location]).toEqual([303, "/sign-in"])
     expect((await browser.get("/sign-in")).text).toContain("You are signed out.")
     expect((await browser.get("/sign-in")).text).not.toContain("You are signed out.")
     const thief = site.openBrowser()
@@ -253,7 +253,7 @@ describe("signing in", () => {
 })
 
 describe("a visitor who is not signed in", () => {
-  it("is redirected to the sign-in by every page and every form", async () => {
+  it("is redirected to the sign-in page by every page and every form", async () => {
     const browser = site.openBrowser()
     for (const path of [
       "/",

@@ -85,7 +85,7 @@ describe("a form of auto-recharge that was opened before a change", () => {
     expect([(await send(text, "50")).status, (await readSettings()).recharge.cents]).toEqual([409, 40_00])
   })
 
-  it("switches auto-recharge off, even if it was changed meanwhile", async () => {
+  it("switches auto-recharge off, even if it was changed in the meantime", async () => {
     const { text } = await customer.browser.get(path)
     const choice = { ...readHiddenFields(text), recharge_amount: "40", trigger: "5", is_on: "yes" }
     await customer.browser.post(path, choice)

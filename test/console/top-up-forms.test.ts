@@ -6,7 +6,7 @@ import { type SignedIn, startSpendingConsole } from "../support/console/spending
 import { invalidAmounts, makeCardPayments } from "./card-payments.ts"
 
 const console = startSpendingConsole()
-const { beginByCard, listPayments, payByCard, readBalance, readSettings } = makeCardPayments(console)
+const { listPayments, openCardPage, payByCard, readBalance, readSettings } = makeCardPayments(console)
 
 const notCompleted = "The payment was not completed, and nothing was charged."
 
@@ -66,8 +66,8 @@ describe("a top-up", () => {
     expect(page.text).toContain("Paid. 100,000 credits were added to your balance.")
     expect(page.text).toContain("$105.00</a>")
     expect(await readBalance(customer)).toBe(105_000)
-    const again = await customer.browser.get("/billing")
-    expect(again.text).toContain("Visa ending in 4242")
+    const billing = await customer.browser.get("/billing")
+    expect(billing.text).toContain("Visa ending in 4242")
     expect(await readBalance(customer)).toBe(105_000)
   })
 
@@ -77,9 +77,9 @@ describe("a top-up", () => {
     expect(review.text).toContain("Pay $50.00 with Visa ending in 4242</button>")
     const form = { ...readHiddenFields(review.text), pay_with: "saved_card" }
     const sent = await Promise.all([1, 2, 3].map(() => customer.browser.post("/billing/top-up", form)))
-    const places = sent.map(({ headers, status }) => [status, headers.get("location")])
-    expect(places).toEqual([places[0], places[0], places[0]])
-    expect(places[0]).toEqual([303, expect.stringMatching(/^\/billing\/payments\/pay_/)])
+    const locations = sent.map(({ headers, status }) => [status, headers.get("location")])
+    expect(locations).toEqual([locations[0], locations[0], locations[0]])
+    expect(locations[0]).toEqual([303, expect.stringMatching(/^\/billing\/payments\/pay_/)])
     expect(await readBalance(customer)).toBe(before + 50_000)
   })
 
@@ -108,8 +108,8 @@ describe("a top-up", () => {
   })
 
   it("states that nothing was charged after the payment page is left, and cannot be paid later", async () => {
-    const { back, pay, payment_id } = await beginByCard(customer, "80")
-    const { status, text } = await customer.browser.get(back)
+    const { cancelPath, pay, payment_id } = await openCardPage(customer, "80")
+    const { status, text } = await customer.browser.get(cancelPath)
     expect([status, text.includes(notCompleted)]).toEqual([200, true])
     expect((await listPayments(customer)).find(({ id }) => id === payment_id)?.state).toBe("expired")
     expect((await pay("4242424242424242")).kind).not.toBe("paid")
@@ -117,15 +117,15 @@ describe("a top-up", () => {
 
   it("shows a payment made in another tab when the checkout is cancelled", async () => {
     const before = await readBalance(customer)
-    const { back, pay, payment_id } = await beginByCard(customer, "80")
+    const { cancelPath, pay, payment_id } = await openCardPage(customer, "80")
     expect((await pay("4242424242424242")).kind).toBe("paid")
-    const { headers, status } = await customer.browser.get(back)
+    const { headers, status } = await customer.browser.get(cancelPath)
     expect([status, headers.get("location")]).toEqual([303, `/billing/payments/${payment_id}`])
     expect(await readBalance(customer)).toBe(before + 80_000)
   })
 
   it("stays open if another account requests its cancel address", async () => {
-    const { payment_id } = await beginByCard(customer, "80")
+    const { payment_id } = await openCardPage(customer, "80")
     const stranger = await console.signIn()
     for (const id of [payment_id, "pay_9", "yes"]) {
       const { status, text } = await stranger.browser.get(`/billing/top-up?amount=80&left=${id}`)

@@ -7,7 +7,7 @@ import { findLink, readAllPages, readColumn } from "../support/console/pages.ts"
 import { makeCall, type SignedIn, startSpendingConsole } from "../support/console/spending-console.ts"
 
 const console = startSpendingConsole()
-const onTheSeventh = startSpendingConsole({ now: () => Date.parse("2026-11-07T12:00:00.000Z") })
+const consoleOnSeventh = startSpendingConsole({ now: () => Date.parse("2026-11-07T12:00:00.000Z") })
 const formula = '=HYPERLINK("http://example.com","x")'
 let mine: SignedIn
 let other: SignedIn
@@ -84,7 +84,7 @@ describe("the usage page", () => {
   })
 
   it("marks only one of two periods with the same days", async () => {
-    const { browser } = await onTheSeventh.signIn()
+    const { browser } = await consoleOnSeventh.signIn()
     const { text } = await browser.get("/usage?from=2026-11-01&to=2026-11-07")
     const marked = [...text.matchAll(/<a [^>]*aria-current="true"[^>]*>([^<]*)</g)].map(([, label]) => label)
     expect(marked).toEqual(["7 days"])
@@ -150,22 +150,22 @@ describe("the usage page", () => {
 
 describe("the requests page", () => {
   const readIds = (pages: ReadonlyArray<string>) => pages.flatMap((page) => readColumn(page, 1))
-  const expected = (keep: (call: RequestRecord) => boolean) =>
+  const listExpectedIds = (isExpected: (call: RequestRecord) => boolean) =>
     Array.from({ length: calls }, (_, index) => aLoggedCall(mine, index))
-      .filter(keep)
+      .filter(isExpected)
       .map(({ id }) => id)
       .toSorted()
 
   it("shows every call of the account once over all pages, and no call of other accounts", async () => {
     const pages = await readAllPages(mine.browser, "/requests")
     expect(pages.length).toBe(3)
-    expect([...readIds(pages)].sort()).toEqual(expected(() => true))
+    expect([...readIds(pages)].sort()).toEqual(listExpectedIds(() => true))
   })
 
   it("shows every call that matches key, endpoint and status", async () => {
     const pages = await readAllPages(mine.browser, `/requests?key=${mine.key.id}&endpoint=/v1/stores&status=200`)
     expect([...readIds(pages)].sort()).toEqual(
-      expected(({ endpoint, status }) => endpoint === "/v1/stores" && status === 200)
+      listExpectedIds(({ endpoint, status }) => endpoint === "/v1/stores" && status === 200)
     )
   })
 
@@ -226,7 +226,7 @@ describe("the requests page", () => {
   )
 })
 
-it.each(["/usage", "/usage.csv", "/usage/statuses.csv", "/requests"])("%s requires a sign-in", async (path) => {
+it.each(["/usage", "/usage.csv", "/usage/statuses.csv", "/requests"])("%s requires signing in", async (path) => {
   const { headers, status } = await console.openBrowser().get(path)
   expect([status, headers.get("location")?.split("?")[0]]).toEqual([303, "/sign-in"])
 })

@@ -63,11 +63,11 @@ describe("the price of a call", () => {
   })
 
   it("is flat: a hundred names cost as much as one, and an empty result as much as a full one", async () => {
-    const hundred = (name: string) => Array.from({ length: 100 }, () => name).join(",")
+    const repeatName = (name: string) => Array.from({ length: 100 }, () => name).join(",")
     for (const target of [
-      `/v1/commodities/prices?series=${hundred("butter-sales-price-weekly")}`,
+      `/v1/commodities/prices?series=${repeatName("butter-sales-price-weekly")}`,
       "/v1/commodities/prices?series=butter-sales-price-weekly&from=2030-01-01",
-      `/v1/commodities/metric-values?metrics=${hundred("butter_sales_price_weekly")}`,
+      `/v1/commodities/metric-values?metrics=${repeatName("butter_sales_price_weekly")}`,
       "/v1/commodities?commodity=no-such-commodity",
       "/v1/commodities?limit=500"
     ]) {
@@ -269,8 +269,8 @@ describe("the monthly budget of a key", () => {
     const key = await createKey(api.home(), { budget: 20 })
     clock.set("2031-01-31T09:59:59.999Z") // 23:59 in the server's own zone
     expect((await callRepeatedly(2, cheap, key)).map(readRemaining)).toEqual([10, 0])
-    for (const stillJanuary of ["2031-01-31T10:00:00.000Z", "2031-01-31T23:59:59.999Z"]) {
-      clock.set(stillJanuary)
+    for (const january of ["2031-01-31T10:00:00.000Z", "2031-01-31T23:59:59.999Z"]) {
+      clock.set(january)
       expect(formatError(await call(cheap, key))).toBe(capReached)
     }
     clock.set("2031-02-01T00:00:00.000Z")

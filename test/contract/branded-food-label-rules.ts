@@ -23,7 +23,7 @@ export const labelRules: ReadonlyArray<Rule> = [
     { description: "Crème Brûlée MÜSLI 燕麦 😀" }
   ],
   [
-    "texts of only spaces become null",
+    "texts that contain only spaces become null",
     { brand_name: "   ", package_weight: " \t" },
     { brand_name: null, package_weight: null }
   ],

@@ -6,8 +6,8 @@ import type { Form, Label } from "../support/label-releases.ts"
 export type Expected = Readonly<Record<string, unknown>>
 export type Stated = Partial<Omit<Label, "fdc_id">>
 
-/** A name, the fields of a label, and the expected fields of its record. `only`: the one form that can state them. */
-export type Rule = readonly [name: string, stated: Stated, expected: Expected, only?: Form]
+/** A name, the fields of a label, and the expected fields of its record. `onlyForm`: the only form that states them. */
+export type Rule = readonly [name: string, stated: Stated, expected: Expected, onlyForm?: Form]
 
 /** A label that states everything. */
 export const complete: Stated = {
@@ -126,4 +126,4 @@ export const completeRecord = (form: Form): Expected => ({
 })
 
 /** The record of a label without any optional field. */
-export const bareRecord: Expected = { fdc_id: 1001, ...emptyFood }
+export const emptyRecord: Expected = { fdc_id: 1001, ...emptyFood }

@@ -72,10 +72,10 @@ describe("pages and categories of branded foods", () => {
     const filter = `category=${encodeURIComponent(category)}`
     const whole = await getPage(`${filter}&limit=${product_count}`)
     expect([whole.data.length, whole.next_cursor]).toEqual([product_count, null])
-    const most = await getPage(`${filter}&limit=${product_count - 1}`)
-    expect(most.next_cursor).not.toBeNull()
-    const rest = await getPage(`${filter}&limit=1&cursor=${most.next_cursor}`)
-    expect([[...most.data, ...rest.data], rest.next_cursor]).toEqual([whole.data, null])
+    const firstPage = await getPage(`${filter}&limit=${product_count - 1}`)
+    expect(firstPage.next_cursor).not.toBeNull()
+    const rest = await getPage(`${filter}&limit=1&cursor=${firstPage.next_cursor}`)
+    expect([[...firstPage.data, ...rest.data], rest.next_cursor]).toEqual([whole.data, null])
   })
 
   it("counts the products of each category as the search finds them", async () => {

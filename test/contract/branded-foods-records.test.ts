@@ -14,7 +14,7 @@ import { waitUntilServed } from "../support/programs.ts"
 import { labelRules } from "./branded-food-label-rules.ts"
 import { nutritionRules } from "./branded-food-nutrition-rules.ts"
 import { histories, products, versions, versionsBrand } from "./branded-food-versions.ts"
-import { bareRecord, complete, completeRecord, type Expected } from "./branded-food-whole-labels.ts"
+import { complete, completeRecord, emptyRecord, type Expected } from "./branded-food-whole-labels.ts"
 
 const rules = [...labelRules, ...nutritionRules]
 const labels = [complete, { data_source: "", publication_date: "" }, ...rules.map(([, stated]) => stated)].map(
@@ -51,13 +51,13 @@ describe.each(forms)("the %s form of a release", (form) => {
 
     it("has exactly the fields of the API schema, in schema order", async () => {
       const found = await getRecord(1000)
-      expect(Object.keys(found)).toEqual(["id", ...Object.keys(bareRecord), "fetched_at"])
+      expect(Object.keys(found)).toEqual(["id", ...Object.keys(emptyRecord), "fetched_at"])
       expect(found).toEqual({ id: brandedFoodId(1000), ...completeRecord(form), fetched_at: expect.any(String) })
       expect(Object.keys(found.nutrition as object)).toEqual(Object.keys(completeRecord(form).nutrition as object))
     })
 
     it("returns null, [] and {} for values that the label does not have", async () => {
-      expect(await getRecord(1001)).toEqual({ id: brandedFoodId(1001), ...bareRecord, fetched_at: expect.any(String) })
+      expect(await getRecord(1001)).toEqual({ id: brandedFoodId(1001), ...emptyRecord, fetched_at: expect.any(String) })
     })
 
     it("returns when its payload was fetched, in UTC with milliseconds", async () => {
@@ -108,7 +108,7 @@ describe.each(forms)("the %s form of a release", (form) => {
       expect(await searchIds("name=bare")).toEqual([320, 321])
     })
 
-    it("appears alone in search and categories; older versions can be read by id", async () => {
+    it("is the only version in search and categories; older ones can be read by id", async () => {
       const current = [...products.map((versions) => versions.at(-1)?.fdc_id), 300, 301, 311, 320, 321]
       expect(await searchIds(`brand=${encodeURIComponent(versionsBrand)}&limit=200`)).toEqual(
         current.toSorted((a, b) => Number(a) - Number(b))

@@ -225,13 +225,13 @@ describe("filters", () => {
     "059642932491,04252614",
     "%",
     "9".repeat(400)
-  ])("finds nothing, with 200, for a `barcode` of anything but digits: '%s'", async (barcode) => {
+  ])("returns 200 without rows for a `barcode` that has other characters than digits: '%s'", async (barcode) => {
     const { headers, status, text } = await api.get(`/v1/branded-foods?${formatQuery({ barcode })}`)
     expect([status, text, headers["x-credits-charged"]]).toEqual([200, '{"data":[],"next_cursor":null}', "10"])
   })
 
   it.each(["\n", "\0", "\ud83d", "\u2028"])(
-    "finds nothing, or responds with 400, for a text that no label can have: %j",
+    "returns no rows, or responds with 400, for a text that no label can have: %j",
     async (text) => {
       const escaped = text === "\ud83d" ? "%ED%A0%BD" : encodeURIComponent(text)
       const reply = await api.get(`/v1/branded-foods?name=${escaped}`)

@@ -49,9 +49,9 @@ describe("the grouped catalog", () => {
   })
 
   it("is not paged, and is returned without parameters and with an empty filter", async () => {
-    const bare = await api.get("/v1/commodities")
-    expect(Object.keys(bare.json as object)).toEqual(["data"])
-    expect((await api.get("/v1/commodities?commodity=")).text).toBe(bare.text)
+    const unfiltered = await api.get("/v1/commodities")
+    expect(Object.keys(unfiltered.json as object)).toEqual(["data"])
+    expect((await api.get("/v1/commodities?commodity=")).text).toBe(unfiltered.text)
   })
 
   it("returns Dry Whey with every field", async () => {

@@ -13,11 +13,11 @@ const makeFolder = () => {
 }
 
 /** A clock that stays at the time it is set to, so that no test depends on the time of its run. */
-export const makeFixedClock = (moment: string) => {
+export const makeFixedClock = (initialTime: string) => {
   const file = path.join(makeFolder(), "clock")
   writeFileSync(file, "")
   const set = (iso: string) => utimesSync(file, new Date(iso), new Date(iso))
-  set(moment)
+  set(initialTime)
   return { environment: { NODE_OPTIONS: preload("clock"), TEST_CLOCK: file }, set }
 }
 

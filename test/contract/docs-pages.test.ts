@@ -157,7 +157,7 @@ interface Fence {
   readonly kind: string
   readonly text: string
   /** The text between this fence and the previous one. */
-  readonly before: string
+  readonly precedingText: string
 }
 
 /** A call in a guide, and the fence after it with its response. */
@@ -168,7 +168,7 @@ interface Documented {
 
 const parseCalls = (markdown: string): ReadonlyArray<Documented> => {
   const fences = [...markdown.matchAll(/([\s\S]*?)^```(\w+)\n([\s\S]*?)^```$/gm)].map(
-    ([, before = "", kind = "", text = ""]): Fence => ({ kind, text, before })
+    ([, precedingText = "", kind = "", text = ""]): Fence => ({ kind, text, precedingText })
   )
   return fences.flatMap(({ kind, text }, at) => {
     if (kind !== "sh") return []
@@ -190,26 +190,26 @@ const parseCalls = (markdown: string): ReadonlyArray<Documented> => {
 /** Differences between a documented value and the response. Guides may omit fields, and the ends of lists. */
 const findDifferences = (documented: unknown, actual: unknown, at = "response"): ReadonlyArray<string> => {
   if (Array.isArray(documented)) {
-    return documented.flatMap((each, i) =>
-      findDifferences(each, Array.isArray(actual) ? actual[i] : undefined, `${at}[${i}]`)
+    return documented.flatMap((value, i) =>
+      findDifferences(value, Array.isArray(actual) ? actual[i] : undefined, `${at}[${i}]`)
     )
   }
   if (typeof documented !== "object" || documented === null) {
     return documented === actual ? [] : [`${at} is ${JSON.stringify(actual)}, not ${JSON.stringify(documented)}`]
   }
-  const inside = new Map(typeof actual === "object" && actual !== null ? Object.entries(actual) : [])
+  const actualMembers = new Map(typeof actual === "object" && actual !== null ? Object.entries(actual) : [])
   return Object.entries(documented).flatMap(([name, value]) =>
-    findDifferences(value, inside.get(name), `${at}.${name}`)
+    findDifferences(value, actualMembers.get(name), `${at}.${name}`)
   )
 }
 
 /** Whether a documented record lacks fields of the real one. */
 const omitsFields = (documented: unknown, actual: unknown): boolean => {
   if (typeof documented !== "object" || documented === null) return false
-  const inside = new Map(typeof actual === "object" && actual !== null ? Object.entries(actual) : [])
+  const actualMembers = new Map(typeof actual === "object" && actual !== null ? Object.entries(actual) : [])
   const shown = Object.entries(documented)
-  if (!Array.isArray(documented) && shown.length < inside.size) return true
-  return shown.some(([name, value]) => omitsFields(value, inside.get(name)))
+  if (!Array.isArray(documented) && shown.length < actualMembers.size) return true
+  return shown.some(([name, value]) => omitsFields(value, actualMembers.get(name)))
 }
 
 interface Rows {
@@ -245,7 +245,7 @@ describe("the calls in the guides and the README", () => {
         if (body !== "") {
           const documented: unknown = JSON.parse(body)
           wrong.push(...findDifferences(documented, reply.json).map((line) => `${path}: ${line}`))
-          const isAnnounced = /some of its fields/i.test(response?.before ?? "")
+          const isAnnounced = /some of its fields/i.test(response?.precedingText ?? "")
           if (isAnnounced !== omitsFields(documented, reply.json))
             wrong.push(`${path}: ${filled} ${isAnnounced ? "omits no field" : "omits fields without a note"}`)
         }

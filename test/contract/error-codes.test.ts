@@ -14,7 +14,7 @@ const api = useSharedServer()
 
 type ErrorReply = Pick<Reply, "headers">
 /** A request with this error; or the test that causes the error in another way; or the reason why no test does. */
-type Provocation =
+type ErrorCase =
   | (() => Promise<ErrorReply | undefined>)
   | { readonly testedIn: string }
   | { readonly untested: string }
@@ -38,7 +38,7 @@ const post = (headers: Readonly<Record<string, string>>) => async () => {
 const pipelineTest = { testedIn: "serve/api/pipeline.test.ts" }
 const names = Array(101).fill("a").join()
 
-const provocations: Readonly<Record<ErrorCode, Provocation>> = {
+const errorCases: Readonly<Record<ErrorCode, ErrorCase>> = {
   unreadable_request: sendLine("GET v1/commodities HTTP/1.1", ["Host: localhost"]),
   unclear_host: sendLine("GET /v1/commodities HTTP/1.1", ["Host: a", "Host: b"]),
   headers_too_large: sendLine("GET /v1/commodities HTTP/1.1", ["Host: localhost", `X-Big: ${"x".repeat(17_000)}`]),
@@ -77,12 +77,12 @@ const provocations: Readonly<Record<ErrorCode, Provocation>> = {
 }
 
 describe("the codes of errors", () => {
-  it.each(Object.entries(provocations))("%s is returned for its request", async (code, provocation) => {
-    if (typeof provocation === "function") {
-      const reply = await provocation()
+  it.each(Object.entries(errorCases))("%s is returned for its request", async (code, errorCase) => {
+    if (typeof errorCase === "function") {
+      const reply = await errorCase()
       expectErrorCode(reply ?? { headers: {} }, code)
-    } else if ("testedIn" in provocation) {
-      expect(readFileSync(path.join(repository, provocation.testedIn), "utf8")).toContain(`"${code}"`)
+    } else if ("testedIn" in errorCase) {
+      expect(readFileSync(path.join(repository, errorCase.testedIn), "utf8")).toContain(`"${code}"`)
     }
   })
 

@@ -71,7 +71,7 @@ const readPrices = async () => {
   return [headers["x-data-version"], text]
 }
 const emptyPage = '{"data":[],"next_cursor":null}'
-const notWhole = "400 invalid_request: limit must be a whole number of at least 1"
+const invalidLimit = "400 invalid_request: limit must be a whole number of at least 1"
 
 describe("a new generation", () => {
   it("replaces numbers while cursors stay valid, even after a restart and a rollback", async () => {
@@ -105,8 +105,8 @@ describe("a new generation", () => {
         expect(await nextPages()).toEqual(before)
       },
       async () => {
-        const back = await rollback("--to", "larder-000003")
-        expect(await readPrices()).toEqual([back, formatPrices("15.97")])
+        const rolledBack = await rollback("--to", "larder-000003")
+        expect(await readPrices()).toEqual([rolledBack, formatPrices("15.97")])
         expect(await readProvenance("/v1/branded-foods?limit=1"), "this data set has not changed").toEqual([
           "larder-000002",
           "sample"
@@ -141,9 +141,9 @@ describe("a rollback of one data set", () => {
     const stores = await readProvenance("/v1/stores?limit=1")
     const published = await publish("16.10", "10/14/2026 13:04:36")
     expect(await readPrices()).toEqual([published, formatPrices("16.10")])
-    const back = await rollback("--only", "commodities", "--note", "typing error")
-    expect(back).not.toBe(published)
-    expect(await readPrices()).toEqual([back, formatPrices("15.97")])
+    const rolledBack = await rollback("--only", "commodities", "--note", "typing error")
+    expect(rolledBack).not.toBe(published)
+    expect(await readPrices()).toEqual([rolledBack, formatPrices("15.97")])
     const restored = await rollback("--to", published)
     expect(await readPrices()).toEqual([restored, formatPrices("16.10")])
     expect(await readProvenance("/v1/stores?limit=1")).toEqual(stores)
@@ -230,7 +230,7 @@ describe("storefronts that are not loaded", () => {
     "rejects a `limit` that is not a whole number of at least 1: %s",
     async (path) => {
       for (const limit of ["0", "-1", "1.5", "x", "", "1e2", "%2B1"]) {
-        expect(formatError(await api.get(`${path}?limit=${limit}`))).toBe(notWhole)
+        expect(formatError(await api.get(`${path}?limit=${limit}`))).toBe(invalidLimit)
       }
     }
   )
@@ -286,9 +286,9 @@ describe("a generation that cannot be served", () => {
       1,
       expect.stringMatching(/is missing\..* larder-ingest rebuild commodities/)
     ])
-    const back = await rollback("--only", "commodities", "--to", liveGeneration)
+    const rolledBack = await rollback("--only", "commodities", "--to", liveGeneration)
     expect((await fetchReadiness())[1]).not.toHaveProperty("fault")
-    expect(await readPrices()).toEqual([back, before[1]])
+    expect(await readPrices()).toEqual([rolledBack, before[1]])
   })
 })
 

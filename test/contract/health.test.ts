@@ -90,13 +90,13 @@ describe("/metrics", () => {
     await api.get("/v1/commodities?limit=0")
     await api.get("/v1/products/none", { key: undefined })
     const after = await fetchMetrics()
-    const added = (name: string) => Number(after.get(name) ?? 0) - Number(before.get(name) ?? 0)
+    const countAdded = (name: string) => Number(after.get(name) ?? 0) - Number(before.get(name) ?? 0)
     expect({
-      found: added('larder_requests_total{endpoint="searchCommodities",status="200"}'),
-      refused: added('larder_requests_total{endpoint="searchCommodities",status="400"}'),
-      unauthorized: added('larder_requests_total{endpoint="getProduct",status="401"}'),
-      timed: added('larder_request_seconds_count{endpoint="searchCommodities"}'),
-      charges: added("larder_ledger_charges_total")
+      found: countAdded('larder_requests_total{endpoint="searchCommodities",status="200"}'),
+      refused: countAdded('larder_requests_total{endpoint="searchCommodities",status="400"}'),
+      unauthorized: countAdded('larder_requests_total{endpoint="getProduct",status="401"}'),
+      timed: countAdded('larder_request_seconds_count{endpoint="searchCommodities"}'),
+      charges: countAdded("larder_ledger_charges_total")
     }).toEqual({ found: 2, refused: 1, unauthorized: 1, timed: 3, charges: 2 })
   })
 
@@ -155,7 +155,7 @@ describe("records of branded foods that are damaged while the server runs", () =
       () => writeFileSync(records, Buffer.alloc(original.length)),
       /records\.tsv.*has a different line in place of the record/
     ],
-    ["cut", () => truncateSync(records, 10), /records\.tsv.*ends before byte \d+/]
+    ["truncated", () => truncateSync(records, 10), /records\.tsv.*ends before byte \d+/]
   ]
 
   it.each(damages)(

@@ -35,8 +35,8 @@ describe("accounts and keys on the command line", () => {
     expect(opened).toMatchObject({ id: expect.stringMatching(/^\S+$/), name: "Acme", balance_credits: 5_000 })
     expect(await command("accounts list")).toContainEqual(opened)
 
-    const narrow = "--name ci --scopes search-commodities,get-product --budget-usd 0.02"
-    const created = await command<Key>(`keys create --account ${id} ${narrow}`)
+    const limits = "--name ci --scopes search-commodities,get-product --budget-usd 0.02"
+    const created = await command<Key>(`keys create --account ${id} ${limits}`)
     const { key, last4 } = created
     expect(created).toMatchObject({
       id: expect.any(String),
@@ -60,8 +60,8 @@ describe("accounts and keys on the command line", () => {
     expect(listed).toEqual([expect.objectContaining(edited)])
     expect(JSON.stringify(listed)).not.toContain(key)
 
-    const entry = (type: string, credits: number, balance: number, more: object = { key_id: null, endpoint: null }) =>
-      expect.objectContaining({ type, credits, balance, ...more })
+    const entry = (type: string, credits: number, balance: number, others: object = { key_id: null, endpoint: null }) =>
+      expect.objectContaining({ type, credits, balance, ...others })
     expect(await listEntries(api.home(), id)).toEqual([
       entry("grant", 5_000, 5_000),
       entry("charge", -10, 4_990, { key_id: created.id, endpoint: "/v1/commodities" }),
@@ -76,7 +76,7 @@ describe("accounts and keys on the command line", () => {
 
 describe("a restart", () => {
   const monthlyCap = "402 insufficient_balance: Monthly spend cap reached"
-  const remaining = async (path: string, { key }: NewKey) =>
+  const readRemaining = async (path: string, { key }: NewKey) =>
     Number((await api.get(path, { key })).headers["x-credits-remaining"])
 
   it("keeps balances, spent budgets and changes of keys, and no file, log or metric contains the text of a key", async () => {
@@ -84,11 +84,11 @@ describe("a restart", () => {
     const limited = await createKey(api.home(), { account: unlimited.account_id, budget: 30 })
     const spent = await createKey(api.home(), { budget: 20 })
     clock.set("2031-01-31T12:00:00.000Z")
-    for (const left of [10, 0]) expect(await remaining(target, spent)).toBe(left)
+    for (const expected of [10, 0]) expect(await readRemaining(target, spent)).toBe(expected)
     clock.set("2031-02-01T00:00:00.000Z") // a new month
-    for (const left of [20, 10, 0]) expect(await remaining(target, limited)).toBe(left)
+    for (const expected of [20, 10, 0]) expect(await readRemaining(target, limited)).toBe(expected)
     await api.get("/v1/stores", { key: unlimited.key })
-    expect(await remaining(target, spent)).toBe(10)
+    expect(await readRemaining(target, spent)).toBe(10)
 
     const { account_id, id, key } = await createKey(api.home(), { scopes: ["search-commodities"], budget: 20 })
     const replies = [
@@ -103,7 +103,7 @@ describe("a restart", () => {
     expect(replies.map(({ status }) => status)).toEqual([200, 403, 400, 200, 401, 401, 402])
 
     const secret = key.slice("svc_data_".length)
-    const expectNowhere = async () => {
+    const expectNoSecret = async () => {
       for (const { headers, text } of replies) expect(JSON.stringify(headers) + text).not.toContain(secret)
       expect(api.server().logs()).not.toContain(secret)
       expect(await (await fetch(`${api.server().console}/metrics`)).text()).not.toContain(secret)
@@ -114,18 +114,18 @@ describe("a restart", () => {
       // the search works: it finds the stored fingerprint
       expect(findFiles(api.home(), createHash("sha256").update(key).digest("hex"))).not.toEqual([])
     }
-    await expectNowhere()
+    await expectNoSecret()
     await administer(api.home(), (ledger) => ledger.revokeKey({ key_id: id }))
     let paused = "" // created while no server runs
     await api.restart(async () => {
       paused = (await createKey(api.home(), { budget: 0 })).key
     })
-    await expectNowhere()
+    await expectNoSecret()
     expect(formatError(await api.get(target, { key }))).toBe(revoked)
     expect(formatError(await api.get(target, { key: paused }))).toBe(monthlyCap)
     expect(formatError(await api.get(target, { key: limited.key }))).toBe(monthlyCap)
-    expect(await remaining(target, unlimited)).toBe(5_000 - 30 - 100 - 10)
-    expect(await remaining(target, spent)).toBe(0)
+    expect(await readRemaining(target, unlimited)).toBe(5_000 - 30 - 100 - 10)
+    expect(await readRemaining(target, spent)).toBe(0)
     expect(formatError(await api.get(target, { key: spent.key }))).toBe(monthlyCap)
   })
 })
@@ -137,19 +137,19 @@ describe("a key with budgets per day and week", () => {
     const settings = "--name k --scopes all --budget-usd 1 --daily-budget-usd 0.02 --weekly-budget-usd 0.03"
     const created = await command<Key>(`keys create --account ${id} ${settings}`)
     const { key } = created
-    const remaining = async () => Number((await api.get(target, { key })).headers["x-credits-remaining"])
+    const readRemaining = async () => Number((await api.get(target, { key })).headers["x-credits-remaining"])
     const call = async () => formatError(await api.get(target, { key }))
-    expect([await remaining(), await remaining()]).toEqual([10, 0])
+    expect([await readRemaining(), await readRemaining()]).toEqual([10, 0])
     expect(await call()).toBe("402 insufficient_balance: Daily spend cap reached")
     clock.set("2031-03-06T00:00:00.000Z")
-    expect(await remaining()).toBe(0)
+    expect(await readRemaining()).toBe(0)
     expect(await call()).toBe("402 insufficient_balance: Weekly spend cap reached")
     clock.set("2031-03-09T23:59:59.999Z")
     expect(await call()).toBe("402 insufficient_balance: Weekly spend cap reached")
     clock.set("2031-03-10T00:00:00.000Z")
-    expect(await remaining()).toBe(10)
+    expect(await readRemaining()).toBe(10)
     await command(`keys edit --key ${created.id} --daily-budget-usd none --weekly-budget-usd none`)
-    expect(await remaining()).toBe(1_000 - 50)
+    expect(await readRemaining()).toBe(1_000 - 50)
   })
 })
 
@@ -158,14 +158,14 @@ describe("a rotated key", () => {
     clock.set("2031-03-05T12:00:00.000Z")
     const former = await createKey(api.home(), { budget: 40 })
     const rotated = await command<Key>(`keys rotate --key ${former.id} --overlap 12`)
-    const statuses = async () => {
+    const readStatuses = async () => {
       const replies = [await api.get(target, { key: former.key }), await api.get(target, { key: rotated.key })]
       return replies.map(({ status }) => status)
     }
-    expect(await statuses()).toEqual([200, 200])
+    expect(await readStatuses()).toEqual([200, 200])
     clock.set("2031-03-06T00:00:00.000Z")
-    expect(await statuses()).toEqual([401, 200])
-    expect(await statuses()).toEqual([401, 200])
+    expect(await readStatuses()).toEqual([401, 200])
+    expect(await readStatuses()).toEqual([401, 200])
     expect(formatError(await api.get(target, { key: rotated.key }))).toBe(
       "402 insufficient_balance: Monthly spend cap reached"
     )
@@ -177,10 +177,10 @@ describe("credits that expire", () => {
     clock.set("2031-03-05T12:00:00.000Z")
     const { account_id, key } = await createKey(api.home())
     await command(`accounts credit --account ${account_id} --usd 0.05 --note offer --expires-at 2031-03-06T00:00:00Z`)
-    const remaining = async () => Number((await api.get(target, { key })).headers["x-credits-remaining"])
-    expect(await remaining()).toBe(5_040)
+    const readRemaining = async () => Number((await api.get(target, { key })).headers["x-credits-remaining"])
+    expect(await readRemaining()).toBe(5_040)
     clock.set("2031-03-06T00:00:00.000Z")
-    expect(await remaining()).toBe(4_990)
+    expect(await readRemaining()).toBe(4_990)
     const entries = (await listEntries(api.home(), account_id)).map(({ credits, type }) => [type, credits])
     const [grant, offer, call, ...rest] = entries
     expect([grant, offer, call]).toEqual([

@@ -33,7 +33,7 @@ describe("metric values", () => {
     )
   })
 
-  it("returns one entry per requested name, in the requested order, duplicates twice", async () => {
+  it("returns one entry per requested name, in the requested order, including duplicates", async () => {
     const data = await getResults(`metrics=${monthly},${blocks},${monthly}&from=2026-07-01&to=2026-07-01`)
     expect(data.map(({ metric_name, unit }) => [metric_name, unit])).toEqual([
       [monthly, "usd_per_cwt"],
@@ -115,7 +115,7 @@ describe("the default range", () => {
 })
 
 describe("a requested range", () => {
-  it("is returned unchanged, even if there are no values at its ends", async () => {
+  it("is returned unchanged, even if its first and last day have no values", async () => {
     expect(await getResult(`metrics=${blocks}&from=0001-01-01&to=9999-12-31`)).toMatchObject({
       from: "0001-01-01",
       to: "9999-12-31"
@@ -134,7 +134,7 @@ describe("a requested range", () => {
     expect([from, to, points.length, points[0]?.date]).toEqual(["1800-01-01", "2026-09-26", 758, "2012-03-03"])
   })
 
-  it("includes both ends", async () => {
+  it("includes its first and its last day", async () => {
     const { points } = await getResult(`metrics=${blocks}&from=2026-08-22&to=2026-09-05`)
     expect(points.map(({ date }) => date)).toEqual(["2026-08-22", "2026-08-29", "2026-09-05"])
   })
@@ -167,7 +167,7 @@ describe("metric values: invalid requests", () => {
     expect(formatError(await getValues(query))).toMatch(/^400 invalid_request: metrics is required/)
   })
 
-  it("rejects more than 100 names, duplicates counted, and accepts 100", async () => {
+  it("rejects more than 100 names, including duplicates, and accepts 100", async () => {
     const names = (count: number) => `metrics=${Array.from({ length: count }, () => blocks).join(",")}&from=2026-09-26`
     expect((await getResults(names(100))).length).toBe(100)
     expect(formatError(await getValues(names(101)))).toMatch(/^400 invalid_request: metrics takes at most 100 /)

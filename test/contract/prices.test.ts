@@ -30,7 +30,7 @@ const barrels = "cheese-barrel-sales-price-weekly"
 const day = (date: string) => `series=${blocks}&from=${date}&to=${date}`
 
 describe("prices", () => {
-  it("returns the published digits, trailing zeros included", async () => {
+  it("returns the published digits, including trailing zeros", async () => {
     expect((await getPrices(day("2026-08-29"))).text).toBe(
       '{"data":[{"slug":"cheese-block-sales-price-weekly","unit":"USD/lb","points":[{"date":"2026-08-29","value":1.6140}]}]}'
     )
@@ -230,7 +230,7 @@ describe("prices: invalid requests", () => {
     }
   )
 
-  it("rejects more than 100 slugs, duplicates counted, and accepts 100", async () => {
+  it("rejects more than 100 slugs, including duplicates, and accepts 100", async () => {
     const slugs = (count: number) => `series=${Array.from({ length: count }, () => barrels).join(",")}&from=2025-05-31`
     expect((await getResults(slugs(100))).length).toBe(100)
     expect(formatError(await getPrices(slugs(101)))).toMatch(/^400 invalid_request: series takes at most 100 /)

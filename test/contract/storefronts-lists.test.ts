@@ -74,12 +74,12 @@ const listRecords = (rows: ReadonlyArray<ProductRow>, store: string) =>
   newestFirst(filterByStore(rows, store), ({ product_id }) => product_id).map(summaryRecord)
 
 const first = products[0]?.product_id ?? ""
-const ofOther = filterByStore(products, other)[0]?.product_id ?? ""
+const productOfOther = filterByStore(products, other)[0]?.product_id ?? ""
 const members: ReadonlyArray<readonly [ReadonlyArray<string>, number]> = [
   [["platform_product_rich", first], 2],
   [[first, first, "platform_product_rich", first], 2],
   [[first, "platform_product_nowhere"], 1],
-  [[ofOther], 0],
+  [[productOfOther], 0],
   [[], 0]
 ]
 const describeCollection = (number: number): Partial<CollectionRow> =>
@@ -98,7 +98,7 @@ const collections = [
       ...describeCollection(index)
     })
   }),
-  aCollection({ store_id: other, collection_id: "platform_collection_other", product_ids: [ofOther] })
+  aCollection({ store_id: other, collection_id: "platform_collection_other", product_ids: [productOfOther] })
 ]
 const countMembers = ({ product_ids }: CollectionRow) => members.find(([ids]) => ids === product_ids)?.[1] ?? 0
 const shownCollections = newestFirst(filterByStore(collections, shop), ({ collection_id }) => collection_id).map(
@@ -184,10 +184,10 @@ describe.each([
 
   it("returns 50 rows by default, and 200 for any larger `limit`", async () => {
     expect((await getPage(path)).data).toEqual(whole.slice(0, 50))
-    const most = await getPage(`${path}?limit=200`)
-    expect(most.data).toEqual(whole.slice(0, 200))
+    const largestPage = await getPage(`${path}?limit=200`)
+    expect(largestPage.data).toEqual(whole.slice(0, 200))
     for (const limit of ["201", "203", "1000000", "9".repeat(400)]) {
-      expect(await getPage(`${path}?limit=${limit}`)).toEqual(most)
+      expect(await getPage(`${path}?limit=${limit}`)).toEqual(largestPage)
     }
   })
 
@@ -257,12 +257,12 @@ describe("stores that are read again", () => {
   const before = listRecords(products, shop)
   /** The last row of the first page, a row of the next page, and another row of the first page. */
   const withdrawn = new Set([before[49]?.id, before[60]?.id, before[10]?.id])
-  const fresh = [
+  const added = [
     aProduct({ store_id: shop, product_id: "platform_product_new", published_at: "2026-09-01T00:00:00.000Z" }),
     aProduct({ store_id: shop, product_id: "platform_product_zzz" })
   ]
   const kept = products.filter(({ product_id }) => !withdrawn.has(product_id))
-  const ofShop = [...filterByStore(kept, shop), ...fresh]
+  const shopProducts = [...filterByStore(kept, shop), ...added]
 
   it("returns every row that exists throughout exactly once, in order, to a client that follows cursors", async () => {
     if (shopStore === undefined) throw new Error("the first store is missing")
@@ -272,12 +272,12 @@ describe("stores that are read again", () => {
       isPublished = true
       await publish({
         stores: [shopStore],
-        products: ofShop,
+        products: shopProducts,
         collections: filterByStore(collections, shop),
         read_at: "2026-10-02T00:00:00.000Z"
       })
     })
-    const after = listRecords(ofShop, shop)
+    const after = listRecords(shopProducts, shop)
     expect(pages[0]).toEqual(before.slice(0, 50))
     // new rows behind the cursor are returned, withdrawn rows are not
     const seen = new Set(before.slice(0, 50).map(({ id }) => id))
@@ -290,7 +290,7 @@ describe("stores that are read again", () => {
       expect(formatError(await api.get(`/v1/products/${id}`))).toBe(`404 not_found: Unknown product: ${id}`)
     }
     expect((await api.get(`/v1/stores/${shop}`)).json).toMatchObject({
-      data: { product_count: before.length - withdrawn.size + fresh.length, collection_count: 203 }
+      data: { product_count: before.length - withdrawn.size + added.length, collection_count: 203 }
     })
     expect(await getAllRows(`/v1/stores/${other}/products`, 200)).toEqual(listRecords(products, other))
   })
@@ -303,10 +303,10 @@ describe("stores that are read again", () => {
         { ...shopStore, fetch_status: "partial", outcome: "window" },
         { ...otherStore, fetch_status: "failed", outcome: "blocked", fetched_at: null }
       ],
-      products: ofShop.slice(0, 3),
+      products: shopProducts.slice(0, 3),
       read_at: "2026-10-03T00:00:00.000Z"
     })
-    expect(await getAllRows(productsAt, 200)).toEqual(listRecords(ofShop, shop))
+    expect(await getAllRows(productsAt, 200)).toEqual(listRecords(shopProducts, shop))
     expect(await getAllRows(`/v1/stores/${other}/products`, 200)).toEqual(listRecords(products, other))
     const { data } = (await getPage("/v1/stores")) as { readonly data: ReadonlyArray<object> }
     expect(data).toMatchObject([

@@ -61,10 +61,10 @@ const manyNumbers = makeProduct("numbers", {
 })
 
 const text = '\u0000\t\r\n"\\/</script>\u2028 İ 燕麦 😀 %_* \u007f é e\u0301'
-const odd = makeProduct("odd", { title: text, body_text: text, tags: [text], vendor: text })
+const unusual = makeProduct("unusual", { title: text, body_text: text, tags: [text], vendor: text })
 
 const api = startOwnServer({
-  home: () => makeHome({ stores: [aStore({ store_id })], products: [rich, makeProduct("plain"), manyNumbers, odd] })
+  home: () => makeHome({ stores: [aStore({ store_id })], products: [rich, makeProduct("plain"), manyNumbers, unusual] })
 })
 
 const getProduct = async (name: string) => {
@@ -112,7 +112,7 @@ describe("a product", () => {
           available: false,
           position: 2
         },
-        // its price is in another currency than the product's, and would be misread
+        // its price is in a different currency from the product's, and would be misread
         {
           ...unknown,
           id: "platform_variant_euro",
@@ -155,7 +155,7 @@ describe("a product", () => {
   })
 
   it("has every character of its texts", async () => {
-    const { data } = await getProduct("odd")
+    const { data } = await getProduct("unusual")
     expect([data.title, data.body_text, data.vendor, data.tags]).toEqual([text, text, text, [text]])
   })
 

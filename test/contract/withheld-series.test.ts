@@ -25,7 +25,7 @@ const listMetrics = (json: unknown) =>
   (json as Products).data.flatMap(({ metrics }) => metrics.map(({ metric_name }) => metric_name))
 
 describe("a withheld series", () => {
-  it("is missing in both shapes of the catalog, unlike all others", async () => {
+  it("is missing from both catalogs, unlike all others", async () => {
     expect(withheld).toHaveLength(15)
     const catalog = "/v1/commodities?limit=500"
     const all = listMetrics((await unrestricted.get(catalog)).json)

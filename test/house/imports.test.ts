@@ -53,7 +53,7 @@ const findTarget = (file: string, specifier: string) => {
 /** Published for callers of the API, who import its modules one by one. */
 const isClient = (target: string) => isIn(target, "schemas/client")
 /** JavaScript for older versions of Node, and a module that a command loads only when it runs. */
-const isLoadedAlone = (target: string) => isIn(target, "warehouse/bin") || target === "serve/mcp/stdio.ts"
+const isImportedDirectly = (target: string) => isIn(target, "warehouse/bin") || target === "serve/mcp/stdio.ts"
 
 const sources = ["schemas", "warehouse", "pipelines", "serve"].flatMap(listSources).filter((file) => !isTest(file))
 const getFolder = (file: string) => path.dirname(file)
@@ -84,18 +84,18 @@ describe("imports and folders", () => {
   })
 
   it("rooms and folders of serve are imported only through their index.ts", () => {
-    const deep = Object.keys(mayImport)
+    const deepImports = Object.keys(mayImport)
       .flatMap(listSources)
       .flatMap((file) =>
         findImports(file).flatMap((specifier) => {
           const target = findTarget(file, specifier)
-          if (target === undefined || isClient(target) || isLoadedAlone(target)) return []
+          if (target === undefined || isClient(target) || isImportedDirectly(target)) return []
           const surface = findSurface(target)
           const isInside = surface === undefined || isIn(file, surface) || isIn(surface, findSurface(file) ?? "-")
           return isInside || target === surface || target === `${surface}/index.ts` ? [] : [{ file, specifier }]
         })
       )
-    expect(deep).toEqual([])
+    expect(deepImports).toEqual([])
   })
 
   it("no two folders import each other, except a folder and one inside it", () => {

@@ -12,23 +12,23 @@ const document = openApi(version)
 const operations = Object.entries(document.paths).map(([template, { get }]) => ({ template, get }))
 
 /** A valid request of an operation: the examples of its required parameters, and an id. */
-const makeTarget = ({ get, template }: (typeof operations)[number], more: ReadonlyArray<string> = []) => {
+const makeTarget = ({ get, template }: (typeof operations)[number], extra: ReadonlyArray<string> = []) => {
   const required = get.parameters.filter((parameter) => parameter.in === "query" && parameter.required)
-  const query = [...required.map(({ example, name }) => `${name}=${example}`), ...more].join("&")
+  const query = [...required.map(({ example, name }) => `${name}=${example}`), ...extra].join("&")
   return `${template.replace("{id}", "none")}${query === "" ? "" : `?${query}`}`
 }
 
 /** By scope, a key with only this scope, and a key with all others. */
-const only = new Map<string, string>()
-const allBut = new Map<string, string>()
+const keysWithOnly = new Map<string, string>()
+const keysWithout = new Map<string, string>()
 beforeAll(async () => {
   const account = api.key().account_id
   for (const scope of scopes) {
     const others = scopes.filter((other) => other !== scope)
     const create = async (keyScopes: ReadonlyArray<Scope>) =>
       (await createKey(api.home(), { account, scopes: keyScopes })).key
-    only.set(scope, await create([scope]))
-    allBut.set(scope, await create(others))
+    keysWithOnly.set(scope, await create([scope]))
+    keysWithout.set(scope, await create(others))
   }
 })
 
@@ -67,8 +67,8 @@ const findRows = (body: unknown): ReadonlyArray<unknown> => {
 /** A request with the examples of some parameters, and of the required ones. */
 const makeExampleTarget = ({ get, template }: (typeof operations)[number], names: ReadonlyArray<string>) => {
   const query = new URLSearchParams()
-  for (const { example, in: place, name, required } of get.parameters) {
-    if (place === "query" && (required || names.includes(name))) query.set(name, String(example))
+  for (const { example, in: location, name, required } of get.parameters) {
+    if (location === "query" && (required || names.includes(name))) query.set(name, String(example))
   }
   const id = encodeURIComponent(String(get.parameters.find(({ name }) => name === "id")?.example))
   return `${template.replace("{id}", id)}?${query}`
@@ -76,7 +76,7 @@ const makeExampleTarget = ({ get, template }: (typeof operations)[number], names
 
 describe("the examples of parameters, which tools fill in", () => {
   it.each(operations)(
-    "find rows in the bundled samples, each alone and all at once: $get.operationId",
+    "find rows in the bundled samples, individually and all together: $get.operationId",
     async (operation) => {
       const names = operation.get.parameters.flatMap(({ example, name }) => (example === undefined ? [] : [name]))
       for (const chosen of [[], ...names.map((name) => [name]), names]) {
@@ -98,9 +98,9 @@ describe.each(operations)("$get.operationId", (operation) => {
   })
 
   it("admits a key with only its scope, and returns 403 for a key with all other scopes", async () => {
-    const admitted = await api.get(makeTarget(operation), { key: only.get(scope) })
+    const admitted = await api.get(makeTarget(operation), { key: keysWithOnly.get(scope) })
     expect(admitted.status).toBe(hasNoId ? 200 : 404)
-    const refused = await api.get(makeTarget(operation), { key: allBut.get(scope) })
+    const refused = await api.get(makeTarget(operation), { key: keysWithout.get(scope) })
     expect(formatError(refused)).toBe(`403 forbidden: This key is not scoped to ${scope}`)
   })
 

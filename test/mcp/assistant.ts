@@ -73,7 +73,7 @@ const {
   components: { schemas },
   paths
 } = openApi()
-const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false }) // days have a pattern, too
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false }) // days also have a pattern
 /** By tool; compiled once, because that takes longer than many calls. */
 const checks = new Map<string, ValidateFunction>()
 

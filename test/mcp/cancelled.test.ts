@@ -5,12 +5,12 @@ import { bearer } from "../support/api/client.ts"
 import { connectClient, makeHttpTransport, makeStdioTransport } from "./assistant.ts"
 import { startWaitingServer } from "./waiting-server.ts"
 
-type Waiting = Effect.Success<typeof startWaitingServer>
-const withServer = (test: (server: Waiting) => Effect.Effect<void>) =>
+type WaitingServer = Effect.Success<typeof startWaitingServer>
+const withServer = (test: (server: WaitingServer) => Effect.Effect<void>) =>
   Effect.runPromise(Effect.scoped(Effect.flatMap(startWaitingServer, test)))
 
 const post = (
-  { key, url }: Waiting,
+  { key, url }: WaitingServer,
   message: object,
   headers: Readonly<Record<string, string>> = {},
   signal?: AbortSignal
@@ -38,7 +38,7 @@ const current = {
 }
 const earlier = { message: { id: 1, method: "tools/call", params }, headers: { "mcp-protocol-version": "2025-11-25" } }
 
-const expectNoCharge = Effect.fnUntraced(function* ({ responded, charges, statuses }: Waiting) {
+const expectNoCharge = Effect.fnUntraced(function* ({ responded, charges, statuses }: WaitingServer) {
   yield* responded
   expect([statuses, yield* charges]).toEqual([[499], 0])
 })
@@ -124,10 +124,10 @@ describe("a call that is cancelled while it is read", () => {
       (api: string, key: string) => makeStdioTransport(api, key).transport
     ],
     ["over stdio, in an earlier one", "legacy", (api: string, key: string) => makeStdioTransport(api, key).transport]
-  ] as const)("costs nothing when the official client cancels it %s", (_what, mode, transportTo) =>
+  ] as const)("costs nothing when the official client cancels it %s", (_what, mode, makeTransport) =>
     withServer((server) =>
       Effect.gen(function* () {
-        const client = yield* Effect.promise(() => connectClient(transportTo(server.url, server.key), mode))
+        const client = yield* Effect.promise(() => connectClient(makeTransport(server.url, server.key), mode))
         const cancelling = new AbortController()
         const result = client.callTool(params, { signal: cancelling.signal }).then(
           () => "a result",

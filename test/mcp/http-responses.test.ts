@@ -75,11 +75,11 @@ describe.each(revisions)("a response in revision %s", (revision) => {
     expect([headers.get("content-encoding"), headers.get("vary")]).toEqual([coding, "Origin, Accept-Encoding"])
     expect(message.result?.tools).toHaveLength(11)
   })
-  it("has the shape for the requested host, like the API", async () => {
-    const bare = { name: "search_commodities", arguments: {} }
+  it("has the format for the requested host, like the API", async () => {
+    const params = { name: "search_commodities", arguments: {} }
     const onDataHost = makePost(revision, () => url().replace("127.0.0.1", "localhost"))
-    const paged = (await onDataHost("tools/call", bare)).message.result?.structuredContent
-    const grouped = (await send("tools/call", bare)).message.result?.structuredContent
+    const paged = (await onDataHost("tools/call", params)).message.result?.structuredContent
+    const grouped = (await send("tools/call", params)).message.result?.structuredContent
     expect(paged).toHaveProperty("next_cursor")
     expect(grouped).not.toHaveProperty("next_cursor")
   })

@@ -81,8 +81,8 @@ describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode)
 
   it("gets the API's exact response from every tool, typed and with its cost", async () => {
     const ids: Ids = {}
-    for (const [name, argumentsOf] of calls) {
-      const given = argumentsOf(ids)
+    for (const [name, makeArguments] of calls) {
+      const given = makeArguments(ids)
       const { body, charged, cost, isError, remaining, structured } = await call(client, name, given) // the client validates it against the schema
       expect([name, isError]).toEqual([name, false])
       ids[name] = readFirstId(structured)
@@ -320,7 +320,7 @@ describe("a request", () => {
     )
   })
 
-  it("gets 404 at any other path than /mcp", async () => {
+  it("gets 404 at any path other than /mcp", async () => {
     for (const path of ["/mcp/", "/MCP", "/mcp/x", "/%6dcp"]) {
       const response = await fetch(`${url()}${path}`, { method: "POST", body: "{}" })
       expect([path, response.status]).toEqual([path, 404])

@@ -147,23 +147,23 @@ describe("larder-serve mcp", () => {
   })
 
   it("reports a wrong key and a wrong address", async () => {
-    const wrong = await connectClient(
+    const withWrongKey = await connectClient(
       makeStdioTransport(api.server().api, `svc_data_${"a".repeat(64)}`).transport,
       "legacy"
     )
-    await expect(wrong.listTools()).rejects.toThrow("Unknown or revoked API key")
-    const refused = await call(wrong, "search_stores")
+    await expect(withWrongKey.listTools()).rejects.toThrow("Unknown or revoked API key")
+    const refused = await call(withWrongKey, "search_stores")
     expect([formatError(refused), refused.code]).toEqual(["unauthorized: Unknown or revoked API key", "unknown_key"])
-    await wrong.close()
-    const elsewhere = await connectClient(
+    await withWrongKey.close()
+    const misdirected = await connectClient(
       makeStdioTransport(`${api.server().api}/v1`, api.key().key).transport,
       "legacy"
     )
-    await expect(elsewhere.listTools()).rejects.toThrow("Is it the address of the API?")
-    await expect(elsewhere.callTool({ name: "get_store", arguments: { id: "x" } })).rejects.toThrow(
+    await expect(misdirected.listTools()).rejects.toThrow("Is it the address of the API?")
+    await expect(misdirected.callTool({ name: "get_store", arguments: { id: "x" } })).rejects.toThrow(
       "Is it the address of the API?"
     )
-    await elsewhere.close()
+    await misdirected.close()
   })
 
   it.each([

@@ -6,11 +6,11 @@ import type { Field, OperationPromise, ParameterPromise, Promises, ResponsePromi
 import type { Value } from "./values.ts"
 
 /** One sentence for each broken promise. */
-export const findBreaks = (promised: Promises, now: Promises): ReadonlyArray<string> => [
-  ...findMissing(promised.servers, now.servers).map((url) => `the server ${url} was removed`),
-  ...compareEach(promised.error, now.error, "every error: field ", findFieldBreaks),
-  ...compareEach(promised.headers, now.headers, "header ", findFieldBreaks),
-  ...compareEach(promised.operations, now.operations, "", (before, after) => findOperationBreaks(before, after))
+export const findBreaks = (promised: Promises, current: Promises): ReadonlyArray<string> => [
+  ...findMissing(promised.servers, current.servers).map((url) => `the server ${url} was removed`),
+  ...compareEach(promised.error, current.error, "every error: field ", findFieldBreaks),
+  ...compareEach(promised.headers, current.headers, "header ", findFieldBreaks),
+  ...compareEach(promised.operations, current.operations, "", (before, after) => findOperationBreaks(before, after))
 ]
 
 const findMissing = (before: ReadonlyArray<string>, after: ReadonlyArray<string> = []): ReadonlyArray<string> =>
@@ -39,8 +39,8 @@ const findOperationBreaks = (before: OperationPromise, after: OperationPromise):
     required && before.parameters[name] === undefined ? [`parameter ${name} is new and required`] : []
   ),
   ...Object.entries(before.responses).flatMap(([status, response]) => {
-    const now = after.responses[status]
-    if (now !== undefined) return findResponseBreaks(response, now).map((problem) => `${status}: ${problem}`)
+    const current = after.responses[status]
+    if (current !== undefined) return findResponseBreaks(response, current).map((problem) => `${status}: ${problem}`)
     return status.startsWith("2") ? [`${status} was removed`] : [] // an error that no longer occurs breaks no client
   }),
   ...findMissing(Object.keys(after.responses), Object.keys(before.responses)).flatMap((status) =>

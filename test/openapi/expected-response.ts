@@ -18,7 +18,7 @@ const accepts = (schema: SchemaObject, text: string): boolean => {
   return typeof schema.pattern !== "string" || new RegExp(schema.pattern, "u").test(text)
 }
 
-/** Whether the document accepts the query: known names, each once, all required ones, and values of the right form. */
+/** Whether the document accepts the query: known names, each once, all required ones, and valid values. */
 const isValid = ({ parameters }: Operation, query: URLSearchParams): boolean => {
   const names = [...query.keys()]
   const declared = parameters.filter((parameter) => parameter.in === "query")

@@ -1,6 +1,6 @@
 /**
  * Generates requests from the document: for each parameter valid values, values at and beyond its bounds, and arbitrary
- * texts, in every encoding; unknown, repeated and missing parameters; ids of every form.
+ * texts, in every encoding; unknown, repeated and missing parameters; ids in every format.
  */
 import type { OpenApiDocument } from "@larder/schemas"
 import fc from "fast-check"
@@ -93,7 +93,7 @@ const generateValid = ({ schema }: Parameter, known: ReadonlyArray<string>): fc.
   return fc.oneof(...knownTexts, { weight: 1, arbitrary: anyText })
 }
 
-/** Texts at the bounds of the schema, beyond them, and of any form. */
+/** Texts at the bounds of the schema, beyond them, and in any format. */
 const generateUnusual = ({ schema }: Parameter): fc.Arbitrary<string> => {
   const bounds = [schema.minimum, schema.maximum].flatMap((bound) =>
     typeof bound === "number" ? [bound - 1, bound, bound + 1].map(String) : []

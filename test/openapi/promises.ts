@@ -45,7 +45,7 @@ export interface OperationPromise {
   readonly credits: number
   /** The ways in which a call can send its key. */
   readonly keys: ReadonlyArray<string>
-  /** By place and name: `query limit`. */
+  /** By location and name: `query limit`. */
   readonly parameters: Readonly<Record<string, ParameterPromise>>
   readonly responses: Readonly<Record<string, ResponsePromise>>
 }
@@ -71,7 +71,7 @@ const listFields = (
 ): ReadonlyArray<readonly [string, Field]> => {
   const alternatives = listAlternatives(document, schema, path === "" ? "a response" : path)
   const objects = alternatives.filter((alternative) => listTypes(alternative).includes("object"))
-  const inside = alternatives.flatMap((alternative) => {
+  const nested = alternatives.flatMap((alternative) => {
     const at = objects.length > 1 ? `${path}(${objects.indexOf(alternative) + 1})` : path
     const { additionalProperties, items, properties, required } = alternative
     const requiredNames = new Set(Array.isArray(required) ? required : [])
@@ -83,8 +83,8 @@ const listFields = (
     return [...named, ...listed, ...keyed]
   })
   return path === ""
-    ? inside
-    : [[path, { ...combineAlternatives(alternatives), ...(optional && { optional }) }], ...inside]
+    ? nested
+    : [[path, { ...combineAlternatives(alternatives), ...(optional && { optional }) }], ...nested]
 }
 
 const readParameter = (document: OpenApiDocument, parameter: Operation["parameters"][number]): ParameterPromise => {
@@ -134,7 +134,7 @@ const readResponse = (
   return { ...common, errors: sortUnique(Object.values(json.examples).map(({ value }) => Object(value).error?.type)) }
 }
 
-/** Each way to send a key, such as `http bearer`. The form of a key is not promised. */
+/** Each way to send a key, such as `http bearer`. The format of a key is not promised. */
 const listKeySchemes = ({ components, security }: OpenApiDocument): ReadonlyArray<string> =>
   security.map((combined) =>
     Object.keys(combined)

@@ -8,9 +8,9 @@ import { explainBreaks, readPromised, writePromised } from "./promised.ts"
 import { readPromises } from "./promises.ts"
 
 const promised = readPromised()
-const now = readPromises(openApi())
-const problem = explainBreaks(findBreaks(promised, now), promised.version, versions)
-if (problem === undefined) writePromised(now)
+const current = readPromises(openApi())
+const problem = explainBreaks(findBreaks(promised, current), promised.version, versions)
+if (problem === undefined) writePromised(current)
 else {
   console.error(problem)
   process.exitCode = 1

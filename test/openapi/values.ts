@@ -7,7 +7,7 @@ import type { JsonSchema } from "effect"
 
 export type SchemaObject = JsonSchema.JsonSchema
 
-/** The allowed values. An absent bound or form means that there is none. */
+/** The allowed values. An absent bound, format or pattern means that there is none. */
 export interface Value {
   readonly types: ReadonlyArray<string>
   readonly values?: ReadonlyArray<unknown>
@@ -45,12 +45,12 @@ export const dereference = <A extends object>(document: OpenApiDocument, node: A
 
 const findHighest = (bounds: ReadonlyArray<unknown>) => Math.max(...bounds.map(Number))
 const findLowest = (bounds: ReadonlyArray<unknown>) => Math.min(...bounds.map(Number))
-const joinForms = (forms: ReadonlyArray<unknown>) => sortUnique(forms.map(String)).join("|")
+const joinTexts = (texts: ReadonlyArray<unknown>) => sortUnique(texts.map(String)).join("|")
 
 /** Each limit with the types that it restricts, and how the limits of several alternatives are combined. */
 const limits = [
-  ["format", ["string", "number"], joinForms],
-  ["pattern", ["string"], joinForms],
+  ["format", ["string", "number"], joinTexts],
+  ["pattern", ["string"], joinTexts],
   ["minimum", ["integer", "number"], findLowest],
   ["maximum", ["integer", "number"], findHighest],
   ["minLength", ["string"], findLowest],

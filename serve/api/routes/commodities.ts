@@ -57,14 +57,14 @@ const yearsBack: Readonly<Record<Frequency, number>> = { daily: 1, weekly: 1, bi
 const resolveRange = ({ frequency, points }: MetricModel, from: string | undefined, to: string | undefined) => {
   const newest = points.days.at(-1)
   const end = to ?? newest ?? null
-  const begin = from ?? (newest === undefined || end === null ? null : yearsBefore(end, yearsBack[frequency]))
-  return { begin, end }
+  const start = from ?? (newest === undefined || end === null ? null : yearsBefore(end, yearsBack[frequency]))
+  return { start, end }
 }
 
 const formatMetric = (name: string, metric: MetricModel, from: string | undefined, to: string | undefined) => {
-  const { begin, end } = resolveRange(metric, from, to)
-  const points = begin === null || end === null ? "[]" : serializeRange(metric.points, begin, end)
-  const head = { metric_name: name, unit: metric.unit, from: begin, to: end }
+  const { start, end } = resolveRange(metric, from, to)
+  const points = start === null || end === null ? "[]" : serializeRange(metric.points, start, end)
+  const head = { metric_name: name, unit: metric.unit, from: start, to: end }
   return `${JSON.stringify(head).slice(0, -1)},"points":${points}}`
 }
 
@@ -81,8 +81,8 @@ export const commodityRoutes: ReadonlyArray<Route> = [
   route(searchCommodities, {
     read: (request, { model: { commodities } }) =>
       Effect.sync(() => {
-        const isPaged = pagedParameters.some((name) => request.given.has(name))
-        const isGrouped = request.given.has("commodity") || !request.isOnDataHost
+        const isPaged = pagedParameters.some((name) => request.queryNames.has(name))
+        const isGrouped = request.queryNames.has("commodity") || !request.isOnDataHost
         return isPaged || !isGrouped
           ? formatPage(commodities, request)
           : formatGroups(commodities, request.values.commodity)
@@ -116,8 +116,8 @@ export const commodityRoutes: ReadonlyArray<Route> = [
     expectedBytes: ({ values: { from, metrics, to } }, { commodities }) =>
       metrics.reduce((sum, name) => {
         const metric = getKnown(commodities.metrics, name)
-        const { begin, end } = resolveRange(metric, from, to)
-        return sum + headBytes + measureRange(metric.points, begin ?? undefined, end ?? undefined)
+        const { start, end } = resolveRange(metric, from, to)
+        return sum + headBytes + measureRange(metric.points, start ?? undefined, end ?? undefined)
       }, 0),
     read: ({ values: { from, metrics, to } }, { model: { commodities } }) =>
       Effect.sync(() =>

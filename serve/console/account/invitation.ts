@@ -1,5 +1,5 @@
 /**
- * `/invitation/…`: a one-time link to create a sign-in or to choose a new password. Opening the page does not use it
+ * `/invitation/…`: a one-time link to create a login or to choose a new password. Opening the page does not use it
  * up.
  */
 import { Effect, Option } from "effect"
@@ -12,7 +12,7 @@ import { askToWait, type PublicPage, show, startSession } from "../web/page.ts"
 /** Texts for a new person, or for a person who chooses a new password. */
 const chooseTexts = ({ person_id }: OpenInvitation) =>
   person_id === null
-    ? { title: "Welcome to Larder", label: "Password", button: "Create my sign-in" }
+    ? { title: "Welcome to Larder", label: "Password", button: "Create my login" }
     : { title: "Choose a new password", label: "New password", button: "Save and sign in" }
 
 /** A valid link, and the name of its account. */
@@ -39,7 +39,7 @@ const renderForm = (opened: Opened, typed: string, problems: Problems = {}) => {
   const texts = chooseTexts(invitation)
   return html`${problemSummary(problems)}
 <p>${renderLead(opened)}</p>
-<section aria-label="Your sign-in"><form method="post">
+<section aria-label="Your login"><form method="post">
 ${
   invitation.email === null
     ? field({
@@ -72,7 +72,7 @@ ${field({
 
 const expiredLink = show(
   "Invitation",
-  html`${notice("warning", html`<p>This link was used already, was withdrawn, or has expired.</p>`)}
+  html`${notice("warning", html`<p>This link has been used, was withdrawn, or has expired.</p>`)}
 <p>If you have used it yourself, sign in. Otherwise, ask the person who sent it for a new one.</p>
 <p>${linkButton("/sign-in", "Sign in", "primary")}</p>`,
   410

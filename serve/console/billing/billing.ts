@@ -54,7 +54,7 @@ const cardSection = ({ card }: BillingSettings) =>
 const rechargeSection = (settings: BillingSettings) => {
   const { card, recharge } = settings
   const { cents, is_configured, is_on, is_recharging, trigger_credits } = recharge
-  const setUp = is_configured ? "Switch on" : "Set up"
+  const offLabel = is_configured ? "Switch on" : "Set up"
   const body =
     card === null
       ? renderEmptyState("Off", "Auto-recharge needs a saved card. It charges the card before your credits run out.")
@@ -66,11 +66,11 @@ const rechargeSection = (settings: BillingSettings) => {
           ],
           is_recharging && ["Now", "A recharge is in progress."]
         ])
-  const link = is_on ? "Change" : setUp
+  const linkText = is_on ? "Change" : offLabel
   return section(
     "Auto-recharge",
     html`${rechargeOffNotice(settings)}${body}`,
-    linkButton(rechargePath, card === null ? "How it works" : link)
+    linkButton(rechargePath, card === null ? "How it works" : linkText)
   )
 }
 
@@ -95,7 +95,7 @@ ${simulationNotice(settings)}${keyFigures([
   {
     label: "Balance",
     value: usdText(balance),
-    more: html`${creditsText(balance)}<br><a href="/billing/ledger">See every credit in the ledger</a>`
+    details: html`${creditsText(balance)}<br><a href="/billing/ledger">See every credit in the ledger</a>`
   }
 ])}
 ${topUpSection(settings)}

@@ -49,8 +49,8 @@ const paymentLink = (id: string, text: HtmlPart) =>
 
 /** `$20.00 of payment pay_7ee3…`; screen readers read the whole id. */
 const renderPaymentPart = (credits: number, id: string) => {
-  const [begin, rest] = [id.slice(0, 8), id.slice(8)]
-  return html`${usdText(Math.abs(credits))} of payment ${begin}<span aria-hidden="true">…</span><span class="hidden">${rest}</span>`
+  const [start, rest] = [id.slice(0, 8), id.slice(8)]
+  return html`${usdText(Math.abs(credits))} of payment ${start}<span aria-hidden="true">…</span><span class="hidden">${rest}</span>`
 }
 
 /** Hidden on a phone, which shows rows as small cards. */
@@ -115,7 +115,7 @@ const ledgerPage: Page<Administration> = {
         : entriesTable(rows, keys)
     return show(
       "Ledger",
-      html`${keyFigures([{ label: "Balance", value: usdText(account.balance_credits), more: creditsText(account.balance_credits) }])}
+      html`${keyFigures([{ label: "Balance", value: usdText(account.balance_credits), details: creditsText(account.balance_credits) }])}
 ${account.expiring.length > 0 && renderExpiringCredits(account.expiring)}
 <p class="lead">Every movement of your credits since the account was opened. Entries are never changed or removed. The CSV file contains all of them.</p>
 ${searchForm(select({ name: "what", label: "What", allLabel: "Everything", value: kindName ?? "", options }), linkButton(`${path}.csv`, "Download all as CSV"))}

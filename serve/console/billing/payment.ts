@@ -50,10 +50,10 @@ const outcomeNotice = (payment: Payment, now: number): HtmlPart => {
       ...(returned > held ? [`${centsText(returned - held)} of it was returned to your card`] : []),
       ...(held > 0 ? [`${centsText(held)} of it is held until the bank decides the dispute`] : [])
     ]
-    const again = held > 0 ? " If the dispute is won, the credits for the amount held are added again." : ""
+    const returnText = held > 0 ? " If the dispute is won, the credits for the amount held are added again." : ""
     return notice(
       "warning",
-      `${sentences.join(", ")}, and ${countText(centsToCredits(returned))} credits were deducted from your balance.${again}`
+      `${sentences.join(", ")}, and ${countText(centsToCredits(returned))} credits were deducted from your balance.${returnText}`
     )
   }
   if (state === "open") {
@@ -68,9 +68,9 @@ once, as soon as it is confirmed. ${
       }</p><p><a href="${paymentPath(payment)}">Check again</a></p>`
     )
   }
-  const again = html`<a href="${topUpPath}?amount=${(cents / 100).toFixed(2)}">Pay again</a>`
-  const why = problem ?? (state === "failed" ? "The card was not charged." : "The payment was not made.")
-  return notice(state === "failed" ? "bad" : "quiet", html`<p>${why} No credits were added. ${again}</p>`)
+  const payAgainLink = html`<a href="${topUpPath}?amount=${(cents / 100).toFixed(2)}">Pay again</a>`
+  const reason = problem ?? (state === "failed" ? "The card was not charged." : "The payment was not made.")
+  return notice(state === "failed" ? "bad" : "quiet", html`<p>${reason} No credits were added. ${payAgainLink}</p>`)
 }
 
 const reversalText = ({ is_lost, kind, state }: Reversal) => {

@@ -25,7 +25,7 @@ const commodities = (changes: Partial<DataSetState>): DataSetState => {
     ...changes
   }
 }
-const daily = (on: string | null) => [{ what: "daily reading", on, late_after: 5 }]
+const daily = (date: string | null) => [{ what: "daily reading", date, late_after: 5 }]
 const listTexts = async (state: DataSetState, unserved: ReadonlySet<string> = new Set()) => {
   const sentences = await Promise.all(listAlerts([state], unserved, [], now).map(async (alert) => String(await alert)))
   return sentences.map((sentence) => sentence.replaceAll(/<[^>]+>/g, ""))
@@ -41,7 +41,7 @@ describe("alerts about freshness", () => {
     ])
   })
   it("names the month of a late monthly reading", async () => {
-    const monthly = { what: "monthly reading", isMonth: true, on: "2026-10-01", late_after: 45 }
+    const monthly = { what: "monthly reading", isMonth: true, date: "2026-10-01", late_after: 45 }
     assert.deepStrictEqual(await listTexts(commodities({ newest: [monthly] })), [
       "The newest monthly reading of Commodities is from October 2026. That is late: it should be less than 45 days old."
     ])
@@ -58,7 +58,7 @@ describe("alerts about freshness", () => {
     ])
   })
   it("reports nothing before the first reading, or if the next date is unknown", async () => {
-    const release = { what: "release", on: "2026-04-30", late_after: null }
+    const release = { what: "release", date: "2026-04-30", late_after: null }
     assert.deepStrictEqual(await listTexts(commodities({ newest: [...daily(null), release] })), [])
   })
   it("reports nothing for the bundled samples, which are never updated", async () => {

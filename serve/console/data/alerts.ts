@@ -1,4 +1,4 @@
-/** Warnings for operators about the warehouse, as sentences; none if everything is in order. */
+/** Warnings for operators about the warehouse, as sentences; none if there is no problem. */
 import { hasFailed, isFromSamples, isLate } from "@larder/warehouse"
 import { dayTag, type Html, html, monthTag, pluralize } from "../web/html.ts"
 import type { DataSetState } from "./data-sets.ts"
@@ -7,9 +7,9 @@ import type { CheckRow } from "./read.ts"
 
 const listLate = ({ last_read, late_after_days, newest, title }: DataSetState, now: number): ReadonlyArray<Html> => {
   const interval = late_after_days / 2 === 1 ? "day" : `${late_after_days / 2} days`
-  const facts = newest.flatMap(({ isMonth, late_after, on, what }) => {
-    if (on === null || !isLate(on, late_after, now)) return []
-    const period = isMonth ? monthTag(on) : dayTag(on)
+  const facts = newest.flatMap(({ date, isMonth, late_after, what }) => {
+    if (date === null || !isLate(date, late_after, now)) return []
+    const period = isMonth ? monthTag(date) : dayTag(date)
     return html`The newest ${what} of ${title} is from ${period}. That is late: it should be less than ${late_after} days old.`
   })
   return last_read === undefined || !isLate(last_read.finished_at, late_after_days, now)

@@ -4,11 +4,11 @@ import { Effect, Schema } from "effect"
 import type { ReadModel } from "../../api/index.ts"
 
 /** The date of the newest fact of one type. */
-interface NewestFact<On> {
+interface NewestFact<Day> {
   readonly what: string
   /** The day represents its whole month. */
   readonly isMonth?: boolean
-  readonly on: On
+  readonly date: Day
   /** Age in days from which it is late; null if the date of the next one is unknown. */
   readonly late_after: number | null
 }
@@ -19,7 +19,7 @@ export interface DataSetContents {
   readonly isLoaded: boolean
   /** Counts of items, such as 24 series. */
   readonly contents: ReadonlyArray<{ readonly count: number; readonly what: string }>
-  /** `on` is a day, or a time as an ISO string. */
+  /** `date` is a day, or a time as an ISO string. */
   readonly newest: ReadonlyArray<NewestFact<string | null>>
 }
 export type DataSetState = DataSetContents & PipelineState
@@ -49,11 +49,11 @@ const commodities: FactSources = {
   ],
   newest: [
     // over a long weekend, Friday's close stays the newest until Tuesday
-    { what: "daily reading", on: selectNewestReading("daily"), late_after: 5 },
+    { what: "daily reading", date: selectNewestReading("daily"), late_after: 5 },
     // a week ends on Saturday and is published by Friday of the next week: 13 days
-    { what: "weekly reading", on: selectNewestReading("weekly", "biweekly"), late_after: 14 },
+    { what: "weekly reading", date: selectNewestReading("weekly", "biweekly"), late_after: 14 },
     // the newest is a Class I price, announced before its month begins: 25 days, plus 20 of slack
-    { what: "monthly reading", isMonth: true, on: selectNewestReading("monthly", "annual"), late_after: 45 }
+    { what: "monthly reading", isMonth: true, date: selectNewestReading("monthly", "annual"), late_after: 45 }
   ]
 }
 
@@ -63,7 +63,7 @@ const brandedFoods: FactSources = {
     ["categories", "branded_food.category"]
   ],
   // about two releases a year, on unannounced days
-  newest: [{ what: "release", on: { value: "max(release_on)", from: "branded_food.food" }, late_after: null }]
+  newest: [{ what: "release", date: { value: "max(release_on)", from: "branded_food.food" }, late_after: null }]
 }
 
 const storefronts: FactSources = {
@@ -80,7 +80,7 @@ const storefronts: FactSources = {
   newest: [
     {
       what: "read of a store",
-      on: {
+      date: {
         value: "strftime(max(read_at), '%Y-%m-%dT%H:%M:%S.%gZ')",
         from: "ingest.live_store_read where fetch_status <> 'failed'"
       },
@@ -98,11 +98,11 @@ const factSources = new Map([
 /** For a data set that is not in `factSources`: the row counts of its tables, and its newest day. */
 const listRowsAndDay = ({ about, tables }: DataSet): FactSources => ({
   contents: tables.map(({ name, schema }) => [`rows in ${name}`, `${schema}.${name}`] as const),
-  newest: [{ what: "day", on: { value: about.newest.day, from: about.newest.table }, late_after: null }]
+  newest: [{ what: "day", date: { value: about.newest.day, from: about.newest.table }, late_after: null }]
 })
 
 const Count = Schema.Struct({ count: Schema.Int })
-const Newest = Schema.Struct({ on: Schema.NullOr(Schema.String) })
+const Newest = Schema.Struct({ date: Schema.NullOr(Schema.String) })
 
 const readFacts = Effect.fnUntraced(function* (
   { contents, newest }: FactSources,
@@ -117,9 +117,9 @@ const readFacts = Effect.fnUntraced(function* (
         return { count: row?.count ?? 0, what }
       })
     ),
-    newest: yield* Effect.forEach(newest, ({ on: { from, value }, ...fact }) =>
-      Effect.map(chooseDatabase(from).all(Newest, `select (${value})::varchar as "on" from ${from}`), ([row]) => {
-        return { ...fact, on: row?.on ?? null }
+    newest: yield* Effect.forEach(newest, ({ date: { from, value }, ...fact }) =>
+      Effect.map(chooseDatabase(from).all(Newest, `select (${value})::varchar as "date" from ${from}`), ([row]) => {
+        return { ...fact, date: row?.date ?? null }
       })
     )
   }

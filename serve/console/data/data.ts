@@ -40,14 +40,14 @@ import { findStoppedSlugs } from "./stopped.ts"
 const itemLines = (items: ReadonlyArray<HtmlPart>): HtmlPart =>
   items.map((item) => item && html`<div class="item">${item}</div>`)
 
-const lateBadge = (on: string, late_after: number | null, state: DataSetState, now: number): HtmlPart =>
-  isLate(on, late_after, now) && html` ${isFromSamples(state) ? badge("sample") : badge("late", "warning")}`
+const lateBadge = (date: string, late_after: number | null, state: DataSetState, now: number): HtmlPart =>
+  isLate(date, late_after, now) && html` ${isFromSamples(state) ? badge("sample") : badge("late", "warning")}`
 
 const newestLines = (state: DataSetState, now: number) =>
   state.newest.map(
-    ({ isMonth, late_after, on, what }) =>
-      on !== null &&
-      html`<small class="muted kind">${what}</small> ${isMonth ? monthWithAge(on, now) : dateWithAge(on, now)}${lateBadge(on, late_after, state, now)}`
+    ({ date, isMonth, late_after, what }) =>
+      date !== null &&
+      html`<small class="muted kind">${what}</small> ${isMonth ? monthWithAge(date, now) : dateWithAge(date, now)}${lateBadge(date, late_after, state, now)}`
   )
 
 const dataSetTable = (
@@ -70,8 +70,8 @@ const dataSetTable = (
       "Last read",
       (state) => {
         if (state.last_read === undefined) return "never"
-        const on = state.last_read.finished_at
-        return html`${dateWithAge(on, now)}${lateBadge(on, state.late_after_days, state, now)}`
+        const date = state.last_read.finished_at
+        return html`${dateWithAge(date, now)}${lateBadge(date, state.late_after_days, state, now)}`
       }
     ],
     [
@@ -148,14 +148,14 @@ ${keyFigures([
   {
     label: "Live generation",
     value: data.generation(),
-    more: newest === undefined ? null : `made ${ageText(newest.made_at, now)}`
+    details: newest === undefined ? null : `made ${ageText(newest.made_at, now)}`
   },
   {
     label: "Size of the live data",
     value: sumSizes(kept.filter(({ live }) => live)),
-    more: `${sumSizes(kept)} in ${pluralize(kept.length, "generation")} with data`
+    details: `${sumSizes(kept)} in ${pluralize(kept.length, "generation")} with data`
   },
-  { label: "Checks", value: checksText(checks), more: html`<a href="/data/checks">See the checks</a>` }
+  { label: "Checks", value: checksText(checks), details: html`<a href="/data/checks">See the checks</a>` }
 ])}
 ${section("Freshness", dataSetTable(dataSets, unserved, stoppedText(data.commodities()), now))}
 ${section("Generations", generationTable(generations))}

@@ -36,10 +36,10 @@ const relative = new Intl.RelativeTimeFormat("en-US", { numeric: "auto" })
 const daysSinceEpoch = (millis: number) => Math.floor(millis / dayMilliseconds)
 /** `3 days ago`, from a day or a time. Days are UTC calendar days: `yesterday` is the date before today's. */
 export const ageText = (iso: string, now: number): string => {
-  const then = Date.parse(iso)
-  const millis = Math.max(0, now - then)
+  const time = Date.parse(iso)
+  const millis = Math.max(0, now - time)
   if (iso.length === 10 || millis >= dayMilliseconds) {
-    return relative.format(daysSinceEpoch(then) - daysSinceEpoch(now), "day")
+    return relative.format(daysSinceEpoch(time) - daysSinceEpoch(now), "day")
   }
   const minutes = Math.floor(millis / 60_000)
   return minutes < 60 ? relative.format(-minutes, "minute") : relative.format(-Math.floor(minutes / 60), "hour")

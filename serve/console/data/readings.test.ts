@@ -3,11 +3,11 @@ import { daysBefore } from "@larder/schemas"
 import { serializePoints } from "@larder/warehouse"
 import { type ChartReading, maxPoints, readRange, summarizeLine, thinLines } from "./readings.ts"
 
-/** Readings `everyDays` days apart, with values that go up and down. */
-const aLine = (readings: number, everyDays = 1): ReadonlyArray<ChartReading> =>
+/** Readings `interval` days apart, with values that go up and down. */
+const aLine = (readings: number, interval = 1): ReadonlyArray<ChartReading> =>
   Array.from({ length: readings }, (_, index) => {
     const value = (index * 37) % 101
-    return { day: daysBefore("2020-01-01", -index * everyDays), value, digits: value.toFixed(2) }
+    return { day: daysBefore("2020-01-01", -index * interval), value, digits: value.toFixed(2) }
   })
 const extremes = (readings: ReadonlyArray<ChartReading>) => {
   const values = readings.map(({ value }) => value)

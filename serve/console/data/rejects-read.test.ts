@@ -11,7 +11,7 @@ const makeRejects = (run_id: string) =>
     run_id,
     raw_sha256: run_id,
     position,
-    reason: "is torn",
+    reason: "is invalid",
     payload: "{}"
   }))
 

@@ -76,7 +76,7 @@ ${
 
 const rowTable = (rows: ReadonlyArray<ShownReject>) =>
   stackedTable("Rejected rows, newest first", rows, [
-    ["Place", ({ feed, position }) => (position === 0 ? feed : `${feed}, row ${countText(position)}`)],
+    ["Location", ({ feed, position }) => (position === 0 ? feed : `${feed}, row ${countText(position)}`)],
     ["Reason", ({ reason }) => reason],
     ["Row as read", payloadCode],
     ["Run", ({ run_id }) => html`<a href="${runPath(run_id)}">${nameCode(run_id)}</a>`]

@@ -19,7 +19,7 @@ describe("series that have stopped", () => {
     const series = [
       aSeries("close", "daily", "2026-09-29"),
       aSeries("average", "monthly", "2026-08-01"),
-      aSeries("Class I, of a month to come", "monthly", "2026-10-01"),
+      aSeries("Class I of a future month", "monthly", "2026-10-01"),
       aSeries("never", "weekly", undefined)
     ]
     assert.deepStrictEqual(findStoppedNames(series), [])

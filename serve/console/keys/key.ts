@@ -56,7 +56,7 @@ const renderLinks = (key: KeySummary) =>
 interface Editing {
   readonly fields: KeyFields
   /** The saved values when the person began to edit. */
-  readonly before: ShownSettings
+  readonly original: ShownSettings
   readonly problems: Problems
 }
 
@@ -66,11 +66,11 @@ const showEditing = Effect.fnUntraced(function* (
   editing: Editing,
   status = 200
 ) {
-  const { before, fields, problems } = editing
+  const { fields, original, problems } = editing
   const about = section("About", html`${yield* readKeyFacts(context, key)}${renderLinks(key)}`)
   if (key.revoked_at !== null) return show(formatTitle(key), about)
   const form =
-    postForm(html`${hiddenInputs(before)}<p class="hint">The key itself stays the same. Changes apply from the next call on.</p>
+    postForm(html`${hiddenInputs(original)}<p class="hint">The key itself stays the same. Changes apply from the next call on.</p>
 ${keyFieldset(fields, problems)}<div class="row">${button("Save")}${linkButton("/keys", "Cancel")}</div>`)
   return show(
     formatTitle(key),
@@ -97,7 +97,7 @@ export const keyPage: Page<Administration | RequestLog> = {
     const key = yield* findOwnKey(context)
     return yield* showEditing(context, key, {
       fields: fillKeyFields(key),
-      before: readCurrentSettings(key),
+      original: readCurrentSettings(key),
       problems: {}
     })
   }),
@@ -105,13 +105,13 @@ export const keyPage: Page<Administration | RequestLog> = {
     const key = yield* findOwnKey(context)
     if (key.revoked_at !== null) return alreadyRevoked
     const typed = readKeyFields(context.form)
-    const before = readShownSettings(context.form)
+    const original = readShownSettings(context.form)
     const chosen = parseKeyFields(typed)
     if ("problems" in chosen) {
-      return yield* showEditing(context, key, { fields: typed, before, problems: chosen.problems }, 422)
+      return yield* showEditing(context, key, { fields: typed, original, problems: chosen.problems }, 422)
     }
-    const { changed, fields, problems } = compareChanges(key, before, chosen, typed)
-    const current = { fields, before: readCurrentSettings(key) }
+    const { changed, fields, problems } = compareChanges(key, original, chosen, typed)
+    const current = { fields, original: readCurrentSettings(key) }
     if (Object.keys(problems).length > 0) return yield* showEditing(context, key, { ...current, problems }, 409)
     return yield* Administration.use((ledger) => ledger.editKey({ key_id: key.id, ...changed })).pipe(
       Effect.map((saved) => redirect("/keys", `“${saved.name}” is saved. ${permissionText(saved)}`)),

@@ -41,7 +41,7 @@ export const isFormerKeyAccepted = ({ former_expires_at, revoked_at }: KeySummar
 export const isKeyExpired = ({ expires_at }: KeySummary, now: number) =>
   expires_at !== null && Date.parse(expires_at) <= now
 
-export const alreadyRevoked = redirect("/keys", "This key was revoked before, so nothing was changed.", "warning")
+export const alreadyRevoked = redirect("/keys", "This key was already revoked, so nothing was changed.", "warning")
 
 export const keyCode = ({ last4 }: { readonly last4: string }) => html`<code class="nowrap">svc_data_…${last4}</code>`
 
@@ -71,8 +71,8 @@ const spentCell = (key: KeySummary, now: number) => {
   const text = spentText(spent_usd, budget_usd)
   if (budget_usd === 0 || isKeyExpired(key, now)) return html`${text} ${keyStateBadge(key, now)}`
   const isNearlySpent = countUnspentCredits(key) * 5 <= budget_usd * 1000
-  const left = html`<small class="muted nowrap">${usdText(countUnspentCredits(key))} left</small>`
-  return html`${text} ${findSpentBudget(key) === undefined ? isNearlySpent && left : keyStateBadge(key, now)}<progress${
+  const remainder = html`<small class="muted nowrap">${usdText(countUnspentCredits(key))} left</small>`
+  return html`${text} ${findSpentBudget(key) === undefined ? isNearlySpent && remainder : keyStateBadge(key, now)}<progress${
     isNearlySpent && html` class="warning"`
   } max="${budget_usd}" value="${Math.min(spent_usd, budget_usd)}" aria-label="Spent of the budget of ${name}"></progress>`
 }

@@ -42,7 +42,7 @@ const tooManyKeys = notice(
   html`<p>No key was created: the account already has ${countText(maxKeys)} keys that are not revoked, which is the limit. <a href="/keys">Revoke one that is no longer needed</a>, and try again.</p>`
 )
 
-const renderCreatedBefore = ({ name }: KeyChoice) => html`${notice(
+const renderAlreadyCreated = ({ name }: KeyChoice) => html`${notice(
   "warning",
   html`<p>This form was sent twice. “${name}” was created the first time and is in the list; no second key was created.</p>`
 )}
@@ -58,7 +58,7 @@ export const newKeyPage: Page<Administration> = {
     const chosen = parseKeyFields(fields)
     if ("problems" in chosen) return showForm({ fields, problems: chosen.problems }, 422)
     const submission = sentForms.recordFirst(context, chosen)
-    if (submission === undefined) return show("Created already", renderCreatedBefore(chosen), 409)
+    if (submission === undefined) return show("Already created", renderAlreadyCreated(chosen), 409)
     return yield* Administration.use((ledger) => ledger.createKey({ account_id: account.id, ...chosen })).pipe(
       Effect.onError(() => Effect.sync(submission.undo)),
       Effect.map((key) => show("Your new key", renderSecret(key, api))),

@@ -11,9 +11,9 @@ import { renderSecret } from "./shown-secret.ts"
 const sentForms = makeSentForms()
 
 const overlaps = [
-  { value: "1", label: "one hour more" },
-  { value: "24", label: "one day more" },
-  { value: "168", label: "one week more" },
+  { value: "1", label: "for one more hour" },
+  { value: "24", label: "for one more day" },
+  { value: "168", label: "for one more week" },
   { value: "0", label: "no longer", hint: "Right for a key that others may know." }
 ]
 
@@ -21,13 +21,13 @@ const showForm = (key: KeySummary, now: number, problem?: string) => {
   const form = postForm(html`${submissionInput()}
 ${choices({ type: "radio", name: "overlap", legend: "The former key is accepted", options: overlaps, chosen: ["24"], error: problem })}
 <div class="row">${button("Replace the key")}${linkButton(`/keys/${key.id}`, "Cancel")}</div>`)
-  const replacedBefore =
+  const alreadyReplaced =
     isFormerKeyAccepted(key, now) &&
     notice(
       "warning",
-      html`<p>This key was replaced before: svc_data_…${key.former_last4} is accepted until ${timeTag(key.former_expires_at ?? "")}. If you replace it again, that former key stops working immediately.</p>`
+      html`<p>This key was already replaced: svc_data_…${key.former_last4} is accepted until ${timeTag(key.former_expires_at ?? "")}. If you replace it again, that former key stops working immediately.</p>`
     )
-  const body = html`${replacedBefore}
+  const body = html`${alreadyReplaced}
 ${section(
   "Replace the key",
   html`<p>You get another key with the same name, scopes and budgets. Put it into your programs while the former one is still accepted.</p>
@@ -46,7 +46,7 @@ const sentTwice = notice(
   html`<p>This form was sent twice. The key was replaced the first time, and the new one was shown then; it cannot be shown again. If you have not copied it, replace the key once more.</p>`
 )
 
-/** A new secret of an expired key would be refused, too. */
+/** A new secret of an expired key would also be refused. */
 const expired = redirect(
   "/keys",
   "This key has expired, so nothing was changed. Give it a later expiry first, or create another one.",
@@ -66,7 +66,7 @@ export const rotateKeyPage: Page<Administration> = {
     const overlap = overlaps.find(({ value }) => value === form.text("overlap"))
     if (overlap === undefined) return showForm(key, now, "Choose how long.")
     const submission = sentForms.recordFirst(context, key.id)
-    if (submission === undefined) return show("Replaced already", sentTwice, 409)
+    if (submission === undefined) return show("Already replaced", sentTwice, 409)
     const rotation = { key_id: key.id, overlap_hours: Number(overlap.value) }
     return yield* Administration.use((ledger) => ledger.rotateKey(rotation)).pipe(
       Effect.onError(() => Effect.sync(submission.undo)),

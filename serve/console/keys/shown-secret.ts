@@ -94,16 +94,16 @@ ${note !== undefined && html`<p class="hint">${note}</p>`}
 <pre tabindex="0"><code id="${id}">${text}</code></pre></div>`
 }
 
-/** `more` is further information to read before the key is used. */
+/** `details` is further information to read before the key is used. */
 export const renderSecret = (
   key: NewKey,
   api: string,
-  more?: Html
+  details?: Html
 ) => html`<div data-replace-address="/keys" data-copy-before-leaving="new-key">
 ${notice("warning", html`<p><strong>Copy it now.</strong> This is the only time that the key is shown; it cannot be shown again. A person or program with this key can spend your credits.</p>`)}
 <section aria-labelledby="key-name"><div class="heading"><h2 id="key-name">${key.name}</h2></div>
 <p>${permissionText(key)}</p>
-${more}
+${details}
 <code class="secret" id="new-key">${key.key}</code><div class="row">${copyButton("new-key", "Copy the key", "primary")}${linkButton("/keys", "Done, I have copied it", "primary")}</div></section>
 ${section(
   "Ready to use",

@@ -39,12 +39,12 @@ const daysLeftFigure = (
   today: string
 ): KeyFigure => {
   const label = "Lasts at this rate"
-  if (balance <= 0) return { label, value: "Used up", more: "Calls are refused until you add credits." }
-  if (days_left === undefined) return { label, value: "–", more: "No calls in the last 7 days." }
+  if (balance <= 0) return { label, value: "Used up", details: "Calls are refused until you add credits." }
+  if (days_left === undefined) return { label, value: "–", details: "No calls in the last 7 days." }
   const rate = `${usdText(Math.round(credits_per_day))} a day, by ${days === 1 ? "today's calls so far" : `the last ${days} days`}`
-  if (days_left > maxDaysLeft) return { label, value: "Over a year", more: rate }
+  if (days_left > maxDaysLeft) return { label, value: "Over a year", details: rate }
   const until = days_left === 0 ? "used up within a day" : `until about ${dayText(daysBefore(today, -days_left))}`
-  return { label, value: `About ${pluralize(days_left, "day")}`, more: html`${until}<br>${rate}` }
+  return { label, value: `About ${pluralize(days_left, "day")}`, details: html`${until}<br>${rate}` }
 }
 
 /** False if auto-recharge was switched off automatically, because a warning then states it. */
@@ -56,18 +56,18 @@ const rechargeText = ({ recharge }: BillingSettings): Html | false => {
 }
 
 const balanceWarning = (balance: number, { recharge }: BillingSettings, { days_left }: SpendingRate): Html | false => {
-  const add = html`<a href="/billing">Add credits</a>`
+  const addLink = html`<a href="/billing">Add credits</a>`
   if (balance < 0) {
-    const refused =
+    const refusal =
       "The balance is below zero, because money was returned to your card. Calls are refused until you add credits."
-    return notice("bad", html`<p>${refused} ${add}</p>`)
+    return notice("bad", html`<p>${refusal} ${addLink}</p>`)
   }
-  if (balance < 100) return notice("warning", html`<p>The balance covers few calls, or none. ${add}</p>`)
+  if (balance < 100) return notice("warning", html`<p>The balance covers few calls, or none. ${addLink}</p>`)
   if (recharge.is_on || days_left === undefined || days_left >= minDaysLeft) return false
-  const lasts = days_left === 0 ? "less than a day" : `about ${pluralize(days_left, "day")}`
+  const remainingTime = days_left === 0 ? "less than a day" : `about ${pluralize(days_left, "day")}`
   return notice(
     "warning",
-    html`<p>At this rate the balance lasts ${lasts}, and auto-recharge is off. ${add}, or <a href="${rechargePath}">set up auto-recharge</a></p>`
+    html`<p>At this rate the balance lasts ${remainingTime}, and auto-recharge is off. ${addLink}, or <a href="${rechargePath}">set up auto-recharge</a></p>`
   )
 }
 
@@ -131,12 +131,12 @@ ${keyFigures([
   {
     label: "Balance",
     value: usdText(account.balance_credits),
-    more: html`${creditsText(account.balance_credits)}<br>${rechargeText(settings)}`
+    details: html`${creditsText(account.balance_credits)}<br>${rechargeText(settings)}`
   },
   {
     label: "Spent this month",
     value: usdText(spent.credits),
-    more: html`${pluralize(spent.calls, "charged call")}<br>since ${dayText(month)}`
+    details: html`${pluralize(spent.calls, "charged call")}<br>since ${dayText(month)}`
   },
   daysLeftFigure(rate, account.balance_credits, today)
 ])}

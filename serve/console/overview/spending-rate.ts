@@ -42,11 +42,11 @@ export const calculateSpendingRate = (byDay: ReadonlyArray<UsageSum>, balance: B
   const since = daysBefore(today, maxDays - 1)
   const recent = byDay.filter(({ name }) => name >= since && name <= today)
   const firstDayWithCalls = byDay.reduce((earliest, { name }) => (name < earliest ? name : earliest), today)
-  const begin = Date.parse(firstDayWithCalls > since ? firstDayWithCalls : since)
-  const elapsedDays = Math.max(1, (now - begin) / dayMilliseconds)
+  const start = Date.parse(firstDayWithCalls > since ? firstDayWithCalls : since)
+  const elapsedDays = Math.max(1, (now - start) / dayMilliseconds)
   const perDay = recent.reduce((sum, { credits }) => sum + credits, 0) / elapsedDays
   return {
-    days: Math.floor((now - begin) / dayMilliseconds) + 1,
+    days: Math.floor((now - start) / dayMilliseconds) + 1,
     credits_per_day: perDay,
     days_left: perDay > 0 ? Math.floor(calculateDaysLeft(balance, perDay, now)) : undefined
   }

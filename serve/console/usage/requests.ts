@@ -65,7 +65,7 @@ const noCalls = (isFiltered: boolean, isFirstPage: boolean) => {
   }
   return isFiltered
     ? renderEmptyState("No such calls", "None of the latest calls matches.", showAll)
-    : renderEmptyState("No calls yet", "Calls with your keys are listed here within seconds, refused ones too.")
+    : renderEmptyState("No calls yet", "Calls with your keys are listed here within seconds, including refused ones.")
 }
 
 export const requestsPage: Page<Administration | RequestLog> = {

@@ -5,18 +5,18 @@ import { readByDays } from "./usage-files.ts"
 
 const year = { from: "2027-09-01", to: "2028-08-31" }
 
-type RowsOn = (day: string) => number
+type CountRows = (day: string) => number
 
-const makeRows = (period: Period, rowsOn: RowsOn) =>
-  listDays(period).flatMap((day) => Array.from({ length: rowsOn(day) }, (_, row) => `${day} ${row}`))
+const makeRows = (period: Period, countRows: CountRows) =>
+  listDays(period).flatMap((day) => Array.from({ length: countRows(day) }, (_, row) => `${day} ${row}`))
 
 /** The days of each read with its number of rows, and the rows of the file. */
-const read = (period: Period, rowsOn: RowsOn) =>
+const read = (period: Period, countRows: CountRows) =>
   Effect.gen(function* () {
     const reads: Array<readonly [Period, number]> = []
     const rows = readByDays(period, (days) =>
       Effect.sync(() => {
-        const found = makeRows(days, rowsOn)
+        const found = makeRows(days, countRows)
         reads.push([days, found.length])
         return found
       })
@@ -27,8 +27,8 @@ const read = (period: Period, rowsOn: RowsOn) =>
 describe("a file of a period", () => {
   it.effect("has every row once, in order, for any distribution of rows over days", () =>
     Effect.gen(function* () {
-      for (const rowsOn of [() => 0, () => 1, () => 700, (day: string) => (day > "2028-02" ? 900 : 0)]) {
-        assert.deepStrictEqual((yield* read(year, rowsOn)).rows, makeRows(year, rowsOn))
+      for (const countRows of [() => 0, () => 1, () => 700, (day: string) => (day > "2028-02" ? 900 : 0)]) {
+        assert.deepStrictEqual((yield* read(year, countRows)).rows, makeRows(year, countRows))
       }
     })
   )
@@ -39,8 +39,8 @@ describe("a file of a period", () => {
       assert.isAtMost(few.reads.length, 30)
       const many = yield* read(year, () => 700)
       assert.isAtMost(Math.max(...many.reads.map(([, found]) => found)), 2_000)
-      const suddenly = yield* read(year, (day) => (day > "2028-02" ? 5_000 : 0))
-      assert.deepStrictEqual(suddenly.reads.at(-1)?.[0], { from: year.to, to: year.to })
+      const increasing = yield* read(year, (day) => (day > "2028-02" ? 5_000 : 0))
+      assert.deepStrictEqual(increasing.reads.at(-1)?.[0], { from: year.to, to: year.to })
     })
   )
 

@@ -28,11 +28,11 @@ const chooseNextDays = (days: number, rows: number) => {
  */
 export const readByDays = <A, E, R>(period: Period, read: (days: Period) => Effect.Effect<ReadonlyArray<A>, E, R>) => {
   const dayCount = countDays(period)
-  return Stream.paginate({ begin: 0, days: 1 }, ({ begin, days }) => {
-    const end = Math.min(begin + days, dayCount)
-    const batch = { from: daysBefore(period.from, -begin), to: daysBefore(period.from, 1 - end) }
+  return Stream.paginate({ start: 0, days: 1 }, ({ days, start }) => {
+    const end = Math.min(start + days, dayCount)
+    const batch = { from: daysBefore(period.from, -start), to: daysBefore(period.from, 1 - end) }
     return Effect.map(read(batch), (rows) => {
-      const next = { begin: end, days: chooseNextDays(days, rows.length) }
+      const next = { start: end, days: chooseNextDays(days, rows.length) }
       return [rows, end === dayCount ? Option.none() : Option.some(next)] as const
     })
   })

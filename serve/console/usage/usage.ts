@@ -60,12 +60,12 @@ const renderFigures = ({ by_day }: SummedUsage, period: Period, days: number) =>
   const { calls, credits } = addUsage(by_day)
   const isShorter = days < countDays(period)
   return keyFigures([
-    { label: "Charged calls", value: countText(calls), more: periodText(period) },
-    { label: "Spent", value: usdText(credits), more: pluralize(credits, "credit") },
+    { label: "Charged calls", value: countText(calls), details: periodText(period) },
+    { label: "Spent", value: usdText(credits), details: pluralize(credits, "credit") },
     {
       label: "A day on average",
       value: usdPerDayText(credits, days),
-      more: `${callsPerDayText(calls, days)}${isShorter ? `, over ${pluralize(days, "day")}` : ""}`
+      details: `${callsPerDayText(calls, days)}${isShorter ? `, over ${pluralize(days, "day")}` : ""}`
     }
   ])
 }

@@ -20,7 +20,7 @@ describe("a message for the next page", () => {
     assert.strictEqual(await storeAndRead(text), text)
   })
 
-  it("cuts a message at 500 characters and never splits a character", async () => {
+  it("truncates a message to 500 characters and never splits a character", async () => {
     assert.strictEqual(await storeAndRead("x".repeat(501)), `${"x".repeat(499)}…`)
     assert.strictEqual(await storeAndRead("😀".repeat(251)), `${"😀".repeat(249)}…`)
     assert.strictEqual(await storeAndRead("語".repeat(501)), `${"語".repeat(499)}…`)

@@ -105,9 +105,9 @@ describe("a CSV file", () => {
       assert.isFalse(first.done)
       yield* Effect.promise(() => reader.read())
       yield* Effect.promise(() => reader.cancel())
-      const readThen = read
+      const readBeforeWait = read
       yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))
-      assert.strictEqual(read, readThen)
+      assert.strictEqual(read, readBeforeWait)
     })
   )
 

@@ -13,7 +13,7 @@ export interface SentForm {
   readonly has: (name: string) => boolean
 }
 
-/** Control characters except line breaks and tabs, lone surrogates, line separators, and marks of text direction. */
+/** Control characters except line breaks and tabs, lone surrogates, line separators, and bidirectional controls. */
 const controls = /[^\P{Cc}\n\r\t]|[\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/gu
 const visibleCharacter = /[^\p{Default_Ignorable_Code_Point}\p{White_Space}]/u
 export const isVisible = (text: string): boolean => visibleCharacter.test(text)
@@ -63,7 +63,7 @@ interface FieldOptions {
   readonly autofocus?: boolean
 }
 
-const describedBy = (id: string, hint: HtmlPart, error?: string) => {
+const describedByAttribute = (id: string, hint: HtmlPart, error?: string) => {
   const ids = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ")
   return ids && html` aria-describedby="${ids}"`
 }
@@ -79,7 +79,7 @@ export const field = (options: FieldOptions): Html => {
    maxlength !== undefined && html` maxlength="${maxlength}"`
  }${placeholder && html` placeholder="${placeholder}"`}${options.required && html` required`}${
    options.autofocus && html` autofocus`
- }${describedBy(name, hint, error)}${error && html` aria-invalid="true"`}>`
+ }${describedByAttribute(name, hint, error)}${error && html` aria-invalid="true"`}>`
   return html`<div class="field${error ? " wrong" : ""}"><label for="${name}">${options.label}</label>${hintLine(name, hint)}${
     prefix === undefined ? input : html`<span class="prefixed"><span aria-hidden="true">${prefix}</span>${input}</span>`
   }${errorLine(name, error)}</div>`
@@ -124,7 +124,7 @@ export const select = ({
       ? html`<optgroup label="${item.label}">${item.options.map(renderOption)}</optgroup>`
       : renderOption(item)
   )
-  return html`<div class="field"><label for="${name}">${label}</label>${hintLine(name, hint)}<select id="${name}" name="${name}"${describedBy(name, hint)}>${items}</select></div>`
+  return html`<div class="field"><label for="${name}">${label}</label>${hintLine(name, hint)}<select id="${name}" name="${name}"${describedByAttribute(name, hint)}>${items}</select></div>`
 }
 
 /** Checkboxes or radio buttons under one legend. */
@@ -152,7 +152,7 @@ export const choices = ({
         chosen.includes(value) && html` checked`
       }><span>${label}${hint && html` <small>${hint}</small>`}</span></label>`
   )
-  return html`<fieldset id="${id}" class="choices${error ? " wrong" : ""}"${describedBy(id, null, error)}><legend>${legend}</legend>${inputs}${errorLine(id, error)}</fieldset>`
+  return html`<fieldset id="${id}" class="choices${error ? " wrong" : ""}"${describedByAttribute(id, null, error)}><legend>${legend}</legend>${inputs}${errorLine(id, error)}</fieldset>`
 }
 
 /** A form that changes something. `action` is a path of the console and defaults to the page's own. */

@@ -9,7 +9,7 @@ export const makeSecurityHeaders = (isSecure: boolean) => ({
   "content-security-policy": [
     "default-src 'none'",
     ...["script-src", "style-src", "img-src", "font-src", "connect-src"].map((source) => `${source} 'self'`),
-    "form-action 'self'", // browsers apply this to the redirect after a form, too
+    "form-action 'self'", // browsers also apply this to the redirect after a form
     "frame-ancestors 'none'",
     "base-uri 'none'"
   ].join("; "),
@@ -60,7 +60,7 @@ export const readForm = async (event: H3Event): Promise<SentForm | "unreadable" 
 
 /**
  * An oversized body up to this size is read to its end, so that the client receives the refusal; beyond it the
- * connection is cut off.
+ * connection is closed.
  */
 const maxDiscardedBytes = 16_777_216
 

@@ -72,18 +72,18 @@ export const nameCode = (name: string): Html => wrappingCode("name", name.split(
 export const notice = (tone: Tone, body: HtmlPart): Html =>
   html`<div class="notice ${tone}" role="${tone === "bad" ? "alert" : "status"}">${body}</div>`
 
-/** In place of an empty list: what would be listed, and what to do. */
+/** Shown instead of an empty list: what would be listed, and what to do. */
 export const renderEmptyState = (title: string, text: HtmlPart, action?: Html): Html =>
   html`<div class="empty"><p class="empty-title">${title}</p><p>${text}</p>${action && html`<p>${action}</p>`}</div>`
 
 export const linkButton = (href: string, text: string, kind: "primary" | "plain" = "plain"): Html =>
   html`<a class="button ${kind}" href="${href}">${text}</a>`
 
-/** A part of a page with a heading. `more` is a link or a button beside the heading. */
-export const section = (heading: string, body: HtmlPart, more?: HtmlPart): Html => {
+/** A part of a page with a heading. `aside` is a link, a button or a badge beside the heading. */
+export const section = (heading: string, body: HtmlPart, aside?: HtmlPart): Html => {
   const id = `s-${heading.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`
   return html`<section aria-labelledby="${id}">
-<div class="heading"><h2 id="${id}">${heading}</h2>${more}</div>
+<div class="heading"><h2 id="${id}">${heading}</h2>${aside}</div>
 ${body}
 </section>`
 }
@@ -92,12 +92,12 @@ ${body}
 export interface KeyFigure {
   readonly label: string
   readonly value: HtmlPart
-  readonly more?: HtmlPart
+  readonly details?: HtmlPart
 }
 export const keyFigures = (figures: ReadonlyArray<KeyFigure>): Html =>
   html`<dl class="stats">${figures.map(
-    ({ label, more, value }) =>
-      html`<div><dt>${label}</dt><dd class="value">${value}</dd>${more && html`<dd class="more">${more}</dd>`}</div>`
+    ({ details, label, value }) =>
+      html`<div><dt>${label}</dt><dd class="value">${value}</dd>${details && html`<dd class="more">${details}</dd>`}</div>`
   )}</dl>`
 
 /** Names and values, one pair per line; false is skipped. */

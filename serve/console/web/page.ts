@@ -60,7 +60,7 @@ export type PageResult =
   /** A complete document without the layout. */
   | { readonly kind: "document"; readonly status: number; readonly body: Html }
   | { readonly kind: "redirect"; readonly to: string; readonly flash: Flash | undefined }
-  /** Starts a session in place of the browser's previous one, and redirects to a path of the console. */
+  /** Starts a session that replaces the browser's previous one, and redirects to a path of the console. */
   | { readonly kind: "signed-in"; readonly signedIn: SignedIn; readonly to: string; readonly flash: Flash | undefined }
   | { readonly kind: "leave"; readonly url: string }
   | {

@@ -11,7 +11,7 @@ describe("the period of a page", () => {
     assert.strictEqual(period && countDays(period), 31)
   })
 
-  it("covers the requested days, including both ends", () => {
+  it("covers the requested days, including the first and the last", () => {
     const { period } = read("from=2024-02-28&to=2024-03-01")
     assert.deepStrictEqual(period && listDays(period), ["2024-02-28", "2024-02-29", "2024-03-01"])
   })
@@ -29,8 +29,8 @@ describe("the period of a page", () => {
 
   it.each([
     ["all days when the account is older", "2025-12-31", 10],
-    ["no days before the account began", "2026-02-05", 6],
-    ["one day when the account began after the period", "2026-02-20", 1]
+    ["no days before the account was opened", "2026-02-05", 6],
+    ["one day when the account was opened after the period", "2026-02-20", 1]
   ])("counts for an average: %s", (_what, first, days) => {
     assert.strictEqual(countActiveDays({ from: "2026-02-01", to: "2026-02-10" }, first, "2026-03-01"), days)
   })

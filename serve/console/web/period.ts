@@ -42,9 +42,9 @@ export const listPeriods = (today: string): ReadonlyArray<Period & { readonly la
 /** Problems with two typed days; a missing day is undefined. */
 export const checkDays = (from: string | undefined, to: string | undefined): Problems => {
   const isWrong = (typed: string | undefined) => typed !== undefined && !isDay(typed)
-  const notDay = "Type a day such as 2026-10-15."
+  const dayProblem = "Type a day such as 2026-10-15."
   if (isWrong(from) || isWrong(to))
-    return { ...(isWrong(from) && { from: notDay }), ...(isWrong(to) && { to: notDay }) }
+    return { ...(isWrong(from) && { from: dayProblem }), ...(isWrong(to) && { to: dayProblem }) }
   return from !== undefined && to !== undefined && from > to ? { from: "The first day is after the last one." } : {}
 }
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readNextPath } from "./query.ts"
 
-describe("the redirect after a sign-in", () => {
+describe("the redirect after signing in", () => {
   it.each([
     ["/usage?from=2026-01-01", "/usage?from=2026-01-01"],
     ["/keys#x", "/keys"],

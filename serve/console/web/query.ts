@@ -26,7 +26,7 @@ export const readChoice = (
   return value === undefined || allowed.includes(value) ? Effect.succeed(value) : Effect.fail(new PageNotFound())
 }
 
-/** The target after a sign-in: a path of the console, or the overview if the text is anything else. */
+/** The target after signing in: a path of the console, or the overview if the text is anything else. */
 export const readNextPath = (text: string | null): `/${string}` => {
   if (text === null || !text.startsWith("/")) return "/"
   const url = URL.parse(text, "http://console.invalid")

@@ -6,7 +6,7 @@ import { hash } from "node:crypto"
 import { randomString } from "../../ledger/index.ts"
 import { hiddenInput, type SentForm } from "./form.ts"
 
-const keepMilliseconds = 600_000
+const retentionMilliseconds = 600_000
 const maxForms = 10_000
 
 /** The random string of a new form. */
@@ -23,7 +23,7 @@ export const makeSentForms = () => {
   const sent = new Map<string, number>()
   const removeOld = (now: number) => {
     for (const [form, at] of sent) {
-      if (now - at < keepMilliseconds && sent.size <= maxForms) return
+      if (now - at < retentionMilliseconds && sent.size <= maxForms) return
       sent.delete(form)
     }
   }
@@ -37,7 +37,7 @@ export const makeSentForms = () => {
       if (submission === "") return { undo: () => {} }
       const key = hash("sha256", JSON.stringify([account.id, submission, content]), "base64")
       const at = sent.get(key)
-      if (at !== undefined && now - at < keepMilliseconds) return undefined
+      if (at !== undefined && now - at < retentionMilliseconds) return undefined
       sent.delete(key) // so that the key is inserted at the end again
       sent.set(key, now)
       removeOld(now)

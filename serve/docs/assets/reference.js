@@ -46,11 +46,11 @@ const showResult = ({ headers, status }) => {
   if (id === null || (charged === null && status === 200))
     return showCost(`Status ${status}. ${maybeCharged}`, request, true)
   if (charged === null) return showCost(`Status ${status}. ${describeFailure(status)}`, request, true)
-  const left = `${formatCredits(Number(remaining))} (${formatUsd(Number(remaining))}) left.`
-  if (Number(charged) === 0) return showCost(`Status ${status}; nothing was charged. ${left}`, request, true)
+  const remainder = `${formatCredits(Number(remaining))} (${formatUsd(Number(remaining))}) left.`
+  if (Number(charged) === 0) return showCost(`Status ${status}; nothing was charged. ${remainder}`, request, true)
   const sample = headers.get("x-data-origin") === "sample" ? "Sample data, mostly generated. " : ""
   showCost(
-    `This call cost ${formatCredits(Number(charged))} (${formatUsd(Number(charged))}). ${left}`,
+    `This call cost ${formatCredits(Number(charged))} (${formatUsd(Number(charged))}). ${remainder}`,
     sample + request,
     false
   )

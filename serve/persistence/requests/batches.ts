@@ -51,14 +51,14 @@ const sumCounts = (
 }
 
 function* splitRows(text: string, maxRows: number) {
-  for (let begin = 0; begin < text.length; ) {
-    let end = begin
+  for (let start = 0; start < text.length; ) {
+    let end = start
     for (let rows = 0; rows < maxRows && end < text.length; rows++) {
       const next = text.indexOf(rowSeparator, end)
       end = next === -1 ? text.length : next + 1
     }
-    yield text.slice(begin, end).trimEnd()
-    begin = end
+    yield text.slice(start, end).trimEnd()
+    start = end
   }
 }
 
@@ -68,8 +68,8 @@ const rowsPerCount = 10
 function* splitIntoBatches({ counts, lines }: Gathered, maxRows: number): Generator<WriteBatch> {
   for (const text of splitRows(lines, maxRows)) yield [{ ...requests, text }]
   const maxCounts = maxRows / rowsPerCount
-  for (let begin = 0; begin < counts.length; begin += maxCounts) {
-    const batch = counts.slice(begin, begin + maxCounts)
+  for (let start = 0; start < counts.length; start += maxCounts) {
+    const batch = counts.slice(start, start + maxCounts)
     yield [sumCounts(batch, usageOfStatus), sumCounts(batch, statusOfEndpoint)]
   }
 }
@@ -101,10 +101,10 @@ export const pruneRequests = Effect.fn("RequestLog.prune")(function* (
 ) {
   const [oldest] = yield* all(CallTime, selectOldestKept, [accountId])
   if (oldest === undefined) return
-  for (let begin = ""; ; ) {
-    const [end] = yield* all(CallTime, selectEndOfBatch, [accountId, begin, oldest.occurred_at])
+  for (let start = ""; ; ) {
+    const [end] = yield* all(CallTime, selectEndOfBatch, [accountId, start, oldest.occurred_at])
     if (end === undefined) return
-    yield* run(deleteBatch, [accountId, begin, end.occurred_at])
-    begin = end.occurred_at
+    yield* run(deleteBatch, [accountId, start, end.occurred_at])
+    start = end.occurred_at
   }
 })

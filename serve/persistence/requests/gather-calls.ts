@@ -82,8 +82,8 @@ export const gatherCalls = (maxKept: number) => {
     bytes: () => bytes,
     add: ({ account_id, credits, duration_ms, endpoint, id, key_id, occurred_at, status }: RequestRecord) => {
       const account = openAccount(account_id)
-      const thousandths = Math.round(duration_ms * 1_000) / 1_000
-      const line = `${id}${cellSeparator}${account_id}${cellSeparator}${key_id}${cellSeparator}${endpoint}${cellSeparator}${status}${cellSeparator}${credits}${cellSeparator}${thousandths}${cellSeparator}${occurred_at}${rowSeparator}`
+      const roundedDuration = Math.round(duration_ms * 1_000) / 1_000
+      const line = `${id}${cellSeparator}${account_id}${cellSeparator}${key_id}${cellSeparator}${endpoint}${cellSeparator}${status}${cellSeparator}${credits}${cellSeparator}${roundedDuration}${cellSeparator}${occurred_at}${rowSeparator}`
       append(chooseBuffer(account), line)
       bytes += line.length
       calls++

@@ -60,7 +60,7 @@ export interface StatusQuery {
 interface Log {
   /** Cheap, and never fails: the call is written within five seconds, or counted as dropped. */
   readonly record: (request: RequestRecord) => void
-  /** Calls that were not written since the start. If a batch fails midway, its written calls are counted, too. */
+  /** Calls that were not written since the start. If a batch fails midway, its written calls are also counted. */
   readonly dropped: () => number
   /** Newest first, from the latest 10,000 calls of the account, including all calls of this process. */
   readonly latest: (query: RequestQuery) => Effect.Effect<ReadonlyArray<RequestRecord>, ConsoleUnavailable>

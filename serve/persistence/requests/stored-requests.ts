@@ -112,9 +112,9 @@ const make = Effect.gen(function* () {
     return isGathering ? Effect.void : write
   })
   const prune = Effect.suspend(() => {
-    const due = [...unpruned].flatMap(([account, count]) => (count >= callsPerPruning ? [account] : []))
+    const ids = [...unpruned].flatMap(([account, count]) => (count >= callsPerPruning ? [account] : []))
     const markPruned = (account: string) => Effect.sync(() => unpruned.set(account, 0))
-    return Effect.forEach(due, (account) => Effect.andThen(pruneRequests(database, account), markPruned(account)), {
+    return Effect.forEach(ids, (account) => Effect.andThen(pruneRequests(database, account), markPruned(account)), {
       discard: true
     })
   }).pipe(

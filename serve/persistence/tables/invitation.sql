@@ -1,4 +1,4 @@
--- One-time links to create a sign-in for an account, or to choose a new password (`person_id`). `is_first` marks the
+-- One-time links to create a login for an account, or to choose a new password (`person_id`). `is_first` marks the
 -- links that the server prints at its start for the first person. The token itself is not stored.
 create table console.invitation (
   token_sha256 text primary key,

@@ -1,4 +1,4 @@
--- Valid sign-ins. The token itself is not stored.
+-- Valid sessions. The token itself is not stored.
 create table console.session (
   token_sha256 text primary key,
   person_id text not null,

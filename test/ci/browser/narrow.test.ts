@@ -12,7 +12,7 @@ import { makeSignedInPages } from "./signed-in.ts"
 
 const console = startSpendingConsole()
 const runSignedIn = makeSignedInPages(console)
-const { beginByCard, payByCard } = makeCardPayments(console)
+const { openCardPage, payByCard } = makeCardPayments(console)
 const longest = "W".repeat(200)
 let mine: SignedIn
 let receipt = ""
@@ -21,7 +21,7 @@ let receipt = ""
 beforeAll(async () => {
   mine = await console.signIn(longest)
   receipt = findLink((await payByCard(mine, "20", "4242424242424242")).text, "Receipt") ?? ""
-  await beginByCard(mine, "50")
+  await openCardPage(mine, "50")
   const spent = await console.run(
     Administration.use((ledger) =>
       ledger.createKey({ account_id: mine.account.id, name: "Spent", scopes: ["get-store"], budget_credits: 100 })

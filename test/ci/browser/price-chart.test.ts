@@ -12,7 +12,7 @@ beforeAll(() =>
     await page.goto(setup.server().first_link ?? "")
     await page.getByLabel("E-mail").fill("ada@example.com")
     await page.getByLabel("Password").fill("lantern oyster gravel tractor")
-    await page.getByRole("button", { name: "Create my sign-in" }).click()
+    await page.getByRole("button", { name: "Create my login" }).click()
     await page.getByRole("heading", { name: "Overview" }).waitFor()
     await setup.saveSignedIn(context)
   }, "visitor")

@@ -3,7 +3,7 @@
 const day = 86_400
 const month = 30 * day // a month and a year as uPlot counts them when it chooses ticks
 const year = 365 * day
-/** The same as in the legend; lines differ without colours, too. */
+/** The same as in the legend; lines also differ without colours. */
 const dashes = [[], [7, 5]]
 
 const makeFormat = (parts) => new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", ...parts })
@@ -71,11 +71,11 @@ const makeTooltip = (names, { days, texts }, unit) => {
 
 /**
  * uPlot follows only the mouse. With this, a finger that moves sideways moves the cursor; up and down it scrolls the
- * page. The cursor stays until another place is touched, because browsers send `mouseleave` right after a tap.
+ * page. The cursor stays until something else is touched, because browsers send `mouseleave` right after a tap.
  */
 const followTouch = () => {
   let isFinger = false
-  const handleLeave = (_plot, _place, handle) => (event) => {
+  const handleLeave = (_plot, _target, handle) => (event) => {
     if (!isFinger) handle(event)
   }
   const ready = (plot) => {
