@@ -208,8 +208,8 @@ export const openStripeState = (now: () => number, pageUrl: () => string) => {
   }
 
   /** The customer pays on the page of Checkout. */
-  const pay = (session: Session, testCard: TestCardName): "paid" | "declined" | "over" => {
-    if (updateStatus(session).status !== "open") return "over"
+  const pay = (session: Session, testCard: TestCardName): "paid" | "declined" | "closed" => {
+    if (updateStatus(session).status !== "open") return "closed"
     session.intent ??= newIntent(session.amount, session.customer, session.intentMetadata)
     const { at_checkout } = testCards[testCard]
     const method: Method = { id: newId("pm"), testCard, customer: null }
