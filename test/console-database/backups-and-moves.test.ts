@@ -7,7 +7,7 @@ import { Administration, ledgerPath } from "@larder/serve/ledger"
 import { Effect } from "effect"
 import { afterAll, beforeAll, inject } from "vitest"
 import { withConnection } from "../ledger/outage.ts"
-import { type Place, storesIn } from "../payments/stores.ts"
+import { type Location, storesIn } from "../payments/stores.ts"
 import { makeBrowser, type PageResponse } from "../support/console/browser.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
@@ -15,7 +15,7 @@ import { type Environment, run, start, startServer, waitForExit } from "../suppo
 import { copyHome } from "../support/sample-home.ts"
 import {
   continueUse,
-  createPlace,
+  createLocation,
   email,
   fill,
   home,
@@ -29,12 +29,12 @@ import {
 const example = mkdtempSync(path.join(tmpdir(), "larder-filled-"))
 let storedInExample: StoredData
 beforeAll(async () => {
-  storedInExample = await Effect.runPromise(fill(createPlace(example)))
+  storedInExample = await Effect.runPromise(fill(createLocation(example)))
 })
 afterAll(() => rmSync(example, { recursive: true, force: true }))
-const copyExample = (place: Place) =>
+const copyExample = (location: Location) =>
   Effect.sync(() => {
-    cpSync(createPlace(example).folder, place.folder, { recursive: true })
+    cpSync(createLocation(example).folder, location.folder, { recursive: true })
     return storedInExample
   })
 
@@ -52,9 +52,9 @@ const migrate = (folder: string, url: string) =>
 
 /** Restores a backup into an empty folder, as described in docs/operations.md. */
 const restore = (folder: string, file: string) => {
-  const place = createPlace(folder)
-  copyFileSync(file, ledgerPath(place.folder))
-  return place
+  const location = createLocation(folder)
+  copyFileSync(file, ledgerPath(location.folder))
+  return location
 }
 
 const sampleHome = Effect.acquireRelease(
@@ -76,9 +76,9 @@ describe.each(["in its folder", "in PostgreSQL"])("a backup of a server's data %
     Effect.gen(function* () {
       const [folder, other] = [yield* home, yield* home]
       const url = where === "in PostgreSQL" ? yield* database : undefined
-      const place = createPlace(folder, url)
-      const stored = yield* url === undefined ? copyExample(place) : fill(place)
-      const before = yield* readState(place, stored)
+      const location = createLocation(folder, url)
+      const stored = yield* url === undefined ? copyExample(location) : fill(location)
+      const before = yield* readState(location, stored)
       for (const [name, rows] of Object.entries(before.rows)) assert.isAbove(rows.length, 0, name)
       assert.isTrue(before.isSignedIn && before.isInvited)
 
@@ -100,7 +100,7 @@ describe.each(["in its folder", "in PostgreSQL"])("a backup of a server's data %
       })
       yield* continueUse(restored, stored)
       // the original is unchanged
-      assert.deepStrictEqual(yield* readState(place, stored), before)
+      assert.deepStrictEqual(yield* readState(location, stored), before)
 
       if (url === undefined) return // a backup has the same format in both cases
       const moving = path.join(other, "moving")
@@ -109,8 +109,8 @@ describe.each(["in its folder", "in PostgreSQL"])("a backup of a server's data %
       const moved = yield* migrate(moving, target)
       assert.strictEqual(moved.code, 0, moved.stderr)
       assert.deepInclude(JSON.parse(moved.stdout), { people: 1, payments: 2 })
-      assert.deepStrictEqual((yield* readState(createPlace(moving, target), stored)).recharge, isOff)
-      yield* continueUse(createPlace(moving, target), stored)
+      assert.deepStrictEqual((yield* readState(createLocation(moving, target), stored)).recharge, isOff)
+      yield* continueUse(createLocation(moving, target), stored)
     }).pipe(Effect.scoped)
   )
 })
@@ -119,8 +119,8 @@ describe("a backup of a running server", () => {
   it.live("contains people and payments but no sessions, so people sign in again", () =>
     Effect.gen(function* () {
       const [folder, other] = [yield* sampleHome, yield* home]
-      const place = createPlace(folder)
-      const stored = yield* copyExample(place)
+      const location = createLocation(folder)
+      const stored = yield* copyExample(location)
       const file = path.join(other, "backup.sqlite")
       const server = yield* startServing(folder)
       const browser = makeBrowser(server.console)
@@ -130,20 +130,20 @@ describe("a backup of a running server", () => {
       assert.strictEqual((yield* awaitResponse(browser.get("/billing"))).status, 200)
       yield* Effect.promise(() => server.stop())
 
-      renameSync(place.folder, path.join(folder, "ledger-broken"))
+      renameSync(location.folder, path.join(folder, "ledger-broken"))
       restore(folder, file)
       yield* runCommand({ LARDER_HOME: folder }, "ledger", "verify")
       const next = yield* startServing(folder)
-      const again = makeBrowser(next.console)
-      for (const [name, cookie] of browser.cookies) again.cookies.set(name, cookie)
-      assert.strictEqual((yield* awaitResponse(again.get("/billing"))).status, 303)
-      assert.strictEqual((yield* awaitResponse(again.post("/sign-in", { email, password }))).status, 303)
-      const billing = yield* awaitResponse(again.get("/billing"))
+      const nextBrowser = makeBrowser(next.console)
+      for (const [name, cookie] of browser.cookies) nextBrowser.cookies.set(name, cookie)
+      assert.strictEqual((yield* awaitResponse(nextBrowser.get("/billing"))).status, 303)
+      assert.strictEqual((yield* awaitResponse(nextBrowser.post("/sign-in", { email, password }))).status, 303)
+      const billing = yield* awaitResponse(nextBrowser.get("/billing"))
       assert.strictEqual(billing.status, 200)
       assert.include(billing.text, afterRestore)
       assert.include(billing.text, stored.paid)
       yield* Effect.promise(() => next.stop())
-      yield* continueUse(place, stored)
+      yield* continueUse(location, stored)
     }).pipe(Effect.scoped)
   )
 })
@@ -152,7 +152,7 @@ describe("a backup", () => {
   it.live("exits with 1 and leaves no file if a table of the console cannot be read", () =>
     Effect.gen(function* () {
       const [folder, other, url] = [yield* home, yield* home, yield* database]
-      yield* readRowsAt(createPlace(folder, url)) // creates the tables
+      yield* readRowsAt(createLocation(folder, url)) // creates the tables
       const renameColumn = "alter table console.payment rename column cents to other"
       yield* Effect.promise(() => withConnection(url, (sql) => sql.unsafe(renameColumn)))
       const file = path.join(other, "backup.sqlite")
@@ -171,17 +171,17 @@ describe("a backup", () => {
   it.live("made while a payment settles shows it as open, and its credits are booked once", () =>
     Effect.gen(function* () {
       const [folder, other] = [yield* home, yield* home]
-      const place = createPlace(folder)
-      const stored = yield* copyExample(place)
+      const location = createLocation(folder)
+      const stored = yield* copyExample(location)
       const { open, account } = stored
       const { account_id } = account
       const file = path.join(other, "backup.sqlite")
       yield* Effect.gen(function* () {
         const ledger = yield* Administration
         // the copy is made after the credits are booked, but before the payment is marked as paid
-        yield* ledger.book({ account_id, type: "top_up", credits: 30_000, reference: open, note: "paid meanwhile" })
+        yield* ledger.book({ account_id, type: "top_up", credits: 30_000, reference: open, note: "paid" })
         yield* ledger.backup({ file })
-      }).pipe(Effect.provide(storesIn(place)))
+      }).pipe(Effect.provide(storesIn(location)))
       const copy = restore(other, file)
       const { payment = [] } = yield* readRowsAt(copy)
       assert.strictEqual(payment.filter((row) => row.includes('"state":"open"')).length, 1)
@@ -194,11 +194,11 @@ describe("ledger migrate", () => {
   it.live("moves the console's data, even after a kill half-way, and keeps later changes if it is repeated", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
-      const place = createPlace(folder)
-      const stored = yield* copyExample(place)
-      const before = yield* readState(place, stored)
+      const location = createLocation(folder)
+      const stored = yield* copyExample(location)
+      const before = yield* readState(location, stored)
       assert.isTrue(before.isSignedIn && before.isInvited)
-      const target = createPlace(yield* home, url)
+      const target = createLocation(yield* home, url)
       yield* readRowsAt(target) // creates the tables
       yield* Effect.promise(() => killHalfWay(folder, url))
       assert.deepStrictEqual((yield* readRowsAt(target)).person, [])
@@ -219,9 +219,9 @@ describe("ledger migrate", () => {
   it.live("rejects a database whose console tables contain a row, and changes nothing", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
-      const place = createPlace(folder)
-      const stored = yield* copyExample(place)
-      const target = createPlace(yield* home, url)
+      const location = createLocation(folder)
+      const stored = yield* copyExample(location)
+      const target = createLocation(yield* home, url)
       const empty = yield* readRowsAt(target) // creates the tables
       const person = "insert into console.person values ('pers_1', 'acct_1', 'bob@example.com', 'x', false, 'x')"
       yield* Effect.promise(() => withConnection(url, (sql) => sql.unsafe(person)))
@@ -231,7 +231,7 @@ describe("ledger migrate", () => {
       const after = yield* readRowsAt(target)
       assert.strictEqual(after.person?.length, 1)
       assert.deepStrictEqual({ ...after, person: [] }, empty)
-      assert.isTrue((yield* readState(place, stored)).isSignedIn)
+      assert.isTrue((yield* readState(location, stored)).isSignedIn)
     }).pipe(Effect.scoped)
   )
 })

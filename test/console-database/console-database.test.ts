@@ -76,8 +76,8 @@ describe.each(consoleDatabaseKinds)("the console's database in %s", (name) => {
     runEmptied(
       Effect.gen(function* () {
         const { run } = yield* ConsoleDatabase
-        const once = `${insert} on conflict (id) do nothing returning id`
-        assert.deepStrictEqual([yield* run(once, ["a", ""]), yield* run(once, ["a", ""])], [1, 0])
+        const insertOnce = `${insert} on conflict (id) do nothing returning id`
+        assert.deepStrictEqual([yield* run(insertOnce, ["a", ""]), yield* run(insertOnce, ["a", ""])], [1, 0])
         const change = "update console.simulated set body = $1 where body = $2 returning id"
         assert.deepStrictEqual([yield* run(change, ["new", ""]), yield* run(change, ["new", ""])], [1, 0])
       })
@@ -165,8 +165,8 @@ describe.each(consoleDatabaseKinds)("the console's database in %s", (name) => {
     () =>
       Effect.gen(function* () {
         const { environment, layer } = yield* consoleDatabases[name]
-        const meanwhile = Effect.exit(Effect.provide(rows, Layer.fresh(layer)))
-        const { exit, lastPrinted } = yield* killWriter(environment, meanwhile)
+        const whileWriting = Effect.exit(Effect.provide(rows, Layer.fresh(layer)))
+        const { exit, lastPrinted } = yield* killWriter(environment, whileWriting)
         if (name === "PostgreSQL") assert.isTrue(Exit.isSuccess(exit))
         else assert.isTrue(Exit.isFailure(exit) && /is in use by another process/.test(Cause.pretty(exit.cause)))
         assert.isAbove(lastPrinted, 20)
@@ -186,7 +186,7 @@ describe.each(consoleDatabaseKinds)("the console's database in %s", (name) => {
 const writer = fileURLToPath(new URL("./writer.ts", import.meta.url))
 
 /** Kills a writing process, and returns the last number whose transaction had returned. */
-const killWriter = <A>(environment: Environment, meanwhile: Effect.Effect<A>) =>
+const killWriter = <A>(environment: Environment, whileWriting: Effect.Effect<A>) =>
   Effect.promise(async () => {
     const child = spawn(process.execPath, [writer], { env: environment, stdio: ["ignore", "pipe", "inherit"] })
     const lines = createInterface({ input: child.stdout })
@@ -197,7 +197,7 @@ const killWriter = <A>(environment: Environment, meanwhile: Effect.Effect<A>) =>
       lastPrinted = Number(line)
     })
     await once(lines, "line")
-    const exit = await Effect.runPromise(meanwhile)
+    const exit = await Effect.runPromise(whileWriting)
     while (lastPrinted < 50 && !hasEnded()) await sleep(5)
     child.kill("SIGKILL")
     await closed
@@ -365,7 +365,7 @@ describe("the console's database in PostgreSQL", () => {
       yield* Effect.gen(function* () {
         const { run, transaction } = yield* ConsoleDatabase
         yield* run(insert, ["before", ""])
-        const cut = yield* Effect.flip(
+        const failure = yield* Effect.flip(
           transaction((inside) =>
             inside
               .run(insert, ["lost", ""])
@@ -375,7 +375,7 @@ describe("the console's database in PostgreSQL", () => {
               )
           )
         )
-        assert.instanceOf(cut, ConsoleUnavailable)
+        assert.instanceOf(failure, ConsoleUnavailable)
         assert.instanceOf(yield* Effect.flip(run(insert, ["refused", ""])), ConsoleUnavailable)
         yield* Effect.promise(postgres.restart)
         yield* Effect.eventually(run(insert, ["after", ""]))

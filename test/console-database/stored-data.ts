@@ -11,7 +11,7 @@ import { allTables, ConsoleDatabase } from "@larder/serve/persistence"
 import { Effect, Layer, Option, Schema } from "effect"
 import { type Account, openSetup } from "../payments/setup.ts"
 import { simulatorHarness } from "../payments/simulator-harness.ts"
-import { type Place, storesIn } from "../payments/stores.ts"
+import { type Location, storesIn } from "../payments/stores.ts"
 import { layerPeople } from "../people/joined.ts"
 
 export const home = Effect.acquireRelease(
@@ -20,14 +20,14 @@ export const home = Effect.acquireRelease(
 )
 
 /** Creates the ledger's folder in a home. `url` is the database, if the tables are in PostgreSQL. */
-export const createPlace = (folder: string, url?: string): Place => {
+export const createLocation = (folder: string, url?: string): Location => {
   mkdirSync(path.join(folder, "ledger"), { recursive: true, mode: 0o700 })
   return { folder: path.join(folder, "ledger"), url }
 }
 
 /** Opens the stores like a server, and closes them after the work. */
-const runOpened = <A, E, R>(place: Place, work: Effect.Effect<A, E, R>) =>
-  Effect.provide(work, Layer.fresh(layerPeople.pipe(Layer.provideMerge(storesIn(place)))))
+const runOpened = <A, E, R>(location: Location, work: Effect.Effect<A, E, R>) =>
+  Effect.provide(work, Layer.fresh(layerPeople.pipe(Layer.provideMerge(storesIn(location)))))
 
 const Row = Schema.Record(Schema.String, Schema.Unknown)
 /** The rows of all tables. */
@@ -54,9 +54,9 @@ export interface StoredData {
   readonly invitation: string
 }
 
-export const fill = (place: Place) =>
+export const fill = (location: Location) =>
   runOpened(
-    place,
+    location,
     Effect.gen(function* () {
       const harness = yield* simulatorHarness
       const setup = yield* openSetup(harness, () => Effect.void)
@@ -100,7 +100,7 @@ export const fill = (place: Place) =>
     }).pipe(Effect.scoped)
   )
 
-export const readRowsAt = (place: Place) => runOpened(place, readRows)
+export const readRowsAt = (location: Location) => runOpened(location, readRows)
 
 const Recharge = Schema.Struct({
   is_on: Schema.Boolean,
@@ -108,9 +108,9 @@ const Recharge = Schema.Struct({
   off_reason: Schema.NullOr(Schema.String)
 })
 /** The rows, the recharge, and whether the session and the invitation are still valid. */
-export const readState = (place: Place, { invitation, session }: Pick<StoredData, "invitation" | "session">) =>
+export const readState = (location: Location, { invitation, session }: StoredData) =>
   runOpened(
-    place,
+    location,
     Effect.gen(function* () {
       const people = yield* People
       const { all } = yield* ConsoleDatabase
@@ -125,9 +125,9 @@ export const readState = (place: Place, { invitation, session }: Pick<StoredData
   )
 
 /** Signs in, finds the payments, and completes the open one. Each payment is in the ledger once. */
-export const continueUse = (place: Place, { account, open, paid }: StoredData) =>
+export const continueUse = (location: Location, { account, open, paid }: StoredData) =>
   runOpened(
-    place,
+    location,
     Effect.gen(function* () {
       const people = yield* People
       const { person } = yield* people.signIn({ email, password, address: "192.0.2.7" })

@@ -1,4 +1,4 @@
-/** Sums of calls match the counted calls, in both databases and with several servers at once. Takes two seconds. */
+/** Sums of calls match the counted calls, in both databases and with several concurrent servers. Takes two seconds. */
 import { assert, describe, it } from "@effect/vitest"
 import { postgresConsole } from "@larder/serve/ledger"
 import { ConsoleDatabase, gatherCalls, writeRequests } from "@larder/serve/persistence"

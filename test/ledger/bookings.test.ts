@@ -1,4 +1,4 @@
-/** Bookings of money, in both stores: each is booked once, and money that goes out can make a balance negative. */
+/** Bookings of money, in both stores: each is booked once, and refunds and disputes can make a balance negative. */
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import {
@@ -10,7 +10,7 @@ import {
   plainEntry
 } from "@larder/serve/ledger"
 import { Effect, Stream } from "effect"
-import { admit, folder, hold, makeKey, october, places, readEntries } from "./shared-ledger.ts"
+import { admit, folder, hold, makeKey, newLedgers, october, readEntries } from "./shared-ledger.ts"
 
 const aTopUp = (account_id: string, booking: Partial<Booking> = {}): Booking => ({
   account_id,
@@ -26,12 +26,12 @@ const pay = (ledger: LedgerAccess, key: Parameters<typeof admit>[1], ...ids: Rea
     for (const id of ids) await (await admit(ledger, key, 100)).commit(id)
   })
 
-describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
+describe.each(Object.entries(newLedgers))("a ledger in %s", (_, newLedger) => {
   it.live(
     "refuses a booking that takes a balance beyond its bounds, in either direction, and can be read afterwards",
     () =>
       Effect.gen(function* () {
-        const opened = yield* place
+        const opened = yield* newLedger
         const ledger = yield* opened
         const { account_id } = yield* makeKey(ledger)
         const { administration } = ledger
@@ -60,7 +60,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
 
   it.live("refuses a booking that would exceed the bounds once expiring credits are removed", () =>
     Effect.gen(function* () {
-      const ledger = yield* yield* place
+      const ledger = yield* yield* newLedger
       const { account_id } = yield* makeKey(ledger)
       const { administration } = ledger
       const refund = (credits: number, reference: string) =>
@@ -77,7 +77,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
 
   it.live("books a payment once, even if it is reported twice, and returns whether it was booked", () =>
     Effect.gen(function* () {
-      const ledger = yield* yield* place
+      const ledger = yield* yield* newLedger
       const key = yield* makeKey(ledger)
       const { administration } = ledger
       const booking = aTopUp(key.account_id)
@@ -112,7 +112,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
 
   it.live("books a payment once when it is reported 30 times concurrently", () =>
     Effect.gen(function* () {
-      const { administration, ...ledger } = yield* yield* place
+      const { administration, ...ledger } = yield* yield* newLedger
       const key = yield* makeKey({ administration, ...ledger })
       const results = yield* Effect.all(
         Array.from({ length: 30 }, () => administration.book(aTopUp(key.account_id))),
@@ -125,7 +125,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
 
   it.live("books nothing twice, even after it was opened again", () =>
     Effect.gen(function* () {
-      const opening = yield* place
+      const opening = yield* newLedger
       const key = yield* Effect.gen(function* () {
         const ledger = yield* opening
         const key = yield* makeKey(ledger)
@@ -145,7 +145,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
 
   it.live("refuses to book for one account what is booked for another", () =>
     Effect.gen(function* () {
-      const ledger = yield* yield* place
+      const ledger = yield* yield* newLedger
       const [one, other] = [yield* makeKey(ledger), yield* makeKey(ledger)]
       yield* ledger.administration.book(aTopUp(one.account_id))
       const error = yield* Effect.flip(ledger.administration.book(aTopUp(other.account_id)))
@@ -158,7 +158,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
 
   it.live("refuses to book an impossible amount, and a reference or a note that is not one line", () =>
     Effect.gen(function* () {
-      const ledger = yield* yield* place
+      const ledger = yield* yield* newLedger
       const key = yield* makeKey(ledger)
       for (const wrong of [
         { credits: 0 },
@@ -177,9 +177,9 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("allows money that goes out to make the balance negative, and then refuses calls until more comes in", () =>
+  it.live("allows refunds and disputes to make the balance negative, and then refuses calls until more is paid", () =>
     Effect.gen(function* () {
-      const opening = yield* place
+      const opening = yield* newLedger
       const key = yield* Effect.gen(function* () {
         const ledger = yield* opening
         const { administration } = ledger
@@ -220,22 +220,22 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
 
   it.live("can be backed up, restored and used again with a negative balance", () =>
     Effect.gen(function* () {
-      const ledger = yield* yield* place
+      const ledger = yield* yield* newLedger
       const { account_id } = yield* makeKey(ledger)
       yield* ledger.administration.book(aTopUp(account_id, { type: "refund", credits: -6_000, reference: "re_1" }))
       const home = yield* folder
       yield* ledger.administration.backup({ file: path.join(home, "ledger.sqlite") })
       const restored = yield* openEmbeddedLedger(home)
       const refund = aTopUp(account_id, { type: "refund", credits: -6_000, reference: "re_1" })
-      const again = yield* restored.administration.book(refund)
-      assert.deepStrictEqual(again, { booked: false, balance_credits: -1_000 })
+      const repeated = yield* restored.administration.book(refund)
+      assert.deepStrictEqual(repeated, { booked: false, balance_credits: -1_000 })
       yield* restored.administration.book(aTopUp(account_id, { credits: 10_000 }))
       assert.deepStrictEqual((yield* restored.administration.verify({})).problems, [])
     }).pipe(Effect.scoped)
   )
 })
 
-describe.each(Object.entries(places))("a page of a statement in %s", (_, place) => {
+describe.each(Object.entries(newLedgers))("a page of a statement in %s", (_, newLedger) => {
   /** A grant, then ten times a payment and three calls, between charges of another account. */
   const createHistory = Effect.fnUntraced(function* (ledger: LedgerAccess) {
     const [key, other] = [yield* makeKey(ledger), yield* makeKey(ledger)]
@@ -250,7 +250,7 @@ describe.each(Object.entries(places))("a page of a statement in %s", (_, place) 
 
   it.live("has the newest entries before a position, of some types or of all", () =>
     Effect.gen(function* () {
-      const opening = yield* place
+      const opening = yield* newLedger
       const check = Effect.fnUntraced(function* (ledger: LedgerAccess, account_id: string) {
         const entries = (yield* Stream.runCollect(ledger.administration.entriesOf(account_id))).toReversed()
         assert.strictEqual(entries.length, 41)
@@ -285,7 +285,7 @@ describe.each(Object.entries(places))("a page of a statement in %s", (_, place) 
 
   it.live("shows what was charged a moment ago before the older entries", () =>
     Effect.gen(function* () {
-      const opening = yield* place
+      const opening = yield* newLedger
       const key = yield* Effect.scoped(Effect.flatMap(opening, createHistory))
       const { account_id } = key
       const ledger = yield* opening
@@ -312,7 +312,7 @@ describe.each(Object.entries(places))("a page of a statement in %s", (_, place) 
 
   it.live("fails for an account that does not exist", () =>
     Effect.gen(function* () {
-      const { administration } = yield* yield* place
+      const { administration } = yield* yield* newLedger
       const page = { account_id: "acct_none", before: null, limit: 1 }
       assert.strictEqual((yield* Effect.flip(administration.entriesBefore(page)))._tag, "UnknownAccount")
       assert.strictEqual((yield* Effect.flip(administration.account(page)))._tag, "UnknownAccount")

@@ -27,8 +27,8 @@ export const bursts = ({ calls, connections }: { readonly calls: number; readonl
       const replies = await Promise.all(
         Array.from({ length: calls }, (_, number) => {
           const key = keys[number % keys.length]?.key
-          const to = Math.floor(number / keys.length) % agents.length
-          const [agent, server] = [agents[to], servers()[to]]
+          const index = Math.floor(number / keys.length) % agents.length
+          const [agent, server] = [agents[index], servers()[index]]
           if (agent === undefined || server === undefined) throw new Error("the servers are started by beforeAll")
           return send(agent, server.api, target, { key })
         })

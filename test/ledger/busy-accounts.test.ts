@@ -1,10 +1,10 @@
-/** Accounts that are locked in PostgreSQL for longer than one group waits, as by other servers on a slow disk. */
+/** Accounts that are locked in PostgreSQL for longer than one group waits, for example by servers on a slow disk. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { admit, client, database, lockAccount, makeKey, open, readEntries, waitUntil } from "./shared-ledger.ts"
 
 /** A group waits for a second. */
-const lockedFor = "1500 millis"
+const lockDuration = "1500 millis"
 
 /** Runs `work` while another session has locked the account. */
 const whileLocked = Effect.fnUntraced(function* <A, E, R>(
@@ -12,7 +12,7 @@ const whileLocked = Effect.fnUntraced(function* <A, E, R>(
   accountId: string,
   work: Effect.Effect<A, E, R>
 ) {
-  const locking = yield* lockAccount(url, accountId, Effect.sleep(lockedFor))
+  const locking = yield* lockAccount(url, accountId, Effect.sleep(lockDuration))
   const result = yield* work
   yield* Fiber.join(locking)
   return result

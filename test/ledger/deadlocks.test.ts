@@ -61,7 +61,7 @@ const runIntoDeadlock = <A>(privileged: string, rows: readonly [Row, Row], work:
     }).pipe(Effect.timeout("5 seconds"))
   )
 
-const twoAccounts = Effect.fnUntraced(function* (url: string) {
+const makeTwoAccounts = Effect.fnUntraced(function* (url: string) {
   const ledger = yield* open(url)
   const [a, b] = [yield* makeKey(ledger), yield* makeKey(ledger)].toSorted((a, b) =>
     a.account_id < b.account_id ? -1 : 1
@@ -78,7 +78,7 @@ describe("a deadlock with another session", () => {
     () =>
       Effect.gen(function* () {
         const { privileged, url } = yield* shortDeadlockTimeout
-        const { keys, ledger, rows } = yield* twoAccounts(url)
+        const { keys, ledger, rows } = yield* makeTwoAccounts(url)
         const holds = yield* Effect.promise(() =>
           runIntoDeadlock(privileged, rows, () => Promise.all(keys.map((key) => admit(ledger, key, 100))))
         )
@@ -96,7 +96,7 @@ describe("a deadlock with another session", () => {
     () =>
       Effect.gen(function* () {
         const { privileged, url } = yield* shortDeadlockTimeout
-        const { keys, ledger, rows } = yield* twoAccounts(url)
+        const { keys, ledger, rows } = yield* makeTwoAccounts(url)
         const drafts = keys.map(({ account_id }) => ({
           account_id,
           type: "adjustment" as const,

@@ -21,8 +21,7 @@ describe("a command on a ledger that two servers share", () => {
     const { error } = json as { readonly error?: { readonly message: string } }
     return error === undefined ? String(status) : `${status} ${error.message}`
   }
-  /** The next call on each server, one after the other. */
-  const onEach = async (key: CreatedKey, target?: string) => {
+  const callOnBoth = async (key: CreatedKey, target?: string) => {
     const outcomes: Array<string> = []
     for (const { api } of servers()) outcomes.push(await call(api, key, target))
     return outcomes
@@ -30,38 +29,38 @@ describe("a command on a ledger that two servers share", () => {
 
   it("creates a key that works on both servers immediately", async () => {
     const key = await newKey()
-    expect(await onEach(key)).toEqual(["200", "200"])
+    expect(await callOnBoth(key)).toEqual(["200", "200"])
   })
 
   it("removes a scope and adds it again, on both servers immediately", async () => {
     const key = await newKey()
-    expect(await onEach(key)).toEqual(["200", "200"])
+    expect(await callOnBoth(key)).toEqual(["200", "200"])
     await command("keys", "edit", "--key", key.id, "--scopes", "get-commodity-prices")
     const refused = "403 This key is not scoped to search-stores"
-    expect(await onEach(key)).toEqual([refused, refused])
+    expect(await callOnBoth(key)).toEqual([refused, refused])
     await command("keys", "edit", "--key", key.id, "--scopes", "all")
-    expect(await onEach(key)).toEqual(["200", "200"])
+    expect(await callOnBoth(key)).toEqual(["200", "200"])
   })
 
   it("lowers a budget and raises it, on both servers immediately", async () => {
     const key = await newKey()
-    expect(await onEach(key)).toEqual(["200", "200"])
+    expect(await callOnBoth(key)).toEqual(["200", "200"])
     await command("keys", "edit", "--key", key.id, "--budget-usd", "0.299")
     const refused = "402 Monthly spend cap reached"
-    expect(await onEach(key)).toEqual([refused, refused])
+    expect(await callOnBoth(key)).toEqual([refused, refused])
     await command("keys", "edit", "--key", key.id, "--budget-usd", "0.3")
-    expect(await onEach(key)).toEqual(["200", refused]) // for one more call
+    expect(await callOnBoth(key)).toEqual(["200", refused]) // for one more call
   })
 
   it("adds credits to an account that has none, on both servers immediately", async () => {
     const key = await newKey()
-    for (let number = 0; number < 25; number++) expect(await onEach(key)).toEqual(["200", "200"])
+    for (let number = 0; number < 25; number++) expect(await callOnBoth(key)).toEqual(["200", "200"])
     const refused = "402 Insufficient balance"
-    expect(await onEach(key)).toEqual([refused, refused])
+    expect(await callOnBoth(key)).toEqual([refused, refused])
     await command("accounts", "credit", "--account", key.account_id, "--usd", "0.1", "--note", "one more")
-    expect(await onEach(key)).toEqual(["200", refused])
+    expect(await callOnBoth(key)).toEqual(["200", refused])
     await command("accounts", "credit", "--account", key.account_id, "--usd", "0.2", "--note", "two more")
-    expect(await onEach(key)).toEqual(["200", "200"])
+    expect(await callOnBoth(key)).toEqual(["200", "200"])
   })
 
   it("revokes a key under load, and every call that begins afterwards gets 401", async () => {
@@ -73,9 +72,9 @@ describe("a command on a ledger that two servers share", () => {
     const after: Array<string> = []
     const caller = async (api: string) => {
       while (!isDone) {
-        const beganAfter = isRevoked
+        const isAfterRevocation = isRevoked
         const outcome = await call(api, key)
-        if (beganAfter) after.push(outcome)
+        if (isAfterRevocation) after.push(outcome)
         else before.add(outcome)
       }
     }
@@ -84,7 +83,7 @@ describe("a command on a ledger that two servers share", () => {
     expect((await command<NewKey>("keys", "revoke", "--key", key.id)).revoked_at).not.toBeNull()
     isRevoked = true
     const revoked = "401 Unknown or revoked API key"
-    expect(await onEach(key)).toEqual([revoked, revoked])
+    expect(await callOnBoth(key)).toEqual([revoked, revoked])
     isDone = true
     await Promise.all(callers)
     expect(new Set(after)).toEqual(new Set([revoked]))

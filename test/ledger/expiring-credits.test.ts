@@ -11,8 +11,8 @@ import {
   type Key,
   lockAccount,
   makeKey,
+  newLedgers,
   open,
-  places,
   readBalance,
   readEntries,
   refundCharge
@@ -38,21 +38,21 @@ const readBill = (ledger: LedgerAccess, key: Key) =>
     entries.map(({ balance, credits, grants, type }) => [type, credits, balance, grants])
   )
 
-describe.each(Object.entries(places))("credits that expire in %s", (_, place) => {
+describe.each(Object.entries(newLedgers))("credits that expire in %s", (_, newLedger) => {
   it.live("are spent before others, the earliest expiry first, and an adjustment removes the rest", () =>
     runAtTestTime(({ now, pass }) =>
       Effect.gen(function* () {
-        const ledger = yield* yield* place
+        const ledger = yield* yield* newLedger
         const { administration } = ledger
         const key = yield* makeKey(ledger)
-        const later = start + 5 * hour
-        const sooner = start + 2 * hour
-        yield* grant(administration, key, 100, later)
-        const summary = yield* grant(administration, key, 50, sooner)
+        const laterExpiry = start + 5 * hour
+        const earlierExpiry = start + 2 * hour
+        yield* grant(administration, key, 100, laterExpiry)
+        const summary = yield* grant(administration, key, 50, earlierExpiry)
         assert.strictEqual(summary.balance_credits, 5_150)
         assert.deepStrictEqual(summary.expiring, [
-          { credits: 50, expires_at: timestampOf(sooner) },
-          { credits: 100, expires_at: timestampOf(later) }
+          { credits: 50, expires_at: timestampOf(earlierExpiry) },
+          { credits: 100, expires_at: timestampOf(laterExpiry) }
         ])
         const first = yield* now
         yield* Effect.promise(() => charge(ledger, key, 30, first))
@@ -64,7 +64,7 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
         assert.strictEqual(yield* readBalance(ledger, key), 5_000)
         assert.deepStrictEqual((yield* administration.account(key)).expiring, [])
         const entries = yield* readEntries(ledger, key)
-        assert.deepStrictEqual(entries.at(-1)?.occurred_at, timestampOf(later))
+        assert.deepStrictEqual(entries.at(-1)?.occurred_at, timestampOf(laterExpiry))
         assert.match(entries.at(-1)?.note ?? "", /^left of entry 2 /)
         assert.deepStrictEqual(yield* readBill(ledger, key), [
           ["grant", 5_000, 5_000, null],
@@ -83,7 +83,7 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
   it.live("can be spent if they were granted after the clock was set back", () =>
     runAtTestTime(({ now, pass }) =>
       Effect.gen(function* () {
-        const ledger = yield* yield* place
+        const ledger = yield* yield* newLedger
         const { administration } = ledger
         const key = yield* makeKey(ledger)
         yield* Effect.promise(() => charge(ledger, key, 5_000, start))
@@ -103,13 +103,13 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
   it.live("are unchanged after a restart, and cannot be spent once they have expired", () =>
     runAtTestTime(({ now, pass }) =>
       Effect.gen(function* () {
-        const opening = yield* place
+        const opening = yield* newLedger
         const key = yield* Effect.gen(function* () {
           const ledger = yield* opening
           const key = yield* makeKey(ledger)
           yield* grant(ledger.administration, key, 100, start + hour)
-          const at = yield* now
-          yield* Effect.promise(() => charge(ledger, key, 30, at))
+          const calledAt = yield* now
+          yield* Effect.promise(() => charge(ledger, key, 30, calledAt))
           return key
         }).pipe(Effect.scoped)
         const reopened = yield* opening
@@ -131,12 +131,12 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
   it.live("stay held by a call that took them before they expired, and expire when it is released later", () =>
     runAtTestTime(({ now, pass }) =>
       Effect.gen(function* () {
-        const ledger = yield* yield* place
+        const ledger = yield* yield* newLedger
         const key = yield* makeKey(ledger)
         yield* grant(ledger.administration, key, 100, start + hour)
-        const at = yield* now
+        const calledAt = yield* now
         const [committed, released] = yield* Effect.promise(() =>
-          Promise.all([admit(ledger, key, 40, at), admit(ledger, key, 40, at)])
+          Promise.all([admit(ledger, key, 40, calledAt), admit(ledger, key, 40, calledAt)])
         )
         yield* pass(hour)
         assert.strictEqual(yield* readBalance(ledger, key), 5_080)
@@ -163,7 +163,7 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
   it.live("are removed completely after a refund of spent money: the balance is below 0 until more is paid", () =>
     runAtTestTime(({ pass }) =>
       Effect.gen(function* () {
-        const ledger = yield* yield* place
+        const ledger = yield* yield* newLedger
         const { administration } = ledger
         const key = yield* makeKey(ledger)
         const { account_id } = key
@@ -197,10 +197,10 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
 })
 
 describe("credits that expire in a folder while they are being removed", () => {
-  it.live("are not spent by a call of an earlier time, and other charges of the group are written", () =>
+  it.live("are not spent by a call with an earlier time, and other charges of the group are written", () =>
     runAtTestTime(({ now, pass }) =>
       Effect.gen(function* () {
-        const ledger = yield* yield* places["a folder"]
+        const ledger = yield* yield* newLedgers["a folder"]
         const { administration } = ledger
         const [key, other] = [yield* makeKey(ledger), yield* makeKey(ledger)]
         yield* grant(administration, key, 100, start + hour)
@@ -242,8 +242,8 @@ describe("credits that expire in an account that another session has locked", ()
         assert.isUndefined(locking.pollUnsafe()) // it is still locked
         yield* Deferred.succeed(end, undefined)
         yield* Fiber.join(locking)
-        const at = yield* now
-        assert.strictEqual(yield* Effect.promise(() => hold(ledger, locked, 5_001, at)), "insufficient_balance")
+        const calledAt = yield* now
+        assert.strictEqual(yield* Effect.promise(() => hold(ledger, locked, 5_001, calledAt)), "insufficient_balance")
         assert.deepStrictEqual((yield* administration.account(locked)).expiring, [])
         assert.strictEqual(yield* readBalance(ledger, locked), 5_000)
       }).pipe(Effect.scoped)
@@ -251,7 +251,7 @@ describe("credits that expire in an account that another session has locked", ()
   )
 })
 
-describe("credits that expire, called on two servers", () => {
+describe("credits that expire, on two servers", () => {
   it.live("are returned when a call is refunded, and still expire at their time", () =>
     runAtTestTime(({ now, pass }) =>
       Effect.gen(function* () {
@@ -260,12 +260,12 @@ describe("credits that expire, called on two servers", () => {
         const { administration } = ledger
         const key = yield* makeKey(ledger)
         yield* grant(administration, key, 100, start + hour)
-        const at = yield* now
-        yield* Effect.promise(async () => (await admit(ledger, key, 130, at)).commit(`req_back_${key.id}`))
+        const calledAt = yield* now
+        yield* Effect.promise(async () => (await admit(ledger, key, 130, calledAt)).commit(`req_back_${key.id}`))
         assert.deepStrictEqual((yield* administration.account(key)).expiring, [])
         yield* refundCharge(url, `req_back_${key.id}`)
         assert.strictEqual((yield* administration.account(key)).expiring[0]?.credits, 100)
-        yield* Effect.promise(() => charge(ledger, key, 30, at))
+        yield* Effect.promise(() => charge(ledger, key, 30, calledAt))
         yield* pass(hour)
         assert.strictEqual(yield* readBalance(ledger, key), 5_000)
         assert.deepStrictEqual(
@@ -286,20 +286,20 @@ describe("credits that expire, called on two servers", () => {
     runAtTestTime(({ now, pass }) =>
       Effect.gen(function* () {
         const url = yield* database
-        const [here, there] = [yield* open(url), yield* open(url)]
-        const key = yield* makeKey(here)
-        yield* grant(here.administration, key, 100, start + hour)
-        const at = yield* now
-        const held = yield* Effect.promise(() => admit(here, key, 60, at))
-        yield* Effect.promise(() => charge(there, key, 60, at))
+        const [one, other] = [yield* open(url), yield* open(url)]
+        const key = yield* makeKey(one)
+        yield* grant(one.administration, key, 100, start + hour)
+        const calledAt = yield* now
+        const held = yield* Effect.promise(() => admit(one, key, 60, calledAt))
+        yield* Effect.promise(() => charge(other, key, 60, calledAt))
         yield* Effect.promise(() => held.commit(`req_here_${process.pid}_${requests++}`))
         assert.deepStrictEqual(
-          (yield* readBill(there, key)).slice(2).map(([, , , grants]) => grants),
+          (yield* readBill(other, key)).slice(2).map(([, , , grants]) => grants),
           ["2:-40", "2:-60"]
         )
         yield* pass(2 * hour)
-        assert.strictEqual(yield* readBalance(there, key), 4_980)
-        assert.deepStrictEqual((yield* there.administration.verify({})).problems, [])
+        assert.strictEqual(yield* readBalance(other, key), 4_980)
+        assert.deepStrictEqual((yield* other.administration.verify({})).problems, [])
       }).pipe(Effect.scoped)
     )
   )

@@ -7,9 +7,9 @@ import {
   database,
   endpoint,
   hold,
+  newLedgers,
   october,
   open,
-  places,
   readBalance,
   readEntries,
   tryCall
@@ -24,10 +24,10 @@ const makeExpiringKey = Effect.fnUntraced(function* (administration: Administrat
   return yield* administration.createKey({ account_id: id, ...settings })
 })
 
-describe.each(Object.entries(places))("a key that expires in %s", (_, place) => {
+describe.each(Object.entries(newLedgers))("a key that expires in %s", (_, newLedger) => {
   it.live("is unknown once it has expired, and was charged for earlier calls", () =>
     Effect.gen(function* () {
-      const opening = yield* place
+      const opening = yield* newLedger
       const key = yield* Effect.gen(function* () {
         const ledger = yield* opening
         const key = yield* makeExpiringKey(ledger.administration)
@@ -53,7 +53,7 @@ describe.each(Object.entries(places))("a key that expires in %s", (_, place) => 
 
   it.live("admits no call after its expiry, even if the key was looked up before", () =>
     Effect.gen(function* () {
-      const ledger = yield* yield* place
+      const ledger = yield* yield* newLedger
       const key = yield* makeExpiringKey(ledger.administration)
       yield* Effect.promise(async () => {
         const view = await ledger.authenticate(key.key, end - 1)
@@ -72,15 +72,15 @@ describe.each(Object.entries(places))("a key that expires in %s", (_, place) => 
 
   it.live("has its edited expiry from the next call on", () =>
     Effect.gen(function* () {
-      const ledger = yield* yield* place
+      const ledger = yield* yield* newLedger
       const { administration } = ledger
       const key = yield* makeExpiringKey(administration)
       const callAt = (now: number) => Effect.promise(() => tryCall(ledger, key, now))
       assert.strictEqual(yield* callAt(end), "unknown")
-      const later = timestampOf(end + 1_000)
-      assert.strictEqual((yield* administration.editKey({ key_id: key.id, expires_at: later })).expires_at, later)
+      const extended = timestampOf(end + 1_000)
+      assert.strictEqual((yield* administration.editKey({ key_id: key.id, expires_at: extended })).expires_at, extended)
       assert.deepStrictEqual([yield* callAt(end), yield* callAt(end + 1_000)], ["held", "unknown"])
-      assert.strictEqual((yield* administration.editKey({ key_id: key.id, name: "renamed" })).expires_at, later)
+      assert.strictEqual((yield* administration.editKey({ key_id: key.id, name: "renamed" })).expires_at, extended)
       assert.isNull((yield* administration.editKey({ key_id: key.id, expires_at: null })).expires_at)
       assert.strictEqual(yield* callAt(end + 1_000), "held")
       yield* administration.editKey({ key_id: key.id, expires_at })
@@ -90,13 +90,13 @@ describe.each(Object.entries(places))("a key that expires in %s", (_, place) => 
 
   it.live("cannot be created or edited with an expiry that has passed", () =>
     Effect.gen(function* () {
-      const { administration } = yield* yield* place
+      const { administration } = yield* yield* newLedger
       const key = yield* makeExpiringKey(administration)
-      const passed = { expires_at: timestampOf(october - 1) }
+      const pastExpiry = { expires_at: timestampOf(october - 1) }
       const settings = { account_id: key.account_id, name: "k", scopes: ["get-store"], budget_credits: 1 } as const
       for (const refused of [
-        yield* Effect.flip(administration.createKey({ ...settings, ...passed })),
-        yield* Effect.flip(administration.editKey({ key_id: key.id, ...passed }))
+        yield* Effect.flip(administration.createKey({ ...settings, ...pastExpiry })),
+        yield* Effect.flip(administration.editKey({ key_id: key.id, ...pastExpiry }))
       ]) {
         assert.strictEqual(refused._tag, "ExpiryPassed")
       }
@@ -110,19 +110,19 @@ describe("a key that expires, called on two servers", () => {
   it.live("expires on both when its expiry is edited on one of them", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const [here, there] = [yield* open(url), yield* open(url)]
-      const key = yield* makeExpiringKey(here.administration)
+      const [one, other] = [yield* open(url), yield* open(url)]
+      const key = yield* makeExpiringKey(one.administration)
       const callOn = (ledger: LedgerAccess, now: number) => Effect.promise(() => tryCall(ledger, key, now))
-      assert.deepStrictEqual([yield* callOn(here, end - 1), yield* callOn(there, end - 1)], ["held", "held"])
-      const view = yield* Effect.promise(() => there.authenticate(key.key, october))
-      yield* here.administration.editKey({ key_id: key.id, expires_at: timestampOf(end - 10) })
+      assert.deepStrictEqual([yield* callOn(one, end - 1), yield* callOn(other, end - 1)], ["held", "held"])
+      const view = yield* Effect.promise(() => other.authenticate(key.key, october))
+      yield* one.administration.editKey({ key_id: key.id, expires_at: timestampOf(end - 10) })
       assert.isDefined(view)
-      assert.deepStrictEqual(yield* Effect.promise(() => there.hold(view, endpoint, 10, end - 1)), {
+      assert.deepStrictEqual(yield* Effect.promise(() => other.hold(view, endpoint, 10, end - 1)), {
         refused: "key_changed"
       })
-      assert.deepStrictEqual([yield* callOn(here, end - 1), yield* callOn(there, end - 1)], ["unknown", "unknown"])
-      yield* there.administration.editKey({ key_id: key.id, expires_at: null })
-      assert.deepStrictEqual([yield* callOn(here, end), yield* callOn(there, end)], ["held", "held"])
+      assert.deepStrictEqual([yield* callOn(one, end - 1), yield* callOn(other, end - 1)], ["unknown", "unknown"])
+      yield* other.administration.editKey({ key_id: key.id, expires_at: null })
+      assert.deepStrictEqual([yield* callOn(one, end), yield* callOn(other, end)], ["held", "held"])
     }).pipe(Effect.scoped)
   )
 })

@@ -13,7 +13,7 @@ import { repository } from "../support/repository.ts"
 
 const notes = ['wire "4711", unpaid', "=1+1", "ünïcödé 🧀", "null", "paid; @SUM(A1)"]
 /** How the notes appear in CSV, so that no spreadsheet runs them. */
-const noteInCsv = new Map([
+const notesInCsv = new Map([
   ["=1+1", "'=1+1"],
   ["paid; @SUM(A1)", "paid; '@SUM(A1)"]
 ])
@@ -95,7 +95,7 @@ describe.each(["embedded", "postgres"])("ledger export of the %s ledger", (kind)
     const csv = path.join(folder, "entries.csv")
     await writeTo(csv, [...exported, "--csv"], environment)
     expect(await readExportedRows(`read_csv(${literal(csv)}, header = true, all_varchar = false)`)).toEqual(
-      lines.map((line) => ({ ...line, note: noteInCsv.get(line.note) ?? line.note }))
+      lines.map((line) => ({ ...line, note: notesInCsv.get(line.note) ?? line.note }))
     )
     const [head, first] = readFileSync(csv, "utf8").split("\n")
     expect(head).toBe(Object.keys(lines[0] ?? {}).join(","))

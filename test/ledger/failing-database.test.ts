@@ -32,7 +32,7 @@ const charge = (ledger: LedgerAccess, key: Key, id: string, credits = 100) =>
   Effect.promise(async () => (await admit(ledger, key, credits)).commit(id))
 const readRequestIds = (ledger: LedgerAccess, key: Key) =>
   Effect.map(readEntries(ledger, key), (entries) => entries.map(({ request_id }) => request_id).slice(1))
-const assertSound = (ledger: LedgerAccess) =>
+const assertNoProblems = (ledger: LedgerAccess) =>
   Effect.map(ledger.administration.verify({}), ({ problems }) => assert.deepStrictEqual(problems, []))
 
 /** The URL of a superuser in the database of the ledger. */
@@ -57,7 +57,7 @@ const copyFolder = (from: string, to: string) => {
 }
 
 describe("a primary that is frozen for seven seconds", () => {
-  const frozen = 7_000
+  const frozenMs = 7_000
 
   it.live("charges each call that succeeds once, and refunds a refused call if it was charged", () =>
     Effect.gen(function* () {
@@ -79,7 +79,7 @@ describe("a primary that is frozen for seven seconds", () => {
       const charging = yield* Effect.promise(async () => {
         for (const pid of pids) process.kill(pid, "SIGSTOP")
         const charging = catchError(held.commit("req_frozen"))
-        await sleep(frozen)
+        await sleep(frozenMs)
         assert.isFalse(ledger.writable())
         assert.instanceOf(await catchError(hold(ledger, key, 100)), LedgerUnavailable)
         for (const pid of pids.toReversed()) process.kill(pid, "SIGCONT")
@@ -92,7 +92,7 @@ describe("a primary that is frozen for seven seconds", () => {
       if (charging === undefined) assert.strictEqual(times, 1)
       else assert.include([0, 2], times) // never charged, or refunded
       assert.deepStrictEqual([requests[0], requests.at(-1)], ["req_before", "req_after"])
-      yield* assertSound(ledger)
+      yield* assertNoProblems(ledger)
     }).pipe(Effect.scoped)
   )
 })
@@ -128,7 +128,7 @@ describe("a disk that is full", () => {
       yield* sql`drop trigger fail on ledger.entry`
       yield* charge(ledger, key, "req_after", 4_900)
       assert.deepStrictEqual(yield* readRequestIds(ledger, key), ["req_before", "req_after"])
-      yield* assertSound(ledger)
+      yield* assertNoProblems(ledger)
     }).pipe(Effect.scoped)
   )
 })
@@ -163,7 +163,7 @@ describe("an older copy that is put in place of the database", () => {
       assert.deepStrictEqual(yield* readRequestIds(ledger, key), ["req_1"])
       yield* charge(ledger, key, "req_4", 900)
       assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "monthly_spend_cap_reached")
-      yield* assertSound(ledger)
+      yield* assertNoProblems(ledger)
     }).pipe(Effect.scoped)
   )
 })
@@ -226,9 +226,9 @@ describe("a failover to a standby that lacks the last charges", () => {
       yield* Effect.promise(() =>
         withConnection(superuserUrl(postgres.url, url), (sql) =>
           Effect.gen(function* () {
-            const caughtUp =
+            const caughtUpQuery =
               "select bool_and(replay_lsn = pg_current_wal_lsn())::text as value from pg_stat_replication"
-            while ((yield* readValue(sql, caughtUp)) !== "true") yield* Effect.sleep("20 millis")
+            while ((yield* readValue(sql, caughtUpQuery)) !== "true") yield* Effect.sleep("20 millis")
           })
         )
       )
@@ -244,7 +244,7 @@ describe("a failover to a standby that lacks the last charges", () => {
       assert.deepStrictEqual(yield* readRequestIds(ledger, key), ["req_1"])
       yield* charge(ledger, key, "req_4", 4_900)
       assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "insufficient_balance")
-      yield* assertSound(ledger)
+      yield* assertNoProblems(ledger)
     }).pipe(Effect.scoped)
   )
 })

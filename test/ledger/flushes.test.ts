@@ -20,8 +20,8 @@ const limitation = canTrace ? "" : " (only the setting is checked: strace is mis
 /** Names of the files that a program flushes, in order. */
 const traceFlushes = (folder: string, program: ReadonlyArray<string>) => {
   const trace = path.join(folder, "trace")
-  const traced = ["-f", "-y", "-e", "trace=fsync,fdatasync", "-o", trace, process.execPath, ...program]
-  const { status, stderr } = spawnSync("strace", traced, { encoding: "utf8" })
+  const traceArguments = ["-f", "-y", "-e", "trace=fsync,fdatasync", "-o", trace, process.execPath, ...program]
+  const { status, stderr } = spawnSync("strace", traceArguments, { encoding: "utf8" })
   assert.strictEqual(status, 0, stderr)
   // if another thread interrupts a call, only its first line names the file
   const flushes = readFileSync(trace, "utf8").matchAll(/^\d+ +(?:fsync|fdatasync)\(\d+<([^>]+)>/gm)
@@ -41,9 +41,9 @@ describe("groups of the embedded ledger", () => {
       const startedAt = performance.now()
       const flushed = traceFlushes(folder, [path.join(import.meta.dirname, "many-groups.ts"), ledger, String(groups)])
       const seconds = Math.ceil((performance.now() - startedAt) / 1000)
-      const whileWriting = flushed.slice(flushed.indexOf("ledger.first") + 1, flushed.indexOf("ledger.last"))
-      const ofLog = whileWriting.filter((name) => name === "ledger.sqlite-wal").length
-      assert.isAtLeast(ofLog, groups)
+      const flushedWhileWriting = flushed.slice(flushed.indexOf("ledger.first") + 1, flushed.indexOf("ledger.last"))
+      const logFlushes = flushedWhileWriting.filter((name) => name === "ledger.sqlite-wal").length
+      assert.isAtLeast(logFlushes, groups)
       assert.isAtMost(flushed.length, groups + maxOtherFlushes + maxPerSecond * seconds)
     })
   )

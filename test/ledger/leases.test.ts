@@ -63,36 +63,36 @@ describe("an account that a server has leased", () => {
   it.live("moves to another server that requests it, with all its holds, and to the one that keeps calling", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const [here, there] = yield* Effect.all([openEager(url), openEager(url)])
-      const key = yield* makeKey(here)
-      yield* takeLease(here, key)
+      const [one, other] = yield* Effect.all([openEager(url), openEager(url)])
+      const key = yield* makeKey(one)
+      yield* takeLease(one, key)
       const first = yield* readLease(url)
       assert.isNotNull(first)
-      const held = yield* Effect.promise(() => admit(here, key, 4_950))
-      assert.strictEqual(yield* Effect.promise(() => hold(there, key, 100)), "insufficient_balance")
+      const held = yield* Effect.promise(() => admit(one, key, 4_950))
+      assert.strictEqual(yield* Effect.promise(() => hold(other, key, 100)), "insufficient_balance")
       assert.isNull(yield* readLease(url))
       yield* Effect.promise(() => held.commit("req_here"))
-      yield* Effect.promise(async () => (await admit(there, key, 50)).commit("req_there"))
+      yield* Effect.promise(async () => (await admit(other, key, 50)).commit("req_there"))
       yield* Effect.promise(() => sleep(eagerLeases.sharedDuration))
-      for (const _ of [1, 2]) yield* Effect.promise(() => hold(there, key, 1))
+      for (const _ of [1, 2]) yield* Effect.promise(() => hold(other, key, 1))
       assert.notInclude([null, undefined, first], yield* readLease(url))
-      assert.deepStrictEqual((yield* here.administration.verify({})).problems, [])
+      assert.deepStrictEqual((yield* one.administration.verify({})).problems, [])
     }).pipe(Effect.scoped)
   )
 
   it.live("is returned within two seconds when no notification of the request arrives", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const [here, there] = yield* Effect.all([openEager(url), openEager(url)])
-      const key = yield* makeKey(here)
-      yield* takeLease(here, key)
+      const [one, other] = yield* Effect.all([openEager(url), openEager(url)])
+      const key = yield* makeKey(one)
+      yield* takeLease(one, key)
       const sql = yield* client(url)
       yield* sql`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and query ilike 'listen%'`
       const startedAt = performance.now()
-      yield* Effect.promise(async () => (await admit(there, key, 5_000)).commit("req_1"))
+      yield* Effect.promise(async () => (await admit(other, key, 5_000)).commit("req_1"))
       assert.isBelow(performance.now() - startedAt, 2_500)
-      assert.strictEqual(yield* Effect.promise(() => hold(here, key, 1)), "insufficient_balance")
+      assert.strictEqual(yield* Effect.promise(() => hold(one, key, 1)), "insufficient_balance")
     }).pipe(Effect.scoped)
   )
 
@@ -151,8 +151,8 @@ describe("an account that a server has leased", () => {
   it.live("is not decided from the memory of a suspended machine, whose monotonic clock stood still", () =>
     Effect.gen(function* () {
       const url = yield* database
-      let suspendedFor = 0
-      const clock = clockAt(() => Date.now() + suspendedFor)
+      let suspendedMs = 0
+      const clock = clockAt(() => Date.now() + suspendedMs)
       const suspended = yield* Effect.provideService(openEager(url), Clock.Clock, clock)
       const next = yield* openEager(url)
       const key = yield* makeKey(next)
@@ -160,7 +160,7 @@ describe("an account that a server has leased", () => {
       const sql = yield* client(url)
       yield* sql`delete from ledger.server where id = (select leased_by from ledger.account)` // it was silent
       yield* Effect.promise(async () => (await admit(next, key, 5_000)).commit("req_next"))
-      suspendedFor = 6_000
+      suspendedMs = 6_000
       assert.instanceOf(yield* Effect.promise(() => catchError(hold(suspended, key, 100))), LedgerUnavailable)
       yield* Effect.promise(() => waitUntil(suspended.writable))
       assert.strictEqual(yield* Effect.promise(() => hold(suspended, key, 100)), "insufficient_balance")
@@ -170,10 +170,10 @@ describe("an account that a server has leased", () => {
   it.live("is not leased while another server holds credits of it", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const [here, there] = yield* Effect.all([open(url), openEager(url)])
-      const key = yield* makeKey(here)
-      const held = yield* Effect.promise(() => admit(here, key, 100))
-      for (const _ of [1, 2, 3]) yield* takeLease(there, key)
+      const [one, other] = yield* Effect.all([open(url), openEager(url)])
+      const key = yield* makeKey(one)
+      const held = yield* Effect.promise(() => admit(one, key, 100))
+      for (const _ of [1, 2, 3]) yield* takeLease(other, key)
       assert.isNull(yield* readLease(url))
       yield* Effect.promise(() => held.commit("req_1"))
     }).pipe(Effect.scoped)

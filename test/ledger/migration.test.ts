@@ -27,7 +27,7 @@ const home = Effect.acquireRelease(
 )
 const database = Effect.suspend(() => pooledDatabase(inject("postgresUrl")))
 const openEmbedded = (folder: string) => openEmbeddedLedger(path.join(folder, "ledger"))
-const refusal = (folder: string) => Effect.scoped(Effect.flip(openEmbedded(folder)))
+const catchRefusal = (folder: string) => Effect.scoped(Effect.flip(openEmbedded(folder)))
 const openPostgres = (url: string) => Effect.flatMap(home, (folder) => openPostgresLedger(Redacted.make(url), folder))
 
 /** Raw SQL access, for what no command does. */
@@ -168,7 +168,7 @@ describe("ledger migrate", () => {
       const [folder, url] = [yield* home, yield* database]
       yield* copyOriginal(folder)
       yield* migrate(folder, url)
-      assert.strictEqual((yield* refusal(folder))._tag, "LedgerMoved")
+      assert.strictEqual((yield* catchRefusal(folder))._tag, "LedgerMoved")
       const { code, stderr } = yield* Effect.promise(() =>
         run("larder-serve", ["accounts", "list"], { LARDER_HOME: folder })
       )
@@ -179,12 +179,12 @@ describe("ledger migrate", () => {
       // as if it had been interrupted before the old ledger was closed
       yield* writeMigrationMark("moving", path.join(folder, "ledger"), redactedUrl(Redacted.make(url)))
       assert.match(
-        (yield* refusal(folder)).message,
+        (yield* catchRefusal(folder)).message,
         /it is unknown whether the move is complete. Run again: larder-serve ledger migrate/
       )
       const repeated = yield* migrate(folder, url)
       assert.strictEqual(repeated.code, 0, repeated.stderr)
-      assert.match((yield* refusal(folder)).message, /This ledger was moved to/)
+      assert.match((yield* catchRefusal(folder)).message, /This ledger was moved to/)
     }).pipe(Effect.scoped)
   )
 
@@ -200,7 +200,7 @@ describe("ledger migrate", () => {
       const failed = yield* migrate(folder, url)
       assert.deepStrictEqual([failed.code, failed.stdout], [1, ""])
       assert.match(failed.stderr, /The ledger cannot be moved: the disk is full/)
-      assert.match((yield* refusal(folder)).message, /was being moved to postgres:.* larder-serve ledger migrate/)
+      assert.match((yield* catchRefusal(folder)).message, /was being moved to postgres:.* larder-serve ledger migrate/)
       // moving to any other database than the one that may contain it is refused
       const elsewhere = yield* migrate(folder, other)
       assert.strictEqual(elsewhere.code, 1)

@@ -50,7 +50,7 @@ describe("the entries in the database", () => {
       "update ledger.spent_in_month set credits = credits + 1",
       /was charged 300 credits in \d+, and 301 are counted for its budget/
     ],
-    "a usage": ["update ledger.usage_of_day set calls = calls + 1", /the usage of key key_\w+ on 2026-10-31 is not/],
+    "the usage": ["update ledger.usage_of_day set calls = calls + 1", /the usage of key key_\w+ on 2026-10-31 is not/],
     "the usage of a month": [
       "update ledger.usage_of_month set credits = credits + 1",
       /the usage of key key_\w+ in month \d+ is not the sum of its days/
@@ -59,12 +59,12 @@ describe("the entries in the database", () => {
       "delete from ledger.usage_of_endpoint",
       /the usage of \/v1\/stores by account acct_\w+ on 2026-10-31 is not the sum of its keys/
     ],
-    "an account of entries": [
+    "the account of an entry": [
       `insert into ledger.entry (account_id, position, type, occurred_at, credits, balance, hash)
       values ('acct_gone', 1, 'grant', now(), 0, 0, '')`,
       /1 entries belong to account acct_gone, which is missing/
     ],
-    "a key of a charge": [
+    "the key of a charge": [
       "update ledger.entry set key_id = 'key_gone' where position = 3",
       /entry 3 of account acct_\w+ names key key_gone, which is not a key of this account/
     ],
@@ -81,7 +81,7 @@ describe("the entries in the database", () => {
       "update ledger.account set balance = 5000",
       /all balances add up to 5000 credits, but all entries to 4700/
     ],
-    "money that went out": [
+    "the sum of refunds and disputes": [
       "update ledger.account set money_out = 7",
       /account acct_\w+ has 7 credits of refunds and disputes, but its entries add up to 0/
     ],
@@ -139,7 +139,7 @@ describe("the entries in the database", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("allow only money that goes out to make a balance negative", () =>
+  it.live("allow only refunds and disputes to make a balance negative", () =>
     Effect.gen(function* () {
       const url = yield* database
       const ledger = yield* open(url)

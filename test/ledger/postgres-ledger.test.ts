@@ -37,16 +37,16 @@ describe("servers that share a ledger", () => {
   it.live("respect the holds of another server until they are released", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const [here, there] = yield* Effect.all([open(url), open(url)])
-      const key = yield* makeKey(here)
-      const held = yield* Effect.promise(() => admit(here, key, 4_950))
-      assert.strictEqual(yield* Effect.promise(() => hold(there, key, 100)), "insufficient_balance")
+      const [one, other] = yield* Effect.all([open(url), open(url)])
+      const key = yield* makeKey(one)
+      const held = yield* Effect.promise(() => admit(one, key, 4_950))
+      assert.strictEqual(yield* Effect.promise(() => hold(other, key, 100)), "insufficient_balance")
       held.release()
-      yield* Effect.promise(() => here.authenticate("svc_data_nobody", Date.now())) // takes part in the group of the release, or in a later one
-      const second = yield* Effect.promise(() => admit(there, key, 5_000))
+      yield* Effect.promise(() => one.authenticate("svc_data_nobody", Date.now())) // in the release's group, or later
+      const second = yield* Effect.promise(() => admit(other, key, 5_000))
       yield* Effect.promise(() => second.commit("req_1"))
-      assert.strictEqual(yield* Effect.promise(() => hold(here, key, 10)), "insufficient_balance")
-      assert.strictEqual(yield* readBalance(here, key), 0)
+      assert.strictEqual(yield* Effect.promise(() => hold(one, key, 10)), "insufficient_balance")
+      assert.strictEqual(yield* readBalance(one, key), 0)
     }).pipe(Effect.scoped)
   )
 
@@ -215,12 +215,12 @@ describe("a request id that was charged already", () => {
   it.live("is rejected on every server, and is not charged again", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const [here, there] = yield* Effect.all([open(url), open(url)])
-      const key = yield* makeKey(here)
-      yield* Effect.promise(async () => (await admit(here, key, 100)).commit("req_1"))
-      for (const ledger of [here, there]) {
+      const [one, other] = yield* Effect.all([open(url), open(url)])
+      const key = yield* makeKey(one)
+      yield* Effect.promise(async () => (await admit(one, key, 100)).commit("req_1"))
+      for (const ledger of [one, other]) {
         const holds = yield* Effect.promise(() => Promise.all([0, 1, 2].map(() => admit(ledger, key, 100))))
-        const ids = [ledger === here ? "req_2" : "req_3", "req_1", ledger === here ? "req_4" : "req_5"]
+        const ids = [ledger === one ? "req_2" : "req_3", "req_1", ledger === one ? "req_4" : "req_5"]
         const ends = yield* Effect.promise(() =>
           Promise.allSettled(holds.map((held, index) => held.commit(ids[index] ?? "")))
         )
@@ -229,8 +229,8 @@ describe("a request id that was charged already", () => {
           ["fulfilled", "rejected", "fulfilled"]
         )
       }
-      assert.strictEqual(yield* readBalance(here, key), 4_500)
-      yield* Effect.promise(async () => (await admit(there, key, 4_500)).release())
+      assert.strictEqual(yield* readBalance(one, key), 4_500)
+      yield* Effect.promise(async () => (await admit(other, key, 4_500)).release())
     }).pipe(Effect.scoped)
   )
 })
@@ -298,13 +298,13 @@ describe("a charge whose response is lost", () => {
   it.live("is refunded by the next server when this one stops before the database returns", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const own = mkdtempSync(path.join(inDoubtFolder, "own-"))
+      const ownFolder = mkdtempSync(path.join(inDoubtFolder, "own-"))
       const proxy = yield* Effect.acquireRelease(
         Effect.promise(() => startFaultyProxy(url)),
         ({ close }) => Effect.promise(close)
       )
       const scope = yield* Scope.make()
-      const ledger = yield* Scope.provide(open(proxy.url, own), scope)
+      const ledger = yield* Scope.provide(open(proxy.url, ownFolder), scope)
       const key = yield* makeKey(ledger)
       const held = yield* Effect.promise(() => admit(ledger, key, 100))
       proxy.loseResponses()
@@ -314,7 +314,7 @@ describe("a charge whose response is lost", () => {
       yield* Scope.close(scope, Exit.void) // closes, although the database is away
       assert.match(String(yield* Fiber.join(error)), /if the call was charged, it is refunded/)
 
-      const next = yield* open(url, own)
+      const next = yield* open(url, ownFolder)
       yield* waitUntilRefunded(next, key)
       assert.strictEqual(yield* readBalance(next, key), 5_000)
       const [summary] = yield* next.administration.listKeys({ account_id: key.account_id })

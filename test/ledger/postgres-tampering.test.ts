@@ -114,7 +114,7 @@ const disableGuards = [
   "alter table ledger.spent_in_month drop constraint spent_in_month_key_id_fkey"
 ].join(";")
 
-const another: Readonly<Record<string, string>> = {
+const otherValues: Readonly<Record<string, string>> = {
   credits: "credits + 1",
   budget_credits: "budget_credits + 1",
   daily_budget_credits: "1000000",
@@ -132,7 +132,7 @@ const another: Readonly<Record<string, string>> = {
   account_id: "'acct_b'"
 }
 const editColumn = (table: string, column: string, condition: string) =>
-  `update ${table} set ${column} = ${another[column] ?? "'another'"} where ${condition}`
+  `update ${table} set ${column} = ${otherValues[column] ?? "'another'"} where ${condition}`
 
 /** The columns of an entry that are not computed from others. The key of an entry must belong to its account. */
 const entryColumns = [

@@ -2,17 +2,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Administration, timestampOf } from "@larder/serve/ledger"
 import { Clock, Effect } from "effect"
-import { admit, database, endpoint, makeKey, open, places, readEntries, tryCall } from "./shared-ledger.ts"
+import { admit, database, endpoint, makeKey, newLedgers, open, readEntries, tryCall } from "./shared-ledger.ts"
 import { runAtTestTime } from "./test-time.ts"
 
 const hour = 3_600_000
 const rotate = (administration: Administration["Service"], key_id: string, overlap_hours: number) =>
   administration.rotateKey({ key_id, overlap_hours })
 
-describe.each(Object.entries(places))("a key that is rotated in %s", (_, place) => {
+describe.each(Object.entries(newLedgers))("a key that is rotated in %s", (_, newLedger) => {
   it.live("works with both secrets until the overlap ends, and only with the new one afterwards", () =>
     Effect.gen(function* () {
-      const opening = yield* place
+      const opening = yield* newLedger
       const { former, now, rotated } = yield* Effect.gen(function* () {
         const ledger = yield* opening
         const former = yield* makeKey(ledger)
@@ -40,7 +40,7 @@ describe.each(Object.entries(places))("a key that is rotated in %s", (_, place) 
 
   it.live("has one id, one budget and one bill for both secrets", () =>
     Effect.gen(function* () {
-      const ledger = yield* yield* place
+      const ledger = yield* yield* newLedger
       const { administration } = ledger
       const former = yield* makeKey(ledger, 100)
       const rotated = yield* rotate(administration, former.id, 1)
@@ -59,7 +59,7 @@ describe.each(Object.entries(places))("a key that is rotated in %s", (_, place) 
 
   it.live("loses its former secret immediately without an overlap, and the oldest one when it is rotated again", () =>
     Effect.gen(function* () {
-      const ledger = yield* yield* place
+      const ledger = yield* yield* newLedger
       const { administration } = ledger
       const now = yield* Clock.currentTimeMillis
       const first = yield* makeKey(ledger)
@@ -81,7 +81,7 @@ describe.each(Object.entries(places))("a key that is rotated in %s", (_, place) 
 
   it.live("is refused with both secrets once it has expired or is revoked, and cannot be rotated afterwards", () =>
     Effect.gen(function* () {
-      const ledger = yield* yield* place
+      const ledger = yield* yield* newLedger
       const { administration } = ledger
       const former = yield* makeKey(ledger)
       const rotated = yield* rotate(administration, former.id, 24)
@@ -102,11 +102,11 @@ describe.each(Object.entries(places))("a key that is rotated in %s", (_, place) 
   )
 })
 
-describe.each(Object.entries(places))("a key that has expired in %s", (_, place) => {
+describe.each(Object.entries(newLedgers))("a key that has expired in %s", (_, newLedger) => {
   it.live("cannot be rotated until it has a later expiry, because its new secret would be refused, too", () =>
     runAtTestTime(({ now, pass }) =>
       Effect.gen(function* () {
-        const ledger = yield* yield* place
+        const ledger = yield* yield* newLedger
         const { administration } = ledger
         const key = yield* makeKey(ledger)
         yield* administration.editKey({ key_id: key.id, expires_at: timestampOf((yield* now) + hour) })
@@ -124,14 +124,14 @@ describe("a key that is rotated, called on two servers", () => {
   it.live("loses its former secret on both from the next call on", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const [here, there] = [yield* open(url), yield* open(url)]
-      const former = yield* makeKey(here)
+      const [one, other] = [yield* open(url), yield* open(url)]
+      const former = yield* makeKey(one)
       const now = yield* Clock.currentTimeMillis
-      for (const ledger of [here, there]) {
+      for (const ledger of [one, other]) {
         assert.strictEqual(yield* Effect.promise(() => tryCall(ledger, former, now)), "held")
       }
-      const rotated = yield* rotate(there.administration, former.id, 0)
-      for (const ledger of [here, there]) {
+      const rotated = yield* rotate(other.administration, former.id, 0)
+      for (const ledger of [one, other]) {
         assert.strictEqual(yield* Effect.promise(() => tryCall(ledger, former, now)), "unknown")
         assert.strictEqual(yield* Effect.promise(() => tryCall(ledger, rotated, now)), "held")
       }

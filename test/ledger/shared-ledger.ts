@@ -32,8 +32,8 @@ export const folder = Effect.acquireRelease(
   (created) => Effect.sync(() => rmSync(created, { recursive: true, force: true }))
 )
 
-/** Each creates a ledger, and returns the effect that opens it, any number of times. */
-export const places = {
+/** Each creates a ledger, and returns the effect that opens it, which can run any number of times. */
+export const newLedgers = {
   "a folder": Effect.map(folder, (created) => openEmbeddedLedger(path.join(created, "ledger"))),
   PostgreSQL: Effect.map(database, (url) => open(url))
 }

@@ -9,8 +9,8 @@ import {
   holdCurrent,
   inDoubtFolder,
   type Key,
+  newLedgers,
   open,
-  places,
   readEntries
 } from "./shared-ledger.ts"
 
@@ -41,19 +41,19 @@ const call = async (ledger: LedgerAccess, key: Key, credits: number, now: number
   await held.commit(`req_budget_${process.pid}_${requests++}`)
   return "charged"
 }
-const remainingAt = async (ledger: LedgerAccess, { key }: Key, now: number) => {
+const readRemaining = async (ledger: LedgerAccess, { key }: Key, now: number) => {
   const view = await ledger.authenticate(key, now)
   return view === undefined ? undefined : ledger.remaining(view, now)
 }
 
-describe.each(Object.entries(places))("a key with shorter budgets in %s", (_, place) => {
+describe.each(Object.entries(newLedgers))("a key with shorter budgets in %s", (_, newLedger) => {
   it.live("spends exactly its daily budget each UTC day, its weekly one each week from Monday, and its month", () =>
     Effect.gen(function* () {
-      const ledger = yield* yield* place
+      const ledger = yield* yield* newLedger
       const budgets = { daily_budget_credits: 100, weekly_budget_credits: 250 }
       const key = yield* makeLimitedKey(ledger.administration, budgets, 400)
       const callAt = (credits: number, now: number) => Effect.promise(() => call(ledger, key, credits, now))
-      const remaining = (now: number) => Effect.promise(() => remainingAt(ledger, key, now))
+      const remaining = (now: number) => Effect.promise(() => readRemaining(ledger, key, now))
       assert.strictEqual(yield* callAt(60, wednesday), "charged")
       assert.strictEqual(yield* remaining(wednesday), 40)
       assert.strictEqual(yield* callAt(41, wednesday), "daily_spend_cap_reached")
@@ -81,7 +81,7 @@ describe.each(Object.entries(places))("a key with shorter budgets in %s", (_, pl
 
   it.live("is refused for the balance first, then for the day, the week and the month", () =>
     Effect.gen(function* () {
-      const ledger = yield* yield* place
+      const ledger = yield* yield* newLedger
       const { administration } = ledger
       const key = yield* makeLimitedKey(administration, { daily_budget_credits: 0, weekly_budget_credits: 0 }, 0)
       const callAt = (credits: number) => Effect.promise(() => call(ledger, key, credits, wednesday))
@@ -97,7 +97,7 @@ describe.each(Object.entries(places))("a key with shorter budgets in %s", (_, pl
 
   it.live("counts what it spent and held before it got the budget, even after a restart", () =>
     Effect.gen(function* () {
-      const opening = yield* place
+      const opening = yield* newLedger
       const key = yield* Effect.gen(function* () {
         const ledger = yield* opening
         const { administration } = ledger
@@ -126,7 +126,7 @@ describe.each(Object.entries(places))("a key with shorter budgets in %s", (_, pl
 
   it.live("counts what it spent without a budget once it has the budget again", () =>
     Effect.gen(function* () {
-      const ledger = yield* yield* place
+      const ledger = yield* yield* newLedger
       const { administration } = ledger
       const key = yield* makeLimitedKey(administration, { daily_budget_credits: 50, weekly_budget_credits: 60 })
       const callAt = (credits: number) => Effect.promise(() => call(ledger, key, credits, wednesday))
@@ -147,7 +147,7 @@ describe.each(Object.entries(places))("a key with shorter budgets in %s", (_, pl
 
   it.live("admits only as many concurrent calls as its daily budget allows", () =>
     Effect.gen(function* () {
-      const ledger = yield* yield* place
+      const ledger = yield* yield* newLedger
       const key = yield* makeLimitedKey(ledger.administration, { daily_budget_credits: 70 }, 5_000)
       const calls = Array.from({ length: 40 }, () => call(ledger, key, 10, wednesday))
       const outcomes = yield* Effect.promise(() => Promise.all(calls))
@@ -163,10 +163,10 @@ describe("a key with a daily budget, called on two servers", () => {
       const url = yield* database
       const leasePolicy = { ...eagerLeases, sharedDuration: 5 }
       const servers = [yield* open(url, inDoubtFolder, leasePolicy), yield* open(url, inDoubtFolder, leasePolicy)]
-      const [here] = servers
-      if (here === undefined) return
+      const [one] = servers
+      if (one === undefined) return
       const key = yield* makeLimitedKey(
-        here.administration,
+        one.administration,
         { daily_budget_credits: 1_230, weekly_budget_credits: 2_000 },
         5_000
       )
@@ -177,10 +177,10 @@ describe("a key with a daily budget, called on two servers", () => {
       }
       assert.strictEqual(outcomes.filter((outcome) => outcome === "charged").length, 123)
       assert.strictEqual(outcomes.filter((outcome) => outcome === "daily_spend_cap_reached").length, 77)
-      const next = Array.from({ length: 100 }, (_, index) => call(servers[index % 2] ?? here, key, 10, wednesday + day))
+      const next = Array.from({ length: 100 }, (_, index) => call(servers[index % 2] ?? one, key, 10, wednesday + day))
       const outcomesOfNext = yield* Effect.promise(() => Promise.all(next))
       assert.strictEqual(outcomesOfNext.filter((outcome) => outcome === "charged").length, 77)
-      assert.deepStrictEqual((yield* here.administration.verify({})).problems, [])
+      assert.deepStrictEqual((yield* one.administration.verify({})).problems, [])
     }).pipe(Effect.scoped)
   )
 })

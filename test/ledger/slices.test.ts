@@ -113,20 +113,20 @@ describe("an account that two servers call at the same time", () => {
           assert.deepStrictEqual(left, [all - call * 10, all - call * 10], `after ${call} calls`)
         }
         assert.strictEqual(maxSlices, 2) // one on each server
-        const [here, there] = ledgers
-        yield* Effect.promise(async () => (await admit(here, key, all - 200, november)).commit("req_last"))
-        assert.deepStrictEqual(yield* Effect.all([remaining(here), remaining(there)]), [0, 0])
+        const [one, other] = ledgers
+        yield* Effect.promise(async () => (await admit(one, key, all - 200, november)).commit("req_last"))
+        assert.deepStrictEqual(yield* Effect.all([remaining(one), remaining(other)]), [0, 0])
       }).pipe(Effect.scoped)
   )
 
   it.live("has no slices two seconds after the last call: another server gets the last credit without a request", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const [here, there] = yield* Effect.all([openEager(url), openEager(url)])
-      const key = yield* makeKey(here)
+      const [one, other] = yield* Effect.all([openEager(url), openEager(url)])
+      const key = yield* makeKey(one)
       for (const [ledger, request] of [
-        [there, "req_there"],
-        [here, "req_here"]
+        [other, "req_there"],
+        [one, "req_here"]
       ] as const) {
         yield* Effect.promise(async () => (await admit(ledger, key, 10)).commit(request))
       }
@@ -134,7 +134,7 @@ describe("an account that two servers call at the same time", () => {
       while ((yield* countSlices(url)) > 0) yield* Effect.sleep("20 millis")
       const sql = yield* client(url)
       assert.deepStrictEqual(yield* sql`select from ledger.holding where credits > 0`, [])
-      yield* Effect.promise(async () => (await admit(there, key, 4_980)).commit("req_last"))
+      yield* Effect.promise(async () => (await admit(other, key, 4_980)).commit("req_last"))
       const recalls = yield* sql`select from ledger.account where recalled_at is not null`
       assert.deepStrictEqual(recalls, []) // no server had to request a slice
     }).pipe(Effect.scoped)
@@ -143,12 +143,12 @@ describe("an account that two servers call at the same time", () => {
   it.live("keeps its slice on a server that keeps calling", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const [here, there] = yield* Effect.all([openEager(url), openEager(url)])
-      const key = yield* makeKey(here)
-      yield* Effect.promise(async () => (await admit(there, key, 10)).commit("req_there"))
+      const [one, other] = yield* Effect.all([openEager(url), openEager(url)])
+      const key = yield* makeKey(one)
+      yield* Effect.promise(async () => (await admit(other, key, 10)).commit("req_there"))
       const sql = yield* client(url)
       for (let call = 0; call < 22; call++) {
-        yield* Effect.promise(async () => (await admit(here, key, 10)).release())
+        yield* Effect.promise(async () => (await admit(one, key, 10)).release())
         yield* Effect.sleep("100 millis")
         if (call > 0) assert.lengthOf(yield* sql`select from ledger.slice`, 1, `slices after call ${call}`)
       }

@@ -31,7 +31,7 @@ const createAndCopyKeys = Effect.fnUntraced(function* (
 })
 
 /** Each creates a ledger, and returns how to open it and how to give an account many keys. */
-const places = {
+const newLedgers = {
   "a folder": Effect.map(folder, (created) => ({
     opening: openEmbeddedLedger(path.join(created, "ledger")),
     addKeys: createKeys
@@ -70,10 +70,10 @@ const periods = [
   ["0001-01-01", "9999-12-31", 7]
 ] as const
 
-describe.each(Object.entries(places))("summed usage in %s", (_, place) => {
+describe.each(Object.entries(newLedgers))("summed usage in %s", (_, newLedger) => {
   it.live("is grouped by day, by key and by endpoint, for all calls or for some", () =>
     Effect.gen(function* () {
-      const { opening } = yield* place
+      const { opening } = yield* newLedger
       const check = Effect.fnUntraced(function* (ledger: LedgerAccess, account_id: string, a: string, b: string) {
         const { summedUsage } = ledger.administration
         const days = { account_id, from: "2026-10-01", to: "2026-11-30" }
@@ -130,7 +130,7 @@ describe.each(Object.entries(places))("summed usage in %s", (_, place) => {
 
   it.live("is the sum of its rows, even for periods that begin and end within a month", () =>
     Effect.gen(function* () {
-      const { opening } = yield* place
+      const { opening } = yield* newLedger
       const check = Effect.fnUntraced(function* ({ administration }: LedgerAccess, account_id: string, id: string) {
         const { summedUsage, usage } = administration
         for (const [from, to, days] of periods) {
@@ -170,10 +170,10 @@ describe.each(Object.entries(places))("summed usage in %s", (_, place) => {
   )
 })
 
-describe.each(Object.entries(places))("the keys of an account in %s", (_, place) => {
+describe.each(Object.entries(newLedgers))("the keys of an account in %s", (_, newLedger) => {
   it.live("are limited to 1,000 that are not revoked, even if several are created concurrently", () =>
     Effect.gen(function* () {
-      const { addKeys, opening } = yield* place
+      const { addKeys, opening } = yield* newLedger
       const ledger = yield* opening
       const { administration } = ledger
       const { id: account_id } = yield* administration.createAccount({ name: "A" })

@@ -106,7 +106,7 @@ const forge = (sqlite: Sqlite): void => {
   advanceHead(sqlite)
 }
 
-const another: Readonly<Record<string, string>> = {
+const otherValues: Readonly<Record<string, string>> = {
   credits: "credits + 1",
   budget_credits: "budget_credits + 1",
   daily_budget_credits: "1000000",
@@ -121,7 +121,7 @@ const another: Readonly<Record<string, string>> = {
   expires_at: "'2100-01-31T00:00:00.000Z'"
 }
 const editColumn = (table: string, column: string, condition: string) =>
-  `update ${table} set ${column} = ${another[column] ?? "'another'"} where ${condition}`
+  `update ${table} set ${column} = ${otherValues[column] ?? "'another'"} where ${condition}`
 
 /** The columns of an entry that are not computed from others. The key of an entry must belong to its account. */
 const entryColumns = [
@@ -256,7 +256,7 @@ const frame = 4096 + 24
 
 describe("a ledger whose last entries were removed", () => {
   const removals: ReadonlyArray<readonly [string, (folder: string, older: string) => void]> = [
-    ["its log cut in half", (folder) => truncateSync(logPath(folder), Math.floor(statSync(logPath(folder)).size / 2))],
+    ["its log truncated", (folder) => truncateSync(logPath(folder), Math.floor(statSync(logPath(folder)).size / 2))],
     ["its log removed", (folder) => rmSync(logPath(folder))],
     ["its log emptied", (folder) => truncateSync(logPath(folder), 0)],
     [

@@ -1,4 +1,4 @@
-/** Ledgers with a clock that tests set forward. */
+/** Ledgers with a clock that tests advance. */
 import { Clock, Effect } from "effect"
 import { adjustableClock } from "../payments/stores.ts"
 

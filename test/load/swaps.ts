@@ -35,7 +35,7 @@ interface Response {
 
 /**
  * Registers hooks, and returns the test. Each round publishes commodities and branded foods; at the end, both are rolled
- * back. Meanwhile callers keep two servers busy, or four that follow a depot.
+ * back. All the time, callers keep two servers busy, or four that follow a depot.
  */
 export const swapsUnderLoad = (rounds: number, callers: number, startDepot?: () => Promise<SharedDepot>) => {
   let home: string
@@ -128,10 +128,10 @@ export const swapsUnderLoad = (rounds: number, callers: number, startDepot?: () 
     }
 
     expect(responses.filter(({ status }) => status !== 200)).toEqual([])
-    const responsesOf = Map.groupBy(responses, ({ target, version }) => `${version} ${target}`)
-    for (const same of responsesOf.values()) expect(new Set(same.map(({ text }) => text)).size).toBe(1)
-    const findNames = (target: string) => [...responsesOf.keys()].filter((name) => name.endsWith(` ${target}`))
-    const first = (name: string) => findMark(responsesOf.get(name)?.[0] as Response)
+    const responsesByName = Map.groupBy(responses, ({ target, version }) => `${version} ${target}`)
+    for (const same of responsesByName.values()) expect(new Set(same.map(({ text }) => text)).size).toBe(1)
+    const findNames = (target: string) => [...responsesByName.keys()].filter((name) => name.endsWith(` ${target}`))
+    const first = (name: string) => findMark(responsesByName.get(name)?.[0] as Response)
     const found = [prices, foods].flatMap(findNames).map((name) => [name, first(name)] as const)
     expect(new Map(found.toSorted())).toEqual(new Map([...expected].toSorted()))
     expect(findNames("/v1/stores")).toHaveLength(1)

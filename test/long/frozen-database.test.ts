@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => postgres.remove())
 
 /** Milliseconds. A server waits five seconds for the result of a group, and five for that of its new name. */
-const stoppedFor = 11_000
+const stopMs = 11_000
 
 /** Stops the processes of the database at any point: they send nothing, and close no connection. */
 const stopDatabase = (url: string, whileStopped: () => Promise<void>) =>
@@ -39,7 +39,7 @@ describe("a database that is frozen for 11 seconds", () => {
     const url = await newDatabase(postgres.url)
     await runThroughOutage("frozen database", url, ({ observations }, servers) =>
       stopDatabase(url, async () => {
-        await sleep(stoppedFor)
+        await sleep(stopMs)
         expect(await readReadiness(servers)).toEqual([notReady, notReady])
         expect(observations.unavailable.length).toBeGreaterThan(0)
       })

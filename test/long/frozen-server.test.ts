@@ -5,7 +5,7 @@ import { runHistory } from "../crash/history.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 
 /** Milliseconds. A server that sends nothing for five seconds loses its holds. */
-const freeze = 7_000
+const frozenMs = 7_000
 
 describe("a server that is frozen for 7 seconds", () => {
   it("charges no call without a response, and recovers, while another server keeps working", async () => {
@@ -15,7 +15,7 @@ describe("a server that is frozen for 7 seconds", () => {
       const callers = [call(frozen), call(other)]
       await Promise.all(callers.map(({ allStarted }) => allStarted))
       frozen.child.kill("SIGSTOP")
-      await sleep(freeze) // the other server responds to every call
+      await sleep(frozenMs) // the other server responds to every call
       observations.setOutage(true)
       callers[0]?.tolerate("closed connections") // Node closes idle connections before it reads what has arrived
       frozen.child.kill("SIGCONT")

@@ -81,12 +81,12 @@ describe.skipIf(!isInstalled("go"))("DuckDB, deltalake and Polars, if Go is inst
       const publisher = copyHome(home, makeTestFolder())
       await addGeneration(publisher, ["2026-10-02"], { ...environment, ...lakes })
       const newest = values(await readWarehouse(publisher))
-      const place = `${environment.LARDER_DEPOT}/lake`
+      const lakeUrl = `${environment.LARDER_DEPOT}/lake`
       const python = await installPython("duckdb-polars")
       const engines = ["ducklake", "deltalake", "polars", "delta"] as const
-      const seen = await readWithEngines(python, engines, place, undefined, environment)
+      const seen = await readWithEngines(python, engines, lakeUrl, undefined, environment)
       for (const engine of engines) expect(values(seen[engine]), engine).toEqual(newest)
-      const { ducklake: before } = await readWithEngines(python, ["ducklake"], place, 5, environment)
+      const { ducklake: before } = await readWithEngines(python, ["ducklake"], lakeUrl, 5, environment)
       expect(values(before)).toEqual(values(live["5 as they are"] ?? {}))
     } finally {
       stop()

@@ -6,7 +6,7 @@ import { runThroughOutage, withConnection } from "../ledger/outage.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 
 /** Milliseconds. Longer than a server waits for the database. */
-const lockedFor = 6_000
+const lockMs = 6_000
 
 const lock = (url: string, statement: string, params: ReadonlyArray<string>, whileLocked: () => Promise<void>) =>
   withConnection(url, (sql) =>
@@ -18,14 +18,14 @@ describe("a call that meets a lock", () => {
     const url = await newDatabase(inject("postgresUrl"))
     await runThroughOutage("locked accounts", url, async ({ actors, observations }) => {
       await lock(url, "select from ledger.account where id = $1 for update", [actors.poor], async () => {
-        await sleep(lockedFor / 2)
+        await sleep(lockMs / 2)
         const before = observations.paid.size
-        await sleep(lockedFor / 2)
+        await sleep(lockMs / 2)
         expect(observations.paid.size).toBeGreaterThan(before)
         expect(new Set(observations.unavailable.map(({ key }) => key.account_id))).toEqual(new Set([actors.poor]))
       })
       await lock(url, "lock table ledger.account in access exclusive mode", [], async () => {
-        await sleep(lockedFor)
+        await sleep(lockMs)
         expect(new Set(observations.unavailable.map(({ key }) => key.account_id))).toEqual(
           new Set([actors.poor, actors.rich])
         )

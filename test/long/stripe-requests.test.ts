@@ -80,11 +80,11 @@ const sendEveryRequest = Effect.gen(function* () {
   for (const lost of [query("pay_1"), query("pay_2", saved), query("pay_1", { reference: intent.id })]) {
     assert.strictEqual((yield* processor.retrieve(lost))?.state, "succeeded")
   }
-  const half = { ...intent, id: "pi_half", metadata: { payment_id: "pay_3" }, created: intent.created - 1000 }
-  host.state.intents.set(half.id, { ...half, status: "requires_confirmation" })
-  yield* processor.retrieve(query("pay_3", { ...saved, reference: half.id }))
-  const left = yield* processor.checkout({ ...newRequest("pay_4"), ...page, customer: saved.customer })
-  assert.strictEqual((yield* processor.expireCheckout(query("pay_4", left)))?.state, "expired")
+  const unconfirmed = { ...intent, id: "pi_half", metadata: { payment_id: "pay_3" }, created: intent.created - 1000 }
+  host.state.intents.set(unconfirmed.id, { ...unconfirmed, status: "requires_confirmation" })
+  yield* processor.retrieve(query("pay_3", { ...saved, reference: unconfirmed.id }))
+  const abandoned = yield* processor.checkout({ ...newRequest("pay_4"), ...page, customer: saved.customer })
+  assert.strictEqual((yield* processor.expireCheckout(query("pay_4", abandoned)))?.state, "expired")
   yield* processor.detachCard(saved.card)
   assert.strictEqual((yield* processor.charge({ ...newRequest("pay_5"), ...saved })).state, "failed")
   host.state.customers.delete(saved.customer)

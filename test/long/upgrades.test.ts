@@ -46,7 +46,7 @@ const closePoints = (...points: ReadonlyArray<readonly [date: string, value: num
     points: points.map(([date, value]) => ({ date, value }))
   }
 ]
-const readiness = async ({ console }: Server) => {
+const readReadiness = async ({ console }: Server) => {
   const response = await fetch(`${console}/readyz`)
   const { fault, missing } = (await response.json()) as Readonly<Record<string, unknown>>
   return { status: response.status, fault, missing }
@@ -89,7 +89,7 @@ describe("upgrading the programs one after the other", () => {
 
     await ingestLabels(home, "csv", [aLabel({ fdc_id: 4_000_000 })])
     await Promise.all([old, next].map((server) => waitUntilServed(server, "larder-000004")))
-    expect(await readiness(old)).toEqual(degradedReadiness("larder-000002", ["storefronts"]))
+    expect(await readReadiness(old)).toEqual(degradedReadiness("larder-000002", ["storefronts"]))
     expect(old.logs()).toContain(newerVersionMessage)
     expect(await getCloses(old)).toEqual(["larder-000001", closePoints(september)])
     for (const server of [old, next]) {
@@ -104,7 +104,7 @@ describe("upgrading the programs one after the other", () => {
 
   it("keeps the other data sets served after a changed type and a removed table, until a rebuild restores commodities", async () => {
     const last = await serve(3)
-    expect(await readiness(last)).toEqual(degradedReadiness("larder-000002", ["commodities", "storefronts"]))
+    expect(await readReadiness(last)).toEqual(degradedReadiness("larder-000002", ["commodities", "storefronts"]))
     expect((await get(last, "/v1/branded-foods?name=e"))[0]).toBe("larder-000004")
     for (const output of [last.logs(), (await publishClose(3, 1.6, "10/02/2026")).stderr]) {
       expect(output).toContain(
@@ -120,8 +120,8 @@ describe("upgrading the programs one after the other", () => {
     expect((await ingest(3, "rebuild", "commodities")).code).toBe(0)
     await Promise.all([last, next].map((server) => waitUntilServed(server, "larder-000006")))
     expect(await getCloses(last)).toEqual(["larder-000006", closePoints(september, october)])
-    expect(await readiness(last)).toEqual({ status: 200, missing: ["storefronts"] })
-    expect(await readiness(next)).toEqual(degradedReadiness("larder-000006", ["storefronts"]))
+    expect(await readReadiness(last)).toEqual({ status: 200, missing: ["storefronts"] })
+    expect(await readReadiness(next)).toEqual(degradedReadiness("larder-000006", ["storefronts"]))
     expect(await getCloses(next)).toEqual(["larder-000002", closePoints(september, october)])
   })
 })

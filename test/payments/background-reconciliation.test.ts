@@ -101,7 +101,7 @@ inEachSetup((name, within) => {
           yield* setup.harness.refund(id, null)
           yield* addOthers(setup, 600, "succeeded")
           let retrievals = 0
-          let isBegun = false
+          let hasBegun = false
           const countedRetrieval = Effect.suspend(() => {
             retrievals++
             return asOpen
@@ -109,15 +109,15 @@ inEachSetup((name, within) => {
           const { retrieve, ...processor } = withOthers(setup.harness, countedRetrieval)
           const isFound = Effect.map(setup.movements, ({ length }) => length === 2)
           // a server that has begun to retrieve the refunded payment may finish
-          const isDone = Effect.suspend(() => (isBegun ? isFound : Effect.succeed(retrievals >= 499)))
+          const isDone = Effect.suspend(() => (hasBegun ? isFound : Effect.succeed(retrievals >= 499)))
           const run = Effect.suspend(() => {
             retrievals = 0
-            isBegun = false
+            hasBegun = false
             return setup.withBilling(() => until(isDone), {
               processor: {
                 ...processor,
                 retrieve: (query) => {
-                  isBegun ||= query.payment_id === id
+                  hasBegun ||= query.payment_id === id
                   return retrieve(query)
                 }
               }

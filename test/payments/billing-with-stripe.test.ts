@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Logger, References, type Scope } from "effect"
 import { begin } from "./recharging.ts"
-import { adjustableClock, openSetup, places, type Setup, until } from "./setup.ts"
+import { adjustableClock, locations, openSetup, type Setup, until } from "./setup.ts"
 import { storesIn } from "./stores.ts"
 import { fillWithSessions, stripeHarnessWithHost } from "./stripe-harness.ts"
 import type { StripeHost } from "./stripe-host.ts"
@@ -14,7 +14,7 @@ const inSetup = <A, E>(work: (setup: Setup & { readonly host: StripeHost }) => E
       const { host, harness } = yield* stripeHarnessWithHost
       yield* work({ ...(yield* openSetup(harness, advanceClock)), host })
     }).pipe(
-      Effect.provide(storesIn(yield* places["an embedded ledger"])),
+      Effect.provide(storesIn(yield* locations["an embedded ledger"])),
       Effect.provideService(Clock.Clock, clock),
       Effect.provideService(References.MinimumLogLevel, "Fatal") // expected faults are logged as warnings and errors
     )
@@ -174,7 +174,7 @@ describe("billing with Stripe", () => {
       withBilling((billing) =>
         Effect.gen(function* () {
           yield* buy(billing, 10_00, "good")
-          host.faults.refuses = "Your account cannot currently make live charges."
+          host.faults.refusal = "Your account cannot currently make live charges."
           const result = yield* billing.topUp((yield* formWithSavedCard(billing, 20_00)).request)
           const reason = "The card processor refused the payment. Nothing was charged; the operator has been notified."
           assert.isTrue("payment" in result)
@@ -191,7 +191,7 @@ describe("billing with Stripe", () => {
     )
   )
 
-  it.live("fails a checkout that Stripe refuses, with the reason and not as an outage, and logs an error", () =>
+  it.live("fails a checkout that Stripe refuses with the reason instead of as an outage, and logs an error", () =>
     inSetup(({ account_id, checkBooks, form, host, harness, withBilling }) =>
       Effect.gen(function* () {
         const logs: Array<string> = []
@@ -202,10 +202,10 @@ describe("billing with Stripe", () => {
         yield* withBilling((billing) =>
           Effect.gen(function* () {
             const { request } = form(20_00)
-            host.faults.refuses = "Your account cannot currently make live charges."
+            host.faults.refusal = "Your account cannot currently make live charges."
             const result = yield* billing.topUp(request)
             assert.deepInclude("payment" in result && result.payment, { state: "failed", problem: reason })
-            host.faults.refuses = undefined
+            host.faults.refusal = undefined
             assert.deepStrictEqual(yield* billing.topUp(request), result) // the same form is the same payment
             host.faults.wrongKey = true
             const refused = yield* billing.topUp(form(30_00).request)

@@ -4,15 +4,15 @@ import { type Billing, type CardProcessor, ProcessorUnavailable } from "@larder/
 import { Effect, type Scope } from "effect"
 import { inEachSetup, type Setup, until, withoutLongSleeps } from "./setup.ts"
 
-type Open = Billing["Service"]
+type OpenBilling = Billing["Service"]
 
-const findBrand = ({ account_id }: Setup, billing: Open) =>
+const findBrand = ({ account_id }: Setup, billing: OpenBilling) =>
   Effect.map(billing.settings(account_id), ({ card }) => card?.brand ?? null)
 
 /** The customer pays on the processor's page; no event has arrived yet. */
 const payWithoutEvent = Effect.fnUntraced(function* (
   { form, harness }: Setup,
-  billing: Open,
+  billing: OpenBilling,
   card: Parameters<Setup["harness"]["pay"]>[1]
 ) {
   const { request, sent } = form(20_00)
@@ -21,11 +21,11 @@ const payWithoutEvent = Effect.fnUntraced(function* (
   return sent.payment_id
 })
 
-const sendEvent = ({ harness }: Setup, billing: Open, id: string) =>
+const sendEvent = ({ harness }: Setup, billing: OpenBilling, id: string) =>
   Effect.flatMap(harness.event(id), ({ body, header }) => billing.webhook(body, header))
 
 /** The processor, which fails when it has to forget a card. */
-const withFailingForget = (processor: CardProcessor): CardProcessor => ({
+const withFailingDetach = (processor: CardProcessor): CardProcessor => ({
   ...processor,
   detachCard: () => Effect.fail(new ProcessorUnavailable({ processor: processor.name, cause: new Error("503") }))
 })
@@ -75,7 +75,7 @@ inEachSetup((name, within) => {
               yield* setup.buy(billing, 20_00, "mastercard")
               assert.strictEqual((yield* setup.harness.savedCards).length, 2)
             }),
-          { processor: withFailingForget(setup.harness.processor) }
+          { processor: withFailingDetach(setup.harness.processor) }
         )
         yield* setup.withBilling((billing) =>
           Effect.gen(function* () {
@@ -107,7 +107,7 @@ inEachSetup((name, within) => {
         const { processor } = setup.harness
         yield* setup.withBilling((billing) => setup.buy(billing, 20_00, "good"), { processor })
         yield* setup.withBilling((billing) => setup.buy(billing, 20_00, "mastercard"), {
-          processor: withFailingForget(processor)
+          processor: withFailingDetach(processor)
         })
         yield* setup.database.run(
           `with recursive numbers(number) as (select 1 union all select number + 1 from numbers where number < 12)
@@ -120,7 +120,7 @@ inEachSetup((name, within) => {
         const refusing: CardProcessor = {
           ...processor,
           detachCard: (card) =>
-            /^card_\d+$/.test(card) ? withFailingForget(processor).detachCard(card) : processor.detachCard(card)
+            /^card_\d+$/.test(card) ? withFailingDetach(processor).detachCard(card) : processor.detachCard(card)
         }
         yield* withoutLongSleeps(
           setup.withBilling(() => until(Effect.map(setup.harness.savedCards, ({ length }) => length === 1)), {

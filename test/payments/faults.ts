@@ -28,7 +28,7 @@ type ProcessorFault = (typeof processorFaults)[number]
 export const faultDurations: Readonly<Record<ProcessorFault, number>> = { "lost response": 0, outage: 1_000, slow: 300 }
 
 const reversalKinds = ["refund", "failed refund", "dispute", "won", "lost"] as const
-const eventFaults = ["forged", "doubled", "reversed"] as const
+const eventFaults = ["forged", "repeated", "out of order"] as const
 
 export type Fault = ProcessorFault | (typeof reversalKinds)[number] | (typeof eventFaults)[number]
 export const allFaults: ReadonlySet<Fault> = new Set([...processorFaults, ...reversalKinds, ...eventFaults])
@@ -36,15 +36,15 @@ export const allFaults: ReadonlySet<Fault> = new Set([...processorFaults, ...rev
 export interface SentEvent {
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
-  /** `reversed`: older than an event that was sent before it. */
+  /** `out of order`: older than an event that was sent before it. */
   readonly fault: (typeof eventFaults)[number] | null
 }
 
 /**
- * A line that a process prints: the outcome of a request to the processor; `later` when it has advanced its clock by
- * `maxRequestMs`; or the fault of an event that it handled correctly.
+ * A line that a process prints: the outcome of a request to the processor; `clock advanced` when it has advanced its
+ * clock by `maxRequestMs`; or the fault of an event that it handled correctly.
  */
-export type ProgressLine = "requested" | "responded" | "failed" | "later" | (typeof eventFaults)[number]
+export type ProgressLine = "requested" | "responded" | "failed" | "clock advanced" | (typeof eventFaults)[number]
 
 /** The faults that occurred to a process, according to the lines that it printed. */
 export const listFaults = (fault: ProcessorFault, lines: ReadonlyArray<string>): ReadonlyArray<Fault> => {
@@ -108,15 +108,15 @@ export const makeFaults = (chance: Chance) => {
     kind: (typeof reversalKinds)[number],
     paid: ReadonlyArray<string>
   ) {
-    const closesDispute = kind === "won" || kind === "lost"
+    const isDisputeOutcome = kind === "won" || kind === "lost"
     const start = chance.between(0, paid.length)
     const rotated = [...paid.slice(start), ...paid.slice(0, start)]
     const others = rotated.filter((id) => !disputes.has(id) && !lost.has(id))
-    for (const id of closesDispute ? [...disputes.keys(), ...others] : others) {
+    for (const id of isDisputeOutcome ? [...disputes.keys(), ...others] : others) {
       const early = yield* makeEvents(setup, id)
       if ((yield* ignoreFailure(Effect.as(reverse(setup, kind, id), true))) === undefined) continue
       const late = yield* makeEvents(setup, id)
-      return { late, early: early.map((event): SentEvent => ({ ...event, fault: "reversed" })) }
+      return { late, early: early.map((event): SentEvent => ({ ...event, fault: "out of order" })) }
     }
     return yield* Effect.die(new Error(`no payment is left for this reversal: ${kind}`))
   })
@@ -140,7 +140,7 @@ export const makeFaults = (chance: Chance) => {
       (event): ReadonlyArray<SentEvent> => [
         { ...event, body: `${event.body} `, fault: "forged" },
         event,
-        { ...event, fault: "doubled" }
+        { ...event, fault: "repeated" }
       ]
     )
     if (fault === "lost response") yield* harness.loseNextResponse

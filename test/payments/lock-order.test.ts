@@ -4,9 +4,9 @@ import { endRecharge, expireOpenPayment, findPayment, makeBook, toPaymentQuery }
 import { postgresConsole } from "@larder/serve/ledger"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted, References, Schema } from "effect"
-import { openSetup, places, type Setup, until } from "./setup.ts"
+import { locations, openSetup, type Setup, until } from "./setup.ts"
 import { simulatorHarness } from "./simulator-harness.ts"
-import { type Place, storesIn } from "./stores.ts"
+import { type Location, storesIn } from "./stores.ts"
 
 const Waiting = Schema.Struct({ pid: Schema.Int })
 const waiting = `
@@ -15,23 +15,23 @@ const waiting = `
   where datname = current_database() and wait_event_type = 'Lock'`
 
 /** Opens the tables over separate connections, like another server. Over shared ones, a statement could wait for a transaction. */
-const connectOtherServer = ({ url }: Place) =>
+const connectOtherServer = ({ url }: Location) =>
   Effect.map(Layer.fresh(postgresConsole(Redacted.make(url ?? ""))).pipe(Layer.build), (built) =>
     Context.get(built, ConsoleDatabase)
   )
 /** Returns an effect that ends once a transaction waits for another one. */
-const makeWaitForLock = (place: Place) =>
-  Effect.map(connectOtherServer(place), (database) =>
+const makeWaitForLock = (location: Location) =>
+  Effect.map(connectOtherServer(location), (database) =>
     until(Effect.map(database.all(Waiting, waiting), ({ length }) => length > 0))
   )
 
 describe("two servers on PostgreSQL", () => {
   it.live("save one card and forget the others when they book two new cards concurrently", () =>
     Effect.gen(function* () {
-      const place = yield* places.PostgreSQL
+      const location = yield* locations.PostgreSQL
       yield* Effect.gen(function* () {
-        const untilLocked = yield* makeWaitForLock(place)
-        const otherDatabase = yield* connectOtherServer(place)
+        const untilLocked = yield* makeWaitForLock(location)
+        const otherDatabase = yield* connectOtherServer(location)
         const { administration, buy, checkBooks, checkCards, database, form, harness, withBilling } = yield* openSetup(
           yield* simulatorHarness,
           () => Effect.void
@@ -53,38 +53,38 @@ describe("two servers on PostgreSQL", () => {
         const first = yield* payWithoutBooking(forms[0].sent.payment_id, "mastercard")
         const second = yield* payWithoutBooking(forms[1].sent.payment_id, "amex")
         const firstDone = yield* Deferred.make<void>()
-        const secondWaits = yield* Deferred.make<void>()
+        const lockQueued = yield* Deferred.make<void>()
         const slow: Setup["database"] = {
           ...database,
           transaction: (work) =>
             database.transaction((db) =>
-              work(db).pipe(Effect.tap(Deferred.succeed(firstDone, undefined)), Effect.tap(Deferred.await(secondWaits)))
+              work(db).pipe(Effect.tap(Deferred.succeed(firstDone, undefined)), Effect.tap(Deferred.await(lockQueued)))
             )
         }
         const bookWith = (tables: Setup["database"]) =>
           makeBook({ administration, database: tables, processor, requestEvaluation: () => {} })
-        const later = Effect.andThen(
+        const secondBooking = Effect.andThen(
           Deferred.await(firstDone),
           bookWith(otherDatabase)(second.payment, second.retrieved)
         )
         const watched = Deferred.await(firstDone).pipe(
           Effect.andThen(untilLocked),
-          Effect.andThen(Deferred.succeed(secondWaits, undefined))
+          Effect.andThen(Deferred.succeed(lockQueued, undefined))
         )
-        yield* Effect.all([watched, later, bookWith(slow)(first.payment, first.retrieved)], { concurrency: 3 })
+        yield* Effect.all([watched, secondBooking, bookWith(slow)(first.payment, first.retrieved)], { concurrency: 3 })
         yield* checkCards
         assert.strictEqual((yield* harness.savedCards).length, 1)
         yield* checkBooks
-      }).pipe(Effect.provide(storesIn(place)), Effect.provideService(References.MinimumLogLevel, "Fatal"))
+      }).pipe(Effect.provide(storesIn(location)), Effect.provideService(References.MinimumLogLevel, "Fatal"))
     }).pipe(Effect.scoped, Effect.orDie)
   )
 
   it.live("do not deadlock when one expires a recharge and the other books it", () =>
     Effect.gen(function* () {
-      const place = yield* places.PostgreSQL
+      const location = yield* locations.PostgreSQL
       yield* Effect.gen(function* () {
-        const untilLocked = yield* makeWaitForLock(place)
-        const otherDatabase = yield* connectOtherServer(place)
+        const untilLocked = yield* makeWaitForLock(location)
+        const otherDatabase = yield* connectOtherServer(location)
         const setup = yield* openSetup(yield* simulatorHarness, () => Effect.void)
         const { account_id, administration, database, harness, withBilling } = setup
         yield* withBilling((billing) =>
@@ -118,9 +118,9 @@ describe("two servers on PostgreSQL", () => {
           created_at,
           ...saved
         })
-        const later = new Date(Date.now() + 60_000).toISOString()
+        const expiredAt = new Date(Date.now() + 60_000).toISOString()
         const locked = yield* Deferred.make<void>()
-        const secondWaits = yield* Deferred.make<void>()
+        const lockQueued = yield* Deferred.make<void>()
         const payment = yield* findPayment(database, id)
         if (payment === undefined) return yield* Effect.die("no payment was recorded")
         const book = makeBook({
@@ -134,21 +134,21 @@ describe("two servers on PostgreSQL", () => {
         yield* Effect.forkChild(
           Deferred.await(locked).pipe(
             Effect.andThen(untilLocked),
-            Effect.andThen(Deferred.succeed(secondWaits, undefined))
+            Effect.andThen(Deferred.succeed(lockQueued, undefined))
           )
         )
         yield* database.transaction((db) =>
           Effect.gen(function* () {
-            assert.isTrue(yield* expireOpenPayment(db, id, later, "expired", later))
+            assert.isTrue(yield* expireOpenPayment(db, id, expiredAt, "expired", expiredAt))
             yield* Deferred.succeed(locked, undefined)
-            yield* Deferred.await(secondWaits)
+            yield* Deferred.await(lockQueued)
             yield* endRecharge(db, account_id, id)
           })
         )
         yield* Fiber.join(booking)
         assert.strictEqual((yield* findPayment(database, id))?.state, "succeeded")
         yield* setup.checkBooks
-      }).pipe(Effect.provide(storesIn(place)), Effect.provideService(References.MinimumLogLevel, "Fatal"))
+      }).pipe(Effect.provide(storesIn(location)), Effect.provideService(References.MinimumLogLevel, "Fatal"))
     }).pipe(Effect.scoped, Effect.orDie)
   )
 })

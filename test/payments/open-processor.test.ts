@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { describeUnpaidCredits, openProcessor } from "@larder/serve/billing"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { ConfigProvider, Effect, Exit } from "effect"
-import { places } from "./setup.ts"
+import { locations } from "./setup.ts"
 import { storesIn } from "./stores.ts"
 
 const openIn = (env: Readonly<Record<string, string>>) =>
@@ -48,7 +48,7 @@ describe.each(["an embedded ledger", "PostgreSQL"] as const)("a server on %s", (
           }
           assert.strictEqual(yield* openAndReadName({ LARDER_SIMULATE_PAYMENTS: "yes" }), "simulator")
           assert.isTrue(Exit.isSuccess(yield* Effect.exit(openAndReadName(withStripe))))
-        }).pipe(Effect.provide(storesIn(yield* places[store])))
+        }).pipe(Effect.provide(storesIn(yield* locations[store])))
       }).pipe(Effect.scoped, Effect.orDie)
   )
 })

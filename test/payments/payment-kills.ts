@@ -16,7 +16,7 @@ import { allFaults, endFaults, type Fault, faultDurations, listFaults, listPayme
 import { type Stage, stages } from "./kill-stages.ts"
 import type { Work } from "./payment-worker.ts"
 import type { ProcessorHarness } from "./processor-harness.ts"
-import { type Account, adjustableClock, openSetup, type Pair, places, type Setup, until } from "./setup.ts"
+import { type Account, adjustableClock, locations, openSetup, type Pair, type Setup, until } from "./setup.ts"
 import { simulatorHarness } from "./simulator-harness.ts"
 import { storesIn } from "./stores.ts"
 import { stripeHarnessWithHost } from "./stripe-harness.ts"
@@ -63,20 +63,20 @@ type StageCounts = Partial<Record<Stage, number>>
 
 const runHistory = Effect.fnUntraced(function* (
   processor: keyof typeof processors,
-  store: keyof typeof places,
+  store: keyof typeof locations,
   kills: number,
   seed: number
 ) {
   const chance = chanceFrom(seed)
   const { clock, advanceClock } = yield* adjustableClock
-  const place = yield* places[store]
+  const location = yield* locations[store]
   const { endFault, harness, url } = yield* Effect.provideService(processors[processor], Clock.Clock, clock)
   const inSetup = <A, E>(work: (setup: Setup) => Effect.Effect<A, E, Scope.Scope>, account?: Account) =>
     Effect.gen(function* () {
       return yield* work(yield* openSetup(yield* harness, advanceClock, account))
     }).pipe(
       Effect.scoped,
-      Effect.provide(storesIn(place)),
+      Effect.provide(storesIn(location)),
       Effect.provideService(Clock.Clock, clock),
       Effect.provideService(References.MinimumLogLevel, "Fatal")
     )
@@ -90,7 +90,7 @@ const runHistory = Effect.fnUntraced(function* (
   const addFaults = makeFaults(chance)
   const faults = new Map<Fault, number>()
   let killed = 0
-  let ahead = 0
+  let aheadMs = 0
   let counts: StageCounts = {}
   const first = chance.between(0, stages.length - 1)
   for (let number = 0; killed < kills || number === 0; number++) {
@@ -99,14 +99,14 @@ const runHistory = Effect.fnUntraced(function* (
     const stage = stages[(first + number * 5) % stages.length] ?? "before a booking"
     const killPoint = number === 0 ? null : { stage, time: chance.between(1, Math.max(1, counts[stage] ?? 0)) }
     const faultMs = faultDurations[fault]
-    const work = { place, stripe: url, killPoint, ...account, run: `run${number}`, ahead, events, faultMs }
+    const work = { location, stripe: url, killPoint, ...account, run: `run${number}`, aheadMs, events, faultMs }
     const { reached, lines } = yield* runWorker(work, () => setTimeout(() => Effect.runFork(endFault), faultMs))
     const occurred = listFaults(fault, lines)
     // the first process is not killed: it has the fault of the processor, and forged, repeated or late events
     if (number === 0) assert.isAtLeast(occurred.length, 2)
     for (const kind of [reversal, ...occurred]) faults.set(kind, (faults.get(kind) ?? 0) + 1)
-    if (lines.includes("later")) {
-      ahead += maxRequestMs
+    if (lines.includes("clock advanced")) {
+      aheadMs += maxRequestMs
       yield* advanceClock(maxRequestMs)
     }
     if (reached === undefined) killed++

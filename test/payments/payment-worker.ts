@@ -11,11 +11,11 @@ import { Clock, Effect, Redacted, References } from "effect"
 import type { ProgressLine, SentEvent } from "./faults.ts"
 import { type KillPoint, killAtStage } from "./kill-stages.ts"
 import { simulatorHarness } from "./simulator-harness.ts"
-import { adjustableClock, makeSpender, type Place, storesIn, until, withoutLongSleeps } from "./stores.ts"
+import { adjustableClock, type Location, makeSpender, storesIn, until, withoutLongSleeps } from "./stores.ts"
 import { stripeKey, webhookSecret } from "./stripe-host.ts"
 
 export interface Work {
-  readonly place: Place
+  readonly location: Location
   /** URL of Stripe's host; null for the simulator. */
   readonly stripe: string | null
   /** Null if the process is not killed. */
@@ -26,13 +26,13 @@ export interface Work {
   readonly run: string
   readonly events: ReadonlyArray<SentEvent>
   /** Milliseconds by which its clock is ahead. */
-  readonly ahead: number
+  readonly aheadMs: number
   /** Milliseconds until the fault of the simulator ends, which runs in this process. */
   readonly faultMs: number
 }
 
 const work: Work = JSON.parse(process.argv[2] ?? "{}") // the test writes it
-const { account_id, ahead, events, key, killPoint, faultMs, place, run, stripe } = work
+const { account_id, aheadMs, events, key, killPoint, faultMs, location, run, stripe } = work
 
 const simulated = Effect.gen(function* () {
   const { outage, processor, slow } = yield* simulatorHarness
@@ -80,7 +80,7 @@ const form = (cents: number, card: string | null = null) => ({
 const { clock, advanceClock } = await Effect.runPromise(adjustableClock)
 
 await Effect.gen(function* () {
-  yield* advanceClock(ahead)
+  yield* advanceClock(aheadMs)
   const { administration, database, processor, reached } = killAtStage(killPoint)
   const tables = yield* ConsoleDatabase
   const ledger = yield* Administration
@@ -126,10 +126,10 @@ await Effect.gen(function* () {
       Effect.andThen(until(Effect.map(billing.settings(account_id), ({ recharge }) => !recharge.is_recharging)))
     )
     // a recharge that never reached the processor is not repeated if its card was replaced, and blocks others for a while
-    const later = Effect.andThen(advanceClock(maxRequestMs), print("later"))
+    const advancePastRequest = Effect.andThen(advanceClock(maxRequestMs), print("clock advanced"))
     yield* Effect.timeoutOrElse(hasRecharged, {
       duration: "5 seconds",
-      orElse: () => Effect.andThen(later, hasRecharged)
+      orElse: () => Effect.andThen(advancePastRequest, hasRecharged)
     })
   }).pipe(
     withoutLongSleeps,
@@ -140,7 +140,7 @@ await Effect.gen(function* () {
   process.stdout.write(`${JSON.stringify(reached)}\n`)
 }).pipe(
   Effect.scoped,
-  Effect.provide(storesIn(place)),
+  Effect.provide(storesIn(location)),
   Effect.provideService(Clock.Clock, clock),
   Effect.provideService(References.MinimumLogLevel, "Error"),
   Effect.runPromise

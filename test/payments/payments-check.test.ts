@@ -65,7 +65,7 @@ describe("larder-serve payments check", () => {
     )
   })
 
-  it("exits with 1 when payments do not work, also with --json, and prints no secret", async () => {
+  it("exits with 1 when payments do not work, even with --json, and prints no secret", async () => {
     host.faults.wrongKey = true
     const { code, stderr, stdout } = await check(complete, ["--json"])
     host.faults.wrongKey = false
@@ -121,7 +121,7 @@ describe("a check of payments", () => {
   beforeEach(() => {
     Object.assign(host.account, openAccount(), { endpoints: [enabled] })
     host.faults.forbidden.clear()
-    host.faults.refuses = undefined
+    host.faults.refusal = undefined
     host.faults.outage = "none"
     host.faults.missingHeaders = []
   })
@@ -142,7 +142,7 @@ describe("a check of payments", () => {
   })
 
   it("finds that Stripe refuses a payment page, with Stripe's message", async () => {
-    host.faults.refuses = "No valid payment method types for this Checkout Session."
+    host.faults.refusal = "No valid payment method types for this Checkout Session."
     expect(await runCheck()).toEqual([expect.stringMatching(/^failed checkout: 400 .*No valid payment method types/)])
   })
 

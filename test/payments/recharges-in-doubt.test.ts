@@ -5,17 +5,17 @@ import { Clock, Deferred, Effect, Fiber, type Scope } from "effect"
 import { begin, hasPaidAtLeast, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"
 import { inEachSetup, type Setup, until } from "./setup.ts"
 
-type Open = Billing["Service"]
+type OpenBilling = Billing["Service"]
 
-const untilRunning = (setup: Setup, billing: Open) =>
+const untilRunning = (setup: Setup, billing: OpenBilling) =>
   until(Effect.map(readRecharge(setup, billing), ({ is_recharging }) => is_recharging))
-const untilEnded = (setup: Setup, billing: Open) =>
+const untilEnded = (setup: Setup, billing: OpenBilling) =>
   until(Effect.map(readRecharge(setup, billing), ({ is_recharging }) => !is_recharging))
 const untilBalance = (setup: Setup, credits: number) =>
   until(Effect.map(setup.balance, (balance) => balance === credits))
 
 /** With 15,000 credits, of which 14,000 are spent during an outage of the processor. */
-const beginInOutage = Effect.fnUntraced(function* (setup: Setup, billing: Open) {
+const beginInOutage = Effect.fnUntraced(function* (setup: Setup, billing: OpenBilling) {
   yield* begin(setup, billing)
   yield* setup.harness.outage(true)
   yield* spendAndMark(setup, billing, 14_000)
@@ -209,7 +209,7 @@ inEachSetup((name, within) => {
     test("is not repeated with a replaced card, and begins again with the new card", (setup) =>
       Effect.gen(function* () {
         const { processor } = setup.harness
-        const withoutForget: CardProcessor = { ...processor, detachCard: () => Effect.void }
+        const withoutDetach: CardProcessor = { ...processor, detachCard: () => Effect.void }
         yield* setup.withBilling(
           (billing) =>
             Effect.gen(function* () {
@@ -219,9 +219,9 @@ inEachSetup((name, within) => {
               yield* billing.saveRecharge(setup.account_id, { is_on: true, cents: 20_00, trigger_credits: 20_000 })
               yield* setup.buy(billing, 10_00, "mastercard")
             }),
-          { processor: withoutForget }
+          { processor: withoutDetach }
         )
-        yield* setup.withBilling(() => severalRounds, { processor: withoutForget })
+        yield* setup.withBilling(() => severalRounds, { processor: withoutDetach })
         assert.strictEqual(yield* setup.balance, 11_000)
         yield* setup.advanceClock(16 * 60_000)
         yield* setup.withBilling((billing) =>

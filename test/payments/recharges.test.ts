@@ -1,4 +1,4 @@
-/** Auto-recharge: when it charges, that it charges once, and what switches it off. Takes almost a minute, mostly of waiting. */
+/** Auto-recharge: when it charges, that it charges once, and what switches it off. Takes a minute, mostly waiting. */
 import { assert, describe, it } from "@effect/vitest"
 import { consoleUnavailable } from "@larder/serve/persistence"
 import { Effect } from "effect"
@@ -265,9 +265,9 @@ inEachSetup((name, within) => {
             assert.strictEqual(yield* setup.harness.paid, 1)
             assert.strictEqual((yield* Effect.flip(billing.saveRecharge(setup.account_id, choice)))._tag, "NoSavedCard")
             yield* setup.buy(billing, 10_00, "mastercard")
-            const on = yield* billing.saveRecharge(setup.account_id, choice)
+            const saved = yield* billing.saveRecharge(setup.account_id, choice)
             assert.deepStrictEqual(
-              [on.card?.brand, on.recharge.is_on, on.recharge.off_reason],
+              [saved.card?.brand, saved.recharge.is_on, saved.recharge.off_reason],
               ["mastercard", true, null]
             )
           })

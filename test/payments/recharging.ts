@@ -4,12 +4,12 @@ import type { Billing } from "@larder/serve/billing"
 import { Effect } from "effect"
 import type { Setup } from "./setup.ts"
 
-type Open = Billing["Service"]
+type OpenBilling = Billing["Service"]
 
 /** After the grant of 5,000 credits and 10 USD by card the account has 15,000 credits. */
 export const begin = Effect.fnUntraced(function* (
   setup: Setup,
-  billing: Open,
+  billing: OpenBilling,
   {
     card = "good",
     trigger_credits = 5_000
@@ -19,16 +19,17 @@ export const begin = Effect.fnUntraced(function* (
   return yield* billing.saveRecharge(setup.account_id, { is_on: true, cents: 20_00, trigger_credits })
 })
 
-export const spendAndMark = ({ account_id, spend }: Setup, billing: Open, credits: number) =>
+export const spendAndMark = ({ account_id, spend }: Setup, billing: OpenBilling, credits: number) =>
   Effect.map(spend(credits), (outcome) => {
     assert.strictEqual(outcome, "charged")
     billing.charged(account_id)
   })
 
-export const readRecharge = ({ account_id }: Setup, billing: Open) =>
+export const readRecharge = ({ account_id }: Setup, billing: OpenBilling) =>
   Effect.map(billing.settings(account_id), ({ recharge }) => recharge)
 
-export const isOff = (setup: Setup, billing: Open) => Effect.map(readRecharge(setup, billing), ({ is_on }) => !is_on)
+export const isOff = (setup: Setup, billing: OpenBilling) =>
+  Effect.map(readRecharge(setup, billing), ({ is_on }) => !is_on)
 export const hasPaidAtLeast = ({ harness }: Setup, times: number) => Effect.map(harness.paid, (paid) => paid >= times)
 /** Long enough for a recharge to begin: accounts are evaluated four times a second. */
 export const severalRounds = Effect.sleep("1500 millis")

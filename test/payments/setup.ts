@@ -16,8 +16,8 @@ import type { ProcessorHarness } from "./processor-harness.ts"
 import { simulatorHarness } from "./simulator-harness.ts"
 import {
   adjustableClock,
+  type Location,
   makeSpender,
-  type Place,
   storesIn,
   until,
   withoutLongSleeps,
@@ -31,10 +31,10 @@ const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-payments-"))),
   (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
 )
-export const places = {
-  "an embedded ledger": Effect.map(folder, (directory): Place => ({ folder: directory, url: undefined })),
+export const locations = {
+  "an embedded ledger": Effect.map(folder, (directory): Location => ({ folder: directory, url: undefined })),
   PostgreSQL: Effect.gen(function* () {
-    return { folder: yield* folder, url: yield* Effect.promise(() => newDatabase(inject("postgresUrl"))) } as Place
+    return { folder: yield* folder, url: yield* Effect.promise(() => newDatabase(inject("postgresUrl"))) } as Location
   })
 }
 
@@ -172,7 +172,7 @@ export type Setup = Effect.Success<ReturnType<typeof openSetup>>
 
 const harnesses = { "the simulator": simulatorHarness, "Stripe's wire format": stripeHarness } as const
 
-export type Pair = readonly [processor: keyof typeof harnesses, store: keyof typeof places]
+export type Pair = readonly [processor: keyof typeof harnesses, store: keyof typeof locations]
 /**
  * Each processor and each kind of store once, because they are independent; `card-processors.test.ts` runs the simulator
  * on both kinds. The long tests of kills and of two servers use all four pairs.
@@ -193,13 +193,13 @@ export const everyPair: ReadonlyArray<Pair> = [
  * earlier tests, which do not affect later ones. Stores are not reused after a failed test. An embedded ledger keeps the
  * records of deleted payments, so each test gets a new one. At most two tests use stores at the same time.
  */
-const makeStoreProvider = (store: keyof typeof places) => {
+const makeStoreProvider = (store: keyof typeof locations) => {
   type Stores = Layer.Success<ReturnType<typeof storesIn>>
   const scope = Scope.makeUnsafe()
   const free: Array<Context.Context<Stores>> = []
   const slots = Semaphore.makeUnsafe(2)
   const open = Effect.gen(function* () {
-    return yield* Layer.build(storesIn(yield* places[store]))
+    return yield* Layer.build(storesIn(yield* locations[store]))
   }).pipe(Scope.provide(scope), Effect.provideService(References.MinimumLogLevel, "Fatal"))
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
   return <A, E, R>(work: Effect.Effect<A, E, R>) =>

@@ -4,14 +4,14 @@ import type { ConsoleDatabase } from "@larder/serve/persistence"
 import { storesInFile, storesInPostgres } from "@larder/serve/stores"
 import { Clock, Duration, Effect, Layer, Option, Redacted } from "effect"
 
-export interface Place {
+export interface Location {
   readonly folder: string
   /** URL of the PostgreSQL database; undefined if everything is in the folder. */
   readonly url: string | undefined
 }
 
-/** The ledger and the console's tables of a place. */
-export const storesIn = ({ folder, url }: Place) => {
+/** Opens the ledger and the console's tables. */
+export const storesIn = ({ folder, url }: Location) => {
   const stores: Layer.Layer<Ledger | ConsoleDatabase, unknown> =
     url === undefined
       ? storesInFile(folder, Option.none())
@@ -42,8 +42,8 @@ export const until = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Eff
 
 /** A real clock that can be advanced. Sleeping still takes real time. */
 export const adjustableClock = Effect.map(Clock.Clock, (real) => {
-  let ahead = 0
-  const milliseconds = () => real.currentTimeMillisUnsafe() + ahead
+  let aheadMs = 0
+  const milliseconds = () => real.currentTimeMillisUnsafe() + aheadMs
   const clock: Clock.Clock = {
     currentTimeMillisUnsafe: milliseconds,
     currentTimeMillis: Effect.sync(milliseconds),
@@ -55,7 +55,7 @@ export const adjustableClock = Effect.map(Clock.Clock, (real) => {
   }
   const advanceClock = (by: number) =>
     Effect.sync(() => {
-      ahead += by
+      aheadMs += by
     })
   return { clock, advanceClock }
 })

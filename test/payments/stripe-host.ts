@@ -115,7 +115,7 @@ export const startStripeHost = async (now: () => number = Date.now) => {
     /** The next response is not JSON. */
     invalidJson: false,
     /** Why Stripe refuses new payments, for example because the account may not accept them. */
-    refuses: undefined as string | undefined,
+    refusal: undefined as string | undefined,
     /** Kinds of objects that the restricted key may not use, such as `disputes`. */
     forbidden: new Set<string>(),
     /** Stripe no longer accepts the key, as after it was rolled. */
@@ -137,7 +137,7 @@ export const startStripeHost = async (now: () => number = Date.now) => {
       if (faults.forbidden.has(parseRequest(method, path).kind)) {
         throw invalid("The provided key 'rk_test_****' does not have the required permissions.", {}, 403)
       }
-      if (faults.refuses !== undefined && isPayment(method, path)) throw invalid(faults.refuses)
+      if (faults.refusal !== undefined && isPayment(method, path)) throw invalid(faults.refusal)
       return { status: 200, body: route(state, account, method, path, params) }
     } catch (error) {
       if (error instanceof Refusal) return { status: error.status, body: { error: error.error } }

@@ -4,7 +4,7 @@
  */
 import type { Params } from "./stripe-form.ts"
 
-const aPage = ["limit", "starting_after"]
+const pageParameters = ["limit", "starting_after"]
 
 /** Known parameters by request, without list indexes. `*` matches any name. */
 export const knownParameters: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -28,7 +28,7 @@ export const knownParameters: Readonly<Record<string, ReadonlyArray<string>>> = 
     "success_url",
     "cancel_url"
   ],
-  "GET checkout/sessions": ["created.gte", "created.lte", "payment_intent", ...aPage],
+  "GET checkout/sessions": ["created.gte", "created.lte", "payment_intent", ...pageParameters],
   "GET checkout/sessions :id": ["expand"],
   "POST checkout/sessions :id expire": [],
   "POST payment_intents": [
@@ -43,11 +43,11 @@ export const knownParameters: Readonly<Record<string, ReadonlyArray<string>>> = 
     "metadata.*",
     "expand"
   ],
-  "GET payment_intents": ["customer", "created.gte", "expand", ...aPage],
+  "GET payment_intents": ["customer", "created.gte", "expand", ...pageParameters],
   "GET payment_intents :id": ["expand"],
   "POST payment_intents :id cancel": ["cancellation_reason", "expand"],
-  "GET refunds": ["payment_intent", ...aPage],
-  "GET disputes": ["payment_intent", ...aPage],
+  "GET refunds": ["payment_intent", ...pageParameters],
+  "GET disputes": ["payment_intent", ...pageParameters],
   "GET payment_methods": ["limit"],
   "GET payment_methods :id": [],
   "POST payment_methods :id detach": [],
@@ -55,7 +55,7 @@ export const knownParameters: Readonly<Record<string, ReadonlyArray<string>>> = 
   "GET customers :id": [],
   "GET account": [],
   "GET country_specs :id": [],
-  "GET webhook_endpoints": aPage
+  "GET webhook_endpoints": pageParameters
 }
 
 /** At most one of each pair. The types do not express this: see the changelog of 2026-07-29.dahlia and the reference of Checkout. */

@@ -70,8 +70,8 @@ describe("Stripe", () => {
     Effect.gen(function* () {
       const { host, processor, saved, harness } = yield* afterOnePayment
       host.faults.failNext = true
-      const again = { ...newRequest("pay_2"), ...saved }
-      for (const _ of [1, 2]) assert.match((yield* Effect.flip(processor.charge(again))).message, /500/)
+      const failing = { ...newRequest("pay_2"), ...saved }
+      for (const _ of [1, 2]) assert.match((yield* Effect.flip(processor.charge(failing))).message, /500/)
       assert.isUndefined(yield* processor.retrieve(query("pay_2", saved)))
       assert.strictEqual(yield* harness.netCents, 5000)
     })
@@ -141,24 +141,24 @@ describe("Stripe", () => {
     Effect.gen(function* () {
       const { host, intent, processor, saved } = yield* afterOnePayment
       const created = Math.floor(Date.now() / 1000)
-      const half = {
+      const unconfirmed = {
         ...intent,
         id: "pi_half",
         metadata: { payment_id: "pay_2" },
         status: "requires_confirmation"
       } as const
       const charge = query("pay_2", saved)
-      host.state.intents.set(half.id, { ...half, created })
+      host.state.intents.set(unconfirmed.id, { ...unconfirmed, created })
       assert.strictEqual((yield* processor.retrieve(charge))?.state, "open") // it may still be in progress
-      host.state.intents.set(half.id, { ...half, created: created - 1000 })
-      const late = { ...charge, created_at: new Date((created - 1000) * 1000).toISOString() }
-      const retrieved = yield* processor.retrieve(late)
+      host.state.intents.set(unconfirmed.id, { ...unconfirmed, created: created - 1000 })
+      const lateQuery = { ...charge, created_at: new Date((created - 1000) * 1000).toISOString() }
+      const retrieved = yield* processor.retrieve(lateQuery)
       assert.deepStrictEqual(
         [retrieved?.state, retrieved?.cents, retrieved?.problem],
         ["expired", 0, "The card processor did not finish the payment. Nothing was charged."]
       )
-      assert.strictEqual(host.state.intents.get(half.id)?.status, "canceled")
-      assert.deepStrictEqual(yield* processor.retrieve({ ...late, reference: half.id }), retrieved)
+      assert.strictEqual(host.state.intents.get(unconfirmed.id)?.status, "canceled")
+      assert.deepStrictEqual(yield* processor.retrieve({ ...lateQuery, reference: unconfirmed.id }), retrieved)
     })
   )
 
@@ -190,9 +190,9 @@ describe("Stripe", () => {
     Effect.gen(function* () {
       const { processor, saved } = yield* afterOnePayment
       yield* processor.charge({ ...newRequest("pay_2"), ...saved })
-      const later = (hours: number) => new Date(Date.parse(now) + hours * 3_600_000 - 60_000).toISOString()
-      const page = yield* processor.retrieve(query("pay_1", { created_at: later(1) }))
-      const charge = yield* processor.retrieve(query("pay_2", { ...saved, created_at: later(23) }))
+      const timeAfter = (hours: number) => new Date(Date.parse(now) + hours * 3_600_000 - 60_000).toISOString()
+      const page = yield* processor.retrieve(query("pay_1", { created_at: timeAfter(1) }))
+      const charge = yield* processor.retrieve(query("pay_2", { ...saved, created_at: timeAfter(23) }))
       assert.deepStrictEqual([page?.state, charge?.state], ["succeeded", "succeeded"])
     })
   )
@@ -208,7 +208,7 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("finds the payment of an event without listing pages, also by its charge", () =>
+  it.live("finds the payment of an event without listing pages, even by its charge", () =>
     Effect.gen(function* () {
       const { host, intent, opened, processor } = yield* afterOnePayment
       fillWithSessions(host)

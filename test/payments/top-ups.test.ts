@@ -1,4 +1,4 @@
-/** Payments by a person, on the processor's page and with the saved card, also during faults. Takes a minute. */
+/** Payments by a person, on the processor's page and with the saved card, including during faults. Takes a minute. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, References, Result } from "effect"
 import { inEachSetup, until } from "./setup.ts"
@@ -66,9 +66,9 @@ inEachSetup((name, within) => {
               yield* Effect.all([billing.webhook(body, header), billing.webhook(body, header)], { concurrency: 2 })
               yield* billing.webhook(body, header)
               assert.deepStrictEqual(yield* movements, [["top_up", 10_000]])
-              const later = form(20_00)
-              yield* billing.topUp(later.request)
-              yield* harness.pay(later.sent.payment_id, "good")
+              const secondForm = form(20_00)
+              yield* billing.topUp(secondForm.request)
+              yield* harness.pay(secondForm.sent.payment_id, "good")
             })
           )
           yield* withBilling(() => until(Effect.map(movements, ({ length }) => length === 2)))
@@ -100,15 +100,15 @@ inEachSetup((name, within) => {
       within(({ account_id, buy, checkBooks, movements, formWithSavedCard, withBilling }) =>
         withBilling((billing) =>
           Effect.gen(function* () {
-            const withSaved = (cents: number) =>
+            const topUpWithSavedCard = (cents: number) =>
               Effect.flatMap(formWithSavedCard(billing, cents), ({ request }) => billing.topUp(request))
-            const refused = yield* Effect.flip(withSaved(20_00))
+            const refused = yield* Effect.flip(topUpWithSavedCard(20_00))
             assert.strictEqual(refused.message, "There is no saved card. Make one payment by card to save it.")
             yield* buy(billing, 10_00, "good")
-            const result = yield* withSaved(20_00)
+            const result = yield* topUpWithSavedCard(20_00)
             assert.isTrue("payment" in result && result.payment.state === "succeeded")
             yield* buy(billing, 30_00, "declined_later")
-            const second = yield* withSaved(40_00)
+            const second = yield* topUpWithSavedCard(40_00)
             assert.isTrue("payment" in second && second.payment.state === "failed" && second.payment.problem !== null)
             assert.deepStrictEqual(yield* movements, [
               ["top_up", 10_000],
@@ -154,7 +154,7 @@ inEachSetup((name, within) => {
       )
     )
 
-    it.live("returns the payment when a form is sent again after it was paid, also a day later", () =>
+    it.live("returns the payment when a form is sent again after it was paid, even a day later", () =>
       within(({ account_id, checkBooks, form, movements, advanceClock, harness, withBilling }) =>
         Effect.gen(function* () {
           const forms = [form(20_00), form(30_00)]
@@ -165,8 +165,8 @@ inEachSetup((name, within) => {
             yield* advanceClock(wait)
             yield* withBilling((billing) =>
               Effect.gen(function* () {
-                const again = yield* billing.topUp(request)
-                assert.deepInclude("payment" in again && again.payment, { id: sent.payment_id, state: "succeeded" })
+                const result = yield* billing.topUp(request)
+                assert.deepInclude("payment" in result && result.payment, { id: sent.payment_id, state: "succeeded" })
                 assert.strictEqual((yield* billing.payment(account_id, sent.payment_id)).state, "succeeded")
               })
             )
@@ -207,7 +207,7 @@ inEachSetup((name, within) => {
       )
     )
 
-    it.live("charges nothing during an outage of the processor, nor afterwards", () =>
+    it.live("charges nothing during or after an outage of the processor", () =>
       within(
         ({ account_id, buy, checkBooks, form, movements, advanceClock, formWithSavedCard, harness, withBilling }) =>
           Effect.gen(function* () {

@@ -1,7 +1,7 @@
 /**
  * Two servers on one ledger, with random actions of customers, banks and the processor: pages paid and abandoned, forms
- * sent twice, cards removed, recharges switched on and off, refunds, disputes, lost responses, outages, and events sent to
- * both servers. At the end the money received equals the credits granted. `LARDER_CRASH_SEED` repeats a history as far as timing allows.
+ * sent twice, cards removed, recharges switched on and off, refunds, disputes, lost responses, outages, and events sent
+ * to both servers. At the end, money received equals credits granted. `LARDER_CRASH_SEED` repeats actions, not timing.
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { Billing } from "@larder/serve/billing"
@@ -14,23 +14,23 @@ const workers = 4
 /** Longer than the lifetime of a payment page. */
 const pageExpiryMs = 25 * 3_600_000
 
-type Open = Billing["Service"]
+type OpenBilling = Billing["Service"]
 type Step = Effect.Effect<unknown, unknown>
 
 /** Returns an effect that runs another random step each time. */
-const makeRandomStep = (setup: Setup, servers: readonly [Open, Open], chance: Chance) => {
+const makeRandomStep = (setup: Setup, servers: readonly [OpenBilling, OpenBilling], chance: Chance) => {
   const { account_id, form, formWithSavedCard, spend, harness } = setup
   const forms: Array<ReturnType<typeof form>["request"]> = []
   const disputes: Array<{ readonly payment_id: string; readonly id: string }> = []
   const pickServer = () => chance.oneOf(servers)
   const pickAny = <A>(all: ReadonlyArray<A>): A | undefined => all[chance.between(0, all.length - 1)]
-  const onBothServers = (work: (billing: Open) => Step): Step =>
+  const runOnBoth = (work: (billing: OpenBilling) => Step): Step =>
     Effect.all(
       servers.map((billing) => ignoreFailure(work(billing))),
       { concurrency: 2 }
     )
   const sendEvent = (id: string): Step =>
-    Effect.flatMap(harness.event(id), ({ body, header }) => onBothServers((billing) => billing.webhook(body, header)))
+    Effect.flatMap(harness.event(id), ({ body, header }) => runOnBoth((billing) => billing.webhook(body, header)))
   const sometimesSendEvent = (id: string): Step => (chance.between(0, 2) === 0 ? Effect.void : sendEvent(id))
   const withPayment = (matches: (payment: ListedPayment) => boolean, work: (id: string) => Step): Step =>
     Effect.flatMap(listPayments(setup), (rows) => {
@@ -50,7 +50,7 @@ const makeRandomStep = (setup: Setup, servers: readonly [Open, Open], chance: Ch
     () =>
       Effect.flatMap(formWithSavedCard(pickServer(), amount()), (form) => {
         const request = addForm(form)
-        return onBothServers((billing) => billing.topUp(request))
+        return runOnBoth((billing) => billing.topUp(request))
       }),
     () => {
       const request = pickAny(forms)
@@ -81,7 +81,7 @@ const makeRandomStep = (setup: Setup, servers: readonly [Open, Open], chance: Ch
     },
     () =>
       Effect.tap(spend(chance.oneOf([10, 5_000, 20_000])), () =>
-        onBothServers((billing) => Effect.sync(() => billing.charged(account_id)))
+        runOnBoth((billing) => Effect.sync(() => billing.charged(account_id)))
       ),
     () => {
       const trigger_credits = chance.oneOf([1_000, 30_000])

@@ -29,10 +29,10 @@ const tryAccept = (token: string, email: string, chosen = password) =>
 const withoutToken = ({ token: _, ...invitation }: OpenInvitation & { readonly token: string }) => invitation
 
 describe.each(consoleDatabaseKinds)("a link for the first person in %s", (name) => {
-  const at = peopleIn(name)
+  const withPeople = peopleIn(name)
 
   it.effect("creates an operator, and is printed only until the first person has joined", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const { person } = yield* accept(yield* printFirstLink, "a@example.com")
         assert.deepStrictEqual([person.account_id, person.is_operator], ["acct_demo", true])
@@ -42,7 +42,7 @@ describe.each(consoleDatabaseKinds)("a link for the first person in %s", (name) 
   )
 
   it.effect("replaces the links that earlier starts printed, and no other invitation", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         const { token: invited } = yield* people.invite(operator)
@@ -54,7 +54,7 @@ describe.each(consoleDatabaseKinds)("a link for the first person in %s", (name) 
   )
 
   it.effect("stops working when a person joins by another link, even after that person is removed", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         const { token: invited } = yield* people.invite(operator)
@@ -70,7 +70,7 @@ describe.each(consoleDatabaseKinds)("a link for the first person in %s", (name) 
   )
 
   it.effect("does not work while any person can sign in", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const first = yield* printFirstLink
         const { run } = yield* ConsoleDatabase
@@ -82,7 +82,7 @@ describe.each(consoleDatabaseKinds)("a link for the first person in %s", (name) 
   )
 
   it.effect("lets only one person join when two servers have printed one link each", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const { run } = yield* ConsoleDatabase
         const first = yield* printFirstLink
@@ -102,11 +102,11 @@ describe.each(consoleDatabaseKinds)("a link for the first person in %s", (name) 
 })
 
 describe.each(consoleDatabaseKinds)("an invitation in %s", (name) => {
-  const at = peopleIn(name)
+  const withPeople = peopleIn(name)
   const ann = { account_id: "acct_a", email: " Ann@Example.com", is_operator: true }
 
   it.effect("is stored with the address in lower case, and listed for its account while it is open", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         const invited = yield* people.invite(ann)
@@ -128,7 +128,7 @@ describe.each(consoleDatabaseKinds)("an invitation in %s", (name) => {
   )
 
   it.effect("replaces the open one for the same address and account, and no other", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         const earlier = yield* people.invite(ann)
@@ -147,7 +147,7 @@ describe.each(consoleDatabaseKinds)("an invitation in %s", (name) => {
   )
 
   it.effect("does not reveal with a weak password whether an address is taken", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         yield* join("ann@example.com")
         const { token } = yield* People.use((people) => people.invite({ ...ann, email: null }))
@@ -158,7 +158,7 @@ describe.each(consoleDatabaseKinds)("an invitation in %s", (name) => {
   )
 
   it.effect("requires a wait after five taken addresses, twice as long each time, and works after the wait", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         yield* join("ann@example.com")
         const { token } = yield* People.use((people) => people.invite({ ...ann, email: null }))
@@ -180,7 +180,7 @@ describe.each(consoleDatabaseKinds)("an invitation in %s", (name) => {
   )
 
   it.effect("causes no wait for four mistyped addresses and weak passwords", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         yield* join("ann@example.com")
         const { token } = yield* People.use((people) => people.invite({ ...ann, email: null }))
@@ -195,7 +195,7 @@ describe.each(consoleDatabaseKinds)("an invitation in %s", (name) => {
   )
 
   it.effect("can be withdrawn by its id only once", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         const [wrong, right] = [yield* people.invite(ann), yield* people.invite({ ...ann, email: null })]
@@ -208,10 +208,10 @@ describe.each(consoleDatabaseKinds)("an invitation in %s", (name) => {
 })
 
 describe.each(consoleDatabaseKinds)("a reset of a password in %s", (name) => {
-  const at = peopleIn(name)
+  const withPeople = peopleIn(name)
 
   it.effect("creates a link for a new password, ends the sessions and the old password, and keeps the person", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         const { person, token: session } = yield* join("ann@example.com", "acct_a", true)
@@ -224,9 +224,9 @@ describe.each(consoleDatabaseKinds)("a reset of a password in %s", (name) => {
 
         const weak = yield* Effect.flip(people.accept({ token, email: "", password: "ann@example.com" }))
         assert.strictEqual(weak._tag, "WeakPassword")
-        const again = yield* people.accept({ token, email: "eve@example.com", password: otherPassword })
-        assert.deepStrictEqual(again.person, person)
-        assert.deepStrictEqual(yield* people.session(again.token), Option.some(person))
+        const accepted = yield* people.accept({ token, email: "eve@example.com", password: otherPassword })
+        assert.deepStrictEqual(accepted.person, person)
+        assert.deepStrictEqual(yield* people.session(accepted.token), Option.some(person))
         assert.deepStrictEqual((yield* signIn("ann@example.com", otherPassword)).person, person)
         assert.deepStrictEqual(yield* people.people("acct_a"), [person])
         assert.strictEqual((yield* Effect.flip(accept(token)))._tag, "InvalidInvitation")
@@ -235,7 +235,7 @@ describe.each(consoleDatabaseKinds)("a reset of a password in %s", (name) => {
   )
 
   it.effect("replaces an earlier reset, and ends when the person is removed", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         const { person } = yield* join("ann@example.com")

@@ -17,7 +17,7 @@ export const otherPassword = "staple correct horse"
 const started = Date.parse("2026-11-01T00:00:00.000Z")
 
 /** On the test clock, the periodic work of a connection pool would run a million times when a test advances it by days. */
-const onRealTime = <A, E>(layer: Layer.Layer<A, E>) => Layer.effectContext(TestClock.withLive(Layer.build(layer)))
+const withRealTime = <A, E>(layer: Layer.Layer<A, E>) => Layer.effectContext(TestClock.withLive(Layer.build(layer)))
 
 /** On new tables, from 2026-11-01 on; hashing is fast unless other passwords are given. */
 export const peopleIn =
@@ -28,7 +28,7 @@ export const peopleIn =
       const testDatabase = yield* consoleDatabases[name]
       return yield* Effect.provide(
         work(testDatabase),
-        peopleWith(passwords).pipe(Layer.provideMerge(onRealTime(testDatabase.layer)))
+        peopleWith(passwords).pipe(Layer.provideMerge(withRealTime(testDatabase.layer)))
       )
     }).pipe(Effect.scoped)
 
@@ -45,5 +45,5 @@ export const isSignedIn = ({ token }: SignedIn) =>
     Option.isSome
   )
 
-export const signIn = (email: string, given = password, from = "192.0.2.7") =>
-  People.use((people) => people.signIn({ email, password: given, address: from }))
+export const signIn = (email: string, given = password, address = "192.0.2.7") =>
+  People.use((people) => people.signIn({ email, password: given, address }))

@@ -9,10 +9,10 @@ import { consoleDatabaseKinds, consoleDatabases } from "../support/serve/console
 import { isSignedIn, join, layerPeople, otherPassword, password, peopleIn, signIn } from "./joined.ts"
 
 describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
-  const at = peopleIn(name)
+  const withPeople = peopleIn(name)
 
   it.effect("joins by a one-time link, and signs in with the address in any letter case", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         assert.isTrue(yield* people.isEmpty)
@@ -28,8 +28,8 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
         assert.isFalse(yield* people.isEmpty)
 
         assert.deepStrictEqual(yield* people.invitation(token), Option.none())
-        const again = yield* Effect.flip(people.accept({ token, email: "bob@example.com", password }))
-        assert.strictEqual(again._tag, "InvalidInvitation")
+        const repeated = yield* Effect.flip(people.accept({ token, email: "bob@example.com", password }))
+        assert.strictEqual(repeated._tag, "InvalidInvitation")
 
         const signedIn = yield* signIn("ANN@example.com")
         assert.deepStrictEqual(signedIn.person, accepted.person)
@@ -38,8 +38,8 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
     )
   )
 
-  it.effect("cannot use a link after seven days, nor an unknown link", () =>
-    at(() =>
+  it.effect("cannot use a link after seven days, or an unknown link", () =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         const { token } = yield* people.invite({ account_id: "acct_a", email: null, is_operator: false })
@@ -54,7 +54,7 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
   )
 
   it.effect("gets the address of the invitation, even if another one is typed", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         const invited = { account_id: "acct_a", email: "Ann@example.com", is_operator: false }
@@ -68,7 +68,7 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
   )
 
   it.effect("keeps a link that failed for a taken address, a wrong address or a weak password", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         yield* join("ann@example.com", "acct_a")
@@ -89,7 +89,7 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
   )
 
   it.effect("joins only once when two people use one link or one address at the same time", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         const link = people.invite({ account_id: "acct_a", email: null, is_operator: false })
@@ -117,8 +117,8 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
     )
   )
 
-  it.effect("reads the same message for a wrong password and for an unknown address", () =>
-    at(() =>
+  it.effect("sees the same message for a wrong password and for an unknown address", () =>
+    withPeople(() =>
       Effect.gen(function* () {
         yield* join("ann@example.com")
         const wrong = yield* Effect.flip(signIn("ann@example.com", otherPassword))
@@ -130,8 +130,8 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
     )
   )
 
-  it.effect("waits after five failures, twice as long each time, even if unknown, until a sign-in succeeds", () =>
-    at(() =>
+  it.effect("has to wait after five failures, twice as long each time, even if unknown, until a sign-in succeeds", () =>
+    withPeople(() =>
       Effect.gen(function* () {
         yield* join("ann@example.com")
         for (const email of ["ann@example.com", "nobody@example.com"]) {
@@ -157,7 +157,7 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
   )
 
   it.effect("is also limited by network address: only 20 of 40 concurrent guesses are checked", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const guesses = Array.from({ length: 40 }, (_, index) =>
           Effect.flip(signIn(`p${index}@example.com`, "x", "bad"))
@@ -172,7 +172,7 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
   )
 
   it.effect("stays signed in for at most seven days, if active every twelve hours", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const idle = yield* join("ann@example.com")
         const active = yield* signIn("ann@example.com")
@@ -192,7 +192,7 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
   )
 
   it.effect("signs out of one session, and can do so twice without an error", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         const first = yield* join("ann@example.com")
@@ -205,12 +205,12 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
   )
 
   it.effect("changes the password, which ends all sessions and begins a new one", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         const own = yield* join("ann@example.com")
         const other = yield* signIn("ann@example.com")
-        const otherPersons = yield* join("bob@example.com")
+        const otherPerson = yield* join("bob@example.com")
         const change = { person_id: own.person.id, current: password, next: otherPassword }
         const wrong = yield* Effect.flip(people.changePassword({ ...change, current: otherPassword }))
         const weak = yield* Effect.flip(people.changePassword({ ...change, next: "ann@example.com" }))
@@ -218,7 +218,7 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
         assert.isTrue(yield* isSignedIn(other))
 
         const begun = yield* people.changePassword(change)
-        const signedIn = yield* Effect.all([own, other, otherPersons, begun].map(isSignedIn))
+        const signedIn = yield* Effect.all([own, other, otherPerson, begun].map(isSignedIn))
         assert.deepStrictEqual(signedIn, [false, false, true, true])
         assert.strictEqual((yield* Effect.flip(signIn("ann@example.com")))._tag, "WrongCredentials")
         yield* signIn("ann@example.com", otherPassword)
@@ -227,7 +227,7 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
   )
 
   it.effect("keeps no session that begins with the old password during a change or a removal", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         const own = yield* join("ann@example.com")
@@ -256,7 +256,7 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
   )
 
   it.effect("is removed with all sessions, and the address can be used again", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         const ann = yield* join("ann@example.com", "acct_a")
@@ -266,14 +266,14 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
         assert.isFalse(yield* isSignedIn(ann))
         assert.strictEqual((yield* Effect.flip(signIn("ann@example.com")))._tag, "WrongCredentials")
         assert.strictEqual((yield* Effect.flip(people.remove(ann.person.id)))._tag, "UnknownPerson")
-        const { person: again } = yield* join("ann@example.com", "acct_b")
-        assert.strictEqual(again.account_id, "acct_b")
+        const { person: rejoined } = yield* join("ann@example.com", "acct_b")
+        assert.strictEqual(rejoined.account_id, "acct_b")
       })
     )
   )
 
   it.effect("leaves no token and no password in the tables", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         const link = yield* people.invite({ account_id: "acct_a", email: null, is_operator: false })

@@ -32,10 +32,10 @@ const collectLogs = <A, E, R>(work: Effect.Effect<A, E, R>) => {
 }
 
 describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
-  const at = peopleIn(name)
+  const withPeople = peopleIn(name)
 
   it.effect("signs in with a known browser, and changes the password, even if many strangers guess it", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         const { known_browser, person } = yield* join(email)
@@ -44,18 +44,18 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
         assert.strictEqual((yield* Effect.flip(signInFrom(undefined)))._tag, "TooManyAttempts")
         assert.strictEqual((yield* Effect.flip(signInFrom("made up")))._tag, "TooManyAttempts")
         assert.strictEqual((yield* Effect.flip(signInFrom(bob.known_browser.token)))._tag, "TooManyAttempts")
-        const again = yield* signInFrom(known_browser.token)
-        assert.strictEqual(again.known_browser.expires_at.slice(0, 10), "2027-04-30")
+        const known = yield* signInFrom(known_browser.token)
+        assert.strictEqual(known.known_browser.expires_at.slice(0, 10), "2027-04-30")
         // each sign-in replaces the token, and does not shorten the wait for strangers
         assert.strictEqual((yield* Effect.flip(signInFrom(known_browser.token)))._tag, "TooManyAttempts")
-        yield* signInFrom(again.known_browser.token)
+        yield* signInFrom(known.known_browser.token)
         yield* people.changePassword({ person_id: person.id, current: password, next: otherPassword })
       })
     )
   )
 
-  it.effect("also has to wait with a known browser after five failures in that browser", () =>
-    at(() =>
+  it.effect("has to wait even with a known browser after five failures in that browser", () =>
+    withPeople(() =>
       Effect.gen(function* () {
         const { known_browser } = yield* join(email)
         const { token } = known_browser
@@ -70,7 +70,7 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
   )
 
   it.effect("no longer has a known browser after 180 days, or after a change of the password", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         const { known_browser, person } = yield* join(email)
@@ -88,7 +88,7 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
   )
 
   it.effect("signs out everywhere else, which also ends the current session, and begins a new one", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         const { person, ...own } = yield* join(email)
@@ -106,7 +106,7 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
   )
 
   it.effect("keeps no session from a sign-out everywhere else during a change of the password", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         const { person, token } = yield* join(email)
@@ -125,7 +125,7 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
   )
 
   it.effect("is logged only by id, and counted: sign-ins, refusals, waits and changes of the password", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const people = yield* People
         const { person } = yield* join(email)
@@ -157,7 +157,7 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
   )
 
   it.effect("leaves no token of a browser in the tables", () =>
-    at(() =>
+    withPeople(() =>
       Effect.gen(function* () {
         const { known_browser, token } = yield* join(email)
         const { all } = yield* ConsoleDatabase

@@ -30,8 +30,8 @@ const actions: ReadonlyArray<readonly [what: string, act: (person: Person) => Pr
 const onAllTables = (statement: string) => `do $$
 declare item record;
 begin
-  for item in select schemaname as room, tablename as name from pg_tables where schemaname in ('console', 'ledger')
-  loop execute format('${statement}', item.room, item.name); end loop;
+  for item in select schemaname, tablename from pg_tables where schemaname in ('console', 'ledger')
+  loop execute format('${statement}', item.schemaname, item.tablename); end loop;
 end $$`
 const change = (statement: string) => withConnection(database, (sql) => sql.unsafe(onAllTables(statement)))
 
@@ -59,10 +59,10 @@ const failures: ReadonlyArray<
         sql.withTransaction(
           Effect.gen(function* () {
             yield* sql.unsafe(onAllTables("lock table %I.%I in share mode"))
-            const acting = act()
+            const page = act()
             yield* untilWaitingForLocks(sql)
             proxy.cut()
-            return yield* Effect.promise(() => acting)
+            return yield* Effect.promise(() => page)
           })
         )
       )

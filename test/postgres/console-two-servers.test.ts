@@ -26,7 +26,7 @@ const getAccount = async (browser: Browser) => {
   return location === null ? status : location.split("?")[0]
 }
 
-describe("a sign-in at one of two servers", () => {
+describe("a session at one of two servers", () => {
   it("continues at the other server", async () => {
     const { browser, email } = await site.signIn()
     const { status, text } = await moveToSecond(browser).get("/account")
@@ -34,38 +34,38 @@ describe("a sign-in at one of two servers", () => {
   })
 
   it("ends at both servers after a sign-out at one of them", async () => {
-    const here = (await site.signIn()).browser
-    const there = moveToSecond(here)
-    expect((await there.post("/sign-out", {})).location).toBe("/sign-in")
-    expect([await getAccount(here), await getAccount(moveToSecond(here))]).toEqual(["/sign-in", "/sign-in"])
+    const { browser } = await site.signIn()
+    const otherBrowser = moveToSecond(browser)
+    expect((await otherBrowser.post("/sign-out", {})).location).toBe("/sign-in")
+    expect([await getAccount(browser), await getAccount(moveToSecond(browser))]).toEqual(["/sign-in", "/sign-in"])
   })
 
   it("ends when the password is changed at the other server, and only the new password works", async () => {
-    const { browser: here, email } = await site.signIn()
-    const there = makeBrowser(second.console)
-    expect(await signIn(there, email, password)).toBe(303)
-    expect((await there.post("/account", { current: password, next: newPassword })).status).toBe(303)
-    expect(await getAccount(here)).toBe("/sign-in")
-    expect(await getAccount(there)).toBe(200)
-    expect(await signIn(here, email, password)).toBe(422)
-    expect(await signIn(here, email, newPassword)).toBe(303)
-    expect(await getAccount(moveToSecond(here))).toBe(200)
+    const { browser, email } = await site.signIn()
+    const otherBrowser = makeBrowser(second.console)
+    expect(await signIn(otherBrowser, email, password)).toBe(303)
+    expect((await otherBrowser.post("/account", { current: password, next: newPassword })).status).toBe(303)
+    expect(await getAccount(browser)).toBe("/sign-in")
+    expect(await getAccount(otherBrowser)).toBe(200)
+    expect(await signIn(browser, email, password)).toBe(422)
+    expect(await signIn(browser, email, newPassword)).toBe(303)
+    expect(await getAccount(moveToSecond(browser))).toBe(200)
   })
 
   it("ends when the person signs out everywhere else at the other server", async () => {
-    const { browser: here, email } = await site.signIn()
-    const there = makeBrowser(second.console)
-    await signIn(there, email, password)
-    await there.post("/account", { sign_out_elsewhere: "yes" })
-    expect([await getAccount(here), await getAccount(there)]).toEqual(["/sign-in", 200])
+    const { browser, email } = await site.signIn()
+    const otherBrowser = makeBrowser(second.console)
+    await signIn(otherBrowser, email, password)
+    await otherBrowser.post("/account", { sign_out_elsewhere: "yes" })
+    expect([await getAccount(browser), await getAccount(otherBrowser)]).toEqual(["/sign-in", 200])
   })
 
   it("can begin with a link at either server, and the link is used up at both", async () => {
     const { id } = await site.createAccount()
     const link = await site.invite(id)
-    const there = makeBrowser(second.console)
-    expect((await there.post(link, { email: "guest@example.com", password })).status).toBe(303)
-    expect(await getAccount(there)).toBe(200)
+    const otherBrowser = makeBrowser(second.console)
+    expect((await otherBrowser.post(link, { email: "guest@example.com", password })).status).toBe(303)
+    expect(await getAccount(otherBrowser)).toBe(200)
     expect((await site.openBrowser().get(link)).status).toBe(410)
   })
 })

@@ -134,9 +134,9 @@ describe.each(consoleDatabaseKinds)("the log of requests in %s", (name) => {
           return {
             all: yield* log.statuses({ account_id: "acct_a", ...days }),
             byStatus: yield* log.byStatus({ account_id: "acct_a", ...days }),
-            ofOneKey: yield* log.byStatus({ account_id: "acct_a", ...days, key_id: "key_a", endpoint: "/v1/stores" }),
-            ofEndpoint: yield* log.byStatus({ account_id: "acct_a", ...days, endpoint: "/v1/stores" }),
-            ofNone: yield* log.byStatus({ account_id: "acct_a", ...days, endpoint: "/v1/branded-foods" }),
+            oneKey: yield* log.byStatus({ account_id: "acct_a", ...days, key_id: "key_a", endpoint: "/v1/stores" }),
+            oneEndpoint: yield* log.byStatus({ account_id: "acct_a", ...days, endpoint: "/v1/stores" }),
+            uncalledEndpoint: yield* log.byStatus({ account_id: "acct_a", ...days, endpoint: "/v1/branded-foods" }),
             rows: yield* log.statuses({ account_id: "acct_a", ...days, key_id: "key_b", endpoint: "/v1/stores" }),
             october: yield* log.statuses({ account_id: "acct_a", from: "2026-10-01", to: "2026-10-31" })
           }
@@ -156,13 +156,13 @@ describe.each(consoleDatabaseKinds)("the log of requests in %s", (name) => {
           { status: 200, calls: 5 },
           { status: 402, calls: 1 }
         ],
-        ofOneKey: [{ status: 200, calls: 5 }],
-        ofEndpoint: [
+        oneKey: [{ status: 200, calls: 5 }],
+        oneEndpoint: [
           { status: 200, calls: 5 },
           { status: 402, calls: 1 }
         ],
         rows: [dailyCalls("2026-11-01", 1, "key_b", 402)],
-        ofNone: [],
+        uncalledEndpoint: [],
         october: [dailyCalls("2026-10-31", 1)]
       })
     }).pipe(Effect.scoped)
@@ -272,12 +272,12 @@ describe.each(consoleDatabaseKinds)("the log of requests in %s", (name) => {
       Effect.gen(function* () {
         const log = yield* RequestLog
         const { run } = yield* ConsoleDatabase
-        yield* run("alter table console.request rename to gone")
+        yield* run("alter table console.request rename to moved")
         log.record(call(1))
         log.record(call(2))
         yield* log.statuses({ account_id: "acct_a", ...days })
         assert.strictEqual(log.dropped(), 2)
-        yield* run("alter table console.gone rename to request")
+        yield* run("alter table console.moved rename to request")
         log.record(call(3))
         assert.deepStrictEqual(yield* log.latest({ account_id: "acct_a", limit: 5 }), [call(3)])
         assert.strictEqual(log.dropped(), 2)

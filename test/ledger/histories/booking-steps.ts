@@ -1,4 +1,4 @@
-/** Money that comes in and goes out: each movement is booked once, even if it is reported several times. */
+/** Money that is received and returned: each movement is booked once, even if it is reported several times. */
 import assert from "node:assert/strict"
 import { type Booking, type Entry, entryTypes } from "@larder/serve/ledger"
 import { Result } from "effect"
@@ -10,11 +10,11 @@ import { pick, step } from "./steps.ts"
 import type { World } from "./world.ts"
 
 type Movement = Pick<Booking, "type" | "credits">
-const moneyIn: fc.Arbitrary<Movement> = fc.record({
+const receivedMoney: fc.Arbitrary<Movement> = fc.record({
   type: fc.constantFrom("top_up", "top_up", "auto_recharge", "refund", "adjustment"),
   credits: fc.integer({ min: 1, max: 5_000 })
 })
-const moneyOut: fc.Arbitrary<Movement> = fc.record({
+const returnedMoney: fc.Arbitrary<Movement> = fc.record({
   type: fc.constantFrom("refund", "adjustment"),
   credits: fc.integer({ min: -1_500, max: -1 })
 })
@@ -42,7 +42,7 @@ const book = step(
   fc.record({
     server: choice,
     account: choice,
-    movement: fc.oneof({ weight: 3, arbitrary: moneyIn }, { weight: 1, arbitrary: moneyOut }),
+    movement: fc.oneof({ weight: 3, arbitrary: receivedMoney }, { weight: 1, arbitrary: returnedMoney }),
     times: fc.integer({ min: 1, max: 4 })
   }),
   {
@@ -51,7 +51,7 @@ const book = step(
       const account = pick(model.accounts, anyAccount)
       const booking = newBooking(world, account, movement)
       const results = await bookConcurrently(world, server, booking, times)
-      if (model.isOut) {
+      if (model.isDown) {
         for (const result of results) {
           assert.ok(Result.isFailure(result) && result.failure._tag === "LedgerUnavailable", "booked in an outage")
         }
@@ -59,14 +59,14 @@ const book = step(
       }
       recordInModel(world, account, booking)
       const outcomes = results.map(Result.getOrThrow)
-      assert.equal(outcomes.filter(({ booked }) => booked).length, 1, "not booked once")
+      assert.equal(outcomes.filter(({ booked }) => booked).length, 1, "not booked exactly once")
       for (const { balance_credits } of outcomes) assert.equal(balance_credits, model.balance(account))
-      world.note(times > 1 ? "booked at once" : "booked")
+      world.note(times > 1 ? "booked concurrently" : "booked")
     }
   }
 )
 
-const hasBookings = ({ bookings, isOut }: Pick<Model, "bookings" | "isOut">) => !isOut && bookings.length > 0
+const hasBookings = ({ bookings, isDown }: Pick<Model, "bookings" | "isDown">) => !isDown && bookings.length > 0
 
 const bookAgain = step("book again", fc.record({ server: choice, which: choice, credits: choice }), {
   isPossible: hasBookings,
@@ -94,8 +94,8 @@ const bookForAnother = step("book for another account", fc.record({ server: choi
 })
 
 /** Held calls can still be charged, but no other call is held. */
-const belowZero = step(
-  "money out below 0",
+const bookBelowZero = step(
+  "book below 0",
   fc.record({
     server: choice,
     account: choice,
@@ -103,7 +103,7 @@ const belowZero = step(
     more: fc.integer({ min: 1, max: 800 })
   }),
   {
-    isPossible: ({ isOut }) => !isOut,
+    isPossible: ({ isDown }) => !isDown,
     run: async (world, { account: anyAccount, more, server: anyServer, type }) => {
       const { model } = world
       const server = world.serverAt(anyServer)
@@ -131,7 +131,7 @@ const page = step(
     types: fc.option(fc.subarray([...entryTypes]), { nil: undefined })
   }),
   {
-    isPossible: ({ isOut, traits }) => !isOut || traits.outage === "of writes",
+    isPossible: ({ isDown, traits }) => !isDown || traits.outage === "of writes",
     run: async (world, { account, before, limit, server, types }) => {
       const { id } = pick(world.model.accounts, account)
       const query = { account_id: id, before, limit, types }
@@ -149,6 +149,6 @@ export const bookingSteps = [
   { weight: 5, arbitrary: book },
   { weight: 3, arbitrary: bookAgain },
   { weight: 1, arbitrary: bookForAnother },
-  { weight: 1, arbitrary: belowZero },
+  { weight: 1, arbitrary: bookBelowZero },
   { weight: 4, arbitrary: page }
 ]

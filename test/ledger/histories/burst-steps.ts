@@ -28,7 +28,7 @@ const change = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.record({ what: fc.constant("money out" as const), credits: fc.integer({ min: -3_000, max: -1 }) })
+    arbitrary: fc.record({ what: fc.constant("deduction" as const), credits: fc.integer({ min: -3_000, max: -1 }) })
   },
   { weight: 1, arbitrary: fc.record({ what: fc.constant("scopes" as const), scopes }) },
   { weight: 1, arbitrary: fc.record({ what: fc.constant("revocation" as const) }) }
@@ -38,16 +38,16 @@ type Change = typeof change extends fc.Arbitrary<infer A> ? A : never
 const details = fc.record({
   key: choice,
   other: choice,
-  calls: fc.array(fc.record({ server: choice, onOther: fc.boolean(), call: calls, turns }), {
+  calls: fc.array(fc.record({ server: choice, isForOtherKey: fc.boolean(), call: calls, turns }), {
     minLength: 2,
     maxLength: 60,
     size: "max"
   }),
   /** Whether each call is committed; otherwise its hold stays open. */
-  commits: fc.boolean(),
+  isCommitted: fc.boolean(),
   change,
-  changedBy: choice,
-  changedAfter: turns
+  changingServer: choice,
+  turnsBeforeChange: turns
 })
 
 /** Makes the change. Returns how to update the model when the burst is over. */
@@ -83,7 +83,7 @@ const makeChange = async (world: World, server: number, key: KeyModel, change: C
     await world.change(server, ({ creditAccount }) => creditAccount(input))
     return () => model.book(key.account, "adjustment", credits, "in between")
   }
-  if (change.what === "money out") {
+  if (change.what === "deduction") {
     const booking = newBooking(world, key.account, { type: "refund", credits: change.credits })
     await world.change(server, ({ book }) => book(booking))
     return () => recordInModel(world, key.account, booking)
@@ -110,10 +110,10 @@ const admit = async (
   for (;;) {
     const outcome = await world.hold(server, view, call)
     if (outcome !== "key_changed") return { outcome, revision: view.revision }
-    const again = await world.lookUp(server, key)
-    if (again === undefined) return { outcome, revision: view.revision }
-    assert.notEqual(again.revision, view.revision, "the key was reported as changed, but is the same")
-    view = again
+    const latest = await world.lookUp(server, key)
+    if (latest === undefined) return { outcome, revision: view.revision }
+    assert.notEqual(latest.revision, view.revision, "the key was reported as changed, but is the same")
+    view = latest
   }
 }
 
@@ -134,8 +134,8 @@ const checkAccount = (ended: ReadonlyArray<EndedCall>, available: number, extra:
 /** `used` is what was spent and held in the month before the burst; `budget` is the budget at that time. */
 const checkKey = (ended: ReadonlyArray<EndedCall>, budget: number, used: number) => {
   const admitted = sumAdmitted(ended)
-  const underOld = sumAdmitted(ended.filter((call) => call.budget === budget))
-  assert.ok(underOld <= Math.max(0, budget - used), `${underOld} credits were admitted of a budget of ${budget - used}`)
+  const oldShare = sumAdmitted(ended.filter((call) => call.budget === budget))
+  assert.ok(oldShare <= Math.max(0, budget - used), `${oldShare} credits were admitted of a budget of ${budget - used}`)
   for (const call of ended) {
     const left = call.budget - used - admitted
     if (call.outcome === "held" && call.budget !== budget)
@@ -146,7 +146,7 @@ const checkKey = (ended: ReadonlyArray<EndedCall>, budget: number, used: number)
 }
 
 const burst = step("burst", details, {
-  isPossible: (model) => !model.isOut && model.validKeys().length > 0,
+  isPossible: (model) => !model.isDown && model.validKeys().length > 0,
   run: async (world, burst) => {
     const { model } = world
     const first = pick(model.validKeys(), burst.key)
@@ -163,30 +163,30 @@ const burst = step("burst", details, {
     const budgetOf = (key: KeyModel, known: number) => (key === first && known > revision ? newBudget : key.budget)
 
     const callers = await Promise.all(
-      burst.calls.map(async ({ call, onOther, server: anyServer, turns }) => {
+      burst.calls.map(async ({ call, isForOtherKey, server: anyServer, turns }) => {
         const server = world.serverAt(anyServer)
-        const key = onOther ? second : first
+        const key = isForOtherKey ? second : first
         return { server, key, view: await lookUpValidKey(world, server, key), call, turns }
       })
     )
     const ended: Array<EndedCall> = []
     const charged: Array<readonly [HoldModel, string]> = []
-    const changing = wait(burst.changedAfter).then(() =>
-      makeChange(world, world.serverAt(burst.changedBy), first, burst.change)
+    const changing = wait(burst.turnsBeforeChange).then(() =>
+      makeChange(world, world.serverAt(burst.changingServer), first, burst.change)
     )
-    const calling = callers.map(async ({ call, turns, ...from }) => {
+    const calling = callers.map(async ({ call, turns, ...caller }) => {
       await wait(turns)
-      const { key, server } = from
-      const { outcome, revision } = await admit(world, call, from)
+      const { key, server } = caller
+      const { outcome, revision } = await admit(world, call, caller)
       assert.ok(outcome !== "unavailable")
       const isHeld = typeof outcome === "object"
       const budget = budgetOf(key, revision)
       ended.push({ key, credits: call.credits, budget, outcome: isHeld ? "held" : outcome })
       if (!isHeld) return
       const held = world.keep({ key, server, ...call, admittedAt: model.now, budget }, outcome)
-      if (!burst.commits) return
+      if (!burst.isCommitted) return
       const id = world.newRequestId()
-      assert.ok(await world.commits(held, id), `the commit of ${id} was rejected`)
+      assert.ok(await world.tryCommit(held, id), `the commit of ${id} was rejected`)
       charged.push([held, id])
     })
     await Promise.all(calling)

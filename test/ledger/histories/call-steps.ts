@@ -1,4 +1,4 @@
-/** Calls: single and concurrent holds, and all the ways in which they end. */
+/** Calls: single and concurrent holds, with every outcome. */
 import assert from "node:assert/strict"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { ApiKeyView } from "@larder/serve/ledger"
@@ -23,7 +23,7 @@ export const lookUpValidKey = async (world: World, server: number, key: KeyModel
 }
 
 /** A server that cannot reach its database refuses every call. */
-const isReachable = ({ isOut, traits }: Pick<Model, "isOut" | "traits">) => !isOut || traits.outage === "of writes"
+const isReachable = ({ isDown, traits }: Pick<Model, "isDown" | "traits">) => !isDown || traits.outage === "of writes"
 
 /** Holds a single call, whose outcome must be that of the model. */
 const holdLikeModel = async (
@@ -50,7 +50,7 @@ const hold = step("hold", fc.record({ server: choice, key: choice, call: calls }
 })
 
 const callWithStaleView = step("hold with a key that has changed", fc.record({ which: choice, call: calls }), {
-  isPossible: ({ isOut, keys }) => !isOut && keys.some(({ revision }) => revision > 1),
+  isPossible: ({ isDown, keys }) => !isDown && keys.some(({ revision }) => revision > 1),
   run: async (world, { call, which }) => {
     if (world.stale.length === 0) return
     const { server, view } = pick(world.stale, which)
@@ -66,23 +66,23 @@ const commit = step("commit", fc.record({ which: choice }), {
   run: async (world, { which }) => {
     const held = pick(world.model.holds, which)
     await world.commit(held)
-    assert.equal(world.server(held.server).writable(), !world.model.isOut)
+    assert.equal(world.server(held.server).writable(), !world.model.isDown)
   }
 })
 
-const commitAndMore = step(
+const commitTwiceAndHold = step(
   "commit, and end it again and hold during the commit",
-  fc.record({ which: choice, again: fc.constantFrom("release", "commit", "both"), call: calls }),
+  fc.record({ which: choice, secondEnd: fc.constantFrom("release", "commit", "both"), call: calls }),
   {
     isPossible: (model) => hasHolds(model) && isReachable(model),
-    run: async (world, { again, call, which }) => {
+    run: async (world, { call, secondEnd, which }) => {
       const { model } = world
       const held = pick(model.holds, which)
       const { key, server } = held
       const view = await world.lookUp(server, key)
       const first = world.commit(held)
-      if (again !== "commit") world.handleOf(held).release()
-      const second = again === "release" ? false : world.commits(held, world.newRequestId())
+      if (secondEnd !== "commit") world.handleOf(held).release()
+      const second = secondEnd === "release" ? false : world.tryCommit(held, world.newRequestId())
       if (view !== undefined) {
         // the price stays held until the charge is written
         if (model.traits.hasExactRemaining) {
@@ -96,7 +96,7 @@ const commitAndMore = step(
       }
       await first
       assert.equal(await second, false, "a hold was charged twice")
-      world.note("ended twice at once")
+      world.note("ended twice concurrently")
     }
   }
 )
@@ -105,9 +105,9 @@ const commitWithUsedId = step("commit with a request id that was charged", fc.re
   isPossible: (model) => hasHolds(model) && model.charged.length > 0,
   run: async (world, { id, which }) => {
     const held = pick(world.model.holds, which)
-    assert.equal(await world.commits(held, pick(world.model.charged, id)), false, "a request id was charged twice")
+    assert.equal(await world.tryCommit(held, pick(world.model.charged, id)), false, "a request id was charged twice")
     world.settle(held, undefined)
-    world.note("request id again")
+    world.note("used request id refused")
   }
 })
 
@@ -120,11 +120,11 @@ const commitTwoWithOneId = step("commit two holds with one request id", fc.recor
       picks.other
     )
     const id = world.newRequestId()
-    const resolved = await Promise.all([world.commits(first, id), world.commits(second, id)])
-    assert.equal(resolved.filter(Boolean).length, world.model.isOut ? 0 : 1, `resolved: ${resolved}`)
+    const resolved = await Promise.all([world.tryCommit(first, id), world.tryCommit(second, id)])
+    assert.equal(resolved.filter(Boolean).length, world.model.isDown ? 0 : 1, `resolved: ${resolved}`)
     world.settle(first, resolved[0] ? id : undefined)
     world.settle(second, resolved[1] ? id : undefined)
-    world.note("one request id at once")
+    world.note("one request id twice concurrently")
   }
 })
 
@@ -141,14 +141,14 @@ const endAgain = step(
     run: async (world, { by, which }) => {
       const held = pick(world.model.ended, which)
       if (by === "release") world.handleOf(held).release()
-      else assert.equal(await world.commits(held, world.newRequestId()), false, "an ended hold was charged")
+      else assert.equal(await world.tryCommit(held, world.newRequestId()), false, "an ended hold was charged")
       world.note(`${by} after the end`)
     }
   }
 )
 
 const endMany = step(
-  "end many at once",
+  "end many concurrently",
   fc.array(fc.constantFrom("commit", "commit", "release", "leave"), { minLength: 2, maxLength: 30 }),
   {
     isPossible: ({ holds }) => holds.length > 1,
@@ -161,7 +161,7 @@ const endMany = step(
           if (ending === "release") world.release(held)
         })
       )
-      world.note("many ended at once")
+      world.note("many ended concurrently")
     }
   }
 )
@@ -174,7 +174,7 @@ const oneServerAfterAnother = step(
   "calls on one server after another",
   fc.record({ server: choice, key: choice, count: fc.integer({ min: 2, max: 6 }), pause: fc.boolean() }),
   {
-    isPossible: (model) => !model.isOut && model.validKeys().length > 0,
+    isPossible: (model) => !model.isDown && model.validKeys().length > 0,
     run: async (world, { count, key: anyKey, pause, server: first }) => {
       const key = pick(world.model.validKeys(), anyKey)
       const callOn = async (server: number) => {
@@ -200,7 +200,7 @@ export const callSteps = [
   { weight: 20, arbitrary: hold },
   { weight: 4, arbitrary: callWithStaleView },
   { weight: 12, arbitrary: commit },
-  { weight: 3, arbitrary: commitAndMore },
+  { weight: 3, arbitrary: commitTwiceAndHold },
   { weight: 3, arbitrary: commitWithUsedId },
   { weight: 3, arbitrary: commitTwoWithOneId },
   { weight: 5, arbitrary: release },

@@ -22,17 +22,17 @@ import { type StoreHooks, watch } from "./watched-store.ts"
 const progress = import.meta.resolve("@larder/serve/ledger/embedded/progress.ts")
 const checkpoints = import.meta.resolve("@larder/serve/persistence/checkpoints.ts")
 
-/** The place of a ledger's store; after a kill, the copy of what the process had written. */
-interface Place extends StoreHooks {
+/** The storage of a ledger; after a kill, the copy of what the process had written. */
+interface Storage extends StoreHooks {
   readonly open: Effect.Effect<LedgerStore, unknown, Scope.Scope>
   readonly remove: () => void
 }
 
-const inMemory = (): Place => {
+const inMemory = (): Storage => {
   const store = memoryStore()
   return {
     open: Effect.succeed(store),
-    leaveBehind: async ({ moment }, write) => {
+    onDeath: async ({ moment }, write) => {
       if (moment === "after") await write()
     },
     afterGroup: () => {},
@@ -42,23 +42,23 @@ const inMemory = (): Place => {
 
 interface FolderOptions {
   /** After this many groups, the derived tables are updated, and the log is copied into the file and reset. */
-  readonly followAfter: number
+  readonly groupsBeforeFollow: number
 }
 
-const inFolder = ({ followAfter }: FolderOptions): Place => {
+const inFolder = ({ groupsBeforeFollow }: FolderOptions): Storage => {
   const home = mkdtempSync(path.join(tmpdir(), "larder-histories-"))
-  let lives = 1
+  let copies = 1
   let groups = 0
   let running: LedgerFile["Service"] | undefined
   let following: Promise<unknown> = Promise.resolve()
-  const folder = () => path.join(home, `life-${lives}`)
+  const folder = () => path.join(home, `copy-${copies}`)
   /** Both are requested together: a thread that is closed completes what was requested before. */
   const follow = ({ thread }: LedgerFile["Service"]) =>
     Promise.all([thread.run(progress, updateSums), thread.run(checkpoints, checkpoint)])
   /** Nothing writes to the log during the copy. */
   const copyToNext = () => {
     const last = folder()
-    lives++
+    copies++
     cpSync(last, folder(), { recursive: true })
   }
   return {
@@ -66,7 +66,7 @@ const inFolder = ({ followAfter }: FolderOptions): Place => {
       Effect.tap((file) => Effect.sync(() => (running = file))),
       Effect.flatMap(openEmbeddedStore)
     ),
-    leaveBehind: async (death, write) => {
+    onDeath: async (death, write) => {
       await following
       if (death.moment === "idle" || death.moment === "before") return copyToNext()
       const before = readLog(folder())
@@ -75,14 +75,14 @@ const inFolder = ({ followAfter }: FolderOptions): Place => {
       if (death.moment === "torn") tear(folder(), before, death)
     },
     afterGroup: () => {
-      if (running !== undefined && ++groups % followAfter === 0) following = follow(running)
+      if (running !== undefined && ++groups % groupsBeforeFollow === 0) following = follow(running)
     },
     remove: () => rmSync(home, { recursive: true, force: true })
   }
 }
 
 /** Entries are recorded on their way to the store: reading them from a folder after each step would take most of the time. */
-const openSubject = async (place: Place): Promise<Subject> => {
+const openSubject = async (storage: Storage): Promise<Subject> => {
   const written: Array<Entry> = []
   const warnings: Array<string> = []
   const logger = Logger.layer([Logger.make(({ message }) => warnings.push(String(message)))])
@@ -90,8 +90,8 @@ const openSubject = async (place: Place): Promise<Subject> => {
   const start = async () => {
     const scope = Scope.makeUnsafe()
     const opening = Effect.gen(function* () {
-      const store = yield* place.open
-      const watched = watch(store, written, place)
+      const store = yield* storage.open
+      const watched = watch(store, written, storage)
       return { scope, store, watched, ledger: yield* openLedgerOver(watched) }
     })
     return Effect.runPromise(opening.pipe(Scope.provide(scope), Effect.provide(logger)))
@@ -112,7 +112,7 @@ const openSubject = async (place: Place): Promise<Subject> => {
   return {
     servers: () => [running.ledger],
     entriesOf: async (accountId) => entriesOf(accountId),
-    settled: async () => {},
+    settle: async () => {},
     restart: async (_, begin) => {
       begin()
       await stop()
@@ -128,14 +128,14 @@ const openSubject = async (place: Place): Promise<Subject> => {
       await Promise.all([stop(), startAgain()])
     },
     beginOutage: async () => {
-      running.watched.isOut = true
+      running.watched.isDown = true
     },
     endOutage: async () => {
-      running.watched.isOut = false
+      running.watched.isDown = false
     },
     close: async () => {
       await stop()
-      place.remove()
+      storage.remove()
       assert.deepEqual(warnings, [])
     }
   }
@@ -145,7 +145,7 @@ const traits: Traits = {
   supportsUsage: false,
   outage: "of writes",
   hasExactRemaining: true,
-  numbersHaveNoGaps: true,
+  hasGaplessNumbers: true,
   remembersRequestIds: "while it runs"
 }
 

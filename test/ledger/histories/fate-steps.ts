@@ -36,16 +36,16 @@ const time = step(
 )
 
 const beginOutage = step("outage begins", fc.constant({}), {
-  isPossible: ({ isOut }) => !isOut,
+  isPossible: ({ isDown }) => !isDown,
   run: async (world) => {
     await world.subject.beginOutage()
-    world.model.isOut = true
+    world.model.isDown = true
     world.note("outage")
   }
 })
 
 const endOutage = step("outage ends", fc.constant({}), {
-  isPossible: ({ isOut }) => isOut,
+  isPossible: ({ isDown }) => isDown,
   run: async (world) => {
     await world.endOutage()
   }
@@ -55,14 +55,14 @@ const holdsOf = (world: World, server: number, count: number) =>
   world.model.holds.filter((hold) => hold.server === server).slice(0, count)
 
 const restart = step("restart", fc.record({ server: choice, commits: fc.nat(5) }), {
-  isPossible: ({ isOut }) => !isOut,
+  isPossible: ({ isDown }) => !isDown,
   run: async (world, { commits, server: anyServer }) => {
     const server = world.serverAt(anyServer)
     const running: Array<Promise<readonly [HoldModel, string, boolean]>> = []
     await world.subject.restart(server, () => {
       for (const hold of holdsOf(world, server, commits)) {
         const id = world.newRequestId()
-        running.push(world.commits(hold, id).then((resolved) => [hold, id, resolved]))
+        running.push(world.tryCommit(hold, id).then((resolved) => [hold, id, resolved]))
       }
     })
     for (const [hold, id, resolved] of await Promise.all(running)) {
@@ -83,7 +83,7 @@ interface PendingChange {
   readonly recordInModel: () => void
 }
 
-const commitPending = (world: World, hold: HoldModel): PendingChange => {
+const pendingCommit = (world: World, hold: HoldModel): PendingChange => {
   const id = world.newRequestId()
   return {
     begin: () => world.handleOf(hold).commit(id),
@@ -97,7 +97,7 @@ const commitPending = (world: World, hold: HoldModel): PendingChange => {
   }
 }
 
-const creditPending = (
+const pendingCredit = (
   world: World,
   server: number,
   { account, credits }: { readonly account: number; readonly credits: number }
@@ -113,7 +113,7 @@ const creditPending = (
   }
 }
 
-const editPending = (
+const pendingEdits = (
   world: World,
   server: number,
   { budget, key }: { readonly key: number; readonly budget: number }
@@ -134,7 +134,7 @@ const editPending = (
   ]
 }
 
-const bookingPending = (
+const pendingBooking = (
   world: World,
   server: number,
   { account, credits }: { readonly account: number; readonly credits: number }
@@ -155,7 +155,7 @@ const bookingPending = (
   return {
     pending,
     /** A caller without a response repeats the booking; it has no effect if it was booked before. */
-    again: async () => {
+    repeat: async () => {
       const { booked } = await world.run(world.server(server).administration.book(booking))
       assert.equal(booked, !wasWritten, "booked twice, or not at all")
       if (booked) record()
@@ -179,15 +179,15 @@ const crash = step(
     edit: fc.option(fc.record({ key: choice, budget }))
   }),
   {
-    isPossible: ({ isOut }) => !isOut,
+    isPossible: ({ isDown }) => !isDown,
     run: async (world, { booking, commits, credit, death, edit, server: anyServer }) => {
       const server = world.serverAt(anyServer)
-      const booked = booking === null ? undefined : bookingPending(world, server, booking)
+      const booked = booking === null ? undefined : pendingBooking(world, server, booking)
       const pending = [
-        ...holdsOf(world, server, commits).map((hold) => commitPending(world, hold)),
+        ...holdsOf(world, server, commits).map((hold) => pendingCommit(world, hold)),
         ...(booked === undefined ? [] : [booked.pending]),
-        ...(credit === null ? [] : [creditPending(world, server, credit)]),
-        ...(edit === null ? [] : editPending(world, server, edit))
+        ...(credit === null ? [] : [pendingCredit(world, server, credit)]),
+        ...(edit === null ? [] : pendingEdits(world, server, edit))
       ]
       const confirmed = new Set<PendingChange>()
       await world.subject.crash(server, death, async () => {
@@ -195,7 +195,7 @@ const crash = step(
       })
       for (const change of pending) if (confirmed.has(change) || (await change.isWritten())) change.recordInModel()
       world.replaceServer(server)
-      await booked?.again()
+      await booked?.repeat()
       world.note(`crash: ${pending.length === 0 ? "idle" : death.moment}`)
     }
   }

@@ -1,5 +1,5 @@
 /**
- * Random histories of a ledger: holds and all outcomes of them, bursts, edits, revocations, money in and out, months, outages,
+ * Random histories of a ledger: holds with every outcome, bursts, edits, revocations, bookings, months, outages,
  * restarts and crashes. After every step the ledger must agree with a small reference model (`model.ts`, `invariants.ts`).
  *
  * A failure prints the seed and the shortest history that fast-check has found. `LARDER_TEST_SEED` repeats the same
@@ -63,7 +63,7 @@ const withCauses = (error: unknown) => {
 }
 
 const end = async ({ previous, world }: History) => {
-  if (world.model.isOut) {
+  if (world.model.isDown) {
     await world.endOutage()
     await checkEverything(world, previous)
   }
@@ -128,19 +128,19 @@ const expectedEvents = [
   "charge refused",
   "change refused in an outage",
   "released",
-  "ended twice at once",
+  "ended twice concurrently",
   "commit after the end",
   "release after the end",
-  "request id again",
-  "one request id at once",
-  "many ended at once",
+  "used request id refused",
+  "one request id twice concurrently",
+  "many ended concurrently",
   "balance nearly used up",
   "budget used up",
   "burst on two keys",
   "burst with nothing",
   "burst with budget",
   "burst with credits",
-  "burst with money out",
+  "burst with deduction",
   "burst with scopes",
   "burst with revocation",
   "budget edited",
@@ -149,7 +149,7 @@ const expectedEvents = [
   "statement",
   "page",
   "booked",
-  "booked at once",
+  "booked concurrently",
   "booked again",
   "reference taken",
   "below 0",

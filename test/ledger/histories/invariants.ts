@@ -20,14 +20,14 @@ export type PreviousEntries = Map<string, ReadonlyArray<Entry>>
 const checkChain = (account: AccountModel, entries: ReadonlyArray<Entry>) => {
   let head: ChainHead = emptyHead
   let total = 0
-  let moneyOut = 0
+  let deducted = 0
   for (const entry of entries) {
     assert.equal(findBreak(head, entry), undefined)
     total += entry.credits
     assert.equal(entry.account_id, account.id)
     assert.equal(entry.balance, total, `entry ${entry.position}: the balance is not the sum of the entries`)
-    if (entry.credits < 0 && (entry.type === "refund" || entry.type === "adjustment")) moneyOut -= entry.credits
-    assert.ok(entry.balance + moneyOut >= 0, `entry ${entry.position}: a balance of ${entry.balance}`)
+    if (entry.credits < 0 && (entry.type === "refund" || entry.type === "adjustment")) deducted -= entry.credits
+    assert.ok(entry.balance + deducted >= 0, `entry ${entry.position}: a balance of ${entry.balance}`)
     head = entry
   }
 }
@@ -77,8 +77,8 @@ const checkNumbers = (entriesOfAccounts: ReadonlyArray<ReadonlyArray<Entry>>, ha
   }
   const flat = entriesOfAccounts.flat()
   const sequences = flat.map(({ sequence }) => sequence)
-  assert.equal(new Set(sequences).size, sequences.length, "two entries have one number")
-  if (haveNoGaps) assert.equal(Math.max(0, ...sequences), sequences.length, "a number was left out")
+  assert.equal(new Set(sequences).size, sequences.length, "two entries have the same number")
+  if (haveNoGaps) assert.equal(Math.max(0, ...sequences), sequences.length, "a number is missing")
   const named = flat.flatMap(({ request_id, type }) => (request_id === null ? [] : [`${type} ${request_id}`]))
   assert.equal(new Set(named).size, named.length, "a request id was charged twice, or a reference booked twice")
 }
@@ -169,8 +169,8 @@ const checkCounters = (world: World) => {
 
 export const checkEverything = async (world: World, previous: PreviousEntries): Promise<void> => {
   const { model, subject } = world
-  if (model.isOut && model.traits.outage === "of everything") return // checked when the outage has ended
-  await subject.settled()
+  if (model.isDown && model.traits.outage === "of everything") return // checked when the outage has ended
+  await subject.settle()
   const entriesOfAccounts = await Promise.all(
     model.accounts.map(async (account) => {
       const entries = await subject.entriesOf(account.id)
@@ -182,7 +182,7 @@ export const checkEverything = async (world: World, previous: PreviousEntries): 
       return entries
     })
   )
-  checkNumbers(entriesOfAccounts, model.traits.numbersHaveNoGaps)
+  checkNumbers(entriesOfAccounts, model.traits.hasGaplessNumbers)
   const servers = [...subject.servers().keys()]
   const listing = world.serverAt(world.steps) // each server in turn
   await Promise.all([

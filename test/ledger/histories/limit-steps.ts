@@ -16,15 +16,15 @@ const setBudget = async (world: World, server: number, key: KeyModel, budget: nu
   key.revision++
 }
 
-/** Makes this many concurrent calls, each held and, if `commits` is set, charged. Returns their outcomes. */
-const callConcurrently = async (world: World, server: number, key: KeyModel, count: number, commits: boolean) => {
+/** Makes this many concurrent calls, each held and, if `isCommitted` is set, charged. Returns their outcomes. */
+const callConcurrently = async (world: World, server: number, key: KeyModel, count: number, isCommitted: boolean) => {
   const view = await lookUpValidKey(world, server, key)
   const calls = Array.from({ length: count }, async () => {
     const outcome = await world.hold(server, view, expensiveCall)
     if (typeof outcome === "string") return outcome
     const { budget } = key
     const held = world.keep({ key, server, ...expensiveCall, admittedAt: world.model.now, budget }, outcome)
-    if (commits) await world.commit(held)
+    if (isCommitted) await world.commit(held)
     return "admitted"
   })
   return Promise.all(calls)
@@ -37,7 +37,7 @@ const useUpBalance = step(
   "nearly use up the balance",
   fc.record({ server: choice, key: choice, left: fc.constantFrom(-2, 0, 1, 3) }),
   {
-    isPossible: (model) => !model.isOut && model.validKeys().length > 0,
+    isPossible: (model) => !model.isDown && model.validKeys().length > 0,
     run: async (world, { key: anyKey, left, server: anyServer }) => {
       const server = world.serverAt(anyServer)
       const key = pick(world.model.validKeys(), anyKey)
@@ -55,17 +55,17 @@ const useUpBalance = step(
 /** `rest` remains of the budget, and is too little for another call. */
 const useUpBudget = step(
   "use up the budget",
-  fc.record({ server: choice, key: choice, calls: fc.nat(4), rest: fc.nat(99), commits: fc.boolean() }),
+  fc.record({ server: choice, key: choice, calls: fc.nat(4), rest: fc.nat(99), isCommitted: fc.boolean() }),
   {
-    isPossible: (model) => !model.isOut && model.validKeys().length > 0,
-    run: async (world, { calls, commits, key: anyKey, rest, server: anyServer }) => {
+    isPossible: (model) => !model.isDown && model.validKeys().length > 0,
+    run: async (world, { calls, isCommitted, key: anyKey, rest, server: anyServer }) => {
       const { model } = world
       const server = world.serverAt(anyServer)
       const key = pick(model.validKeys(), anyKey)
       const used = key.budget - model.budgetLeft(key)
       const admitted = Math.min(calls, countAffordable(world, key))
       await setBudget(world, server, key, used + admitted * expensiveCall.credits + rest)
-      const outcomes = await callConcurrently(world, server, key, admitted + 2, commits)
+      const outcomes = await callConcurrently(world, server, key, admitted + 2, isCommitted)
       assert.equal(
         outcomes.filter((outcome) => outcome === "admitted").length,
         admitted,

@@ -66,7 +66,7 @@ export class Model {
   readonly bookings: Array<Booking> = []
   /** Request ids that a server recognizes as charged. */
   charged: Array<string> = []
-  isOut = false
+  isDown = false
   readonly traits: Traits
 
   constructor(traits: Traits) {

@@ -120,23 +120,23 @@ const revoke = step("revoke key", fc.record({ server: choice, key: choice }), {
 })
 
 const changeRevoked = step("change a revoked key", fc.record({ server: choice, key: choice }), {
-  isPossible: (model) => !model.isOut && model.validKeys().length < model.keys.length,
+  isPossible: (model) => !model.isDown && model.validKeys().length < model.keys.length,
   run: async (world, { key, server }) => {
     const revoked = pick(
       world.model.keys.filter(({ revokedAt }) => revokedAt !== null),
       key
     )
-    const at = world.serverAt(server)
-    const again = await world.change(at, ({ revokeKey }) => revokeKey({ key_id: revoked.id }))
-    assert.equal(again?.revoked_at, revoked.revokedAt)
-    const edited = await world.operate(at, ({ editKey }) => editKey({ key_id: revoked.id, budget_credits: 1_000 }))
+    const index = world.serverAt(server)
+    const repeated = await world.change(index, ({ revokeKey }) => revokeKey({ key_id: revoked.id }))
+    assert.equal(repeated?.revoked_at, revoked.revokedAt)
+    const edited = await world.operate(index, ({ editKey }) => editKey({ key_id: revoked.id, budget_credits: 1_000 }))
     assert.ok(edited._tag === "Failure" && edited.failure._tag === "KeyRevoked")
   }
 })
 
-/** A store may keep the newest entries in another place than older ones; a statement contains all of them. */
+/** A store may keep the newest entries in a different place from older ones; a statement contains all of them. */
 const statement = step("read statement", fc.record({ server: choice, account: choice }), {
-  isPossible: ({ isOut }) => !isOut,
+  isPossible: ({ isDown }) => !isDown,
   run: async (world, { account, server }) => {
     const { id } = pick(world.model.accounts, account)
     const { administration } = world.server(world.serverAt(server))
@@ -151,7 +151,7 @@ const usage = step(
   "read usage",
   fc.record({ server: choice, account: choice, before: fc.nat(60), after: fc.nat(60) }),
   {
-    isPossible: ({ isOut, traits }) => traits.supportsUsage && !isOut,
+    isPossible: ({ isDown, traits }) => traits.supportsUsage && !isDown,
     run: async (world, { account, after, before, server }) => {
       const { model } = world
       const owner = pick(model.accounts, account)
@@ -171,7 +171,7 @@ const formatRows = (rows: ReadonlyArray<UsageOfDay>) =>
   rows.map(({ calls, credits, day, endpoint, key_id }) => [day, key_id, endpoint, calls, credits].join(" ")).sort()
 
 const verify = step("verify", fc.record({ server: choice }), {
-  isPossible: ({ isOut, traits }) => traits.supportsUsage && !isOut,
+  isPossible: ({ isDown, traits }) => traits.supportsUsage && !isDown,
   run: async (world, { server }) => {
     const { model } = world
     const verification = await world.run(world.server(world.serverAt(server)).administration.verify({}))

@@ -89,7 +89,7 @@ const open = async (url: string, leasePolicy: LeasePolicy | undefined): Promise<
     servers: () => members.map(({ ledger }) => ledger),
     entriesOf: (accountId) => Effect.runPromise(Stream.runCollect(administration.entriesOf(accountId))),
     /** A lookup is in the same group as the releases before it, or in a later one. */
-    settled: async () => {
+    settle: async () => {
       await Promise.all(members.map(({ ledger }) => ledger.authenticate("svc_data_nobody", Date.now())))
     },
     restart: async (index, begin) => {
@@ -140,7 +140,7 @@ export const eager: LeasePolicy = { groupsBeforeLease: 1, sharedDuration: 50 }
 
 /** What decides calls outside the database. Only eager leases follow slices often enough. */
 const paths = ["decided by a lease", "decided by a slice"]
-const pathsOfEager = [...paths, "decided by a lease that followed a slice"]
+const pathsOfEagerLeases = [...paths, "decided by a lease that followed a slice"]
 const watch = (note: (event: string) => void) => {
   /** Leases by server and account: whether the server had a slice before. */
   const hadSlice = new Map<string, boolean>()
@@ -164,10 +164,10 @@ export const overPostgres = (newDatabase: () => Promise<string>, leasePolicy?: L
     supportsUsage: true,
     outage: "of everything",
     hasExactRemaining: false,
-    numbersHaveNoGaps: false,
+    hasGaplessNumbers: false,
     remembersRequestIds: "forever"
   },
   open: async () => open(await newDatabase(), leasePolicy),
   watch,
-  paths: leasePolicy === undefined ? paths : pathsOfEager
+  paths: leasePolicy === undefined ? paths : pathsOfEagerLeases
 })

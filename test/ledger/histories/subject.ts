@@ -20,7 +20,7 @@ export interface Subject {
   /** The written entries of an account, oldest first. Called after each step. */
   readonly entriesOf: (accountId: string) => Promise<ReadonlyArray<Entry>>
   /** Waits until no server counts a released hold any more. */
-  readonly settled: () => Promise<void>
+  readonly settle: () => Promise<void>
   /** Stops a server cleanly, and starts it again. `begin` makes changes that the server has to complete before it stops. */
   readonly restart: (server: number, begin: () => void) => Promise<void>
   /**
@@ -42,7 +42,7 @@ export interface Traits {
   /** Whether it supports `usage` and `verify`, which the ledger in memory does not. */
   readonly supportsUsage: boolean
   /** Whether the entries of all accounts are numbered together, without gaps. */
-  readonly numbersHaveNoGaps: boolean
+  readonly hasGaplessNumbers: boolean
   /** How long a charged request id is refused: ids are unique by design, and some stores guard only against bugs. */
   readonly remembersRequestIds: "while it runs" | "forever"
 }

@@ -20,9 +20,9 @@ export const tear = (folder: string, before: Buffer, { tear, tornAt }: Death): v
   const first = whole.findIndex(isChanged)
   const last = whole.findLastIndex(isChanged)
   if (first === last) throw new Error(`nothing was written to the log in ${folder}`)
-  const cut = first + 1 + Math.floor(tear * (last - first - 1))
+  const boundary = first + 1 + Math.floor(tear * (last - first - 1))
   const torn = Buffer.from(whole)
-  if (tornAt === "end") earlier.copy(torn, cut, cut, last + 1)
-  else earlier.copy(torn, first, first, cut)
+  if (tornAt === "end") earlier.copy(torn, boundary, boundary, last + 1)
+  else earlier.copy(torn, first, first, boundary)
   writeFileSync(logPath(folder), torn)
 }

@@ -3,14 +3,14 @@ import { type Entry, type Group, type LedgerStore, LedgerUnavailable } from "@la
 import type { Death } from "./subject.ts"
 
 export interface StoreHooks {
-  /** Copies what a killed process would leave behind. `write` writes the pending group. */
-  readonly leaveBehind: (death: Death, write: () => Promise<void>) => Promise<void>
+  /** Copies what the process had written when it was killed. `write` writes the pending group. */
+  readonly onDeath: (death: Death, write: () => Promise<void>) => Promise<void>
   /** Runs after each group that is not interrupted. */
   readonly afterGroup: () => void
 }
 
 interface WatchedStore extends LedgerStore {
-  isOut: boolean
+  isDown: boolean
   /** Resolves when the process has died, at the next group or immediately. Nothing is written from then on. */
   readonly dieAtNextGroup: (death: Death) => Promise<void>
   readonly dieNow: () => Promise<void>
@@ -22,7 +22,7 @@ const isEmpty = ({ accounts, entries, keys }: Group) => accounts.length + entrie
 export const watch = (
   store: LedgerStore,
   written: Array<Entry>,
-  { afterGroup, leaveBehind }: StoreHooks
+  { afterGroup, onDeath }: StoreHooks
 ): WatchedStore => {
   let isDead = false
   let atNextGroup: ((group: Group) => Promise<void>) | undefined
@@ -33,10 +33,10 @@ export const watch = (
   }
   const watched: WatchedStore = {
     ...store,
-    isOut: false,
+    isDown: false,
     append: async (group) => {
       if (isDead) throw killedError()
-      if (watched.isOut) {
+      if (watched.isDown) {
         throw new LedgerUnavailable({ action: "be written", cause: new Error("no space left on device") })
       }
       if (atNextGroup === undefined || isEmpty(group)) return write(group).then(afterGroup)
@@ -47,7 +47,7 @@ export const watch = (
       new Promise((resolve, reject) => {
         atNextGroup = (group) => {
           isDead = true
-          const copied = leaveBehind(death, () => (death.moment === "after" ? write(group) : store.append(group)))
+          const copied = onDeath(death, () => (death.moment === "after" ? write(group) : store.append(group)))
           copied.then(resolve, reject)
           return copied
         }
@@ -55,7 +55,7 @@ export const watch = (
     dieNow: async () => {
       if (isDead) return
       isDead = true
-      await leaveBehind({ moment: "idle", tear: 0, tornAt: "end" }, async () => {})
+      await onDeath({ moment: "idle", tear: 0, tornAt: "end" }, async () => {})
     }
   }
   return watched

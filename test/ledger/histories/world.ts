@@ -113,7 +113,7 @@ export class World {
     operation: (administration: Administration["Service"]) => Effect.Effect<A, AdministrationError>
   ): Promise<A | undefined> {
     const result = await this.operate(server, operation)
-    if (!this.model.isOut) return Result.getOrThrow(result)
+    if (!this.model.isDown) return Result.getOrThrow(result)
     assert.ok(Result.isFailure(result), "a change was made during an outage")
     assert.equal(result.failure._tag, "LedgerUnavailable")
     this.note("change refused in an outage")
@@ -123,16 +123,16 @@ export class World {
   /** Looks a key up like the request pipeline: again, if the server had an older state in memory. */
   async lookUp(server: number, key: KeyModel): Promise<ApiKeyView | undefined> {
     const ledger = this.server(server)
-    const place = `${server} ${key.id}`
+    const name = `${server} ${key.id}`
     for (let attempt = 1; attempt <= 2; attempt++) {
       const view = await ledger.authenticate(key.secret, this.model.now)
-      const before = this.views.get(place)
+      const before = this.views.get(name)
       if (before !== undefined && before.revision !== view?.revision) this.stale.push({ server, key, view: before })
       if (view === undefined) {
-        this.views.delete(place)
+        this.views.delete(name)
         return undefined
       }
-      this.views.set(place, view)
+      this.views.set(name, view)
       if (await ledger.isCurrent(view, this.model.now)) return view
     }
     throw new Error(`key ${key.id} was looked up twice on server ${server} and is not current`)
@@ -154,7 +154,7 @@ export class World {
       if (admission.refused !== "key_changed") this.countsOf(server)[admission.refused]++
       return admission.refused
     } catch (error) {
-      assert.ok(error instanceof LedgerUnavailable && this.model.isOut, `a hold failed: ${error}`)
+      assert.ok(error instanceof LedgerUnavailable && this.model.isDown, `a hold failed: ${error}`)
       return "unavailable"
     }
   }
@@ -172,11 +172,11 @@ export class World {
   }
 
   /** Returns whether the commit resolved. During an outage it must be rejected, and only then. */
-  async commits(hold: HoldModel, requestId: string): Promise<boolean> {
+  async tryCommit(hold: HoldModel, requestId: string): Promise<boolean> {
     try {
       await this.handleOf(hold).commit(requestId)
     } catch (error) {
-      if (error instanceof LedgerUnavailable) assert.ok(this.model.isOut, `a charge was not written: ${error}`)
+      if (error instanceof LedgerUnavailable) assert.ok(this.model.isDown, `a charge was not written: ${error}`)
       return false
     }
     this.countsOf(hold.server).commits++
@@ -185,8 +185,8 @@ export class World {
 
   /** A commit that must succeed, or fail in an outage. */
   async commit(hold: HoldModel, requestId = this.newRequestId()): Promise<void> {
-    const resolved = await this.commits(hold, requestId)
-    assert.equal(resolved, !this.model.isOut, `the commit of ${requestId} ${resolved ? "resolved" : "was rejected"}`)
+    const resolved = await this.tryCommit(hold, requestId)
+    assert.equal(resolved, !this.model.isDown, `the commit of ${requestId} ${resolved ? "resolved" : "was rejected"}`)
     this.settle(hold, resolved ? requestId : undefined)
   }
 
@@ -212,7 +212,7 @@ export class World {
   /** A server that could not reach the database has lost its holds; they can no longer be used. */
   async endOutage(): Promise<void> {
     await this.subject.endOutage()
-    this.model.isOut = false
+    this.model.isDown = false
     if (this.model.traits.outage === "of everything") this.model.holds = []
   }
 
@@ -221,7 +221,7 @@ export class World {
     this.model.forget(server)
     this.counts[server] = noCounts()
     this.stale = this.stale.filter((view) => view.server !== server)
-    for (const place of this.views.keys()) if (place.startsWith(`${server} `)) this.views.delete(place)
+    for (const name of this.views.keys()) if (name.startsWith(`${server} `)) this.views.delete(name)
     for (const hold of this.handles.keys()) if (hold.server === server) this.handles.delete(hold)
   }
 }

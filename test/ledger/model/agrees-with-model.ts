@@ -1,7 +1,7 @@
 /**
  * A ledger and its model make the same random steps: calls with every outcome, credits (some expire) and money in both
  * directions, edits, expiries and revocations of keys, new keys and accounts, days and months that pass, and servers that are
- * closed and opened again. Hundreds of steps are in flight at once; their outcomes must be possible in some order
+ * closed and opened again. Hundreds of steps run concurrently; their outcomes must be possible in some order
  * (`overlaps.ts`), and in between the ledger must agree exactly with the model (`compare.ts`). Rules are in `rules.ts`.
  *
  * The seed decides the steps; the machine decides their order, such as which of two calls comes first.
@@ -20,7 +20,7 @@ import { type UsedHold, type UsedKey, World } from "./world.ts"
 
 const hour = 3_600_000
 /** How many calls are in flight together, with the changes by operators. */
-const callsOfBatch = { min: 50, max: 950 }
+const batchSize = { min: 50, max: 950 }
 /** Turns of the event loop: calls and changes begin in the first turns of a batch. */
 const maxWait = 30
 
@@ -44,12 +44,12 @@ interface Called {
   readonly known: ReadonlyArray<UsedKey>
 }
 
-const drawFate = ({ chance }: World, drawnFrom: typeof fates): Fate => {
+const drawFate = ({ chance }: World, weightedFates: typeof fates): Fate => {
   const number = chance.between(1, 1_000)
-  return drawnFrom.find(([max]) => number <= max)?.[1] ?? "commit"
+  return weightedFates.find(([max]) => number <= max)?.[1] ?? "commit"
 }
 
-const drawCall = (world: World, { keys, known }: Called, drawnFrom = fates): PlannedCall => {
+const drawCall = (world: World, { keys, known }: Called, weightedFates = fates): PlannedCall => {
   const { chance } = world
   const key = pickOne(world, known.length > 0 && chance.between(0, 19) > 0 ? known : keys)
   return {
@@ -57,10 +57,10 @@ const drawCall = (world: World, { keys, known }: Called, drawnFrom = fates): Pla
     key,
     secret: pickOne(world, key.terms.secrets).secret,
     call: chance.between(0, 9) < 7 ? prices : stores,
-    fate: drawFate(world, drawnFrom),
-    before: chance.between(0, maxWait),
-    looking: chance.between(0, 1),
-    between: chance.between(0, 4)
+    fate: drawFate(world, weightedFates),
+    startTurns: chance.between(0, maxWait),
+    lookupTurns: chance.between(0, 1),
+    holdTurns: chance.between(0, 4)
   }
 }
 
@@ -68,17 +68,17 @@ const batch = async (world: World) => {
   const { chance } = world
   const before = world.open
   world.open = []
-  const shrinks = chance.between(0, 2) === 0
-  world.shrinks = shrinks
+  const isShrinking = chance.between(0, 2) === 0
+  world.isShrinking = isShrinking
   world.batch++
-  const drawn = shrinks ? fatesWithoutRelease : fates
+  const drawn = isShrinking ? fatesWithoutRelease : fates
   const keys = world.calledKeys()
   const called = { keys, known: keys.filter((key) => world.isKnown(key)) }
   const changed = new Set<UsedKey>()
-  const planned = Array.from({ length: chance.between(callsOfBatch.min, callsOfBatch.max) }, () =>
+  const planned = Array.from({ length: chance.between(batchSize.min, batchSize.max) }, () =>
     drawCall(world, called, drawn)
   )
-  const operations = Array.from({ length: shrinks ? 0 : chance.between(1, 8) }, () => ({
+  const operations = Array.from({ length: isShrinking ? 0 : chance.between(1, 8) }, () => ({
     operate: drawOperation(world, changed),
     turns: chance.between(0, maxWait)
   }))
@@ -118,10 +118,10 @@ const reopen = async (world: World) => {
 /** First releases calls that may hold credits that expire in this time: the model does not compute how many. */
 const passTime = async (world: World, ms: number) => {
   const { model, open, overlaps } = world
-  const ends = ({ key }: UsedHold) =>
+  const mayHoldExpiring = ({ key }: UsedHold) =>
     model.grants.get(key.account)?.some(({ endsAt }) => endsAt <= model.now + ms) === true
-  for (const hold of open.filter(ends)) release(world, hold)
-  world.open = open.filter((hold) => !ends(hold))
+  for (const hold of open.filter(mayHoldExpiring)) release(world, hold)
+  world.open = open.filter((hold) => !mayHoldExpiring(hold))
   await settle(world)
   assert.deepEqual(overlaps.findProblems(), [])
   const before = model.entries
@@ -161,9 +161,9 @@ const expectedEvents = [
   ["held", "charged", "released", "insufficient_balance", "unknown", "forbidden"],
   ["daily_spend_cap_reached", "weekly_spend_cap_reached", "monthly_spend_cap_reached"],
   ["request id refused", "charged later than admitted", "key changed before the hold", "remaining read"],
-  ["budget edited", "scopes edited", "end edited", "rotated", "revoked", "key created", "account opened"],
+  ["budget edited", "scopes edited", "expiry edited", "rotated", "revoked", "key created", "account opened"],
   ["credited with an expiry", "charged to expiring credits", "credits expired"],
-  ["credited", "money in", "money out", "booked again", "time passed", "reopened"]
+  ["credited", "money received", "money returned", "booked again", "time passed", "reopened"]
 ].flat()
 
 const enoughSteps = 100_000
@@ -173,10 +173,10 @@ export const agreesWithModel = (name: string, makeLedger: () => Promise<LedgerUn
 
   it(`agrees with a plain model, in some order of overlapping calls, for ${steps} random steps: ${name}`, async () => {
     console.info(`${name}, LARDER_TEST_SEED=${seed}`)
-    const under = await makeLedger()
+    const ledgerUnderTest = await makeLedger()
     const model = new Model()
     vi.useFakeTimers({ toFake: ["Date"], now: model.now }) // servers use it, too
-    const ledgers = await openAll(under)
+    const ledgers = await openAll(ledgerUnderTest)
     const world = new World(ledgers, model, chanceFrom(seed))
     const startedAt = performance.now()
     try {

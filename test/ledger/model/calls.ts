@@ -1,4 +1,4 @@
-/** Calls like those of the request pipeline, and all the ways in which their holds end. */
+/** Calls like those of the request pipeline, with every outcome of their holds. */
 import assert from "node:assert/strict"
 import { type Call, isKnown, type Refusal } from "./rules.ts"
 import type { UsedHold, UsedKey, World } from "./world.ts"
@@ -18,15 +18,15 @@ export interface PlannedCall {
   readonly call: Call
   readonly fate: Fate
   /** Turns of the event loop: until the call begins, from its lookup to its hold, and from the hold to its end. */
-  readonly before: number
-  readonly looking: number
-  readonly between: number
+  readonly startTurns: number
+  readonly lookupTurns: number
+  readonly holdTurns: number
 }
 
 /** A changed key is looked up again; no call meets more changes than those of one batch. */
 const maxAttempts = 20
 
-const admit = async (world: World, { call, key, looking, secret, server }: PlannedCall) => {
+const admit = async (world: World, { call, key, lookupTurns, secret, server }: PlannedCall) => {
   const { now } = world.model
   const ledger = world.server(server)
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
@@ -35,7 +35,7 @@ const admit = async (world: World, { call, key, looking, secret, server }: Plann
     const view = await ledger.authenticate(secret, now)
     if (view === undefined) return { outcome: "unknown", span: makeSpan() } as const
     assert.equal(view.id, key.id)
-    await wait(looking)
+    await wait(lookupTurns)
     if (!view.scopes.has(call.scope)) {
       if (await ledger.isCurrent(view, now)) return { outcome: "forbidden", span: makeSpan() } as const
     } else {
@@ -49,9 +49,9 @@ const admit = async (world: World, { call, key, looking, secret, server }: Plann
 }
 
 export const makeCall = async (world: World, planned: PlannedCall): Promise<void> => {
-  const { before, between, call, fate, key, secret, server } = planned
+  const { call, fate, holdTurns, key, secret, server, startTurns } = planned
   const { model, overlaps } = world
-  await wait(before)
+  await wait(startTurns)
   const { outcome, span, ...admitted } = await admit(world, planned)
   world.note(outcome)
 
@@ -69,9 +69,9 @@ export const makeCall = async (world: World, planned: PlannedCall): Promise<void
 
   overlaps.change(model.limits(key), -call.credits, span)
   const budgets = fitting.map(({ budgets }) => budgets.month)
-  const hold = { key, call, server, at: model.now, budgets, admittedIn: world.batch, held: admitted.held }
+  const hold = { key, call, server, at: model.now, budgets, admissionBatch: world.batch, held: admitted.held }
   model.hold(hold)
-  await wait(between)
+  await wait(holdTurns)
   await end(world, hold, fate)
 }
 
@@ -89,13 +89,13 @@ const recordRelease = ({ isShared, model, overlaps }: World, hold: UsedHold, fro
   model.release(hold)
 }
 
-const commit = async (world: World, hold: UsedHold, releases: boolean) => {
+const commit = async (world: World, hold: UsedHold, isReleased: boolean) => {
   const { model, overlaps } = world
   const { credits } = hold.call
   const requestId = world.newName("req")
   const from = overlaps.moment()
   const charged = hold.held.commit(requestId)
-  if (releases) hold.held.release() // has no effect on a call that is being charged
+  if (isReleased) hold.held.release() // has no effect on a call that is being charged
   await charged
   const span = { from, to: overlaps.moment() }
   overlaps.change([world.balanceOf(hold.key.account)], -credits, span, Number.POSITIVE_INFINITY)
@@ -125,9 +125,9 @@ export const end = async (world: World, hold: UsedHold, fate: Fate): Promise<voi
 }
 
 /** Reads the remaining credits while calls are in flight. The value is compared if one server has all holds. */
-export const readRemaining = async (world: World, { before, key, secret, server }: PlannedCall): Promise<void> => {
+export const readRemaining = async (world: World, { key, secret, server, startTurns }: PlannedCall): Promise<void> => {
   const { model, overlaps } = world
-  await wait(before)
+  await wait(startTurns)
   const ledger = world.server(server)
   const view = await ledger.authenticate(secret, model.now)
   if (view === undefined) return

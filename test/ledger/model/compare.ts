@@ -154,7 +154,7 @@ const compareEntries = async (world: World, server: number, account: string) => 
     if (type !== "charge") continue
     const earlier = takeGrants(entry, model.grants.get(account) ?? [])
     if (entry.grants !== null) world.count("charged to expiring credits")
-    if (world.shrinks && match.admittedIn === world.batch) for (const grant of earlier) skipped.add(grant)
+    if (world.isShrinking && match.admissionBatch === world.batch) for (const grant of earlier) skipped.add(grant)
   }
   // nothing was released, so skipped credits were held or spent by others
   const open = world.open

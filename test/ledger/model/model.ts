@@ -18,7 +18,7 @@ export interface OpenHold {
   /** Budgets that may have been in force when the call was admitted. */
   readonly budgets: ReadonlyArray<number>
   /** The number of the batch. */
-  readonly admittedIn: number
+  readonly admissionBatch: number
 }
 
 /** Expiring credits of an account. */
@@ -43,7 +43,7 @@ export interface Expected {
   /** Not compared for charges: the model does not compute what they take from expiring credits. */
   readonly grants: string | null
   /** The batch in which a charged call was admitted. */
-  readonly admittedIn?: number
+  readonly admissionBatch?: number
 }
 
 /** The rest of a limit that a call must fit into. */
@@ -102,12 +102,12 @@ export class Model {
   /** In the order in which they refuse a call. */
   limits(key: Key, at = this.now): ReadonlyArray<Limit> {
     const left = (this.balances.get(key.account) ?? 0) - (this.held.get(key.account) ?? 0)
-    const ofKey = windows.map(({ budget, periodAt, refusal }) => {
+    const keyLimits = windows.map(({ budget, periodAt, refusal }) => {
       const name = `${key.id} ${periodAt(at)}`
       const used = (this.spent.get(name) ?? 0) + (this.held.get(name) ?? 0)
       return { name, left: key.terms.budgets[budget] - used, refusal }
     })
-    return [{ name: key.account, left, refusal: "insufficient_balance" }, ...ofKey]
+    return [{ name: key.account, left, refusal: "insufficient_balance" }, ...keyLimits]
   }
 
   remaining(key: Key): number {
@@ -123,7 +123,7 @@ export class Model {
   }
 
   charge(hold: OpenHold, requestId: string): void {
-    const { admittedIn, at, budgets, call, key } = hold
+    const { admissionBatch, at, budgets, call, key } = hold
     const { credits, endpoint } = call
     this.release(hold)
     for (const { periodAt } of windows) add(this.spent, `${key.id} ${periodAt(at)}`, credits)
@@ -134,7 +134,7 @@ export class Model {
     this.usage.set(key.account, days)
     days.set(name, { ...before, calls: before.calls + 1, credits: before.credits + credits })
     const charge = { type: "charge", key_id, endpoint, request_id: requestId, note: null, budgets } as const
-    const plain = { expires_at: null, grants: null, admittedIn }
+    const plain = { expires_at: null, grants: null, admissionBatch }
     this.write(key.account, { ...charge, ...plain, occurred_at: timeOf(at), credits: -credits })
   }
 

@@ -111,7 +111,7 @@ const rotate = (world: World, server: number, key: UsedKey) => async () => {
 const edit = (world: World, server: number, key: UsedKey): (() => Promise<void>) => {
   const { terms } = key
   const key_id = key.id
-  const setting = pickOne(world, ["budget", "budget", "budget", "scopes", "end", "secret"] as const)
+  const setting = pickOne(world, ["budget", "budget", "budget", "scopes", "expiry", "secret"] as const)
   if (setting === "secret" && world.model.now < terms.until) return rotate(world, server, key) // otherwise it would be refused
   if (setting === "budget") {
     const budgets = drawBudgets(world, key)
@@ -133,7 +133,7 @@ const edit = (world: World, server: number, key: UsedKey): (() => Promise<void>)
   const makeChange = () => world.operate(server, ({ editKey }) => editKey({ key_id, expires_at: expiryText(until) }))
   return async () => {
     await change(world, key, { ...terms, until }, makeChange)
-    world.note("end edited")
+    world.note("expiry edited")
   }
 }
 
@@ -167,11 +167,11 @@ export const credit =
     world.note(expires_at === null ? "credited" : "credited with an expiry")
   }
 
-/** Only every other account has expiring credits, because servers share its calls in another way. */
-const creditUntil = (world: World, server: number, account: string, credits: number) => {
-  const hasEnd = world.accounts.indexOf(account) % 2 === 0
+/** Only every other account has expiring credits, because servers share its calls differently. */
+const creditWithExpiry = (world: World, server: number, account: string, credits: number) => {
+  const isExpiring = world.accounts.indexOf(account) % 2 === 0
   const until = world.model.now + (world.chance.between(1, 20) * day) / 2
-  return credit(world, server, account, credits, hasEnd ? timeOf(until) : null)
+  return credit(world, server, account, credits, isExpiring ? timeOf(until) : null)
 }
 
 /** Books once, although several servers request it concurrently. */
@@ -183,14 +183,14 @@ const book = (world: World, server: number, booking: Booking, times: number) => 
       world.operate(server + time, (administration) => administration.book(booking))
     )
   )
-  assert.equal(results.filter(({ booked }) => booked).length, 1, `${reference} was not booked once`)
+  assert.equal(results.filter(({ booked }) => booked).length, 1, `${reference} was not booked exactly once`)
   const span = recordMovement(world, account_id, credits, from)
   for (const { balance_credits } of results) {
     world.overlaps.addRead([world.balanceOf(account_id)], balance_credits, span, -never)
   }
   world.model.book(account_id, type, credits, note, { reference })
   world.bookings.push(booking)
-  world.note(credits > 0 ? "money in" : "money out")
+  world.note(credits > 0 ? "money received" : "money returned")
 }
 
 const bookAgain = (world: World, server: number, booking: Booking) => async () => {
@@ -205,11 +205,11 @@ const bookAgain = (world: World, server: number, booking: Booking) => async () =
 const drawBooking = (world: World, account_id: string): Booking => {
   const reference = world.newName("pay")
   const note = `because of ${reference}`
-  const isOut = world.chance.between(0, 5) === 0
-  const type = isOut
+  const isOutgoing = world.chance.between(0, 5) === 0
+  const type = isOutgoing
     ? pickOne(world, ["refund", "adjustment"] as const)
     : pickOne(world, ["top_up", "auto_recharge", "refund", "adjustment"] as const)
-  const credits = 10 * (isOut ? -world.chance.between(1, 400) : world.chance.between(1, 1_200))
+  const credits = 10 * (isOutgoing ? -world.chance.between(1, 400) : world.chance.between(1, 1_200))
   return { account_id, type, credits, reference, note }
 }
 
@@ -221,7 +221,7 @@ export const drawOperation = (world: World, changed: Set<UsedKey>): (() => Promi
   const keys = world.calledKeys().filter((key) => !changed.has(key) && !key.terms.isRevoked)
   const number = chance.between(0, 99)
   if (number < 10) return credit(world, server, account, 10 * chance.between(1, 1_200))
-  if (number < 25) return creditUntil(world, server, account, drawAmount(world, 1, 12_000))
+  if (number < 25) return creditWithExpiry(world, server, account, drawAmount(world, 1, 12_000))
   if (number < 50) return book(world, server, drawBooking(world, account), chance.between(1, 3))
   if (number < 55 && world.bookings.length > 0)
     return bookAgain(world, server, pickOne(world, world.bookings.slice(-50)))

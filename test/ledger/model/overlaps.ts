@@ -130,9 +130,9 @@ export class Overlaps {
     for (const decision of this.decisions) {
       const { credits, outcome, refusals } = decision
       const rests = findRests(decision)
-      const refusedBy = outcome === "held" ? rests.length : refusals.indexOf(outcome)
-      const couldFit = rests.slice(0, refusedBy).every(({ high }) => high >= credits)
-      const couldBeRefused = outcome === "held" || (rests[refusedBy]?.low ?? Number.POSITIVE_INFINITY) < credits
+      const refusalIndex = outcome === "held" ? rests.length : refusals.indexOf(outcome)
+      const couldFit = rests.slice(0, refusalIndex).every(({ high }) => high >= credits)
+      const couldBeRefused = outcome === "held" || (rests[refusalIndex]?.low ?? Number.POSITIVE_INFINITY) < credits
       if (!couldFit || !couldBeRefused) problems.push(`${JSON.stringify(decision)} with ${JSON.stringify(rests)}`)
     }
     for (const read of this.reads) {

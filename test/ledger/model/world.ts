@@ -44,7 +44,7 @@ export class World {
   /** Number of the present or latest batch. */
   batch = 0
   /** Whether nothing is released or added in this batch. */
-  shrinks = false
+  isShrinking = false
   private names = 0
 
   constructor(ledgers: OpenLedgers, model: Model, chance: Chance) {

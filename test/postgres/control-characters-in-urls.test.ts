@@ -29,7 +29,7 @@ describe("a URL with a control character", () => {
     expect(site.logs()).not.toMatch(/cannot be used|a page of the console failed/)
   })
 
-  it("returns 404 without a sign-in, too", async () => {
+  it("returns 404 even without a sign-in", async () => {
     expect((await site.openBrowser().get("/requests?before=%00")).status).toBe(404)
   })
 

@@ -6,7 +6,7 @@ import { inEachSetup, until } from "./setup.ts"
 
 inEachSetup((name, within) => {
   describe(`refunds and disputes with ${name}`, () => {
-    it.live("deduct credits once for each refund, even if it is reported repeatedly and in another order", () =>
+    it.live("deduct credits once for each refund, even if it is reported repeatedly and in a different order", () =>
       within(({ account_id, balance, buy, checkBooks, movements, harness, withBilling }) =>
         withBilling((billing) =>
           Effect.gen(function* () {
