@@ -6,8 +6,8 @@ import { aLayout, aRun, queryWarehouse } from "@larder/test/support/warehouse/ex
 import {
   insertLabels,
   type LabelRow,
-  labelsAlone,
   labelsWithFiles,
+  labelsWithoutFiles,
   publishLabels
 } from "@larder/test/support/warehouse/label-rows.ts"
 import { Effect, Option } from "effect"
@@ -28,7 +28,7 @@ const published = oncePerFile(
   Effect.gen(function* () {
     const layout = yield* aLayout
     const runs: Array<RunRecord> = []
-    for (const labels of staged) runs.push((yield* publishLabels(layout, labels, labelsAlone)).run)
+    for (const labels of staged) runs.push((yield* publishLabels(layout, labels, labelsWithoutFiles)).run)
     return { layout, runs }
   })
 )
@@ -205,14 +205,14 @@ describe("merging: a row is completed from the live row of its key", () => {
       const { layout } = yield* published
       const { merge } = foodTable
       if (merge.by !== "complete") return assert.fail("labels are completed")
-      const { filled } = yield* stage(layout, aRun({ run_id: "run" }), labelsAlone, (staging) =>
+      const { filled } = yield* stage(layout, aRun({ run_id: "run" }), labelsWithoutFiles, (staging) =>
         Effect.gen(function* () {
           yield* insertLabels(staging, [
             { fdc_id: 1, up_to: 19, set: later },
             { fdc_id: 20, set: { ...later, footnote: "'x'" } }
           ])
           yield* attachLiveData(staging.db, layout.dataSetFile("branded-foods"))
-          yield* showLive(staging.db, layout, labelsAlone, [])
+          yield* showLive(staging.db, layout, labelsWithoutFiles, [])
           yield* completeFromLive(staging.db, "branded_food.food", Object.keys(foodTable.record.fields), merge, 7)
           return yield* staging.db.rows("select fdc_id, footnote from branded_food.food")
         })

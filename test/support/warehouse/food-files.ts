@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { buildFoods, DuckDb, define, identifier, literal } from "@larder/warehouse"
 import { Effect, FileSystem, Schema } from "effect"
-import { labelsAlone } from "./label-rows.ts"
+import { labelsWithoutFiles } from "./label-rows.ts"
 
 /** Some columns of `branded_food.food`, and whether the version is current. */
 export type Food = Readonly<Record<string, unknown>> & { readonly fdc_id: number; readonly is_current?: boolean }
@@ -30,7 +30,7 @@ export const aFolder = FileSystem.FileSystem.use((fs) =>
 export const makeFoodDatabase = Effect.fnUntraced(function* (
   folder: string,
   foods: ReadonlyArray<Food>,
-  { dataSet = labelsAlone, nutrients = "" } = {}
+  { dataSet = labelsWithoutFiles, nutrients = "" } = {}
 ) {
   const db = yield* DuckDb.readWrite(join(folder, "foods.duckdb"))
   yield* define(db, dataSet)

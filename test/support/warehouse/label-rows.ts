@@ -35,7 +35,7 @@ export const insertLabels = ({ db }: Staging, labels: ReadonlyArray<LabelRow>) =
   Effect.forEach(labels, (label) => db.run(insert(label)), { discard: true })
 
 /** Branded foods without sidecar files: these take longer than everything else in a small publication. */
-export const labelsAlone: DataSet = {
+export const labelsWithoutFiles: DataSet = {
   about: brandedFood.about,
   schema: brandedFood.schema,
   version: brandedFood.version,
@@ -45,7 +45,7 @@ export const labelsAlone: DataSet = {
 }
 
 /** Branded foods with sidecar files, but without most views: creating these takes longer than everything else. */
-export const labelsWithFiles: DataSet = { ...labelsAlone, files: { build: buildFoods } }
+export const labelsWithFiles: DataSet = { ...labelsWithoutFiles, files: { build: buildFoods } }
 
 /** A whole run: stages and publishes these labels. */
 export const publishLabels = Effect.fnUntraced(function* (
