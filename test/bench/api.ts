@@ -3,7 +3,7 @@ import { cpus } from "node:os"
 import { run, startServer } from "../support/programs.ts"
 import { compareLedgers } from "./ledgers.ts"
 import { combineRounds, load, type Measured } from "./load.ts"
-import { createRichKey, fetchResponse, startChild } from "./servers.ts"
+import { createFundedKey, fetchResponse, startChild } from "./servers.ts"
 import { startWithLargeLedger } from "./start-up.ts"
 import { swapUnderLoad } from "./swap.ts"
 import { inTemporaryFolder } from "./temporary-folder.ts"
@@ -15,14 +15,14 @@ const request = "/v1/commodities/prices?series=cheese-block-sales-price-weekly&f
 export const measureApi = () =>
   inTemporaryFolder("api", async (home) => {
     await run("larder-ingest", ["all"], { LARDER_HOME: home })
-    const key = await createRichKey(home)
+    const key = await createFundedKey(home)
 
     const server = await startServer(home)
     const response = await fetchResponse(server.api + request, key)
     const bare = await startChild("bare.ts", JSON.stringify(response))
-    const free = await startChild("without-ledger.ts", home)
-    const servers = { bare: bare.api, free: free.api, charged: server.api }
-    const measured: Record<keyof typeof servers, Array<Measured>> = { bare: [], free: [], charged: [] }
+    const uncharged = await startChild("without-ledger.ts", home)
+    const servers = { bare: bare.api, uncharged: uncharged.api, charged: server.api }
+    const measured: Record<keyof typeof servers, Array<Measured>> = { bare: [], uncharged: [], charged: [] }
     const names = Object.keys(servers) as Array<keyof typeof servers>
     for (const name of names) await load({ url: servers[name] + request, key, seconds: 2 }) // warm up
     for (let round = 0; round < rounds; round++) {
@@ -30,7 +30,7 @@ export const measureApi = () =>
     }
     const rows = {
       bare: combineRounds(measured.bare),
-      free: combineRounds(measured.free),
+      uncharged: combineRounds(measured.uncharged),
       charged: combineRounds(measured.charged)
     }
     const rate = (name: keyof typeof servers) => rows[name].requests_per_second
@@ -41,18 +41,18 @@ export const measureApi = () =>
     )
     console.table({
       "bare h3, same bytes and headers": rows.bare,
-      "larder-serve without access and ledger": rows.free,
+      "larder-serve without access and ledger": rows.uncharged,
       "larder-serve, charged and durable": rows.charged
     })
-    await compareLedgers({ home, request, free, embedded: { ...server, key } })
-    free.stop()
+    await compareLedgers({ home, request, uncharged, embedded: { ...server, key } })
+    uncharged.stop()
     const swap = await swapUnderLoad({ home, api: server.api, request, key })
     await server.stop()
     console.table({ "before the swaps": swap.before, "during the swaps": swap.during })
     console.table({
       "B1 charged ÷ bare h3 (≥ 0.5)": { measured: (rate("charged") / rate("bare")).toFixed(2) },
       "B7 lost to access and ledger (≤ 20 %)": {
-        measured: `${((1 - rate("charged") / rate("free")) * 100).toFixed(0)} %`
+        measured: `${((1 - rate("charged") / rate("uncharged")) * 100).toFixed(0)} %`
       },
       "B8 failed requests during swaps (0)": { measured: String(swap.during.failed) },
       "B8 p99 during ÷ before (≤ 3)": { measured: (swap.during.p99_ms / swap.before.p99_ms).toFixed(2) }

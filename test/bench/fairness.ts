@@ -5,27 +5,27 @@ import { Worker } from "node:worker_threads"
 import { run, startServer } from "../support/programs.ts"
 import type { HeavyCallers } from "./heavy-callers.ts"
 import { type Load, load, type Measured } from "./load.ts"
-import { createRichKey } from "./servers.ts"
+import { createFundedKey } from "./servers.ts"
 import { inTemporaryFolder } from "./temporary-folder.ts"
 import { leaveUnread } from "./unread.ts"
 
 const seconds = 10
 const connectionsPerAccount = 16
-const cheap = "/v1/commodities/prices?series=butter-exch-spot-close-daily&from=2026-09-01"
-const longest = Array.from({ length: 100 }, () => "butter-exch-spot-close-daily").join(",")
-const large = `/v1/commodities/prices?series=${longest}`
+const cheapPath = "/v1/commodities/prices?series=butter-exch-spot-close-daily&from=2026-09-01"
+const longestList = Array.from({ length: 100 }, () => "butter-exch-spot-close-daily").join(",")
+const largePath = `/v1/commodities/prices?series=${longestList}`
 
 const toolCall = (id: number) => ({
   jsonrpc: "2.0",
   id,
   method: "tools/call",
-  params: { name: "get_commodity_prices", arguments: { series: longest } }
+  params: { name: "get_commodity_prices", arguments: { series: longestList } }
 })
 const mcpHeaders = "Accept: application/json, text/event-stream\r\n"
 const kinds: Readonly<Record<string, Pick<Load, "url" | "headers" | "body">>> = {
-  plain: { url: large },
-  gzip: { url: large, headers: "Accept-Encoding: gzip\r\n" },
-  zstd: { url: large, headers: "Accept-Encoding: zstd\r\n" },
+  plain: { url: largePath },
+  gzip: { url: largePath, headers: "Accept-Encoding: gzip\r\n" },
+  zstd: { url: largePath, headers: "Accept-Encoding: zstd\r\n" },
   "a tool's result": { url: "/mcp", headers: mcpHeaders, body: JSON.stringify(toolCall(1)) },
   "batches of 48": {
     url: "/mcp",
@@ -44,21 +44,21 @@ const callHeavily = (callers: HeavyCallers) =>
 export const measureFairness = () =>
   inTemporaryFolder("fairness", async (home) => {
     await run("larder-ingest", ["all"], { LARDER_HOME: home })
-    const key = await createRichKey(home)
-    const heavy: Array<string> = []
-    for (let account = 0; account < 8; account++) heavy.push(await createRichKey(home))
+    const key = await createFundedKey(home)
+    const heavyKeys: Array<string> = []
+    for (let account = 0; account < 8; account++) heavyKeys.push(await createFundedKey(home))
     const server = await startServer(home)
-    const response = await fetch(server.api + large, { headers: { authorization: `Bearer ${key}` } })
+    const response = await fetch(server.api + largePath, { headers: { authorization: `Bearer ${key}` } })
     const bytes = (await response.arrayBuffer()).byteLength
     console.log(`${cpus().length} cores, Node ${process.version}, large responses of ${bytes} bytes`)
-    const singleCaller = { url: server.api + cheap, key, connections: 1 }
+    const singleCaller = { url: server.api + cheapPath, key, connections: 1 }
     await load({ ...singleCaller, seconds: 2 })
     const table: Record<string, unknown> = {}
-    const alone = await load({ ...singleCaller, seconds })
-    table["no other caller"] = { "cheap p50, ms": alone.p50_ms, "p99, ms": alone.p99_ms, failed: alone.failed }
+    const baseline = await load({ ...singleCaller, seconds })
+    table["no other caller"] = { "cheap p50, ms": baseline.p50_ms, "p99, ms": baseline.p99_ms, failed: baseline.failed }
     for (const [name, kind] of Object.entries(kinds)) {
       for (const accounts of [1, 8]) {
-        const callers = { ...kind, url: server.api + kind.url, keys: heavy.slice(0, accounts) }
+        const callers = { ...kind, url: server.api + kind.url, keys: heavyKeys.slice(0, accounts) }
         const heavyCalls = callHeavily({ ...callers, connections: connectionsPerAccount, seconds: seconds + 2 })
         await pause(1000)
         const cheapCalls = await load({ ...singleCaller, seconds })
@@ -84,7 +84,7 @@ export const measureFairness = () =>
         path: script ?? "",
         sockets: 150
       }),
-      "100 request 5 MB with one key": await leaveUnread({ ...target, path: large, key, sockets: 100 })
+      "100 request 5 MB with one key": await leaveUnread({ ...target, path: largePath, key, sockets: 100 })
     })
     await server.stop()
   })

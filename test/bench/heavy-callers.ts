@@ -1,4 +1,4 @@
-/** Calls for large responses, in a separate thread, so that reading them does not slow down the measurement. */
+/** Requests large responses, in a separate thread, so that reading them does not slow down the measurement. */
 import { parentPort, workerData } from "node:worker_threads"
 import { type Load, load } from "./load.ts"
 

@@ -35,7 +35,7 @@ export const measureEngines = async (lake: string, file: string) => {
     const rows = Object.values(results).map((result) => result.rows)
     first ??= rows
     if (!isDeepStrictEqual(rows, first))
-      throw new Error(`${name} returns other rows:\n${JSON.stringify([first, rows])}`)
+      throw new Error(`${name} returns different rows:\n${JSON.stringify([first, rows])}`)
     const times = Object.entries(results).map(([query, result]) => [`${query}, s`, roundTo(result.seconds, 2)] as const)
     seconds.push({ engine: name, ...Object.fromEntries(times) })
   }

@@ -6,7 +6,7 @@ import { startPostgres } from "../support/postgres/server.ts"
 import { type Server, startServer } from "../support/programs.ts"
 import { type Commits, readCommits, subtract } from "./commits.ts"
 import { load, type Measured } from "./load.ts"
-import { createRichKey } from "./servers.ts"
+import { createFundedKey } from "./servers.ts"
 
 const connectionCounts = [1, 16, 64, 256]
 const rounds = 3
@@ -38,21 +38,21 @@ const findMedian = (rows: ReadonlyArray<Row>): Row | undefined =>
 export const compareLedgers = async (options: {
   readonly home: string
   readonly request: string
-  readonly free: { readonly api: string }
+  readonly uncharged: { readonly api: string }
   readonly embedded: Server & { readonly key: string }
 }): Promise<void> => {
-  const { embedded, free, home, request } = options
+  const { embedded, home, request, uncharged } = options
   const postgres = await startPostgres()
   try {
     const environment = { LARDER_LEDGER_URL: await postgres.newDatabase() }
     const shared = await startServer(home, environment)
     const subjects: ReadonlyArray<Subject> = [
-      { name: "without access and ledger", api: free.api, key: embedded.key },
+      { name: "without access and ledger", api: uncharged.api, key: embedded.key },
       { name: "embedded ledger", api: embedded.api, key: embedded.key, console: embedded.console },
       {
         name: "ledger in PostgreSQL",
         api: shared.api,
-        key: await createRichKey(home, environment),
+        key: await createFundedKey(home, environment),
         console: shared.console
       }
     ]

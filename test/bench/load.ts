@@ -29,36 +29,36 @@ export interface Load {
 const endOfHead = "\r\n\r\n"
 const parseLength = (head: string) => Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? Number.NaN)
 
-/** Sends requests on one connection until a time. Passes each status and duration to `onResponse`, and drops the bodies. */
+/** Sends requests on one connection until the deadline. Passes each status and duration to `onResponse`. */
 const call = (
   url: URL,
   nextRequest: () => string,
-  until: number,
+  deadline: number,
   onResponse: (status: number, milliseconds: number) => void
 ) =>
   new Promise<void>((resolve) => {
     const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true })
     let head = ""
-    let missing = Number.POSITIVE_INFINITY
+    let missingBytes = Number.POSITIVE_INFINITY
     let sentAt = 0
     const send = () => {
       head = ""
-      missing = Number.POSITIVE_INFINITY
+      missingBytes = Number.POSITIVE_INFINITY
       sentAt = performance.now()
       socket.write(nextRequest(), "latin1")
     }
     socket.on("connect", send)
     socket.on("data", (piece) => {
-      if (missing === Number.POSITIVE_INFINITY) {
+      if (missingBytes === Number.POSITIVE_INFINITY) {
         const before = head.length
         head += piece.toString("latin1")
         const end = head.indexOf(endOfHead)
         if (end < 0) return
-        missing = parseLength(head.slice(0, end)) - (before + piece.length - end - endOfHead.length)
-      } else missing -= piece.length
-      if (missing > 0) return
+        missingBytes = parseLength(head.slice(0, end)) - (before + piece.length - end - endOfHead.length)
+      } else missingBytes -= piece.length
+      if (missingBytes > 0) return
       onResponse(Number(head.slice(9, 12)), performance.now() - sentAt)
-      if (performance.now() < until) send()
+      if (performance.now() < deadline) send()
       else socket.end()
     })
     socket.on("error", () => onResponse(0, 0))
@@ -84,12 +84,12 @@ export const load = async ({
   const durations: Array<number> = []
   let failed = 0
   const startedAt = performance.now()
-  const until = startedAt + seconds * 1000
+  const deadline = startedAt + seconds * 1000
   const onResponse = (status: number, milliseconds: number) => {
     if (status === 200) durations.push(milliseconds)
     else failed++
   }
-  await Promise.all(Array.from({ length: connections }, () => call(address, nextRequest, until, onResponse)))
+  await Promise.all(Array.from({ length: connections }, () => call(address, nextRequest, deadline, onResponse)))
   const elapsed = (performance.now() - startedAt) / 1000
   const sorted = Float64Array.from(durations).sort()
   return {

@@ -34,7 +34,7 @@ if (
   [...entries, ...foods, ...products].some((size) => !Number.isSafeInteger(size) || size < 1000)
 ) {
   console.error(
-    "Name some of api, fairness, console, foods, storefronts, rounds and shared, or none for all. Sizes are 1,000 or more: foods --foods 450000,2000000"
+    "Name one or more of api, fairness, console, foods, storefronts, rounds and shared, or omit them to run all. Sizes are 1,000 or more: foods --foods 450000,2000000"
   )
   process.exit(2)
 }

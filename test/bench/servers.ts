@@ -17,8 +17,8 @@ export const startChild = async (file: string, argument: string) => {
   return { api: (JSON.parse(first) as { readonly api: string }).api, stop: () => child.kill() }
 }
 
-/** Creates a key whose credits no benchmark can spend. */
-export const createRichKey = async (home: string, environment: Environment = {}) =>
+/** Creates a key with more credits than any benchmark spends. */
+export const createFundedKey = async (home: string, environment: Environment = {}) =>
   (await newKey(home, { budget: "1000000", usd: "1000000", environment })).key
 
 /** The response of a request, for bare h3 to return the same bytes and headers. */

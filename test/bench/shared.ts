@@ -56,11 +56,11 @@ interface Source {
   readonly name: string
   readonly args: ReadonlyArray<string>
   /** Whether it includes all data sets: then the servers follow one more day of prices. Otherwise they follow this source. */
-  readonly isEverything?: true
+  readonly hasAllDataSets?: true
 }
 
 /** Each number comes from one run. The time of the lake is the difference to a run without it; both found nothing new. */
-const measureSource = async (folder: string, { args, isEverything, name }: Source) => {
+const measureSource = async (folder: string, { args, hasAllDataSets, name }: Source) => {
   const [home, depot, puller] = ["home", "depot", "puller"].map((part) => path.join(folder, part)) as [
     string,
     string,
@@ -78,16 +78,16 @@ const measureSource = async (folder: string, { args, isEverything, name }: Sourc
     const publish = async () => {
       published = (await ingest(args, publishing)).seconds
     }
-    if (isEverything) await publish()
+    if (hasAllDataSets) await publish()
     else await ingest(["commodities"], publishing)
-    if (!isEverything) await pull()
+    if (!hasAllDataSets) await pull()
     const servedSeconds = await measureFollowing(folder, depot, async () => {
-      if (isEverything) await addGeneration(home, ["2026-09-30"], publishing)
+      if (hasAllDataSets) await addGeneration(home, ["2026-09-30"], publishing)
       else await publish()
     })
     const pulled = await pull()
-    const idle = await ingest(args, publishing)
-    const pulledAgain = await pull()
+    const unchanged = await ingest(args, publishing)
+    const pulledUnchanged = await pull()
     const firstWithLake = await ingest(args, withLake)
     const lakeBytes = measureIfPresent(path.join(lake, "data"))
     const nextWithLake = await ingest(args, withLake)
@@ -98,11 +98,11 @@ const measureSource = async (folder: string, { args, isEverything, name }: Sourc
       "published, s": roundTo(published),
       "served by the last, s": roundTo(servedSeconds),
       "pulled, MB": toMegabytes(pulled),
-      "read again, s": roundTo(idle.seconds),
-      "pulled then, kB": Math.round(pulledAgain / 1000),
-      "lake made, s": roundTo(firstWithLake.seconds - idle.seconds),
+      "read again, s": roundTo(unchanged.seconds),
+      "pulled after it, kB": Math.round(pulledUnchanged / 1000),
+      "lake created, s": roundTo(firstWithLake.seconds - unchanged.seconds),
       "lake, MB": toMegabytes(lakeBytes),
-      "lake then, s": roundTo(nextWithLake.seconds - idle.seconds),
+      "lake updated, s": roundTo(nextWithLake.seconds - unchanged.seconds),
       "lake growth, kB": Math.round(lakeGrowth / 1000)
     }
   } finally {
@@ -113,7 +113,7 @@ const measureSource = async (folder: string, { args, isEverything, name }: Sourc
 export const measureShared = async (foods: ReadonlyArray<number>, products: ReadonlyArray<number>) => {
   await inTemporaryFolder("shared", async (folder) => {
     console.log(`\nA depot and a lake: ${cpus().length} cores, Node ${process.version}`)
-    const rows = [await measureSource(folder, { name: "bundled samples", args: ["all"], isEverything: true })]
+    const rows = [await measureSource(folder, { name: "bundled samples", args: ["all"], hasAllDataSets: true })]
     for (const labels of foods) {
       const release = await writeCsvRelease(folder, labels)
       const args = ["branded-foods", "--file", release.unpacked]

@@ -18,10 +18,10 @@ export const leaveUnread = async ({ api, key, path, pid, sockets }: UnreadReques
   const { host, hostname, port } = new URL(api)
   const authorization = key === undefined ? "" : `Authorization: Bearer ${key}\r\n`
   const before = readMemory(pid)
-  let open = sockets
+  let openSockets = sockets
   const connections = Array.from({ length: sockets }, (): Socket => {
     const socket = connect(Number(port), hostname).pause()
-    socket.on("error", () => {}).once("close", () => open--)
+    socket.on("error", () => {}).once("close", () => openSockets--)
     socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${authorization}\r\n`)
     return socket
   })
@@ -37,7 +37,7 @@ export const leaveUnread = async ({ api, key, path, pid, sockets }: UnreadReques
     await pause(1_000)
   }
   const after = readMemory(pid)
-  const stillOpen = open
+  const stillOpen = openSockets
   for (const socket of connections) socket.destroy()
   return { "MiB before": before, peak, "after 45 s": after, "still open": stillOpen }
 }

@@ -66,8 +66,8 @@ describe("bundled samples that a user reads explicitly", () => {
   it("keep their mark in a rebuilt data set", async () => {
     const home = makeTestFolder()
     await run("larder-ingest", ["storefronts", "--stores", writeOwnList()], { LARDER_HOME: home })
-    const again = await run("larder-ingest", ["rebuild"], { LARDER_HOME: home })
-    assert.strictEqual(again.code, 0, again.stderr)
+    const rebuilt = await run("larder-ingest", ["rebuild"], { LARDER_HOME: home })
+    assert.strictEqual(rebuilt.code, 0, rebuilt.stderr)
     const [runs, files, [dataSet] = []] = await query(
       home,
       originQueries[1] ?? "",

@@ -10,7 +10,7 @@ import { run } from "../support/programs.ts"
 import { findPart, findParts, queryRows, useSampleHome } from "./published.ts"
 
 /** Hides times and sizes, which differ from run to run. */
-const hideFigures = (stdout: string) =>
+const hideTimesAndSizes = (stdout: string) =>
   stdout
     .trimEnd()
     .split("\n")
@@ -33,10 +33,10 @@ describe("larder-ingest generations", () => {
     assert.deepStrictEqual([code, stdout], [0, "No generation yet. Run: npx larder-ingest\n"])
   })
 
-  it("lists an idle run, which has no size and changes no live data", async () => {
+  it("lists a run without new data, which has no size and changes no live data", async () => {
     const { call } = useSampleHome()
     assert.strictEqual((await call("storefronts")).code, 0)
-    assert.deepStrictEqual(hideFigures((await call("generations")).stdout), [
+    assert.deepStrictEqual(hideTimesAndSizes((await call("generations")).stdout), [
       ...published,
       "  larder-000004  storefronts: unchanged, 0 new rows"
     ])
@@ -75,7 +75,7 @@ describe("larder-ingest rollback", () => {
       stdout,
       "larder-000004 is live: storefronts is no longer loaded. Servers switch to it immediately. The next run starts from there.\n"
     )
-    assert.deepStrictEqual(hideFigures((await call("generations")).stdout), [
+    assert.deepStrictEqual(hideTimesAndSizes((await call("generations")).stdout), [
       ...published.slice(0, 2),
       "  larder-000003  storefronts: published, 233 new rows, … KiB, rolled back by larder-000004",
       "  larder-000004  rollback of storefronts to before its first run (somebody), wrong currency"
@@ -138,9 +138,9 @@ describe("larder-ingest rollback", () => {
       generation: "larder-000004",
       data_sets: { storefronts: null }
     })
-    const again = await json("storefronts")
-    assert.deepInclude(again, { outcome: "published", generation: "larder-000005", rows_loaded: 233 })
-    assert.deepStrictEqual(hideFigures((await call("generations")).stdout), [
+    const rerun = await json("storefronts")
+    assert.deepInclude(rerun, { outcome: "published", generation: "larder-000005", rows_loaded: 233 })
+    assert.deepStrictEqual(hideTimesAndSizes((await call("generations")).stdout), [
       ...published.slice(0, 2),
       "  larder-000003  storefronts: published, 233 new rows, … KiB, rolled back by larder-000004",
       "  larder-000004  rollback of storefronts to before its first run (somebody)",
@@ -202,10 +202,10 @@ describe("larder-ingest rollback", () => {
     assert.strictEqual(damaged.code, 1)
     assert.match(damaged.stderr, /storefronts\.duckdb of storefronts \(.+\) has 11 bytes, but was published with \d+\./)
     rmSync(part)
-    const unkept = await call("rollback", "--to", "3")
-    assert.strictEqual(unkept.code, 1)
+    const removed = await call("rollback", "--to", "3")
+    assert.strictEqual(removed.code, 1)
     assert.match(
-      unkept.stderr,
+      removed.stderr,
       /The data of storefronts in larder-000003 is no longer kept\. .*larder-ingest generations$/m
     )
     assert.lengthOf(readdirSync(path.join(home, "warehouse/generations")), 4)
@@ -254,7 +254,7 @@ describe("a damaged part", () => {
     const rebuilt = await run("larder-ingest", ["rebuild", "branded-foods"], { LARDER_HOME: home })
     assert.strictEqual(rebuilt.code, 0, rebuilt.stderr)
     assert.match(rebuilt.stdout, /^branded-foods: rebuilt from 1 run, live in larder-000004$/m)
-    const listed = hideFigures((await run("larder-ingest", ["generations"], { LARDER_HOME: home })).stdout)
+    const listed = hideTimesAndSizes((await run("larder-ingest", ["generations"], { LARDER_HOME: home })).stdout)
     assert.strictEqual(listed.at(-1), "* larder-000004  rebuild of branded-foods (somebody), … KiB")
     for (const part of findParts(home, 4, "branded-foods").values()) {
       assert.notStrictEqual(readFileSync(part, "latin1"), "damaged", "even if the rebuild makes the same bytes")

@@ -69,7 +69,7 @@ describe("npx turbo run ingest", () => {
     assert.isFalse(existsSync(home))
   })
 
-  it("passes every variable on, and exits with the code of the program", async () => {
+  it("passes on every variable, and exits with the code of the program", async () => {
     const home = path.join(makeTestFolder(), "home")
     const settings = { LARDER_HOME: home, LARDER_SOURCES: "live", HTTPS_PROXY: "ftp://proxy" }
     const { code, stderr, stdout } = await runTurbo([], settings)
@@ -77,7 +77,7 @@ describe("npx turbo run ingest", () => {
     assert.include(stdout + stderr, "HTTPS_PROXY is not the address of a proxy")
   })
 
-  it("passes an interrupt on", async () => {
+  it("passes on an interrupt", async () => {
     const home = path.join(makeTestFolder(), "home")
     const { connected, settings } = await startSilentProxy()
     const child = startTurbo([], { LARDER_HOME: home, ...settings })
@@ -164,7 +164,7 @@ describe("a run of larder-ingest, before it fetches anything", () => {
     assert.isFalse(existsSync(home))
   })
 
-  it("refuses a live source for bundled samples, and skips stores without a list with one line in a run of all", async () => {
+  it("refuses a live source for bundled samples, and skips stores without a list in a run of all pipelines", async () => {
     const home = copyForTest(inject("sampleHome"))
     const before = listTraces(home)
     const { code, stderr, stdout } = await run("larder-ingest", ["all", "--json"], {

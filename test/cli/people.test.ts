@@ -75,9 +75,9 @@ describe("larder-serve people", () => {
       people: [person],
       invitations: []
     })
-    const taken = await larder(["people", "invite", "--account", account.id, "--email", "BOB@example.com"])
+    const refused = await larder(["people", "invite", "--account", account.id, "--email", "BOB@example.com"])
     assert.deepStrictEqual(
-      [taken.code, taken.stderr],
+      [refused.code, refused.stderr],
       [1, "larder-serve: Someone already signs in with this e-mail address.\n"]
     )
     assert.deepStrictEqual(await json(["people", "remove", "--person", person.id]), person)
@@ -89,15 +89,15 @@ describe("larder-serve people", () => {
     const { person } = await accept(link, "ann@example.com")
 
     const { stop } = await startServer()
-    const wrong = await json(["people", "invite", "--account", account.id, "--email", "bod@example.com"])
-    const withdrawn = await larder(["people", "withdraw", "--invitation", wrong.id])
-    assert.strictEqual(withdrawn.stdout, `The link of ${wrong.id} no longer works.\n`)
-    const again = await larder(["people", "withdraw", "--invitation", wrong.id])
+    const typo = await json(["people", "invite", "--account", account.id, "--email", "bod@example.com"])
+    const withdrawn = await larder(["people", "withdraw", "--invitation", typo.id])
+    assert.strictEqual(withdrawn.stdout, `The link of ${typo.id} no longer works.\n`)
+    const repeated = await larder(["people", "withdraw", "--invitation", typo.id])
     assert.deepStrictEqual(
-      [again.code, again.stderr],
+      [repeated.code, repeated.stderr],
       [
         1,
-        `larder-serve: There is no open invitation ${wrong.id}. List them with: larder-serve people list --account ID\n`
+        `larder-serve: There is no open invitation ${typo.id}. List them with: larder-serve people list --account ID\n`
       ]
     )
     const { stdout: reset } = await larder(["people", "reset", "--person", person.id])
@@ -118,11 +118,11 @@ describe("larder-serve people", () => {
       "https://console.example.com/invitation"
     )
     assert.strictEqual(await inviteWith({ LARDER_HOST: "::1", LARDER_CONSOLE_PORT: "9" }), "http://[::1]:9/invitation")
-    const wrong = await larder(["people", "invite", "--account", id], {
+    const invalid = await larder(["people", "invite", "--account", id], {
       LARDER_CONSOLE_URL: "https://example.com/larder"
     })
-    assert.strictEqual(wrong.code, 2)
-    assert.match(wrong.stderr, /LARDER_CONSOLE_URL must be http\(s\):\/\/host, without a path/)
+    assert.strictEqual(invalid.code, 2)
+    assert.match(invalid.stderr, /LARDER_CONSOLE_URL must be http\(s\):\/\/host, without a path/)
   })
 
   it("exits with 1 if the account does not exist", async () => {

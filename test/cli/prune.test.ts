@@ -16,19 +16,19 @@ describe("larder-ingest prune", () => {
     await run("larder-ingest", ["rollback"], { LARDER_HOME: home })
     await addGeneration(home, ["2026-09-30", "2026-10-02"], environment)
     const lists = path.join(home, "raw/fetches")
-    const [, undone = ""] = readdirSync(lists).sort()
+    const [, rolledBackList = ""] = readdirSync(lists).sort()
     assert.strictEqual((await call("prune", "--keep", "1 day")).stdout, "Nothing to remove: 3 runs stay.\n")
     for (const name of readdirSync(lists)) utimesSync(path.join(lists, name), 0, 0)
-    const run_id = undone.replace(".ndjson", "")
-    const { bytes, ...would } = JSON.parse((await call("prune", "--keep", "1 run", "--dry-run", "--json")).stdout)
+    const run_id = rolledBackList.replace(".ndjson", "")
+    const { bytes, ...planned } = JSON.parse((await call("prune", "--keep", "1 run", "--dry-run", "--json")).stdout)
     assert.isAbove(bytes, 100)
-    assert.deepStrictEqual(would, {
+    assert.deepStrictEqual(planned, {
       dry_run: true,
       runs: [{ run_id, pipeline: "commodities", outcome: "partial", rolled_back: true }],
       payloads: 1,
       kept: 2
     })
-    assert.include(readdirSync(lists), undone)
+    assert.include(readdirSync(lists), rolledBackList)
     const { code, stdout } = await call("prune", "--keep", "1 run")
     assert.strictEqual(code, 0)
     assert.deepStrictEqual(stdout.replace(/[\d,]+ KiB/, "… KiB").split("\n"), [
@@ -37,7 +37,7 @@ describe("larder-ingest prune", () => {
       "Payloads that only these runs fetched are no longer available. A rebuild gives the same rows as before: it does not repeat runs that failed, were killed or were rolled back.",
       ""
     ])
-    assert.notInclude(readdirSync(lists), undone)
+    assert.notInclude(readdirSync(lists), rolledBackList)
   })
 
   it("needs --keep with days or runs", async () => {

@@ -26,9 +26,9 @@ describe("larder-ingest snapshot", () => {
     const { json } = useSampleHome()
     await json("rollback", "--only", "branded-foods")
     const to = path.join(makeTestFolder(), "some.duckdb")
-    const { bytes, ...taken } = await json("snapshot", "--to", to)
+    const { bytes, ...rest } = await json("snapshot", "--to", to)
     assert.isAbove(bytes, 1_000_000)
-    assert.deepStrictEqual(taken, {
+    assert.deepStrictEqual(rest, {
       file: to,
       generation: "larder-000004",
       data_sets: ["commodities", "storefronts"]
@@ -43,7 +43,7 @@ describe("larder-ingest snapshot", () => {
     )
   })
 
-  it("replaces no file, and leaves nothing behind if it cannot write", async () => {
+  it("replaces no file, and creates no file if it cannot write", async () => {
     const { call } = useSampleHome()
     const folder = makeTestFolder()
     const existing = path.join(folder, "notes.txt")

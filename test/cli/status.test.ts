@@ -37,7 +37,7 @@ const readStatus = async (
 }
 
 describe("larder-ingest status", () => {
-  it("exits with 0 if each data set was read in time, and reports which was never run", async () => {
+  it("exits with 0 if each data set was read in time, and reports which one was never run", async () => {
     const { code, lines } = await readStatusAfter(live("commodities", 1), live("branded-foods", 13))
     assert.strictEqual(code, 0)
     assert.match(lines[0] ?? "", /^fresh +commodities: last read \d{4}-\d\d-\d\d \d\d:\d\d UTC$/)

@@ -25,13 +25,13 @@ const runKilledAt = async (
 ): Promise<Ended> => {
   const child = start("larder-ingest", args, environment)
   let requests = 0
-  state.holds = () => {
+  state.isStalled = () => {
     if (requests++ !== at) return false
     child.kill("SIGKILL")
     return true
   }
   const result = await waitForExit(child)
-  state.holds = () => false
+  state.isStalled = () => false
   return result
 }
 

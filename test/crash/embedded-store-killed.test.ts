@@ -23,7 +23,7 @@ import {
   aKey,
   charges,
   createdAt,
-  killedAfter,
+  makeKilledLedger,
   numbersOf
 } from "../support/serve/killed-ledger.ts"
 import { append, temporaryFolder, useStore } from "../support/serve/sample-ledger.ts"
@@ -75,7 +75,7 @@ const emptyBuffer = Buffer.alloc(0)
 describe("a group that was not written completely", () => {
   it.effect("is dropped completely, however much of its end is missing", () =>
     Effect.gen(function* () {
-      const folder = yield* killedAfter(accountCreation, charges(2), charges(3, 4))
+      const folder = yield* makeKilledLedger(accountCreation, charges(2), charges(3, 4))
       const { end, start } = findLast(readFileSync(logPath(folder)))
       const whole = copyFolder(folder, "whole")
       assert.deepStrictEqual(yield* collectLogs(useStore(whole, numbersOf)), { result: [1, 2, 3, 4], messages: [] })
@@ -91,7 +91,7 @@ describe("a group that was not written completely", () => {
 
   it.effect.each(tears)("is dropped when %s did not reach the disk", (part) =>
     Effect.gen(function* () {
-      const folder = yield* killedAfter(accountCreation, charges(2), charges(3, 4))
+      const folder = yield* makeKilledLedger(accountCreation, charges(2), charges(3, 4))
       for (const seed of [1, 2, 3]) {
         const tear = changeLast((transaction) => tearBytes(transaction, emptyBuffer, part, chanceFrom(seed)))
         const copy = copyFolder(folder, `torn-${seed}`, tear)
@@ -102,7 +102,7 @@ describe("a group that was not written completely", () => {
 
   it.effect("is overwritten by the next group, and the rest of it is never read", () =>
     Effect.gen(function* () {
-      const folder = yield* killedAfter(accountCreation, charges(...numbersTo(40).slice(1)))
+      const folder = yield* makeKilledLedger(accountCreation, charges(...numbersTo(40).slice(1)))
       const live = copyFolder(
         folder,
         "torn",

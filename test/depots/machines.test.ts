@@ -106,9 +106,9 @@ describe("machines that share a depot", () => {
         const days = [["2026-09-30"], ["2026-10-01"]]
         const upload = await ingest(machines[0], environment, "pull") // uploads the generations of this machine
         assert.strictEqual(upload.code, 0, upload.stderr)
-        service.plan("PUT", { kind: "cut", when: "after" }, 2)
+        service.plan("PUT", { kind: "drop", when: "after" }, 2)
         service.plan("PUT", { kind: "refuse", status: 503, code: "SlowDown" }, 2)
-        service.plan("GET", { kind: "cut", when: "half-way" }, 3)
+        service.plan("GET", { kind: "drop", when: "half-way" }, 3)
         await Promise.all(machines.map((machine, at) => addGeneration(machine, days[at] ?? [], environment)))
         const reader = makeTestFolder()
         assert.strictEqual((await ingest(reader, environment, "pull")).code, 0)

@@ -47,10 +47,10 @@ const flipBits = (at: number) => {
   bytes[at] = (bytes[at] ?? 0) ^ 0x55
   return bytes
 }
-const cutJson = jsonRelease([recordOf(501), recordOf(502)]).subarray(0, -60)
+const truncatedJson = jsonRelease([recordOf(501), recordOf(502)]).subarray(0, -60)
 
 const releases: ReadonlyArray<readonly [fault: string, name: string, content: Buffer | string, message: RegExp]> = [
-  ["a zip cut in the middle", "cut.zip", zip.subarray(0, 300), /cut\.zip cannot be read: it was cut off/],
+  ["a truncated zip", "truncated.zip", zip.subarray(0, 300), /truncated\.zip cannot be read: it was cut off/],
   ["a damaged zip", "flip.zip", flipBits(80), /food\.csv in flip\.zip cannot be read: /],
   [
     "a missing member",
@@ -65,7 +65,7 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
     /food\.csv line 1: the header has no column "description", which the mapping needs\. Found: fdc_id, data_type, title/
   ],
   [
-    "a CSV file cut off in its last record",
+    "a CSV file truncated in its last record",
     "torn.zip",
     zipOf(...changeFile("food_nutrient.csv", (text) => text.slice(0, -3))),
     /food_nutrient\.csv was cut off in record 4: the quotes of field 4 are not closed/
@@ -98,7 +98,7 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
   [
     "a JSON release truncated inside its zip",
     "json.zip",
-    zipOf({ path: "release.json", content: cutJson }),
+    zipOf({ path: "release.json", content: truncatedJson }),
     /json\.zip \(release\.json\), line 3: it was cut off/
   ]
 ]
@@ -115,13 +115,13 @@ describe("a release that cannot be trusted", () => {
 
   it("is recorded as failed by the next run that publishes", async () => {
     const copy = copyForTest(home)
-    await load(copy, writeRelease("cut.zip", zip.subarray(0, 300)))
+    await load(copy, writeRelease("truncated.zip", zip.subarray(0, 300)))
     const { code } = await load(copy, writeRelease("other.zip", zip))
     expect(code).toBe(0)
     const [runs] = await query(copy, "select outcome, message from ingest.run order by started_at desc limit 2")
     expect(runs).toMatchObject([
       { outcome: "published" },
-      { outcome: "failed", message: expect.stringMatching(/cut\.zip cannot be read/) }
+      { outcome: "failed", message: expect.stringMatching(/truncated\.zip cannot be read/) }
     ])
   })
 })

@@ -127,12 +127,12 @@ describe("a CSV release with broken lines", () => {
 
   it("reports each rejected line of food.csv by its number", () => {
     const expected = lines.flatMap(([, reason], index) => (reason === undefined ? [] : [index + 2]))
-    const ofLines = rejectsOf("food.csv").filter(({ reason }) => !/^its label was rejected/.test(reason))
-    const ofLabels = [114, 115].map((id) => lines.findIndex(([text]) => String(text) === foodLine(id)) + 2)
+    const lineRejects = rejectsOf("food.csv").filter(({ reason }) => !/^its label was rejected/.test(reason))
+    const labelPositions = [114, 115].map((id) => lines.findIndex(([text]) => String(text) === foodLine(id)) + 2)
     expect(rejectsOf("food.csv").map(({ position }) => position)).toEqual(
-      [...expected, ...ofLabels].sort((a, b) => a - b)
+      [...expected, ...labelPositions].sort((a, b) => a - b)
     )
-    expect(ofLines.length).toBeGreaterThan(10)
+    expect(lineRejects.length).toBeGreaterThan(10)
   })
 
   it.each(

@@ -215,25 +215,25 @@ describe("a fault of both forms of a release", () => {
 })
 
 describe("a fault of one form of a release", () => {
-  const faulty = (form: Form, fault: string): FormFault => {
+  const findFault = (form: Form, fault: string): FormFault => {
     const found = releases.find((release) => release[form].fault === fault)
     if (found === undefined) throw new Error(`no release has ${fault}`)
     return found[form]
   }
   it("publishes only the CSV form if the JSON form is faulty, without any JSON rows", async () => {
-    offerRelease({ json: faulty("json", "JSON: a key renamed"), csv: validRelease(0, 20).csv })
+    offerRelease({ json: findFault("json", "JSON: a key renamed"), csv: validRelease(0, 20).csv })
     expect(await ingest(home)).toMatchObject({ exit: 4, left_out: [{ feed: "gov-fdc/json", kind: "untrusted" }] })
     expect(await foodsIn(home)).toEqual([1, 2, 3, 21, 22, 23])
   })
 
   it("leaves out a form that cannot be fetched, and publishes the other", async () => {
-    offerRelease({ json: validRelease(30, 0).json, csv: faulty("csv", "500 to each try") })
+    offerRelease({ json: validRelease(30, 0).json, csv: findFault("csv", "500 to each try") })
     expect(await ingest(home)).toMatchObject({ exit: 4, left_out: [{ feed: "gov-fdc/csv", kind: "unreachable" }] })
     expect(await foodsIn(home)).toEqual([1, 2, 3, 21, 22, 23, 30])
   })
 
   it("publishes only the JSON form if the CSV form is faulty, without any CSV rows", async () => {
-    offerRelease({ json: validRelease(40, 0).json, csv: faulty("csv", "CSV: a column of another type") })
+    offerRelease({ json: validRelease(40, 0).json, csv: findFault("csv", "CSV: a column of another type") })
     expect(await ingest(home)).toMatchObject({ exit: 4, left_out: [{ feed: "gov-fdc/csv", kind: "untrusted" }] })
     expect(await foodsIn(home)).toEqual([1, 2, 3, 21, 22, 23, 30, 40])
     const [rejects] = await query(
@@ -266,7 +266,7 @@ describe("a release truncated between two records", () => {
       part.path === "food_nutrient.csv" ? { ...part, content: part.content.toString().replace(/[^\n]+\n$/, "") } : part
     )
     writeFileSync(file, zipOf(...truncatedFiles))
-    const amounts = async () => {
+    const countAmounts = async () => {
       const [rows] = await query(
         home,
         "select len(nutrients)::integer as amounts from branded_food.food where fdc_id = 43"
@@ -280,10 +280,10 @@ describe("a release truncated between two records", () => {
         /labels_keep_nutrients: .*"before":11,"now":10,"percent_fewer":9\.1.*--accept-shrinkage publishes them anyway/s
       )
     })
-    expect(await amounts()).toEqual([{ amounts: 1 }])
+    expect(await countAmounts()).toEqual([{ amounts: 1 }])
     const { code, stderr } = await ingestFile(home, file, "--accept-shrinkage")
     expect(code, stderr).toBe(0)
-    expect(await amounts()).toEqual([{ amounts: 0 }])
+    expect(await countAmounts()).toEqual([{ amounts: 0 }])
     const [outcomes] = await query(
       home,
       "select severity, bad_rows::integer as bad_rows from ingest.check_result where name = 'labels_keep_nutrients' and bad_rows > 0 order by all"

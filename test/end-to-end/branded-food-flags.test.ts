@@ -36,7 +36,7 @@ const valid: Partial<Label> = {
 }
 
 /** A flag, a label with it, and a label just within the limit; then the form, if only one has the field. */
-type Finding = readonly [flag: string, wrong: Partial<Label>, within: Partial<Label>, only?: Form]
+type Finding = readonly [flag: string, flagged: Partial<Label>, unflagged: Partial<Label>, onlyForm?: Form]
 const findings: ReadonlyArray<Finding> = [
   ["gtin_missing", { gtin_upc: "" }, {}],
   ["gtin_unreadable", { gtin_upc: "8906004982514abf" }, { gtin_upc: "0 59642-93249 1" }],
@@ -80,8 +80,8 @@ const findings: ReadonlyArray<Finding> = [
   ],
   ["amount_negative", amounts({ 1003: "-0.000001" }), amounts({ 1003: "0" })]
 ]
-const labels = findings.flatMap(([, wrong, within], index) =>
-  [wrong, within].map((stated, side) => aLabel({ ...valid, ...stated, fdc_id: 2 * index + side + 1 }))
+const labels = findings.flatMap(([, flagged, unflagged], index) =>
+  [flagged, unflagged].map((stated, side) => aLabel({ ...valid, ...stated, fdc_id: 2 * index + side + 1 }))
 )
 
 const flagsOf = async (home: string) => {
@@ -156,9 +156,9 @@ afterAll(() => Object.values(homes).forEach(removeFolder))
 describe.each(forms)("the quality flags of a label, from the %s form", (form) => {
   it("mark a value beyond its limit with one flag, and a value within it with none", async () => {
     const found = await flagsOf(homes[form])
-    const expected = findings.map(([flag, , , only = form], index) => [
+    const expected = findings.map(([flag, , , onlyForm = form], index) => [
       index,
-      only === form ? flag : undefined,
+      onlyForm === form ? flag : undefined,
       undefined
     ])
     expect(findings.map((_, index) => [index, found.get(2 * index + 1), found.get(2 * index + 2)])).toEqual(expected)
@@ -210,7 +210,7 @@ it("only the check of nutrients warns when half of the labels have none", async 
   expect(warnings).toEqual([{ name: "most_labels_have_nutrients" }])
 })
 
-describe.each(forms)("a release of the %s form that is issued again on its day", (form) => {
+describe.each(forms)("a release of the %s form that is reissued on the same day", (form) => {
   it("clears the fields that it no longer states", async () => {
     const home = copyForTest(homes[form])
     const run = await ingestLabels(home, form, makeReissue({}), "2026-04-30", "--accept-shrinkage") // few labels are current, and one loses nutrients
@@ -241,7 +241,7 @@ describe("the percent of the daily value", () => {
     "3001 1089 2.0 30.0"
   ]
 
-  it("belongs to its amount, also when a nutrient has several amounts", async () => {
+  it("belongs to its amount, even when a nutrient has several amounts", async () => {
     expect(await rowsIn(homes.csv)).toEqual([...expected, "3002 1003 3.0 -", "3002 1087 1.0 -"])
   })
 

@@ -1,4 +1,4 @@
-/** The bundled release in each of its forms alone gives the same records. Takes about 10 s. */
+/** Each form of the bundled release gives the same records by itself. Takes about 10 s. */
 import path from "node:path"
 import { labelColumns } from "@larder/warehouse"
 import { beforeAll, describe, expect, it } from "vitest"
@@ -23,29 +23,29 @@ beforeAll(async () => {
 
 describe("the bundled release", () => {
   it("has the same record for 1,212 labels from either form, except for three fields of JSON", async () => {
-    const [ofJson, ofCsv] = [await recordsOf(homes.json, ids), await recordsOf(homes.csv, ids)]
+    const [jsonRecords, csvRecords] = [await recordsOf(homes.json, ids), await recordsOf(homes.csv, ids)]
     expect(ids.length).toBe(1212)
     const onlyJson = { gpc_class_code: null, caffeine_statement: null, footnote: null }
-    for (const [place, fromJson] of ofJson.entries()) {
-      expect({ ...ofCsv[place], fetched_at: "" }).toEqual({ ...fromJson, ...onlyJson, fetched_at: "" })
+    for (const [index, fromJson] of jsonRecords.entries()) {
+      expect({ ...csvRecords[index], fetched_at: "" }).toEqual({ ...fromJson, ...onlyJson, fetched_at: "" })
     }
-    const stated = (field: keyof typeof onlyJson) => ofJson.filter((record) => record?.[field] !== null).length
+    const count = (field: keyof typeof onlyJson) => jsonRecords.filter((record) => record?.[field] !== null).length
     for (const field of ["gpc_class_code", "caffeine_statement", "footnote"] as const) {
-      expect(stated(field), field).toBeGreaterThan(0)
+      expect(count(field), field).toBeGreaterThan(0)
     }
   })
   it("has the same warehouse row from either form, except for columns of only one form", async () => {
     const columns = ["form", "source_rows", "earlier_versions", "daily_values", ...labelColumns]
-    const onlyOne = [...columns, "gpc_class_code", "caffeine_statement", "footnote", "not_a_significant_source_of"]
+    const formColumns = [...columns, "gpc_class_code", "caffeine_statement", "footnote", "not_a_significant_source_of"]
     const rowsOf = async (form: Form) =>
       new Map(
         (await labelsOf(homes[form])).map((text) => {
           const row: Record<string, unknown> = JSON.parse(text)
-          return [Number(row.fdc_id), { ...row, ...Object.fromEntries(onlyOne.map((column) => [column, ""])) }]
+          return [Number(row.fdc_id), { ...row, ...Object.fromEntries(formColumns.map((column) => [column, ""])) }]
         })
       )
-    const [ofJson, ofCsv] = [await rowsOf("json"), await rowsOf("csv")]
-    expect([...ofJson.keys()]).toEqual(ids)
-    for (const [id, row] of ofJson) expect(ofCsv.get(id)).toEqual(row)
+    const [jsonRows, csvRows] = [await rowsOf("json"), await rowsOf("csv")]
+    expect([...jsonRows.keys()]).toEqual(ids)
+    for (const [id, row] of jsonRows) expect(csvRows.get(id)).toEqual(row)
   })
 })

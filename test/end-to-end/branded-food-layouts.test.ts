@@ -28,7 +28,7 @@ const dictionaries = [
 ]
 const name = "FoodData_Central_branded_food_csv_2025-12-18"
 
-const unknownFields = async (home: string) => {
+const readUnknownFields = async (home: string) => {
   const [rows = []] = await query(home, "select field from ingest.unknown_field order by field")
   return rows.map(({ field }) => field)
 }
@@ -49,7 +49,7 @@ describe("a generated CSV release", () => {
   })
   afterAll(() => removeFolder(folder))
 
-  it("has the same labels without dictionaries, from upper-case files in folders of another zip", async () => {
+  it("has the same labels without dictionaries, from upper-case files in folders of a different zip", async () => {
     const files = readdirSync(release).filter((file) => !dictionaries.includes(file))
     expect(files.length).toBe(4)
     const zip = path.join(folder, "download (1).zip")
@@ -140,7 +140,7 @@ describe("a small CSV release", () => {
     })
     const { ended, home } = await load(rows, "\r\n")
     expect(await labelsOf(home)).toEqual(expected)
-    expect([selectWarnings(ended.stderr), await unknownFields(home)]).toEqual([[], []])
+    expect([selectWarnings(ended.stderr), await readUnknownFields(home)]).toEqual([[], []])
   })
 
   it("has the same labels with unknown columns, and warns about them once", async () => {
@@ -152,7 +152,7 @@ describe("a small CSV release", () => {
     )
     expect(await labelsOf(home)).toEqual(expected)
     const unknown = ["branded_food.halal", "food_nutrient.some \u201cnew\u201d column"]
-    expect(await unknownFields(home)).toEqual(unknown)
+    expect(await readUnknownFields(home)).toEqual(unknown)
     const [warning = "{}", ...others] = selectWarnings(ended.stderr)
     expect(others).toEqual([])
     expect(JSON.parse(warning)).toMatchObject({ level: "WARN", annotations: { feed: "gov-fdc/csv", fields: unknown } })
@@ -166,8 +166,8 @@ describe("a small CSV release", () => {
         branded_food: (row) => ({ halal: "no", ...row })
       })
     )
-    const again = await ingest(home, newer)
-    expect([again.code, selectWarnings(again.stderr)]).toEqual([0, []])
+    const second = await ingest(home, newer)
+    expect([second.code, selectWarnings(second.stderr)]).toEqual([0, []])
   })
 
   const readLabels = async (home: string) => {

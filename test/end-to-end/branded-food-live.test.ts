@@ -44,7 +44,7 @@ describe("a live run of branded foods", () => {
   beforeAll(async () => {
     host = await startFdcHost()
     offerBoth(host)
-    host.cutOnce(zipAt("csv", newer))
+    host.breakOffOnce(zipAt("csv", newer))
     first = requirePublished(await host.ingest(fetched))
     firstRequests = host.takeRequests()
   })
@@ -97,7 +97,7 @@ describe("a live run of branded foods", () => {
     expect(code, stderr).toBe(0)
     expect(await readAddresses(home)).toEqual(["gov-fdc/csv file:download.zip"])
     const live = requirePublished(await host.ingest(home))
-    expect(live).toMatchObject({ rows_loaded: 1, rows_rejected: 0 }) // 4, of the JSON
+    expect(live).toMatchObject({ rows_loaded: 1, rows_rejected: 0 }) // 4, from the JSON
     expect(await foodsIn(home)).toEqual([1, 2, 3, 4])
     expect(host.takeRequests()).toEqual([downloadPage, ...both])
     const [json = "", csv = ""] = both.map((address) => `https://fdc.nal.usda.gov${address}`)

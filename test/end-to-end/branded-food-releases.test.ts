@@ -44,15 +44,15 @@ describe("both forms of a release", () => {
     gpc_class_code: "50161800",
     caffeine_statement: "NONE",
     footnote: "A note",
-    food_category_id: "Cereal", // of food.csv alone
+    food_category_id: "Cereal", // only in food.csv
     not_a_significant_source_of: "TRANS FAT.",
     label_nutrients: { calories: "110" }
   })
-  const current = [both, aLabel({ fdc_id: 701, description: "JSON ALONE" })]
+  const current = [both, aLabel({ fdc_id: 701, description: "JSON ONLY" })]
   const all = [
     both,
     aLabel({ fdc_id: 699, description: "EARLIER", gtin_upc: "059642932491", publication_date: "2020-11-13" }),
-    aLabel({ fdc_id: 702, description: "CSV ALONE" })
+    aLabel({ fdc_id: 702, description: "CSV ONLY" })
   ]
   const ids = [699, 700, 701, 702]
 
@@ -93,7 +93,7 @@ describe("both forms of a release", () => {
 
   it("complete each other's labels by fdc_id, in either order and in one run", async () => {
     const found = await Promise.all(homes.map((home) => recordsOf(home, ids)))
-    for (const [earlier, merged, jsonAlone, csvAlone] of found) {
+    for (const [earlier, merged, jsonOnly, csvOnly] of found) {
       expect(merged).toMatchObject({
         id: brandedFoodId(700),
         description: "CORN FLAKES",
@@ -103,10 +103,10 @@ describe("both forms of a release", () => {
         footnote: "A note",
         nutrition: { calories: 110, protein: 3 } // stated, and computed: 3 exactly
       })
-      expect([earlier, jsonAlone, csvAlone].map((record) => record?.description)).toEqual([
+      expect([earlier, jsonOnly, csvOnly].map((record) => record?.description)).toEqual([
         "EARLIER",
-        "JSON ALONE",
-        "CSV ALONE"
+        "JSON ONLY",
+        "CSV ONLY"
       ])
     }
     const [first, ...others] = found.map((records) => records.map(removeTime))
@@ -118,10 +118,10 @@ describe("both forms of a release", () => {
       )
       expect(rows).toEqual([{ of: "TRANS FAT." }])
     }
-    const ofBoth = (row: string) => !row.includes(":710,") && !row.startsWith("category")
+    const isInBoth = (row: string) => !row.includes(":710,") && !row.startsWith("category")
     const [firstDerived, secondDerived, derivedTogether] = await Promise.all(homes.map(derivedOf))
     expect(secondDerived).toEqual(firstDerived)
-    expect(derivedTogether?.filter(ofBoth)).toEqual(firstDerived?.filter(ofBoth))
+    expect(derivedTogether?.filter(isInBoth)).toEqual(firstDerived?.filter(isInBoth))
   })
 
   it("use the day of the JSON form when they state different days in one run", async () => {
@@ -191,18 +191,18 @@ describe("a release after another one", () => {
     const home = copyForTest(known)
     const labels = await labelsOf(home)
     const records = await recordsOf(home, [800, 801])
-    const again = await ingestLabels(home, "json", first.slice(0, 2).toReversed(), "2026-08-31")
-    expect(again).toMatchObject({ rows_read: 2, rows_loaded: 0, rows_unchanged: 2, rows_rejected: 0 })
+    const later = await ingestLabels(home, "json", first.slice(0, 2).toReversed(), "2026-08-31")
+    expect(later).toMatchObject({ rows_read: 2, rows_loaded: 0, rows_unchanged: 2, rows_rejected: 0 })
     expect(await labelsOf(home)).toEqual(labels)
-    expect(await recordsOf(home, [800, 801])).toEqual(records) // as they were fetched first
+    expect(await recordsOf(home, [800, 801])).toEqual(records) // as first fetched
     const payloads = "select count(*)::integer as payloads from ingest.raw_file where pipeline = 'branded-foods'"
     expect((await query(home, payloads))[0]).toEqual([{ payloads: 2 }])
   })
 
-  it("keeps labels that it leaves out, and a rollback brings the earlier records back", async () => {
+  it("keeps labels that it omits, and a rollback restores the earlier records", async () => {
     const ids = [800, 801, 810]
-    const descriptions = async () => (await recordsOf(newer, ids)).map((record) => record?.description)
-    expect(await descriptions()).toEqual(["OLD RECIPE", "SOMETHING ELSE", "NEW RECIPE"])
+    const readDescriptions = async () => (await recordsOf(newer, ids)).map((record) => record?.description)
+    expect(await readDescriptions()).toEqual(["OLD RECIPE", "SOMETHING ELSE", "NEW RECIPE"])
     const history = `select fdc_id, version, versions, is_current, replaced_by from branded_food.version
       where gtin_14 = '00059642932491' order by version`
     expect((await query(newer, history))[0]).toEqual([
@@ -210,23 +210,23 @@ describe("a release after another one", () => {
       { fdc_id: 810, version: 2, versions: 2, is_current: true, replaced_by: null }
     ])
 
-    const rollback = async (to: string) => {
+    const rollBackTo = async (to: string) => {
       const { code, stdout } = await run("larder-ingest", ["rollback", "--to", to], { LARDER_HOME: newer })
       expect([code, stdout]).toEqual([0, expect.stringContaining(`branded-foods is that of ${to}`)])
     }
-    await rollback("larder-000001")
-    expect(await descriptions()).toEqual(["OLD RECIPE", "SOMETHING ELSE", undefined])
-    await rollback("larder-000002")
-    expect(await descriptions()).toEqual(["OLD RECIPE", "SOMETHING ELSE", "NEW RECIPE"])
+    await rollBackTo("larder-000001")
+    expect(await readDescriptions()).toEqual(["OLD RECIPE", "SOMETHING ELSE", undefined])
+    await rollBackTo("larder-000002")
+    expect(await readDescriptions()).toEqual(["OLD RECIPE", "SOMETHING ELSE", "NEW RECIPE"])
   })
 
   it("overrides older releases of a label, in either order of loading", async () => {
     const home = copyForTest(newer)
-    const record = async () => (await recordsOf(home, [820]))[0]
+    const readRecord = async () => (await recordsOf(home, [820]))[0]
     const now = { brand_name: "B", package_weight: null, footnote }
-    expect(await record()).toMatchObject(now)
+    expect(await readRecord()).toMatchObject(now)
     await ingestLabels(home, "json", [makeRestated({ brand_name: "OLD", package_weight: "2 kg" })], "2025-04-24")
-    expect(await record()).toMatchObject(now)
+    expect(await readRecord()).toMatchObject(now)
   })
 })
 

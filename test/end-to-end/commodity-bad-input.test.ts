@@ -36,7 +36,7 @@ import {
 
 const closes = feedNamed("gov-mars/1603")
 const runLarder = (home: string, ...args: ReadonlyArray<string>) => run("larder-ingest", args, { LARDER_HOME: home })
-const without = (row: Row, field: string): Row =>
+const removeField = (row: Row, field: string): Row =>
   Object.fromEntries(Object.entries(row).filter(([name]) => name !== field))
 const good: Bodies = { [closes.feed]: bodyOf(closes, [aClose()]), [blocks.feed]: bodyOf(blocks, [aBlockRow()]) }
 /** The blocks would be loaded if the closes did not fail the run. */
@@ -68,12 +68,12 @@ const readRuns = async (home: string) => {
 }
 
 describe("a payload that cannot be trusted", () => {
-  const cut = bodyOf(closes, [aClose()]).slice(0, -30)
+  const truncated = bodyOf(closes, [aClose()]).slice(0, -30)
   const reason = /gov-mars\/1603: The payload of \S+\/1603 is not complete JSON: /
 
   it("is left out, the other reports are published, and the run exits with 4", async () => {
     const copy = copyForTest(home)
-    const run = await replay(copy, { ...everyFeed(), [closes.feed]: cut })
+    const run = await replay(copy, { ...everyFeed(), [closes.feed]: truncated })
     expect(run.code).toBe(4)
     expect(run.stderr).toMatch(/1 feed of commodities left out; the others were published\./)
     expect(run.stderr).toMatch(reason)
@@ -88,7 +88,7 @@ describe("a payload that cannot be trusted", () => {
 
   it("fails the run with exit code 1 when more than a third of the payloads cannot be trusted", async () => {
     const copy = copyForTest(home)
-    const run = await replay(copy, withCloses(cut))
+    const run = await replay(copy, withCloses(truncated))
     expect(run.code).toBe(1)
     expect(parseRunRecord(run)).toMatchObject({ outcome: "failed", generation: null, rows_read: null })
     expect(run.stderr).toMatch(/1 of 2 feeds that responded cannot be trusted, which is more than a third\./)
@@ -104,7 +104,7 @@ describe("a payload that cannot be trusted", () => {
 
 describe("a run with many payloads that cannot be trusted", () => {
   const bodyFor = (slug: number, row: Row, counts: Row = {}) => bodyOf(feedNamed(`gov-mars/${slug}`), [row], counts)
-  const renamed = { ...without(aRange(1038), "price_min"), lowest_price: 0.59 }
+  const renamed = { ...removeField(aRange(1038), "price_min"), lowest_price: 0.59 }
   /** The recording of a report, and the message about it. */
   const faults: ReadonlyArray<readonly [fault: string, feed: string, body: string, message: RegExp]> = [
     ["truncated JSON", closes.feed, "[", /gov-mars\/1603: The payload of \S+\/1603 is not complete JSON/],
@@ -128,7 +128,7 @@ describe("a run with many payloads that cannot be trusted", () => {
       /gov-mars\/1035: .* truncated at the row cap: 100000/
     ],
     [
-      "a section of another name",
+      "a section with a different name",
       "gov-mars/1623",
       bodyFor(1623, {}).replace("CME Monthly", "CME Yearly"),
       /gov-mars\/1623: .* lacks the section "CME Monthly Averages"; it has: "CME Yearly Averages"/
@@ -154,7 +154,7 @@ describe("a run with many payloads that cannot be trusted", () => {
     [
       "a row selector's field that vanished",
       "gov-mars/1045",
-      bodyFor(1045, without(aRange(1045), "quality")),
+      bodyFor(1045, removeField(aRange(1045), "quality")),
       /gov-mars\/1045: The report has changed: the field quality, .* is missing/
     ]
   ]
@@ -241,7 +241,7 @@ describe("a command with wrong options", () => {
 
   it.each([
     ["a day that does not exist", ["--from", "2026-02-30", "--to", "2026-03-01"], /2026-02-30|real calendar day/],
-    ["a day in another form", ["--from", "09/01/2026", "--to", "2026-09-30"], /calendar day/],
+    ["a day in another format", ["--from", "09/01/2026", "--to", "2026-09-30"], /calendar day/],
     [
       "a window that ends before it begins",
       ["--from", "2026-09-30", "--to", "2026-09-01"],

@@ -37,11 +37,11 @@ const matrix = oncePerFile(
     let serve = serveEdition([], 0)
     const upstream = yield* startUpstream((response, n, request) => serve(response, n, request))
     const secure = yield* startTls(makeCertificate({ name: "unknown", hosts: ["127.0.0.1"] }))
-    const place = { home, upstream: upstream.url, selfSigned: `https://127.0.0.1:${secure.port}` }
+    const locations = { home, upstream: upstream.url, selfSigned: `https://127.0.0.1:${secure.port}` }
     const ended = []
     for (const [index, run] of runs.entries()) {
       serve = serveEdition(run.faults, index + 1)
-      ended.push({ run, ...(yield* runCommodities(place, run)), after: yield* readState(home) })
+      ended.push({ run, ...(yield* runCommodities(locations, run)), after: yield* readState(home) })
     }
     return { ended, left_out: yield* rowsIn(home, "select run_id, feed, kind, reason from ingest.left_out") }
   }).pipe(Effect.provide(NodeServices.layer))

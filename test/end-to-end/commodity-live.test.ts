@@ -57,23 +57,23 @@ const threeRuns = oncePerFile(
     let bodies: Bodies = { ...bodiesOf(blocks.feed), [closes.feed]: bodyOf(closes, [newField]) }
     const upstream = yield* startUpstream(serveFeeds(() => bodies))
     const first = yield* runLive({ home, upstream, onLog })
-    const again = yield* runLive({ home, upstream, onLog, id: "run-2" })
+    const second = yield* runLive({ home, upstream, onLog, id: "run-2" })
     const queries = listQueries(upstream, "1603")
     const revised = aClose({ last_trade: "09:58", close_price: 1.4, published_date: "09/30/2026 10:57:02" })
     bodies = { [closes.feed]: bodyOf(closes, [revised]) }
     const third = yield* runLive({ home, upstream, onLog, id: "run-3" })
-    return { home, warnings, queries, first, again, third }
+    return { home, warnings, queries, first, second, third }
   }).pipe(Effect.provide(NodeServices.layer))
 )
 
 describe("a live run of commodities", () => {
   it.live("reads the whole history first, and in the next run looks back 45 days from where it ended", () =>
     Effect.gen(function* () {
-      const { again, first, home, queries, third } = yield* threeRuns
+      const { first, home, queries, second, third } = yield* threeRuns
       const window = `report_begin_date=${formatAmerican(daysBefore("2026-09-29", 45))}:${formatAmerican(daysBefore(today(), -14))}`
       assert.deepStrictEqual(queries, [null, window])
       assert.deepStrictEqual(
-        [again.run.outcome, again.run.rows_loaded, again.run.rows_unchanged],
+        [second.run.outcome, second.run.rows_loaded, second.run.rows_unchanged],
         ["unchanged", 0, first.rows_read]
       )
       assert.deepStrictEqual([third.run.outcome, third.run.rows_loaded], ["published", 1])
@@ -91,11 +91,11 @@ describe("a live run of commodities", () => {
   it.live("looks back from today when it has read rows for future days", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
-      const ahead = formatAmerican(daysBefore(today(), -20))
+      const futureDay = formatAmerican(daysBefore(today(), -20))
       const close = aClose({
-        report_date: ahead,
+        report_date: futureDay,
         report_begin_date: formatAmerican(today()),
-        published_date: `${ahead} 10:57:04`
+        published_date: `${futureDay} 10:57:04`
       })
       const upstream = yield* startUpstream(serveFeeds(() => ({ [closes.feed]: bodyOf(closes, [close]) })))
       yield* runLive({ home, upstream })
@@ -176,9 +176,9 @@ describe("a live run of commodities", () => {
       const successful = yield* runLive({ home, upstream, id: "run-3" })
       close = bodyOf(closes, [tuesday])
       yield* runLive({ home, upstream, id: "run-4" })
-      const from = (day: string) =>
+      const windowFrom = (day: string) =>
         `report_begin_date=${formatAmerican(daysBefore(day, 45))}:${formatAmerican(daysBefore(today(), -14))}`
-      const expected = [null, from("2026-09-28"), from("2026-09-28"), from("2026-09-29")]
+      const expected = [null, windowFrom("2026-09-28"), windowFrom("2026-09-28"), windowFrom("2026-09-29")]
       assert.deepStrictEqual(listQueries(upstream, "1603"), expected)
       assert.strictEqual(successful.run.rows_loaded, 1)
       const days =
@@ -187,7 +187,7 @@ describe("a live run of commodities", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("fails for a payload of another content type, and reports every fault of the run at once", () =>
+  it.live("fails for a payload with a different content type, and reports every fault of the run at once", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       const bodies = { ...bodiesOf(closes.feed, butter), [blocks.feed]: bodyOf(blocks, [aBlockRow()]).slice(0, -9) }
@@ -327,7 +327,7 @@ describe("a response without rows", () => {
 })
 
 describe("a service that is unavailable", () => {
-  it.live("is given up after three feeds in a row, and the other service is read", () =>
+  it.live("is no longer requested after three failed feeds in a row, and the other service is read", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       const upstream = yield* startUpstream((response, n, request) => {

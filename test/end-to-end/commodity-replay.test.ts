@@ -78,10 +78,10 @@ describe("a first run", () => {
 
 describe("the next run", () => {
   it("publishes nothing over the same recordings, exits with 0 and counts every row as unchanged", async () => {
-    const again = await replay(home, everyFeed())
-    expect(again.code).toBe(0)
+    const second = await replay(home, everyFeed())
+    expect(second.code).toBe(0)
     const { rows_read } = countsOf(first)
-    expect(countsOf(again)).toEqual({
+    expect(countsOf(second)).toEqual({
       outcome: "unchanged",
       rows_loaded: 0,
       rows_read,
@@ -91,7 +91,7 @@ describe("the next run", () => {
     expect(generationOf(home, "commodities")).toBe("larder-000001")
   })
 
-  it("replaces revised prices, keeps every version, and lets no null and no older report erase a price", async () => {
+  it("replaces revised prices, keeps every version, and keeps a price if a report has null or is older", async () => {
     const copy = copyForTest(home)
     const december = makeReport("12/30/2026 13:04:36", ["1.6150", "1.6120", "1.5790", "1.5430", "1.4950"])
     const january = makeReport("01/02/2027 13:04:36", ["1.6160", null, "N/A", "", "1.4958"])
@@ -132,8 +132,8 @@ describe("the next run", () => {
   })
 })
 
-describe("reports with odd rows", () => {
-  const odd = [
+describe("reports with unusual rows", () => {
+  const unusualRows = [
     aBlockRow(), // known
     aBlockRow({ "Week Ending Date": "09/05/2026", cheese_40_Price: "1.6100", published_date: "09/10/2026 12:52:11" }),
     aBlockRow({ "Week Ending Date": "09/05/2026", cheese_40_Price: "1.6100", published_date: "09/10/2026 12:52:11" }), // twice
@@ -165,7 +165,7 @@ describe("reports with odd rows", () => {
     copyHome(home, copy)
     run = await replay(copy, {
       ...everyFeed(),
-      [blocks.feed]: bodyOf(blocks, odd, { "returnedRows:": 3785, "totalRows:": 3785 }),
+      [blocks.feed]: bodyOf(blocks, unusualRows, { "returnedRows:": 3785, "totalRows:": 3785 }),
       [closes.feed]: bodyOf(closes, digits),
       [barrels.feed]: bodyOf(barrels, restated)
     })
@@ -191,13 +191,13 @@ describe("reports with odd rows", () => {
         feed: blocks.feed,
         position: 5,
         reason: "Week Ending Date is null, which is not a date",
-        payload: JSON.stringify(odd[4])
+        payload: JSON.stringify(unusualRows[4])
       },
       {
         feed: blocks.feed,
         position: 6,
         reason: 'cheese_40_Price is "n.q.", which is not a price',
-        payload: JSON.stringify(odd[5])
+        payload: JSON.stringify(unusualRows[5])
       }
     ])
     expect(raw).toEqual([{ rows_read: 7, rows_rejected: 2 }])
@@ -224,7 +224,7 @@ describe("reports with odd rows", () => {
 })
 
 describe("a window of days over recordings without a query", () => {
-  it("loads only the readings of these days, also from year-to-date reports", async () => {
+  it("loads only the readings of these days, including those from year-to-date reports", async () => {
     const months = ["January", "July", "August"].map((report_month) => aMonthlyAverage({ report_month }))
     const final = [
       aFinalBlockRow(),

@@ -30,13 +30,13 @@ export interface ReadState {
   readonly outcome: string | undefined
   readonly store: Row
   /** The outcome of the read of the creamery, its number of listed products and of vanished variants, and all titles. */
-  readonly creamery: readonly [outcome: string | undefined, listed: number, gone: number, titles: string]
+  readonly creamery: readonly [outcome: string | undefined, listed: number, vanished: number, titles: string]
   readonly api: {
     readonly store: Row
     /** Native ids of the listed products. */
     readonly listed: ReadonlyArray<number>
     readonly members: unknown
-    readonly sixth: number
+    readonly sixthStatus: number
   }
 }
 
@@ -78,7 +78,7 @@ const makeApiReader = (api: string, key: string) => {
       store: store?.data as Row,
       listed: listed.map(({ id }) => ids.get(String(id)) ?? 0),
       members: rows[0]?.product_count,
-      sixth: sixth?.status ?? 0
+      sixthStatus: sixth?.status ?? 0
     }
   }
 }
@@ -110,7 +110,7 @@ const readState = async (home: string, run: Row, api: ReadState["api"]): Promise
        (select count(*)::integer from storefront.listing join storefront.store using (store_id)
         where domain = '${creamery}') as listed,
        (select count(*)::integer from storefront.variant_change join storefront.store using (store_id)
-        where domain = '${creamery}' and change = 'gone') as gone,
+        where domain = '${creamery}' and change = 'gone') as vanished,
        (select string_agg(title, ', ' order by native_id) from storefront.product join storefront.store using (store_id)
         where domain = '${creamery}') as titles`
     )
@@ -125,7 +125,7 @@ const readState = async (home: string, run: Row, api: ReadState["api"]): Promise
     changes: Number(count?.n),
     outcome: outcomes[domain],
     store,
-    creamery: [outcomes[creamery], Number(other?.listed), Number(other?.gone), String(other?.titles)],
+    creamery: [outcomes[creamery], Number(other?.listed), Number(other?.vanished), String(other?.titles)],
     api
   }
 }

@@ -21,7 +21,7 @@ spelt,Spelt bread,Default Title,3.20
 
 interface Offer {
   readonly price: string
-  readonly before?: string
+  readonly former?: string
   readonly available?: boolean
 }
 
@@ -44,12 +44,12 @@ const makePage = (shelf: Shelf, updated_at: string) => ({
       { id: 1, position: 1, src: `https://cdn.dairy.example/${id}.jpg`, width: 10, height: 20, variant_ids: [] }
     ],
     options: [],
-    variants: Object.entries(variants).map(([variant, { available = true, before = null, price }], index) => ({
+    variants: Object.entries(variants).map(([variant, { available = true, former = null, price }], index) => ({
       id: Number(variant),
       title: `Size ${variant}`,
       option1: `Size ${variant}`,
       price,
-      compare_at_price: before,
+      compare_at_price: former,
       available,
       position: index + 1,
       updated_at
@@ -79,11 +79,11 @@ export const fullShelf: Shelf = {
 }
 const changed: Shelf = {
   ...fullShelf,
-  1: { 11: { price: "8.00", before: "9.50" } },
+  1: { 11: { price: "8.00", former: "9.50" } },
   2: { 21: offer, 22: { ...offer, available: false } }
 }
 const fewer: Shelf = { 1: changed[1] ?? {}, 2: { 21: offer }, 3: { 31: offer }, 4: { 41: offer }, 5: { 51: offer } }
-const again: Shelf = { ...fewer, 2: changed[2] ?? {}, 6: { 61: { price: "7.25" } } }
+const restored: Shelf = { ...fewer, 2: changed[2] ?? {}, 6: { 61: { price: "7.25" } } }
 
 /** The creamery with its four products, with one without a title, and with only one product. */
 const fourCheeses: Shelf = { 1: { 1: offer }, 2: { 2: offer }, 3: { 3: offer }, 4: { 4: offer } }
@@ -104,7 +104,7 @@ export const reads = {
     [`${domain}/products.json?limit=250&page=1`]: makePage({ 1: { 11: { price: "7.00" } } }, "") // and no second page
   },
   failed: shrunk,
-  again: { ...makeStore(again), ...shrunk }
+  restored: { ...makeStore(restored), ...shrunk }
 }
 export type ReadName = keyof typeof reads
 export const readNames = Object.keys(reads) as ReadonlyArray<ReadName> // keys of a literal object

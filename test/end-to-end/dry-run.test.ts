@@ -61,7 +61,7 @@ describe("a dry run of the bundled samples", () => {
 })
 
 /** Makes a dry run without a home, a run, and another dry run; the source responds differently each time. */
-const expectNothingLeft = async (ingest: (home: string, dryRun: boolean) => Promise<EndedRun>) => {
+const expectNoFiles = async (ingest: (home: string, dryRun: boolean) => Promise<EndedRun>) => {
   const home = path.join(makeTestFolder(), "home")
   const first = await ingest(home, true)
   assert.deepStrictEqual([first.problem, first.run?.generation], ["", null])
@@ -69,9 +69,9 @@ const expectNothingLeft = async (ingest: (home: string, dryRun: boolean) => Prom
   assert.isFalse(existsSync(home))
   assert.strictEqual((await ingest(home, false)).run?.generation, "larder-000001")
   const before = listContents(home)
-  const again = await ingest(home, true)
-  assert.deepStrictEqual([again.problem, again.run?.generation], ["", null])
-  assert.isAbove(again.run?.rows_loaded ?? 0, 0)
+  const second = await ingest(home, true)
+  assert.deepStrictEqual([second.problem, second.run?.generation], ["", null])
+  assert.isAbove(second.run?.rows_loaded ?? 0, 0)
   assert.deepStrictEqual(listContents(home), before)
 }
 
@@ -90,7 +90,7 @@ describe("a dry run of live sources", () => {
       )
       const environment = { MARS_API_KEY: "a-key" }
       yield* Effect.promise(() =>
-        expectNothingLeft((home, dryRun) => {
+        expectNoFiles((home, dryRun) => {
           edition += 1
           return ingestLive(commodities, { home, dryRun, environment, origin })
         })
@@ -101,7 +101,7 @@ describe("a dry run of live sources", () => {
   it("leaves no files of branded foods", async () => {
     const host = await startFdcHost()
     let day = 0
-    await expectNothingLeft((home, dryRun) => {
+    await expectNoFiles((home, dryRun) => {
       day += 1
       host.releases.clear()
       host.releases.set(zipAt("csv", `2026-04-0${day}`), goodZip(day))
@@ -130,7 +130,7 @@ describe("a dry run of live sources", () => {
       writeFileSync(list, JSON.stringify(stores))
       const environment = { LARDER_PRIVATE_HOSTS: "127.0.0.1", LARDER_STORE_MAX_INTERVAL: "0 days" }
       yield* Effect.promise(() =>
-        expectNothingLeft((home, dryRun) => {
+        expectNoFiles((home, dryRun) => {
           price += 1
           return ingestLive(storefronts, { home, dryRun, stores: list, environment })
         })

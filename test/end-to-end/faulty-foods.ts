@@ -105,39 +105,39 @@ const pairs: ReadonlyArray<FaultyRelease> = [
   }
 ]
 
-/** Whether a CSV file is cut inside of a record: its last line is incomplete. */
-const isTorn = (text: string, columns: number) => {
+/** Whether a CSV file ends inside a record: its last line is incomplete. */
+const endsInsideRecord = (text: string, columns: number) => {
   const last = text.slice(text.lastIndexOf("\n") + 1)
   return last !== "" && (last.match(/"[^"]*"/g) ?? []).length < columns
 }
 
-/** Cuts the content at a random place after the header, but not between two records. */
-const tearContent = (content: string, random: () => number): string => {
+/** Truncates the content inside a record, at a random position after the header. */
+const truncateRecord = (content: string, random: () => number): string => {
   const header = content.indexOf("\n") + 1
   const text = content.slice(0, header + Math.floor(random() * (content.length - header)))
-  return isTorn(text, content.slice(0, header).split(",").length) ? text : tearContent(content, random)
+  return endsInsideRecord(text, content.slice(0, header).split(",").length) ? text : truncateRecord(content, random)
 }
 
-/** Both zips or their content, cut at places that follow from the seed. */
-const cutReleases = (random: () => number): ReadonlyArray<FaultyRelease> =>
+/** Both zips or their content, truncated at positions that depend on the seed. */
+const truncatedReleases = (random: () => number): ReadonlyArray<FaultyRelease> =>
   Array.from({ length: 10 }, (_, number): FaultyRelease => {
-    const cut = (bytes: Buffer) => bytes.subarray(0, 64 + Math.floor(random() * (bytes.length - 64)))
+    const truncate = (bytes: Buffer) => bytes.subarray(0, 64 + Math.floor(random() * (bytes.length - 64)))
     const json = jsonRelease(records())
     const name = csv[number % csv.length]?.path ?? ""
     const isZip = number % 2 === 0
     return {
       json: {
         fault: isZip ? "the zip cut at any byte" : "JSON: the file cut at any byte",
-        body: isZip ? cut(jsonZip(json)) : jsonZip(cut(json.subarray(0, -3)))
+        body: isZip ? truncate(jsonZip(json)) : jsonZip(truncate(json.subarray(0, -3)))
       },
       csv: {
         fault: isZip ? "the zip cut at any byte" : "CSV: a file cut inside of a record",
-        body: isZip ? cut(zipOf(...csv)) : makeCsvZip(name, (content) => tearContent(content, random))
+        body: isZip ? truncate(zipOf(...csv)) : makeCsvZip(name, (content) => truncateRecord(content, random))
       }
     }
   })
 
-export const faultyReleases = (random: () => number) => [...pairs, ...cutReleases(random)]
+export const faultyReleases = (random: () => number) => [...pairs, ...truncatedReleases(random)]
 
 /** A nutrient without a number in Larder's dictionary. */
 export const unnumbered = { id: 2067, number: "960", name: "Vitamin A", unitName: "UG" }

@@ -11,17 +11,17 @@ export const zipAt = (form: Form, day: string) => `/fdc-datasets/FoodData_Centra
 const makeLink = (address: string) => `<td><a href="${address}">Download</a></td>`
 
 /** Sends the rest from the requested byte if the payload has not changed, otherwise all of it. */
-const send = (request: IncomingMessage, response: ServerResponse, body: Buffer, isCut: boolean) => {
+const send = (request: IncomingMessage, response: ServerResponse, body: Buffer, isBrokenOff: boolean) => {
   const etag = `"${body.length}"`
   const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0)
-  const isRest = from > 0 && request.headers["if-range"] === etag
-  const rest = isRest ? body.subarray(from) : body
-  response.writeHead(isRest ? 206 : 200, {
+  const isPartial = from > 0 && request.headers["if-range"] === etag
+  const rest = isPartial ? body.subarray(from) : body
+  response.writeHead(isPartial ? 206 : 200, {
     etag,
     "content-length": rest.length,
-    ...(isRest ? { "content-range": `bytes ${from}-${body.length - 1}/${body.length}` } : {})
+    ...(isPartial ? { "content-range": `bytes ${from}-${body.length - 1}/${body.length}` } : {})
   })
-  if (isCut) response.write(rest.subarray(0, rest.length >> 1), () => response.destroy())
+  if (isBrokenOff) response.write(rest.subarray(0, rest.length >> 1), () => response.destroy())
   else response.end(rest)
 }
 
@@ -30,7 +30,7 @@ export type Misbehaviour = (response: ServerResponse, body: Buffer) => void
 export const startFdcHost = async () => {
   const releases = new Map<string, Buffer>()
   const requests: Array<string> = []
-  const cut = new Set<string>()
+  const brokenOff = new Set<string>()
   const faults = new Map<string, Misbehaviour>()
   const server = createServer((request, response) => {
     const address = request.url ?? ""
@@ -40,7 +40,7 @@ export const startFdcHost = async () => {
     const fault = faults.get(address)
     if (fault !== undefined) fault(response, body ?? Buffer.alloc(0))
     else if (body === undefined || releases.size === 0) response.writeHead(404).end()
-    else send(request, response, body, cut.delete(address))
+    else send(request, response, body, brokenOff.delete(address))
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const { port } = server.address() as AddressInfo // a server that listens on a port has one
@@ -53,7 +53,7 @@ export const startFdcHost = async () => {
     /** A live origin with this host in place of fdc.nal.usda.gov. */
     origin,
     /** Breaks off the next response of this address in the middle. */
-    cutOnce: (address: string) => cut.add(address),
+    breakOffOnce: (address: string) => brokenOff.add(address),
     /** Returns the addresses requested since the last call, with the requested range. */
     takeRequests: () => requests.splice(0),
     /** Runs the pipeline live, with this host in place of fdc.nal.usda.gov. */

@@ -32,7 +32,7 @@ const testSlice = () => {
 
     const appended = copySlice(path.join(folder, "appended"))
     const [, ...others] = readFileSync(sample("slice-2023-10/food_sample_100.csv"), "utf8").split("\n")
-    appendFileSync(path.join(appended, "food.csv"), `\n${others.join("\n")}`) // the last line has no end
+    appendFileSync(path.join(appended, "food.csv"), `\n${others.join("\n")}`) // the last line has no line break
     cpSync(sample("dictionary-2022-10"), appended, { recursive: true, filter: (file) => !file.endsWith("PROVENANCE") })
     ends.appended = await ingest(otherHome, appended)
   })

@@ -67,7 +67,7 @@ export const catalogueOf = (home: string) => path.join(home, "warehouse/larder.d
 export const query = (home: string, ...queries: ReadonlyArray<string>) =>
   Effect.runPromise(queryDatabase(catalogueOf(home), ...queries))
 
-/** Rebuilds a home from the raw archive of another one alone; it is removed after the test. */
+/** Rebuilds a home only from the raw archive of another one; it is removed after the test. */
 export const rebuildFrom = async (home: string) => {
   const rebuilt = makeTestFolder()
   cpSync(path.join(home, "raw"), path.join(rebuilt, "raw"), { recursive: true })

@@ -1,4 +1,4 @@
-/** Feeds at size; `test/long/large-feeds.test.ts` has larger ones. */
+/** Large feeds; `test/long/large-feeds.test.ts` has even larger ones. */
 import { it } from "vitest"
 import { expectConstantMemory } from "../support/pipelines/large-feeds.ts"
 

@@ -18,5 +18,5 @@ export const parseCsv = (text: string, separator = ","): ReadonlyArray<Readonly<
     } else field += character
   }
   const [header = [], ...others] = rows.filter((row) => row.join("") !== "")
-  return others.map((row) => Object.fromEntries(header.map((column, place) => [column, row[place] ?? ""])))
+  return others.map((row) => Object.fromEntries(header.map((column, index) => [column, row[index] ?? ""])))
 }

@@ -213,7 +213,7 @@ const day = "2026-04-30"
 const startFdc = Effect.acquireRelease(Effect.promise(startFdcHost), (host) => Effect.sync(() => host.close()))
 
 describe("a probe of branded foods", () => {
-  it.live("reads the list and the first records of each zip, not the zips", () =>
+  it.live("reads the list and the first records of each zip, not the whole zip", () =>
     Effect.gen(function* () {
       const host = yield* startFdc
       const noise = Buffer.from(Array.from({ length: 900_000 }, (_, n) => Math.imul(n, 2_654_435_761) >>> 24))

@@ -42,7 +42,7 @@ describe("publishers at the same time", () => {
     })
   )
   itLive("of different data sets lose no rows and no runs of each other", () => publishersRace(10))
-  itLive("leave whole publications or none when they are killed", () => publishersKilled(6))
+  itLive("publish completely or not at all when they are killed", () => publishersKilled(6))
   itLive("of different data sets do not wait for each other", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
@@ -59,11 +59,11 @@ describe("publishers at the same time", () => {
       yield* publishRows(layout, { deliveries: makeItems("fig", 1) })
       const holder = yield* otherProcess({ do: "hold", file: layout.lockOf("example") })
       assert.strictEqual(yield* holder.nextLine, "held")
-      const here = yield* Effect.forkChild(publishRows(layout, { deliveries: makeItems("plum", 1) }))
+      const publication = yield* Effect.forkChild(publishRows(layout, { deliveries: makeItems("plum", 1) }))
       while (!logs.some((line) => line.includes("waiting for it"))) yield* Effect.sleep("20 millis")
       assert.strictEqual((yield* queryWarehouse(layout, "from example.delivery")).length, 1)
       yield* holder.kill("SIGKILL")
-      while (here.pollUnsafe() === undefined) yield* Effect.sleep("20 millis")
+      while (publication.pollUnsafe() === undefined) yield* Effect.sleep("20 millis")
       assert.strictEqual((yield* queryWarehouse(layout, "from example.delivery")).length, 2)
       assert.strictEqual(logs.filter((line) => line.includes("waiting for it")).length, 1)
     })
@@ -80,13 +80,13 @@ describe("publishers at the same time", () => {
       )
       assert.strictEqual((yield* queryWarehouse(layout, "from example.delivery")).length, 15)
       let inside = 0
-      const alone = Effect.gen(function* () {
+      const exclusive = Effect.gen(function* () {
         inside++
         yield* Effect.sleep("20 millis")
         assert.strictEqual(inside--, 1)
       })
       const lock = layout.lockOf("example")
-      yield* Effect.all([withLock(lock, alone), withLock(lock, alone)], { concurrency: 2 })
+      yield* Effect.all([withLock(lock, exclusive), withLock(lock, exclusive)], { concurrency: 2 })
     })
   )
 })
@@ -110,8 +110,8 @@ describe("an analyst who has the warehouse open", () => {
         })
         assert.deepStrictEqual(yield* analyst.query(sql), before)
       }
-      const again = ["use memory", "detach larder", `attach '${layout.dataSetFile("example")}' as larder (read_only)`]
-      for (const statement of [...again, "use larder"]) yield* analyst.query(statement)
+      const steps = ["use memory", "detach larder", `attach '${layout.dataSetFile("example")}' as larder (read_only)`]
+      for (const statement of [...steps, "use larder"]) yield* analyst.query(statement)
       assert.deepStrictEqual(yield* analyst.query(sql), [{ rows: 17, price: "7.0000" }])
     })
   )
@@ -159,7 +159,7 @@ describe("a full disk", () => {
       /^Cause\(\[Fail\(DuckDbError: .*Could not write file.*File too large/
     ],
     [
-      "what is live is copied",
+      "the live data is copied",
       belowCurrentSize,
       makeItems("pear", 5),
       /Publishing failed while copying the live database: EFBIG.*The disk is full: a publication needs space for a second copy of its data set\. Nothing was published; the live data is unchanged\./

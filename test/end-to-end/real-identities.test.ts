@@ -26,15 +26,15 @@ const makeListedReports = () =>
   reportTitles().flatMap(({ report_title, slug_id, slug_name }) => {
     const ownFeeds = feeds.filter(({ feed }) => feed === `gov-mars/${slug_id}`)
     const stating = { "its number": { slug_id }, "its title": { report_title }, "its name": { slug_name } }
-    const whole = { "all three": { slug_id, slug_name, report_title } }
-    return Object.entries({ ...stating, ...whole }).map(([what, row]) => ({
+    const allNames = { "all three": { slug_id, slug_name, report_title } }
+    return Object.entries({ ...stating, ...allNames }).map(([what, row]) => ({
       what: `${slug_id}, which states ${what}`,
       body: marsBody([row]),
       own: ownFeeds.map(({ feed }) => feed)
     }))
   })
 
-/** Adds the recorded list of sections to a payload that was made from numbers alone. */
+/** Adds the recorded list of sections to a payload that was made only from numbers. */
 const addSections = ([feed, body]: readonly [string, string]) => {
   const { reportSections } = JSON.parse(sample("mpr_2993_block_2026-10-02.first20rows.TRANSCRIBED.json"))
   const payload = feed.startsWith("gov-mpr/2993/") ? { reportSections, ...JSON.parse(body) } : JSON.parse(body)

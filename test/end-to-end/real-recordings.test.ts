@@ -13,8 +13,8 @@ type Order = <A>(rows: ReadonlyArray<A>) => ReadonlyArray<A>
 /** Sorts by a fixed rule that is independent of the rows. */
 const shuffle: Order = (rows) =>
   rows
-    .map((row, index) => ({ row, place: (index * 7919 + 13) % 1009 }))
-    .toSorted((a, b) => a.place - b.place)
+    .map((row, index) => ({ row, rank: (index * 7919 + 13) % 1009 }))
+    .toSorted((a, b) => a.rank - b.rank)
     .map(({ row }) => row)
 const keepOrder: Order = (rows) => rows
 

@@ -98,13 +98,13 @@ const makeMonthlyReports = (): ReadonlyArray<Row> => {
       const months = names.slice(0, index + 1)
       const published_date = `${formatAmerican(end)} 10:22:13`
       const oceania = { region: "Oceania", grade: null, lot_Desc: "82% Butterfat", "monthly Av": 5658 }
-      const abroad = months.map((report_month) =>
+      const foreign = months.map((report_month) =>
         aMonthlyAverage({ ...report, published_date, report_month, ...oceania })
       )
       const exchange = months.map((report_month) =>
         aMonthlyAverage({ ...report, published_date, report_month, "monthly Av": prices[report_month]?.[year] })
       )
-      return complete.includes(end) ? [...exchange, ...abroad] : abroad
+      return complete.includes(end) ? [...exchange, ...foreign] : foreign
     })
   )
 }

@@ -1,4 +1,4 @@
-/** Rebuilds the warehouse from the raw archive alone. Other tests rebuild stores. */
+/** Rebuilds the warehouse only from the raw archive. Other tests rebuild stores. */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
@@ -82,7 +82,7 @@ describe("larder-ingest rebuild", () => {
     )
   })
 
-  it("has the same rows and ids from the archive alone", async () => {
+  it("has the same rows and ids, read only from the archive", async () => {
     const [before, after] = [await readEverything(home), await readEverything(rebuiltHome)]
     expect(before.length).toBeGreaterThan(100)
     expect(after).toEqual(before)
@@ -127,11 +127,11 @@ describe("larder-ingest rebuild", () => {
 
   it("leaves out rolled-back runs even if their records and the file made from them are lost", async () => {
     const copy = copyForTest(home)
-    const undone = newestManifest(copy).data_sets["branded-foods"]?.published_in
+    const rolledBack = newestManifest(copy).data_sets["branded-foods"]?.published_in
     const args = ["rollback", "--only", "branded-foods"]
     expect((await run("larder-ingest", args, { LARDER_HOME: copy })).code).toBe(0)
-    const lost = newestManifest(copy).ingest.parts.find(({ first }) => first === undone)
-    rmSync(path.join(copy, "warehouse/objects", `${lost?.sha256.slice(0, 2)}/${lost?.sha256}`))
+    const lostPart = newestManifest(copy).ingest.parts.find(({ first }) => first === rolledBack)
+    rmSync(path.join(copy, "warehouse/objects", `${lostPart?.sha256.slice(0, 2)}/${lostPart?.sha256}`))
     rmSync(path.join(copy, "warehouse/ingestion.duckdb"))
     const { code, runs, stderr } = await rebuild(copy, "branded-foods")
     expect(code, stderr).toBe(0)

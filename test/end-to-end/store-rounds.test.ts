@@ -82,7 +82,7 @@ describe("a list of stores that hardly change", () => {
     assert.strictEqual(listed, 22)
     assert.isAbove(not_due, 15)
     assert.isBelow(third?.requests ?? 0, (all?.requests ?? 0) * 0.4)
-    assert.deepStrictEqual([runs[2]?.run?.outcome, runs[2]?.problem], ["published", ""]) // the failing store waits, too
+    assert.deepStrictEqual([runs[2]?.run?.outcome, runs[2]?.problem], ["published", ""]) // the failing store also waits
   })
 
   it("keeps the rows, the times and the status of a store that is not due", () => {
@@ -94,7 +94,7 @@ describe("a list of stores that hardly change", () => {
       if (!readDomains.has(domain)) assert.deepStrictEqual(row, known[1]?.get(domain))
   })
 
-  it("is read at once for stores that are new, described differently, on this machine, or changed in their last read", () => {
+  it("is read immediately where a store is new, described differently, on this machine, or changed in its last read", () => {
     const isRead = (domain: string) => known[2]?.get(domain)?.run_id === runs[2]?.run?.run_id
     for (const domain of ["shop-0.example", "shop-1.example", "local.example", "shop-5.example"])
       assert.isTrue(isRead(domain), domain)

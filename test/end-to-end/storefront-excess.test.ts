@@ -20,7 +20,7 @@ const formatRejects = async (home: string) =>
 describe("a product with too many variants in an export", () => {
   const header = "Handle,Title,Option1 Value,Variant Price,Image Src"
   const shirts = Array.from({ length: 2060 }, (_, n) => `shirt,Shirt,v${n},1.00,https://cdn.example/${n}.jpg`)
-  const again = ["shirt,,v0,2.00,", "shirt,,v2059,2.00,"]
+  const duplicates = ["shirt,,v0,2.00,", "shirt,,v2059,2.00,"]
   const mug = "mug,Mug,,3.00,https://cdn.example/mug.jpg"
   const makeFiles = (...rows: ReadonlyArray<string>) => ({
     "stores.json": [bakery],
@@ -34,7 +34,7 @@ describe("a product with too many variants in an export", () => {
 
   it("keeps 2,048 variants and 1,000 pictures, and reports how many are left out", async () => {
     const [home, folder] = [makeTestFolder(), makeTestFolder()]
-    const first = await replayStores(home, writeFiles(folder, makeFiles(...shirts, ...again, mug)))
+    const first = await replayStores(home, writeFiles(folder, makeFiles(...shirts, ...duplicates, mug)))
     assert.strictEqual(first.code, 0, first.stderr)
     assert.deepInclude(parseRunRecord(first), { rows_read: 2063, rows_loaded: 2049, rows_rejected: 14 })
     assert.deepStrictEqual(await formatRejects(home), [
@@ -49,9 +49,9 @@ describe("a product with too many variants in an export", () => {
     ]
     assert.deepStrictEqual(await rowsOf(home, products), kept)
 
-    // now other variants come first: the known ones do not count as gone
-    const dearer = mug.replace("3.00", "4.00")
-    const second = await replayStores(home, writeFiles(folder, makeFiles(...shirts.toReversed(), dearer)))
+    // now other variants come first: the known ones do not count as withdrawn
+    const pricierMug = mug.replace("3.00", "4.00")
+    const second = await replayStores(home, writeFiles(folder, makeFiles(...shirts.toReversed(), pricierMug)))
     assert.strictEqual(second.code, 0, second.stderr)
     assert.deepStrictEqual(await rowsOf(home, products), kept)
     assert.deepStrictEqual(await rowsOf(home, changes), [
@@ -61,7 +61,7 @@ describe("a product with too many variants in an export", () => {
   })
 })
 
-describe("a product that several pages of a shop list with other variants", () => {
+describe("a product that several pages of a shop list with different variants", () => {
   it("keeps at most 2,048 variants, and the other products are read", async () => {
     const [home, folder] = [makeTestFolder(), makeTestFolder()]
     const variants = (from: number, count: number) =>

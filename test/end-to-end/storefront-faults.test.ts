@@ -1,6 +1,6 @@
 /**
  * The fault matrix of storefronts: live runs over one store for each fault. In the first run no store has a fault, in the
- * second each has its own, and in the third none has one. Takes about 17 s of CPU.
+ * second each store has one, and in the third none has one. Takes about 17 s of CPU.
  */
 import { writeFileSync } from "node:fs"
 import path from "node:path"
@@ -47,7 +47,7 @@ const hasty = {
 } as const
 
 const json = (value: unknown) => JSON.stringify(value)
-/** Responses of a Shopify store for other paths than its products. */
+/** Responses of a Shopify store for paths other than its products. */
 const otherResponses: Readonly<Record<string, string>> = {
   "/meta.json": json({ id: 7, name: "Shop", country: "NO", currency: "EUR", published_products_count: 4 }),
   "/collections.json": json({ collections: [{ id: 9, title: "All", handle: "all", products_count: 1 }] }),

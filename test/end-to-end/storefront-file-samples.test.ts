@@ -130,7 +130,7 @@ const testExports = () => {
   })
 }
 
-/** Finds the text between the tags of a name for each item, without CDATA and entities, by searching for the tags alone. */
+/** Finds the text between the tags of a name for each item, without CDATA and entities, by searching only for tags. */
 const fieldsIn = (name: string, field: string): ReadonlyArray<string> => {
   const text = readFileSync(fileOf(name), "utf8")
   const items = text.split(/<item>/).slice(1)

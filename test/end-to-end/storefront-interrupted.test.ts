@@ -94,7 +94,7 @@ describe("a run of stores that ends", () => {
       assert.deepStrictEqual(runs, ["published", undefined, "published"])
       assert.deepStrictEqual(readEnds(home), ["failed", "larder-000002"])
       const packs = filesIn(path.join(home, "raw"))
-      assert.match(packs.join(), /^packs\/\w+-storefronts-\w+\.zip,packs\/\w+-storefronts-\w+\.zip$/) // of both
+      assert.match(packs.join(), /^packs\/\w+-storefronts-\w+\.zip,packs\/\w+-storefronts-\w+\.zip$/) // from both runs
       assert.lengthOf(host.requests, 4) // robots.txt and the export, twice
     }).pipe(Effect.scoped)
   )
@@ -107,7 +107,7 @@ describe("a run of stores after runs that were stopped in the middle", () => {
   let last: EndedRun
   /** Addresses requested from each host by the killed run, the interrupted run and the last run. */
   const parts: Array<ReadonlyArray<ReadonlyArray<string>>> = []
-  let whole: ReadonlyArray<ReadonlyArray<string>> = []
+  let allRequests: ReadonlyArray<ReadonlyArray<string>> = []
 
   beforeAll(() =>
     Effect.gen(function* () {
@@ -144,7 +144,7 @@ describe("a run of stores after runs that were stopped in the middle", () => {
 
       const undisturbedRun = yield* ingest(undisturbed)
       assert.strictEqual(undisturbedRun.run?.outcome, "published", undisturbedRun.problem)
-      whole = takeRequests()
+      allRequests = takeRequests()
       isBlocking = true
       for (const signal of ["SIGKILL", "SIGINT"] as const) {
         reached = Promise.withResolvers()
@@ -162,14 +162,14 @@ describe("a run of stores after runs that were stopped in the middle", () => {
   )
   afterAll(() => [undisturbed, folder].forEach(removeFolder))
 
-  it("follows one that died of SIGKILL, and one that exited with 130 after SIGINT", () => {
+  it("follows one that was ended by SIGKILL, and one that exited with 130 after SIGINT", () => {
     assert.strictEqual(ends[0]?.signal, "SIGKILL")
     assert.strictEqual(ends[1]?.code, 130)
   })
 
   it("requests only what is missing, like the run after SIGKILL", () => {
     assert.isAbove(parts[0]?.[0]?.length ?? 0, 3)
-    for (const [host, urls] of whole.entries()) {
+    for (const [host, urls] of allRequests.entries()) {
       const [killed = [], interrupted = [], rest = []] = parts.map((part) => part[host] ?? [])
       const completed = host === 0 ? [killed.slice(0, -1), interrupted.slice(0, -1)] : [killed, interrupted]
       assert.deepStrictEqual([...completed.flat(), ...rest].sort(), [...urls].sort())

@@ -99,7 +99,7 @@ const testShopifyPages = () => {
     )
   })
 
-  it("give texts without markup, vendors with an apostrophe, and the same moments for times of two offsets", () => {
+  it("give texts without markup, vendors with an apostrophe, and equal times despite two UTC offsets", () => {
     const text = shopify("daraghoshea--products")
     const { products } = readShopifyProducts(text).batch
     assert.isTrue(products.every(({ body_text }) => !/\\u003c|\\\/|<\/?[a-z]|&[a-z]+;/.test(body_text ?? "")))

@@ -45,11 +45,11 @@ describe("a list of stores given with --stores", () => {
       "other.csv": csv,
       ...shopifyPages("dairy.example", [{ products: [product] }])
     })
-    const beside: Listed = { ...bakery, domain: "beside.example", location: "shelf/beside.csv" }
+    const adjacent: Listed = { ...bakery, domain: "beside.example", location: "shelf/beside.csv" }
     const files = writeFiles(makeTestFolder(), { "other.csv": "not this one", "kept.csv": csv })
     const kept: Listed = { ...bakery, domain: "kept.example", location: "kept.csv" }
     const folder = writeFiles(makeTestFolder(), {
-      "list.json": [bakery, dairy, other, beside, kept],
+      "list.json": [bakery, dairy, other, adjacent, kept],
       "shelf/beside.csv": csv
     })
     const list = path.join(folder, "list.json")
@@ -58,7 +58,7 @@ describe("a list of stores given with --stores", () => {
     const { code, stderr, stdout } = await ingestStores(home, args, { LARDER_STORE_FILES: files })
     expect(code, stderr).toBe(0)
     expect(parseRunRecord({ stdout })).toMatchObject({ outcome: "published", origin: "replay", rows_loaded: 9 })
-    const domains = [bakery, dairy, other, beside, kept].map(({ domain }) => domain)
+    const domains = [bakery, dairy, other, adjacent, kept].map(({ domain }) => domain)
     const outcomes = Object.fromEntries(domains.map((domain) => [domain, "complete complete"]))
     expect(await outcomesOf(home)).toEqual(outcomes)
     expect(await outcomesOf(await rebuildFrom(home))).toEqual(outcomes)
@@ -82,7 +82,7 @@ describe("a list of stores given with --stores", () => {
   it.each([
     ["a name outside of quotes", `[{ "domain": "bakery.example", "name": ${controlCharacters} }]`],
     ["an unknown field", JSON.stringify([{ ...bakery, [controlCharacters]: 1 }])]
-  ])("shows the control characters of a list with %s, and writes none of them", async (_, text) => {
+  ])("escapes the control characters of a list with %s, and writes none of them unescaped", async (_, text) => {
     const { given } = setUp()
     writeFileSync(given, text)
     const { code, stderr } = await ingestStores(makeTestFolder(), ["--stores", given])

@@ -10,7 +10,7 @@ import { type Row, rowsOf } from "./storefronts.ts"
 
 const home = temporaryFolder()
 let states: ReadonlyMap<ReadName, ReadState> = new Map()
-const after = (name: ReadName): ReadState => {
+const stateAfter = (name: ReadName): ReadState => {
   const found = states.get(name)
   if (found === undefined) throw new Error(`${name} was not read`)
   return found
@@ -29,7 +29,7 @@ const findSighting = ({ sightings }: ReadState, id: number) =>
 
 describe("a read of stores", () => {
   it("reports every variant as first seen in the first read, and gives predictable ids", () => {
-    const { api, outcome, run, newChanges } = after("first")
+    const { api, outcome, run, newChanges } = stateAfter("first")
     expect(run).toMatchObject({
       outcome: "published",
       rows_read: 14,
@@ -39,7 +39,7 @@ describe("a read of stores", () => {
     })
     expect(newChanges).toEqual(["11", "21", "22", "31", "41", "51", "61"].map((variant) => `${variant} first_seen 9.5`))
     expect(outcome).toBe("complete complete")
-    expect(api).toMatchObject({ listed: [6, 5, 4, 3, 2, 1], members: 6, sixth: 200 })
+    expect(api).toMatchObject({ listed: [6, 5, 4, 3, 2, 1], members: 6, sixthStatus: 200 })
     expect(api.store).toMatchObject({
       id: makeId("store"),
       fetch_status: "complete",
@@ -49,7 +49,7 @@ describe("a read of stores", () => {
   })
 
   it("records only the read itself when nothing but updated_at has changed", () => {
-    const [before, now] = [after("first"), after("same")]
+    const [before, now] = [stateAfter("first"), stateAfter("same")]
     expect(now.run).toMatchObject({ outcome: "unchanged", rows_read: 14, rows_loaded: 0, rows_unchanged: 13 })
     expect(now.products).toEqual(before.products)
     expect(now.collections).toEqual(before.collections)
@@ -64,7 +64,7 @@ describe("a read of stores", () => {
   })
 
   it("reports a new price and a sold-out variant, and publishes only these two products", () => {
-    const [before, now] = [after("same"), after("changed")]
+    const [before, now] = [stateAfter("same"), stateAfter("changed")]
     expect(now.newChanges).toEqual(["11 changed 8 before 9.5", "22 changed 9.5 sold out"])
     expect(now.changes).toBe(before.changes + 2)
     expect(now.run.rows_loaded).toBe(2)
@@ -73,38 +73,38 @@ describe("a read of stores", () => {
   })
 
   it("keeps a product listed as it was when its row cannot be used", () => {
-    const [before, now] = [after("first"), after("same")]
+    const [before, now] = [stateAfter("first"), stateAfter("same")]
     expect(now.run.rows_rejected).toBe(1)
     expect(now.creamery).toEqual(before.creamery)
     expect(now.creamery.slice(0, 3)).toEqual(["complete complete", 4, 0])
   })
 
   it("withdraws nothing when it finds less than half, until the next read finds the same", () => {
-    expect(after("changed").creamery.slice(0, 3)).toEqual(["partial shrunk", 4, 0])
-    expect(after("fewer").creamery.slice(0, 3)).toEqual(["complete complete", 1, 3])
+    expect(stateAfter("changed").creamery.slice(0, 3)).toEqual(["partial shrunk", 4, 0])
+    expect(stateAfter("fewer").creamery.slice(0, 3)).toEqual(["complete complete", 1, 3])
   })
 
   it("withdraws a missing product when it is complete: from lists and collection, and the API returns 404", () => {
-    const [before, now] = [after("changed"), after("fewer")]
+    const [before, now] = [stateAfter("changed"), stateAfter("fewer")]
     expect(now.newChanges).toEqual(["22 gone", "61 gone"])
-    expect(now.api).toMatchObject({ listed: [5, 4, 3, 2, 1], members: 5, sixth: 404 })
+    expect(now.api).toMatchObject({ listed: [5, 4, 3, 2, 1], members: 5, sixthStatus: 404 })
     expect(now.api.store).toMatchObject({ product_count: 5, fetch_status: "complete" })
     expect(findSighting(now, 6)).toEqual({ ...findSighting(before, 6), is_listed: false })
     expect(findProduct(now, 6)).toEqual(findProduct(before, 6)) // analysts keep the row
   })
 
   it("publishes what it found and withdraws nothing when it breaks off", () => {
-    const [before, now] = [after("fewer"), after("partial")]
+    const [before, now] = [stateAfter("fewer"), stateAfter("partial")]
     expect(now.outcome).toBe("partial broken_off")
     expect(now.newChanges).toEqual(["11 changed 7"])
-    expect(now.api).toMatchObject({ listed: before.api.listed, members: 5, sixth: 404 })
+    expect(now.api).toMatchObject({ listed: before.api.listed, members: 5, sixthStatus: 404 })
     expect(now.api.store).toMatchObject({ fetch_status: "partial", product_count: 5, currency: "EUR" })
     expect(findSighting(now, 5)).toEqual(findSighting(before, 5))
     expect(findProduct(now, 5)).toEqual(findProduct(before, 5))
   })
 
   it("leaves a store as it was when it cannot be read, and still reads the other store", () => {
-    const [before, now] = [after("partial"), after("failed")]
+    const [before, now] = [stateAfter("partial"), stateAfter("failed")]
     expect(now.run).toMatchObject({ outcome: "partial", rows_read: 4, left_out: [{ kind: "unreachable" }] })
     expect(now.outcome).toBe("failed not_found")
     expect([now.newChanges, now.changes]).toEqual([[], before.changes])
@@ -117,13 +117,13 @@ describe("a read of stores", () => {
     expect(outcome_detail).toMatch(/no recording has https:\/\/dairy\.example\/products\.json/)
   })
 
-  it("lists a product that is back with its old id and its first sighting", () => {
-    const now = after("again")
+  it("lists a returned product with its old id and its first sighting", () => {
+    const now = stateAfter("restored")
     expect(now.newChanges).toEqual(["11 changed 8 before 9.5", "22 back 9.5 sold out", "61 back 7.25"])
-    expect(now.api).toMatchObject({ listed: [6, 5, 4, 3, 2, 1], members: 6, sixth: 200 })
+    expect(now.api).toMatchObject({ listed: [6, 5, 4, 3, 2, 1], members: 6, sixthStatus: 200 })
     expect(findSighting(now, 6)).toMatchObject({
       is_listed: true,
-      first_seen_at: findSighting(after("first"), 6).first_seen_at
+      first_seen_at: findSighting(stateAfter("first"), 6).first_seen_at
     })
   })
 

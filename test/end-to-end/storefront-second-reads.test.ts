@@ -215,7 +215,7 @@ it("withdraws no collection when the list of collections moved while it was read
   expect(await countListed("moved.example", "collection")).toEqual([{ n: 3 }])
 })
 
-it("reads behind an empty page while products are missing", async () => {
+it("reads beyond an empty page while products are missing", async () => {
   expect((await outcomesOf(home))["gaping.example"]).toBe("complete complete")
   expect(await countListed("gaping.example")).toEqual([{ n: 3 }])
 })
@@ -268,7 +268,7 @@ it("rejects a read in which far more prices are missing than before", async () =
   ])
 })
 
-it("rejects a file that is cut off in a record", async () => {
+it("rejects a file that is truncated in a record", async () => {
   expect((await outcomesOf(home))["torn.example"]).toBe("failed unreadable")
   expect(await readPrices("torn.example")).toEqual([
     { price: 1, n: 1 },
@@ -279,7 +279,7 @@ it("rejects a file that is cut off in a record", async () => {
   ).toEqual([{ reason: "this read was not accepted; rows discarded: 1" }])
 })
 
-it("reads a file that ends in the middle of a line if the previous file did, too", async () => {
+it("reads a file that ends in the middle of a line if the previous file also did", async () => {
   expect((await outcomesOf(home))["endless.example"]).toBe("complete complete")
   expect(await readPrices("endless.example")).toEqual([{ price: 1.5, n: 2 }])
 })
@@ -312,7 +312,7 @@ it("rejects WooCommerce's responses for administrators, and keeps the rows of th
   expect(await readPrices("office.example")).toEqual([{ price: 9.5, n: 1 }])
 })
 
-it("treats rows that share handle and options but have their own SKU as variants, in any order", async () => {
+it("treats rows that share handle and options but have different SKUs as variants, in any order", async () => {
   const variants = `select v.native_id, v.price::double as price
     from storefront.variant v join storefront.store using (store_id) where domain = 'twins.example' order by all`
   expect(await rowsOf(home, variants)).toEqual([
@@ -348,8 +348,8 @@ it("accepts losses with --accept-shrinkage, and a different set of products when
   })
   const refused = await replayStores(home, folder)
   expect([refused.code, await countListed("gaping.example")], refused.stderr).toEqual([4, [{ n: 3 }]])
-  const again = await replayStores(home, folder)
-  expect([again.code, await countListed("gaping.example")], again.stderr).toEqual([4, [{ n: 2 }]])
+  const repeated = await replayStores(home, folder)
+  expect([repeated.code, await countListed("gaping.example")], repeated.stderr).toEqual([4, [{ n: 2 }]])
   const accepted = await ingestStores(home, ["--replay", folder, "--accept-shrinkage"])
   removeFolder(folder)
   expect(accepted.code, accepted.stderr).toBe(0)
@@ -366,7 +366,7 @@ it("accepts losses with --accept-shrinkage, and a different set of products when
   )
   expect(await countListed("sizes.example")).toEqual([{ n: 50 }])
   expect(await countListed("fifth.example")).toEqual([{ n: 8 }])
-  expect(again.stderr).toMatch(
+  expect(repeated.stderr).toMatch(
     /torn\.example: .*ends in the middle of a line, which the previous file did not: it was cut off/
   )
   expect(await readPrices("torn.example")).toEqual(expect.arrayContaining([{ price: 2.5, n: 1 }]))

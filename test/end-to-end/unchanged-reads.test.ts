@@ -23,10 +23,10 @@ const measureFolder = (folder: string) =>
   }, 0)
 
 describe("the bundled stores, read a second time in full", () => {
-  it("change no part of any data set, and the stores have a second read each", async () => {
+  it("change no part of any data set, and each store has a second read", async () => {
     const home = copyForTest(inject("sampleHome"))
     const before = newestManifest(home).data_sets
-    const once = await rowsOf(home, reads)
+    const firstReads = await rowsOf(home, reads)
     const parts = measureFolder(path.join(home, "warehouse/objects"))
     // payloads that an earlier mapping read are read again
     await editRunRecords(home, "update ingest.raw_file set mapping_sha256 = 'of an earlier version'")
@@ -38,10 +38,10 @@ describe("the bundled stores, read a second time in full", () => {
     assert.deepStrictEqual(await rowsOf(home, second), [{ pipeline: "storefronts", is_same: true }])
     assert.isBelow(measureFolder(path.join(home, "warehouse/objects")) - parts, 100_000)
     assert.deepStrictEqual(newestManifest(home).data_sets, before)
-    assert.isAbove(once.length, 1)
+    assert.isAbove(firstReads.length, 1)
     assert.deepStrictEqual(
       await rowsOf(home, reads),
-      once.map((row) => ({ ...row, reads: 2 }))
+      firstReads.map((row) => ({ ...row, reads: 2 }))
     )
   })
 })

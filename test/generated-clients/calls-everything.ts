@@ -11,7 +11,7 @@ import { repository } from "../support/repository.ts"
 import { type Exchange, startRecordingProxy } from "./recording-proxy.ts"
 import { buildClient, type Toolchain } from "./toolchains.ts"
 
-/** The same form for all spellings of a time in UTC. */
+/** The same format for all spellings of a time in UTC. */
 const toUtc = (text: string) =>
   /^\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)$/.test(text) ? new Date(text).toISOString() : text
 /** A type with an optional `next_cursor` omits it after the last page. */

@@ -8,7 +8,7 @@ import type { Environment } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 import { type Command, installOnce, isInstalled, pythonPackages, runCommand } from "../support/tools.ts"
 
-interface Place {
+interface Paths {
   /** Folder for tools, which stays after the test. */
   readonly tools: string
   /** Folder that initially contains the program of this language. */
@@ -22,12 +22,12 @@ export interface Toolchain {
   readonly generator: string
   readonly version: string
   /** Programs that must be installed. */
-  readonly needs: ReadonlyArray<string>
+  readonly requiredPrograms: ReadonlyArray<string>
   /** Run once for each set of versions. */
-  readonly install: (place: Place) => ReadonlyArray<Command>
-  readonly build: (place: Place) => ReadonlyArray<Command>
-  readonly run: (place: Place) => Command
-  readonly environment?: (place: Place) => Environment
+  readonly install: (paths: Paths) => ReadonlyArray<Command>
+  readonly build: (paths: Paths) => ReadonlyArray<Command>
+  readonly run: (paths: Paths) => Command
+  readonly environment?: (paths: Paths) => Environment
   /** How the client encodes a space in an id. No id of the API has one. */
   readonly spaceInPath?: "+"
 }
@@ -39,7 +39,7 @@ export const python: Toolchain = {
   language: "Python",
   generator: "openapi-python-client",
   version: "0.29.1", // pinned in python/requirements.txt
-  needs: ["python3"],
+  requiredPrograms: ["python3"],
   install: ({ tools }) => pythonPackages(tools, path.join(programs, "python/requirements.txt")),
   build: ({ document, tools, work }) => [
     [
@@ -57,7 +57,7 @@ export const go: Toolchain = {
   language: "Go",
   generator: "oapi-codegen",
   version: oapiCodegen,
-  needs: ["go"],
+  requiredPrograms: ["go"],
   environment: ({ tools }) => ({ GOBIN: tools, GOFLAGS: "-mod=readonly" }),
   install: () => [["go", "install", `github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@${oapiCodegen}`]],
   build: ({ document, tools, work }) => [
@@ -72,13 +72,13 @@ export const go: Toolchain = {
 
 const openApiGenerator = "7.25.0"
 const dependencyPlugin = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
-const downloadGenerator = ({ tools }: Place): Command => [
+const downloadGenerator = ({ tools }: Paths): Command => [
   "mvn",
   ...["-q", "-B", `${dependencyPlugin}:copy`],
   `-Dartifact=org.openapitools:openapi-generator-cli:${openApiGenerator}`,
   `-DoutputDirectory=${tools}`
 ]
-const generate = ({ document, tools, work }: Place, ...options: ReadonlyArray<string>): Command => [
+const generate = ({ document, tools, work }: Paths, ...options: ReadonlyArray<string>): Command => [
   "java",
   ...["-jar", path.join(tools, `openapi-generator-cli-${openApiGenerator}.jar`), "generate", "-i", document],
   ...["--global-property", "apiDocs=false,modelDocs=false,apiTests=false,modelTests=false"],
@@ -89,15 +89,15 @@ export const java: Toolchain = {
   language: "Java",
   generator: "OpenAPI Generator, java with the library native",
   version: openApiGenerator,
-  needs: ["java", "mvn"],
-  install: (place) => [downloadGenerator(place)],
-  build: (place) => [
-    generate(place, "-g", "java", "--library", "native", "--additional-properties", "containerDefaultToNull=true"),
-    ["cp", path.join(place.work, "Program.java"), path.join(place.work, "client/src/main/java")],
+  requiredPrograms: ["java", "mvn"],
+  install: (paths) => [downloadGenerator(paths)],
+  build: (paths) => [
+    generate(paths, "-g", "java", "--library", "native", "--additional-properties", "containerDefaultToNull=true"),
+    ["cp", path.join(paths.work, "Program.java"), path.join(paths.work, "client/src/main/java")],
     [
-      ...(["mvn", "-q", "-B", "-f", path.join(place.work, "client/pom.xml"), "compile"] as const),
+      ...(["mvn", "-q", "-B", "-f", path.join(paths.work, "client/pom.xml"), "compile"] as const),
       `${dependencyPlugin}:copy-dependencies`,
-      ...["-DincludeScope=runtime", `-DoutputDirectory=${path.join(place.work, "jars")}`]
+      ...["-DincludeScope=runtime", `-DoutputDirectory=${path.join(paths.work, "jars")}`]
     ]
   ],
   run: ({ work }) => [
@@ -112,34 +112,34 @@ export const rust: Toolchain = {
   language: "Rust",
   generator: "OpenAPI Generator, rust",
   version: openApiGenerator,
-  needs: ["cargo", "java", "mvn"],
+  requiredPrograms: ["cargo", "java", "mvn"],
   spaceInPath: "+",
   environment: ({ tools }) => ({ CARGO_TARGET_DIR: path.join(tools, "target") }),
-  install: (place) => [downloadGenerator(place)],
-  build: (place) => [generate(place, "-g", "rust"), ["cargo", "build", "--quiet"]],
+  install: (paths) => [downloadGenerator(paths)],
+  build: (paths) => [generate(paths, "-g", "rust"), ["cargo", "build", "--quiet"]],
   run: ({ tools }) => [path.join(tools, "target/debug/program")]
 }
 
 /** The required programs that are not installed. */
-export const listMissing = ({ needs }: Toolchain): ReadonlyArray<string> =>
-  needs.filter((program) => !isInstalled(program))
+export const listMissing = ({ requiredPrograms }: Toolchain): ReadonlyArray<string> =>
+  requiredPrograms.filter((program) => !isInstalled(program))
 
 /** Generates and compiles the client. Returns a function that runs its program and returns the output. */
 export const buildClient = async (toolchain: Toolchain, document: object) => {
   const missing = listMissing(toolchain).join(" and ")
-  if (missing !== "") throw new Error(`A client for ${toolchain.language} needs ${missing}, not installed here.`)
+  if (missing !== "") throw new Error(`A client for ${toolchain.language} needs ${missing}, which cannot be run here.`)
   const language = toolchain.language.toLowerCase()
   const tools = path.join(cache, language)
   const work = path.join(tools, "work")
-  const place = { tools, work, document: path.join(work, "openapi.json") }
-  const given = toolchain.environment?.(place) ?? {}
+  const paths = { tools, work, document: path.join(work, "openapi.json") }
+  const given = toolchain.environment?.(paths) ?? {}
 
-  await installOnce(tools, toolchain.install(place), path.join(programs, language, "requirements.txt"), given)
+  await installOnce(tools, toolchain.install(paths), path.join(programs, language, "requirements.txt"), given)
 
   rmSync(work, { recursive: true, force: true })
   cpSync(path.join(programs, language), work, { recursive: true })
   mkdirSync(path.join(work, "client"), { recursive: true })
-  writeFileSync(place.document, JSON.stringify(document))
-  for (const command of toolchain.build(place)) await runCommand(command, work, given)
-  return (environment: Environment) => runCommand(toolchain.run(place), work, { ...given, ...environment })
+  writeFileSync(paths.document, JSON.stringify(document))
+  for (const command of toolchain.build(paths)) await runCommand(command, work, given)
+  return (environment: Environment) => runCommand(toolchain.run(paths), work, { ...given, ...environment })
 }

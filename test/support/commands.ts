@@ -8,7 +8,7 @@ import type { Command, Ended } from "./programs.ts"
 
 const programs = { "larder-ingest": larderIngest, "larder-serve": larderServe }
 
-/** Intercepts a stream. The returned function restores the stream and returns what was written to it meanwhile. */
+/** Intercepts a stream. The returned function restores the stream and returns what was written to it until then. */
 const intercept = (stream: NodeJS.WriteStream) => {
   const pieces: Array<string> = []
   const { write } = stream

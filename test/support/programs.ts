@@ -99,7 +99,7 @@ const runShared = async (command: Command): Promise<Ended> => {
     const message = once(child, "message", listeners)
     const exit = once(child, "exit", listeners)
     child.send(command)
-    const [result] = await Promise.race([message, exit.then(([code]) => failLost(command, code))])
+    const [result] = await Promise.race([message, exit.then(([code]) => throwLostProcess(command, code))])
     return result
   } finally {
     listeners.abort()
@@ -107,7 +107,7 @@ const runShared = async (command: Command): Promise<Ended> => {
   }
 }
 
-const failLost = ({ args, program }: Command, code: unknown): never => {
+const throwLostProcess = ({ args, program }: Command, code: unknown): never => {
   shared = undefined
   throw new Error(`test/support/commands.ts exited with ${code} while it ran ${program} ${args.join(" ")}`)
 }

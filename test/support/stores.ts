@@ -206,7 +206,7 @@ export const makeHome = async (reads: Reads): Promise<string> => {
   }
 }
 
-const number = (decimal: string | null) => (decimal === null ? null : Number(decimal))
+const toNumber = (decimal: string | null) => (decimal === null ? null : Number(decimal))
 
 export const summaryRecord = (row: ProductRow) => ({
   id: row.product_id,
@@ -218,7 +218,7 @@ export const summaryRecord = (row: ProductRow) => ({
   sub_category: row.sub_category,
   tags: row.tags,
   image: row.images[0] ?? null,
-  price: { min: number(row.price_min), max: number(row.price_max), currency: row.currency },
+  price: { min: toNumber(row.price_min), max: toNumber(row.price_max), currency: row.currency },
   variant_count: row.variants.length,
   published_at: row.published_at,
   source: "platform"

@@ -17,7 +17,7 @@ const name = "generations/000000001.json"
 
 const refuse = (status: number, code: string): Mishap => ({ kind: "refuse", status, code })
 const misreport = (status: number, code: string): Mishap => ({ kind: "misreport", status, code })
-const cut = (when: "before" | "after" | "half-way"): Mishap => ({ kind: "cut", when })
+const drop = (when: "before" | "after" | "half-way"): Mishap => ({ kind: "drop", when })
 
 const text = "a part of a generation, long enough to be cut in the middle"
 const aPart = Effect.gen(function* () {
@@ -40,8 +40,8 @@ const textOf = (depot: Depot, sha256: string, from = 0) =>
 
 describe("a text that is stored while responses are lost", () => {
   for (const [what, mishap] of [
-    ["the connection is cut before the service stores it", cut("before")],
-    ["the connection is cut after the service stored it", cut("after")],
+    ["the connection is cut before the service stores it", drop("before")],
+    ["the connection is cut after the service stored it", drop("after")],
     ["the service returned 500 without storing it", refuse(500, "InternalError")],
     ["the service returned 503 after storing it", misreport(503, "SlowDown")],
     ["the service returned 412 after storing it", misreport(412, "PreconditionFailed")],
@@ -60,7 +60,7 @@ describe("a text that is stored while responses are lost", () => {
   for (const [what, mishap] of [
     ["409", refuse(409, "ConditionalRequestConflict")],
     ["500", refuse(500, "InternalError")],
-    ["nothing", cut("before")]
+    ["nothing", drop("before")]
   ] as const) {
     itLive(`is not the first one if another exists and the service returned ${what}`, () =>
       Effect.gen(function* () {
@@ -101,8 +101,8 @@ describe("a text that is stored while responses are lost", () => {
 
 describe("an object that is stored", () => {
   for (const [what, mishap] of [
-    ["the connection is cut before the service stores it", cut("before")],
-    ["the connection is cut after the service stored it", cut("after")],
+    ["the connection is cut before the service stores it", drop("before")],
+    ["the connection is cut after the service stored it", drop("after")],
     ["the service returned 502", refuse(502, "BadGateway")],
     ["a byte of it is damaged in transit", { kind: "damage" }]
   ] as const satisfies ReadonlyArray<readonly [string, Mishap]>) {
@@ -194,13 +194,13 @@ describe("an object that is read", () => {
   itLive("resumes after each lost connection", () =>
     Effect.gen(function* () {
       const { read, service, sha256 } = yield* anObject
-      service.plan("GET", cut("half-way"), 5) // each attempt makes progress, so five cuts do not exceed four attempts
+      service.plan("GET", drop("half-way"), 5) // each attempt makes progress, so five drops do not exceed four attempts
       assert.strictEqual(yield* read(0), text)
       assert.deepStrictEqual(
         service.requests,
         Array.from({ length: 6 }, () => `GET ${service.keyOf(objectName(sha256))}`)
       )
-      service.plan("GET", cut("half-way"))
+      service.plan("GET", drop("half-way"))
       assert.strictEqual(yield* read(9), text.slice(9))
     })
   )
@@ -256,7 +256,7 @@ describe("a listing", () => {
   itLive("has unchanged names, even from a service that does not encode them in a listing", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
-      service.state.listsEncoded = false
+      service.state.encodesNames = false
       yield* depot.putText(name, "{}")
       assert.deepStrictEqual(yield* depot.list("generations/"), [name])
     })

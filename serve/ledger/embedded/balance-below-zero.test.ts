@@ -5,12 +5,12 @@ import {
   aCharge,
   append,
   aRefund,
-  followUp,
   load,
   makeWriter,
   refusal,
   sampleGroups,
   temporaryFolder,
+  updateDerivedTables,
   useStore,
   writeGroups
 } from "@larder/test/support/serve/sample-ledger.ts"
@@ -56,10 +56,10 @@ describe("a start with a negative balance", () => {
       assert.deepStrictEqual(yield* readBalances(yield* writeAndKill(yield* temporaryFolder, groups)), [-311, -211])
       yield* writeGroups(folder, groups.slice(0, -3))
       assert.deepStrictEqual(yield* readBalances(folder), [-410, -210])
-      yield* followUp(folder)
+      yield* updateDerivedTables(folder)
       const killed = yield* writeAndKill(folder, groups.slice(-3)) // the tables include the refunds and disputes
       assert.deepStrictEqual(yield* readBalances(killed), [-311, -211])
-      yield* followUp(killed)
+      yield* updateDerivedTables(killed)
       assert.deepStrictEqual(yield* readBalances(killed), [-311, -211])
     }).pipe(Effect.scoped)
   )
@@ -68,7 +68,7 @@ describe("a start with a negative balance", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       yield* writeGroups(folder, extendSample(makeMovement(-5_000), inFlight, aRefund(inFlight)))
-      yield* followUp(folder)
+      yield* updateDerivedTables(folder)
       const { booked } = yield* load(folder)
       assert.deepStrictEqual(booked, [{ account_id: "acct_a", type: "refund", reference: "re_1" }])
     }).pipe(Effect.scoped)

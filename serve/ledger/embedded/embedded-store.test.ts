@@ -10,14 +10,14 @@ import {
   anAccount,
   charges,
   createdAt,
-  killedAfter,
+  makeKilledLedger,
   numbersOf
 } from "@larder/test/support/serve/killed-ledger.ts"
 import {
   append,
-  followUp,
   load,
   temporaryFolder,
+  updateDerivedTables,
   useStore,
   writeGroups
 } from "@larder/test/support/serve/sample-ledger.ts"
@@ -101,7 +101,7 @@ describe("the ledger in a folder", () => {
         )
         yield* check
         if (added > 10) {
-          yield* followUp(folder)
+          yield* updateDerivedTables(folder)
           yield* check
         }
       }
@@ -110,7 +110,7 @@ describe("the ledger in a folder", () => {
 
   it.effect("returns what was written after a kill", () =>
     Effect.gen(function* () {
-      const folder = yield* killedAfter(accountCreation, charges(2, 3))
+      const folder = yield* makeKilledLedger(accountCreation, charges(2, 3))
       const [snapshot, numbers] = yield* useStore(folder, (store) => Effect.all([store.load, numbersOf(store)]))
       assert.strictEqual(snapshot.accounts[0]?.head.balance, 4980)
       assert.deepStrictEqual(numbers, [1, 2, 3])
@@ -121,7 +121,7 @@ describe("the ledger in a folder", () => {
     Effect.gen(function* () {
       const revoked = aKey({ name: "new", revoked_at: createdAt, revision: 3 })
       const edits: Group = { accounts: [], keys: [aKey({ name: "new", revision: 2 }), revoked], entries: [] }
-      const folder = yield* killedAfter(accountCreation, edits)
+      const folder = yield* makeKilledLedger(accountCreation, edits)
       assert.deepStrictEqual((yield* load(folder)).keys, [revoked])
     }).pipe(Effect.scoped)
   )

@@ -4,10 +4,10 @@ import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import {
   aCharge,
-  inDatabase,
   load,
   makeWriter,
   refusal,
+  runInDatabase,
   sampleCopy,
   sampleGroups,
   temporaryFolder,
@@ -22,8 +22,8 @@ import type { Decision } from "../rules/decisions.ts"
 import { restoreState } from "../rules/ledger-state.ts"
 import { ledgerPath } from "./ledger-file.ts"
 
-const plainCopy = sampleCopy({ followed: false })
-const followedCopy = sampleCopy({ followed: true })
+const plainCopy = sampleCopy({ hasDerivedTables: false })
+const followedCopy = sampleCopy({ hasDerivedTables: true })
 
 const loadAt = (folder: string, day: string) => Effect.andThen(TestClock.setTime(Date.parse(day)), load(folder))
 
@@ -65,7 +65,7 @@ describe("a start", () => {
 /** Damages a copy, and returns why a start refuses it. */
 const refusalAfter = Effect.fnUntraced(function* (copy: typeof plainCopy, sql: string) {
   const folder = yield* copy
-  yield* inDatabase(folder, `pragma foreign_keys = off; ${sql}`)
+  yield* runInDatabase(folder, `pragma foreign_keys = off; ${sql}`)
   const error = yield* refusal(folder)
   assert.strictEqual(error._tag, "LedgerDamaged")
   assert.include(error.message, ledgerPath(folder))

@@ -3,11 +3,11 @@ import {
   aCharge,
   append,
   aRefund,
-  followUp,
   makeWriter,
   sampleCopy,
   sampleGroups,
   temporaryFolder,
+  updateDerivedTables,
   useStore,
   writeGroups
 } from "@larder/test/support/serve/sample-ledger.ts"
@@ -34,7 +34,7 @@ const sumExpected = (groups: ReturnType<typeof sampleGroups>, accountId: string)
   return [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
 }
 
-const sampleLedger = sampleCopy({ followed: false })
+const sampleLedger = sampleCopy({ hasDerivedTables: false })
 
 describe("usage", () => {
   it.live("is counted per UTC day, key and endpoint, including both ends of the period", () =>
@@ -70,7 +70,7 @@ describe("usage", () => {
       for (const followed of [0, 20, 45, groups.length]) {
         const ledgerFolder = `${folder}-${followed}`
         yield* writeGroups(ledgerFolder, groups.slice(0, followed))
-        yield* followUp(ledgerFolder)
+        yield* updateDerivedTables(ledgerFolder)
         yield* writeGroups(ledgerFolder, groups.slice(followed))
         yield* useStore(ledgerFolder, (store) => Effect.andThen(check(store, groups), check(store, groups, october)))
       }
@@ -101,7 +101,7 @@ describe("usage", () => {
 
   it.live("omits a refunded call, as spending does, even if the tables include only its charge", () =>
     Effect.gen(function* () {
-      for (const updateTables of [followUp, () => Effect.void]) {
+      for (const updateTables of [updateDerivedTables, () => Effect.void]) {
         const folder = yield* temporaryFolder
         const write = makeWriter()
         const charge = (id: string, endpoint: string) =>

@@ -27,7 +27,7 @@ export interface Task {
 export interface Alternative {
   /** Duration of building the index. */
   readonly seconds: number
-  /** Size of the index alone. */
+  /** Size of only the index. */
   readonly bytes: number
   /** By kind of text. */
   readonly milliseconds: Readonly<Record<string, ReadonlyArray<number>>>

@@ -1,4 +1,4 @@
-/** Searches of every kind: each filter alone, and pairs of filters. */
+/** Searches of every kind: each filter by itself, and pairs of filters. */
 import { Schema } from "effect"
 import { Chance } from "../../samples/branded-foods/chance.ts"
 import { type columns, findTexts, type Kind, kinds, type TextFilter, type Texts } from "./texts.ts"
@@ -66,7 +66,7 @@ export const findSearches = async (warehouse: Warehouse, texts: AllTexts): Promi
   ]
   const chance = new Chance().start(3, 1, 1)
   return searches
-    .map((search) => ({ search, place: chance.bits() }))
-    .sort((a, b) => a.place - b.place)
+    .map((search) => ({ search, rank: chance.bits() }))
+    .sort((a, b) => a.rank - b.rank)
     .map(({ search }) => search)
 }

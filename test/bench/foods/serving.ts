@@ -3,7 +3,7 @@ import { rmSync } from "node:fs"
 import path from "node:path"
 import { brandedFoodId } from "@larder/schemas"
 import { startServer } from "../../support/programs.ts"
-import { createRichKey } from "../servers.ts"
+import { createFundedKey } from "../servers.ts"
 import { median, roundTo } from "../statistics.ts"
 import { compareAlternatives } from "./alternatives.ts"
 import { measureOtherRuns } from "./other-data-sets.ts"
@@ -63,7 +63,7 @@ export const measureServing = async (folder: string, foods: number) => {
     console.log(`\nServing ${foods} foods, all of them current`)
     await ingestCurrent(folder, home, foods)
     await measureOtherRuns(home, foods)
-    const key = await createRichKey(home)
+    const key = await createFundedKey(home)
     const database = databaseFile(home, "branded-foods")
     await withWarehouse(database, async (warehouse) => {
       const ids = await listIds(warehouse)
@@ -79,7 +79,7 @@ export const measureServing = async (folder: string, foods: number) => {
       await measureSearches(home, key, await findSearches(warehouse, texts))
       await compareWithScan(warehouse, home, key, texts)
       console.log(
-        `\nIngredients of ${foods} current labels searched by other means: trigrams, texts of three characters or more`
+        `\nIngredients of ${foods} current labels in other engines: trigrams, texts of three characters or more`
       )
       await compareAlternatives({ folder, database, home, key, texts: texts.ingredient, warehouse })
     })

@@ -12,10 +12,10 @@ export interface Task {
   readonly products: number
 }
 
-export interface Made {
+export interface WrittenRecordings {
   readonly stores: number
   /** The rows that a correct run loads. */
   readonly written: Written
 }
 
-export const record = (task: Task) => runScript<Made>("../storefronts/write-recordings.ts", task)
+export const record = (task: Task) => runScript<WrittenRecordings>("../storefronts/write-recordings.ts", task)

@@ -68,12 +68,12 @@ const printWeeks = (rounds: ReadonlyArray<Round>) => {
       "stores read": formatCount(mean(days, ({ read }) => read)),
       "stores that changed": formatCount(mean(days, ({ changed }) => changed)),
       requests: formatCount(mean(days, ({ requests }) => requests)),
-      "of the first": formatPercent(
+      "requests, first = 100 %": formatPercent(
         mean(days, ({ requests }) => requests),
         first.requests
       ),
       "bytes of payload": formatCount(mean(days, ({ bytes }) => bytes)),
-      "of the first, bytes": formatPercent(
+      "bytes, first = 100 %": formatPercent(
         mean(days, ({ bytes }) => bytes),
         first.bytes
       )

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { start, waitForExit } from "../../support/programs.ts"
 
-export interface Moment {
+export interface Measurement {
   /** Since the start of the process. */
   readonly seconds: number
   /** User and system time of all threads. */
@@ -13,18 +13,18 @@ export interface Moment {
 }
 
 export interface RunCost {
-  readonly staged: Moment
-  readonly published: Moment
+  readonly staged: Measurement
+  readonly published: Measurement
 }
 
-interface Sample extends Moment {
+interface Sample extends Measurement {
   /** Milliseconds of the wall clock. */
   readonly at: number
 }
 
 const ticks = Number(spawnSync("getconf", ["CLK_TCK"], { encoding: "utf8" }).stdout) || 100
 
-/** Undefined on other systems than Linux, and after the end of the process. */
+/** Undefined on systems other than Linux, and after the end of the process. */
 const takeSample = (pid: number, startedAt: number): Sample | undefined => {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8")

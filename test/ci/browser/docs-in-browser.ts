@@ -28,7 +28,7 @@ interface CheckOptions {
   /** The part that pictures show. */
   readonly part?: Locator
   /** Selectors of third-party parts, which are not checked. */
-  readonly without?: ReadonlyArray<string>
+  readonly excluded?: ReadonlyArray<string>
 }
 
 /** Starts the server and opens one page before the tests of a file, and stops both after them. */
@@ -125,11 +125,11 @@ export const useDocsInBrowser = () => {
     faults,
     requests,
     /** Number of responses of the API, all validated. A response that does not match the document is a fault. */
-    countResponses: async () => (await Promise.all(validations)).filter((isOfApi) => isOfApi).length,
+    countResponses: async () => (await Promise.all(validations)).filter((isFromApi) => isFromApi).length,
     takePictures,
     /** Checks the accessibility of the page in light and dark colours, on a desktop and on a phone. */
-    checkPage: async (name: string, { part, without = [] }: CheckOptions = {}) => {
-      const found = await findAccessibilityProblems(requireRunning().page, without)
+    checkPage: async (name: string, { excluded = [], part }: CheckOptions = {}) => {
+      const found = await findAccessibilityProblems(requireRunning().page, excluded)
       await takePictures(name, part)
       expect({ name, found }).toEqual({ name, found: [] })
     }

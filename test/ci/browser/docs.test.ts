@@ -77,7 +77,7 @@ describe("the reference", () => {
     await price.waitFor()
     await operation.getByText("scope get-product", { exact: true }).waitFor()
     // checks only what surrounds the parts that Scalar draws
-    await setup.checkPage("docs-reference-operation", { part: price, without: ["#reference"] })
+    await setup.checkPage("docs-reference-operation", { part: price, excluded: ["#reference"] })
   })
 
   it("sends a call without a key, which returns 401, and states that nothing was charged", async () => {

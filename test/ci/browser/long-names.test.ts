@@ -11,18 +11,18 @@ import { makeSignedInPages } from "./signed-in.ts"
 const console = startSpendingConsole()
 const runSignedIn = makeSignedInPages(console)
 const longest = "W".repeat(200)
-let mine: SignedIn
+let customer: SignedIn
 
 beforeAll(async () => {
-  mine = await console.signIn(longest)
-  await console.run(makeCall(mine.key, mine.key.key, "call_1"))
+  customer = await console.signIn(longest)
+  await console.run(makeCall(customer.key, customer.key.key, "call_1"))
   await console.run(
     Effect.gen(function* () {
       const log = yield* RequestLog
-      log.record(aRefusedCall(mine))
+      log.record(aRefusedCall(customer))
       const ledger = yield* Administration
       const { id } = yield* ledger.createKey({
-        account_id: mine.account.id,
+        account_id: customer.account.id,
         name: longest,
         scopes: ["get-store"],
         budget_credits: 1_000
@@ -35,13 +35,13 @@ beforeAll(async () => {
 /** The captions of tables that are wider than their container, and the page itself if it is too wide. */
 const findTooWide = (page: Page) =>
   page.evaluate<ReadonlyArray<string>>(`[
-    ...[...document.querySelectorAll(".scroll")].filter((place) => place.scrollWidth > place.clientWidth)
-      .map((place) => place.getAttribute("aria-label")),
+    ...[...document.querySelectorAll(".scroll")].filter((container) => container.scrollWidth > container.clientWidth)
+      .map((container) => container.getAttribute("aria-label")),
     ...(document.documentElement.scrollWidth > document.documentElement.clientWidth ? ["the page"] : [])
   ]`)
 
 /** Request ids that wrap, and ends of keys such as `(…x9Qz)` that can wrap. */
-const findBroken = (page: Page) =>
+const findWrapped = (page: Page) =>
   page.evaluate<ReadonlyArray<string>>(`[
     ...[...document.querySelectorAll(".id")].filter((id) => id.getClientRects().length > 1),
     ...[...document.querySelectorAll(".key-name .nowrap")].filter((end) => getComputedStyle(end).whiteSpace !== "nowrap")
@@ -52,14 +52,14 @@ describe("a name of 200 letters without a space", () => {
     "keeps all columns of %s visible, and each request id and each end of a key on one line on a phone",
     (path) =>
       runSignedIn(
-        mine,
+        customer,
         async (page) => {
           await page.goto(`${console.url()}${path}`)
           expect(await page.content()).toContain(longest)
           expect(await findTooWide(page)).toEqual([])
           await setAppearance(page, "phone", "light")
           expect(await findTooWide(page)).not.toContain("the page")
-          expect(await findBroken(page)).toEqual([])
+          expect(await findWrapped(page)).toEqual([])
         },
         { viewport: sizes.desktop }
       )

@@ -14,27 +14,27 @@ const console = startSpendingConsole()
 const runSignedIn = makeSignedInPages(console)
 const { openCardPage, payByCard } = makeCardPayments(console)
 const longest = "W".repeat(200)
-let mine: SignedIn
+let customer: SignedIn
 let receipt = ""
 
 /** A key with a spent budget and one without, a completed payment and an open one. */
 beforeAll(async () => {
-  mine = await console.signIn(longest)
-  receipt = findLink((await payByCard(mine, "20", "4242424242424242")).text, "Receipt") ?? ""
-  await openCardPage(mine, "50")
+  customer = await console.signIn(longest)
+  receipt = findLink((await payByCard(customer, "20", "4242424242424242")).text, "Receipt") ?? ""
+  await openCardPage(customer, "50")
   const spent = await console.run(
     Administration.use((ledger) =>
-      ledger.createKey({ account_id: mine.account.id, name: "Spent", scopes: ["get-store"], budget_credits: 100 })
+      ledger.createKey({ account_id: customer.account.id, name: "Spent", scopes: ["get-store"], budget_credits: 100 })
     )
   )
-  await console.run(makeCall(mine.key, mine.key.key, "req_2"))
+  await console.run(makeCall(customer.key, customer.key.key, "req_2"))
   await console.run(makeCall(spent, spent.key, "req_1"))
-  await console.run(RequestLog.use((log) => Effect.sync(() => log.record(aRefusedCall(mine)))))
+  await console.run(RequestLog.use((log) => Effect.sync(() => log.record(aRefusedCall(customer)))))
 })
 
 const openPage = (path: string, run: (page: Page) => Promise<void>) =>
   runSignedIn(
-    mine,
+    customer,
     async (page) => {
       await page.goto(`${console.url()}${path}`)
       await run(page)
@@ -42,7 +42,7 @@ const openPage = (path: string, run: (page: Page) => Promise<void>) =>
     { viewport: sizes.desktop }
   )
 
-/** Elements that reach into the padding of their container or beyond it, and the page if it scrolls sideways. */
+/** Elements that reach into the padding of their container or beyond it, and the page if it scrolls horizontally. */
 const findOverflow = (page: Page) =>
   page.evaluate<ReadonlyArray<string>>(`[
     ...[...document.querySelectorAll("table, th *, td *, .badge")].filter((element) => {
@@ -119,11 +119,11 @@ describe("a page in forced colours", () => {
         page.evaluate<ReadonlyArray<string>>(
           `[...new Set([...document.querySelectorAll("${links}")].map((link) => getComputedStyle(link).backgroundColor))]`
         )
-      for (const place of ["header li a", "main nav a"]) {
-        const [chosen, ...others] = await readBackgrounds(`${place}[aria-current]`)
+      for (const area of ["header li a", "main nav a"]) {
+        const [chosen, ...others] = await readBackgrounds(`${area}[aria-current]`)
         expect(chosen).toBeDefined()
         expect(others).toEqual([])
-        expect(await readBackgrounds(`${place}:not([aria-current])`)).not.toContain(chosen)
+        expect(await readBackgrounds(`${area}:not([aria-current])`)).not.toContain(chosen)
       }
     }))
 })

@@ -6,16 +6,16 @@ import { makeSignedInPages } from "./signed-in.ts"
 
 const console = startSpendingConsole()
 const runSignedIn = makeSignedInPages(console)
-let mine: SignedIn
+let customer: SignedIn
 
 beforeAll(async () => {
-  mine = await console.signIn()
+  customer = await console.signIn()
 })
 
 /** Opens the page of a new key. `questions` collects the browser's dialogs; the person always stays. */
 const withNewKey = (run: (page: Page, questions: ReadonlyArray<string>) => Promise<void>) =>
   runSignedIn(
-    mine,
+    customer,
     async (page) => {
       const questions: Array<string> = []
       page.on("dialog", (dialog) => {

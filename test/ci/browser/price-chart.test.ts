@@ -19,7 +19,7 @@ beforeAll(() =>
 )
 
 const butter = "/data/prices?series=butter-sales-price-weekly"
-const two = `${butter}&beside=cheese-block-sales-price-weekly`
+const twoSeries = `${butter}&beside=cheese-block-sales-price-weekly`
 const openPrices = (path: string, run: (page: Page) => Promise<void>) =>
   withPage(async (page) => {
     await page.goto(path)
@@ -63,8 +63,8 @@ const countPixels = (page: Page, colour: string) =>
       if (data[index] === red && data[index + 1] === green && data[index + 2] === blue && data[index + 3] === 255) found++
     return found
   })()`)
-const inLight = "rgb(23, 99, 79)"
-const inDark = "rgb(116, 205, 178)"
+const lightLine = "rgb(23, 99, 79)"
+const darkLine = "rgb(116, 205, 178)"
 
 describe("the tooltip of the price chart", () => {
   it("shows the day under the pointer with its price, with the digits as published", () =>
@@ -82,7 +82,7 @@ describe("the tooltip of the price chart", () => {
     }))
 
   it("shows both series by name if two are compared", () =>
-    openPrices(two, async (page) => {
+    openPrices(twoSeries, async (page) => {
       await movePointer(page, 0.5)
       expect(await readTooltip(page)).toMatch(
         /^\d+ \w+ \d{4}\nButter, .+\n\d\.\d+ USD per lb\nCheese, .+\n\d\.\d+ USD per lb$/
@@ -123,7 +123,7 @@ describe("the zoom of the price chart", () => {
 })
 
 it("fits the price chart into windows of 1280, 320 and 640 pixels", () =>
-  openPrices(two, async (page) => {
+  openPrices(twoSeries, async (page) => {
     for (const width of [1280, 320, 640]) {
       await page.setViewportSize({ width, height: 900 })
       const measureWidth = (part: string) =>
@@ -134,9 +134,9 @@ it("fits the price chart into windows of 1280, 320 and 640 pixels", () =>
     }
   }))
 
-it("shows the price at a tap until another place is touched", () =>
-  withPage(async (outer, context) => {
-    const touching = await outer
+it("shows the price at a tap until another part of the page is touched", () =>
+  withPage(async (outerPage, context) => {
+    const touchContext = await outerPage
       .context()
       .browser()
       ?.newContext({
@@ -145,8 +145,8 @@ it("shows the price at a tap until another place is touched", () =>
         viewport: sizes.phone,
         hasTouch: true
       })
-    if (touching === undefined) throw new Error("no browser")
-    const page = await touching.newPage()
+    if (touchContext === undefined) throw new Error("no browser")
+    const page = await touchContext.newPage()
     await page.goto(butter)
     await page.locator(".plot canvas").waitFor()
     await page.locator(".plot").scrollIntoViewIfNeeded()
@@ -155,37 +155,37 @@ it("shows the price at a tap until another place is touched", () =>
     expect(await readRows(page)).toContain(await readTooltip(page))
     await page.touchscreen.tap(100, 100)
     await expect.poll(() => page.locator(".tip").isVisible()).toBe(false)
-    await touching.close()
+    await touchContext.close()
   }))
 
 describe("the colours of the price chart", () => {
   it("change from light to dark with the colour scheme", () =>
     openPrices(butter, async (page) => {
-      expect(await countPixels(page, inLight)).toBeGreaterThan(100)
+      expect(await countPixels(page, lightLine)).toBeGreaterThan(100)
       await page.emulateMedia({ colorScheme: "dark" })
-      await expect.poll(() => countPixels(page, inDark)).toBeGreaterThan(100)
-      expect(await countPixels(page, inLight)).toBe(0)
+      await expect.poll(() => countPixels(page, darkLine)).toBeGreaterThan(100)
+      expect(await countPixels(page, lightLine)).toBe(0)
     }))
 
   it("are light in print, even if the screen is dark", () =>
     openPrices(butter, async (page) => {
       await page.emulateMedia({ colorScheme: "dark" })
-      await expect.poll(() => countPixels(page, inDark)).toBeGreaterThan(100)
+      await expect.poll(() => countPixels(page, darkLine)).toBeGreaterThan(100)
       await page.emulateMedia({ colorScheme: "dark", media: "print" })
-      await expect.poll(() => countPixels(page, inLight)).toBeGreaterThan(100)
+      await expect.poll(() => countPixels(page, lightLine)).toBeGreaterThan(100)
     }))
 
   it("follow the forced colours of the system", () =>
     openPrices(butter, async (page) => {
       await page.emulateMedia({ forcedColors: "active" })
       await expect.poll(() => countPixels(page, "rgb(0, 0, 0)")).toBeGreaterThan(100)
-      expect(await countPixels(page, inLight)).toBe(0)
+      expect(await countPixels(page, lightLine)).toBe(0)
     }))
 })
 
 it("shows an open table instead of the price chart without scripts", () =>
-  withPage(async (outer, context) => {
-    const plain = await outer
+  withPage(async (outerPage, context) => {
+    const contextWithoutScripts = await outerPage
       .context()
       .browser()
       ?.newContext({
@@ -193,12 +193,12 @@ it("shows an open table instead of the price chart without scripts", () =>
         storageState: await context.storageState(),
         javaScriptEnabled: false
       })
-    if (plain === undefined) throw new Error("no browser")
-    const page = await plain.newPage()
+    if (contextWithoutScripts === undefined) throw new Error("no browser")
+    const page = await contextWithoutScripts.newPage()
     await page.goto(butter)
     expect(await page.locator(".plot").isVisible()).toBe(false)
     expect(await page.locator("[data-price-chart] tbody tr").first().isVisible()).toBe(true)
-    await plain.close()
+    await contextWithoutScripts.close()
   }))
 
 it("shows the price chart without violating the content policy and without a failed script", () => {

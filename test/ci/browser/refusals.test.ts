@@ -8,10 +8,10 @@ import { makeSignedInPages } from "./signed-in.ts"
 
 const console = startSpendingConsole()
 const runSignedIn = makeSignedInPages(console)
-let mine: SignedIn
+let customer: SignedIn
 
 beforeAll(async () => {
-  mine = await console.signIn()
+  customer = await console.signIn()
 })
 
 const run = (sql: string) => console.run(ConsoleDatabase.use((database) => database.run(sql)))
@@ -49,7 +49,7 @@ describe("an error page of the console", () => {
       500,
       "Something went wrong",
       async (page) => {
-        const { account, key } = mine
+        const { account, key } = customer
         const unreadable = `'req_1', '${account.id}', '${key.id}', '/v1/stores', 200, 1, 0.5, 'once upon a time'`
         await run(`insert into console.request values (${unreadable})`)
         return open(page, "/requests")
@@ -64,7 +64,7 @@ describe("an error page of the console", () => {
       }
     ]
   ])('has status %i and the heading "%s", and is accessible', (status, title, request) =>
-    runSignedIn(mine, async (page) => {
+    runSignedIn(customer, async (page) => {
       const response = await request(page)
       expect([response?.status(), await page.getByRole("heading", { level: 1 }).innerText()]).toEqual([status, title])
       expect(await findAccessibilityProblems(page)).toEqual([])

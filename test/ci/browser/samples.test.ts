@@ -42,14 +42,14 @@ const readSamples = `(async () => {
     const option = options()[index]
     const isChosen = option.getAttribute("aria-selected") === "true"
     option.click()
-    while (!isChosen && shown().some((text, place) => text === before[place])) await drawn()
+    while (!isChosen && shown().some((text, position) => text === before[position])) await drawn()
     while (options().length > 0) await drawn()
     read.push([picker.innerText.replaceAll(/\\s+/g, " ").trim(), shown()])
   }
   return read
 })()`
 
-/** Reads the request from a sample, whose address may be whole or in parts, and whose query may be an object. */
+/** Reads the request from a sample, whose address may be complete or in parts, and whose query may be an object. */
 const parseRequest = (sample: string, origin: string): string => {
   const text = sample.replaceAll(/^import .*$/gm, "") // `import axios from 'axios'` contains no parameter
   const [, path = ""] = /(\/v1\/[^\s'"`)]*)/.exec(text) ?? []
@@ -67,7 +67,7 @@ const parseRequest = (sample: string, origin: string): string => {
 const makeRequest = ({ get, template }: ReturnType<typeof operations>[number], origin: string): string => {
   const required = get.parameters.filter((parameter) => parameter.required)
   const id = required.find((parameter) => parameter.in === "path")?.example
-  const query = required.flatMap(({ example, in: place, name }) => (place === "query" ? [`${name}=${example}`] : []))
+  const query = required.flatMap(({ example, in: part, name }) => (part === "query" ? [`${name}=${example}`] : []))
   return `${origin}${template.replace("{id}", String(id))}${query.length === 0 ? "" : `?${query.join("&")}`}`
 }
 

@@ -1,4 +1,4 @@
-/** Runs the client in Chromium, on a page of another origin than the API. Its files are used unbuilt, without types. */
+/** Runs the client in Chromium, on a page of a different origin than the API. Its files are unbuilt, without types. */
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { createServer } from "node:http"

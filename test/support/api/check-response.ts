@@ -92,8 +92,8 @@ export const makeResponseCheck = (document: OpenApiDocument) => {
   const findDocumented = (template: string, operation: Operation, status: number) => {
     const response = operation.responses[String(status)]
     if (response === undefined) throw new Error(`${template} does not document ${status}`)
-    const place = `larder#/paths/${template.replaceAll("/", "~1").replaceAll("{", "%7B").replaceAll("}", "%7D")}`
-    return dereference(response) ?? ([`${place}/get/responses/${status}`, response as DocumentedResponse] as const)
+    const location = `larder#/paths/${template.replaceAll("/", "~1").replaceAll("{", "%7B").replaceAll("}", "%7D")}`
+    return dereference(response) ?? ([`${location}/get/responses/${status}`, response as DocumentedResponse] as const)
   }
 
   const validate = (schema: string, json: unknown) => {
@@ -103,8 +103,8 @@ export const makeResponseCheck = (document: OpenApiDocument) => {
 
   /** Documented messages, with `<name>` in place of sent texts, and their codes. */
   const errors = new Map<string, ReadonlyArray<{ readonly message: RegExp; readonly summary: string | undefined }>>()
-  const listErrors = (place: string, response: DocumentedResponse) => {
-    const known = errors.get(place)
+  const listErrors = (location: string, response: DocumentedResponse) => {
+    const known = errors.get(location)
     if (known !== undefined) return known
     const patterns = Object.values(response.content["application/json"].examples).map(({ summary, value }) => {
       const text = String(Object(value).error.message)
@@ -113,13 +113,13 @@ export const makeResponseCheck = (document: OpenApiDocument) => {
         .replace("101 were given", "\\d+ were given")
       return { message: new RegExp(`^${text}$`), summary }
     })
-    errors.set(place, patterns)
+    errors.set(location, patterns)
     return patterns
   }
 
-  const checkMessage = ({ headers, json }: Reply, place: string, response: DocumentedResponse) => {
+  const checkMessage = ({ headers, json }: Reply, location: string, response: DocumentedResponse) => {
     const { message } = Object(json).error
-    const documented = listErrors(place, response).filter((error) => error.message.test(message))
+    const documented = listErrors(location, response).filter((error) => error.message.test(message))
     expect(documented.length, `a documented message: ${message}`).toBeGreaterThan(0)
     const codes = documented.map(({ summary }) => summary)
     expect(codes, "the documented code of this message").toContain(`X-Error-Code: ${headers["x-error-code"]}`)
@@ -127,12 +127,12 @@ export const makeResponseCheck = (document: OpenApiDocument) => {
 
   const checkCall = (template: string, operation: Operation, reply: Reply) => {
     const { headers, json, status } = reply
-    const [place, response] = findDocumented(template, operation, status)
-    validate(`${place}/content/application~1json/schema`, json)
+    const [location, response] = findDocumented(template, operation, status)
+    validate(`${location}/content/application~1json/schema`, json)
     const validateExactly = exactChecks.get(operation.operationId)
     if (status === 200 && validateExactly)
       expect(validateExactly(json) ? [] : validateExactly.errors, "body by the exact schema").toEqual([])
-    if (status !== 200) checkMessage(reply, place, response)
+    if (status !== 200) checkMessage(reply, location, response)
     for (const name of Object.keys(response.headers)) {
       const header = Object(document.components.headers)[name]
       const value = headers[name.toLowerCase()]

@@ -1,4 +1,4 @@
-/** Browsers without a screen that sign in to a console. They keep cookies and send forms; they do not follow redirects. */
+/** HTTP clients that sign in to a console like a browser: they keep cookies and send forms, but follow no redirects. */
 
 export interface PageResponse {
   readonly status: number

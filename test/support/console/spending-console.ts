@@ -35,7 +35,7 @@ const layerConsole = (folder: string, now: () => number) => {
     layerRequestLog,
     Simulator.layer(() => url)
   ).pipe(Layer.provideMerge(Ledger.layerAdministration), Layer.provideMerge(stores))
-  const money = Layer.unwrap(Effect.map(Simulator, ({ processor }) => Layer.effect(Billing, openBilling(processor))))
+  const billing = Layer.unwrap(Effect.map(Simulator, ({ processor }) => Layer.effect(Billing, openBilling(processor))))
   const listening = Layer.effect(
     Address,
     Effect.gen(function* () {
@@ -58,8 +58,8 @@ const layerConsole = (folder: string, now: () => number) => {
       return Address.of({ url })
     })
   )
-  const quiet = Layer.succeed(References.MinimumLogLevel, "Error")
-  return listening.pipe(Layer.provideMerge(money), Layer.provideMerge(tables), Layer.provideMerge(quiet))
+  const onlyErrors = Layer.succeed(References.MinimumLogLevel, "Error")
+  return listening.pipe(Layer.provideMerge(billing), Layer.provideMerge(tables), Layer.provideMerge(onlyErrors))
 }
 
 /** Starts before the tests of a file and stops after them; only tests may use the result. */

@@ -25,8 +25,8 @@ export type Mishap =
     }
   /** The request takes effect, but this is the response. */
   | { readonly kind: "misreport"; readonly status: number; readonly code: string }
-  /** The connection is cut before or after the request takes effect, or in the middle of the response. */
-  | { readonly kind: "cut"; readonly when: "before" | "after" | "half-way" }
+  /** The connection is dropped before or after the request takes effect, or in the middle of the response. */
+  | { readonly kind: "drop"; readonly when: "before" | "after" | "half-way" }
   /** The request has no effect and gets no response, or the response stops after its first half. */
   | { readonly kind: "stall"; readonly when: "before" | "half-way" }
   /** One byte of the received or the sent body is changed. */
@@ -73,10 +73,10 @@ const makeService = () => {
     conditions: "applied" as "applied" | "ignored" | "applied to sequential requests",
     pageLength: 1000,
     /** Not every service encodes names on request. */
-    listsEncoded: true,
+    encodesNames: true,
     /** Whether requests get no response and have no effect: a program that sends one waits until it is killed. */
-    holds: () => false,
-    /** Each listing is cut at this position, which is counted from its end if it is negative. */
+    isStalled: () => false,
+    /** Each listing is truncated at this position, which is counted from its end if it is negative. */
     listingEndsAt: Number.POSITIVE_INFINITY
   }
 
@@ -104,11 +104,11 @@ const makeService = () => {
     const isTruncated = page.length < keys.length
     const entries = page.map((key) => {
       const { bytes, modified } = objects.get(key) ?? {}
-      const shown = state.listsEncoded ? encodeUrl(key) : key.replace(/[&<>'"]/g, (char) => `&#${char.charCodeAt(0)};`)
+      const shown = state.encodesNames ? encodeUrl(key) : key.replace(/[&<>'"]/g, (char) => `&#${char.charCodeAt(0)};`)
       return `<Contents><Key>${shown}</Key><LastModified>${modified}</LastModified><Size>${bytes?.length}</Size></Contents>`
     })
     const next = isTruncated ? `<NextContinuationToken>${last}</NextContinuationToken>` : ""
-    return `<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${bucket}</Name><EncodingType>${state.listsEncoded ? "url" : ""}</EncodingType><KeyCount>${page.length}</KeyCount><IsTruncated>${isTruncated}</IsTruncated>${next}${entries.join("")}</ListBucketResult>`
+    return `<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${bucket}</Name><EncodingType>${state.encodesNames ? "url" : ""}</EncodingType><KeyCount>${page.length}</KeyCount><IsTruncated>${isTruncated}</IsTruncated>${next}${entries.join("")}</ListBucketResult>`
   }
 
   const put = async (key: string, request: IncomingMessage, bytes: Buffer): Promise<readonly [number, string]> => {
@@ -131,7 +131,7 @@ const makeService = () => {
     if (from >= total && from > 0) return refuse(response, 416, "InvalidRange", { "content-range": `bytes */${total}` })
     const sent = bytes.subarray(from, requested?.[2] ? Number(requested[2]) + 1 : total)
     const range = { "content-range": `bytes ${from}-${from + sent.length - 1}/${total}` }
-    if ((mishap?.kind === "cut" || mishap?.kind === "stall") && mishap.when === "half-way") {
+    if ((mishap?.kind === "drop" || mishap?.kind === "stall") && mishap.when === "half-way") {
       response.writeHead(isRange ? 206 : 200, { "content-length": String(sent.length), ...(isRange ? range : {}) })
       return response.write(sent.subarray(0, sent.length >> 1), () => mishap.kind === "stall" || response.destroy())
     }
@@ -150,11 +150,11 @@ const makeService = () => {
     switch (request.method) {
       case "PUT": {
         const [status, code] = await put(key, request, mishap?.kind === "damage" ? damage(arrived) : arrived)
-        return mishap?.kind === "cut" || (status === 200 ? respond(response, 200) : refuse(response, status, code))
+        return mishap?.kind === "drop" || (status === 200 ? respond(response, 200) : refuse(response, status, code))
       }
       case "DELETE":
         objects.delete(key)
-        return mishap?.kind === "cut" || respond(response, 204)
+        return mishap?.kind === "drop" || respond(response, 204)
       default:
         if (key === "")
           return respond(response, 200, list(url.searchParams).slice(0, state.listingEndsAt), {
@@ -170,21 +170,21 @@ const makeService = () => {
     const [, named, ...rest] = url.pathname.split("/").map(decodeURIComponent)
     const key = rest.join("/")
     requests.push(`${method} ${key}`)
-    if (state.holds()) return undefined
-    const mayReadOnly = request.headers.authorization === undefined && ["GET", "HEAD"].includes(method) && key !== ""
-    const fault = mayReadOnly ? undefined : findFault(request, url)
+    if (state.isStalled()) return undefined
+    const isPublicRead = request.headers.authorization === undefined && ["GET", "HEAD"].includes(method) && key !== ""
+    const fault = isPublicRead ? undefined : findFault(request, url)
     if (fault !== undefined) return refuse(response, statusOf(fault), fault, { "x-amz-bucket-region": region })
     if (named !== bucket) return refuse(response, 404, "NoSuchBucket")
     const mishap = takePlan(method)
     if (mishap?.kind === "stall" && mishap.when === "before") return undefined
-    if (mishap?.kind === "cut" && mishap.when === "before") return response.destroy()
+    if (mishap?.kind === "drop" && mishap.when === "before") return response.destroy()
     if (mishap?.kind === "refuse") return refuse(response, mishap.status, mishap.code, mishap.headers)
     if (mishap?.kind === "misreport") {
       await put(key, request, await bytesOf(request))
       return refuse(response, mishap.status, mishap.code)
     }
     await perform(url, key, request, response, mishap)
-    return mishap?.kind === "cut" && mishap.when === "after" ? response.destroy() : response
+    return mishap?.kind === "drop" && mishap.when === "after" ? response.destroy() : response
   }
 
   return {

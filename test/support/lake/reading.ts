@@ -26,10 +26,10 @@ interface Action {
 }
 
 /** The commits of a table's log, up to a version. They have no gap. */
-export const readCommits = (lake: string, table: string, until = Number.POSITIVE_INFINITY) => {
+export const readCommits = (lake: string, table: string, lastVersion = Number.POSITIVE_INFINITY) => {
   const log = path.join(folderOf(lake, table), "_delta_log")
   const commits: Array<ReadonlyArray<Action>> = []
-  for (let version = 0; version <= until; version++) {
+  for (let version = 0; version <= lastVersion; version++) {
     const file = path.join(log, `${String(version).padStart(20, "0")}.json`)
     if (!existsSync(file)) break
     const lines = readFileSync(file, "utf8").trim().split("\n")

@@ -1,4 +1,4 @@
-/** Ends a PostgreSQL server like a power failure: all processes at once, and none of them writes anything more. */
+/** Ends a PostgreSQL server like a power failure: all processes at once, and none writes anything after that. */
 import { execFileSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -14,8 +14,8 @@ export const crash = async (postmaster: number): Promise<void> => {
     return
   }
   signal(postmaster, "SIGSTOP")
-  for (let left = listChildren(postmaster); left.length > 0; left = listChildren(postmaster)) {
-    for (const child of left) signal(child, "SIGKILL")
+  for (let remaining = listChildren(postmaster); remaining.length > 0; remaining = listChildren(postmaster)) {
+    for (const child of remaining) signal(child, "SIGKILL")
     await sleep(2)
   }
   signal(postmaster, "SIGKILL")

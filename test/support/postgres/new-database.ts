@@ -29,7 +29,7 @@ export const newDatabase = async (url: string): Promise<string> => {
 }
 
 /** Databases that tests have returned, by server. */
-const free = new Map<string, Array<string>>()
+const freeDatabases = new Map<string, Array<string>>()
 
 /**
  * The same, until the scope ends: then the database is emptied for the next test, which takes a fifth of the time of a new
@@ -37,7 +37,7 @@ const free = new Map<string, Array<string>>()
  */
 export const pooledDatabase = (url: string) =>
   Effect.acquireRelease(
-    Effect.promise(async () => free.get(url)?.pop() ?? newDatabase(url)),
+    Effect.promise(async () => freeDatabases.get(url)?.pop() ?? newDatabase(url)),
     (database) =>
       Effect.promise(async () => {
         await runStatements(
@@ -45,6 +45,6 @@ export const pooledDatabase = (url: string) =>
           "select pg_terminate_backend(pid) from pg_stat_activity where usename = user and pid <> pg_backend_pid()",
           "drop owned by current_user cascade"
         )
-        free.set(url, [...(free.get(url) ?? []), database])
+        freeDatabases.set(url, [...(freeDatabases.get(url) ?? []), database])
       })
   )

@@ -32,7 +32,7 @@ export interface Postgres {
 }
 
 /** `more` are further settings, such as `jit=off`. */
-export const startPostgres = async (more: ReadonlyArray<string> = []): Promise<Postgres> => {
+export const startPostgres = async (moreSettings: ReadonlyArray<string> = []): Promise<Postgres> => {
   const home = mkdtempSync(path.join(tmpdir(), "larder-postgres-"))
   const watchdog = spawn(process.execPath, [fileURLToPath(new URL("./watchdog.ts", import.meta.url)), home], {
     detached: true,
@@ -45,11 +45,11 @@ export const startPostgres = async (more: ReadonlyArray<string> = []): Promise<P
     watchdog.ref()
     watchdog.stdin.end()
     const [code] = await ended
-    if (code !== 0) throw new Error(`the watchdog of PostgreSQL exited with ${code} and may have left ${home} behind`)
+    if (code !== 0) throw new Error(`the watchdog of PostgreSQL exited with ${code} and may not have removed ${home}`)
   }
   try {
     const watch = (pid: number) => watchdog.stdin.writableEnded || watchdog.stdin.write(`${pid}\n`)
-    return { ...(await startServerIn(home, watch, more)), remove }
+    return { ...(await startServerIn(home, watch, moreSettings)), remove }
   } catch (cause) {
     await remove()
     throw cause
@@ -59,7 +59,7 @@ export const startPostgres = async (more: ReadonlyArray<string> = []): Promise<P
 const startServerIn = async (
   home: string,
   watch: (pid: number) => unknown,
-  more: ReadonlyArray<string>
+  moreSettings: ReadonlyArray<string>
 ): Promise<Omit<Postgres, "remove">> => {
   const programs = programsIn(home, watch)
   const data = path.join(home, "data")

@@ -1,6 +1,6 @@
 /**
- * A ledger with a single account, whose entries get their positions and balances here, not from the ledger's own code, and its folder after a kill.
- * With a single account, positions equal the sequence numbers.
+ * A ledger with a single account, and its folder after a kill. Positions and balances of its entries are computed here,
+ * not by the ledger's own code. With a single account, positions equal the sequence numbers.
  */
 import { cpSync } from "node:fs"
 import path from "node:path"
@@ -36,7 +36,7 @@ export const aKey = (key: Partial<ApiKey> = {}): ApiKey => ({
   ...key
 })
 
-const follow = (
+const chainEntry = (
   head: ChainHead,
   entry: Omit<Entry, "sequence" | "account_id" | "position" | "balance" | "hash">
 ): Entry => {
@@ -45,7 +45,7 @@ const follow = (
   return { ...placed, sequence: position, hash: hashEntry(head.hash, placed) }
 }
 
-export const aGrant = follow(emptyHead, {
+export const aGrant = chainEntry(emptyHead, {
   type: "grant",
   occurred_at: createdAt,
   key_id: null,
@@ -62,7 +62,7 @@ const created: Array<Entry> = [aGrant]
 export const aCharge = (sequence: number): Entry => {
   for (let head = created.at(-1) ?? aGrant; created.length < sequence; head = created.at(-1) ?? head) {
     created.push(
-      follow(head, {
+      chainEntry(head, {
         type: "charge",
         occurred_at: createdAt,
         key_id: "key_a",
@@ -89,7 +89,7 @@ export const numbersOf = (store: LedgerStore) =>
   Effect.map(Stream.runCollect(store.entriesOf("acct_a")), (entries) => entries.map((entry) => entry.sequence))
 
 /** The ledger's folder after a process that wrote these groups was killed. */
-export const killedAfter = Effect.fnUntraced(function* (...groups: ReadonlyArray<Group>) {
+export const makeKilledLedger = Effect.fnUntraced(function* (...groups: ReadonlyArray<Group>) {
   const folder = yield* temporaryFolder
   const killed = path.join(folder, "killed")
   const copy = Effect.sync(() => cpSync(path.join(folder, "live"), killed, { recursive: true }))

@@ -122,20 +122,20 @@ export const load = (folder: string) => useStore(folder, (store) => store.load)
 export const refusal = (folder: string) => Effect.flip(load(folder))
 
 /** Changes the file directly, without the ledger. */
-export const inDatabase = (folder: string, sql: string) => withDatabase(folder, (sqlite) => sqlite.exec(sql))
+export const runInDatabase = (folder: string, sql: string) => withDatabase(folder, (sqlite) => sqlite.exec(sql))
 export const withDatabase = <A>(folder: string, work: (sqlite: Sqlite) => A) =>
   Effect.scoped(Effect.map(openLedgerFile(folder), ({ reading }) => work(reading)))
 
 /** Updates the derived tables up to the last entry. */
-export const followUp = (folder: string) => withDatabase(folder, updateSums)
+export const updateDerivedTables = (folder: string) => withDatabase(folder, updateSums)
 
 /**
  * Each run copies the closed sample ledger, whose derived tables are up to date or empty. The original is written once, and
  * removed after the tests of the file.
  */
-export const sampleCopy = (options: { readonly followed: boolean }) => {
+export const sampleCopy = (options: { readonly hasDerivedTables: boolean }) => {
   const original = mkdtempSync(path.join(tmpdir(), "larder-ledger-"))
-  const finish = options.followed ? followUp(original) : Effect.void
+  const finish = options.hasDerivedTables ? updateDerivedTables(original) : Effect.void
   const ready = Effect.runSync(Effect.cached(Effect.andThen(writeGroups(original, sampleGroups()), finish)))
   const copy = Effect.gen(function* () {
     yield* ready

@@ -5,7 +5,7 @@ import path from "node:path"
 import { DuckDb, type DuckDbError, identifier, literal, type Row } from "@larder/warehouse"
 import { Effect, FileSystem, Schema, Scope, Semaphore } from "effect"
 
-const Named = Schema.Struct({ name: Schema.String })
+const NameRow = Schema.Struct({ name: Schema.String })
 
 /** Opens a session in which a database file is attached as `larder` and used. */
 export const openAsAnalyst = Effect.fnUntraced(function* (file: string) {
@@ -80,7 +80,7 @@ const comments = `
 /** Tables and views with their columns and rows, and all comments. The result is the same for a table and a view of it. */
 export const readContents = Effect.fnUntraced(function* (file: string) {
   const db = yield* openAsAnalyst(file)
-  const names = yield* db.all(Named, relations)
+  const names = yield* db.all(NameRow, relations)
   const tables = yield* Effect.forEach(names, ({ name }) => {
     const relation = name.split(".").map(identifier).join(".")
     return Effect.all({

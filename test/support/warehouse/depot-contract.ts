@@ -109,7 +109,7 @@ export const testDepot = (open: Effect.Effect<Depot, never, Needs>) => {
       assert.deepStrictEqual([...(yield* listObjectTimes(depot)).keys()], [object.sha256])
     })
   )
-  testDepots("replaces a file, and returns the time at which each file was put", (depot) =>
+  testDepots("replaces a file, and returns when each file was put", (depot) =>
     Effect.gen(function* () {
       const name = "lake/larder.ducklake"
       for (const text of ["the first, which is longer", "the second"]) {
@@ -146,7 +146,7 @@ export const testDepot = (open: Effect.Effect<Depot, never, Needs>) => {
       yield* depot.remove([objectName(object.sha256), "generations/000000001.json", "generations/000000007.json"])
       assert.strictEqual((yield* listObjectTimes(depot)).size, 0)
       assert.deepStrictEqual(yield* depot.list("generations/"), [])
-      assert.isTrue(yield* depot.putText("generations/000000001.json", "new")) // Larder itself never uses a number again
+      assert.isTrue(yield* depot.putText("generations/000000001.json", "new")) // Larder itself never reuses a number
     })
   )
 }

@@ -57,13 +57,13 @@ const labels = [
   { fdc_id: 7, set: { gtin_14: "'00000000000001'", quality_flags: "['odd']" } }
 ]
 /** With all views, which are compared as well. */
-const withoutFiles: DataSet = { ...labelsWithoutFiles, views: brandedFood.views }
+const foodsWithAllViews: DataSet = { ...labelsWithoutFiles, views: brandedFood.views }
 
 /** Makes the warehouse. Its prices are bundled samples. */
 export const makeEveryDataSet = Effect.gen(function* () {
   const layout = yield* aLayout
   yield* publishPrices(layout, "butter_exch_spot_close_daily", "milk_class_iii_price_monthly")
-  yield* publishLabels(layout, labels, withoutFiles)
+  yield* publishLabels(layout, labels, foodsWithAllViews)
   yield* publishReads(layout, stores)
   const parts = dataSets.map((dataSet) => ({
     dataSet,
@@ -73,7 +73,7 @@ export const makeEveryDataSet = Effect.gen(function* () {
   return { layout, parts: { parts, ingestion: layout.ingestion } satisfies Parts as Parts }
 })
 
-/** Copies the files into another folder. The copies are writable, and which version defined them is not known. */
+/** Copies the files into another folder. The copies are writable, and the version that defined them is unknown. */
 export const copyParts = Effect.fnUntraced(function* ({ ingestion, parts }: Parts, folder: string) {
   const path = yield* Path.Path
   const fs = yield* FileSystem.FileSystem

@@ -195,7 +195,7 @@ const stageAndPublish = Effect.fnUntraced(function* (
   })
 }, Effect.scoped)
 
-/** A whole run: stages and publishes the rows. Repeats this if another run has published meanwhile. */
+/** A whole run: stages and publishes the rows. Repeats this if another run has published in the meantime. */
 export const publishRows = (layout: Layout, found: Found, options: Publishing = {}) => {
   const run = aRun({ pipeline: (options.target ?? example).dataSet.schema, ...options.run })
   return Effect.retry(stageAndPublish(layout, found, options, run), {

@@ -1,4 +1,4 @@
-/** Files in a home that belong to no kept generation: temporary files of runs, which killed runs leave behind. */
+/** Files in a home that belong to no kept generation: temporary files of runs, which killed runs do not remove. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { dataSets, type Manifest, objectName } from "@larder/warehouse"

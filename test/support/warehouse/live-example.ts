@@ -1,4 +1,4 @@
-/** The example data set as a server watches and reads it, and generations that are published meanwhile. */
+/** The example data set as a server watches and reads it, and generations that are published while it does. */
 import { type DuckDb, type Layout, type LiveData, readManifest, rollback, watchLive } from "@larder/warehouse"
 import { Effect, FileSystem, Option, Schema, type Scope } from "effect"
 import { oncePerFile } from "../once-per-file.ts"

@@ -5,11 +5,11 @@ import {
   aCharge,
   append,
   aRefund,
-  followUp,
   makeWriter,
   sampleCopy,
   sampleGroups,
   temporaryFolder,
+  updateDerivedTables,
   useStore,
   withDatabase,
   writeGroups
@@ -33,8 +33,8 @@ const verifyLoaded = (store: LedgerStore) =>
   Effect.flatMap(store.load, (loaded) => store.verify(readServerHeads(loaded)))
 const verifyFolder = (folder: string) => useStore(folder, verifyLoaded)
 
-const plainCopy = sampleCopy({ followed: false })
-const followedCopy = sampleCopy({ followed: true })
+const plainCopy = sampleCopy({ hasDerivedTables: false })
+const followedCopy = sampleCopy({ hasDerivedTables: true })
 
 /** One ledger that many tests damage; a rollback restores it after each. */
 const scope = Scope.makeUnsafe()
@@ -226,7 +226,7 @@ describe("a verification", () => {
       const refund = { ...aCharge("re_1", { ...cardPayment, credits: -15_000 }), type: "refund" as const }
       const refundedCall = aRefund(aCharge("req_3", { occurred_at: "2026-10-30T00:00:00.000Z" }))
       yield* writeGroups(folder, [...sampleGroups(write), write({ entries: [refundedCall, topUp, refund] })])
-      yield* followUp(folder)
+      yield* updateDerivedTables(folder)
       const expectedResult = { accounts: 2, keys: 3, entries: 65, balance_credits: 4_410, problems: [] }
       assert.deepStrictEqual(yield* verifyFolder(folder), expectedResult)
       yield* writeGroups(folder, [write({ entries: [topUp, refundedCall] })])

@@ -26,7 +26,7 @@ const formatRejects = async (home: string): Promise<ReadonlyArray<string>> => {
   return rows.map(({ feed, position, reason }) => `${String(feed).replace("gov-fdc/", "")} ${position}: ${reason}`)
 }
 
-describe("a CSV release with odd fields", () => {
+describe("a CSV release with invalid fields", () => {
   const channels = ["", '["GROCERY","DRUG"]', "GROCERY", '{"a":1}', '["GROCERY"', '[{"a":1}]', "[]"]
   const types = ["branded_food", "Branded", " BRANDED_FOOD ", "", "foundation_food", "sr_legacy_food"]
   const derivations = ["70", "70.0", "1.5", "-70", "LCCS"]
@@ -80,13 +80,13 @@ describe("a CSV release with odd fields", () => {
   })
   afterAll(() => removeFolder(folder))
 
-  it("loads all labels but the seven that are rejected", async () => {
-    const lost = [103, 104, 105, 106, 205, 206, 401]
+  it("loads all labels except the seven that are rejected", async () => {
+    const rejectedIds = [103, 104, 105, 106, 205, 206, 401]
     const all = [...channels.keys(), ...types.keys(), ...derivations.keys()].length
     expect(all).toBe(18)
     expect(await foodsIn(home)).toEqual(
       [101, 102, 103, 104, 105, 106, 107, 201, 202, 203, 204, 205, 206, 301, 302, 303, 304, 305].filter(
-        (id) => !lost.includes(id)
+        (id) => !rejectedIds.includes(id)
       )
     )
   })
@@ -114,10 +114,10 @@ describe("a CSV release with odd fields", () => {
     expect(rows?.map(({ channels }) => channels)).toEqual(["[]", "[DRUG, GROCERY]", "[]"])
   })
 
-  it("accepts branded_food in several spellings, and rejects labels of another type in food.csv", () => {
-    const ofTypes = rejects.filter((reject) => reject.includes("data_type in food.csv is"))
+  it("accepts branded_food in several spellings, and rejects labels of a different type in food.csv", () => {
+    const typeRejects = rejects.filter((reject) => reject.includes("data_type in food.csv is"))
     const reason = (type: string) => `its label was rejected: data_type in food.csv is "${type}", not branded_food`
-    expect(ofTypes).toEqual(
+    expect(typeRejects).toEqual(
       ["branded_food", "food", "food_nutrient"].flatMap((file) => [
         `csv/${file}.csv 13: ${reason("foundation_food")}`,
         `csv/${file}.csv 14: ${reason("sr_legacy_food")}`
@@ -125,7 +125,7 @@ describe("a CSV release with odd fields", () => {
     )
   })
 
-  it("does not reject foods of other kinds that only food.csv and their amounts name", () => {
+  it("does not reject foods of other kinds that only food.csv and food_nutrient.csv contain", () => {
     expect(end.run.rows_unchanged).toBe(2)
     expect(end.run.rows_rejected).toBe(rejects.length)
     expect(rejects.length).toBe((4 + 2) * 3)
@@ -179,7 +179,7 @@ describe("a CSV release with unusable dictionaries", () => {
     expect(stderr).toMatch(/the file is empty/)
     expect(stderr).toMatch(/does not end within 65536 bytes/)
     const [amounts] = await query(home, "select derivation_id from branded_food.nutrient_amount")
-    expect(amounts).toEqual([{ derivation_id: null }]) // 1.5 is none
+    expect(amounts).toEqual([{ derivation_id: null }]) // 1.5 is not an id
   })
 
   it("is loaded with warnings about a missing column, and one that counts the broken records", async () => {
@@ -199,7 +199,7 @@ const loadJson = async (home: string, lines: ReadonlyArray<string>) => {
   return await loadRelease(home, file)
 }
 
-describe("a JSON release with odd fields", () => {
+describe("a JSON release with invalid fields", () => {
   const folder = temporaryFolder()
   const home = path.join(folder, "home")
   const nestedTexts = [
@@ -253,8 +253,8 @@ describe("a JSON release with odd fields", () => {
   })
 
   it("rejects each of 1,101 records that state a key twice", async () => {
-    const ofKeys = (await formatRejects(home)).slice(2 + nestedTexts.length)
-    expect(ofKeys).toEqual(
+    const duplicateRejects = (await formatRejects(home)).slice(2 + nestedTexts.length)
+    expect(duplicateRejects).toEqual(
       duplicates.map((_, index) => `json ${17 + index}: the record has a duplicate key "description"`)
     )
   })
