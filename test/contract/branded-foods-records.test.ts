@@ -14,7 +14,7 @@ import { waitUntilServed } from "../support/programs.ts"
 import { labelRules } from "./branded-food-label-rules.ts"
 import { nutritionRules } from "./branded-food-nutrition-rules.ts"
 import { histories, products, versions, versionsBrand } from "./branded-food-versions.ts"
-import { complete, completeRecord, emptyRecord, type Expected } from "./branded-food-whole-labels.ts"
+import { complete, completeRecord, type Expected, emptyRecord } from "./branded-food-whole-labels.ts"
 
 const rules = [...labelRules, ...nutritionRules]
 const labels = [complete, { data_source: "", publication_date: "" }, ...rules.map(([, stated]) => stated)].map(

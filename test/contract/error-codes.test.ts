@@ -14,10 +14,7 @@ const api = useSharedServer()
 
 type ErrorReply = Pick<Reply, "headers">
 /** A request with this error; or the test that causes the error in another way; or the reason why no test does. */
-type ErrorCase =
-  | (() => Promise<ErrorReply | undefined>)
-  | { readonly testedIn: string }
-  | { readonly untested: string }
+type ErrorCase = (() => Promise<ErrorReply | undefined>) | { readonly testedIn: string } | { readonly untested: string }
 
 const call = (target: string) => () => api.get(target)
 const withKey = (settings: KeySettings, target: string) => async () => {

@@ -88,7 +88,7 @@ const states = `
 const noFault = ""
 const stores: ReadonlyArray<Store> = [
   ...faults.map((fault, n) => ({ ...fault, domain: `shop-${n}.example` })),
-  ...forms.map((format) => ({ fault: noFault, format, domain: `intact-${format}.example` }))
+  ...formats.map((format) => ({ fault: noFault, format, domain: `intact-${format}.example` }))
 ]
 const intactStores = stores.filter(({ fault }) => fault === noFault)
 

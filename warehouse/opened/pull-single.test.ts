@@ -109,7 +109,10 @@ describe("a data set that is pulled alone", () => {
       const other = yield* aFolder
       yield* publishIn(other, { prices: [pears] })
       const unrelated = yield* layoutOf(laptop.home, folderDepot(other))
-      assert.include(yield* messageOf(pullSingle(unrelated, "example")), "is newer than larder-000001, the newest there")
+      assert.include(
+        yield* messageOf(pullSingle(unrelated, "example")),
+        "is newer than larder-000001, the newest there"
+      )
       yield* publishIn(other, { prices: [apples] })
       assert.include(
         yield* messageOf(pullSingle(unrelated, "example")),

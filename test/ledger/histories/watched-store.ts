@@ -19,11 +19,7 @@ interface WatchedStore extends LedgerStore {
 const isEmpty = ({ accounts, entries, keys }: Group) => accounts.length + entries.length + keys.length === 0
 
 /** `written` receives every durable entry. */
-export const watch = (
-  store: LedgerStore,
-  written: Array<Entry>,
-  { afterGroup, onDeath }: StoreHooks
-): WatchedStore => {
+export const watch = (store: LedgerStore, written: Array<Entry>, { afterGroup, onDeath }: StoreHooks): WatchedStore => {
   let isDead = false
   let atNextGroup: ((group: Group) => Promise<void>) | undefined
   const killedError = () => new LedgerUnavailable({ action: "be written", cause: new Error("the process was killed") })

@@ -70,7 +70,7 @@ const startServerIn = async (
     `port=${port}`,
     "unix_socket_directories=",
     "max_connections=200",
-    ...more
+    ...moreSettings
   ]
 
   const launch = async () => {
