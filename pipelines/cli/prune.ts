@@ -20,16 +20,16 @@ const parseKeep = (text: string): Keep => {
 const pluralise = (count: number, noun: string) => `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`
 
 const formatPruned = ({ bytes, dry_run, kept, payloads, runs }: Pruned) => {
-  const remaining = `${pluralise(kept, "run")} ${kept === 1 ? "stays" : "stay"}`
+  const remaining = `${pluralise(kept, "run")} ${kept === 1 ? "is" : "are"} kept`
   if (runs.length === 0) return `Nothing to remove: ${remaining}.`
   const removed = `${pluralise(payloads, "payload")} of ${pluralise(runs.length, "run")}, ${formatKibibytes(bytes)}`
   return [
-    `${dry_run ? "Would remove" : "Removed"} ${removed}; ${remaining}:`,
+    `${remaining}. ${dry_run ? "Would remove" : "Removed"} ${removed}:`,
     ...runs.map(
       ({ outcome, pipeline, rolled_back, run_id }) =>
         `  ${run_id}  ${pipeline}: ${rolled_back ? "rolled back" : outcome.replace("_", " ")}`
     ),
-    "Payloads that only these runs fetched are no longer available. A rebuild gives the same rows as before: it does not repeat runs that failed, were killed or were rolled back."
+    `Payloads that only these runs fetched ${dry_run ? "would no longer be" : "are no longer"} available. A rebuild gives the same rows as before: it does not repeat runs that failed, were killed or were rolled back.`
   ].join("\n")
 }
 

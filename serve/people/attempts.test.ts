@@ -7,15 +7,15 @@ const readWait = (attempt: Attempt | TooManyAttempts) => (attempt instanceof Too
 
 /** Fails as soon as an attempt is allowed, from time 0 on. Returns the waits between the failures, in seconds. */
 const collectWaits = (failures: number, email: (number: number) => string) => {
-  const { beginStranger } = makeAttempts()
+  const { beginUnknown } = makeAttempts()
   const waits: Array<number> = []
   let now = 0
   for (let number = 0; number < failures; number++) {
-    const wait = readWait(beginStranger(email(number), "192.0.2.7", now))
+    const wait = readWait(beginUnknown(email(number), "192.0.2.7", now))
     if (wait === 0) continue
     waits.push(wait)
     now += wait * 1_000
-    beginStranger(email(number), "192.0.2.7", now)
+    beginUnknown(email(number), "192.0.2.7", now)
   }
   return waits
 }
@@ -29,56 +29,56 @@ describe("failed sign-ins", () => {
   })
 
   it("does not delay the same e-mail from another address", () => {
-    const { beginStranger } = makeAttempts()
-    for (let failure = 0; failure < 5; failure++) beginStranger("a@example.com", "192.0.2.7", 0)
-    assert.strictEqual(readWait(beginStranger("a@example.com", "192.0.2.7", 0)), 1)
-    assert.strictEqual(readWait(beginStranger("a@example.com", "198.51.100.1", 0)), 0)
+    const { beginUnknown } = makeAttempts()
+    for (let failure = 0; failure < 5; failure++) beginUnknown("a@example.com", "192.0.2.7", 0)
+    assert.strictEqual(readWait(beginUnknown("a@example.com", "192.0.2.7", 0)), 1)
+    assert.strictEqual(readWait(beginUnknown("a@example.com", "198.51.100.1", 0)), 0)
   })
 
   it("delays one e-mail from many addresses from the 51st attempt on, by a minute at most", () => {
-    const { beginStranger } = makeAttempts()
+    const { beginUnknown } = makeAttempts()
     let now = 0
     const waits: Array<number> = []
     for (let failure = 0; failure < 60; failure++) {
-      const wait = readWait(beginStranger("a@example.com", `192.0.2.${failure}`, now))
+      const wait = readWait(beginUnknown("a@example.com", `192.0.2.${failure}`, now))
       if (wait === 0) continue
       waits.push(wait)
       now += wait * 1_000
-      beginStranger("a@example.com", `192.0.2.${failure}`, now)
+      beginUnknown("a@example.com", `192.0.2.${failure}`, now)
     }
     assert.deepStrictEqual(waits, [1, 2, 4, 8, 16, 32, 60, 60, 60, 60])
   })
 
   it("does not delay a browser that the owner has signed in with when many networks fail", () => {
-    const { beginKnown, beginStranger } = makeAttempts()
+    const { beginKnown, beginUnknown } = makeAttempts()
     for (let second = 0; second < 300; second++) {
       for (let network = 0; network < 20; network++) {
-        beginStranger("a@example.com", `2001:db8:${network}::1`, second * 1_000)
+        beginUnknown("a@example.com", `2001:db8:${network}::1`, second * 1_000)
       }
     }
-    assert.isAbove(readWait(beginStranger("a@example.com", "198.51.100.1", 299_000)), 0)
+    assert.isAbove(readWait(beginUnknown("a@example.com", "198.51.100.1", 299_000)), 0)
     assert.strictEqual(readWait(beginKnown("known browser", 299_000)), 0)
   })
 
   it("delays a known browser from the sixth attempt on, and no other caller", () => {
-    const { beginKnown, beginStranger } = makeAttempts()
+    const { beginKnown, beginUnknown } = makeAttempts()
     for (let failure = 0; failure < 5; failure++) beginKnown("one browser", 0)
     assert.strictEqual(readWait(beginKnown("one browser", 0)), 1)
     assert.strictEqual(readWait(beginKnown("another browser", 0)), 0)
-    assert.strictEqual(readWait(beginStranger("a@example.com", "192.0.2.7", 0)), 0)
+    assert.strictEqual(readWait(beginUnknown("a@example.com", "192.0.2.7", 0)), 0)
   })
 
   it("counts the failures of one e-mail from all addresses of an IPv6 /48 together", () => {
-    const { beginStranger } = makeAttempts()
-    for (let failure = 0; failure < 5; failure++) beginStranger("a@example.com", `2001:db8:0:${failure}::1`, 0)
-    assert.strictEqual(readWait(beginStranger("a@example.com", "2001:db8:0:99::1", 0)), 1)
-    assert.strictEqual(readWait(beginStranger("a@example.com", "2001:db8:1:99::1", 0)), 0)
+    const { beginUnknown } = makeAttempts()
+    for (let failure = 0; failure < 5; failure++) beginUnknown("a@example.com", `2001:db8:0:${failure}::1`, 0)
+    assert.strictEqual(readWait(beginUnknown("a@example.com", "2001:db8:0:99::1", 0)), 1)
+    assert.strictEqual(readWait(beginUnknown("a@example.com", "2001:db8:1:99::1", 0)), 0)
   })
 
   it("delays an IPv6 /48 from the 201st attempt on, and a /64 from the 21st, for any e-mail", () => {
-    const { beginStranger } = makeAttempts()
+    const { beginUnknown } = makeAttempts()
     const guess = (network: number, number: number) =>
-      beginStranger(`p${network}-${number}@example.com`, `2001:db8:0:${network}::${number}`, 0)
+      beginUnknown(`p${network}-${number}@example.com`, `2001:db8:0:${network}::${number}`, 0)
     for (let network = 0; network < 10; network++) {
       for (let number = 0; number < 20; number++) assert.strictEqual(readWait(guess(network, number)), 0)
       if (network === 0) assert.strictEqual(readWait(guess(0, 20)), 1)
@@ -118,44 +118,44 @@ describe("failed sign-ins", () => {
   })
 
   it("clears the failures of an e-mail after a success, and keeps those of the address", () => {
-    const { beginStranger } = makeAttempts()
-    for (let failure = 0; failure < 19; failure++) beginStranger(`p${failure}@example.com`, "192.0.2.7", 0)
-    const correct = beginStranger("a@example.com", "192.0.2.7", 0)
+    const { beginUnknown } = makeAttempts()
+    for (let failure = 0; failure < 19; failure++) beginUnknown(`p${failure}@example.com`, "192.0.2.7", 0)
+    const correct = beginUnknown("a@example.com", "192.0.2.7", 0)
     if (correct instanceof TooManyAttempts) throw correct
     correct.succeed(0)
-    assert.strictEqual(readWait(beginStranger("b@example.com", "192.0.2.7", 0)), 0)
-    assert.strictEqual(readWait(beginStranger("c@example.com", "192.0.2.7", 0)), 1)
+    assert.strictEqual(readWait(beginUnknown("b@example.com", "192.0.2.7", 0)), 0)
+    assert.strictEqual(readWait(beginUnknown("c@example.com", "192.0.2.7", 0)), 1)
   })
 
   it.each([
     ["IPv4 address", 30, () => "192.0.2.7", 900],
     ["/48 of IPv6", 220, (number: number) => `2001:db8:0:${number}::1`, 60]
   ] as const)("starts no new wait after successful sign-ins from the same %s", (_, count, address, wait) => {
-    const { beginStranger } = makeAttempts()
+    const { beginUnknown } = makeAttempts()
     let now = 0
     for (let failure = 0; failure < count; failure++) {
-      now += 1_000 * readWait(beginStranger(`p${failure}@example.com`, address(failure), now))
-      beginStranger(`p${failure}@example.com`, address(failure), now)
+      now += 1_000 * readWait(beginUnknown(`p${failure}@example.com`, address(failure), now))
+      beginUnknown(`p${failure}@example.com`, address(failure), now)
     }
     now += wait * 1_000
     for (let person = 0; person < 6; person++) {
-      const correct = beginStranger(`a${person}@example.com`, address(1_000 + person), now)
+      const correct = beginUnknown(`a${person}@example.com`, address(1_000 + person), now)
       if (correct instanceof TooManyAttempts) throw correct
       now += 1_000
       correct.succeed(now)
     }
-    const fail = () => beginStranger("b@example.com", address(2_000), now)
+    const fail = () => beginUnknown("b@example.com", address(2_000), now)
     assert.deepStrictEqual([readWait(fail()), readWait(fail())], [0, wait])
   })
 
   it("still delays the next attempt when an older one succeeds after a failure", () => {
-    const { beginStranger } = makeAttempts()
-    for (let failure = 0; failure < 20; failure++) beginStranger(`p${failure}@example.com`, "192.0.2.7", 0)
-    const slow = beginStranger("a@example.com", "192.0.2.7", 1_000)
+    const { beginUnknown } = makeAttempts()
+    for (let failure = 0; failure < 20; failure++) beginUnknown(`p${failure}@example.com`, "192.0.2.7", 0)
+    const slow = beginUnknown("a@example.com", "192.0.2.7", 1_000)
     if (slow instanceof TooManyAttempts) throw slow
-    assert.strictEqual(readWait(beginStranger("b@example.com", "192.0.2.7", 3_000)), 0)
+    assert.strictEqual(readWait(beginUnknown("b@example.com", "192.0.2.7", 3_000)), 0)
     slow.succeed(3_000)
-    assert.strictEqual(readWait(beginStranger("c@example.com", "192.0.2.7", 3_000)), 2)
+    assert.strictEqual(readWait(beginUnknown("c@example.com", "192.0.2.7", 3_000)), 2)
   })
 
   it("does not count a withdrawn attempt, and does not shorten the wait", () => {

@@ -116,7 +116,7 @@ export type Attempt = Exclude<ReturnType<typeof beginAttempt>, TooManyAttempts>
 export const makeAttempts = () => {
   const counters = Record.map(limits, makeCounter)
   return {
-    beginStranger: (email: string, address: string, now: number) => {
+    beginUnknown: (email: string, address: string, now: number) => {
       const network = findNetwork(address, 48)
       return beginAttempt(
         [

@@ -1,6 +1,6 @@
 /**
  * The operations on people for the command line: in this process, or in a running server on behalf of a command.
- * Invitations are returned as links, which contain the console's address.
+ * New invitations are returned as links, which contain the console's address.
  */
 import { Context, Effect, Option, Schema } from "effect"
 import { Administration, AdministrationError } from "../ledger/index.ts"
@@ -62,7 +62,7 @@ export class PeopleAdministration extends Context.Service<
 /** `consoleUrl` has no trailing slash. */
 const buildLink = (consoleUrl: string, token: string) => `${consoleUrl}/invitation/${token}`
 
-/** Administers the people and the ledger of this process. `consoleUrl` returns the final address after the start. */
+/** Administers the people of this process. `consoleUrl` returns the final address after the start. */
 export const administerPeople = Effect.fnUntraced(function* (consoleUrl: () => string) {
   const administration = yield* Administration
   const people = yield* People

@@ -203,7 +203,7 @@ const make = Effect.gen(function* () {
             begin: (now) =>
               isKnown
                 ? attempts.beginKnown(`browser ${hashToken(known_browser)}`, now)
-                : attempts.beginStranger(email ?? typed.slice(0, 254), address, now)
+                : attempts.beginUnknown(email ?? typed.slice(0, 254), address, now)
           },
           email === undefined ? Effect.undefined : findPerson(personOfEmail, email)
         )

@@ -17,7 +17,7 @@ describe("larder-ingest prune", () => {
     await addGeneration(home, ["2026-09-30", "2026-10-02"], environment)
     const lists = path.join(home, "raw/fetches")
     const [, rolledBackList = ""] = readdirSync(lists).sort()
-    assert.strictEqual((await call("prune", "--keep", "1 day")).stdout, "Nothing to remove: 3 runs stay.\n")
+    assert.strictEqual((await call("prune", "--keep", "1 day")).stdout, "Nothing to remove: 3 runs are kept.\n")
     for (const name of readdirSync(lists)) utimesSync(path.join(lists, name), 0, 0)
     const run_id = rolledBackList.replace(".ndjson", "")
     const { bytes, ...planned } = JSON.parse((await call("prune", "--keep", "1 run", "--dry-run", "--json")).stdout)
@@ -32,7 +32,7 @@ describe("larder-ingest prune", () => {
     const { code, stdout } = await call("prune", "--keep", "1 run")
     assert.strictEqual(code, 0)
     assert.deepStrictEqual(stdout.replace(/[\d,]+ KiB/, "… KiB").split("\n"), [
-      "Removed 1 payload of 1 run, … KiB; 2 runs stay:",
+      "2 runs are kept. Removed 1 payload of 1 run, … KiB:",
       `  ${run_id}  commodities: rolled back`,
       "Payloads that only these runs fetched are no longer available. A rebuild gives the same rows as before: it does not repeat runs that failed, were killed or were rolled back.",
       ""

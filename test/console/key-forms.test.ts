@@ -82,8 +82,8 @@ describe("a key", () => {
     const mine = { ...newKey, access: "commodities", budget: "50" }
     const conflict = await browser.post(`/keys/${id}`, { ...opened, ...mine })
     expect(conflict.status).toBe(409)
-    expect(conflict.text).toContain("Changed by another person: the key may read this now: get-store.")
-    expect(conflict.text).toContain("Changed by another person: the budget is $1.00 a month now.")
+    expect(conflict.text).toContain("Changed since you opened this page: the key may read this now: get-store.")
+    expect(conflict.text).toContain("Changed since you opened this page: the budget is $1.00 a month now.")
     expect(conflict.text).not.toContain("the name is")
     expect(conflict.text).toContain('value="50"')
     expect(conflict.text).toContain('value="Shop"')

@@ -1,4 +1,4 @@
-/** A label that states everything and one that states nothing, with their records. */
+/** A label with nearly all fields, its record, and the record of a label that states only its name. */
 
 import { emptyFood } from "../support/empty-food.ts"
 import type { Form, Label } from "../support/label-releases.ts"
@@ -9,7 +9,7 @@ export type Stated = Partial<Omit<Label, "fdc_id">>
 /** A name, the fields of a label, and the expected fields of its record. `onlyForm`: the only form that states them. */
 export type Rule = readonly [name: string, stated: Stated, expected: Expected, onlyForm?: Form]
 
-/** A label that states everything. */
+/** A label with nearly all fields. */
 export const complete: Stated = {
   description: "ALMOND BRITTLE, MAPLE",
   publication_date: "2025-12-18",

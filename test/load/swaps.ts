@@ -16,7 +16,7 @@ const foods = "/v1/branded-foods?name=food+50000&limit=50"
 const targets = [prices, foods, "/v1/stores", "/v1/branded-foods/categories"]
 /** Trading days after the end of the bundled samples. */
 const days = ["2026-09-30", "2026-10-01", "2026-10-02", "2026-10-05", "2026-10-06"] as const
-/** First id of the three foods of each release. */
+/** The three foods of each release have the ids after this number. */
 const releases = [5_000_000, 5_000_010, 5_000_020, 5_000_030, 5_000_040]
 
 /** A depot that all programs share, each with its own home. */
@@ -74,8 +74,8 @@ export const swapsUnderLoad = (rounds: number, callers: number, startDepot?: () 
     if (target === prices) return data[0].points.at(-1).date
     return data.map(({ description }: { readonly description: string }) => description).toSorted()
   }
-  const listFoods = (...firsts: ReadonlyArray<number>) =>
-    firsts.flatMap((first) => [1, 2, 3].map((id) => `FOOD ${first + id}`)).toSorted()
+  const listFoods = (...releases: ReadonlyArray<number>) =>
+    releases.flatMap((release) => [1, 2, 3].map((id) => `FOOD ${release + id}`)).toSorted()
 
   return async () => {
     const responses: Array<Response> = []

@@ -87,7 +87,7 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("reports the received money, even if the amount or the currency differs", () =>
+  it.live("reports another amount as received, and another currency as a problem", () =>
     Effect.gen(function* () {
       const { intent, opened, processor } = yield* afterOnePayment
       const retrieved = processor.retrieve(query("pay_1", { reference: opened.reference }))

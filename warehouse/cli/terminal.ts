@@ -16,7 +16,7 @@ export const visible = (text: string): string => text.replace(controls, escapeCh
 /** For text that must stay on one line. */
 export const visibleInLine = (text: string): string => visible(text).replace(/[\n\t]/g, escapeCharacter)
 
-/** A console that prints only text, with control characters escaped. So it has no colours, which consist of these. */
+/** A console that prints only text, with control characters escaped. Colours are lost, because they are control characters. */
 const makeVisible = (console: Console.Console): Console.Console => {
   const print =
     (write: (text: string) => void) =>

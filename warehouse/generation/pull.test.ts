@@ -66,7 +66,7 @@ describe("machines that share a depot", () => {
     Effect.gen(function* () {
       const { depot, takeReceivedBytes } = yield* aDepot
       const [first, second, server] = [yield* aMachine(depot), yield* aMachine(depot), yield* aMachine(depot)]
-      yield* publishOn(first, { prices: [apples], rejects: ["is no price"] })
+      yield* publishOn(first, { prices: [apples], rejects: ["is not a price"] })
       yield* publishOn(second, { prices: [{ item: "wine" }] }, { target: cellar })
       takeReceivedBytes()
       assert.deepInclude(yield* follow(server), { generation: 2 })

@@ -37,7 +37,7 @@ describe("the live data", () => {
       assert.strictEqual(live.current().entries.example?.changed_in, 3)
     })
   )
-  itLive("keeps the data open, and everything loaded from it, when a run found nothing new", () =>
+  itLive("keeps the data and everything loaded from it open when a run found nothing new", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       let loads = 0

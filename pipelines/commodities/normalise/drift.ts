@@ -18,7 +18,7 @@ import {
 } from "../decode/payload.ts"
 import type { PriceReading } from "./normalise.ts"
 
-/** The payload does not have what the mapping needs: upstream has changed. */
+/** The payload is not what the mapping needs, or contradicts itself: upstream has probably changed. */
 export class DriftFound extends Schema.TaggedError<DriftFound>()("DriftFound", {
   problem: Schema.String,
   found: Schema.Array(Schema.String)

@@ -62,7 +62,7 @@ const assemblePartSql = ({ first, last, part }: ProductPart) =>
   `set variable part = ${part}; set variable first = ${first}; set variable last = ${last}; ${products}`
 
 /**
- * Products whose rows may be incomplete: a row could not be used or exceeds a limit, or a file was not read to its end.
+ * Products with rows that may be missing: a row could not be used or exceeds a limit, or a file was not read to its end.
  * The rows of a product may be anywhere in a file. The warehouse accepts such a product only if it has all its
  * variants.
  */

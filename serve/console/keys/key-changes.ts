@@ -75,7 +75,7 @@ export const compareChanges = (key: KeySummary, shown: ShownSettings, chosen: Ke
     problems: Object.fromEntries(
       conflicting.map((setting) => [
         settings[setting].field,
-        `Changed by another person: ${texts[setting]}. Save again to use your value instead.`
+        `Changed since you opened this page: ${texts[setting]}. Save again to use your value instead.`
       ])
     ),
     fields: { ...fillKeyFields(key), ...Struct.pick(typed, changedFields) }

@@ -173,7 +173,7 @@ const periods = [
 
 type Budgets = Pick<KeySummary, (typeof periods)[number]["budget" | "spent"]>
 
-/** The budgets of a key with what was spent of each, the shortest period first. */
+/** The budgets of a key and the amount spent from each, the shortest period first. */
 export const listBudgetSettings = (key: Budgets) =>
   periods.flatMap(({ budget, period, spent }) => {
     const budget_usd = key[budget]

@@ -5,7 +5,7 @@ import type { PageResult } from "./page.ts"
 
 const byteOrderMark = "\uFEFF"
 
-/** The response has started when rows are read, so only the log can report a failure. */
+/** The response has started when rows are read, so only the log can state the reason of a failure. */
 const logFailure = (name: string) => (cause: Cause.Cause<unknown>) =>
   Cause.hasInterruptsOnly(cause)
     ? Effect.void

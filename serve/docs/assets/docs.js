@@ -5,7 +5,7 @@ const strip = document.querySelector(".guides ul")
 const current = strip?.querySelector("[aria-current]")
 if (current) strip.scrollLeft = current.offsetLeft - (strip.clientWidth - current.offsetWidth) / 2
 
-// adds a copy button to commands
+// adds a copy button to commands and code
 const copy = async (button, text) => {
   try {
     await navigator.clipboard.writeText(text)

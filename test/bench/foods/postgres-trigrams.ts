@@ -1,4 +1,4 @@
-/** Measures PostgreSQL with `pg_trgm`: GIN indexes on both texts, with default settings except the memory of the build. */
+/** Measures PostgreSQL with `pg_trgm`: GIN indexes on both texts, with more memory for the build. */
 import { PgClient } from "@effect/sql-pg"
 import { literal } from "@larder/warehouse"
 import { Effect, Redacted } from "effect"

@@ -7,7 +7,7 @@ import type { FaultyRun } from "./commodity-faults.ts"
 import { feedAt } from "./live-commodities.ts"
 import { redirectHosts, unpaced } from "./live-runs.ts"
 
-/** Shifts the clock of the machine by some milliseconds. */
+/** Shifts the milliseconds of the machine's clock, which is all that these tests read. */
 const shiftClock = (ms: number) =>
   Layer.effect(
     Clock.Clock,

@@ -5,7 +5,7 @@
 import { UnusableRow } from "../feed.ts"
 import { checkWellFormed, type ItemElement, parseElements } from "./item-elements.ts"
 
-/** Values of a field in the order of the item, with entities decoded. `title` and `description` may contain HTML. */
+/** Values of a field in the order of the item. Texts have decoded entities; fields that may contain HTML are unchanged. */
 export type FieldValues = (name: FieldName) => ReadonlyArray<string>
 
 export const fieldNames = [

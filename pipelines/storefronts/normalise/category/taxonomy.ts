@@ -85,7 +85,7 @@ export const listNodes = (): Iterable<TaxonomyNode> => taxonomy().byId.values()
 /** The category with exactly this path, or undefined; spaces, case and `&` or `and` do not matter. */
 export const findNode = (path: string): TaxonomyNode | undefined => taxonomy().byPath.get(splitPath(path).join(">"))
 
-/** How reliable a statement is: an id can be an invented number, and a top level without more is often a guess. */
+/** How reliable a statement is: an id can be an invented number, and a top level by itself is often a guess. */
 type CategoryStatement = Place & { readonly kind: "path" | "id" | "top" | "name" }
 
 /** Several categories with the same name count as one place if they have the same tokens. */

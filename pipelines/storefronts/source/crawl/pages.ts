@@ -1,5 +1,5 @@
 /**
- * Pages through a list to its end. A shop first splits off a page, then removes entries that are not for sale to this
+ * Pages through a list to its end. A shop first forms a page, then removes entries that are not for sale to this
  * visitor. So only an empty page means the end, and even that page may have lost all its entries. One more page is
  * requested after an empty one if something seems to be missing: the page before it was full, fewer entries were found
  * than the shop reports, or a previously listed entry was not found.

@@ -71,7 +71,7 @@ describe("pages of products", () => {
     })
   )
 
-  it.live("reject products that cannot be used one by one", () =>
+  it.live("reject each unusable product separately", () =>
     Effect.gen(function* () {
       const broken: Misbehaviour = ({ page, path, response }) => {
         if (path !== "/products.json" || page > 1) return false
@@ -99,9 +99,9 @@ describe("the limit of paging", () => {
   const errors = "Page * Limit exceeds the 25000 limit."
 
   it.live.each([
-    ["as 400", 400, { errors }],
-    ["as 200 with errors", 200, { errors: { page: [errors] } }]
-  ] as const)("ends the read with the response %s, and keeps the products read before", ([, status, body]) =>
+    ["status 400", 400, { errors }],
+    ["status 200 and errors", 200, { errors: { page: [errors] } }]
+  ] as const)("ends the read if the response has %s, and keeps the products read before", ([, status, body]) =>
     Effect.gen(function* () {
       const collections = { all: [range(1, 250)] }
       const { products, read } = yield* readShop(

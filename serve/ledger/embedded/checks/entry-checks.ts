@@ -1,6 +1,6 @@
 /**
- * Checks entries in the order of their numbers: each is unchanged and follows its predecessor, names no key of another
- * account (a charge names a key), and spends only credits that the account had.
+ * Checks entries in the order of their numbers: each is unchanged and follows its predecessor, names only a key of its
+ * account (a charge always names one), and spends only credits that the account had.
  */
 import type { Sqlite } from "../../../persistence/index.ts"
 import { type ChainHead, emptyHead, findBreak } from "../../chain/chain.ts"

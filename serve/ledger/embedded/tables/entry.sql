@@ -16,7 +16,7 @@ create table ledger.entry (
   note text,
   expires_at text, -- when its unspent credits expire; null if they do not expire
   grants text, -- taken from expiring credits or returned to them: position:credits of the entries that granted them
-  hash text not null -- SHA-256 over the hash of the account's previous entry and the fields of this one
+  hash text not null -- SHA-256 over the hash of the account's previous entry and the fields of this one except sequence
 ) strict;
 -- All entries except charges: a statement without charges does not scan millions of charges.
 create index ledger.entry_but_charge on entry (account_id, position) where type <> 'charge'
