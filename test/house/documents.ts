@@ -24,7 +24,7 @@ const readMarkdown = (folder: string, recursive = false) =>
     .map(readDocument)
 
 export const readme = readDocument("README.md")
-/** One page for each kind of reader. */
+/** The pages of `docs`. */
 export const docs: ReadonlyArray<Document> = readMarkdown("docs", true)
 /** The pages of the server at `/docs`. */
 export const guideFiles: ReadonlyArray<Document> = readMarkdown("serve/docs/guides")

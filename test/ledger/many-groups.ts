@@ -1,6 +1,6 @@
 /**
  * `node test/ledger/many-groups.ts FOLDER GROUPS`: writes groups of one charge each, one after the other, into a new ledger.
- * The files `first` and `last` next to the folder are flushed before the first group and after the last one.
+ * The files `FOLDER.first` and `FOLDER.last` are flushed before the first group and after the last one.
  */
 import { fsyncSync, openSync } from "node:fs"
 import { openEmbeddedStore, openLedgerFile } from "@larder/serve/ledger"
