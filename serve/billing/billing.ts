@@ -135,7 +135,7 @@ export const openBilling = Effect.fn("Billing.open")(function* (processor: CardP
       hideFailure(payNow(request)),
     /** Retrieves an open payment from the processor first. If the processor does not respond, the payment stays open. */
     payment: (account_id: string, id: string) => hideFailure(findAndReconcile(account_id, id, reconcile)),
-    /** The same for a customer who has left the payment page. Closes an unpaid page, so it can no longer be paid. */
+    /** The same after the customer left the payment page. Closes an unpaid page, so it can no longer be paid. */
     leave: (account_id: string, id: string) => hideFailure(findAndReconcile(account_id, id, leave)),
     /** Newest first. `before` is the id of the last payment on the previous page, or null. */
     payments: (account_id: string, page: { readonly before: string | null; readonly limit: number }) =>

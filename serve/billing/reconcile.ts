@@ -52,7 +52,7 @@ export const makeReconcile = (needs: BillingNeeds) => {
     yield* bookRetrieved(payment, charged)
   })
 
-  /** For a customer who has left the payment page: closes it. A charge of a saved card has no page. */
+  /** After the customer left the payment page: closes it. A charge of a saved card has no page. */
   const leave = Effect.fn("Billing.leave")(function* (payment: PaymentRow) {
     if (payment.card !== null) return yield* reconcile(payment)
     return yield* bookRetrieved(payment, yield* processor.expireCheckout(toPaymentQuery(payment)))

@@ -13,7 +13,7 @@ import { peopleCommand } from "./people.ts"
 const startFlags = {
   demo: Flag.Boolean("demo").pipe(
     Flag.withDescription(
-      "Create a demo account if there is none, and print a new key for it; also print a link to the console if nobody can sign in yet"
+      "Create a demo account if there is none, and print a new key for it; also print a link to the console until a person can sign in"
     ),
     Flag.withDefault(false)
   ),

@@ -15,7 +15,7 @@ import {
   refundCall
 } from "@larder/serve/ledger"
 import { Context, Deferred, Effect, Layer, Redacted, Stream } from "effect"
-import { afterAll, inject } from "vitest"
+import { inject } from "vitest"
 import { pooledDatabase } from "../support/postgres/new-database.ts"
 
 export const october = Date.parse("2026-10-31T23:59:59.999Z")
@@ -23,8 +23,7 @@ export const november = Date.parse("2026-11-01T00:00:00.000Z")
 export const endpoint = "/v1/stores"
 
 export const database = Effect.suspend(() => pooledDatabase(inject("postgresUrl")))
-export const inDoubtFolder = mkdtempSync(path.join(tmpdir(), "larder-doubts-"))
-afterAll(() => rmSync(inDoubtFolder, { recursive: true }))
+export const inDoubtFolder = mkdtempSync(path.join(inject("runFolder"), "in-doubt-"))
 export const open = (url: string, directory = inDoubtFolder, leasePolicy?: LeasePolicy) =>
   openPostgresLedger(Redacted.make(url), directory, leasePolicy)
 export const folder = Effect.acquireRelease(
