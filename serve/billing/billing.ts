@@ -2,10 +2,19 @@
  * Card payments, auto-recharge and receipts for the console. Failures are sentences for the customer; causes are in the
  * log. A payment becomes `succeeded` only after its credits are in the ledger, and is `open` until its outcome is known.
  */
-import { Context, Effect, Struct } from "effect"
+import { Clock, Context, Effect, Struct } from "effect"
 import { Administration } from "../ledger/index.ts"
 import { ConsoleDatabase } from "../persistence/index.ts"
-import { creditsToCents, formatCents, isValidTrigger, maxTrigger, minTrigger } from "./amounts.ts"
+import {
+  creditsToCents,
+  formatCents,
+  isValidCeiling,
+  isValidTrigger,
+  maxCeiling,
+  maxTrigger,
+  minTrigger,
+  suggestCeilings
+} from "./amounts.ts"
 import { type BillingNeeds, nowText } from "./book.ts"
 import { reconcileInBackground } from "./in-doubt.ts"
 import { isSimulated, makePaymentHistory } from "./payment-history.ts"
@@ -22,12 +31,21 @@ import {
 import { type CardProcessor, EventRejected, type HeaderReader } from "./processor.ts"
 import { makeEventHandler } from "./processor-events.ts"
 import { startRecharges } from "./recharge.ts"
-import { endOtherProcessorsRecharges, findRecharge, saveRecharge, switchOff } from "./recharge-rows.ts"
+import { findLimit, sumRequested } from "./recharge-limits.ts"
+import { endOtherProcessorsRecharges, saveRecharge, switchOff } from "./recharge-rows.ts"
+import { findCurrentRecharge, findNewestPosition } from "./recharge-stops.ts"
 import { makeReconcile } from "./reconcile.ts"
 import { findCustomer, removeCard, toSavedCard, tryToDetachCard } from "./saved-card.ts"
 import { checkAmount, makeTopUp } from "./top-up.ts"
 
-const proposedChoice: RechargeChoice = { is_on: false, cents: 100_00, trigger_credits: 10_000 }
+const proposedCents = 100_00
+const proposedChoice: RechargeChoice = {
+  is_on: false,
+  cents: proposedCents,
+  trigger_credits: 10_000,
+  ...suggestCeilings(proposedCents)
+}
+const choiceNames = Struct.keys(proposedChoice)
 
 const unavailableText =
   "Payments are not available at the moment. Payments that have begun are completed automatically; try again in a moment."
@@ -54,15 +72,28 @@ const checkTrigger = (credits: number) =>
         problem: `The balance that starts a recharge must be from ${formatCents(creditsToCents(minTrigger))} to ${formatCents(creditsToCents(maxTrigger))}.`
       })
 
+const checkCeiling = (field: "daily_ceiling_cents" | "monthly_ceiling_cents", { cents, ...choice }: RechargeChoice) =>
+  isValidCeiling(choice[field], cents)
+    ? Effect.void
+    : new InvalidChoice({
+        field,
+        problem: `The ceiling must be from the amount of one recharge, ${formatCents(cents)}, to ${formatCents(maxCeiling)}, in whole cents.`
+      })
+
 const makeSettings = (needs: BillingNeeds) => {
   const { database, processor } = needs
   const settings = Effect.fnUntraced(function* (account_id: string) {
-    const recharge = yield* findRecharge(database, account_id)
+    const recharge = yield* findCurrentRecharge(needs, account_id)
+    const choice = Struct.pick(recharge ?? proposedChoice, choiceNames)
+    const now = yield* Clock.currentTimeMillis
+    const requested = yield* sumRequested(database, account_id, now)
     return {
       card: toSavedCard(yield* findCustomer(database, processor.name, account_id)),
       is_simulated: isSimulated(processor.name),
       recharge: {
-        ...Struct.pick(recharge ?? proposedChoice, ["is_on", "cents", "trigger_credits"]),
+        ...choice,
+        requested,
+        limit: findLimit(choice, requested, now) ?? null,
         is_configured: recharge !== undefined,
         off_reason: recharge?.off_reason ?? null,
         is_recharging: recharge?.running != null
@@ -74,12 +105,15 @@ const makeSettings = (needs: BillingNeeds) => {
     save: Effect.fn("Billing.saveRecharge")(function* (account_id: string, choice: RechargeChoice) {
       yield* checkAmount(choice.cents)
       yield* checkTrigger(choice.trigger_credits)
+      yield* checkCeiling("daily_ceiling_cents", choice)
+      yield* checkCeiling("monthly_ceiling_cents", choice)
+      const position = yield* findNewestPosition(needs, account_id)
       const now = yield* nowText
       yield* database.transaction(
         Effect.fnUntraced(function* (db) {
           const card = toSavedCard(yield* findCustomer(db, processor.name, account_id))
           if (choice.is_on && card === null) return yield* new NoSavedCard()
-          yield* saveRecharge(db, account_id, choice, now)
+          yield* saveRecharge(db, account_id, choice, position, now)
         })
       )
       return yield* settings(account_id)
@@ -117,7 +151,7 @@ export const openBilling = Effect.fn("Billing.open")(function* (processor: CardP
 
   yield* endOtherProcessorsRecharges(database, processor.name)
   yield* reconcileInBackground(needs, reconciliation)
-  yield* startRecharges(needs, marked, reconciliation.charge)
+  yield* startRecharges(needs, marked, reconciliation)
 
   const payNow = Effect.fnUntraced(function* (request: TopUp) {
     const { id, url } = yield* topUp(request)
@@ -142,6 +176,9 @@ export const openBilling = Effect.fn("Billing.open")(function* (processor: CardP
       hideFailure(list(account_id, page)),
     receipt: (account_id: string, id: string) => hideFailure(receipt(account_id, id)),
     settings: (account_id: string) => hideFailure(settings(account_id)),
+    /** Why the account's auto-recharge was stopped; undefined if it was not, or if a person has switched it on since. */
+    rechargeStop: (account_id: string) =>
+      hideFailure(Effect.map(findCurrentRecharge(needs, account_id), (recharge) => recharge?.off_reason ?? undefined)),
     /** Evaluates the account immediately: if auto-recharge is on, a low balance is recharged within a second. */
     saveRecharge: (account_id: string, choice: RechargeChoice) =>
       hideFailure(Effect.tap(save(account_id, choice), () => Effect.sync(() => requestEvaluation(account_id)))),

@@ -8,7 +8,7 @@
 import { Clock, Effect, Option, Stream } from "effect"
 import type { Administration, Entry } from "../ledger/index.ts"
 import type { ConsoleDatabase } from "../persistence/index.ts"
-import { centsToCredits, creditsToCents, formatCents } from "./amounts.ts"
+import { centsToCredits, creditsToCents, formatCents, formatMinute } from "./amounts.ts"
 import {
   findReversals,
   markSucceeded,
@@ -41,8 +41,6 @@ const bookings = {
 const describeCard = ({ card_brand: brand, card_last4: last4 }: PaymentRow) =>
   brand === null || last4 === null ? "" : ` with ${formatCard({ brand, last4 })}`
 
-const minuteFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })
-
 export const makeBook = (needs: BillingNeeds) => {
   const { administration, database, processor, requestEvaluation } = needs
 
@@ -70,7 +68,7 @@ export const makeBook = (needs: BillingNeeds) => {
   const recordUnpaid = Effect.fnUntraced(function* (payment: PaymentRow, outcome: UnpaidOutcome) {
     const { account_id, cents, id } = payment
     const now = yield* nowText
-    const reason = `A recharge of ${formatCents(cents)}${describeCard(payment)} failed on ${minuteFormat.format(new Date(now))} UTC. ${outcome.problem}`
+    const reason = `A recharge of ${formatCents(cents)}${describeCard(payment)} failed on ${formatMinute(Date.parse(now))}. ${outcome.problem}`
     yield* database.transaction(
       Effect.fnUntraced(function* (db) {
         yield* markUnpaid(db, id, outcome, now)
@@ -120,15 +118,7 @@ export const makeBook = (needs: BillingNeeds) => {
     const reversed = { ...retrieved, cents: isRecorded ? retrieved.cents : yield* deduct(payment, retrieved) }
     if (reversed.state === "returned") yield* returnCredits(payment, reversed)
     const now = yield* nowText
-    yield* database.transaction(
-      Effect.fnUntraced(function* (db) {
-        const isNew = yield* saveReversal(db, payment, reversed, now)
-        // the cardholder disputes the charge: do not charge again
-        if (isNew && reversed.kind === "dispute" && reversed.state === "taken") {
-          yield* switchOff(db, account_id, `A payment of ${formatCents(payment.cents)} was disputed at the bank.`, now)
-        }
-      })
-    )
+    yield* database.transaction((db) => saveReversal(db, payment, reversed, now))
     yield* Effect.logInfo("refund or dispute booked", {
       kind: reversed.kind,
       state: reversed.is_lost ? "lost" : reversed.state,

@@ -1,13 +1,17 @@
 /** Payments by card: top-ups, recharges, refunds and disputes, through Stripe or the simulator. */
 export {
   amountPresets,
+  ceilingFactors,
   centsToCredits,
+  isValidCeiling,
   isValidPayment,
   isValidTrigger,
+  maxCeiling,
   maxPayment,
   maxTrigger,
   minPayment,
-  minTrigger
+  minTrigger,
+  suggestCeilings
 } from "./amounts.ts"
 export { Billing, openBilling } from "./billing.ts"
 export { makeBook } from "./book.ts"

@@ -185,7 +185,7 @@ export const findReversals = (db: Statements, payments: ReadonlyArray<PaymentRow
       )
 
 /**
- * Returns whether the reversal is new. Late reports never undo a state: `returned` stays `returned`, and a lost dispute
+ * Late reports never undo a state: `returned` stays `returned`, and a lost dispute
  * can still be won but never becomes undecided again.
  */
 export const saveReversal = Effect.fnUntraced(function* (
@@ -210,5 +210,4 @@ export const saveReversal = Effect.fnUntraced(function* (
       [id, state, is_lost, now]
     )
   }
-  return isNew
 })

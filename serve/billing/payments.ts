@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import type { PaymentRow } from "./payment-rows.ts"
 import { type Card, RetrievedReversal } from "./processor.ts"
+import type { RechargeLimit, Requested } from "./recharge-limits.ts"
 import type { RechargeRow } from "./recharge-rows.ts"
 
 export type ShownCard = Pick<Card, "brand" | "last4">
@@ -34,7 +35,10 @@ export interface Receipt {
   readonly payment: Payment
 }
 
-export type RechargeChoice = Pick<RechargeRow, "is_on" | "cents" | "trigger_credits">
+export type RechargeChoice = Pick<
+  RechargeRow,
+  "is_on" | "cents" | "trigger_credits" | "daily_ceiling_cents" | "monthly_ceiling_cents"
+>
 
 export interface BillingSettings {
   readonly card: SavedCard | null
@@ -42,10 +46,13 @@ export interface BillingSettings {
   readonly recharge: RechargeChoice & {
     /** False while the amounts are suggestions and not saved settings. */
     readonly is_configured: boolean
-    /** Why billing switched auto-recharge off. Null if it did not, or if a person has changed the setting since. */
+    /** Why auto-recharge was stopped. Null if it was not, or if a person has switched it on since. */
     readonly off_reason: string | null
     /** A recharge is in progress. */
     readonly is_recharging: boolean
+    readonly requested: Requested
+    /** What forbids the next recharge now. */
+    readonly limit: RechargeLimit | null
   }
 }
 
@@ -70,7 +77,14 @@ export type TopUpResult = { readonly redirect: string } | { readonly payment: Pa
 
 /** The choice was rejected and nothing was charged. `problem` explains what to change. */
 export class InvalidChoice extends Schema.TaggedError<InvalidChoice>()("InvalidChoice", {
-  field: Schema.Literals(["cents", "trigger_credits", "submission", "card"]),
+  field: Schema.Literals([
+    "cents",
+    "trigger_credits",
+    "daily_ceiling_cents",
+    "monthly_ceiling_cents",
+    "submission",
+    "card"
+  ]),
   problem: Schema.String
 }) {
   override get message() {

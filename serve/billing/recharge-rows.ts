@@ -11,6 +11,12 @@ const RechargeRow = Schema.Struct({
   cents: Schema.Int,
   /** A balance strictly below this starts a recharge. */
   trigger_credits: Schema.Int,
+  /** The most that recharges may request per UTC day and month, in US cents. */
+  daily_ceiling_cents: Schema.Int,
+  monthly_ceiling_cents: Schema.Int,
+  /** The newest refund or adjustment in the ledger when a person last saved the settings. */
+  after_position: Schema.Int,
+  /** Why auto-recharge was stopped. A person who switches it on clears it. */
   off_reason: Schema.NullOr(Schema.String),
   /** The payment of the running recharge. */
   running: Schema.NullOr(Schema.String)
@@ -37,15 +43,33 @@ export const findActiveRecharges = (db: Statements, accounts: ReadonlyArray<stri
     accounts
   )
 
-/** Does not affect a running recharge. Clears the reason why auto-recharge was switched off. */
-export const saveRecharge = (db: Statements, account_id: string, choice: RechargeChoice, now: string) =>
+/** Does not affect a running recharge. */
+export const saveRecharge = (
+  db: Statements,
+  account_id: string,
+  choice: RechargeChoice,
+  after_position: number,
+  now: string
+) =>
   db.run(
-    `insert into console.recharge (account_id, is_on, cents, trigger_credits, changed_at)
-     values ($1, $2, $3, $4, $5)
+    `insert into console.recharge (account_id, is_on, cents, trigger_credits, daily_ceiling_cents,
+       monthly_ceiling_cents, after_position, changed_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
      on conflict (account_id) do update
      set is_on = excluded.is_on, cents = excluded.cents, trigger_credits = excluded.trigger_credits,
-       off_reason = null, changed_at = excluded.changed_at`,
-    [account_id, choice.is_on, choice.cents, choice.trigger_credits, now]
+       daily_ceiling_cents = excluded.daily_ceiling_cents, monthly_ceiling_cents = excluded.monthly_ceiling_cents,
+       after_position = excluded.after_position, changed_at = excluded.changed_at,
+       off_reason = case when excluded.is_on then null else recharge.off_reason end`,
+    [
+      account_id,
+      choice.is_on,
+      choice.cents,
+      choice.trigger_credits,
+      choice.daily_ceiling_cents,
+      choice.monthly_ceiling_cents,
+      after_position,
+      now
+    ]
   )
 
 /** Marks the payment as the running recharge. Undefined if auto-recharge is off or another recharge is running. */
@@ -69,13 +93,25 @@ export const endRecharge = (db: Statements, account_id: string, payment_id: stri
     [account_id, payment_id]
   )
 
-/** `reason` is null if a person switches auto-recharge off; this also deletes the reason of an earlier switch-off. */
+/** `reason` is null if a person switches auto-recharge off. */
 export const switchOff = (db: Statements, account_id: string, reason: string | null, now: string) =>
   db.run(
-    `update console.recharge
-     set is_on = false, off_reason = $2, changed_at = $3
-     where account_id = $1 and (is_on or (off_reason is not null and cast($2 as text) is null))`,
+    "update console.recharge set is_on = false, off_reason = $2, changed_at = $3 where account_id = $1 and is_on",
     [account_id, reason, now]
+  )
+
+/** Switches auto-recharge off, unless a person has saved the settings since they were read. */
+export const stopRecharge = (
+  db: Statements,
+  { account_id, after_position }: RechargeRow,
+  reason: string,
+  now: string
+) =>
+  db.run(
+    `update console.recharge
+     set is_on = false, off_reason = $3, changed_at = $4
+     where account_id = $1 and is_on and after_position = $2`,
+    [account_id, after_position, reason, now]
   )
 
 /** Ends recharges that still run at another processor, so that they do not block recharges at this one. */

@@ -1,14 +1,16 @@
 /**
  * Auto-recharge. Charged calls mark their account, and marked accounts are evaluated four times a second; all accounts
- * with auto-recharge are evaluated at the start and once a day. A payment or a refund alone never starts a recharge. A
- * balance strictly below the trigger starts a payment. The payment and the claim that it is the account's only running
- * recharge are committed in one transaction before the card is charged. An account that is marked while its recharge is
- * running is evaluated again afterwards.
+ * with auto-recharge are evaluated at the start and at the beginning of each UTC day. A balance strictly below the trigger
+ * starts a payment, unless a limit forbids it or the ledger has an entry that stops auto-recharge. The payment and the
+ * claim that it is the account's only running recharge are committed in one transaction before the card is charged. An
+ * account that is marked while its recharge is running, or during the pause after one, is evaluated again afterwards.
  */
-import { type Cause, Effect, Semaphore } from "effect"
+import { type Cause, Clock, Effect, Semaphore } from "effect"
 import { randomString } from "../ledger/index.ts"
+import type { Statements } from "../persistence/index.ts"
 import { type BillingNeeds, nowText } from "./book.ts"
 import { deleteUnrequested, insertPayment, newPayment, type PaymentRow } from "./payment-rows.ts"
+import { findLimit, millisecondsToNextDay, sumRequested } from "./recharge-limits.ts"
 import {
   claimRecharge,
   endRecharge,
@@ -21,7 +23,6 @@ import type { Reconcile } from "./reconcile.ts"
 import { findCustomer } from "./saved-card.ts"
 
 const roundInterval = "250 millis"
-const allAccountsInterval = "1 day"
 const maxConcurrentCharges = 8
 /** The other marked accounts follow in the next rounds. */
 const maxAccountsPerRound = 1_000
@@ -33,16 +34,28 @@ const logAndWait = (message: string, cause: Cause.Cause<unknown>) =>
 export const startRecharges = Effect.fnUntraced(function* (
   needs: BillingNeeds,
   marked: Set<string>,
-  charge: Reconcile["charge"]
+  { charge, isStillDue }: Reconcile
 ) {
   const { administration, database, processor } = needs
   const scope = yield* Effect.scope
   const evaluating = new Set<string>()
+  /** When the pause after the last recharge ends, by account. */
+  const pausedUntil = new Map<string, number>()
   const chargeSlots = yield* Semaphore.make(maxConcurrentCharges)
 
-  const isBelow = (account_id: string, trigger_credits: number) =>
-    Effect.map(administration.account({ account_id }), ({ balance_credits }) => balance_credits < trigger_credits)
+  /** At a ceiling, the account waits for its next charged call or the next day. */
+  const isLimited = Effect.fnUntraced(function* (db: Statements, recharge: RechargeRow) {
+    const { account_id } = recharge
+    const now = yield* Clock.currentTimeMillis
+    const limit = findLimit(recharge, yield* sumRequested(db, account_id, now), now)
+    if (limit?.by === "pause") {
+      pausedUntil.set(account_id, limit.until)
+      marked.add(account_id)
+    }
+    return limit !== undefined
+  })
 
+  /** Undefined if there is no card, or if auto-recharge is off, running or at a limit by now. */
   const claim = Effect.fnUntraced(function* (account_id: string) {
     const id = `pay_${randomString(20)}` // 119 random bits
     const now = yield* nowText
@@ -55,11 +68,15 @@ export const startRecharges = Effect.fnUntraced(function* (
         }
         const recharge = yield* claimRecharge(db, account_id, id)
         if (recharge === undefined) return undefined
-        const { cents, trigger_credits } = recharge
-        const columns = { id, account_id, cents, processor: processor.name, created_by: null, created_at: now }
-        const payment = newPayment({ ...columns, kind: "auto_recharge" }, customer)
+        // after the claim, which locks the row: another server cannot request a recharge now
+        if (yield* isLimited(db, recharge)) {
+          yield* endRecharge(db, account_id, id)
+          return undefined
+        }
+        const columns = { id, account_id, processor: processor.name, created_by: null, created_at: now }
+        const payment = newPayment({ ...columns, cents: recharge.cents, kind: "auto_recharge" }, customer)
         yield* insertPayment(db, payment)
-        return { payment, trigger_credits }
+        return payment
       })
     )
   })
@@ -72,12 +89,13 @@ export const startRecharges = Effect.fnUntraced(function* (
     )
 
   /** Checks the balance twice, because another recharge may have ended between the first check and the claim. */
-  const evaluate = Effect.fn("Billing.evaluate")(function* ({ account_id, trigger_credits }: RechargeRow) {
-    if (!(yield* isBelow(account_id, trigger_credits))) return
-    const claimed = yield* claim(account_id)
-    if (claimed === undefined) return
-    if (yield* isBelow(account_id, claimed.trigger_credits)) yield* charge(claimed.payment)
-    else yield* undoClaim(claimed.payment)
+  const evaluate = Effect.fn("Billing.evaluate")(function* (recharge: RechargeRow) {
+    const { account_id, trigger_credits } = recharge
+    const { balance_credits } = yield* administration.account({ account_id })
+    if (balance_credits >= trigger_credits || (yield* isLimited(database, recharge))) return
+    const payment = yield* claim(account_id)
+    if (payment === undefined) return
+    yield* (yield* isStillDue(payment)) ? charge(payment) : undoClaim(payment)
   })
 
   /** In the background, because a slow card would delay other accounts. A failed evaluation is repeated. */
@@ -101,8 +119,10 @@ export const startRecharges = Effect.fnUntraced(function* (
   }
 
   const evaluateMarked = Effect.gen(function* () {
-    if (marked.size === 0) return
-    const accounts = [...marked].slice(0, maxAccountsPerRound)
+    const now = yield* Clock.currentTimeMillis
+    for (const [account_id, until] of pausedUntil) if (until <= now) pausedUntil.delete(account_id)
+    const accounts = [...marked].filter((account_id) => !pausedUntil.has(account_id)).slice(0, maxAccountsPerRound)
+    if (accounts.length === 0) return
     // before the query, so that an account marked in the meantime is evaluated again
     for (const account_id of accounts) marked.delete(account_id)
     const markAgain = Effect.sync(() => {
@@ -129,6 +149,7 @@ export const startRecharges = Effect.fnUntraced(function* (
     )
   )
 
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(markAll, Effect.sleep(allAccountsInterval))))
+  const untilNextDay = Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.sleep(millisecondsToNextDay(now)))
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(markAll, untilNextDay)))
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(evaluateMarked, Effect.sleep(roundInterval))))
 })

@@ -6,7 +6,8 @@ import { Clock, Duration, Effect } from "effect"
 import { type BillingNeeds, makeBook, nowText } from "./book.ts"
 import { expireOpenPayment, markRequested, type PaymentRow, toPaymentQuery } from "./payment-rows.ts"
 import type { RetrievedPayment } from "./processor.ts"
-import { endRecharge, findRecharge } from "./recharge-rows.ts"
+import { endRecharge } from "./recharge-rows.ts"
+import { findCurrentRecharge } from "./recharge-stops.ts"
 import { findCustomer } from "./saved-card.ts"
 
 /**
@@ -60,7 +61,7 @@ export const makeReconcile = (needs: BillingNeeds) => {
 
   /** Whether the payment is still the running recharge: auto-recharge on, low balance, same card and amount. */
   const isStillDue = Effect.fnUntraced(function* ({ account_id, card, cents, id }: PaymentRow) {
-    const recharge = yield* findRecharge(database, account_id)
+    const recharge = yield* findCurrentRecharge(needs, account_id)
     if (recharge?.running !== id || !recharge.is_on || recharge.cents !== cents) return false
     if ((yield* findCustomer(database, processor.name, account_id))?.card !== card) return false
     const { balance_credits } = yield* administration.account({ account_id })
@@ -86,7 +87,7 @@ export const makeReconcile = (needs: BillingNeeds) => {
     requestEvaluation(account_id)
   })
 
-  return { reconcile, charge, leave, resolve }
+  return { reconcile, charge, isStillDue, leave, resolve }
 }
 
 export type Reconcile = ReturnType<typeof makeReconcile>

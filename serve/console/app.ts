@@ -11,6 +11,7 @@ import { Administration, logKeyChanges } from "../ledger/index.ts"
 import { People } from "../people/index.ts"
 import { invitationPage } from "./account/invitation.ts"
 import { signInPage } from "./account/sign-in.ts"
+import { rechargeStopNotice } from "./billing/auto-recharge.ts"
 import { addHealth, type Readiness } from "./health.ts"
 import { assets } from "./web/assets.ts"
 import { makeCookies } from "./web/cookies.ts"
@@ -96,13 +97,18 @@ const findFormQuery = ({ req, url }: H3Event): string => {
   return page?.pathname === url.pathname ? page.search : ""
 }
 
+/** The state of an account that every one of its pages shows. */
+const readAccount = Effect.fnUntraced(function* (account_id: string) {
+  const account = yield* Administration.use((ledger) => ledger.account({ account_id }))
+  return { account, rechargeStop: yield* Billing.use((billing) => billing.rechargeStop(account_id)) }
+})
+
 /** The current person and account of the session; undefined without a valid session. */
 const findSignedIn = Effect.fnUntraced(function* (session: Redacted.Redacted | undefined) {
   if (session === undefined) return undefined
   const person = yield* People.use((people) => people.session(Redacted.value(session)))
   if (Option.isNone(person)) return undefined
-  const account = yield* Administration.use((ledger) => ledger.account({ account_id: person.value.account_id }))
-  return { person: person.value, account, session }
+  return { ...(yield* readAccount(person.value.account_id)), person: person.value, session }
 })
 type SignedIn = NonNullable<Effect.Success<ReturnType<typeof findSignedIn>>>
 
@@ -123,10 +129,11 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       nav === undefined || (operatorsOnly && !isOperator) ? [] : [{ path, label: nav }]
     )
   const makePublicFrame = (event: H3Event): Frame => ({ path: event.url.pathname, navigation: [] })
-  const makeFrame = (event: H3Event, { account, person }: SignedIn, page?: Page<R>): Frame => ({
+  const makeFrame = (event: H3Event, { account, person, rechargeStop }: SignedIn, page?: Page<R>): Frame => ({
     path: event.url.pathname,
     signedIn: { account, person, api: apiFor(event) },
     navigation: listNavigation(person.is_operator),
+    rechargeNotice: rechargeStop === undefined ? undefined : rechargeStopNotice(rechargeStop),
     sampleNotice: page?.showsSampleNotice ? needs.sampleNotice() : undefined
   })
 
@@ -193,13 +200,16 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
         api: apiFor(event),
         now: now()
       }
-      const work: Effect.Effect<{ readonly result: PageResult; readonly frame: Frame }, unknown, R | Administration> =
-        Effect.gen(function* () {
-          const result = yield* runPage(page, context, form)
-          if (!page.mayBookPayment) return { result, frame }
-          const account = yield* Administration.use((ledger) => ledger.account({ account_id: context.account.id }))
-          return { result, frame: makeFrame(event, { ...context, account }, page) }
-        }).pipe(Effect.updateService(Administration, (ledger) => logKeyChanges(ledger, context.person.id)))
+      const work: Effect.Effect<
+        { readonly result: PageResult; readonly frame: Frame },
+        unknown,
+        R | Administration | Billing
+      > = Effect.gen(function* () {
+        const result = yield* runPage(page, context, form)
+        if (!page.mayBookPayment) return { result, frame }
+        const current = yield* readAccount(context.account.id)
+        return { result, frame: makeFrame(event, { ...context, ...current }, page) }
+      }).pipe(Effect.updateService(Administration, (ledger) => logKeyChanges(ledger, context.person.id)))
       const exit = await run(work, options)
       return Exit.isSuccess(exit)
         ? responses.pageResult(event, exit.value.frame, exit.value.result)

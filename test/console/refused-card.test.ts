@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { readHiddenFields } from "../support/console/pages.ts"
 import { startSpendingConsole } from "../support/console/spending-console.ts"
+import { rechargeChoice } from "../support/serve/recharge-choice.ts"
 import { makeCardPayments } from "./card-payments.ts"
 
 const console = startSpendingConsole()
@@ -44,7 +45,7 @@ it("a payment on a page that was opened before a recharge failed removes the war
   const payFirst = await console.run(open("first"))
   await console.run(payFirst)
   const payLater = await console.run(open("later"))
-  const choice = { is_on: true, cents: 20_00, trigger_credits: 20_000 }
+  const choice = rechargeChoice({ cents: 20_00, trigger_credits: 20_000 })
   await console.run(Billing.use((billing) => billing.saveRecharge(account.id, choice)))
   await expect.poll(openReview).toContain(warning)
   expect((await console.run(payLater)).state).toBe("succeeded")

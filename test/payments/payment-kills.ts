@@ -12,10 +12,12 @@ import { maxRequestMs } from "@larder/serve/billing"
 import type { ConsoleDatabase, ConsoleUnavailable } from "@larder/serve/persistence"
 import { Clock, Effect, References, type Scope } from "effect"
 import { chanceFrom, newSeed } from "../crash/chance.ts"
+import { rechargeChoice } from "../support/serve/recharge-choice.ts"
 import { allFaults, endFaults, type Fault, faultDurations, listFaults, listPayments, makeFaults } from "./faults.ts"
 import { type Stage, stages } from "./kill-stages.ts"
 import type { Work } from "./payment-worker.ts"
 import type { ProcessorHarness } from "./processor-harness.ts"
+import { pauseMs } from "./recharging.ts"
 import { type Account, adjustableClock, locations, openSetup, type Pair, type Setup, until } from "./setup.ts"
 import { simulatorHarness } from "./simulator-harness.ts"
 import { storesIn } from "./stores.ts"
@@ -105,10 +107,9 @@ const runHistory = Effect.fnUntraced(function* (
     // the first process is not killed: it has the fault of the processor, and forged, repeated or late events
     if (number === 0) assert.isAtLeast(occurred.length, 2)
     for (const kind of [reversal, ...occurred]) faults.set(kind, (faults.get(kind) ?? 0) + 1)
-    if (lines.includes("clock advanced")) {
-      aheadMs += maxRequestMs
-      yield* advanceClock(maxRequestMs)
-    }
+    const advanceMs = lines.includes("clock advanced") ? maxRequestMs : pauseMs // so that each process recharges
+    aheadMs += advanceMs
+    yield* advanceClock(advanceMs)
     if (reached === undefined) killed++
     else counts = reached
   }
@@ -125,7 +126,10 @@ const runHistory = Effect.fnUntraced(function* (
         setup.withBilling((billing) =>
           Effect.gen(function* () {
             // so that no recharge begins during the comparison
-            yield* billing.saveRecharge(account.account_id, { is_on: false, cents: 50_00, trigger_credits: 20_000 })
+            yield* billing.saveRecharge(
+              account.account_id,
+              rechargeChoice({ is_on: false, cents: 50_00, trigger_credits: 20_000 })
+            )
             yield* until(Effect.map(listPayments(setup), (rows) => rows.every(({ state }) => state !== "open")))
             for (const { id, state } of yield* listPayments(setup)) {
               if (state !== "succeeded") continue

@@ -8,6 +8,7 @@ import { makeStripeProcessor } from "@larder/serve/billing/stripe"
 import { Administration } from "@larder/serve/ledger"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Clock, Effect, Redacted, References } from "effect"
+import { rechargeChoice } from "../support/serve/recharge-choice.ts"
 import type { ProgressLine, SentEvent } from "./faults.ts"
 import { type KillPoint, killAtStage } from "./kill-stages.ts"
 import { simulatorHarness } from "./simulator-harness.ts"
@@ -112,7 +113,7 @@ await Effect.gen(function* () {
     yield* Effect.ignore(billing.topUp(form(10_00))) // the response may be lost
     const { card } = yield* billing.settings(account_id)
     yield* Effect.ignore(billing.topUp(form(11_00, card?.fingerprint ?? "none")))
-    const choice = { is_on: true, cents: 50_00, trigger_credits: 20_000 }
+    const choice = rechargeChoice({ cents: 50_00, trigger_credits: 20_000 })
     // a dispute switches auto-recharge off, even while this process makes calls
     const keepOn = Effect.flatMap(billing.settings(account_id), ({ recharge }) =>
       recharge.is_on ? Effect.void : billing.saveRecharge(account_id, choice)

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Billing, type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing"
 import { Clock, Deferred, Effect, Fiber, type Scope } from "effect"
+import { rechargeChoice } from "../support/serve/recharge-choice.ts"
 import { begin, hasPaidAtLeast, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"
 import { inEachSetup, type Setup, until } from "./setup.ts"
 
@@ -194,7 +195,10 @@ inEachSetup((name, within) => {
             Effect.gen(function* () {
               yield* untilRunning(setup, billing)
               yield* until(hasPaidAtLeast(setup, 2))
-              yield* billing.saveRecharge(setup.account_id, { is_on: false, cents: 20_00, trigger_credits: 5_000 })
+              yield* billing.saveRecharge(
+                setup.account_id,
+                rechargeChoice({ is_on: false, cents: 20_00, trigger_credits: 5_000 })
+              )
             }),
           { processor: withoutRetrieve }
         )
@@ -216,7 +220,7 @@ inEachSetup((name, within) => {
               yield* beginInOutage(setup, billing)
               yield* severalRounds
               yield* setup.harness.outage(false)
-              yield* billing.saveRecharge(setup.account_id, { is_on: true, cents: 20_00, trigger_credits: 20_000 })
+              yield* billing.saveRecharge(setup.account_id, rechargeChoice({ cents: 20_00, trigger_credits: 20_000 }))
               yield* setup.buy(billing, 10_00, "mastercard")
             }),
           { processor: withoutDetach }
@@ -243,7 +247,7 @@ inEachSetup((name, within) => {
 
     test("is not repeated with an earlier amount, and begins again with the new amount", (setup) =>
       Effect.gen(function* () {
-        const choice = { is_on: true, cents: 10_00, trigger_credits: 5_000 }
+        const choice = rechargeChoice({ cents: 10_00, trigger_credits: 5_000 })
         yield* setup.withBilling((billing) =>
           Effect.gen(function* () {
             yield* beginInOutage(setup, billing)
@@ -287,7 +291,7 @@ inEachSetup((name, within) => {
               yield* spendAndMark(setup, billing, 14_000)
               yield* untilRunning(setup, billing)
               yield* severalRounds
-              yield* billing.saveRecharge(setup.account_id, { is_on: true, cents: 20_00, trigger_credits: 20_000 })
+              yield* billing.saveRecharge(setup.account_id, rechargeChoice({ cents: 20_00, trigger_credits: 20_000 }))
               yield* setup.buy(billing, 10_00, "mastercard")
             }),
           { processor: withoutRetrieve }

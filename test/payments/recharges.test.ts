@@ -1,8 +1,10 @@
 /** Auto-recharge: when it charges, that it charges once, and what switches it off. Takes a minute, mostly waiting. */
 import { assert, describe, it } from "@effect/vitest"
+import { maxCeiling } from "@larder/serve/billing"
 import { consoleUnavailable } from "@larder/serve/persistence"
-import { Effect } from "effect"
-import { begin, hasPaidAtLeast, isOff, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"
+import { Clock, Effect } from "effect"
+import { rechargeChoice } from "../support/serve/recharge-choice.ts"
+import { begin, hasPaidAtLeast, isOff, pauseMs, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"
 import { inEachSetup, type Setup, until, withSleepsByClock } from "./setup.ts"
 
 inEachSetup((name, within) => {
@@ -43,6 +45,7 @@ inEachSetup((name, within) => {
               yield* setup.spend(20_000) // and the server is killed before it is marked
             })
           )
+          yield* setup.advanceClock(pauseMs)
           yield* setup.withBilling(() => until(Effect.map(setup.balance, (balance) => balance === 35_000)))
           yield* setup.checkBooks
         })
@@ -87,6 +90,7 @@ inEachSetup((name, within) => {
               assert.strictEqual(yield* setup.harness.paid, 2)
               assert.strictEqual(yield* setup.balance, 24_000)
               assert.strictEqual((yield* setup.bookings).length, 2)
+              yield* setup.advanceClock(pauseMs)
               yield* spendAndMark(setup, other, 19_000)
               yield* severalRounds
               assert.strictEqual(yield* setup.balance, 5_000)
@@ -118,28 +122,27 @@ inEachSetup((name, within) => {
       )
     )
 
-    it.live("checks the balance after 24 hours without a call, and not after 23", () =>
+    it.live("checks the balance when a UTC day begins, without a call", () =>
       within((setup) =>
         withSleepsByClock(
-          setup.withBilling((billing) =>
-            Effect.gen(function* () {
-              const id = yield* setup.buy(billing, 10_00, "good")
-              const choice = { is_on: true, cents: 20_00, trigger_credits: 10_000 }
-              yield* billing.saveRecharge(setup.account_id, choice)
-              yield* severalRounds // with 15,000 credits
-              yield* setup.harness.refund(id, null)
-              const { body, header } = yield* setup.harness.event(id)
-              yield* billing.webhook(body, header)
-              assert.strictEqual(yield* setup.balance, 5_000)
-              yield* setup.advanceClock(23 * 3_600_000)
-              yield* severalRounds
-              assert.strictEqual(yield* setup.harness.paid, 1)
-              yield* setup.advanceClock(3_600_000)
-              yield* until(Effect.map(setup.balance, (balance) => balance === 25_000))
-              assert.strictEqual(yield* setup.harness.paid, 2)
-              yield* setup.checkBooks
-            })
-          )
+          Effect.gen(function* () {
+            const now = yield* Clock.currentTimeMillis
+            const toNextDay = 86_400_000 - (now % 86_400_000)
+            yield* setup.advanceClock(toNextDay - 3_600_000)
+            yield* setup.withBilling((billing) =>
+              Effect.gen(function* () {
+                yield* begin(setup, billing)
+                yield* severalRounds
+                yield* setup.spend(14_000) // and no call marks the account
+                yield* setup.advanceClock(3_500_000)
+                yield* severalRounds
+                assert.strictEqual(yield* setup.harness.paid, 1)
+                yield* setup.advanceClock(100_000)
+                yield* until(Effect.map(setup.balance, (balance) => balance === 21_000))
+                yield* setup.checkBooks
+              })
+            )
+          })
         )
       )
     )
@@ -218,7 +221,7 @@ inEachSetup((name, within) => {
       ["declined_later", /declined/i],
       ["owner_always", /owner|confirm|bank|authentic/i]
     ] as const)(
-      "is switched off by a failing card, and shows the reason until a person saves the settings: %s",
+      "is switched off by a failing card, and shows the reason until a person switches it on: %s",
       ([card, reason]) =>
         within((setup) =>
           setup.withBilling((billing) =>
@@ -236,12 +239,11 @@ inEachSetup((name, within) => {
               billing.charged(setup.account_id)
               yield* severalRounds
               assert.deepStrictEqual(yield* setup.movements, [["top_up", 10_000]])
-              const saved = yield* billing.saveRecharge(setup.account_id, {
-                is_on: false,
-                cents: 30_00,
-                trigger_credits: 1_000
-              })
-              assert.deepInclude(saved.recharge, { off_reason: null, cents: 30_00 })
+              const choice = rechargeChoice({ cents: 30_00, trigger_credits: 1_000 })
+              const saved = yield* billing.saveRecharge(setup.account_id, { ...choice, is_on: false })
+              assert.deepInclude(saved.recharge, { off_reason, cents: 30_00 })
+              const on = yield* billing.saveRecharge(setup.account_id, choice)
+              assert.deepInclude(on.recharge, { is_on: true, off_reason: null })
               yield* setup.checkBooks
             })
           )
@@ -252,7 +254,7 @@ inEachSetup((name, within) => {
       within((setup) =>
         setup.withBilling((billing) =>
           Effect.gen(function* () {
-            const choice = { is_on: true, cents: 20_00, trigger_credits: 5_000 }
+            const choice = rechargeChoice({ cents: 20_00, trigger_credits: 5_000 })
             const refused = yield* Effect.flip(billing.saveRecharge(setup.account_id, choice))
             assert.strictEqual(refused._tag, "NoSavedCard")
             yield* begin(setup, billing)
@@ -275,25 +277,91 @@ inEachSetup((name, within) => {
       )
     )
 
-    it.live("begins with the next charged call, not with a payment or a refund", () =>
+    it.live("leaves a minute between two requests, even on two servers", () =>
       within((setup) =>
         setup.withBilling((billing) =>
-          Effect.gen(function* () {
-            yield* begin(setup, billing, { trigger_credits: 50_000 })
-            const untilBalance = (credits: number) => until(Effect.map(setup.balance, (balance) => balance === credits))
-            yield* untilBalance(35_000) // the evaluation after switching it on has ended
-            const [paid] = yield* billing.payments(setup.account_id, { before: null, limit: 1 })
-            yield* setup.harness.refund(paid?.id ?? "", null)
-            const { body, header } = yield* setup.harness.event(paid?.id ?? "")
-            yield* billing.webhook(body, header)
-            yield* untilBalance(15_000)
-            yield* severalRounds
-            assert.strictEqual(yield* setup.harness.paid, 2)
-            yield* spendAndMark(setup, billing, 100)
-            yield* untilBalance(34_900)
-            assert.strictEqual(yield* setup.harness.paid, 3)
-            yield* setup.checkBooks
-          })
+          setup.withBilling((other) =>
+            Effect.gen(function* () {
+              yield* begin(setup, billing, { trigger_credits: 50_000 })
+              yield* until(Effect.map(setup.balance, (balance) => balance === 35_000))
+              for (const server of [billing, other, other]) yield* spendAndMark(setup, server, 100)
+              yield* severalRounds
+              assert.strictEqual(yield* setup.harness.paid, 2)
+              const { limit, requested } = yield* readRecharge(setup, billing)
+              assert.deepStrictEqual(
+                [limit?.by, requested.today_cents, requested.this_month_cents],
+                ["pause", 20_00, 20_00]
+              )
+              assert.strictEqual(limit?.until, Date.parse(requested.last_at ?? "") + pauseMs)
+              yield* setup.advanceClock(pauseMs)
+              yield* until(Effect.map(setup.balance, (balance) => balance === 54_700)) // without another call
+              yield* severalRounds
+              assert.strictEqual(yield* setup.harness.paid, 3)
+              yield* setup.checkBooks
+            })
+          )
+        )
+      )
+    )
+
+    it.live.each([
+      ["day", { daily_ceiling_cents: 39_99 }],
+      ["month", { monthly_ceiling_cents: 39_99 }]
+    ] as const)(
+      "charges nothing at the ceiling of a %s, while calls go on, and recharges once a person raises it",
+      ([by, ceiling]) =>
+        within((setup) =>
+          setup.withBilling((billing) =>
+            Effect.gen(function* () {
+              const choice = rechargeChoice({ cents: 20_00, trigger_credits: 5_000 })
+              yield* setup.buy(billing, 10_00, "good")
+              yield* billing.saveRecharge(setup.account_id, { ...choice, ...ceiling })
+              yield* spendAndMark(setup, billing, 14_000)
+              yield* until(Effect.map(setup.balance, (balance) => balance === 21_000))
+              const [paid] = yield* billing.payments(setup.account_id, { before: null, limit: 1 })
+              assert.strictEqual(paid?.kind, "auto_recharge")
+              yield* setup.advanceClock(pauseMs)
+              yield* spendAndMark(setup, billing, 20_990)
+              yield* severalRounds
+              assert.strictEqual(yield* setup.harness.paid, 2)
+              assert.strictEqual(yield* setup.spend(10), "charged")
+              assert.strictEqual(yield* setup.spend(10), "insufficient_balance")
+              const { is_on, limit } = yield* readRecharge(setup, billing)
+              assert.deepStrictEqual([is_on, limit?.by], [true, by])
+              yield* billing.saveRecharge(setup.account_id, choice)
+              yield* until(Effect.map(setup.balance, (balance) => balance === 20_000))
+              yield* setup.checkBooks
+            })
+          )
+        )
+    )
+
+    it.live("charges again when the day of a ceiling has ended, and counts refunded recharges until then", () =>
+      within((setup) =>
+        withSleepsByClock(
+          setup.withBilling((billing) =>
+            Effect.gen(function* () {
+              const choice = rechargeChoice({ cents: 20_00, trigger_credits: 5_000, daily_ceiling_cents: 20_00 })
+              yield* setup.buy(billing, 10_00, "good")
+              yield* billing.saveRecharge(setup.account_id, choice)
+              yield* spendAndMark(setup, billing, 14_000)
+              yield* until(Effect.map(setup.balance, (balance) => balance === 21_000))
+              const [paid] = yield* billing.payments(setup.account_id, { before: null, limit: 1 })
+              yield* setup.harness.refund(paid?.id ?? "", null)
+              const { body, header } = yield* setup.harness.event(paid?.id ?? "")
+              yield* billing.webhook(body, header)
+              yield* billing.saveRecharge(setup.account_id, choice) // a person switches it on again
+              yield* setup.advanceClock(pauseMs)
+              yield* spendAndMark(setup, billing, 100)
+              yield* severalRounds
+              assert.strictEqual(yield* setup.harness.paid, 2)
+              const { limit, requested } = yield* readRecharge(setup, billing)
+              assert.deepStrictEqual([limit?.by, requested.today_cents], ["day", 20_00])
+              yield* setup.advanceClock(86_400_000)
+              yield* until(Effect.map(setup.balance, (balance) => balance === 20_900))
+              yield* setup.checkBooks
+            })
+          )
         )
       )
     )
@@ -317,8 +385,9 @@ inEachSetup((name, within) => {
                 yield* begin(setup, billing)
                 yield* severalRounds
                 yield* setup.database.run(
-                  `insert into console.recharge (account_id, is_on, cents, trigger_credits, changed_at)
-                   values ('another', true, 2000, 5000, '2026-11-01T00:00:00.000Z')
+                  `insert into console.recharge (account_id, is_on, cents, trigger_credits, daily_ceiling_cents,
+                     monthly_ceiling_cents, after_position, changed_at)
+                   values ('another', true, 2000, 5000, 10000, 200000, 0, '2026-11-01T00:00:00.000Z')
                    returning account_id`
                 )
                 for (let number = 0; number < 2_500; number++) billing.charged(`acct_${number}`)
@@ -333,19 +402,24 @@ inEachSetup((name, within) => {
       )
     )
 
-    it.live("accepts amounts of 10 to 50,000 USD and triggers of 1 to 50,000 USD", () =>
+    it.live("accepts amounts of 10 to 50,000 USD, triggers of 1 to 50,000 USD, and ceilings from one amount on", () =>
       within((setup) =>
         setup.withBilling((billing) =>
           Effect.gen(function* () {
-            for (const [cents, trigger_credits, field] of [
-              [9_99, 5_000, "cents"],
-              [50_000_01, 5_000, "cents"],
-              [10_00, 999, "trigger_credits"],
-              [10_00, 50_000_001, "trigger_credits"],
-              [10_00, 1_000.5, "trigger_credits"]
+            const valid = { is_on: false, cents: 10_00, trigger_credits: 5_000 }
+            for (const [field, value] of [
+              ["cents", 9_99],
+              ["cents", 50_000_01],
+              ["trigger_credits", 999],
+              ["trigger_credits", 50_000_001],
+              ["trigger_credits", 1_000.5],
+              ["daily_ceiling_cents", 9_99],
+              ["daily_ceiling_cents", maxCeiling + 1],
+              ["monthly_ceiling_cents", 9_99],
+              ["monthly_ceiling_cents", 10_00.5]
             ] as const) {
               const error = yield* Effect.flip(
-                billing.saveRecharge(setup.account_id, { is_on: false, cents, trigger_credits })
+                billing.saveRecharge(setup.account_id, rechargeChoice({ ...valid, [field]: value }))
               )
               assert.deepStrictEqual([error._tag, "field" in error && error.field], ["InvalidChoice", field])
             }
@@ -353,11 +427,10 @@ inEachSetup((name, within) => {
               [10_00, 1_000],
               [50_000_00, 50_000_000]
             ] as const) {
-              const { recharge } = yield* billing.saveRecharge(setup.account_id, {
-                is_on: false,
-                cents,
-                trigger_credits
-              })
+              const { recharge } = yield* billing.saveRecharge(
+                setup.account_id,
+                rechargeChoice({ is_on: false, cents, trigger_credits })
+              )
               assert.deepInclude(recharge, { cents, trigger_credits, is_on: false, off_reason: null })
             }
           })

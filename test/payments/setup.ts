@@ -21,11 +21,12 @@ import {
   storesIn,
   until,
   withoutLongSleeps,
+  withQuickSleeps,
   withSleepsByClock
 } from "./stores.ts"
 import { stripeHarness } from "./stripe-harness.ts"
 
-export { adjustableClock, until, withoutLongSleeps, withSleepsByClock }
+export { adjustableClock, until, withoutLongSleeps, withQuickSleeps, withSleepsByClock }
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-payments-"))),

@@ -7,7 +7,9 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Billing } from "@larder/serve/billing"
 import { Effect } from "effect"
 import { type Chance, chanceFrom, newSeed } from "../crash/chance.ts"
+import { rechargeChoice } from "../support/serve/recharge-choice.ts"
 import { ignoreFailure, type ListedPayment, listPayments } from "./faults.ts"
+import { pauseMs } from "./recharging.ts"
 import { inEachSetup, type Pair, type Setup, until } from "./setup.ts"
 
 const workers = 4
@@ -85,7 +87,8 @@ const makeRandomStep = (setup: Setup, servers: readonly [OpenBilling, OpenBillin
       ),
     () => {
       const trigger_credits = chance.oneOf([1_000, 30_000])
-      return pickServer().saveRecharge(account_id, { is_on: chance.between(0, 2) > 0, cents: 20_00, trigger_credits })
+      const choice = rechargeChoice({ is_on: chance.between(0, 2) > 0, cents: 20_00, trigger_credits })
+      return Effect.andThen(setup.advanceClock(pauseMs), pickServer().saveRecharge(account_id, choice))
     },
     () => (chance.between(0, 2) === 0 ? pickServer().removeCard(account_id) : Effect.void),
     () =>

@@ -1,21 +1,19 @@
 /**
- * Auto-recharge: the amount, the trigger, whether it is on, and why it was switched off automatically. Saving a trigger
- * above the balance charges the card immediately, so the user confirms it first.
+ * Auto-recharge: the amount, the trigger, the ceilings and what is used of them, and whether it is on. Saving a trigger
+ * above the balance charges the card, so the user confirms it first.
  */
 import { Effect } from "effect"
 import {
   Billing,
   type BillingSettings,
+  ceilingFactors,
   centsToCredits,
   formatCard,
-  isValidTrigger,
-  maxTrigger,
-  minTrigger,
   type RechargeChoice,
   type SavedCard,
   savedCardExplanation
 } from "../../billing/index.ts"
-import { button, dollarField, hiddenInput, type Problems, parseCredits, postForm, problemSummary } from "../web/form.ts"
+import { button, hiddenInput, type Problems, postForm, problemSummary } from "../web/form.ts"
 import {
   badge,
   centsText,
@@ -27,57 +25,28 @@ import {
   notice,
   renderEmptyState,
   section,
+  timeText,
   usdText
 } from "../web/html.ts"
 import { type FormContext, type Page, type PageContext, redirect, show } from "../web/page.ts"
 import { readSettings, savedCardText, simulationNotice } from "./payment-pieces.ts"
-import { parseAmount, topUpPath } from "./top-up.ts"
+import {
+  type FieldValues,
+  fillFieldValues,
+  parseFieldValues,
+  readFieldValues,
+  renderFields
+} from "./recharge-fields.ts"
+import { topUpPath } from "./top-up.ts"
 
 export const rechargePath = "/billing/auto-recharge"
 const title = "Auto-recharge"
 
-const triggerRange = `${usdText(minTrigger)} to ${usdText(maxTrigger)}`
-
-/** Parses a trigger in dollars: its credits, or what is wrong with it. */
-const parseTrigger = (text: string): { readonly credits: number } | { readonly problem: string } => {
-  if (text === "") return { problem: "Enter a balance in US dollars." }
-  const credits = parseCredits(text)
-  if (credits === undefined) return { problem: "Enter an amount in dollars and cents, such as 20 or 20.50." }
-  return isValidTrigger(credits) ? { credits } : { problem: `Enter a balance from ${triggerRange}.` }
-}
-
-/** Values of the fields, as typed or as saved. */
-interface FieldValues {
-  readonly recharge_amount: string
-  readonly trigger: string
-}
-
-const formatDollars = (credits: number) => (credits / 1_000).toFixed(credits % 10 === 0 ? 2 : 3)
-const fillFieldValues = ({ recharge }: BillingSettings): FieldValues => ({
-  recharge_amount: formatDollars(recharge.cents * 10),
-  trigger: formatDollars(recharge.trigger_credits)
-})
-
-const renderFields = (balance: number, typed: FieldValues, problems: Problems) => {
-  const amountField = (name: keyof FieldValues, label: string, hint: string) =>
-    dollarField({ name, label, hint, value: typed[name], error: problems[name], maxlength: 20, required: true })
-  return html`${amountField("recharge_amount", "Amount", "$10 to $50,000 for each recharge")}${amountField(
-    "trigger",
-    "When the balance falls below",
-    `$1 to $50,000. If this is above the current balance of ${usdText(balance)}, the card is charged right away, after you confirm.`
-  )}`
-}
-
-/**
- * Why auto-recharge was switched off automatically, with links, for other pages. False if it is on, or if
- * a person switched it off or left it off.
- */
-export const rechargeOffNotice = ({ recharge: { off_reason } }: BillingSettings) =>
-  off_reason !== null &&
+/** For every page of an account whose auto-recharge was stopped, until a person switches it on. */
+export const rechargeStopNotice = (reason: string) =>
   notice(
     "warning",
-    html`<p>Auto-recharge was switched off. ${off_reason}</p>
-<p>If the card is the problem, <a href="${topUpPath}">add credits with another card</a>: it replaces the saved card. Then <a href="${rechargePath}">switch auto-recharge on again, or leave it off</a>.</p>`
+    html`<p>Auto-recharge was switched off. ${reason} If the card is the problem, <a href="${topUpPath}">add credits with another card</a>: it replaces the saved card. <a href="${rechargePath}">Switch auto-recharge on again</a>.</p>`
   )
 
 interface PageProps {
@@ -93,19 +62,35 @@ interface PageProps {
  * Version of the settings and the card that the page shows. The form sends it back, because settings may change after a
  * page was opened: an old form must not switch auto-recharge on again, nor charge a card that it did not show.
  */
-const formatVersion = ({ card, recharge: { cents, is_on, trigger_credits } }: BillingSettings) =>
-  [is_on ? "on" : "off", cents, trigger_credits, card?.fingerprint].join(" ")
+const formatVersion = ({ card, recharge }: BillingSettings) => {
+  const { cents, daily_ceiling_cents, is_on, monthly_ceiling_cents, trigger_credits } = recharge
+  const state = is_on ? "on" : "off"
+  return [state, cents, trigger_credits, daily_ceiling_cents, monthly_ceiling_cents, card?.fingerprint].join(" ")
+}
 const versionInput = (settings: BillingSettings) => hiddenInput("shown", formatVersion(settings))
 
-const changedNotice = ({ cents, is_on, trigger_credits }: RechargeChoice, card: SavedCard) =>
-  notice(
+const ceilingsText = ({ daily_ceiling_cents, monthly_ceiling_cents }: RechargeChoice) =>
+  `at most ${centsText(daily_ceiling_cents)} a day and ${centsText(monthly_ceiling_cents)} a month`
+
+const changedNotice = (recharge: RechargeChoice, card: SavedCard) => {
+  const { cents, is_on, trigger_credits } = recharge
+  return notice(
     "warning",
-    `Nothing was saved: the settings changed after you opened this page. Auto-recharge is now ${is_on ? "on" : "off"}, ${centsText(cents)} below ${usdText(trigger_credits)}, with ${formatCard(card)}. Your input is kept below.`
+    `Nothing was saved: the settings changed after you opened this page. Auto-recharge is now ${is_on ? "on" : "off"}, ${centsText(cents)} below ${usdText(trigger_credits)}, ${ceilingsText(recharge)}, with ${formatCard(card)}. Your input is kept below.`
   )
+}
+
+/** When the next recharge may begin, if a limit forbids one now. */
+export const limitText = ({ limit }: BillingSettings["recharge"]): string | false => {
+  if (limit === null) return false
+  const until = timeText(new Date(limit.until).toISOString())
+  return limit.by === "pause"
+    ? `The next recharge begins at ${until} at the earliest, a minute after the last one.`
+    : `Recharges have reached the ceiling of this ${limit.by}. The card is not charged before ${until}; calls go on until the balance is used up.`
+}
 
 const actionText = ({ recharge }: BillingSettings) => (recharge.is_on ? "Save" : "Switch on")
 
-const dismissButton = postForm(button("Leave it off", "plain", { name: "is_on", value: "no" }))
 const switchOffButton = postForm(button("Switch off", "plain", { name: "is_on", value: "no" }))
 
 const showPage = ({
@@ -117,8 +102,7 @@ const showPage = ({
   typed = fillFieldValues(settings)
 }: PageProps) => {
   const { card, recharge } = settings
-  const { is_configured, is_on, is_recharging, off_reason } = recharge
-  const reason = off_reason !== null && notice("warning", `Auto-recharge was switched off. ${off_reason}`)
+  const { daily_ceiling_cents, is_configured, is_on, is_recharging, monthly_ceiling_cents, requested } = recharge
   const simulated = simulationNotice(settings)
   if (card === null) {
     const topUpLink = linkButton(topUpPath, "Add credits", "primary")
@@ -127,26 +111,33 @@ const showPage = ({
       `Make one payment by card. ${savedCardExplanation}`,
       topUpLink
     )
-    return show(
-      title,
-      html`${message}${reason}${simulated}<div class="card">${noCard}</div>${reason && dismissButton}`,
-      status
-    )
+    return show(title, html`${message}${simulated}<div class="card">${noCard}</div>`, status)
   }
-  const form = postForm(html`${versionInput(settings)}${renderFields(context.account.balance_credits, typed, problems)}
+  const fields = renderFields(context.account.balance_credits, typed, problems)
+  const limit = is_on && limitText(recharge)
+  const form = postForm(html`${versionInput(settings)}${
+    is_configured
+      ? fields
+      : html`<div class="stack" data-suggest-ceilings="${JSON.stringify(ceilingFactors)}">${fields}</div>`
+  }
 <div class="row">${button(actionText(settings), "primary", { name: "is_on", value: "yes" })} ${linkButton("/billing", "Cancel")}</div>`)
   return show(
     title,
-    html`${message}${problemSummary(problems)}${reason}${simulated}
-<p class="lead">The saved card is charged automatically before your credits run out, one payment after another, until the balance is at
-least the one that you set below. Key budgets still apply. A declined card switches auto-recharge off.</p>
+    html`${message}${problemSummary(problems)}${simulated}
+<p class="lead">The saved card is charged automatically before your credits run out, one payment after another and at least a minute
+apart, until the balance is at least the one that you set below. Key budgets still apply. A declined card, a refund or a dispute
+switches auto-recharge off.</p>
 <div class="cards uneven">${section(
       "State",
       html`${facts([
         ["Auto-recharge", is_on ? badge("On", "good") : badge("Off")],
         ["Card", savedCardText(card)],
-        is_recharging && ["Now", "A recharge is in progress."]
-      ])}${is_on && switchOffButton}${reason && dismissButton}`
+        ["Today", usedText(requested.today_cents, daily_ceiling_cents)],
+        ["This month", usedText(requested.this_month_cents, monthly_ceiling_cents)],
+        is_recharging && ["Now", "A recharge is in progress."],
+        limit !== false && ["Limit", limit]
+      ])}
+<p class="hint">Days and months are in UTC. Refunded and failed recharges count.</p>${is_on && switchOffButton}`
     )}${section(
       "Amount and balance",
       html`${!is_configured && html`<p class="hint">These are suggested amounts; nothing is saved yet.</p>`}${form}`
@@ -154,6 +145,8 @@ least the one that you set below. Key budgets still apply. A declined card switc
     status
   )
 }
+
+const usedText = (requested: number, ceiling: number) => `${centsText(requested)} of ${centsText(ceiling)}`
 
 /** Number of payments until the balance reaches the trigger. */
 const countPayments = (balance: number, { cents, trigger_credits }: RechargeChoice) =>
@@ -173,6 +166,8 @@ const showConfirmation = (
   const confirm = button(`${actionText(settings)} and charge ${amount}`, "primary", { name: "is_on", value: "yes" })
   const form = postForm(html`${versionInput(settings)}${hiddenInput("recharge_amount", typed.recharge_amount)}
 ${hiddenInput("trigger", typed.trigger)}
+${hiddenInput("daily_ceiling", typed.daily_ceiling)}
+${hiddenInput("monthly_ceiling", typed.monthly_ceiling)}
 ${hiddenInput("payments", payments)}
 <div class="row">${confirm} ${button("Back", "plain", { name: "is_on", value: "not_yet" })}</div>`)
   return show(
@@ -180,9 +175,9 @@ ${hiddenInput("payments", payments)}
     html`${simulationNotice(settings)}<div class="card stack"><p>The balance is ${usdText(balance)}, below the ${trigger} that you chose. ${formatCard(card)} is charged <strong>${amount}
 now</strong>${
       payments > 1
-        ? html`, and again as calls are made, until the balance is at least ${trigger}: ${total}, plus the cost of those calls.`
+        ? html`, and again as calls are made, at least a minute apart, until the balance is at least ${trigger}: ${total}, plus the cost of those calls.`
         : "."
-    } After that it is charged ${amount} whenever the balance falls below ${trigger}.</p>
+    } After that it is charged ${amount} whenever the balance falls below ${trigger}, ${ceilingsText(choice)}.</p>
 ${form}</div>`
   )
 }
@@ -191,20 +186,17 @@ const save = (context: FormContext, settings: BillingSettings, choice: RechargeC
   const showAgain = (message: Html, status: number) => showPage({ context, settings, typed, message, status })
   const { cents, is_on, trigger_credits } = choice
   const isDue = context.account.balance_credits < trigger_credits
+  const describeSaved = ({ recharge }: BillingSettings) => {
+    if (!is_on)
+      return `Auto-recharge is off.${recharge.is_recharging ? " A recharge already in progress may still be charged." : ""}`
+    const now = isDue ? limitText(recharge) || "The card is being charged now." : ""
+    return `Auto-recharge is on: ${centsText(cents)} whenever the balance falls below ${usdText(trigger_credits)}, ${ceilingsText(choice)}. ${now}`
+  }
   return Billing.use((billing) => billing.saveRecharge(context.account.id, choice)).pipe(
-    Effect.map(() =>
-      redirect(
-        "/billing",
-        is_on
-          ? `Auto-recharge is on: ${centsText(cents)} whenever the balance falls below ${usdText(trigger_credits)}.${isDue ? " The card is being charged now." : ""}`
-          : `Auto-recharge is off.${settings.recharge.is_recharging ? " A recharge already in progress may still be charged." : ""}`
-      )
-    ),
+    Effect.map((saved) => redirect("/billing", describeSaved(saved))),
     Effect.catchTags({
-      InvalidChoice: ({ field, problem }) => {
-        const problems = { [field === "cents" ? "recharge_amount" : "trigger"]: problem }
-        return Effect.succeed(showPage({ context, settings, typed, problems, status: 422 }))
-      },
+      // the fields were checked before
+      InvalidChoice: ({ problem }) => Effect.succeed(showAgain(notice("bad", problem), 422)),
       NoSavedCard: ({ message }) => Effect.succeed(showAgain(notice("bad", message), 422)),
       BillingUnavailable: ({ problem }) => Effect.succeed(showAgain(notice("bad", problem), 503))
     })
@@ -221,18 +213,10 @@ export const rechargePage: Page<Billing> = {
     if (form.text("is_on") === "no") {
       return yield* save(context, settings, { ...settings.recharge, is_on: false }, fillFieldValues(settings))
     }
-    const typed = { recharge_amount: form.text("recharge_amount"), trigger: form.text("trigger") }
+    const typed = readFieldValues(form)
     if (form.text("is_on") === "not_yet") return showPage({ context, settings, typed })
-    const amount = parseAmount(typed.recharge_amount)
-    const trigger = parseTrigger(typed.trigger)
-    if ("problem" in amount || "problem" in trigger) {
-      const problems = {
-        ...("problem" in amount && { recharge_amount: amount.problem }),
-        ...("problem" in trigger && { trigger: trigger.problem })
-      }
-      return showPage({ context, settings, typed, problems, status: 422 })
-    }
-    const choice = { is_on: true, cents: amount.cents, trigger_credits: trigger.credits }
+    const choice = parseFieldValues(typed)
+    if ("problems" in choice) return showPage({ context, settings, typed, problems: choice.problems, status: 422 })
     const balance = context.account.balance_credits
     // the balance may have dropped since, so that more payments are needed than the user confirmed
     const isConfirmed = countPayments(balance, choice) <= Number(form.text("payments"))

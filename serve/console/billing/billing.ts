@@ -17,7 +17,7 @@ import {
   usdText
 } from "../web/html.ts"
 import { type Page, redirect, show } from "../web/page.ts"
-import { rechargeOffNotice, rechargePath } from "./auto-recharge.ts"
+import { limitText, rechargePath } from "./auto-recharge.ts"
 import {
   paymentsPath,
   paymentsTable,
@@ -54,6 +54,7 @@ const cardSection = ({ card }: BillingSettings) =>
 const rechargeSection = (settings: BillingSettings) => {
   const { card, recharge } = settings
   const { cents, is_configured, is_on, is_recharging, trigger_credits } = recharge
+  const limit = is_on && limitText(recharge)
   const offLabel = is_configured ? "Switch on" : "Set up"
   const body =
     card === null
@@ -64,14 +65,11 @@ const rechargeSection = (settings: BillingSettings) => {
             is_on ? "Charges" : "Last used",
             `${centsText(cents)} whenever the balance falls below ${usdText(trigger_credits)}`
           ],
-          is_recharging && ["Now", "A recharge is in progress."]
+          is_recharging && ["Now", "A recharge is in progress."],
+          limit !== false && ["Limit", limit]
         ])
   const linkText = is_on ? "Change" : offLabel
-  return section(
-    "Auto-recharge",
-    html`${rechargeOffNotice(settings)}${body}`,
-    linkButton(rechargePath, card === null ? "How it works" : linkText)
-  )
+  return section("Auto-recharge", body, linkButton(rechargePath, card === null ? "How it works" : linkText))
 }
 
 const billingPage: Page<Billing> = {

@@ -3,7 +3,7 @@ import { daysBefore } from "@larder/schemas"
 import { Effect } from "effect"
 import { Billing, type BillingSettings } from "../../billing/index.ts"
 import { Administration, type UsageSum } from "../../ledger/index.ts"
-import { rechargeOffNotice, rechargePath } from "../billing/auto-recharge.ts"
+import { limitText, rechargePath } from "../billing/auto-recharge.ts"
 import { addUsage, makeBars } from "../usage/usage-sums.ts"
 import { barChart } from "../web/bar-chart.ts"
 import {
@@ -47,10 +47,11 @@ const daysLeftFigure = (
   return { label, value: `About ${pluralize(days_left, "day")}`, details: html`${until}<br>${rate}` }
 }
 
-/** False if auto-recharge was switched off automatically, because a warning then states it. */
+/** False if auto-recharge was stopped: a notice on every page states it. */
 const rechargeText = ({ recharge }: BillingSettings): Html | false => {
   const { cents, is_configured, is_on, off_reason, trigger_credits } = recharge
-  if (is_on) return html`Auto-recharge adds ${centsText(cents)} below ${usdText(trigger_credits)}.`
+  if (is_on)
+    return html`Auto-recharge adds ${centsText(cents)} below ${usdText(trigger_credits)}. ${limitText(recharge)}`
   const lead = is_configured ? "Switch on" : "Set up"
   return off_reason === null && html`Auto-recharge is off. <a href="${rechargePath}">${lead}</a>`
 }
@@ -126,7 +127,7 @@ export const overviewPage: Page<Administration | Billing> = {
     const rate = calculateSpendingRate(by_day, account, now)
     return show(
       "Overview",
-      html`${rechargeOffNotice(settings)}${balanceWarning(account.balance_credits, settings, rate)}
+      html`${balanceWarning(account.balance_credits, settings, rate)}
 ${keyFigures([
   {
     label: "Balance",

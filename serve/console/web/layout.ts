@@ -11,6 +11,8 @@ export interface Frame {
   /** Undefined on pages that require no sign-in. */
   readonly signedIn?: Pick<PageContext, "account" | "api" | "person">
   readonly navigation: ReadonlyArray<{ readonly path: string; readonly label: string }>
+  /** Why the account's auto-recharge was stopped, if it was. */
+  readonly rechargeNotice?: Html | undefined
   /** The notice about bundled samples, if the page shows data that may contain them. */
   readonly sampleNotice?: string | undefined
 }
@@ -49,7 +51,7 @@ export const documentHead = (title: string): Html => html`<meta charset="utf-8">
 <link rel="stylesheet" href="${assetPaths.style}">`
 
 export const renderLayout = async (frame: Frame, { body, title }: ShownPage, flash?: Flash): Promise<string> => {
-  const { sampleNotice, signedIn } = frame
+  const { rechargeNotice, sampleNotice, signedIn } = frame
   const document = html`<!doctype html>
 <html lang="en">
 <head>
@@ -61,7 +63,7 @@ ${documentHead(`${title} – Larder`)}
 ${header(frame)}
 ${renderSampleBanner(sampleNotice)}
 <main id="content" tabindex="-1"><div class="container">
-${flash && notice(flash.tone, flash.text)}
+${rechargeNotice}${flash && notice(flash.tone, flash.text)}
 <h1>${title}</h1>
 ${body}
 </div></main>

@@ -49,6 +49,19 @@ for (const input of document.querySelectorAll('input[type="password"]')) {
   addEventListener("pagehide", () => show(false)) // browsers restore text fields after a reload and a return
 }
 
+// the ceilings of a new auto-recharge follow its amount until a person edits them
+for (const fields of document.querySelectorAll("[data-suggest-ceilings]")) {
+  const amount = fields.querySelector('[name="recharge_amount"]')
+  for (const [name, factor] of Object.entries(JSON.parse(fields.dataset.suggestCeilings))) {
+    const ceiling = fields.querySelector(`[name="${name}"]`)
+    const followAmount = () => {
+      if (Number(amount.value) > 0) ceiling.value = (Number(amount.value) * factor).toFixed(2)
+    }
+    amount.addEventListener("input", followAmount)
+    ceiling.addEventListener("input", () => amount.removeEventListener("input", followAmount))
+  }
+}
+
 // a form is sent only once, even if its button is pressed again
 for (const form of document.querySelectorAll('form[method="post"]')) {
   form.addEventListener("submit", (event) => {

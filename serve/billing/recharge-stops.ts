@@ -1,0 +1,69 @@
+/**
+ * What stops auto-recharge until a person switches it on again: a refund, a dispute, or a debit by the operator that takes
+ * the balance below the trigger. The ledger is the authority. Whichever process has booked the entry, and wherever it was
+ * killed afterwards, no recharge begins after the entry.
+ */
+import { Effect, Option, Stream } from "effect"
+import type { Entry } from "../ledger/index.ts"
+import { creditsToCents, formatCents, formatMinute } from "./amounts.ts"
+import { type BillingNeeds, nowText } from "./book.ts"
+import { findRecharge, type RechargeRow, stopRecharge } from "./recharge-rows.ts"
+
+type Needs = Pick<BillingNeeds, "administration" | "database">
+
+const entriesPerPage = 100
+
+/** Refunds and adjustments of the account, newest first. */
+const listEntries = ({ administration }: Needs, account_id: string) =>
+  Stream.paginate(null as number | null, (before) =>
+    Effect.map(
+      administration.entriesBefore({ account_id, before, limit: entriesPerPage, types: ["refund", "adjustment"] }),
+      (entries) =>
+        [
+          entries,
+          Option.fromUndefinedOr(entries.length < entriesPerPage ? undefined : entries.at(-1)?.position)
+        ] as const
+    )
+  )
+
+/** The position of the newest refund or adjustment; 0 if there is none. */
+export const findNewestPosition = (needs: Needs, account_id: string) =>
+  Effect.map(Stream.runHead(listEntries(needs, account_id)), (entry) =>
+    Option.match(entry, { onNone: () => 0, onSome: ({ position }) => position })
+  )
+
+/** Why this entry stops auto-recharge; undefined if it does not. */
+const findReason = (
+  { balance, credits, occurred_at, request_id, type }: Entry,
+  { trigger_credits }: RechargeRow
+): string | undefined => {
+  if (credits >= 0 || request_id === null) return undefined
+  const amount = formatCents(creditsToCents(-credits))
+  const time = formatMinute(Date.parse(occurred_at))
+  if (type === "refund") return `A payment was refunded: ${amount} on ${time}.`
+  if (!request_id.startsWith("debit:")) return `A payment was disputed at the bank: ${amount} on ${time}.`
+  return balance < trigger_credits ? `The operator deducted ${amount} on ${time}.` : undefined
+}
+
+const findStop = (needs: Needs, recharge: RechargeRow) =>
+  listEntries(needs, recharge.account_id).pipe(
+    Stream.takeWhile(({ position }) => position > recharge.after_position),
+    Stream.map((entry) => findReason(entry, recharge)),
+    Stream.filter((reason) => reason !== undefined),
+    Stream.runHead,
+    Effect.map(Option.getOrUndefined)
+  )
+
+/** The settings of auto-recharge, after anything in the ledger that stops it. */
+export const findCurrentRecharge = Effect.fn("Billing.findCurrentRecharge")(function* (
+  needs: Needs,
+  account_id: string
+) {
+  const { database } = needs
+  const recharge = yield* findRecharge(database, account_id)
+  if (!recharge?.is_on) return recharge
+  const reason = yield* findStop(needs, recharge)
+  if (reason === undefined) return recharge
+  yield* stopRecharge(database, recharge, reason, yield* nowText)
+  return yield* findRecharge(database, account_id)
+})
