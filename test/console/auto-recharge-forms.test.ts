@@ -1,6 +1,9 @@
 /** The forms for auto-recharge, sent over HTTP: invalid input, and payments. */
-import { savedCardExplanation } from "@larder/serve/billing"
+import { Billing, savedCardExplanation } from "@larder/serve/billing"
+import { spendingPages } from "@larder/serve/console"
+import { Effect } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
+import { simulatorHarness } from "../payments/simulator-harness.ts"
 import {
   findLink,
   listButtons,
@@ -113,7 +116,10 @@ describe("auto-recharge that charges immediately", () => {
     const sentences = unescapeHtml(text.replace(/<[^>]*>/g, "")).replace(/\s+/g, " ")
     expect(sentences).toContain("The balance is $15.00, below the $5,000.00 that you chose.")
     expect(sentences).toContain(
-      "Visa ending in 4242 is charged $10.00 now, and again as calls are made, until the balance is at least $5,000.00: about 499 payments, $4,990.00 in total"
+      "Visa ending in 4242 is charged $10.00 now, and again as calls are made, at least a minute apart, until the balance is at least $5,000.00: about 499 payments, $4,990.00 in total"
+    )
+    expect(sentences).toContain(
+      "whenever the balance falls below $5,000.00, at most $50.00 a day and $1,000.00 a month."
     )
     expect(listButtons(text)).toEqual(["Switch on and charge $10.00", "Back"])
     expect(["recharge_amount", "trigger", "payments"].map((name) => readHiddenFields(text)[name])).toEqual([
@@ -153,7 +159,9 @@ describe("auto-recharge that charges immediately", () => {
     const { headers } = await save("10", "16", readHiddenFields(text).payments)
     expect(headers.get("location")).toBe("/billing")
     const [, notice = ""] = /larder_notice=([^;]*)/.exec(headers.get("set-cookie") ?? "") ?? []
-    expect(Buffer.from(notice, "base64url").toString()).toContain("$16.00. The card is being charged now.")
+    expect(Buffer.from(notice, "base64url").toString()).toContain(
+      "below $16.00, at most $50.00 a day and $1,000.00 a month. The card is being charged now."
+    )
     const listRecharges = async () => (await findRecharges()).map(({ cents, state }) => [cents, state])
     await expect.poll(listRecharges).toEqual([[1_000, "succeeded"]])
     expect(await readBalance(customer)).toBe(25_000)
@@ -201,11 +209,11 @@ describe("auto-recharge on the pages of the console", () => {
       )
       expect(text).not.toContain("notice bad")
     }
-    for (const { text } of pages.slice(0, 2)) {
+    for (const { text } of pages) {
       expect(findLink(text, "add credits with another card")).toBe("/billing/top-up")
-      expect(findLink(text, "switch auto-recharge on again, or leave it off")).toBe("/billing/auto-recharge")
+      expect(findLink(text, "Switch auto-recharge on again")).toBe("/billing/auto-recharge")
     }
-    expect(listButtons(pages[2]?.text ?? "")).toEqual(["Leave it off", "Switch on"])
+    expect(listButtons(pages[2]?.text ?? "")).toEqual(["Switch on"])
   })
 
   it("offers other cards first after a failed recharge, until the card pays again or is replaced", async () => {
@@ -218,19 +226,105 @@ describe("auto-recharge on the pages of the console", () => {
     expect(listPrimaryButtons((await openReview()).text)).toEqual(["Pay with another card"])
     await payByCard(customer, "10", "5555555555554444")
     const replaced = await openReview()
-    expect(replaced.text).not.toContain("failed")
+    expect(replaced.text).not.toContain("The last payment with")
     expect(listPrimaryButtons(replaced.text)).toEqual(["Pay $50.00 with Mastercard ending in 4444"])
     await payByCard(customer, "10", "4000000000000341")
     expect(listPrimaryButtons((await openReview()).text)).toEqual(["Pay $50.00 with Visa ending in 0341"])
   })
 
-  it("can be left off, which removes the warning and keeps the amounts", async () => {
-    await customer.browser.post("/billing/auto-recharge", { is_on: "no" })
+  it("keeps the warning and the amounts when it is saved as off, and loses the warning when it is switched on", async () => {
+    const path = "/billing/auto-recharge"
+    await customer.browser.post(path, { is_on: "no" })
     const [overview, billing] = await Promise.all(["/", "/billing"].map((path) => customer.browser.get(path)))
-    for (const page of [overview, billing]) expect(page?.text).not.toContain("was switched off")
-    expect(findLink(overview?.text ?? "", "Switch on")).toBe("/billing/auto-recharge")
+    for (const page of [overview, billing]) expect(page?.text).toContain("Auto-recharge was switched off")
     expect(readSection(billing?.text ?? "", "auto-recharge")).toMatch(
       /Last used\s+\$10\.00 whenever the balance falls below \$16\.00/
+    )
+    const { shown = "" } = readHiddenFields((await customer.browser.get(path)).text)
+    const choice = { recharge_amount: "10", trigger: "1", is_on: "yes", shown }
+    expect((await customer.browser.post(path, choice)).status).toBe(303)
+    expect((await customer.browser.get("/")).text).not.toContain("Auto-recharge was switched off")
+  })
+})
+
+describe("auto-recharge after a refund", () => {
+  it("is off, and every page of the account states why until a person switches it on", async () => {
+    const customer = await console.signIn()
+    await payByCard(customer, "50", "4242424242424242")
+    const path = "/billing/auto-recharge"
+    const choice = { recharge_amount: "50", trigger: "10", is_on: "yes" }
+    await customer.browser.post(path, { ...readHiddenFields((await customer.browser.get(path)).text), ...choice })
+    const [payment] = await listPayments(customer)
+    await console.run(
+      Effect.gen(function* () {
+        const { event, refund } = yield* simulatorHarness
+        yield* refund(payment?.id ?? "", null)
+        const { body, header } = yield* event(payment?.id ?? "")
+        yield* Billing.use((billing) => billing.webhook(body, header))
+      }).pipe(Effect.scoped)
+    )
+    const paths = spendingPages.flatMap(({ get, path }) => (get && !/[:.]/.test(path) ? [path] : []))
+    const stopped =
+      /Auto-recharge was switched off\. A payment was refunded: \$50\.00 on \d{1,2} \w+ \d{4}, \d\d:\d\d UTC\./
+    for (const page of paths)
+      expect([page, stopped.test((await customer.browser.get(page)).text)]).toEqual([page, true])
+    expect((await customer.browser.get("/no-such-page")).text).toMatch(stopped)
+    const { shown = "" } = readHiddenFields((await customer.browser.get(path)).text)
+    const confirmation = await customer.browser.post(path, { ...choice, trigger: "1", shown })
+    expect(confirmation.status).toBe(303)
+    for (const page of paths) expect((await customer.browser.get(page)).text).not.toMatch(stopped)
+  })
+})
+
+describe("the ceilings of auto-recharge", () => {
+  const path = "/billing/auto-recharge"
+  let customer: SignedIn
+  const save = async (fields: Readonly<Record<string, string>>) => {
+    const { shown = "" } = readHiddenFields((await customer.browser.get(path)).text)
+    return customer.browser.post(path, { recharge_amount: "40", trigger: "1", is_on: "yes", shown, ...fields })
+  }
+  const readCeilings = async () => {
+    const { daily_ceiling_cents, monthly_ceiling_cents } = (await readSettings(customer)).recharge
+    return [daily_ceiling_cents, monthly_ceiling_cents]
+  }
+  beforeAll(async () => {
+    customer = await console.signIn()
+    await payByCard(customer, "50", "4242424242424242")
+  })
+
+  it("are suggested as 5 and 100 times the amount, and are filled in so if they are left empty", async () => {
+    const { text } = await customer.browser.get(path)
+    const names = ["recharge_amount", "daily_ceiling", "monthly_ceiling"]
+    expect(names.map((name) => readValue(text, name))).toEqual(["100.00", "500.00", "10000.00"])
+    await save({ daily_ceiling: "", monthly_ceiling: "" })
+    expect(await readCeilings()).toEqual([200_00, 4_000_00])
+  })
+
+  it("are never below the amount", async () => {
+    const { status, text } = await save({ daily_ceiling: "39.99", monthly_ceiling: "many" })
+    expect(status).toBe(422)
+    expect(readError(text, "daily_ceiling")).toBe(
+      "Enter at least the amount of one recharge, and at most $5,000,000.00."
+    )
+    expect([readError(text, "monthly_ceiling"), readValue(text, "monthly_ceiling")]).toEqual([
+      "Enter an amount in dollars and cents, such as 500 or 500.50.",
+      "many"
+    ])
+    expect((await save({ daily_ceiling: "40", monthly_ceiling: "40" })).status).toBe(303)
+    expect(await readCeilings()).toEqual([40_00, 40_00])
+  })
+
+  it("are shown with what is used of them, and with when the next recharge may begin", async () => {
+    const fields = { trigger: "60", daily_ceiling: "70", monthly_ceiling: "5,000" }
+    const confirmation = await save(fields)
+    const saved = await customer.browser.post(path, { ...readHiddenFields(confirmation.text), is_on: "yes" })
+    expect(saved.status).toBe(303)
+    await expect.poll(() => readBalance(customer)).toBe(95_000)
+    const { text } = await customer.browser.get(path)
+    const shown = unescapeHtml(text.replace(/<[^>]*>/g, " ")).replace(/\s+/g, " ")
+    expect(shown).toContain("Today $40.00 of $70.00 This month $40.00 of $5,000.00")
+    expect(shown).toMatch(
+      /Recharges have reached the ceiling of this day\. The card is not charged before \d{1,2} \w+ \d{4}, 00:00:00 UTC; calls go on until the balance is used up\./
     )
   })
 })
