@@ -68,7 +68,7 @@ export const makeBook = (needs: BillingNeeds) => {
   const recordUnpaid = Effect.fnUntraced(function* (payment: PaymentRow, outcome: UnpaidOutcome) {
     const { account_id, cents, id } = payment
     const now = yield* nowText
-    const reason = `A recharge of ${formatCents(cents)}${describeCard(payment)} failed on ${formatMinute(Date.parse(now))}. ${outcome.problem}`
+    const reason = `A recharge of ${formatCents(cents)}${describeCard(payment)} failed on ${formatMinute(Date.parse(now))}. ${outcome.problem} To replace the card, add credits with another one.`
     yield* database.transaction(
       Effect.fnUntraced(function* (db) {
         yield* markUnpaid(db, id, outcome, now)

@@ -65,5 +65,6 @@ export const findCurrentRecharge = Effect.fn("Billing.findCurrentRecharge")(func
   const reason = yield* findStop(needs, recharge)
   if (reason === undefined) return recharge
   yield* stopRecharge(database, recharge, reason, yield* nowText)
+  yield* Effect.logInfo("auto-recharge stopped", { account_id, reason })
   return yield* findRecharge(database, account_id)
 })

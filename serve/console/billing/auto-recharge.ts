@@ -46,7 +46,7 @@ const title = "Auto-recharge"
 export const rechargeStopNotice = (reason: string) =>
   notice(
     "warning",
-    html`<p>Auto-recharge was switched off. ${reason} If the card is the problem, <a href="${topUpPath}">add credits with another card</a>: it replaces the saved card. <a href="${rechargePath}">Switch auto-recharge on again</a>.</p>`
+    html`<p>Auto-recharge was switched off. ${reason} <a href="${rechargePath}">Switch auto-recharge on again</a></p>`
   )
 
 interface PageProps {
