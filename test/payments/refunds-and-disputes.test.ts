@@ -147,6 +147,45 @@ inEachSetup((name, within) => {
       )
     )
 
+    it.live(
+      "deduct and return exact cents: three partial refunds that fail, and a dispute of the rest that is won",
+      () =>
+        within(({ balance, buy, checkBooks, movements, harness, withBilling }) =>
+          withBilling((billing) =>
+            Effect.gen(function* () {
+              const id = yield* buy(billing, 10_01, "good")
+              const sendEvent = Effect.flatMap(harness.event(id), ({ body, header }) => billing.webhook(body, header))
+              const refunds: Array<string> = []
+              for (let refund = 0; refund < 3; refund++) {
+                refunds.push(yield* harness.refund(id, 3_33))
+                yield* sendEvent
+              }
+              const dispute = yield* harness.dispute(id)
+              yield* sendEvent
+              assert.strictEqual(yield* balance, 5_000)
+              yield* harness.closeDispute(id, dispute, "won")
+              for (const refund of refunds) {
+                yield* harness.failRefund(id, refund)
+                yield* sendEvent
+              }
+              assert.strictEqual(yield* balance, 5_000 + 10_010)
+              assert.sameDeepMembers(
+                [...(yield* movements)],
+                [
+                  ["top_up", 10_010],
+                  ...[-3_330, 3_330].flatMap((credits) =>
+                    Array.from({ length: 3 }, () => ["refund", credits] as const)
+                  ),
+                  ["adjustment", -20],
+                  ["adjustment", 20]
+                ]
+              )
+              yield* checkBooks
+            })
+          )
+        )
+    )
+
     it.live("deduct no credits for a dispute of a payment that was already refunded", () =>
       within(({ account_id, buy, movements, harness, withBilling }) =>
         Effect.gen(function* () {

@@ -146,6 +146,25 @@ describe.each(consoleDatabaseKinds)("an invitation in %s", (name) => {
     )
   )
 
+  it.effect("lets only one of six people join who accept it at once", () =>
+    withPeople(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const { token } = yield* people.invite({ ...ann, email: null })
+        const outcomes = yield* Effect.forEach(
+          Array.from({ length: 6 }, (_, person) => `person-${person}@example.com`),
+          (email) => tryAccept(token, email),
+          { concurrency: "unbounded" }
+        )
+        assert.lengthOf(
+          outcomes.filter((outcome) => outcome === "joined"),
+          1
+        )
+        assert.lengthOf(yield* people.people(ann.account_id), 1)
+      })
+    )
+  )
+
   it.effect("does not reveal with a weak password whether an address is taken", () =>
     withPeople(() =>
       Effect.gen(function* () {

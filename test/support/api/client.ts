@@ -30,15 +30,18 @@ const exchange = (agent: Agent | false, api: string, target: string, options: Op
     const { hostname, port } = new URL(api)
     const { headers = {}, key, method = "GET" } = options
     const outgoing = { ...(key !== undefined && bearer(key)), ...headers }
-    const sent = request({ agent, hostname, port, path: target, method, headers: outgoing }, (response) => {
-      const pieces: Array<Buffer> = []
-      response.on("data", (piece: Buffer) => pieces.push(piece))
-      response.on("error", reject)
-      response.on("end", () => {
-        const text = decompress(Buffer.concat(pieces), response.headers["content-encoding"])
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: parseJson(text) })
-      })
-    })
+    const sent = request(
+      { agent, hostname: hostname.replace(/^\[|\]$/g, ""), port, path: target, method, headers: outgoing },
+      (response) => {
+        const pieces: Array<Buffer> = []
+        response.on("data", (piece: Buffer) => pieces.push(piece))
+        response.on("error", reject)
+        response.on("end", () => {
+          const text = decompress(Buffer.concat(pieces), response.headers["content-encoding"])
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: parseJson(text) })
+        })
+      }
+    )
     sent.on("error", (error: NodeJS.ErrnoException) => {
       // the server closes connections after five idle seconds, sometimes just as one is reused: it has read nothing
       if (sent.reusedSocket && error.code === "ECONNRESET") resolve(exchange(agent, api, target, options))
