@@ -1,6 +1,7 @@
 /**
  * The console listener: health endpoints for monitoring, pages for people. It identifies the signed-in person, rejects
- * forms that were not sent from its own pages, runs the pages, and shows failures as pages.
+ * forms that were not sent from its own pages or that were opened by another person, runs the pages, and shows failures
+ * as pages.
  */
 import type { BlockList } from "node:net"
 import { Cause, Effect, Exit, Option, Redacted } from "effect"
@@ -11,6 +12,7 @@ import { Administration, logKeyChanges } from "../ledger/index.ts"
 import { People } from "../people/index.ts"
 import { invitationPage } from "./account/invitation.ts"
 import { signInPage } from "./account/sign-in.ts"
+import { signOutPage } from "./account/sign-out.ts"
 import { rechargeStopNotice } from "./billing/auto-recharge.ts"
 import { addHealth, type Readiness } from "./health.ts"
 import { assets } from "./web/assets.ts"
@@ -21,10 +23,11 @@ import {
   isTemporary,
   methodNotAllowedPage,
   notFoundPage,
+  otherOwnersFormPage,
   unavailablePage,
   unreadableFormPage
 } from "./web/error-pages.ts"
-import type { SentForm } from "./web/form.ts"
+import { isOwnForm, type SentForm } from "./web/form.ts"
 import {
   findCallerAddress,
   findConsoleOrigin,
@@ -45,14 +48,16 @@ import {
 } from "./web/page.ts"
 import { makeResponses } from "./web/responses.ts"
 
-/** `R` are the services that the pages use. */
+/** The services of the console and, as `R`, of its pages. */
+type Services<R> = R | Administration | Billing | People
+
 interface ConsoleNeeds<R> {
   readonly readiness: () => Readiness
   readonly meters: Meters
   readonly metrics: ReadonlyArray<Metric>
   readonly pages: ReadonlyArray<Page<R>>
   readonly run: <A, E>(
-    effect: Effect.Effect<A, E, R | Administration | Billing | People>,
+    effect: Effect.Effect<A, E, Services<R>>,
     options?: { readonly signal?: AbortSignal }
   ) => Promise<Exit.Exit<A, E>>
   readonly report: (message: string, about: Readonly<Record<string, unknown>>, cause: Cause.Cause<unknown>) => void
@@ -108,7 +113,9 @@ const findSignedIn = Effect.fnUntraced(function* (session: Redacted.Redacted | u
   if (session === undefined) return undefined
   const person = yield* People.use((people) => people.session(Redacted.value(session)))
   if (Option.isNone(person)) return undefined
-  return { ...(yield* readAccount(person.value.account_id)), person: person.value, session }
+  const account = yield* readAccount(person.value.account_id)
+  const formOwner = yield* People.use((people) => people.formOwner(person.value))
+  return { ...account, person: person.value, session, formOwner }
 })
 type SignedIn = NonNullable<Effect.Success<ReturnType<typeof findSignedIn>>>
 
@@ -118,6 +125,7 @@ interface AllowedMethods {
 }
 
 export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
+  type ServedPage = Page<Services<R>>
   const { now, pages, publicUrl, report, run } = needs
   const isSecure = publicUrl?.startsWith("https:") === true
   const cookies = makeCookies(isSecure)
@@ -129,9 +137,13 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       nav === undefined || (operatorsOnly && !isOperator) ? [] : [{ path, label: nav }]
     )
   const makePublicFrame = (event: H3Event): Frame => ({ path: event.url.pathname, navigation: [] })
-  const makeFrame = (event: H3Event, { account, person, rechargeStop }: SignedIn, page?: Page<R>): Frame => ({
+  const makeFrame = (
+    event: H3Event,
+    { account, formOwner, person, rechargeStop }: SignedIn,
+    page?: ServedPage
+  ): Frame => ({
     path: event.url.pathname,
-    signedIn: { account, person, api: apiFor(event) },
+    signedIn: { account, formOwner, person, api: apiFor(event) },
     navigation: listNavigation(person.is_operator),
     rechargeNotice: rechargeStop === undefined ? undefined : rechargeStopNotice(rechargeStop),
     sampleNotice: page?.showsSampleNotice ? needs.sampleNotice() : undefined
@@ -151,7 +163,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
   }
 
   /** After signing in, the person returns to the page, or to the page of the form. Typed values are lost. */
-  const redirectToSignIn = (event: H3Event, { get, path }: Page<R>) => {
+  const redirectToSignIn = (event: H3Event, { get, path }: ServedPage) => {
     const next = event.url.pathname + (event.url.search || findFormQuery(event))
     return responses.redirect(
       get === undefined || path === "/" ? "/sign-in" : `/sign-in?next=${encodeURIComponent(next)}`,
@@ -178,13 +190,13 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       return form === "unreadable" ? showPublic(event, unreadableFormPage) : handler(event, form)
     }
 
-  const runPage = (page: Page<R>, context: PageContext, form: SentForm | undefined) => {
+  const runPage = (page: ServedPage, context: PageContext, form: SentForm | undefined) => {
     if (page.operatorsOnly && !context.person.is_operator) return Effect.fail(new PageNotFound())
     const result = form === undefined ? page.get?.(context) : page.post?.({ ...context, form })
     return result ?? Effect.fail(new PageNotFound())
   }
 
-  const serve = (page: Page<R>) =>
+  const serve = (page: ServedPage) =>
     handle(page, async (event, form) => {
       // a client that disconnects does not interrupt a change
       const options = form === undefined ? { signal: event.req.signal } : {}
@@ -192,6 +204,9 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       if (Exit.isFailure(signedIn)) return showFailure(event, makePublicFrame(event), page.path, signedIn.cause)
       if (signedIn.value === undefined) return redirectToSignIn(event, page)
       const frame = makeFrame(event, signedIn.value, page)
+      if (form !== undefined && !isOwnForm(signedIn.value, form)) {
+        return responses.page(event, frame, otherOwnersFormPage(signedIn.value))
+      }
       const context: PageContext = {
         ...signedIn.value,
         url: event.url,
@@ -203,7 +218,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       const work: Effect.Effect<
         { readonly result: PageResult; readonly frame: Frame },
         unknown,
-        R | Administration | Billing
+        Services<R>
       > = Effect.gen(function* () {
         const result = yield* runPage(page, context, form)
         if (!page.mayBookPayment) return { result, frame }
@@ -248,17 +263,6 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
         : showFailure(event, makePublicFrame(event), page.path, exit.cause)
     })
 
-  const serveSignOut = handle({ post: true }, async (event) => {
-    const token = cookies.readSession(event)
-    if (token !== undefined) {
-      const exit = await run(People.use((people) => people.signOut(Redacted.value(token))))
-      if (Exit.isFailure(exit)) return showFailure(event, makePublicFrame(event), "/sign-out", exit.cause)
-    }
-    return responses.redirect("/sign-in", { tone: "good", text: "You are signed out." }, [
-      ["set-cookie", cookies.sessionDeletion]
-    ])
-  })
-
   /**
    * Handles an event of the card processor, authenticated by its signature. The processor evaluates only the status, and shows
    * the text to its operator.
@@ -298,9 +302,8 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
   }
   const publicPages = [signInPage, invitationPage, ...(needs.checkout === undefined ? [] : [needs.checkout])]
   for (const page of publicPages) app.all(page.path, servePublic(page))
-  app.all("/sign-out", serveSignOut)
   app.post(`/webhooks/${needs.processor}`, handleWebhook) // POST /webhooks/stripe, or /webhooks/simulator
-  for (const page of pages) app.all(page.path, serve(page))
+  for (const page of [signOutPage, ...pages]) app.all(page.path, serve(page))
   app.all("/**", serveNotFound)
   return app
 }

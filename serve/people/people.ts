@@ -8,6 +8,7 @@ import { randomString, timestampOf } from "../ledger/index.ts"
 import { ConsoleDatabase, type Statements } from "../persistence/index.ts"
 import { makeAttempts } from "./attempts.ts"
 import { parseEmail } from "./email.ts"
+import { signFormOwner } from "./form-owner.ts"
 import {
   consumeInvitation,
   findInvitation,
@@ -221,6 +222,8 @@ const make = Effect.gen(function* () {
     ),
     /** Finds the signed-in person. A session lasts at most seven days, and ends after twelve hours without activity. */
     session: (token: string) => findSession(database, token),
+    /** The value that the forms of this person's pages contain, and that no other person or account has. */
+    formOwner: (person: Person) => signFormOwner(database, person),
     signOut: (token: string) => Effect.asVoid(endSession(database, token)),
     /** Ends every session of the person, even the current one, which may have been copied. A new one begins. */
     changePassword: Effect.fn("People.changePassword")(

@@ -9,6 +9,7 @@ export const allTables: ReadonlyArray<string> = [
   "session",
   "known_browser",
   "invitation",
+  "form_secret",
   "customer",
   "card_to_forget",
   "recharge",
@@ -39,9 +40,10 @@ export const consoleTables: ReadonlyArray<string> = [
 
 /**
  * A restored session would be valid even if its browser has signed out or its person has changed the password, and a
- * restored link would work again after its use. So people sign in again and are invited again.
+ * restored link would work again after its use. So people sign in again and are invited again. A backup must not let its
+ * readers sign forms.
  */
-const neverRestored: ReadonlyArray<string> = ["session", "known_browser", "invitation"]
+const neverRestored: ReadonlyArray<string> = ["session", "known_browser", "invitation", "form_secret"]
 export const backedUpTables: ReadonlyArray<string> = allTables.filter((name) => !neverRestored.includes(name))
 
 /**

@@ -96,6 +96,7 @@ describe.each(["in its folder", "in PostgreSQL"])("a backup of a server's data %
         session: [],
         known_browser: [],
         invitation: [],
+        form_secret: [],
         recharge: rows.recharge ?? []
       })
       yield* continueUse(restored, stored)

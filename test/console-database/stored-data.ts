@@ -64,7 +64,8 @@ export const fill = (location: Location) =>
       const { account_id, key } = setup
       const people = yield* People
       const { token } = yield* people.invite({ account_id, email, is_operator: true })
-      const { token: session } = yield* people.accept({ token, email, password })
+      const { person: ann, token: session } = yield* people.accept({ token, email, password })
+      yield* people.formOwner(ann) // writes the secret of the forms
       const former = yield* people.invite({ account_id, email: "former@example.com", is_operator: false })
       const { person } = yield* people.accept({ token: former.token, email: "", password })
       yield* people.remove(person.id)

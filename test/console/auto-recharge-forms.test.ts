@@ -25,10 +25,8 @@ describe("auto-recharge", () => {
     customer = await console.signIn()
   })
   const path = "/billing/auto-recharge"
-  const save = async (recharge_amount: string, trigger: string, is_on = "yes") => {
-    const { shown = "" } = readHiddenFields((await customer.browser.get(path)).text)
-    return customer.browser.post(path, { recharge_amount, trigger, is_on, shown })
-  }
+  const save = (recharge_amount: string, trigger: string, is_on = "yes") =>
+    customer.browser.submit(path, { recharge_amount, trigger, is_on })
 
   it("requires a saved card, and says so", async () => {
     expect((await customer.browser.get(path)).text).toContain("Auto-recharge needs a saved card")
@@ -70,6 +68,7 @@ describe("auto-recharge", () => {
       trigger_credits: 20_000
     })
     const shown = await customer.browser.get(path)
+    expect(shown.text).toContain("<dt>Account</dt><dd>Bakery</dd>")
     expect([readValue(shown.text, "recharge_amount"), readValue(shown.text, "trigger")]).toEqual(["75.50", "20.00"])
     await save("80", "$1.00")
     expect((await readSettings(customer)).recharge).toMatchObject({ is_on: true, cents: 8_000, trigger_credits: 1_000 })
@@ -97,23 +96,19 @@ describe("auto-recharge", () => {
 describe("auto-recharge that charges immediately", () => {
   const path = "/billing/auto-recharge"
   let customer: SignedIn
-  const save = async (recharge_amount: string, trigger: string, payments?: string, is_on = "yes") => {
-    const { shown = "" } = readHiddenFields((await customer.browser.get(path)).text)
-    return customer.browser.post(path, {
-      ...{ recharge_amount, trigger, is_on, shown },
-      ...(payments !== undefined && { payments })
-    })
-  }
+  const save = (recharge_amount: string, trigger: string, payments?: string, is_on = "yes") =>
+    customer.browser.submit(path, { recharge_amount, trigger, is_on, ...(payments !== undefined && { payments }) })
   const findRecharges = async () => (await listPayments(customer)).filter(({ kind }) => kind === "auto_recharge")
   beforeAll(async () => {
     customer = await console.signIn()
     await payByCard(customer, "10", "4242424242424242") // 15,000 credits
   })
 
-  it("asks for confirmation, and states the amount, the card, the number of payments and the total", async () => {
+  it("asks for confirmation, and states the account, the amount, the card, the number of payments and the total", async () => {
     const { status, text } = await save("10", "5,000")
     expect(status).toBe(200)
     const sentences = unescapeHtml(text.replace(/<[^>]*>/g, "")).replace(/\s+/g, " ")
+    expect(text).toContain("<dt>Account</dt><dd>Bakery</dd>")
     expect(sentences).toContain("The balance is $15.00, below the $5,000.00 that you chose.")
     expect(sentences).toContain(
       "Visa ending in 4242 is charged $10.00 now, and again as calls are made, at least a minute apart, until the balance is at least $5,000.00: about 499 payments, $4,990.00 in total"
@@ -196,9 +191,8 @@ describe("auto-recharge on the pages of the console", () => {
   })
 
   it("states when and for which card it was switched off, with links to continue", async () => {
-    const { shown = "" } = readHiddenFields((await customer.browser.get("/billing/auto-recharge")).text)
-    const choice = { recharge_amount: "10", trigger: "16", is_on: "yes", payments: "1", shown }
-    await customer.browser.post("/billing/auto-recharge", choice)
+    const choice = { recharge_amount: "10", trigger: "16", is_on: "yes", payments: "1" }
+    await customer.browser.submit("/billing/auto-recharge", choice)
     await expect.poll(async () => (await readSettings(customer)).recharge.is_on).toBe(false)
     const pages = await Promise.all(
       ["/", "/billing", "/billing/auto-recharge"].map((path) => customer.browser.get(path))
@@ -233,15 +227,14 @@ describe("auto-recharge on the pages of the console", () => {
 
   it("keeps the warning and the amounts when it is saved as off, and loses the warning when it is switched on", async () => {
     const path = "/billing/auto-recharge"
-    await customer.browser.post(path, { is_on: "no" })
+    await customer.browser.submit(path, { is_on: "no" })
     const [overview, billing] = await Promise.all(["/", "/billing"].map((path) => customer.browser.get(path)))
     for (const page of [overview, billing]) expect(page?.text).toContain("Auto-recharge was switched off")
     expect(readSection(billing?.text ?? "", "auto-recharge")).toMatch(
       /Last used\s+\$10\.00 whenever the balance falls below \$16\.00/
     )
-    const { shown = "" } = readHiddenFields((await customer.browser.get(path)).text)
-    const choice = { recharge_amount: "10", trigger: "1", is_on: "yes", shown }
-    expect((await customer.browser.post(path, choice)).status).toBe(303)
+    const choice = { recharge_amount: "10", trigger: "1", is_on: "yes" }
+    expect((await customer.browser.submit(path, choice)).status).toBe(303)
     expect((await customer.browser.get("/")).text).not.toContain("Auto-recharge was switched off")
   })
 })
@@ -252,7 +245,7 @@ describe("auto-recharge after a refund", () => {
     await payByCard(customer, "50", "4242424242424242")
     const path = "/billing/auto-recharge"
     const choice = { recharge_amount: "50", trigger: "10", is_on: "yes" }
-    await customer.browser.post(path, { ...readHiddenFields((await customer.browser.get(path)).text), ...choice })
+    await customer.browser.submit(path, choice)
     const [payment] = await listPayments(customer)
     await console.run(
       Effect.gen(function* () {
@@ -268,8 +261,7 @@ describe("auto-recharge after a refund", () => {
     for (const page of paths)
       expect([page, stopped.test((await customer.browser.get(page)).text)]).toEqual([page, true])
     expect((await customer.browser.get("/no-such-page")).text).toMatch(stopped)
-    const { shown = "" } = readHiddenFields((await customer.browser.get(path)).text)
-    const confirmation = await customer.browser.post(path, { ...choice, trigger: "1", shown })
+    const confirmation = await customer.browser.submit(path, { ...choice, trigger: "1" })
     expect(confirmation.status).toBe(303)
     for (const page of paths) expect((await customer.browser.get(page)).text).not.toMatch(stopped)
   })
@@ -278,10 +270,8 @@ describe("auto-recharge after a refund", () => {
 describe("the ceilings of auto-recharge", () => {
   const path = "/billing/auto-recharge"
   let customer: SignedIn
-  const save = async (fields: Readonly<Record<string, string>>) => {
-    const { shown = "" } = readHiddenFields((await customer.browser.get(path)).text)
-    return customer.browser.post(path, { recharge_amount: "40", trigger: "1", is_on: "yes", shown, ...fields })
-  }
+  const save = (fields: Readonly<Record<string, string>>) =>
+    customer.browser.submit(path, { recharge_amount: "40", trigger: "1", is_on: "yes", ...fields })
   const readCeilings = async () => {
     const { daily_ceiling_cents, monthly_ceiling_cents } = (await readSettings(customer)).recharge
     return [daily_ceiling_cents, monthly_ceiling_cents]

@@ -38,7 +38,8 @@ const makeContext = (target: string, params: Readonly<Record<string, string>>): 
   console: "http://127.0.0.1:8081",
   api: "http://127.0.0.1:8080",
   now,
-  session: Redacted.make("not a session")
+  session: Redacted.make("not a session"),
+  formOwner: "the owner of the form"
 })
 
 export const openPage = Effect.fnUntraced(function* (target: string, params: Readonly<Record<string, string>> = {}) {

@@ -32,7 +32,7 @@ export interface AccountContent {
 
 /** Pays an amount on the simulator's page, returns to the console, and returns the id of the payment. */
 const payByCard = async (browser: Browser, amount: string, number: string, submission: string) => {
-  const topUp = await browser.post("/billing/top-up", { amount, submission, pay_with: "new_card" })
+  const topUp = await browser.submit("/billing/top-up", { amount, submission, pay_with: "new_card" })
   const paid = await browser.post(topUp.location ?? "", { number, expires: "12/40", cvc: "123" })
   const { pathname } = new URL(paid.location ?? "")
   expect((await browser.get(pathname)).text).toContain("credits were added to your balance")
@@ -47,7 +47,7 @@ const waitForText = async (browser: Browser, path: string, text: string) => {
 /** Refunds a payment as an operator of a third account. */
 const refund = async (site: ServedConsole, payment: string, amount: string) => {
   const { browser } = await site.signIn({ is_operator: true, name: "Operators" })
-  const { status } = await browser.post(`/simulator/payments/sim_${payment}`, { do: "refund", amount })
+  const { status } = await browser.submit(`/simulator/payments/sim_${payment}`, { do: "refund", amount })
   expect(status).toBe(303)
 }
 
@@ -60,24 +60,20 @@ export const fillAccount = async (site: ServedConsole, content: AccountContent) 
   const colleague = `colleague-of-${email}`
   await site.openBrowser().post(await site.invite(account.id), { email: colleague, password })
 
-  const created = await browser.post("/keys/new", { name: content.key, access: "all", budget: amounts.budget })
+  const created = await browser.submit("/keys/new", { name: content.key, access: "all", budget: amounts.budget })
   const headers = { authorization: `Bearer ${findKey(created.text)}` }
   const response = await fetch(`${site.api()}/v1/stores?limit=1`, { headers })
   const request = response.headers.get("x-request-id") ?? ""
 
   const first = await payByCard(browser, amounts.paid, card, submission)
-  const openForm = async (path: string) => readHiddenFields((await browser.get(path)).text)
-  const lastTopUp = {
-    ...(await openForm("/billing/top-up?amount=10")),
-    submission: `${submission}-again`,
-    pay_with: "saved_card"
-  }
-  const second = ((await browser.post("/billing/top-up", lastTopUp)).location ?? "").split("/").at(-1) ?? ""
+  const review = "/billing/top-up?amount=10"
+  const { form_owner, ...shown } = readHiddenFields((await browser.get(review)).text)
+  const lastTopUp = { ...shown, submission: `${submission}-again`, pay_with: "saved_card" }
+  const second = ((await browser.submit("/billing/top-up", lastTopUp, review)).location ?? "").split("/").at(-1) ?? ""
   await refund(site, first, amounts.refunded)
   await waitForText(browser, `/billing/payments/${first}`, "of it was returned to your card")
-  const { shown = "" } = await openForm("/billing/auto-recharge")
-  const choice = { recharge_amount: amounts.recharge, trigger: amounts.trigger, is_on: "yes", shown }
-  expect((await browser.post("/billing/auto-recharge", choice)).location).toBe("/billing")
+  const choice = { recharge_amount: amounts.recharge, trigger: amounts.trigger, is_on: "yes" }
+  expect((await browser.submit("/billing/auto-recharge", choice)).location).toBe("/billing")
   await browser.get("/billing") // shows the notice, which appears only once
   await waitForText(browser, "/requests", request)
 

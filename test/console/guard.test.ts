@@ -2,7 +2,8 @@ import { request } from "node:http"
 import { pages } from "@larder/serve/console"
 import { beforeAll, describe, expect, it } from "vitest"
 import { administer } from "../support/api/operator.ts"
-import { findKey } from "../support/console/pages.ts"
+import { nameSessionCookie } from "../support/console/browser.ts"
+import { findKey, readHiddenFields } from "../support/console/pages.ts"
 import { password, startOwnConsole, useSharedConsole } from "../support/console/served-console.ts"
 
 const site = useSharedConsole()
@@ -38,23 +39,24 @@ describe("the console", () => {
   })
   it.each(foreignForms)("rejects a form %s on every page with 403, and changes nothing", async (_what, headers) => {
     const { account, browser } = operator
-    const session = browser.cookies.get("larder_session")
+    const session = browser.cookies.get(nameSessionCookie(site.url()))
     for (const path of forms) {
       const { status, text } = await browser.post(path, { ...newKey, current: password, next: "x" }, headers())
       expect([path, status]).toEqual([path, 403])
       expect(text).toContain("This form was not sent from the console itself")
     }
     expect(await administer(site.home(), (ledger) => ledger.listKeys({ account_id: account.id }))).toEqual([])
-    expect(browser.cookies.get("larder_session")).toBe(session)
+    expect(browser.cookies.get(nameSessionCookie(site.url()))).toBe(session)
     expect((await browser.get("/account")).status).toBe(200)
   })
 
   it("accepts a form from the console itself, and rejects one from another name of this machine", async () => {
     const { browser } = await site.signIn()
     const port = new URL(site.url()).port
-    const sent = await browser.post("/keys/new", newKey, { origin: site.url(), "sec-fetch-site": "same-origin" })
+    const form = { ...readHiddenFields((await browser.get("/keys/new")).text), ...newKey }
+    const sent = await browser.post("/keys/new", form, { origin: site.url(), "sec-fetch-site": "same-origin" })
     expect(findKey(sent.text)).toBeDefined()
-    const refused = await browser.post("/keys/new", newKey, { origin: `http://localhost:${port}` })
+    const refused = await browser.post("/keys/new", form, { origin: `http://localhost:${port}` })
     expect(refused.status).toBe(403)
   })
 
@@ -214,7 +216,7 @@ describe("behind https", () => {
       expect.stringMatching(/^__Host-larder_browser=[^;]+; Expires=[^;]+; Path=\/; HttpOnly; SameSite=Lax; Secure$/)
     ])
     expect(accepted.headers.get("strict-transport-security")).toBe("max-age=31536000")
-    const created = await browser.post("/keys/new", newKey)
+    const created = await browser.submit("/keys/new", newKey)
     expect(created.text).toContain("https://api.example.com/v1/")
     expect(created.text).toContain('<a href="https://api.example.com/docs">Docs</a>')
     expect((await browser.post("/keys/new", newKey, { origin: secure.url() })).status).toBe(403)

@@ -1,12 +1,14 @@
 /**
  * People cannot read or change another account: every page of the console is requested with the other account's ids in its
- * path, parameters and forms. A page without an entry in `listRequests` fails the test, so new pages are also tested.
+ * path, parameters and forms, and every form that one person has opened is sent by another. A page without an entry in
+ * `listRequests` fails the test, so new pages are also tested.
  */
 import { pages } from "@larder/serve/console"
 import { beforeAll, describe, expect, it } from "vitest"
-import type { Fields, PageResponse } from "../support/console/browser.ts"
-import { readHiddenFields } from "../support/console/pages.ts"
+import type { PageResponse } from "../support/console/browser.ts"
+import { listForms, type OpenedForm, readHiddenFields } from "../support/console/pages.ts"
 import { password, useSharedConsole } from "../support/console/served-console.ts"
+import { listAddresses, listExtraParameters, listRequests, listSimulatorRequests } from "./every-page.ts"
 import { type AccountContent, type FilledAccount, fillAccount, listSecrets } from "./filled-account.ts"
 
 const owner: AccountContent = {
@@ -16,6 +18,15 @@ const owner: AccountContent = {
   submission: "submission-of-the-owner",
   amounts: { budget: "1117.17", paid: "4321.09", refunded: "1234.56", recharge: "1777.71", trigger: "1313.13" }
 }
+const formerOwner: AccountContent = {
+  account: "Kiosk of the former owner",
+  key: "Till of the former owner",
+  card: "5555555555554444",
+  submission: "submission-of-the-former-owner",
+  is_operator: true,
+  amounts: { budget: "2227.27", paid: "5432.19", refunded: "2345.67", recharge: "2888.82", trigger: "2424.24" }
+}
+const rechargePath = "/billing/auto-recharge"
 const aStranger = (who: string): AccountContent => ({
   account: `Home of ${who}`,
   key: `Key of ${who}`,
@@ -23,101 +34,6 @@ const aStranger = (who: string): AccountContent => ({
   submission: `submission-of-${who.replaceAll(" ", "-")}`,
   amounts: { budget: "25", paid: "75", refunded: "20", recharge: "30", trigger: "15" }
 })
-
-interface PageRequests {
-  /** Values of the parameter in the path. */
-  readonly ids?: ReadonlyArray<string>
-  /** Parameters of the query, each sent in a separate request. */
-  readonly queries?: ReadonlyArray<readonly [name: string, value: string]>
-  readonly forms?: ReadonlyArray<Fields>
-}
-
-/** Parameters that no page reads, added to every request. */
-const listExtraParameters = ({ account, email, key, payments: [payment = ""], request }: FilledAccount) => ({
-  account: account.id,
-  account_id: account.id,
-  person: email,
-  email,
-  key_id: key.id,
-  payment,
-  payment_id: payment,
-  request_id: request
-})
-
-const newKey = { name: "Taken over", access: "all", budget: "0" }
-
-/** By path of the page: requests with data of the other account, and with cursors from the account's own lists. */
-const listRequests = (other: FilledAccount, own: FilledAccount): Readonly<Record<string, PageRequests>> => {
-  const { account, entries, key, payments, request } = other
-  const [payment = ""] = payments
-  const charge = entries.find(({ request_id }) => request_id === request)
-  const ids = [account.id, key.id, ...payments, request, other.email]
-  const byKey = [["key", key.id] as const]
-  return {
-    "/": {},
-    "/keys": { queries: [["revoked", key.id]] },
-    "/keys/new": { forms: [newKey] },
-    "/keys/:id": { ids: [key.id], forms: [newKey] },
-    "/keys/:id/rotate": { ids: [key.id], forms: [{ overlap: "0" }] },
-    "/keys/:id/revoke": { ids: [key.id], forms: [{}] },
-    "/usage": { queries: byKey },
-    "/usage.csv": { queries: byKey },
-    "/usage/statuses.csv": { queries: byKey },
-    "/requests": {
-      queries: [...byKey, ["request", request], ["before", `2999-01-01T00:00:00.000Z~${request}`]]
-    },
-    "/billing": {},
-    "/billing/card": { forms: [{}] },
-    "/billing/top-up": {
-      queries: [["left", payment]],
-      // the other account's form, after this account's card was removed
-      forms: ["saved_card", "new_card"].map((pay_with) => ({ ...other.lastTopUp, pay_with }))
-    },
-    "/billing/auto-recharge": {
-      forms: [
-        { is_on: "no" },
-        { is_on: "yes", recharge_amount: "20", trigger: "1000", payments: "1000" },
-        { is_on: "not_yet", recharge_amount: "20", trigger: "1000" }
-      ]
-    },
-    "/billing/ledger": {
-      queries: [
-        ["before", String((charge?.position ?? 0) + 1)],
-        ["what", "calls"]
-      ]
-    },
-    "/billing/ledger.csv": {},
-    "/billing/payments": { queries: [...payments, ...own.payments].map((id) => ["before", id] as const) },
-    "/billing/payments/:id": { ids: payments },
-    "/billing/payments/:id/receipt": { ids: payments },
-    "/data": {},
-    "/data/checks": {},
-    "/data/feeds": { queries: [["after", key.id]] },
-    "/data/prices": { queries: [["series", key.id]] },
-    "/data/rejects": {
-      queries: [
-        ["run", key.id],
-        ["before", payment]
-      ]
-    },
-    "/data/runs": { queries: [["before", payment]] },
-    "/data/runs/:id": { ids },
-    "/account": { forms: [{ sign_out_elsewhere: "yes" }, { current: "not the password", next: password }] }
-  }
-}
-
-/** Pages of the payment simulator. Operators may manage payments of all accounts there, so only members are tested. */
-const listSimulatorRequests = ({ payments }: FilledAccount): Readonly<Record<string, PageRequests>> => ({
-  "/simulator": { forms: [{ on: "outage", slow: "20", events: "none" }] },
-  "/simulator/payments/:reference": {
-    ids: payments.map((id) => `sim_${id}`),
-    forms: [{ do: "refund" }, { do: "dispute" }]
-  }
-})
-
-/** All requested addresses of a page, without queries. */
-const listAddresses = (path: string, { ids = [] }: PageRequests) =>
-  path.includes(":") ? ids.map((id) => path.replace(/:\w+/, encodeURIComponent(id))) : [path]
 
 const addQuery = (address: string, query: Readonly<Record<string, string>>) =>
   `${address}?${new URLSearchParams(query)}`
@@ -198,8 +114,7 @@ describe("an account", () => {
     for (const [path, page] of requests) {
       for (const address of listAddresses(path, page)) {
         for (const form of page.forms ?? [{}]) {
-          const hidden = path.startsWith("/billing") ? readHiddenFields((await get(address)).text) : {}
-          const response = await browser.post(address, { ...hidden, ...listExtraParameters(other), ...form })
+          const response = await browser.submit(address, { ...listExtraParameters(other), ...form })
           check(`${address} ${JSON.stringify(form)}`, response)
           if (page.ids) expect([address, [404, 405]]).toEqual([address, expect.arrayContaining([response.status])])
           if (response.location?.startsWith("/")) await get(response.location)
@@ -214,6 +129,54 @@ describe("an account", () => {
         await get(addQuery(address, listExtraParameters(other)))
         for (const [name, value] of page.queries ?? []) await get(addQuery(address, { [name]: value }))
       }
+    }
+    expect(await readState(other)).toEqual(before)
+  })
+
+  it("is not changed by forms that a person of another account had opened in the same browser, nor is that one", async () => {
+    const former = await fillAccount(site, formerOwner)
+    const browser = site.openBrowser()
+    const signIn = (email: string) => browser.post("/sign-in", { email, password })
+    await signIn(former.email)
+    const opened: Array<OpenedForm & { readonly path: string }> = []
+    const open = (path: string, address: string, { text }: PageResponse) =>
+      opened.push(...listForms(text, address).map((form) => ({ path, ...form })))
+    for (const [path, page] of Object.entries({ ...listRequests(former, former), ...listSimulatorRequests(former) })) {
+      for (const address of listAddresses(path, page)) {
+        open(path, address, await browser.get(`${address}?amount=50`)) // only then a top-up has a form
+      }
+    }
+    const recharge = { recharge_amount: "10", trigger: "50000", is_on: "yes" }
+    open("confirmation", rechargePath, await browser.submit(rechargePath, recharge))
+    const changing = opened.filter(({ target }) => target !== "/sign-out")
+    const simulator = Object.keys(listSimulatorRequests(former))
+    const withForms = pages.filter(({ post }) => post).map(({ path }) => path)
+    expect(new Set(changing.map(({ path }) => path))).toEqual(new Set([...withForms, ...simulator, "confirmation"]))
+
+    await signIn(other.email)
+    const before = [await readState(other), await readState(former)]
+    for (const { fields, target } of opened) {
+      const response = await browser.post(target, fields)
+      expect([target, response.status, findLeaks(former, response, target)]).toEqual([target, 409, []])
+      expect(response.text).toContain(`signed in to <strong>${other.content.account}</strong> as ${other.email}.`)
+    }
+    expect([await readState(other), await readState(former)]).toEqual(before)
+    expect((await browser.get("/account")).text).toContain(other.email)
+  })
+
+  it("is not changed by a form without its owner, with a damaged one, or with that of a colleague", async () => {
+    const before = await readState(other)
+    const browser = site.openBrowser()
+    await browser.post("/sign-in", { email: other.colleague, password })
+    const { form_owner: ofColleague = "" } = readHiddenFields((await browser.get("/keys/new")).text)
+    const { form_owner = "", ...fields } = readHiddenFields((await other.browser.get("/keys/new")).text)
+    const form = { ...fields, name: "Not created", access: "all", budget: "1" }
+    const damaged = form_owner.replace(/.$/, (last) => (last === "A" ? "B" : "A"))
+    const owners = ["", damaged, `${form_owner}A`, form_owner.slice(1), "ü".repeat(43), ofColleague]
+    for (const sent of [form, ...owners.map((form_owner) => ({ ...form, form_owner }))]) {
+      const { status, text } = await other.browser.post("/keys/new", sent)
+      expect([sent, status, text.includes(other.content.account)]).toEqual([sent, 409, true])
+      expect(text).not.toContain(other.colleague)
     }
     expect(await readState(other)).toEqual(before)
   })

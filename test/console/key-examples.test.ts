@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let browser: Browser
 const createKey = async (chosen: ReadonlyArray<Scope>) => {
   const fields = { name: "Dashboard", access: "custom", scopes: chosen, budget: "5" }
-  return (await browser.post("/keys/new", fields)).text
+  return (await browser.submit("/keys/new", fields)).text
 }
 /** An example on a page, and the note above it. */
 const readExample = (page: string, id: string) => {

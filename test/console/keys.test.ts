@@ -3,7 +3,7 @@ import { sendOnce } from "../support/api/client.ts"
 import { administer } from "../support/api/operator.ts"
 import { findKey, readHiddenFields } from "../support/console/pages.ts"
 import { useSharedConsole } from "../support/console/served-console.ts"
-import { edit, newKey } from "./key-forms.ts"
+import { newKey } from "./key-forms.ts"
 
 /** The JSON in an example on the page of a new key. */
 const readExample = (page: string, id: string): unknown => {
@@ -43,7 +43,7 @@ describe("keys in the console", () => {
 
   it("shows a new key once, in the response to its form, and accepts it immediately", async () => {
     const { account, browser } = await site.signIn({ is_operator: true })
-    const created = await browser.post("/keys/new", newKey)
+    const created = await browser.submit("/keys/new", newKey)
     const key = findKey(created.text) ?? ""
     expect(created.status).toBe(200)
     expect(created.headers.get("cache-control")).toBe("no-store")
@@ -62,7 +62,7 @@ describe("keys in the console", () => {
 
   it("shows how assistants are configured, and counts their calls like other calls", async () => {
     const { browser } = await site.signIn()
-    const { text } = await browser.post("/keys/new", newKey)
+    const { text } = await browser.submit("/keys/new", newKey)
     const headers = { Authorization: `Bearer ${findKey(text)}` }
     const { type, url } = { type: "http", url: `${site.api()}/mcp` }
     expect(readExample(text, "assistant")).toEqual({ mcpServers: { larder: { type, url, headers } } })
@@ -97,7 +97,7 @@ describe("keys in the console", () => {
 
   it("shows the spent part of a key's budget, and its last use", async () => {
     const { account, browser } = await site.signIn()
-    const key = findKey((await browser.post("/keys/new", { ...newKey, budget: "0.02" })).text) ?? ""
+    const key = findKey((await browser.submit("/keys/new", { ...newKey, budget: "0.02" })).text) ?? ""
     const keyPage = `/keys/${(await findOnlyKey(account.id)).id}`
     for (const path of ["/keys", keyPage]) expect((await browser.get(path)).text).toContain("not yet")
     expect(await call(key)).toBe(200)
@@ -122,14 +122,14 @@ describe("keys in the console", () => {
   it("marks the budget as spent once the rest does not cover any call of the key", async () => {
     const { browser } = await site.signIn()
     const stores = { ...newKey, access: "custom", scopes: "search-stores", budget: "0.15" }
-    const key = findKey((await browser.post("/keys/new", stores)).text) ?? ""
+    const key = findKey((await browser.submit("/keys/new", stores)).text) ?? ""
     expect([await call(key, "/v1/stores"), await call(key, "/v1/stores")]).toEqual([200, 402])
     expect((await browser.get("/keys")).text).toContain('$0.10 of $0.15 <span class="badge warning">budget spent')
   })
 
   it("states the rest of a nearly spent budget in words", async () => {
     const { browser } = await site.signIn()
-    const key = findKey((await browser.post("/keys/new", { ...newKey, budget: "0.05" })).text) ?? ""
+    const key = findKey((await browser.submit("/keys/new", { ...newKey, budget: "0.05" })).text) ?? ""
     for (let calls = 0; calls < 3; calls++) await call(key)
     expect((await browser.get("/keys")).text).not.toContain(" left</small>")
     await call(key)
@@ -138,24 +138,24 @@ describe("keys in the console", () => {
 
   it("shows the spending of a paused or revoked key", async () => {
     const { account, browser } = await site.signIn()
-    await call(findKey((await browser.post("/keys/new", newKey)).text) ?? "")
+    await call(findKey((await browser.submit("/keys/new", newKey)).text) ?? "")
     const path = `/keys/${(await findOnlyKey(account.id)).id}`
-    await edit(browser, path, { ...newKey, budget: "0" })
+    await browser.submit(path, { ...newKey, budget: "0" })
     expect((await browser.get("/keys")).text).toContain("It may read everything. It is paused: its budget is 0.")
     expect((await browser.get("/keys")).text).toMatch(/\$0\.01 of \$0\.00 <span class="badge warning">paused/)
     const paused = (await browser.get(path)).text
     expect(paused).toContain("$0.01 of $0.00")
     expect(paused).toContain("paused</span>")
-    await browser.post(`${path}/revoke`, {})
+    await browser.submit(`${path}/revoke`)
     expect((await browser.get("/keys?revoked=1")).text).toContain("$0.01 of $0.00")
     expect((await browser.get(path)).text).not.toContain("paused")
   })
 
   it("changes name, scopes and budget from the next call on, and keeps the key", async () => {
     const { account, browser } = await site.signIn()
-    const key = findKey((await browser.post("/keys/new", newKey)).text) ?? ""
+    const key = findKey((await browser.submit("/keys/new", newKey)).text) ?? ""
     const { id } = await findOnlyKey(account.id)
-    const edited = await edit(browser, `/keys/${id}`, {
+    const edited = await browser.submit(`/keys/${id}`, {
       name: "Prices",
       access: "custom",
       scopes: ["get-commodity-prices", "search-stores"],
@@ -170,18 +170,18 @@ describe("keys in the console", () => {
     expect((await browser.get("/keys")).text).toContain("“Prices” is saved")
     expect(await call(key)).toBe(403)
     expect(await call(key, "/v1/commodities/prices?series=butter-sales-price-weekly")).toBe(200)
-    await edit(browser, `/keys/${id}`, { name: "Prices", access: "all", budget: "0" })
+    await browser.submit(`/keys/${id}`, { name: "Prices", access: "all", budget: "0" })
     expect(await call(key)).toBe(402)
     expect((await browser.get("/keys")).text).toContain("paused")
   })
 
   it("saves only the changed fields: scopes and budgets that a colleague has narrowed stay narrow", async () => {
     const { account, browser } = await site.signIn()
-    await browser.post("/keys/new", newKey)
+    await browser.submit("/keys/new", newKey)
     const { id } = await findOnlyKey(account.id)
     const opened = readHiddenFields((await browser.get(`/keys/${id}`)).text)
     const narrowed = { ...newKey, access: "custom", scopes: "get-store", budget: "1" }
-    expect((await edit(browser, `/keys/${id}`, narrowed)).status).toBe(303)
+    expect((await browser.submit(`/keys/${id}`, narrowed)).status).toBe(303)
     const renamed = await browser.post(`/keys/${id}`, { ...opened, ...newKey, name: "Renamed" })
     expect(renamed.status).toBe(303)
     expect(await findOnlyKey(account.id)).toMatchObject({ name: "Renamed", scopes: ["get-store"], budget_usd: 1 })
@@ -191,7 +191,7 @@ describe("keys in the console", () => {
 
   it("replaces a key once by another one with the same budgets, and accepts the former one for a time", async () => {
     const { account, browser } = await site.signIn()
-    const former = findKey((await browser.post("/keys/new", newKey)).text) ?? ""
+    const former = findKey((await browser.submit("/keys/new", newKey)).text) ?? ""
     const { id } = await findOnlyKey(account.id)
     const page = (await browser.get(`/keys/${id}/rotate`)).text
     const form = { ...readHiddenFields(page), overlap: "24" }
@@ -209,23 +209,23 @@ describe("keys in the console", () => {
     expect((await browser.get(`/keys/${id}/rotate`)).text).toContain(
       "If you replace it again, that former key stops working immediately."
     )
-    await browser.post(`/keys/${id}/rotate`, { overlap: "0" })
+    await browser.submit(`/keys/${id}/rotate`, { overlap: "0" })
     expect([await call(former), await call(key)]).toEqual([401, 401])
-    expect((await browser.post(`/keys/${id}/rotate`, { overlap: "5" })).status).toBe(422)
+    expect((await browser.submit(`/keys/${id}/rotate`, { overlap: "5" })).status).toBe(422)
   })
 
   it("sets budgets per day and week, and shows which one is spent", async () => {
     const { account, browser } = await site.signIn()
-    const created = await browser.post("/keys/new", { ...newKey, daily_budget: "0.01", weekly_budget: "3" })
+    const created = await browser.submit("/keys/new", { ...newKey, daily_budget: "0.01", weekly_budget: "3" })
     expect(created.text).toContain("It may spend up to $0.01 a day, $3.00 a week and $25.00 a month.")
     const key = findKey(created.text) ?? ""
     expect([await call(key), await call(key)]).toEqual([200, 402])
     const { id } = await findOnlyKey(account.id)
     expect((await browser.get("/keys")).text).toContain("day’s budget spent")
     expect((await browser.get(`/keys/${id}`)).text).toContain("$0.01 of $0.01")
-    const refused = await edit(browser, `/keys/${id}`, { ...newKey, daily_budget: "much" })
+    const refused = await browser.submit(`/keys/${id}`, { ...newKey, daily_budget: "much" })
     expect([refused.status, refused.text.includes("or leave it empty")]).toEqual([422, true])
-    await edit(browser, `/keys/${id}`, { ...newKey, daily_budget: "", weekly_budget: "" })
+    await browser.submit(`/keys/${id}`, { ...newKey, daily_budget: "", weekly_budget: "" })
     expect(await call(key)).toBe(200)
     const { daily_budget_usd, weekly_budget_usd } = await findOnlyKey(account.id)
     expect([daily_budget_usd, weekly_budget_usd]).toEqual([null, null])
@@ -233,7 +233,7 @@ describe("keys in the console", () => {
 
   it("sets and shows an expiry, and rejects a past or invalid time", async () => {
     const { account, browser } = await site.signIn()
-    const created = await browser.post("/keys/new", { ...newKey, expires_at: "2100-01-31 00:00" })
+    const created = await browser.submit("/keys/new", { ...newKey, expires_at: "2100-01-31 00:00" })
     expect(await call(findKey(created.text) ?? "")).toBe(200)
     const { expires_at, id } = await findOnlyKey(account.id)
     expect(expires_at).toBe("2100-01-31T00:00:00.000Z")
@@ -245,21 +245,21 @@ describe("keys in the console", () => {
       ["tomorrow", "Give a time such as"]
     ] as const) {
       for (const path of ["/keys/new", `/keys/${id}`]) {
-        const { status, text } = await edit(browser, path, { ...newKey, expires_at: typed })
+        const { status, text } = await browser.submit(path, { ...newKey, expires_at: typed })
         expect([status, text.includes(problem), text.includes(`value="${typed}"`)]).toEqual([422, true, true])
       }
     }
-    await edit(browser, `/keys/${id}`, { ...newKey, expires_at: "" })
+    await browser.submit(`/keys/${id}`, { ...newKey, expires_at: "" })
     expect((await findOnlyKey(account.id)).expires_at).toBeNull()
   })
 
   it("revokes a key permanently after confirmation, and the next call is refused", async () => {
     const { account, browser } = await site.signIn()
-    const key = findKey((await browser.post("/keys/new", newKey)).text) ?? ""
+    const key = findKey((await browser.submit("/keys/new", newKey)).text) ?? ""
     const { id } = await findOnlyKey(account.id)
     expect((await browser.get(`/keys/${id}/revoke`)).text).toContain("This cannot be undone.")
     expect(await call(key)).toBe(200)
-    expect((await browser.post(`/keys/${id}/revoke`, {})).status).toBe(303)
+    expect((await browser.submit(`/keys/${id}/revoke`)).status).toBe(303)
     expect(await call(key)).toBe(401)
     expect((await browser.get("/keys")).text).toContain("Revoked keys (1)")
     const { text } = await browser.get("/keys")
@@ -269,14 +269,14 @@ describe("keys in the console", () => {
     expect(withRevoked.text).toContain(`svc_data_…${key.slice(-4)}`)
     expect(withRevoked.text).toContain(`href="/keys/${id}"`)
     expect((await browser.get(`/keys/${id}`)).text).toContain("revoked</span>")
-    expect((await browser.post(`/keys/${id}`, newKey)).status).toBe(303)
+    expect((await browser.submit(`/keys/${id}`, newKey)).status).toBe(303)
     expect((await browser.get("/keys")).text).toContain("This key was already revoked, so nothing was changed.")
     expect(await call(key)).toBe(401)
   })
 
   it("returns 404 for a key of another account, and shows none of its data", async () => {
     const owner = await site.signIn({ name: "Owner" })
-    const key = findKey((await owner.browser.post("/keys/new", { ...newKey, name: "Private" })).text) ?? ""
+    const key = findKey((await owner.browser.submit("/keys/new", { ...newKey, name: "Private" })).text) ?? ""
     await call(key)
     const before = await findOnlyKey(owner.account.id)
     const { browser } = await site.signIn({ is_operator: true, name: "Stranger" })
@@ -284,7 +284,7 @@ describe("keys in the console", () => {
       const page = await browser.get(path)
       expect(page.status).toBe(404)
       expect(page.text).not.toContain("Private")
-      const sent = await browser.post(path, { ...newKey, name: "Mine now" })
+      const sent = await browser.submit(path, { ...newKey, name: "Mine now" })
       expect(sent.status).toBe(404)
     }
     for (const path of ["/", "/keys", "/usage", "/requests", "/account", "/billing"]) {

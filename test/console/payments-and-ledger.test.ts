@@ -5,7 +5,7 @@ import { People } from "@larder/serve/people"
 import { Effect, Stream } from "effect"
 import Papa from "papaparse"
 import { beforeAll, describe, expect, it } from "vitest"
-import { findLink, readAllPages, readColumn, readHiddenFields } from "../support/console/pages.ts"
+import { findLink, readAllPages, readColumn } from "../support/console/pages.ts"
 import { makeCall, type SignedIn, startSpendingConsole } from "../support/console/spending-console.ts"
 
 const console = startSpendingConsole()
@@ -161,14 +161,13 @@ describe("payments", () => {
       expect((await mine.browser.get(page)).text).toContain("Simulated: no money moved")
     }
     const refused = { amount: "9", submission: "refused-submission-1", pay_with: "new_card" }
-    const { shown = "" } = readHiddenFields((await mine.browser.get("/billing/auto-recharge")).text)
-    const dueRecharge = { recharge_amount: "10", trigger: "50000", is_on: "yes", shown }
+    const dueRecharge = { recharge_amount: "10", trigger: "50000", is_on: "yes" }
     const pages = await Promise.all([
       ...["", "/top-up", "/top-up?amount=50", "/auto-recharge", "/card", "/payments"].map((page) =>
         mine.browser.get(`/billing${page}`)
       ),
-      mine.browser.post("/billing/top-up", refused),
-      mine.browser.post("/billing/auto-recharge", dueRecharge),
+      mine.browser.submit("/billing/top-up", refused),
+      mine.browser.submit("/billing/auto-recharge", dueRecharge),
       other.browser.get("/billing/auto-recharge") // has no card
     ])
     for (const { text } of pages) {

@@ -70,7 +70,7 @@ it("a top-up page warns about an earlier charge whose outcome is unknown", async
   expect(warning.exec(await openReview())?.[1]).toBe(payment)
   await console.run(Simulator.use(({ setFaults }) => setFaults({ outage: false })))
   // stays unpaid
-  await customer.browser.post("/billing/top-up", { amount: "20", submission: "left", pay_with: "new_card" })
+  await customer.browser.submit("/billing/top-up", { amount: "20", submission: "left", pay_with: "new_card" })
   const { account } = customer
   await console.run(
     Billing.use((billing) => billing.payments(account.id, { before: null, limit: 9 })).pipe(

@@ -61,10 +61,10 @@ describe("a form that was opened before another card was saved", () => {
 describe("a form of auto-recharge that was opened before a change", () => {
   it("does not switch auto-recharge on again, and keeps the typed values", async () => {
     const fields = { recharge_amount: "20", trigger: "5", is_on: "yes" }
-    await customer.browser.post(path, { ...readHiddenFields((await customer.browser.get(path)).text), ...fields })
+    await customer.browser.submit(path, fields)
     const { text } = await customer.browser.get(path)
     expect(listButtons(text)).toEqual(["Switch off", "Save"])
-    await customer.browser.post(path, { is_on: "no" }) // a colleague
+    await customer.browser.submit(path, { is_on: "no" }) // a colleague
     const choice = { recharge_amount: "30", trigger: "6", is_on: "yes" }
     const refused = await customer.browser.post(path, { ...readHiddenFields(text), ...choice })
     expect([refused.status, (await readSettings()).recharge]).toMatchObject([409, { is_on: false, cents: 20_00 }])

@@ -20,7 +20,7 @@ describe("a top-up", () => {
     "rejects the amount %j with a message at the field, and keeps the typed text",
     async (typed, problem) => {
       const opened = await customer.browser.get(`/billing/top-up?amount=${encodeURIComponent(typed)}`)
-      const sent = await customer.browser.post("/billing/top-up", {
+      const sent = await customer.browser.submit("/billing/top-up", {
         amount: typed,
         submission: "s1",
         pay_with: "new_card"
@@ -38,9 +38,10 @@ describe("a top-up", () => {
     ["10", "$10.00", "10,000 credits"],
     ["$1,234.50", "$1,234.50", "1,234,500 credits"],
     ["50000", "$50,000.00", "50,000,000 credits"]
-  ])("shows the price and the credits for the amount %s before the payment", async (typed, paid, credits) => {
+  ])("shows account, price and credits for the amount %s before the payment", async (typed, paid, credits) => {
     const { status, text } = await customer.browser.get(`/billing/top-up?amount=${encodeURIComponent(typed)}`)
     expect(status).toBe(200)
+    expect(text).toContain("<dt>Account</dt><dd>Bakery</dd>")
     expect(text).toContain(`<dd>${paid}</dd>`)
     expect(text).toContain(`<dd>${credits}</dd>`)
     expect(text).toContain("Nothing is charged yet")
@@ -96,11 +97,11 @@ describe("a top-up", () => {
   it("returns 503 while the processor is unavailable, and makes one payment when the form is sent again", async () => {
     const before = await readBalance(customer)
     const review = await customer.browser.get("/billing/top-up?amount=70")
-    const form = { amount: "70", submission: readHiddenFields(review.text).submission ?? "", pay_with: "new_card" }
+    const form = { ...readHiddenFields(review.text), amount: "70", pay_with: "new_card" }
     await console.run(Simulator.use((simulator) => simulator.setFaults({ outage: true })))
     const refused = await customer.browser.post("/billing/top-up", form)
     await console.run(Simulator.use((simulator) => simulator.setFaults({ outage: false })))
-    expect([refused.status, readHiddenFields(refused.text).submission]).toEqual([503, form.submission])
+    expect([refused.status, readHiddenFields(refused.text)]).toMatchObject([503, readHiddenFields(review.text)])
     expect(refused.text).toContain("Nothing was charged")
     const sent = await customer.browser.post("/billing/top-up", form)
     expect([sent.status, await readBalance(customer)]).toEqual([303, before])
@@ -136,7 +137,7 @@ describe("a top-up", () => {
 
   it("rejects a payment with the saved card if there is none", async () => {
     const withoutCard = await console.signIn()
-    const { status, text } = await withoutCard.browser.post("/billing/top-up", {
+    const { status, text } = await withoutCard.browser.submit("/billing/top-up", {
       amount: "50",
       submission: "abcdefghijklmnopqrstuvwx",
       pay_with: "saved_card"

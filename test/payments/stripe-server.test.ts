@@ -27,9 +27,7 @@ const readBalance = async (account_id: string, { home } = served) =>
 /** Opens the payment page. */
 const begin = async ({ signIn } = served) => {
   const { account, browser } = await signIn()
-  const { text } = await browser.get("/billing/top-up?amount=50")
-  const submission = /name="submission" value="([^"]+)"/.exec(text)?.[1] ?? ""
-  const sent = await browser.post("/billing/top-up", { amount: "50", submission, pay_with: "new_card" })
+  const sent = await browser.submit("/billing/top-up", { pay_with: "new_card" }, "/billing/top-up?amount=50")
   const session = [...host.state.sessions.values()].find(({ url }) => sent.headers.get("refresh") === `0; url=${url}`)
   if (session === undefined) throw new Error(`${sent.status} does not redirect to a payment page:\n${sent.text}`)
   return { account, browser, sent, session }

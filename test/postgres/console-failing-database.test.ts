@@ -2,11 +2,12 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { newKey } from "../console/key-forms.ts"
 import { startFaultyProxy } from "../ledger/faulty-proxy.ts"
 import { withConnection } from "../ledger/outage.ts"
 import { setLedgerUrl } from "../support/api/operator.ts"
 import type { PageResponse } from "../support/console/browser.ts"
-import { findKey } from "../support/console/pages.ts"
+import { findKey, readHiddenFields } from "../support/console/pages.ts"
 import { password, startOwnConsole } from "../support/console/served-console.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
@@ -17,14 +18,17 @@ const site = startOwnConsole({ environment: { LARDER_LEDGER_URL: proxy.url } })
 beforeAll(() => setLedgerUrl(site.home(), database))
 afterAll(() => proxy.close())
 
-type Person = Awaited<ReturnType<typeof site.signIn>> & { readonly link: string }
+type Person = Awaited<ReturnType<typeof site.signIn>> & { readonly link: string; readonly form_owner: string }
 const chosen = "quite another pass phrase"
 
 const actions: ReadonlyArray<readonly [what: string, act: (person: Person) => Promise<PageResponse>]> = [
   ["a sign-in", ({ email }) => site.openBrowser().post("/sign-in", { email, password })],
   ["an invitation", ({ email, link }) => site.openBrowser().post(link, { email: `new-${email}`, password: chosen })],
-  ["a new password", ({ browser }) => browser.post("/account", { current: password, next: chosen })],
-  ["a new key", ({ browser }) => browser.post("/keys/new", { name: "Dashboard", access: "all", budget: "25" })]
+  [
+    "a new password",
+    ({ browser, form_owner }) => browser.post("/account", { form_owner, current: password, next: chosen })
+  ],
+  ["a new key", ({ browser, form_owner }) => browser.post("/keys/new", { form_owner, ...newKey })]
 ]
 
 const onAllTables = (statement: string) => `do $$
@@ -77,7 +81,8 @@ const waitUntilReady = async () => {
 describe.each(failures)("a database that %s", (_failure, runFailing) => {
   it.each(actions)("leaves no secret of %s in the log", async (_what, act) => {
     const signedIn = await site.signIn()
-    const person = { ...signedIn, link: await site.invite(signedIn.account.id) }
+    const { form_owner = "" } = readHiddenFields((await signedIn.browser.get("/account")).text)
+    const person = { ...signedIn, form_owner, link: await site.invite(signedIn.account.id) }
     const before = site.logs().length
     const page = await runFailing(() => act(person)).finally(waitUntilReady)
     expect([500, 503]).toContain(page.status)

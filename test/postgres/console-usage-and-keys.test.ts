@@ -15,7 +15,7 @@ const site = useSharedConsole()
 describe("the file of usage", () => {
   it("omits an endpoint whose only call was refunded", async () => {
     const { browser } = await site.signIn()
-    const key = findKey((await browser.post("/keys/new", newKey)).text)
+    const key = findKey((await browser.submit("/keys/new", newKey)).text)
     const endpoints = async () => {
       const { text } = await browser.get("/usage.csv")
       const { data } = Papa.parse<Record<string, string>>(text, { header: true, skipEmptyLines: true })
@@ -33,7 +33,7 @@ describe("the file of usage", () => {
 describe("the 1,001st key of an account", () => {
   it("is rejected with 422 and advice, and is created after another key is revoked", async () => {
     const { account, browser } = await site.signIn()
-    await browser.post("/keys/new", newKey)
+    await browser.submit("/keys/new", newKey)
     await copyKeys(site.environment().LARDER_LEDGER_URL ?? "", account.id, 1_000)
     const form = { ...readHiddenFields((await browser.get("/keys/new")).text), ...newKey }
     const page = await browser.post("/keys/new", form)
@@ -41,7 +41,7 @@ describe("the 1,001st key of an account", () => {
     expect(page.text).toContain("No key was created: the account already has 1,000 keys that are not revoked")
     expect(page.text).toContain(`value="${newKey.name}"`)
     const [key] = await administer(site.home(), ({ listKeys }) => listKeys({ account_id: account.id }))
-    await browser.post(`/keys/${key?.id}/revoke`, {})
+    await browser.submit(`/keys/${key?.id}/revoke`)
     expect(findKey((await browser.post("/keys/new", form)).text)).toBeDefined()
   })
 })

@@ -5,8 +5,10 @@ import { button, field, type Problems, postForm, problemSummary } from "../web/f
 import { badge, dayTag, facts, html, section, table } from "../web/html.ts"
 import { askToWait, type FormContext, type Page, type PageContext, redirect, show, startSession } from "../web/page.ts"
 
-const passwordForm = (email: string, problems: Problems) =>
-  postForm(html`<input type="text" name="username" value="${email}" autocomplete="username" hidden>
+const passwordForm = (context: PageContext, problems: Problems) =>
+  postForm(
+    context,
+    html`<input type="text" name="username" value="${context.person.email}" autocomplete="username" hidden>
 ${field({ name: "current", label: "Current password", type: "password", error: problems.current, autocomplete: "current-password", required: true })}
 ${field({
   name: "next",
@@ -17,14 +19,18 @@ ${field({
   autocomplete: "new-password",
   required: true
 })}
-<div class="row">${button("Change the password")}</div>`)
+<div class="row">${button("Change the password")}</div>`
+  )
 
 /** Name of the button of this form; the button of the password form has none. */
 const elsewhereButton = "sign_out_elsewhere"
 
-const sessionsForm =
-  postForm(html`<p class="hint">Use this if you have lost a device, or forgot to sign out somewhere. You stay signed in here.</p>
-<div class="row">${button("Sign out everywhere else", "plain", { name: elsewhereButton, value: "yes" })}</div>`)
+const sessionsForm = (context: PageContext) =>
+  postForm(
+    context,
+    html`<p class="hint">Use this if you have lost a device, or forgot to sign out somewhere. You stay signed in here.</p>
+<div class="row">${button("Sign out everywhere else", "plain", { name: elsewhereButton, value: "yes" })}</div>`
+  )
 
 const roleBadge = ({ is_operator }: Person) => (is_operator ? badge("operator", "good") : badge("member"))
 
@@ -42,7 +48,8 @@ const invitationHint = ({ account_id, is_operator }: Person) =>
 
 const title = "Account"
 
-const renderPage = Effect.fnUntraced(function* ({ account, person }: PageContext, problems: Problems = {}) {
+const renderPage = Effect.fnUntraced(function* (context: PageContext, problems: Problems = {}) {
+  const { account, person } = context
   const colleagues = yield* People.use((people) => people.people(account.id))
   return html`${problemSummary(problems)}
 <div class="cards">
@@ -56,9 +63,9 @@ ${section(
     ["Opened", dayTag(account.created_at)]
   ])
 )}
-${section("Password", passwordForm(person.email, problems))}
+${section("Password", passwordForm(context, problems))}
 </div>
-${section("Other browsers", sessionsForm)}
+${section("Other browsers", sessionsForm(context))}
 ${section(
   "People",
   html`${peopleTable(colleagues, person)}

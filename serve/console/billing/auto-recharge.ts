@@ -91,7 +91,8 @@ export const limitText = ({ limit }: BillingSettings["recharge"]): string | fals
 
 const actionText = ({ recharge }: BillingSettings) => (recharge.is_on ? "Save" : "Switch on")
 
-const switchOffButton = postForm(button("Switch off", "plain", { name: "is_on", value: "no" }))
+const switchOffForm = (context: PageContext) =>
+  postForm(context, button("Switch off", "plain", { name: "is_on", value: "no" }))
 
 const showPage = ({
   context,
@@ -115,12 +116,15 @@ const showPage = ({
   }
   const fields = renderFields(context.account.balance_credits, typed, problems)
   const limit = is_on && limitText(recharge)
-  const form = postForm(html`${versionInput(settings)}${
-    is_configured
-      ? fields
-      : html`<div class="stack" data-suggest-ceilings="${JSON.stringify(ceilingFactors)}">${fields}</div>`
-  }
-<div class="row">${button(actionText(settings), "primary", { name: "is_on", value: "yes" })} ${linkButton("/billing", "Cancel")}</div>`)
+  const form = postForm(
+    context,
+    html`${versionInput(settings)}${
+      is_configured
+        ? fields
+        : html`<div class="stack" data-suggest-ceilings="${JSON.stringify(ceilingFactors)}">${fields}</div>`
+    }
+<div class="row">${button(actionText(settings), "primary", { name: "is_on", value: "yes" })} ${linkButton("/billing", "Cancel")}</div>`
+  )
   return show(
     title,
     html`${message}${problemSummary(problems)}${simulated}
@@ -130,6 +134,7 @@ switches auto-recharge off.</p>
 <div class="cards uneven">${section(
       "State",
       html`${facts([
+        ["Account", context.account.name],
         ["Auto-recharge", is_on ? badge("On", "good") : badge("Off")],
         ["Card", savedCardText(card)],
         ["Today", usedText(requested.today_cents, daily_ceiling_cents)],
@@ -137,7 +142,7 @@ switches auto-recharge off.</p>
         is_recharging && ["Now", "A recharge is in progress."],
         limit !== false && ["Limit", limit]
       ])}
-<p class="hint">Days and months are in UTC. Refunded and failed recharges count.</p>${is_on && switchOffButton}`
+<p class="hint">Days and months are in UTC. Refunded and failed recharges count.</p>${is_on && switchOffForm(context)}`
     )}${section(
       "Amount and balance",
       html`${!is_configured && html`<p class="hint">These are suggested amounts; nothing is saved yet.</p>`}${form}`
@@ -154,25 +159,29 @@ const countPayments = (balance: number, { cents, trigger_credits }: RechargeChoi
 
 /** Asks the user to confirm a choice that charges the card now. The form submits the number of payments shown. */
 const showConfirmation = (
-  balance: number,
+  context: PageContext,
   card: SavedCard,
   choice: RechargeChoice,
   settings: BillingSettings,
   typed: FieldValues
 ) => {
+  const { balance_credits: balance, name } = context.account
   const payments = countPayments(balance, choice)
   const [amount, trigger] = [centsText(choice.cents), usdText(choice.trigger_credits)]
   const total = `about ${countText(payments)} payments, ${centsText(choice.cents * payments)} in total`
   const confirm = button(`${actionText(settings)} and charge ${amount}`, "primary", { name: "is_on", value: "yes" })
-  const form = postForm(html`${versionInput(settings)}${hiddenInput("recharge_amount", typed.recharge_amount)}
+  const form = postForm(
+    context,
+    html`${versionInput(settings)}${hiddenInput("recharge_amount", typed.recharge_amount)}
 ${hiddenInput("trigger", typed.trigger)}
 ${hiddenInput("daily_ceiling", typed.daily_ceiling)}
 ${hiddenInput("monthly_ceiling", typed.monthly_ceiling)}
 ${hiddenInput("payments", payments)}
-<div class="row">${confirm} ${button("Back", "plain", { name: "is_on", value: "not_yet" })}</div>`)
+<div class="row">${confirm} ${button("Back", "plain", { name: "is_on", value: "not_yet" })}</div>`
+  )
   return show(
     "Charge the card now?",
-    html`${simulationNotice(settings)}<div class="card stack"><p>The balance is ${usdText(balance)}, below the ${trigger} that you chose. ${formatCard(card)} is charged <strong>${amount}
+    html`${simulationNotice(settings)}<div class="card stack">${facts([["Account", name]])}<p>The balance is ${usdText(balance)}, below the ${trigger} that you chose. ${formatCard(card)} is charged <strong>${amount}
 now</strong>${
       payments > 1
         ? html`, and again as calls are made, at least a minute apart, until the balance is at least ${trigger}: ${total}, plus the cost of those calls.`
@@ -224,7 +233,7 @@ export const rechargePage: Page<Billing> = {
     if (card !== null && form.text("shown") !== formatVersion(settings)) {
       return showPage({ context, settings, typed, message: changedNotice(settings.recharge, card), status: 409 })
     }
-    if (card !== null && !isConfirmed) return showConfirmation(balance, card, choice, settings, typed)
+    if (card !== null && !isConfirmed) return showConfirmation(context, card, choice, settings, typed)
     return yield* save(context, settings, choice, typed)
   })
 }

@@ -16,7 +16,7 @@ import {
   section,
   usdText
 } from "../web/html.ts"
-import { type Page, redirect, show } from "../web/page.ts"
+import { type Page, type PageContext, redirect, show } from "../web/page.ts"
 import { limitText, rechargePath } from "./auto-recharge.ts"
 import {
   paymentsPath,
@@ -109,26 +109,27 @@ ${section(
   })
 }
 
-const removalPage = (settings: BillingSettings, message?: Html, status?: number) => {
+const removalPage = (context: PageContext, settings: BillingSettings, message?: Html, status?: number) => {
   const { card, recharge } = settings
   if (card === null) return redirect("/billing")
   return show(
     "Remove the saved card?",
     html`${message}${simulationNotice(settings)}<p>${formatCard(card)} is deleted here and at the card processor. You keep your credits.</p>
 ${recharge.is_on && notice("warning", "Auto-recharge is on. Removing the card switches it off.")}
-${postForm(html`${shownCardInput(card)}<div class="row">${button("Remove the card", "danger")} ${linkButton("/billing", "Keep it")}</div>`)}`,
+${postForm(context, html`${shownCardInput(card)}<div class="row">${button("Remove the card", "danger")} ${linkButton("/billing", "Keep it")}</div>`)}`,
     status
   )
 }
 
 const cardPage: Page<Billing> = {
   path: cardPath,
-  get: (context) => Effect.map(readSettings(context), (settings) => removalPage(settings)),
+  get: (context) => Effect.map(readSettings(context), (settings) => removalPage(context, settings)),
   post: Effect.fnUntraced(function* (context) {
     const settings = yield* readSettings(context)
     const { card } = settings
     if (card !== null && card.fingerprint !== context.form.text("card")) {
       return removalPage(
+        context,
         settings,
         notice("warning", "Nothing was removed: another card was saved since this page was opened."),
         409
@@ -137,7 +138,7 @@ const cardPage: Page<Billing> = {
     return yield* Billing.use((billing) => billing.removeCard(context.account.id)).pipe(
       Effect.as(redirect("/billing", "The card was removed.")),
       Effect.catchTag("BillingUnavailable", ({ problem }) =>
-        Effect.succeed(removalPage(settings, notice("bad", problem), 503))
+        Effect.succeed(removalPage(context, settings, notice("bad", problem), 503))
       )
     )
   })

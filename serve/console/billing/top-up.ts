@@ -101,7 +101,7 @@ interface TopUpState {
 }
 
 const showTopUp = Effect.fnUntraced(function* ({ context, message, problem, status, submission, typed }: TopUpState) {
-  const { balance_credits, id } = context.account
+  const { balance_credits, id, name } = context.account
   const settings = yield* Billing.use((billing) => billing.settings(id))
   const { card } = settings
   const notices = html`${message}${simulationNotice(settings)}`
@@ -117,6 +117,7 @@ const showTopUp = Effect.fnUntraced(function* ({ context, message, problem, stat
   const inDoubt = latest.filter(({ card, state }) => state === "open" && card !== null)
   const added = centsToCredits(cents)
   const form = postForm(
+    context,
     html`${hiddenInput("amount", (cents / 100).toFixed(2))}
 ${hiddenInput("submission", submission)}${shownCardInput(card)}
 <div class="row">${payButtons(cents, card, failure)} ${linkButton("/billing", "Cancel")}</div>`,
@@ -126,6 +127,7 @@ ${hiddenInput("submission", submission)}${shownCardInput(card)}
     title,
     html`${notices}${failure !== undefined && notice("warning", failure)}${inDoubt.map(inDoubtNotice)}<div class="card stack">${facts(
       [
+        ["Account", name],
         ["You pay", centsText(cents)],
         ["You get", `${countText(added)} credits`],
         ["Balance afterwards", `${usdText(balance_credits + added)} (now ${usdText(balance_credits)})`],

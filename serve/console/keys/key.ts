@@ -69,9 +69,11 @@ const showEditing = Effect.fnUntraced(function* (
   const { fields, original, problems } = editing
   const about = section("About", html`${yield* readKeyFacts(context, key)}${renderLinks(key)}`)
   if (key.revoked_at !== null) return show(formatTitle(key), about)
-  const form =
-    postForm(html`${hiddenInputs(original)}<p class="hint">The key itself stays the same. Changes apply from the next call on.</p>
-${keyFieldset(fields, problems)}<div class="row">${button("Save")}${linkButton("/keys", "Cancel")}</div>`)
+  const form = postForm(
+    context,
+    html`${hiddenInputs(original)}<p class="hint">The key itself stays the same. Changes apply from the next call on.</p>
+${keyFieldset(fields, problems)}<div class="row">${button("Save")}${linkButton("/keys", "Cancel")}</div>`
+  )
   return show(
     formatTitle(key),
     html`${problemSummary(problems)}
@@ -129,6 +131,7 @@ export const revokeKeyPage: Page<Administration | RequestLog> = {
     const key = yield* findOwnKey(context)
     if (key.revoked_at !== null) return alreadyRevoked
     const form = postForm(
+      context,
       html`<div class="row">${button("Revoke permanently", "danger")}${linkButton("/keys", "Keep it")}</div>`
     )
     return show(

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { Administration, maxKeys } from "../../ledger/index.ts"
 import { button, type Problems, postForm, problemSummary } from "../web/form.ts"
 import { countText, type Html, html, linkButton, notice } from "../web/html.ts"
-import { type Page, show } from "../web/page.ts"
+import { type Page, type PageContext, show } from "../web/page.ts"
 import { makeSentForms, submissionInput } from "../web/sent-forms.ts"
 import {
   expiryPassed,
@@ -29,9 +29,12 @@ interface FormContent {
 }
 
 /** A new form focuses its first field. A form with problems focuses their summary instead. */
-const showForm = ({ fields, notice, problems = {} }: FormContent, status = 200) => {
-  const form = postForm(html`${submissionInput()}
-${keyFieldset(fields, problems, fields === newKeyFields)}<div class="row">${button("Create the key")}${linkButton("/keys", "Cancel")}</div>`)
+const showForm = (context: PageContext, { fields, notice, problems = {} }: FormContent, status = 200) => {
+  const form = postForm(
+    context,
+    html`${submissionInput()}
+${keyFieldset(fields, problems, fields === newKeyFields)}<div class="row">${button("Create the key")}${linkButton("/keys", "Cancel")}</div>`
+  )
   const body = html`${notice}${problemSummary(problems)}
 <section aria-label="The new key">${form}</section>`
   return show("Create a key", body, status)
@@ -51,20 +54,20 @@ const renderAlreadyCreated = ({ name }: KeyChoice) => html`${notice(
 
 export const newKeyPage: Page<Administration> = {
   path: "/keys/new",
-  get: () => Effect.sync(() => showForm({ fields: newKeyFields })),
+  get: (context) => Effect.sync(() => showForm(context, { fields: newKeyFields })),
   post: Effect.fnUntraced(function* (context) {
     const { account, api, form } = context
     const fields = readKeyFields(form)
     const chosen = parseKeyFields(fields)
-    if ("problems" in chosen) return showForm({ fields, problems: chosen.problems }, 422)
+    if ("problems" in chosen) return showForm(context, { fields, problems: chosen.problems }, 422)
     const submission = sentForms.recordFirst(context, chosen)
     if (submission === undefined) return show("Already created", renderAlreadyCreated(chosen), 409)
     return yield* Administration.use((ledger) => ledger.createKey({ account_id: account.id, ...chosen })).pipe(
       Effect.onError(() => Effect.sync(submission.undo)),
       Effect.map((key) => show("Your new key", renderSecret(key, api))),
       Effect.catchTags({
-        TooManyKeys: () => Effect.succeed(showForm({ fields, notice: tooManyKeys }, 422)),
-        ExpiryPassed: () => Effect.succeed(showForm({ fields, problems: expiryPassed }, 422))
+        TooManyKeys: () => Effect.succeed(showForm(context, { fields, notice: tooManyKeys }, 422)),
+        ExpiryPassed: () => Effect.succeed(showForm(context, { fields, problems: expiryPassed }, 422))
       })
     )
   })

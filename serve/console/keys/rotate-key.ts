@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Administration, type KeySummary } from "../../ledger/index.ts"
 import { button, choices, postForm } from "../web/form.ts"
 import { type Html, html, linkButton, notice, section, timeTag } from "../web/html.ts"
-import { type Page, redirect, show } from "../web/page.ts"
+import { type Page, type PageContext, redirect, show } from "../web/page.ts"
 import { makeSentForms, submissionInput } from "../web/sent-forms.ts"
 import { alreadyRevoked, findOwnKey, isFormerKeyAccepted, isKeyExpired } from "./keys.ts"
 import { renderSecret } from "./shown-secret.ts"
@@ -17,12 +17,15 @@ const overlaps = [
   { value: "0", label: "no longer", hint: "Right for a key that others may know." }
 ]
 
-const showForm = (key: KeySummary, now: number, problem?: string) => {
-  const form = postForm(html`${submissionInput()}
+const showForm = (context: PageContext, key: KeySummary, problem?: string) => {
+  const form = postForm(
+    context,
+    html`${submissionInput()}
 ${choices({ type: "radio", name: "overlap", legend: "The former key is accepted", options: overlaps, chosen: ["24"], error: problem })}
-<div class="row">${button("Replace the key")}${linkButton(`/keys/${key.id}`, "Cancel")}</div>`)
+<div class="row">${button("Replace the key")}${linkButton(`/keys/${key.id}`, "Cancel")}</div>`
+  )
   const alreadyReplaced =
-    isFormerKeyAccepted(key, now) &&
+    isFormerKeyAccepted(key, context.now) &&
     notice(
       "warning",
       html`<p>This key was already replaced: svc_data_…${key.former_last4} is accepted until ${timeTag(key.former_expires_at ?? "")}. If you replace it again, that former key stops working immediately.</p>`
@@ -58,13 +61,13 @@ export const rotateKeyPage: Page<Administration> = {
   get: Effect.fnUntraced(function* (context) {
     const key = yield* findOwnKey(context)
     if (key.revoked_at !== null) return alreadyRevoked
-    return isKeyExpired(key, context.now) ? expired : showForm(key, context.now)
+    return isKeyExpired(key, context.now) ? expired : showForm(context, key)
   }),
   post: Effect.fnUntraced(function* (context) {
-    const { api, form, now } = context
+    const { api, form } = context
     const key = yield* findOwnKey(context)
     const overlap = overlaps.find(({ value }) => value === form.text("overlap"))
-    if (overlap === undefined) return showForm(key, now, "Choose how long.")
+    if (overlap === undefined) return showForm(context, key, "Choose how long.")
     const submission = sentForms.recordFirst(context, key.id)
     if (submission === undefined) return show("Already replaced", sentTwice, 409)
     const rotation = { key_id: key.id, overlap_hours: Number(overlap.value) }

@@ -1,6 +1,6 @@
 /**
  * The simulator's payment page. Like the page of a real processor, it requires no sign-in: its address alone
- * identifies the payment.
+ * identifies the payment, so its forms pay for the account of that payment, whoever is signed in.
  */
 import { Effect } from "effect"
 import {
@@ -13,7 +13,7 @@ import {
   savedCardExplanation,
   testCards
 } from "../../billing/index.ts"
-import { button, field, postForm } from "../web/form.ts"
+import { button, field } from "../web/form.ts"
 import { centsText, countText, type Html, html, linkButton, notice, section, table } from "../web/html.ts"
 import { documentHead } from "../web/layout.ts"
 import { type PageResult, type PublicPage, redirectAway } from "../web/page.ts"
@@ -93,8 +93,8 @@ const payPage = (
     const { name } = options
     return field({ ...options, value: shown[name], error: problems[name], required: true, autofocus: name === focused })
   })
-  const form = postForm(html`${fields}
-<div class="row">${button(`Pay ${centsText(payment.cents)}`)} ${backLink(payment)}</div>`)
+  const form = html`<form method="post">${fields}
+<div class="row">${button(`Pay ${centsText(payment.cents)}`)} ${backLink(payment)}</div></form>`
   return showDocument(
     status,
     `Pay ${centsText(payment.cents)}`,
@@ -112,7 +112,7 @@ const bankPage = (payment: SimulatedPayment) =>
     200,
     "Confirm with your bank",
     html`<p>The bank that issued this card asks the cardholder: do you want to pay <strong>${centsText(payment.cents)}</strong> to Larder?</p>
-${postForm(html`<div class="row">${button("Confirm", "primary", { name: "bank", value: "confirm" })} ${button("Refuse", "plain", { name: "bank", value: "refuse" })}</div>`)}`
+<form method="post"><div class="row">${button("Confirm", "primary", { name: "bank", value: "confirm" })} ${button("Refuse", "plain", { name: "bank", value: "refuse" })}</div></form>`
   )
 
 const showStep = (payment: SimulatedPayment, result: CheckoutResult, typed: EnteredCard): PageResult => {

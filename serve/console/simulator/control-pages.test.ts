@@ -36,6 +36,7 @@ const openPages = Effect.gen(function* () {
       api: "http://127.0.0.1:8",
       now: 0,
       session: Redacted.make("not a session"),
+      formOwner: "the owner of the form",
       form: makeForm(new URLSearchParams(fields))
     }
     const work = fields === undefined ? page?.get?.(context) : page?.post?.(context)

@@ -3,7 +3,7 @@ import { Effect, Option, Schema } from "effect"
 import { Faults, noFaults, type PaymentView, type SimulatedEvent, type Simulator } from "../../billing/index.ts"
 import { button, choices, field, postForm, type SentForm, select } from "../web/form.ts"
 import { centsText, html, notice, pluralize, renderEmptyState, section, stackedTable, timeTag } from "../web/html.ts"
-import { type Page, redirect, show } from "../web/page.ts"
+import { type Page, type PageContext, redirect, show } from "../web/page.ts"
 import { simulatedCardText, simulatedPaymentPage, simulatedPaymentPath, stateBadges } from "./control-payment.ts"
 
 const shownPayments = 50
@@ -20,21 +20,23 @@ const eventTexts = {
   none: ["Never sent", "no webhook events are sent"]
 } as const
 
-const faultForm = (faults: Faults) =>
-  postForm(html`${choices({
-    type: "checkbox",
-    name: "on",
-    legend: "Answers",
-    options: [
-      { value: "outage", label: "Outage", hint: "Nothing is answered." },
-      {
-        value: "lose_next_answer",
-        label: "Lose the next answer",
-        hint: "The next payment is made, but its answer never arrives."
-      }
-    ],
-    chosen: [...(faults.outage ? ["outage"] : []), ...(faults.lose_next_answer ? ["lose_next_answer"] : [])]
-  })}
+const faultForm = (context: PageContext, faults: Faults) =>
+  postForm(
+    context,
+    html`${choices({
+      type: "checkbox",
+      name: "on",
+      legend: "Answers",
+      options: [
+        { value: "outage", label: "Outage", hint: "Nothing is answered." },
+        {
+          value: "lose_next_answer",
+          label: "Lose the next answer",
+          hint: "The next payment is made, but its answer never arrives."
+        }
+      ],
+      chosen: [...(faults.outage ? ["outage"] : []), ...(faults.lose_next_answer ? ["lose_next_answer"] : [])]
+    })}
 ${field({
   name: "slow",
   label: "Seconds that each answer takes",
@@ -49,7 +51,8 @@ ${select({
   value: faults.events,
   options: Object.entries(eventTexts).map(([value, [label]]) => ({ value, label }))
 })}
-<p>${button("Apply")}</p>`)
+<p>${button("Apply")}</p>`
+  )
 
 /** The simulated faults in words; empty if there are none. */
 const faultTexts = ({ events, lose_next_answer, outage, slow_ms }: Faults): ReadonlyArray<string> => [
@@ -59,10 +62,10 @@ const faultTexts = ({ events, lose_next_answer, outage, slow_ms }: Faults): Read
   ...(events === noFaults.events ? [] : [eventTexts[events][1]])
 ]
 
-const currentFaults = (faults: Faults) => {
+const currentFaults = (context: PageContext, faults: Faults) => {
   const texts = faultTexts(faults)
   if (texts.length === 0) return html`<p>No faults are simulated now.</p>`
-  const normal = postForm(button("Back to normal", "plain", { name: "normal", value: "yes" }))
+  const normal = postForm(context, button("Back to normal", "plain", { name: "normal", value: "yes" }))
   return notice("warning", html`<p>Simulated now: ${texts.join(", ")}.</p>${normal}`)
 }
 
@@ -107,13 +110,17 @@ const eventTable = (events: ReadonlyArray<SimulatedEvent>) =>
         ["Answer", ({ answer }) => answer ?? "waiting"]
       ])
 
-const showOverview = Effect.fnUntraced(function* (simulator: Simulator["Service"], problem?: string) {
+const showOverview = Effect.fnUntraced(function* (
+  simulator: Simulator["Service"],
+  context: PageContext,
+  problem?: string
+) {
   const faults = yield* simulator.faults
   const payments = yield* simulator.listPayments(shownPayments)
   const events = yield* simulator.listEvents(shownEvents)
   const body = html`${problem !== undefined && notice("bad", problem)}
 <p class="lead">This built-in card processor moves no money. It can simulate the faults of real processors.</p>
-${section("Faults", html`${currentFaults(faults)}${faultForm(faults)}`)}
+${section("Faults", html`${currentFaults(context, faults)}${faultForm(context, faults)}`)}
 ${section("Payments", paymentTable(payments))}
 ${section("Webhook events", eventTable(events))}`
   return show("Simulator", body, problem === undefined ? 200 : 422)
@@ -124,10 +131,11 @@ export const simulatorPages = (simulator: Simulator["Service"]): ReadonlyArray<P
     path: "/simulator",
     nav: "Simulator",
     operatorsOnly: true,
-    get: () => showOverview(simulator),
-    post: ({ form }) => {
+    get: (context) => showOverview(simulator, context),
+    post: (context) => {
+      const { form } = context
       const faults = form.has("normal") ? noFaults : readFaults(form)
-      if (faults === undefined) return showOverview(simulator, `Enter 0 to ${maxSeconds} seconds.`)
+      if (faults === undefined) return showOverview(simulator, context, `Enter 0 to ${maxSeconds} seconds.`)
       const isNormal = faultTexts(faults).length === 0
       const text = isNormal ? "Everything is back to normal." : "These faults are simulated from now on."
       return Effect.as(simulator.setFaults(faults), redirect("/simulator", text))

@@ -23,7 +23,7 @@ import {
   stackedTable,
   timeTag
 } from "../web/html.ts"
-import { type FormContext, type Page, PageNotFound, redirect, show } from "../web/page.ts"
+import { type FormContext, type Page, type PageContext, PageNotFound, redirect, show } from "../web/page.ts"
 
 const tones = { open: "warning", succeeded: "good", failed: "bad", expired: "quiet" } as const
 /**
@@ -65,13 +65,15 @@ export const simulatedPaymentPath = ({ payment }: PaymentView) =>
 
 export const simulatedCardText = ({ card }: SimulatedPayment) => (card === null ? "none" : formatCard(card))
 
-const reversalTable = ({ payment, retrieved }: PaymentView) => {
+const reversalTable = (context: PageContext, { payment, retrieved }: PaymentView) => {
   const refundState = (id: string) =>
     retrieved.reversed.some((reversal) => reversal.id === id && reversal.state === "returned")
       ? badge("Refund failed")
       : badge("Refunded", "warning")
   const actionButton = (id: string, text: string, action: string) =>
-    postForm(html`${hiddenInput("id", id)}${button(text, "plain", { name: "do", value: action })}`, { inline: true })
+    postForm(context, html`${hiddenInput("id", id)}${button(text, "plain", { name: "do", value: action })}`, {
+      inline: true
+    })
   return stackedTable("Refunds and disputes", payment.reversed, [
     ["Kind", ({ kind }) => (kind === "refund" ? "Refund" : "Dispute")],
     ["Amount", ({ cents }) => centsText(cents), "numeric"],
@@ -87,7 +89,7 @@ const reversalTable = ({ payment, retrieved }: PaymentView) => {
   ])
 }
 
-const showPayment = (view: PaymentView, problem?: string) => {
+const showPayment = (context: PageContext, view: PaymentView, problem?: string) => {
   const { retrieved, payment } = view
   const remaining = sumRemainingCents(retrieved)
   const forms: Html | false =
@@ -95,10 +97,11 @@ const showPayment = (view: PaymentView, problem?: string) => {
     html`${section(
       "Refund",
       postForm(
+        context,
         html`${dollarField({ name: "amount", label: "Amount", hint: `Leave empty to refund the remaining ${centsText(remaining)}.` })}<p>${button("Refund", "danger", { name: "do", value: "refund" })}</p>`
       )
     )}
-${section("Dispute", postForm(button("Dispute the payment", "plain", { name: "do", value: "dispute" })))}`
+${section("Dispute", postForm(context, button("Dispute the payment", "plain", { name: "do", value: "dispute" })))}`
   const { payment_id, problem: paymentProblem } = payment
   const url = retrieved.state === "open" ? `/simulator/checkout/${encodeURIComponent(retrieved.reference)}` : null
   const about = facts([
@@ -115,7 +118,7 @@ ${section("Dispute", postForm(button("Dispute the payment", "plain", { name: "do
 <p>${linkButton("/simulator", "Back to the simulator")} ${url !== null && linkButton(url, "Payment page")}</p>
 ${section("Payment", about)}
 ${forms}
-${payment.reversed.length > 0 && section("Refunds and disputes", reversalTable(view))}`
+${payment.reversed.length > 0 && section("Refunds and disputes", reversalTable(context, view))}`
   return show(`Simulated payment of ${centsText(payment.cents)}`, body, problem === undefined ? 200 : 422)
 }
 
@@ -145,13 +148,13 @@ export const simulatedPaymentPage = (simulator: Simulator["Service"]): Page => {
   return {
     path: "/simulator/payments/:reference",
     operatorsOnly: true,
-    get: ({ params: { reference = "" } }) => Effect.map(findPayment(reference), (found) => showPayment(found)),
+    get: (context) => Effect.map(findPayment(context.params.reference ?? ""), (found) => showPayment(context, found)),
     post: (context) => {
       const { reference = "" } = context.params
       return Effect.flatMap(findPayment(reference), (found) =>
         runAction(simulator, reference, context).pipe(
           Effect.map((text) => redirect(simulatedPaymentPath(found), text)),
-          Effect.catchTag("SimulatorRefused", ({ message }) => Effect.succeed(showPayment(found, message)))
+          Effect.catchTag("SimulatorRefused", ({ message }) => Effect.succeed(showPayment(context, found, message)))
         )
       )
     }

@@ -1,7 +1,7 @@
 /** Error pages, and the check whether a failure is temporary. */
 import { Predicate } from "effect"
 import { html } from "./html.ts"
-import { show } from "./page.ts"
+import { type PageContext, show } from "./page.ts"
 
 const overviewLink = html`<p><a href="/">Go to the overview</a></p>`
 
@@ -17,6 +17,15 @@ export const crossOriginFormPage = (origin: string) =>
     html`<p>This form was not sent from the console itself, so nothing was done.</p>
 <p>Open <a href="${origin}/">${origin}</a> and try again there. If you are an operator behind a proxy, set the console's public address in <code>LARDER_CONSOLE_URL</code>.</p>`,
     403
+  )
+
+/** For a form that was opened before another person signed in with this browser. It never names that earlier person. */
+export const otherOwnersFormPage = ({ account, person }: Pick<PageContext, "account" | "person">) =>
+  show(
+    "Nothing was changed",
+    html`<p>This form was not opened with the current sign-in. You are signed in to <strong>${account.name}</strong> as ${person.email}.</p>
+<p>To make the change for ${account.name}, open the page again. To make it for another account, sign out and sign in there first.</p>${overviewLink}`,
+    409
   )
 
 export const unreadableFormPage = show(

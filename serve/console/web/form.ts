@@ -1,6 +1,8 @@
 /** Reads the values of a sent form, and renders the forms of pages. */
+import { timingSafeEqual } from "node:crypto"
 import { creditsOf } from "../../ledger/index.ts"
 import { type Html, type HtmlPart, html } from "./html.ts"
+import type { PageContext } from "./page.ts"
 
 /** The fields of a sent form. */
 export interface SentForm {
@@ -155,12 +157,25 @@ export const choices = ({
   return html`<fieldset id="${id}" class="choices${error ? " wrong" : ""}"${describedByAttribute(id, null, error)}><legend>${legend}</legend>${inputs}${errorLine(id, error)}</fieldset>`
 }
 
-/** A form that changes something. `action` is a path of the console and defaults to the page's own. */
+type FormOwner = Pick<PageContext, "formOwner">
+const ownerField = "form_owner"
+
+/**
+ * A form that changes something, for the person and the account that the page is shown to. `action` is a path of the
+ * console and defaults to the page's own.
+ */
 export const postForm = (
+  { formOwner }: FormOwner,
   body: HtmlPart,
   { action, inline }: { readonly action?: string; readonly inline?: boolean } = {}
 ): Html =>
-  html`<form method="post"${action !== undefined && html` action="${action}"`}${inline && html` class="inline"`}>${body}</form>`
+  html`<form method="post"${action !== undefined && html` action="${action}"`}${inline && html` class="inline"`}>${hiddenInput(ownerField, formOwner)}${body}</form>`
+
+/** False if the page of the form was shown to another person or for another account, or the field is missing. */
+export const isOwnForm = ({ formOwner }: FormOwner, form: SentForm): boolean => {
+  const [sent, own] = [Buffer.from(form.exact(ownerField)), Buffer.from(formOwner)]
+  return sent.length === own.length && timingSafeEqual(sent, own)
+}
 
 /** A form that only reads: its fields go into the query. `link` is placed beside its button. */
 export const searchForm = (fields: HtmlPart, link?: Html): Html => {

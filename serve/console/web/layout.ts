@@ -1,15 +1,18 @@
 /** The document around every page: head, navigation, the notice about the last action, and the content. */
 import { renderSampleBanner } from "../../api/index.ts"
 import { assetPaths } from "./assets.ts"
+import { postForm } from "./form.ts"
 import { type Html, html, notice, usdText } from "./html.ts"
 import type { Flash, PageContext, ShownPage } from "./page.ts"
+
+export const signOutPath = "/sign-out"
 
 /** What the layout shows around a page. */
 export interface Frame {
   /** Path of the page. */
   readonly path: string
   /** Undefined on pages that require no sign-in. */
-  readonly signedIn?: Pick<PageContext, "account" | "api" | "person">
+  readonly signedIn?: Pick<PageContext, "account" | "api" | "formOwner" | "person">
   readonly navigation: ReadonlyArray<{ readonly path: string; readonly label: string }>
   /** Why the account's auto-recharge was stopped, if it was. */
   readonly rechargeNotice?: Html | undefined
@@ -37,7 +40,7 @@ ${
       html`<li><a href="${item.path}"${item === current && html` aria-current="${item.path === path ? "page" : "true"}"`}>${item.label}</a></li>`
   )}</ul></nav>
 <div class="who"><a class="balance" href="/billing" title="Balance of ${signedIn.account.name}"><small>Balance</small> ${usdText(signedIn.account.balance_credits)}</a>
-<form method="post" action="/sign-out"><button class="button plain" type="submit" title="Signed in as ${signedIn.person.email}">Sign out</button></form></div>`
+${postForm(signedIn, html`<button class="button plain" type="submit" title="Signed in as ${signedIn.person.email}">Sign out</button>`, { action: signOutPath })}</div>`
 }
 </div></header>`
 }

@@ -1,7 +1,7 @@
 /**
  * A page of the console is a value: a path, its audience, and what it returns for requests. `app.ts` does the rest: it
- * identifies the person, rejects forms of other sites, adds the layout, and shows failures as pages. A page reads and
- * changes only the account `context.account.id`. Public pages need no sign-in.
+ * identifies the person, rejects forms of other sites and of other people, adds the layout, and shows failures as pages.
+ * A page reads and changes only the account `context.account.id`. Public pages need no sign-in.
  */
 import { type Effect, type Redacted, Schema } from "effect"
 import type { AccountSummary } from "../../ledger/index.ts"
@@ -26,6 +26,8 @@ export interface PageContext {
   readonly now: number
   /** The session's token, for changes that keep only this session. Never shown. */
   readonly session: Redacted.Redacted
+  /** Signed value that stands for the person and the account. Every form of the page contains it. */
+  readonly formOwner: string
 }
 export interface FormContext extends PageContext {
   readonly form: SentForm
@@ -62,6 +64,8 @@ export type PageResult =
   | { readonly kind: "redirect"; readonly to: string; readonly flash: Flash | undefined }
   /** Starts a session that replaces the browser's previous one, and redirects to a path of the console. */
   | { readonly kind: "signed-in"; readonly signedIn: SignedIn; readonly to: string; readonly flash: Flash | undefined }
+  /** The session has ended. */
+  | { readonly kind: "signed-out" }
   | { readonly kind: "leave"; readonly url: string }
   | {
       readonly kind: "download"

@@ -80,6 +80,10 @@ export const makeResponses = (
         const setCookies = cookies.makeSignInCookies(result.signedIn).map((cookie) => ["set-cookie", cookie] as const)
         return redirect(result.to, result.flash, setCookies)
       }
+      case "signed-out":
+        return redirect("/sign-in", { tone: "good", text: "You are signed out." }, [
+          ["set-cookie", cookies.sessionDeletion]
+        ])
       case "leave":
         return URL.parse(result.url)?.origin === findConsoleOrigin(event, publicUrl)
           ? redirect(result.url)

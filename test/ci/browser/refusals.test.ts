@@ -46,6 +46,14 @@ describe("an error page of the console", () => {
       }
     ],
     [
+      409,
+      "Nothing was changed",
+      async (page) => {
+        await open(page, "/billing")
+        return sendForm(page, "/billing/top-up", urlEncoded)
+      }
+    ],
+    [
       500,
       "Something went wrong",
       async (page) => {

@@ -1,4 +1,7 @@
 /** HTTP clients that sign in to a console like a browser: they keep cookies and send forms, but follow no redirects. */
+import { readHiddenFields } from "./pages.ts"
+
+export const nameSessionCookie = (_url: string) => "larder_session"
 
 export interface PageResponse {
   readonly status: number
@@ -15,8 +18,8 @@ const encodeForm = (fields: Fields) =>
     Object.entries(fields).flatMap(([name, values]) => [values].flat().map((value): [string, string] => [name, value]))
   )
 
-export const makeBrowser = (url: string, origin = url) => {
-  const cookies = new Map<string, string>()
+/** Browsers with the same `cookies` are one browser at several addresses. */
+export const makeBrowser = (url: string, origin = url, cookies = new Map<string, string>()) => {
   const request = async (target: string, init: RequestInit = {}): Promise<PageResponse> => {
     const response = await fetch(new URL(target, url), {
       redirect: "manual",
@@ -35,12 +38,18 @@ export const makeBrowser = (url: string, origin = url) => {
       location: response.headers.get("location")
     }
   }
+  const get = (target: string) => request(target)
+  /** Sends exactly these fields. */
+  const post = (target: string, fields: Fields, headers: Readonly<Record<string, string>> = { origin }) =>
+    request(target, { method: "POST", body: encodeForm(fields), headers })
   return {
     cookies,
     request,
-    get: (target: string) => request(target),
-    post: (target: string, fields: Fields, headers: Readonly<Record<string, string>> = { origin }) =>
-      request(target, { method: "POST", body: encodeForm(fields), headers })
+    get,
+    post,
+    /** Opens a page and sends its form, with its hidden fields. `page` is the page if the form leads to another address. */
+    submit: async (target: string, fields: Fields = {}, page = target) =>
+      post(target, { ...readHiddenFields((await get(page)).text), ...fields })
   }
 }
 export type Browser = ReturnType<typeof makeBrowser>

@@ -61,6 +61,19 @@ export const readHiddenFields = (html: string): Readonly<Record<string, string>>
     ])
   )
 
+/** A form that changes something, with the fields that a browser sends when its first button is pressed. */
+export interface OpenedForm {
+  readonly target: string
+  readonly fields: Fields
+}
+/** The forms of a page that change something. `address` is the page's own. */
+export const listForms = (html: string, address: string): ReadonlyArray<OpenedForm> =>
+  [...html.matchAll(/<form method="post"([^>]*)>(.*?)<\/form>/gs)].map(([, attributes = "", body = ""]) => {
+    const [, name, value = ""] = /<button[^>]* name="([^"]*)" value="([^"]*)"/.exec(body) ?? []
+    const target = /action="([^"]*)"/.exec(attributes)?.[1] ?? address
+    return { target, fields: { ...readFormFields(body), ...(name !== undefined && { [name]: value }) } }
+  })
+
 /** The fields that a browser sends for the unchanged inputs of a page. */
 export const readFormFields = (html: string): Fields => {
   const fields: Record<string, Array<string>> = {}

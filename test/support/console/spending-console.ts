@@ -16,7 +16,9 @@ import { loopback } from "@larder/serve/trusted-proxies"
 import { Cause, Context, Effect, Layer, ManagedRuntime, References } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { layerPeople } from "../../people/joined.ts"
-import { makeBrowser } from "./browser.ts"
+import { makeBrowser, nameSessionCookie } from "./browser.ts"
+
+const password = "a long enough pass phrase 7"
 
 type Services = Administration | Billing | ConsoleDatabase | People | RequestLog | Simulator | Ledger
 class Address extends Context.Service<Address, { readonly url: string }>()("larder/test/Address") {}
@@ -93,16 +95,16 @@ export const startSpendingConsole = ({ now = Date.now }: { readonly now?: () => 
         })
         const { token } = yield* access.invite({ account_id: account.id, email: null, is_operator: false })
         const email = `person-${people++}@example.com`
-        const session = yield* access.accept({ token, email, password: "a long enough pass phrase 7" })
-        return { account, key, token: session.token }
+        const session = yield* access.accept({ token, email, password })
+        return { account, email, key, token: session.token }
       })
     )
     const browser = makeBrowser(url)
-    browser.cookies.set("larder_session", customer.token)
+    browser.cookies.set(nameSessionCookie(url), customer.token)
     return { ...customer, browser }
   }
 
-  return { run, signIn, url: () => url, openBrowser: () => makeBrowser(url) }
+  return { run, signIn, password, url: () => url, openBrowser: () => makeBrowser(url) }
 }
 
 export type SpendingConsole = ReturnType<typeof startSpendingConsole>
