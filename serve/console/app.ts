@@ -128,8 +128,8 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
   type ServedPage = Page<Services<R>>
   const { now, pages, publicUrl, report, run } = needs
   const isSecure = publicUrl?.startsWith("https:") === true
-  const cookies = makeCookies(isSecure)
-  const responses = makeResponses(cookies, makeSecurityHeaders(isSecure), publicUrl)
+  const cookiesFor = (event: H3Event) => makeCookies(findConsoleOrigin(event, publicUrl))
+  const responses = makeResponses(cookiesFor, makeSecurityHeaders(isSecure), publicUrl)
   const apiFor = (event: H3Event) =>
     needs.apiFor(publicUrl === undefined ? event.req.headers.get("host") : new URL(publicUrl).host)
   const listNavigation = (isOperator: boolean) =>
@@ -166,6 +166,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
   const redirectToSignIn = (event: H3Event, { get, path }: ServedPage) => {
     const next = event.url.pathname + (event.url.search || findFormQuery(event))
     return responses.redirect(
+      event,
       get === undefined || path === "/" ? "/sign-in" : `/sign-in?next=${encodeURIComponent(next)}`,
       isReading(event) ? undefined : { tone: "warning", text: "You are not signed in, so nothing was changed." }
     )
@@ -200,7 +201,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     handle(page, async (event, form) => {
       // a client that disconnects does not interrupt a change
       const options = form === undefined ? { signal: event.req.signal } : {}
-      const signedIn = await run(findSignedIn(cookies.readSession(event)), options)
+      const signedIn = await run(findSignedIn(cookiesFor(event).readSession(event)), options)
       if (Exit.isFailure(signedIn)) return showFailure(event, makePublicFrame(event), page.path, signedIn.cause)
       if (signedIn.value === undefined) return redirectToSignIn(event, page)
       const frame = makeFrame(event, signedIn.value, page)
@@ -233,7 +234,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
 
   /** For an address without a page, whether or not the person is signed in. */
   const serveNotFound = async (event: H3Event) => {
-    const signedIn = await run(findSignedIn(cookies.readSession(event)))
+    const signedIn = await run(findSignedIn(cookiesFor(event).readSession(event)))
     const isSignedIn = Exit.isSuccess(signedIn) && signedIn.value !== undefined
     const frame = isSignedIn ? makeFrame(event, signedIn.value) : makePublicFrame(event)
     return responses.page(event, frame, notFoundPage)
@@ -241,13 +242,13 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
 
   const servePublic = (page: PublicPage<Administration | People>) =>
     handle(page, async (event, form) => {
-      const session = cookies.readSession(event)
+      const session = cookiesFor(event).readSession(event)
       const context: PublicContext = {
         url: event.url,
         params: readParams(event),
         address: findCallerAddress(event, needs.trustedProxies),
         session,
-        known_browser: cookies.readKnownBrowser(event)
+        known_browser: cookiesFor(event).readKnownBrowser(event)
       }
       const exit = await run(
         Effect.gen(function* () {

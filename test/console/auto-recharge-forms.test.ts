@@ -153,7 +153,7 @@ describe("auto-recharge that charges immediately", () => {
     expect(text).not.toContain("and again")
     const { headers } = await save("10", "16", readHiddenFields(text).payments)
     expect(headers.get("location")).toBe("/billing")
-    const [, notice = ""] = /larder_notice=([^;]*)/.exec(headers.get("set-cookie") ?? "") ?? []
+    const [, notice = ""] = /larder_notice_[\w.]+=([^;]*)/.exec(headers.get("set-cookie") ?? "") ?? []
     expect(Buffer.from(notice, "base64url").toString()).toContain(
       "below $16.00, at most $50.00 a day and $1,000.00 a month. The card is being charged now."
     )

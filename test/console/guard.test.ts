@@ -212,8 +212,12 @@ describe("behind https", () => {
     const link = await secure.invite(account.id)
     const accepted = await browser.post(link, { email: "secure@example.com", password })
     expect(accepted.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^__Host-larder_session=[^;]+; Expires=[^;]+; Path=\/; HttpOnly; SameSite=Lax; Secure$/),
-      expect.stringMatching(/^__Host-larder_browser=[^;]+; Expires=[^;]+; Path=\/; HttpOnly; SameSite=Lax; Secure$/)
+      expect.stringMatching(
+        /^__Host-larder_session_console\.example\.com=[^;]+; Expires=[^;]+; Path=\/; HttpOnly; SameSite=Lax; Secure$/
+      ),
+      expect.stringMatching(
+        /^__Host-larder_browser_console\.example\.com=[^;]+; Expires=[^;]+; Path=\/; HttpOnly; SameSite=Lax; Secure$/
+      )
     ])
     expect(accepted.headers.get("strict-transport-security")).toBe("max-age=31536000")
     const created = await browser.submit("/keys/new", newKey)

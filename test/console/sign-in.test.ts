@@ -3,9 +3,12 @@ import { makeFixedClock } from "../contract/conditions.ts"
 import { type Browser, makeBrowser, nameSessionCookie, type PageResponse } from "../support/console/browser.ts"
 import { findKey } from "../support/console/pages.ts"
 import { password, startOwnConsole } from "../support/console/served-console.ts"
+import { startSpendingConsole } from "../support/console/spending-console.ts"
 
 const clock = makeFixedClock(new Date().toISOString())
 const site = startOwnConsole({ environment: clock.environment })
+/** Another console on this host. */
+const neighbour = startSpendingConsole()
 const readSession = ({ cookies }: Browser) => cookies.get(nameSessionCookie(site.url())) ?? ""
 
 const inviteToNewAccount = async () => {
@@ -109,8 +112,12 @@ describe("a session", () => {
       .openBrowser()
       .post(await inviteToNewAccount(), { email: "cookie@example.com", password })
     const [cookie = "", known = ""] = accepted.headers.getSetCookie()
-    expect(cookie).toMatch(/^larder_session=[A-Za-z0-9_-]{43}; Expires=[^;]+ GMT; Path=\/; HttpOnly; SameSite=Lax$/)
-    expect(known).toMatch(/^larder_browser=[A-Za-z0-9_-]{43}; Expires=[^;]+ GMT; Path=\/; HttpOnly; SameSite=Lax$/)
+    expect(cookie).toMatch(
+      /^larder_session_127\.0\.0\.1_\d+=[A-Za-z0-9_-]{43}; Expires=[^;]+ GMT; Path=\/; HttpOnly; SameSite=Lax$/
+    )
+    expect(known).toMatch(
+      /^larder_browser_127\.0\.0\.1_\d+=[A-Za-z0-9_-]{43}; Expires=[^;]+ GMT; Path=\/; HttpOnly; SameSite=Lax$/
+    )
     const days = (Date.parse(/Expires=([^;]+)/.exec(cookie)?.[1] ?? "") - Date.now()) / 86_400_000
     expect(days).toBeGreaterThan(6.9)
     expect(days).toBeLessThanOrEqual(7)
@@ -163,6 +170,16 @@ describe("a session", () => {
     expect([signedOut.status, signedOut.location]).toEqual([303, "/account"])
     expect((await browser.get("/account")).text).toContain("You were signed out everywhere else.")
     expect((await other.get("/account")).location).toBe("/sign-in?next=%2Faccount")
+  })
+
+  it("continues when the browser signs in to another console on the same host, and signs out there", async () => {
+    const { browser } = await site.signIn()
+    const other = makeBrowser(neighbour.url(), neighbour.url(), browser.cookies)
+    const { email } = await neighbour.signIn()
+    expect((await other.post("/sign-in", { email, password: neighbour.password })).status).toBe(303)
+    expect([(await browser.get("/account")).status, (await other.get("/")).status]).toEqual([200, 200])
+    await other.submit("/sign-out", {}, "/")
+    expect([(await browser.get("/account")).status, (await other.get("/")).status]).toEqual([200, 303])
   })
 
   it("replaces the previous session of the browser", async () => {

@@ -1,6 +1,8 @@
 /**
  * The console's cookies: the session, the token of a browser that was used to sign in, and the notice for the next
- * page. Over https their names begin with `__Host-`, so that no sibling host can set them. Plain http is for local use only.
+ * page. Browsers send cookies to all ports of a host, so their names contain the console's host and port: two consoles on
+ * one host do not overwrite each other's. Over https the names begin with `__Host-`, so that no sibling host can set
+ * them. Plain http is for local use only.
  */
 import { Redacted, Schema } from "effect"
 import { getCookie, type H3Event } from "h3"
@@ -25,12 +27,14 @@ const shorten = (text: string) =>
 /** Long enough for the redirect that follows. */
 const flashSeconds = 60
 
-/** `isSecure`: people reach the console over https. */
-export const makeCookies = (isSecure: boolean) => {
+/** `origin` is the address at which people reach the console. */
+export const makeCookies = (origin: string) => {
+  const isSecure = origin.startsWith("https:")
   const prefix = isSecure ? "__Host-" : ""
-  const session = `${prefix}larder_session`
-  const browser = `${prefix}larder_browser`
-  const flash = `${prefix}larder_notice`
+  const place = new URL(origin).host.replace(/[^\w.-]/g, "_") // a name contains no colon, as in 127.0.0.1:8081 or [::1]
+  const session = `${prefix}larder_session_${place}`
+  const browser = `${prefix}larder_browser_${place}`
+  const flash = `${prefix}larder_notice_${place}`
   const attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`
   const formatCookie = (name: string, value: string, lifetime: string) => `${name}=${value}; ${lifetime}; ${attributes}`
   const formatDeletion = (name: string) => formatCookie(name, "", "Max-Age=0")

@@ -14,7 +14,7 @@ const htmlType: Header = ["content-type", "text/html; charset=utf-8"]
 const safeFileName = (name: string) => name.replace(/[^A-Za-z0-9._-]/g, "_")
 
 export const makeResponses = (
-  cookies: Cookies,
+  cookiesFor: (event: H3Event) => Cookies,
   securityHeaders: Readonly<Record<string, string>>,
   publicUrl: string | undefined
 ) => {
@@ -35,6 +35,7 @@ export const makeResponses = (
 
   const page = async (event: H3Event, frame: Frame, shown: ShownPage, extraHeaders: ReadonlyArray<Header> = []) => {
     const { retry_after, status } = shown
+    const cookies = cookiesFor(event)
     const flash = cookies.readFlash(event)
     const document = await renderLayout(frame, shown, flash)
     const headers: ReadonlyArray<Header> = [
@@ -53,12 +54,11 @@ export const makeResponses = (
       : respond(status, await compress(Buffer.from(document), coding), [...headers, ["content-encoding", coding]])
   }
 
-  const redirect = (to: string, flash?: Flash, extraHeaders: ReadonlyArray<Header> = []) =>
-    empty(303, [
-      ["location", to],
-      ...(flash === undefined ? [] : [["set-cookie", cookies.makeFlashCookie(flash)] as const]),
-      ...extraHeaders
-    ])
+  const redirect = (event: H3Event, to: string, flash?: Flash, extraCookies: ReadonlyArray<string> = []) => {
+    const flashCookies = flash === undefined ? [] : [cookiesFor(event).makeFlashCookie(flash)]
+    const setCookies = [...flashCookies, ...extraCookies].map((cookie): Header => ["set-cookie", cookie])
+    return empty(303, [["location", to], ...setCookies])
+  }
 
   /** The content security policy forbids a redirect of a form to another site. A `refresh` header opens that site. */
   const redirectWithPage = (event: H3Event, frame: Frame, url: string) => {
@@ -75,18 +75,16 @@ export const makeResponses = (
       case "document":
         return respond(result.status, String(await result.body), [htmlType])
       case "redirect":
-        return redirect(result.to, result.flash)
-      case "signed-in": {
-        const setCookies = cookies.makeSignInCookies(result.signedIn).map((cookie) => ["set-cookie", cookie] as const)
-        return redirect(result.to, result.flash, setCookies)
+        return redirect(event, result.to, result.flash)
+      case "signed-in":
+        return redirect(event, result.to, result.flash, cookiesFor(event).makeSignInCookies(result.signedIn))
+      case "signed-out": {
+        const flash: Flash = { tone: "good", text: "You are signed out." }
+        return redirect(event, "/sign-in", flash, [cookiesFor(event).sessionDeletion])
       }
-      case "signed-out":
-        return redirect("/sign-in", { tone: "good", text: "You are signed out." }, [
-          ["set-cookie", cookies.sessionDeletion]
-        ])
       case "leave":
         return URL.parse(result.url)?.origin === findConsoleOrigin(event, publicUrl)
-          ? redirect(result.url)
+          ? redirect(event, result.url)
           : redirectWithPage(event, frame, result.url)
       case "download":
         return respond(200, result.body, [

@@ -1,7 +1,8 @@
 /** HTTP clients that sign in to a console like a browser: they keep cookies and send forms, but follow no redirects. */
 import { readHiddenFields } from "./pages.ts"
 
-export const nameSessionCookie = (_url: string) => "larder_session"
+/** The name of the cookie of a session, for a console without a public address. */
+export const nameSessionCookie = (url: string) => `larder_session_${new URL(url).host.replace(":", "_")}`
 
 export interface PageResponse {
   readonly status: number
