@@ -35,7 +35,3 @@ export const isValidTrigger = (credits: number): boolean => isWholeBetween(credi
 const dollars = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD", maximumFractionDigits: 3 })
 /** At least two decimals; three for an amount that is not in whole cents. */
 export const formatCents = (cents: number): string => dollars.format(cents / 100)
-
-const minuteFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })
-/** `29 Nov 2026, 07:05 UTC` */
-export const formatMinute = (milliseconds: number): string => `${minuteFormat.format(milliseconds)} UTC`

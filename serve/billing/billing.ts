@@ -83,6 +83,7 @@ const checkCeiling = (field: "daily_ceiling_cents" | "monthly_ceiling_cents", { 
 const makeSettings = (needs: BillingNeeds) => {
   const { database, processor } = needs
   const settings = Effect.fnUntraced(function* (account_id: string) {
+    const position = yield* findNewestPosition(needs, account_id) // first: a later entry is not in what follows
     const recharge = yield* findCurrentRecharge(needs, account_id)
     const choice = Struct.pick(recharge ?? proposedChoice, choiceNames)
     const now = yield* Clock.currentTimeMillis
@@ -92,8 +93,9 @@ const makeSettings = (needs: BillingNeeds) => {
       is_simulated: isSimulated(processor.name),
       recharge: {
         ...choice,
+        position,
         requested,
-        limit: findLimit(choice, requested, now) ?? null,
+        limit: findLimit(choice, requested, now),
         is_configured: recharge !== undefined,
         off_reason: recharge?.off_reason ?? null,
         is_recharging: recharge?.running != null
@@ -102,12 +104,11 @@ const makeSettings = (needs: BillingNeeds) => {
   })
   return {
     settings,
-    save: Effect.fn("Billing.saveRecharge")(function* (account_id: string, choice: RechargeChoice) {
+    save: Effect.fn("Billing.saveRecharge")(function* (account_id: string, choice: RechargeChoice, position: number) {
       yield* checkAmount(choice.cents)
       yield* checkTrigger(choice.trigger_credits)
       yield* checkCeiling("daily_ceiling_cents", choice)
       yield* checkCeiling("monthly_ceiling_cents", choice)
-      const position = yield* findNewestPosition(needs, account_id)
       const now = yield* nowText
       yield* database.transaction(
         Effect.fnUntraced(function* (db) {
@@ -179,9 +180,14 @@ export const openBilling = Effect.fn("Billing.open")(function* (processor: CardP
     /** Why the account's auto-recharge was stopped; undefined if it was not, or if a person has switched it on since. */
     rechargeStop: (account_id: string) =>
       hideFailure(Effect.map(findCurrentRecharge(needs, account_id), (recharge) => recharge?.off_reason ?? undefined)),
-    /** Evaluates the account immediately: if auto-recharge is on, a low balance is recharged within a second. */
-    saveRecharge: (account_id: string, choice: RechargeChoice) =>
-      hideFailure(Effect.tap(save(account_id, choice), () => Effect.sync(() => requestEvaluation(account_id)))),
+    /**
+     * `position` is that of the settings that the person has seen: auto-recharge is stopped again by anything later in the
+     * ledger. Evaluates the account immediately: if auto-recharge is on, a low balance is recharged within a second.
+     */
+    saveRecharge: (account_id: string, choice: RechargeChoice, position: number) =>
+      hideFailure(
+        Effect.tap(save(account_id, choice, position), () => Effect.sync(() => requestEvaluation(account_id)))
+      ),
     /** Also switches auto-recharge off. Succeeds if there is no card to remove. */
     removeCard: (account_id: string) => hideFailure(remove(account_id)),
     /**

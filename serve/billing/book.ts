@@ -8,7 +8,7 @@
 import { Clock, Effect, Option, Stream } from "effect"
 import type { Administration, Entry } from "../ledger/index.ts"
 import type { ConsoleDatabase } from "../persistence/index.ts"
-import { centsToCredits, creditsToCents, formatCents, formatMinute } from "./amounts.ts"
+import { centsToCredits, creditsToCents, formatCents } from "./amounts.ts"
 import {
   findReversals,
   markSucceeded,
@@ -29,6 +29,10 @@ export interface BillingNeeds {
   /** Requests an evaluation of auto-recharge, after a charged call or an unsuccessful recharge. */
   readonly requestEvaluation: (account_id: string) => void
 }
+
+const minuteFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })
+/** `29 Nov 2026, 07:05 UTC` */
+export const formatMinute = (timestamp: string): string => `${minuteFormat.format(new Date(timestamp))} UTC`
 
 export const nowText = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
 
@@ -68,7 +72,7 @@ export const makeBook = (needs: BillingNeeds) => {
   const recordUnpaid = Effect.fnUntraced(function* (payment: PaymentRow, outcome: UnpaidOutcome) {
     const { account_id, cents, id } = payment
     const now = yield* nowText
-    const reason = `A recharge of ${formatCents(cents)}${describeCard(payment)} failed on ${formatMinute(Date.parse(now))}. ${outcome.problem} To replace the card, add credits with another one.`
+    const reason = `A recharge of ${formatCents(cents)}${describeCard(payment)} failed on ${formatMinute(now)}. ${outcome.problem}`
     yield* database.transaction(
       Effect.fnUntraced(function* (db) {
         yield* markUnpaid(db, id, outcome, now)
@@ -80,7 +84,7 @@ export const makeBook = (needs: BillingNeeds) => {
       })
     )
     // evaluate now: if the balance is too low, no charged call will trigger it
-    requestEvaluation(account_id)
+    if (payment.kind === "auto_recharge") requestEvaluation(account_id)
   })
 
   /**

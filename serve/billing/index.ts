@@ -35,6 +35,7 @@ export {
   type RetrievedPayment
 } from "./processor.ts"
 export type { EventCounts } from "./processor-events.ts"
+export { findLimit, pauseMs, type RechargeLimit } from "./recharge-limits.ts"
 export { endRecharge } from "./recharge-rows.ts"
 export { maxRequestMs } from "./reconcile.ts"
 export { formatCard, savedCardExplanation } from "./saved-card.ts"

@@ -185,8 +185,8 @@ export const findReversals = (db: Statements, payments: ReadonlyArray<PaymentRow
       )
 
 /**
- * Late reports never undo a state: `returned` stays `returned`, and a lost dispute
- * can still be won but never becomes undecided again.
+ * Late reports never undo a state: `returned` stays `returned`, and a lost dispute can still be won but never becomes
+ * undecided again.
  */
 export const saveReversal = Effect.fnUntraced(function* (
   db: Statements,

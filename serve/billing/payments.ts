@@ -50,9 +50,11 @@ export interface BillingSettings {
     readonly off_reason: string | null
     /** A recharge is in progress. */
     readonly is_recharging: boolean
+    /** The newest refund or adjustment in the ledger; 0 if there is none. */
+    readonly position: number
     readonly requested: Requested
     /** What forbids the next recharge now. */
-    readonly limit: RechargeLimit | null
+    readonly limit: RechargeLimit | undefined
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * The limits of auto-recharge: a pause between two recharges, and ceilings per UTC day and month. Every recharge that was
- * requested from the processor counts, even if its payment failed or was refunded later.
+ * requested from the processor counts, at the time of its last request, even if it failed or was refunded later.
  */
 import { Duration, Effect, Schema } from "effect"
 import type { Statements } from "../persistence/index.ts"
@@ -12,7 +12,7 @@ export const pauseMs = Duration.toMillis("1 minute")
 const Requested = Schema.Struct({
   today_cents: Schema.Int,
   this_month_cents: Schema.Int,
-  /** When a recharge was last requested, if that was this month or less than a pause ago. */
+  /** When a recharge was last requested, if that was this month or less than a pause ago; it can be another server's time. */
   last_at: Schema.NullOr(Schema.String)
 })
 export type Requested = typeof Requested.Type
@@ -31,20 +31,22 @@ const startOfMonth = (now: number, months = 0) => {
 
 export const millisecondsToNextDay = (now: number): number => startOfDay(now, 1) - now
 
-export const sumRequested = (db: Statements, account_id: string, now: number) =>
+/** `except` is the id of a payment that does not count, because it may be requested now. */
+export const sumRequested = (db: Statements, account_id: string, now: number, except = "") =>
   Effect.map(
     db.all(
       Requested,
-      `select cast(coalesce(sum(case when created_at >= $2 then cents else 0 end), 0) as double precision) as today_cents,
-         cast(coalesce(sum(case when created_at >= $3 then cents else 0 end), 0) as double precision) as this_month_cents,
+      `select cast(coalesce(sum(case when asked_at >= $2 then cents else 0 end), 0) as double precision) as today_cents,
+         cast(coalesce(sum(case when asked_at >= $3 then cents else 0 end), 0) as double precision) as this_month_cents,
          max(asked_at) as last_at
        from console.payment
-       where account_id = $1 and kind = 'auto_recharge' and asked_at is not null and created_at >= $4`,
+       where account_id = $1 and kind = 'auto_recharge' and asked_at >= $4 and id <> $5`,
       [
         account_id,
         toTimestamp(startOfDay(now)),
         toTimestamp(startOfMonth(now)),
-        toTimestamp(Math.min(startOfMonth(now), now - pauseMs))
+        toTimestamp(Math.min(startOfMonth(now), now - pauseMs)),
+        except
       ]
     ),
     ([requested]): Requested => requested ?? { today_cents: 0, this_month_cents: 0, last_at: null }
@@ -65,5 +67,6 @@ export const findLimit = (
   if (this_month_cents + cents > monthly_ceiling_cents) return { by: "month", until: startOfMonth(now, 1) }
   if (today_cents + cents > daily_ceiling_cents) return { by: "day", until: startOfDay(now, 1) }
   const pauseEnd = last_at === null ? 0 : Date.parse(last_at) + pauseMs
-  return pauseEnd > now ? { by: "pause", until: pauseEnd } : undefined
+  // a request that seems to be far in the future was made while a clock was wrong
+  return pauseEnd > now && pauseEnd <= now + 2 * pauseMs ? { by: "pause", until: pauseEnd } : undefined
 }

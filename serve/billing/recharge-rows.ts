@@ -14,7 +14,7 @@ const RechargeRow = Schema.Struct({
   /** The most that recharges may request per UTC day and month, in US cents. */
   daily_ceiling_cents: Schema.Int,
   monthly_ceiling_cents: Schema.Int,
-  /** The newest refund or adjustment in the ledger when a person last saved the settings. */
+  /** The newest refund or adjustment that a person had seen who last saved the settings. */
   after_position: Schema.Int,
   /** Why auto-recharge was stopped. A person who switches it on clears it. */
   off_reason: Schema.NullOr(Schema.String),
@@ -100,17 +100,19 @@ export const switchOff = (db: Statements, account_id: string, reason: string | n
     [account_id, reason, now]
   )
 
-/** Switches auto-recharge off, unless a person has saved the settings since they were read. */
+/** Switches auto-recharge off, unless a person has saved the settings since they were read. Returns whether it did. */
 export const stopRecharge = (
   db: Statements,
   { account_id, after_position }: RechargeRow,
   reason: string,
   now: string
 ) =>
-  db.run(
+  changeRow(
+    db,
     `update console.recharge
      set is_on = false, off_reason = $3, changed_at = $4
-     where account_id = $1 and is_on and after_position = $2`,
+     where account_id = $1 and is_on and after_position = $2
+     returning account_id`,
     [account_id, after_position, reason, now]
   )
 

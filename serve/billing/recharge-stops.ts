@@ -5,19 +5,20 @@
  */
 import { Effect, Option, Stream } from "effect"
 import type { Entry } from "../ledger/index.ts"
-import { creditsToCents, formatCents, formatMinute } from "./amounts.ts"
-import { type BillingNeeds, nowText } from "./book.ts"
+import { creditsToCents, formatCents } from "./amounts.ts"
+import { type BillingNeeds, formatMinute, nowText } from "./book.ts"
 import { findRecharge, type RechargeRow, stopRecharge } from "./recharge-rows.ts"
 
 type Needs = Pick<BillingNeeds, "administration" | "database">
 
 const entriesPerPage = 100
+const types = ["refund", "adjustment"] as const
 
 /** Refunds and adjustments of the account, newest first. */
 const listEntries = ({ administration }: Needs, account_id: string) =>
   Stream.paginate(null as number | null, (before) =>
     Effect.map(
-      administration.entriesBefore({ account_id, before, limit: entriesPerPage, types: ["refund", "adjustment"] }),
+      administration.entriesBefore({ account_id, before, limit: entriesPerPage, types }),
       (entries) =>
         [
           entries,
@@ -27,22 +28,24 @@ const listEntries = ({ administration }: Needs, account_id: string) =>
   )
 
 /** The position of the newest refund or adjustment; 0 if there is none. */
-export const findNewestPosition = (needs: Needs, account_id: string) =>
-  Effect.map(Stream.runHead(listEntries(needs, account_id)), (entry) =>
-    Option.match(entry, { onNone: () => 0, onSome: ({ position }) => position })
+export const findNewestPosition = ({ administration }: Needs, account_id: string) =>
+  Effect.map(
+    administration.entriesBefore({ account_id, before: null, limit: 1, types }),
+    ([entry]) => entry?.position ?? 0
   )
 
-/** Why this entry stops auto-recharge; undefined if it does not. */
+/** Why this entry stops auto-recharge; undefined if it does not. Entries with `grants` are of credits that expire. */
 const findReason = (
-  { balance, credits, occurred_at, request_id, type }: Entry,
+  { balance, credits, grants, occurred_at, request_id, type }: Entry,
   { trigger_credits }: RechargeRow
 ): string | undefined => {
-  if (credits >= 0 || request_id === null) return undefined
+  if (credits >= 0 || grants !== null) return undefined
   const amount = formatCents(creditsToCents(-credits))
-  const time = formatMinute(Date.parse(occurred_at))
-  if (type === "refund") return `A payment was refunded: ${amount} on ${time}.`
-  if (!request_id.startsWith("debit:")) return `A payment was disputed at the bank: ${amount} on ${time}.`
-  return balance < trigger_credits ? `The operator deducted ${amount} on ${time}.` : undefined
+  const time = `recorded on ${formatMinute(occurred_at)}`
+  if (type === "refund") return `A payment was refunded: ${amount}, ${time}.`
+  const isDebit = request_id === null || request_id.startsWith("debit:")
+  if (!isDebit) return `A payment was disputed at the bank: ${amount}, ${time}.`
+  return balance < trigger_credits ? `The operator deducted ${amount}, ${time}.` : undefined
 }
 
 const findStop = (needs: Needs, recharge: RechargeRow) =>
@@ -64,7 +67,7 @@ export const findCurrentRecharge = Effect.fn("Billing.findCurrentRecharge")(func
   if (!recharge?.is_on) return recharge
   const reason = yield* findStop(needs, recharge)
   if (reason === undefined) return recharge
-  yield* stopRecharge(database, recharge, reason, yield* nowText)
-  yield* Effect.logInfo("auto-recharge stopped", { account_id, reason })
+  const isStopped = yield* stopRecharge(database, recharge, reason, yield* nowText)
+  if (isStopped) yield* Effect.logInfo("auto-recharge stopped", { account_id, reason })
   return yield* findRecharge(database, account_id)
 })

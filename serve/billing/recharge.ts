@@ -7,7 +7,6 @@
  */
 import { type Cause, Clock, Effect, Semaphore } from "effect"
 import { randomString } from "../ledger/index.ts"
-import type { Statements } from "../persistence/index.ts"
 import { type BillingNeeds, nowText } from "./book.ts"
 import { deleteUnrequested, insertPayment, newPayment, type PaymentRow } from "./payment-rows.ts"
 import { findLimit, millisecondsToNextDay, sumRequested } from "./recharge-limits.ts"
@@ -44,10 +43,10 @@ export const startRecharges = Effect.fnUntraced(function* (
   const chargeSlots = yield* Semaphore.make(maxConcurrentCharges)
 
   /** At a ceiling, the account waits for its next charged call or the next day. */
-  const isLimited = Effect.fnUntraced(function* (db: Statements, recharge: RechargeRow) {
+  const isLimited = Effect.fnUntraced(function* (recharge: RechargeRow) {
     const { account_id } = recharge
     const now = yield* Clock.currentTimeMillis
-    const limit = findLimit(recharge, yield* sumRequested(db, account_id, now), now)
+    const limit = findLimit(recharge, yield* sumRequested(database, account_id, now), now)
     if (limit?.by === "pause") {
       pausedUntil.set(account_id, limit.until)
       marked.add(account_id)
@@ -55,7 +54,7 @@ export const startRecharges = Effect.fnUntraced(function* (
     return limit !== undefined
   })
 
-  /** Undefined if there is no card, or if auto-recharge is off, running or at a limit by now. */
+  /** Undefined if there is no card, or if auto-recharge is off or running by now. */
   const claim = Effect.fnUntraced(function* (account_id: string) {
     const id = `pay_${randomString(20)}` // 119 random bits
     const now = yield* nowText
@@ -68,11 +67,6 @@ export const startRecharges = Effect.fnUntraced(function* (
         }
         const recharge = yield* claimRecharge(db, account_id, id)
         if (recharge === undefined) return undefined
-        // after the claim, which locks the row: another server cannot request a recharge now
-        if (yield* isLimited(db, recharge)) {
-          yield* endRecharge(db, account_id, id)
-          return undefined
-        }
         const columns = { id, account_id, processor: processor.name, created_by: null, created_at: now }
         const payment = newPayment({ ...columns, cents: recharge.cents, kind: "auto_recharge" }, customer)
         yield* insertPayment(db, payment)
@@ -88,14 +82,16 @@ export const startRecharges = Effect.fnUntraced(function* (
       })
     )
 
-  /** Checks the balance twice, because another recharge may have ended between the first check and the claim. */
+  /** Checks everything again after the claim, because another recharge may have ended in the meantime. */
   const evaluate = Effect.fn("Billing.evaluate")(function* (recharge: RechargeRow) {
     const { account_id, trigger_credits } = recharge
     const { balance_credits } = yield* administration.account({ account_id })
-    if (balance_credits >= trigger_credits || (yield* isLimited(database, recharge))) return
+    if (balance_credits >= trigger_credits || (yield* isLimited(recharge))) return
     const payment = yield* claim(account_id)
     if (payment === undefined) return
-    yield* (yield* isStillDue(payment)) ? charge(payment) : undoClaim(payment)
+    if (yield* isStillDue(payment)) return yield* charge(payment)
+    yield* undoClaim(payment)
+    marked.add(account_id)
   })
 
   /** In the background, because a slow card would delay other accounts. A failed evaluation is repeated. */

@@ -6,6 +6,7 @@ import { Clock, Duration, Effect } from "effect"
 import { type BillingNeeds, makeBook, nowText } from "./book.ts"
 import { expireOpenPayment, markRequested, type PaymentRow, toPaymentQuery } from "./payment-rows.ts"
 import type { RetrievedPayment } from "./processor.ts"
+import { findLimit, sumRequested } from "./recharge-limits.ts"
 import { endRecharge } from "./recharge-rows.ts"
 import { findCurrentRecharge } from "./recharge-stops.ts"
 import { findCustomer } from "./saved-card.ts"
@@ -59,13 +60,18 @@ export const makeReconcile = (needs: BillingNeeds) => {
     return yield* bookRetrieved(payment, yield* processor.expireCheckout(toPaymentQuery(payment)))
   })
 
-  /** Whether the payment is still the running recharge: auto-recharge on, low balance, same card and amount. */
+  /**
+   * Whether the payment is still the running recharge and may be requested: a low balance, the same card and amount, within
+   * the limits, and auto-recharge on. That is read last, because an entry that stops it also lowers the balance.
+   */
   const isStillDue = Effect.fnUntraced(function* ({ account_id, card, cents, id }: PaymentRow) {
-    const recharge = yield* findCurrentRecharge(needs, account_id)
-    if (recharge?.running !== id || !recharge.is_on || recharge.cents !== cents) return false
     if ((yield* findCustomer(database, processor.name, account_id))?.card !== card) return false
     const { balance_credits } = yield* administration.account({ account_id })
-    return balance_credits < recharge.trigger_credits
+    const now = yield* Clock.currentTimeMillis
+    const requested = yield* sumRequested(database, account_id, now, id)
+    const recharge = yield* findCurrentRecharge(needs, account_id)
+    if (recharge?.running !== id || !recharge.is_on || recharge.cents !== cents) return false
+    return balance_credits < recharge.trigger_credits && findLimit(recharge, requested, now) === undefined
   })
 
   /** Reconciles an open payment. If the processor does not have it, charges it again or expires it. */
@@ -84,7 +90,7 @@ export const makeReconcile = (needs: BillingNeeds) => {
         yield* endRecharge(db, account_id, id)
       })
     )
-    requestEvaluation(account_id)
+    if (kind === "auto_recharge") requestEvaluation(account_id)
   })
 
   return { reconcile, charge, isStillDue, leave, resolve }

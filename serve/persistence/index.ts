@@ -18,7 +18,7 @@ export {
 export { type CsvRow, streamCsv } from "./csv.ts"
 export { cellSeparator, type EncodedRows, rowSeparator } from "./encoded-rows.ts"
 export { insertWriteBatch, readRows } from "./in-thread.ts"
-export { runMigrations } from "./migrations.ts"
+export { prepareLayout } from "./layout.ts"
 export { maxKeptCalls, pruneRequests, writeRequests } from "./requests/batches.ts"
 export { gatherCalls } from "./requests/gather-calls.ts"
 export {

@@ -13,7 +13,7 @@ import { type Account, openSetup } from "../payments/setup.ts"
 import { simulatorHarness } from "../payments/simulator-harness.ts"
 import { type Location, storesIn } from "../payments/stores.ts"
 import { layerPeople } from "../people/joined.ts"
-import { rechargeChoice } from "../support/serve/recharge-choice.ts"
+import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
 
 export const home = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-home-"))),
@@ -88,7 +88,7 @@ export const fill = (location: Location) =>
           yield* harness.refund(paid, 10_00)
           const { body, header } = yield* harness.event(paid)
           yield* billing.webhook(body, header)
-          yield* billing.saveRecharge(account_id, rechargeChoice({ cents: 20_00, trigger_credits: 1_000 }))
+          yield* saveRecharge(billing, account_id, rechargeChoice({ cents: 20_00, trigger_credits: 1_000 }))
           const { request, sent } = setup.form(30_00)
           yield* billing.topUp(request)
           assert.deepStrictEqual(yield* setup.movements, [

@@ -111,10 +111,10 @@ describe("auto-recharge that charges immediately", () => {
     expect(text).toContain("<dt>Account</dt><dd>Bakery</dd>")
     expect(sentences).toContain("The balance is $15.00, below the $5,000.00 that you chose.")
     expect(sentences).toContain(
-      "Visa ending in 4242 is charged $10.00 now, and again as calls are made, at least a minute apart, until the balance is at least $5,000.00: about 499 payments, $4,990.00 in total"
+      "Visa ending in 4242 is charged $10.00 now, and again as calls are made, until the balance is at least $5,000.00: about 499 payments, $4,990.00 in total"
     )
     expect(sentences).toContain(
-      "whenever the balance falls below $5,000.00, at most $50.00 a day and $1,000.00 a month."
+      "Recharges are at least a minute apart, and at most $50.00 a day and $1,000.00 a month."
     )
     expect(listButtons(text)).toEqual(["Switch on and charge $10.00", "Back"])
     expect(["recharge_amount", "trigger", "payments"].map((name) => readHiddenFields(text)[name])).toEqual([
@@ -199,7 +199,7 @@ describe("auto-recharge on the pages of the console", () => {
     )
     for (const { text } of pages) {
       expect(text).toMatch(
-        /Auto-recharge was switched off\. A recharge of \$10\.00 with Visa ending in 0341 failed on \d{1,2} \w+ \d{4}, \d\d:\d\d UTC\. The card was declined\. To replace the card, add credits with another one\./
+        /Auto-recharge was switched off\. A recharge of \$10\.00 with Visa ending in 0341 failed on \d{1,2} \w+ \d{4}, \d\d:\d\d UTC\. The card was declined\./
       )
       expect(text).not.toContain("notice bad")
     }
@@ -228,7 +228,7 @@ describe("auto-recharge on the pages of the console", () => {
   it("keeps the warning and the amounts when it is saved as off, and loses the warning when it is switched on", async () => {
     const path = "/billing/auto-recharge"
     await customer.browser.submit(path, { is_on: "no" })
-    const [overview, billing] = await Promise.all(["/", "/billing"].map((path) => customer.browser.get(path)))
+    const [overview, billing] = await Promise.all(["/", "/billing"].map((page) => customer.browser.get(page)))
     for (const page of [overview, billing]) expect(page?.text).toContain("Auto-recharge was switched off")
     expect(readSection(billing?.text ?? "", "auto-recharge")).toMatch(
       /Last used\s+\$10\.00 whenever the balance falls below \$16\.00/
@@ -257,7 +257,7 @@ describe("auto-recharge after a refund", () => {
     )
     const paths = spendingPages.flatMap(({ get, path }) => (get && !/[:.]/.test(path) ? [path] : []))
     const stopped =
-      /Auto-recharge was switched off\. A payment was refunded: \$50\.00 on \d{1,2} \w+ \d{4}, \d\d:\d\d UTC\./
+      /Auto-recharge was switched off\. A payment was refunded: \$50\.00, recorded on \d{1,2} \w+ \d{4}, \d\d:\d\d UTC\./
     for (const page of paths)
       expect([page, stopped.test((await customer.browser.get(page)).text)]).toEqual([page, true])
     expect((await customer.browser.get("/no-such-page")).text).toMatch(stopped)
@@ -313,7 +313,7 @@ describe("the ceilings of auto-recharge", () => {
     const shown = unescapeHtml(text.replace(/<[^>]*>/g, " ")).replace(/\s+/g, " ")
     expect(shown).toContain("Today $40.00 of $70.00 This month $40.00 of $5,000.00")
     expect(shown).toMatch(
-      /Recharges have reached the ceiling of this day\. The card is not charged before \d{1,2} \w+ \d{4}, 00:00:00 UTC; calls go on until the balance is used up\./
+      /Another recharge would exceed the ceiling of this day\. The card is not charged before \d{1,2} \w+ \d{4}, 00:00:00 UTC; calls go on until the balance is used up\./
     )
   })
 })

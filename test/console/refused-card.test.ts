@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { readHiddenFields } from "../support/console/pages.ts"
 import { startSpendingConsole } from "../support/console/spending-console.ts"
-import { rechargeChoice } from "../support/serve/recharge-choice.ts"
+import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
 import { makeCardPayments } from "./card-payments.ts"
 
 const console = startSpendingConsole()
@@ -46,7 +46,7 @@ it("a payment on a page that was opened before a recharge failed removes the war
   await console.run(payFirst)
   const payLater = await console.run(open("later"))
   const choice = rechargeChoice({ cents: 20_00, trigger_credits: 20_000 })
-  await console.run(Billing.use((billing) => billing.saveRecharge(account.id, choice)))
+  await console.run(Billing.use((billing) => saveRecharge(billing, account.id, choice)))
   await expect.poll(openReview).toContain(warning)
   expect((await console.run(payLater)).state).toBe("succeeded")
   const text = await openReview()

@@ -69,7 +69,7 @@ describe("a form of auto-recharge that was opened before a change", () => {
     const refused = await customer.browser.post(path, { ...readHiddenFields(text), ...choice })
     expect([refused.status, (await readSettings()).recharge]).toMatchObject([409, { is_on: false, cents: 20_00 }])
     expect(refused.text).toContain(
-      "Nothing was saved: the settings changed after you opened this page. Auto-recharge is now off, $20.00 below $5.00, at most $100.00 a day and $2,000.00 a month, with Visa ending in 4242."
+      "Nothing was saved: the settings changed, or the ledger has a refund or an adjustment, since you opened this page. Auto-recharge is now off, $20.00 below $5.00, at most $100.00 a day and $2,000.00 a month, with Visa ending in 4242."
     )
     expect(listButtons(refused.text)).toEqual(["Switch on"])
     expect([readValue(refused.text, "recharge_amount"), readValue(refused.text, "trigger")]).toEqual(["30", "6"])

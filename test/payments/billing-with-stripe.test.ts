@@ -1,7 +1,7 @@
 /** `Billing` with situations that only Stripe can cause, over its wire format. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Logger, References, type Scope } from "effect"
-import { rechargeChoice } from "../support/serve/recharge-choice.ts"
+import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
 import { begin } from "./recharging.ts"
 import { adjustableClock, locations, openSetup, type Setup, until } from "./setup.ts"
 import { storesIn } from "./stores.ts"
@@ -181,7 +181,7 @@ describe("billing with Stripe", () => {
           assert.isTrue("payment" in result)
           if ("payment" in result)
             assert.deepStrictEqual([result.payment.state, result.payment.problem], ["failed", reason])
-          yield* billing.saveRecharge(account_id, rechargeChoice({ cents: 20_00, trigger_credits: 50_000 }))
+          yield* saveRecharge(billing, account_id, rechargeChoice({ cents: 20_00, trigger_credits: 50_000 }))
           const recharge = Effect.map(billing.settings(account_id), (settings) => settings.recharge)
           yield* until(Effect.map(recharge, ({ is_on }) => !is_on))
           assert.include((yield* recharge).off_reason, reason)

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Billing, type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing"
 import { Effect, type Scope } from "effect"
-import { rechargeChoice } from "../support/serve/recharge-choice.ts"
+import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
 import { inEachSetup, type Setup, until, withoutLongSleeps } from "./setup.ts"
 
 type OpenBilling = Billing["Service"]
@@ -91,7 +91,7 @@ inEachSetup((name, within) => {
         yield* setup.withBilling((billing) =>
           Effect.gen(function* () {
             yield* setup.buy(billing, 20_00, "good")
-            yield* billing.saveRecharge(setup.account_id, rechargeChoice({ cents: 20_00, trigger_credits: 5_000 }))
+            yield* saveRecharge(billing, setup.account_id, rechargeChoice({ cents: 20_00, trigger_credits: 5_000 }))
             yield* setup.harness.outage(true)
             const { card, recharge } = yield* billing.removeCard(setup.account_id)
             assert.deepStrictEqual([card, recharge.is_on], [null, false])

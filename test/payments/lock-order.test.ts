@@ -4,7 +4,7 @@ import { endRecharge, expireOpenPayment, findPayment, makeBook, toPaymentQuery }
 import { postgresConsole } from "@larder/serve/ledger"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted, References, Schema } from "effect"
-import { rechargeChoice } from "../support/serve/recharge-choice.ts"
+import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
 import { locations, openSetup, type Setup, until } from "./setup.ts"
 import { simulatorHarness } from "./simulator-harness.ts"
 import { type Location, storesIn } from "./stores.ts"
@@ -91,7 +91,7 @@ describe("two servers on PostgreSQL", () => {
         yield* withBilling((billing) =>
           Effect.gen(function* () {
             yield* setup.buy(billing, 10_00, "good")
-            yield* billing.saveRecharge(account_id, rechargeChoice({ cents: 20_00, trigger_credits: 5_000 }))
+            yield* saveRecharge(billing, account_id, rechargeChoice({ cents: 20_00, trigger_credits: 5_000 }))
           })
         )
         yield* setup.spend(14_000)

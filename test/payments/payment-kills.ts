@@ -8,16 +8,15 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
-import { maxRequestMs } from "@larder/serve/billing"
+import { maxRequestMs, pauseMs } from "@larder/serve/billing"
 import type { ConsoleDatabase, ConsoleUnavailable } from "@larder/serve/persistence"
 import { Clock, Effect, References, type Scope } from "effect"
 import { chanceFrom, newSeed } from "../crash/chance.ts"
-import { rechargeChoice } from "../support/serve/recharge-choice.ts"
+import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
 import { allFaults, endFaults, type Fault, faultDurations, listFaults, listPayments, makeFaults } from "./faults.ts"
 import { type Stage, stages } from "./kill-stages.ts"
 import type { Work } from "./payment-worker.ts"
 import type { ProcessorHarness } from "./processor-harness.ts"
-import { pauseMs } from "./recharging.ts"
 import { type Account, adjustableClock, locations, openSetup, type Pair, type Setup, until } from "./setup.ts"
 import { simulatorHarness } from "./simulator-harness.ts"
 import { storesIn } from "./stores.ts"
@@ -126,7 +125,8 @@ const runHistory = Effect.fnUntraced(function* (
         setup.withBilling((billing) =>
           Effect.gen(function* () {
             // so that no recharge begins during the comparison
-            yield* billing.saveRecharge(
+            yield* saveRecharge(
+              billing,
               account.account_id,
               rechargeChoice({ is_on: false, cents: 50_00, trigger_credits: 20_000 })
             )

@@ -8,7 +8,7 @@ import { makeStripeProcessor } from "@larder/serve/billing/stripe"
 import { Administration } from "@larder/serve/ledger"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Clock, Effect, Redacted, References } from "effect"
-import { rechargeChoice } from "../support/serve/recharge-choice.ts"
+import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
 import type { ProgressLine, SentEvent } from "./faults.ts"
 import { type KillPoint, killAtStage } from "./kill-stages.ts"
 import { simulatorHarness } from "./simulator-harness.ts"
@@ -116,7 +116,7 @@ await Effect.gen(function* () {
     const choice = rechargeChoice({ cents: 50_00, trigger_credits: 20_000 })
     // a dispute switches auto-recharge off, even while this process makes calls
     const keepOn = Effect.flatMap(billing.settings(account_id), ({ recharge }) =>
-      recharge.is_on ? Effect.void : billing.saveRecharge(account_id, choice)
+      recharge.is_on ? Effect.void : saveRecharge(billing, account_id, choice)
     )
     yield* keepOn
     const credits = yield* balance

@@ -1,8 +1,8 @@
 /** Recharges with an unknown outcome: outages, lost and slow responses, and cards that are replaced in the meantime. */
 import { assert, describe, it } from "@effect/vitest"
-import { type Billing, type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing"
+import { type Billing, type CardProcessor, ProcessorUnavailable, pauseMs } from "@larder/serve/billing"
 import { Clock, Deferred, Effect, Fiber, type Scope } from "effect"
-import { rechargeChoice } from "../support/serve/recharge-choice.ts"
+import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
 import { begin, hasPaidAtLeast, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"
 import { inEachSetup, type Setup, until } from "./setup.ts"
 
@@ -69,6 +69,50 @@ inEachSetup((name, within) => {
         )
         assert.strictEqual(yield* setup.harness.paid, 2)
         assert.strictEqual(yield* setup.balance, 21_000)
+      }))
+
+    test("counts on the day of its last request, if it is requested again after midnight", (setup) =>
+      Effect.gen(function* () {
+        yield* setup.advanceClock(12 * 3_600_000 - 600_000) // ten minutes before midnight
+        yield* failInOutage(setup)
+        yield* setup.advanceClock(840_000)
+        yield* setup.harness.outage(false)
+        yield* setup.withBilling((billing) =>
+          Effect.gen(function* () {
+            yield* untilBalance(setup, 21_000)
+            yield* untilEnded(setup, billing)
+            const choice = rechargeChoice({ cents: 20_00, trigger_credits: 5_000, daily_ceiling_cents: 20_00 })
+            const { recharge } = yield* saveRecharge(billing, setup.account_id, choice)
+            assert.deepStrictEqual([recharge.requested.today_cents, recharge.limit?.by], [20_00, "day"])
+            yield* spendAndMark(setup, billing, 17_000)
+            yield* setup.advanceClock(pauseMs)
+            yield* severalRounds
+            assert.strictEqual(yield* setup.harness.paid, 2)
+          })
+        )
+      }))
+
+    test("is not requested again above a ceiling that was lowered in the meantime", (setup) =>
+      Effect.gen(function* () {
+        yield* setup.withBilling((billing) =>
+          Effect.gen(function* () {
+            yield* begin(setup, billing)
+            yield* spendAndMark(setup, billing, 14_000)
+            yield* untilBalance(setup, 21_000)
+            yield* untilEnded(setup, billing)
+            yield* setup.advanceClock(pauseMs)
+            yield* setup.harness.outage(true)
+            yield* spendAndMark(setup, billing, 20_000)
+            yield* untilRunning(setup, billing)
+            yield* severalRounds
+            const choice = rechargeChoice({ cents: 20_00, trigger_credits: 5_000, daily_ceiling_cents: 20_00 })
+            yield* saveRecharge(billing, setup.account_id, choice)
+          })
+        )
+        yield* setup.harness.outage(false)
+        yield* setup.withBilling(() => severalRounds)
+        assert.strictEqual(yield* setup.harness.paid, 2)
+        assert.strictEqual(yield* setup.balance, 1_000)
       }))
 
     test("expires after an outage if the balance no longer requires it", (setup) =>
@@ -195,7 +239,8 @@ inEachSetup((name, within) => {
             Effect.gen(function* () {
               yield* untilRunning(setup, billing)
               yield* until(hasPaidAtLeast(setup, 2))
-              yield* billing.saveRecharge(
+              yield* saveRecharge(
+                billing,
                 setup.account_id,
                 rechargeChoice({ is_on: false, cents: 20_00, trigger_credits: 5_000 })
               )
@@ -220,7 +265,7 @@ inEachSetup((name, within) => {
               yield* beginInOutage(setup, billing)
               yield* severalRounds
               yield* setup.harness.outage(false)
-              yield* billing.saveRecharge(setup.account_id, rechargeChoice({ cents: 20_00, trigger_credits: 20_000 }))
+              yield* saveRecharge(billing, setup.account_id, rechargeChoice({ cents: 20_00, trigger_credits: 20_000 }))
               yield* setup.buy(billing, 10_00, "mastercard")
             }),
           { processor: withoutDetach }
@@ -252,7 +297,7 @@ inEachSetup((name, within) => {
           Effect.gen(function* () {
             yield* beginInOutage(setup, billing)
             yield* severalRounds
-            yield* billing.saveRecharge(setup.account_id, choice)
+            yield* saveRecharge(billing, setup.account_id, choice)
           })
         )
         yield* setup.harness.outage(false)
@@ -291,7 +336,7 @@ inEachSetup((name, within) => {
               yield* spendAndMark(setup, billing, 14_000)
               yield* untilRunning(setup, billing)
               yield* severalRounds
-              yield* billing.saveRecharge(setup.account_id, rechargeChoice({ cents: 20_00, trigger_credits: 20_000 }))
+              yield* saveRecharge(billing, setup.account_id, rechargeChoice({ cents: 20_00, trigger_credits: 20_000 }))
               yield* setup.buy(billing, 10_00, "mastercard")
             }),
           { processor: withoutRetrieve }

@@ -1,10 +1,10 @@
 /** Auto-recharge: when it charges, that it charges once, and what switches it off. Takes a minute, mostly waiting. */
 import { assert, describe, it } from "@effect/vitest"
-import { maxCeiling } from "@larder/serve/billing"
+import { maxCeiling, pauseMs } from "@larder/serve/billing"
 import { consoleUnavailable } from "@larder/serve/persistence"
 import { Clock, Effect } from "effect"
-import { rechargeChoice } from "../support/serve/recharge-choice.ts"
-import { begin, hasPaidAtLeast, isOff, pauseMs, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"
+import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
+import { begin, hasPaidAtLeast, isOff, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"
 import { inEachSetup, type Setup, until, withSleepsByClock } from "./setup.ts"
 
 inEachSetup((name, within) => {
@@ -240,9 +240,9 @@ inEachSetup((name, within) => {
               yield* severalRounds
               assert.deepStrictEqual(yield* setup.movements, [["top_up", 10_000]])
               const choice = rechargeChoice({ cents: 30_00, trigger_credits: 1_000 })
-              const saved = yield* billing.saveRecharge(setup.account_id, { ...choice, is_on: false })
+              const saved = yield* saveRecharge(billing, setup.account_id, { ...choice, is_on: false })
               assert.deepInclude(saved.recharge, { off_reason, cents: 30_00 })
-              const on = yield* billing.saveRecharge(setup.account_id, choice)
+              const on = yield* saveRecharge(billing, setup.account_id, choice)
               assert.deepInclude(on.recharge, { is_on: true, off_reason: null })
               yield* setup.checkBooks
             })
@@ -255,7 +255,7 @@ inEachSetup((name, within) => {
         setup.withBilling((billing) =>
           Effect.gen(function* () {
             const choice = rechargeChoice({ cents: 20_00, trigger_credits: 5_000 })
-            const refused = yield* Effect.flip(billing.saveRecharge(setup.account_id, choice))
+            const refused = yield* Effect.flip(saveRecharge(billing, setup.account_id, choice))
             assert.strictEqual(refused._tag, "NoSavedCard")
             yield* begin(setup, billing)
             const { card, recharge } = yield* billing.removeCard(setup.account_id)
@@ -265,9 +265,12 @@ inEachSetup((name, within) => {
             billing.charged(setup.account_id)
             yield* severalRounds
             assert.strictEqual(yield* setup.harness.paid, 1)
-            assert.strictEqual((yield* Effect.flip(billing.saveRecharge(setup.account_id, choice)))._tag, "NoSavedCard")
+            assert.strictEqual(
+              (yield* Effect.flip(saveRecharge(billing, setup.account_id, choice)))._tag,
+              "NoSavedCard"
+            )
             yield* setup.buy(billing, 10_00, "mastercard")
-            const saved = yield* billing.saveRecharge(setup.account_id, choice)
+            const saved = yield* saveRecharge(billing, setup.account_id, choice)
             assert.deepStrictEqual(
               [saved.card?.brand, saved.recharge.is_on, saved.recharge.off_reason],
               ["mastercard", true, null]
@@ -315,7 +318,7 @@ inEachSetup((name, within) => {
             Effect.gen(function* () {
               const choice = rechargeChoice({ cents: 20_00, trigger_credits: 5_000 })
               yield* setup.buy(billing, 10_00, "good")
-              yield* billing.saveRecharge(setup.account_id, { ...choice, ...ceiling })
+              yield* saveRecharge(billing, setup.account_id, { ...choice, ...ceiling })
               yield* spendAndMark(setup, billing, 14_000)
               yield* until(Effect.map(setup.balance, (balance) => balance === 21_000))
               const [paid] = yield* billing.payments(setup.account_id, { before: null, limit: 1 })
@@ -328,12 +331,32 @@ inEachSetup((name, within) => {
               assert.strictEqual(yield* setup.spend(10), "insufficient_balance")
               const { is_on, limit } = yield* readRecharge(setup, billing)
               assert.deepStrictEqual([is_on, limit?.by], [true, by])
-              yield* billing.saveRecharge(setup.account_id, choice)
+              yield* saveRecharge(billing, setup.account_id, choice)
               yield* until(Effect.map(setup.balance, (balance) => balance === 20_000))
               yield* setup.checkBooks
             })
           )
         )
+    )
+
+    it.live("stays off if a refund is recorded between the opening and the saving of its settings", () =>
+      within((setup) =>
+        setup.withBilling((billing) =>
+          Effect.gen(function* () {
+            const id = yield* setup.buy(billing, 10_00, "good")
+            const opened = yield* billing.settings(setup.account_id)
+            yield* setup.harness.refund(id, null)
+            const { body, header } = yield* setup.harness.event(id)
+            yield* billing.webhook(body, header)
+            const choice = rechargeChoice({ cents: 20_00, trigger_credits: 20_000 })
+            const saved = yield* billing.saveRecharge(setup.account_id, choice, opened.recharge.position)
+            assert.isFalse(saved.recharge.is_on)
+            assert.match(saved.recharge.off_reason ?? "", /^A payment was refunded: \$10\.00, recorded on /)
+            yield* severalRounds
+            assert.strictEqual(yield* setup.harness.paid, 1)
+          })
+        )
+      )
     )
 
     it.live("charges again when the day of a ceiling has ended, and counts refunded recharges until then", () =>
@@ -343,14 +366,14 @@ inEachSetup((name, within) => {
             Effect.gen(function* () {
               const choice = rechargeChoice({ cents: 20_00, trigger_credits: 5_000, daily_ceiling_cents: 20_00 })
               yield* setup.buy(billing, 10_00, "good")
-              yield* billing.saveRecharge(setup.account_id, choice)
+              yield* saveRecharge(billing, setup.account_id, choice)
               yield* spendAndMark(setup, billing, 14_000)
               yield* until(Effect.map(setup.balance, (balance) => balance === 21_000))
               const [paid] = yield* billing.payments(setup.account_id, { before: null, limit: 1 })
               yield* setup.harness.refund(paid?.id ?? "", null)
               const { body, header } = yield* setup.harness.event(paid?.id ?? "")
               yield* billing.webhook(body, header)
-              yield* billing.saveRecharge(setup.account_id, choice) // a person switches it on again
+              yield* saveRecharge(billing, setup.account_id, choice) // a person switches it on again
               yield* setup.advanceClock(pauseMs)
               yield* spendAndMark(setup, billing, 100)
               yield* severalRounds
@@ -419,7 +442,7 @@ inEachSetup((name, within) => {
               ["monthly_ceiling_cents", 10_00.5]
             ] as const) {
               const error = yield* Effect.flip(
-                billing.saveRecharge(setup.account_id, rechargeChoice({ ...valid, [field]: value }))
+                saveRecharge(billing, setup.account_id, rechargeChoice({ ...valid, [field]: value }))
               )
               assert.deepStrictEqual([error._tag, "field" in error && error.field], ["InvalidChoice", field])
             }
@@ -427,7 +450,8 @@ inEachSetup((name, within) => {
               [10_00, 1_000],
               [50_000_00, 50_000_000]
             ] as const) {
-              const { recharge } = yield* billing.saveRecharge(
+              const { recharge } = yield* saveRecharge(
+                billing,
                 setup.account_id,
                 rechargeChoice({ is_on: false, cents, trigger_credits })
               )

@@ -2,11 +2,8 @@
 import { assert } from "@effect/vitest"
 import type { Billing } from "@larder/serve/billing"
 import { Effect } from "effect"
-import { rechargeChoice } from "../support/serve/recharge-choice.ts"
+import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
 import type { Setup } from "./setup.ts"
-
-/** Two recharges of an account are at least this far apart. */
-export const pauseMs = 60_000
 
 type OpenBilling = Billing["Service"]
 
@@ -20,7 +17,7 @@ export const begin = Effect.fnUntraced(function* (
   }: { readonly card?: Parameters<Setup["buy"]>[2]; readonly trigger_credits?: number } = {}
 ) {
   yield* setup.buy(billing, 10_00, card)
-  return yield* billing.saveRecharge(setup.account_id, rechargeChoice({ cents: 20_00, trigger_credits }))
+  return yield* saveRecharge(billing, setup.account_id, rechargeChoice({ cents: 20_00, trigger_credits }))
 })
 
 export const spendAndMark = ({ account_id, spend }: Setup, billing: OpenBilling, credits: number) =>

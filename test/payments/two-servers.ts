@@ -4,12 +4,11 @@
  * to both servers. At the end, money received equals credits granted. `LARDER_CRASH_SEED` repeats actions, not timing.
  */
 import { assert, describe, it } from "@effect/vitest"
-import type { Billing } from "@larder/serve/billing"
+import { type Billing, pauseMs } from "@larder/serve/billing"
 import { Effect } from "effect"
 import { type Chance, chanceFrom, newSeed } from "../crash/chance.ts"
-import { rechargeChoice } from "../support/serve/recharge-choice.ts"
+import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
 import { ignoreFailure, type ListedPayment, listPayments } from "./faults.ts"
-import { pauseMs } from "./recharging.ts"
 import { inEachSetup, type Pair, type Setup, until } from "./setup.ts"
 
 const workers = 4
@@ -88,7 +87,7 @@ const makeRandomStep = (setup: Setup, servers: readonly [OpenBilling, OpenBillin
     () => {
       const trigger_credits = chance.oneOf([1_000, 30_000])
       const choice = rechargeChoice({ is_on: chance.between(0, 2) > 0, cents: 20_00, trigger_credits })
-      return Effect.andThen(setup.advanceClock(pauseMs), pickServer().saveRecharge(account_id, choice))
+      return Effect.andThen(setup.advanceClock(pauseMs), saveRecharge(pickServer(), account_id, choice))
     },
     () => (chance.between(0, 2) === 0 ? pickServer().removeCard(account_id) : Effect.void),
     () =>

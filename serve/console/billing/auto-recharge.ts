@@ -8,8 +8,10 @@ import {
   type BillingSettings,
   ceilingFactors,
   centsToCredits,
+  findLimit,
   formatCard,
   type RechargeChoice,
+  type RechargeLimit,
   type SavedCard,
   savedCardExplanation
 } from "../../billing/index.ts"
@@ -60,12 +62,13 @@ interface PageProps {
 
 /**
  * Version of the settings and the card that the page shows. The form sends it back, because settings may change after a
- * page was opened: an old form must not switch auto-recharge on again, nor charge a card that it did not show.
+ * page was opened: an old form must not switch auto-recharge on again, neither after a refund nor with a card that it did
+ * not show.
  */
 const formatVersion = ({ card, recharge }: BillingSettings) => {
-  const { cents, daily_ceiling_cents, is_on, monthly_ceiling_cents, trigger_credits } = recharge
-  const state = is_on ? "on" : "off"
-  return [state, cents, trigger_credits, daily_ceiling_cents, monthly_ceiling_cents, card?.fingerprint].join(" ")
+  const { cents, daily_ceiling_cents, is_on, monthly_ceiling_cents, position, trigger_credits } = recharge
+  const amounts = [cents, trigger_credits, daily_ceiling_cents, monthly_ceiling_cents]
+  return [is_on ? "on" : "off", ...amounts, position, card?.fingerprint].join(" ")
 }
 const versionInput = (settings: BillingSettings) => hiddenInput("shown", formatVersion(settings))
 
@@ -76,18 +79,20 @@ const changedNotice = (recharge: RechargeChoice, card: SavedCard) => {
   const { cents, is_on, trigger_credits } = recharge
   return notice(
     "warning",
-    `Nothing was saved: the settings changed after you opened this page. Auto-recharge is now ${is_on ? "on" : "off"}, ${centsText(cents)} below ${usdText(trigger_credits)}, ${ceilingsText(recharge)}, with ${formatCard(card)}. Your input is kept below.`
+    `Nothing was saved: the settings changed, or the ledger has a refund or an adjustment, since you opened this page. Auto-recharge is now ${is_on ? "on" : "off"}, ${centsText(cents)} below ${usdText(trigger_credits)}, ${ceilingsText(recharge)}, with ${formatCard(card)}. Your input is kept below.`
   )
 }
 
 /** When the next recharge may begin, if a limit forbids one now. */
-export const limitText = ({ limit }: BillingSettings["recharge"]): string | false => {
-  if (limit === null) return false
+export const limitText = (limit: RechargeLimit | undefined): string | undefined => {
+  if (limit === undefined) return undefined
   const until = timeText(new Date(limit.until).toISOString())
   return limit.by === "pause"
     ? `The next recharge begins at ${until} at the earliest, a minute after the last one.`
-    : `Recharges have reached the ceiling of this ${limit.by}. The card is not charged before ${until}; calls go on until the balance is used up.`
+    : `Another recharge would exceed the ceiling of this ${limit.by}. The card is not charged before ${until}; calls go on until the balance is used up.`
 }
+
+const usedText = (requested: number, ceiling: number) => `${centsText(requested)} of ${centsText(ceiling)}`
 
 const actionText = ({ recharge }: BillingSettings) => (recharge.is_on ? "Save" : "Switch on")
 
@@ -115,7 +120,7 @@ const showPage = ({
     return show(title, html`${message}${simulated}<div class="card">${noCard}</div>`, status)
   }
   const fields = renderFields(context.account.balance_credits, typed, problems)
-  const limit = is_on && limitText(recharge)
+  const limit = is_on ? limitText(recharge.limit) : undefined
   const form = postForm(
     context,
     html`${versionInput(settings)}${
@@ -129,8 +134,8 @@ const showPage = ({
     title,
     html`${message}${problemSummary(problems)}${simulated}
 <p class="lead">The saved card is charged automatically before your credits run out, one payment after another and at least a minute
-apart, until the balance is at least the one that you set below. Key budgets still apply. A declined card, a refund or a dispute
-switches auto-recharge off.</p>
+apart, until the balance is at least the one that you set below. Key budgets still apply. A declined card, a refund, a dispute, or a
+deduction by the operator below that balance switches auto-recharge off. Adding credits with another card replaces the card.</p>
 <div class="cards uneven">${section(
       "State",
       html`${facts([
@@ -140,7 +145,7 @@ switches auto-recharge off.</p>
         ["Today", usedText(requested.today_cents, daily_ceiling_cents)],
         ["This month", usedText(requested.this_month_cents, monthly_ceiling_cents)],
         is_recharging && ["Now", "A recharge is in progress."],
-        limit !== false && ["Limit", limit]
+        limit !== undefined && ["Limit", limit]
       ])}
 <p class="hint">Days and months are in UTC. Refunded and failed recharges count.</p>${is_on && switchOffForm(context)}`
     )}${section(
@@ -150,8 +155,6 @@ switches auto-recharge off.</p>
     status
   )
 }
-
-const usedText = (requested: number, ceiling: number) => `${centsText(requested)} of ${centsText(ceiling)}`
 
 /** Number of payments until the balance reaches the trigger. */
 const countPayments = (balance: number, { cents, trigger_credits }: RechargeChoice) =>
@@ -169,6 +172,8 @@ const showConfirmation = (
   const payments = countPayments(balance, choice)
   const [amount, trigger] = [centsText(choice.cents), usdText(choice.trigger_credits)]
   const total = `about ${countText(payments)} payments, ${centsText(choice.cents * payments)} in total`
+  const limit = limitText(findLimit(choice, settings.recharge.requested, context.now))
+  const charged = html`${formatCard(card)} is charged <strong>${amount}${limit === undefined ? " now" : ""}</strong>`
   const confirm = button(`${actionText(settings)} and charge ${amount}`, "primary", { name: "is_on", value: "yes" })
   const form = postForm(
     context,
@@ -180,13 +185,14 @@ ${hiddenInput("payments", payments)}
 <div class="row">${confirm} ${button("Back", "plain", { name: "is_on", value: "not_yet" })}</div>`
   )
   return show(
-    "Charge the card now?",
-    html`${simulationNotice(settings)}<div class="card stack">${facts([["Account", name]])}<p>The balance is ${usdText(balance)}, below the ${trigger} that you chose. ${formatCard(card)} is charged <strong>${amount}
-now</strong>${
+    limit === undefined ? "Charge the card now?" : "Charge the card?",
+    html`${simulationNotice(settings)}<div class="card stack">${facts([["Account", name]])}<p>The balance is ${usdText(balance)}, below the ${trigger} that you chose. ${
+      limit === undefined ? charged : html`${limit} Then ${charged}`
+    }${
       payments > 1
-        ? html`, and again as calls are made, at least a minute apart, until the balance is at least ${trigger}: ${total}, plus the cost of those calls.`
-        : "."
-    } After that it is charged ${amount} whenever the balance falls below ${trigger}, ${ceilingsText(choice)}.</p>
+        ? html`, and again as calls are made, until the balance is at least ${trigger}: ${total}, plus the cost of those calls`
+        : ""
+    }. After that it is charged ${amount} whenever the balance falls below ${trigger}. Recharges are at least a minute apart, and ${ceilingsText(choice)}.</p>
 ${form}</div>`
   )
 }
@@ -198,10 +204,10 @@ const save = (context: FormContext, settings: BillingSettings, choice: RechargeC
   const describeSaved = ({ recharge }: BillingSettings) => {
     if (!is_on)
       return `Auto-recharge is off.${recharge.is_recharging ? " A recharge already in progress may still be charged." : ""}`
-    const now = isDue ? limitText(recharge) || "The card is being charged now." : ""
-    return `Auto-recharge is on: ${centsText(cents)} whenever the balance falls below ${usdText(trigger_credits)}, ${ceilingsText(choice)}. ${now}`
+    const saved = `Auto-recharge is on: ${centsText(cents)} whenever the balance falls below ${usdText(trigger_credits)}, ${ceilingsText(choice)}.`
+    return isDue ? `${saved} ${limitText(recharge.limit) ?? "The card is being charged now."}` : saved
   }
-  return Billing.use((billing) => billing.saveRecharge(context.account.id, choice)).pipe(
+  return Billing.use((billing) => billing.saveRecharge(context.account.id, choice, settings.recharge.position)).pipe(
     Effect.map((saved) => redirect("/billing", describeSaved(saved))),
     Effect.catchTags({
       // the fields were checked before

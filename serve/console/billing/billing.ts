@@ -54,7 +54,7 @@ const cardSection = ({ card }: BillingSettings) =>
 const rechargeSection = (settings: BillingSettings) => {
   const { card, recharge } = settings
   const { cents, is_configured, is_on, is_recharging, trigger_credits } = recharge
-  const limit = is_on && limitText(recharge)
+  const limit = is_on ? limitText(recharge.limit) : undefined
   const offLabel = is_configured ? "Switch on" : "Set up"
   const body =
     card === null
@@ -66,7 +66,7 @@ const rechargeSection = (settings: BillingSettings) => {
             `${centsText(cents)} whenever the balance falls below ${usdText(trigger_credits)}`
           ],
           is_recharging && ["Now", "A recharge is in progress."],
-          limit !== false && ["Limit", limit]
+          limit !== undefined && ["Limit", limit]
         ])
   const linkText = is_on ? "Change" : offLabel
   return section("Auto-recharge", body, linkButton(rechargePath, card === null ? "How it works" : linkText))
@@ -86,7 +86,7 @@ const billingPage: Page<Billing> = {
         balance < 0 &&
         notice(
           "bad",
-          "The balance is below zero because money was returned to your card. Calls are rejected until you add credits."
+          "The balance is below zero because a payment was returned or credits were deducted. Calls are rejected until you add credits."
         )
       }
 ${simulationNotice(settings)}${keyFigures([

@@ -77,19 +77,12 @@ export const fillFieldValues = ({ recharge }: BillingSettings): FieldValues => (
 })
 
 export const renderFields = (balance: number, typed: FieldValues, problems: Problems) => {
-  const amountField = (name: keyof FieldValues, label: string, hint: string) =>
-    dollarField({
-      ...{ name, label, hint, value: typed[name], maxlength: 20 },
-      error: problems[name],
-      required: !name.endsWith("ceiling")
-    })
-  return html`${amountField("recharge_amount", "Amount", "$10 to $50,000 for each recharge")}${amountField(
-    "trigger",
-    "When the balance falls below",
-    `$1 to $50,000. If this is above the current balance of ${usdText(balance)}, the card is charged right away, after you confirm.`
-  )}${amountField("daily_ceiling", "At most per day", "Of all recharges of a UTC day. If left empty: 5 times the amount.")}${amountField(
-    "monthly_ceiling",
-    "At most per month",
-    "Of all recharges of a calendar month in UTC. If left empty: 100 times the amount."
-  )}`
+  const amountField = (name: keyof FieldValues, label: string, hint: string, required: boolean) =>
+    dollarField({ name, label, hint, value: typed[name], error: problems[name], maxlength: 20, required })
+  const triggerHint = `$1 to $50,000. If this is above the current balance of ${usdText(balance)}, the card is charged right away, after you confirm.`
+  const [day, month] = ["day", "calendar month"].map((period) => `The sum of all recharges of a ${period} in UTC.`)
+  return html`${amountField("recharge_amount", "Amount", "$10 to $50,000 for each recharge", true)}
+${amountField("trigger", "When the balance falls below", triggerHint, true)}
+${amountField("daily_ceiling", "At most per day", `${day} If left empty: 5 times the amount.`, false)}
+${amountField("monthly_ceiling", "At most per month", `${month} If left empty: 100 times the amount.`, false)}`
 }

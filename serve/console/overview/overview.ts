@@ -49,9 +49,8 @@ const daysLeftFigure = (
 
 /** False if auto-recharge was stopped: a notice on every page states it. */
 const rechargeText = ({ recharge }: BillingSettings): Html | false => {
-  const { cents, is_configured, is_on, off_reason, trigger_credits } = recharge
-  if (is_on)
-    return html`Auto-recharge adds ${centsText(cents)} below ${usdText(trigger_credits)}. ${limitText(recharge)}`
+  const { cents, is_configured, is_on, limit, off_reason, trigger_credits } = recharge
+  if (is_on) return html`Auto-recharge adds ${centsText(cents)} below ${usdText(trigger_credits)}. ${limitText(limit)}`
   const lead = is_configured ? "Switch on" : "Set up"
   return off_reason === null && html`Auto-recharge is off. <a href="${rechargePath}">${lead}</a>`
 }
@@ -60,15 +59,16 @@ const balanceWarning = (balance: number, { recharge }: BillingSettings, { days_l
   const addLink = html`<a href="/billing">Add credits</a>`
   if (balance < 0) {
     const refusal =
-      "The balance is below zero, because money was returned to your card. Calls are refused until you add credits."
+      "The balance is below zero, because a payment was returned or credits were deducted. Calls are refused until you add credits."
     return notice("bad", html`<p>${refusal} ${addLink}</p>`)
   }
   if (balance < 100) return notice("warning", html`<p>The balance covers few calls, or none. ${addLink}</p>`)
-  if (recharge.is_on || days_left === undefined || days_left >= minDaysLeft) return false
+  const isAtCeiling = recharge.limit !== undefined && recharge.limit.by !== "pause"
+  if ((recharge.is_on && !isAtCeiling) || days_left === undefined || days_left >= minDaysLeft) return false
   const remainingTime = days_left === 0 ? "less than a day" : `about ${pluralize(days_left, "day")}`
   return notice(
     "warning",
-    html`<p>At this rate the balance lasts ${remainingTime}, and auto-recharge is off. ${addLink}, or <a href="${rechargePath}">set up auto-recharge</a></p>`
+    html`<p>At this rate the balance lasts ${remainingTime}, and auto-recharge is ${recharge.is_on ? "at its ceiling" : "off"}. ${addLink}, or <a href="${rechargePath}">${recharge.is_on ? "raise the ceiling" : "set up auto-recharge"}</a></p>`
   )
 }
 

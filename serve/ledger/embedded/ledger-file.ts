@@ -24,7 +24,7 @@ import {
   keepLogShort,
   makeThread,
   openSqlite,
-  runMigrations,
+  prepareLayout,
   type Sqlite,
   type Thread
 } from "../../persistence/index.ts"
@@ -37,10 +37,10 @@ import { ledgerTables, recordingTriggers } from "./tables.ts"
 export const ledgerPath = (directory: string) => path.join(directory, "ledger.sqlite")
 const sumsPath = (directory: string) => path.join(directory, "sums.sqlite")
 
-const migrations = [[...ledgerTables, ...consoleTables, ...recordingTriggers].join(";\n")]
+const tables = [...ledgerTables, ...consoleTables, ...recordingTriggers].join(";\n")
 
-/** Creates missing tables. Returns why the file cannot be used, or undefined. */
-export const prepareTables = (sqlite: Sqlite): string | undefined => runMigrations(sqlite, migrations)
+/** Creates the tables of a new file. Returns why the file cannot be used, or undefined. */
+export const prepareTables = (sqlite: Sqlite): string | undefined => prepareLayout(sqlite, tables)
 
 const attempt = <A>(action: string, run: () => A) => Effect.try({ try: run, catch: toLedgerUnavailable(action) })
 const scopedFile = (open: () => Sqlite) =>

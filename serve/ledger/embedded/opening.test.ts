@@ -208,7 +208,7 @@ describe("a folder that contains something else", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused if the file is from another program or a newer version, or is not a database", () =>
+  it.live("is refused if the file is from another program or another version, or is not a database", () =>
     Effect.gen(function* () {
       const findRefusal = Effect.fnUntraced(function* (make: (file: string) => void) {
         const folder = yield* temporaryFolder
@@ -222,6 +222,7 @@ describe("a folder that contains something else", () => {
       }
       assert.match(yield* findRefusal(sqlite("create table t (a)")), /it is a SQLite file of another program/)
       assert.match(yield* findRefusal(sqlite("pragma user_version = 99")), /a newer version of Larder has written it/)
+      assert.match(yield* findRefusal(sqlite("pragma user_version = 1")), /an earlier version of Larder has written it/)
       assert.match(yield* findRefusal((file) => writeFileSync(file, "x".repeat(5_000))), /file is not a database/)
     }).pipe(Effect.scoped)
   )

@@ -19,7 +19,6 @@ const email = "ada@example.com"
 const password = "lantern oyster gravel tractor"
 const validCard = "4242 4242 4242 4242"
 const declinedCard = "4000 0000 0000 0002"
-/** Pays once at the payment page; every later charge is declined. */
 
 const fillSignIn = async (page: Page, secret: string) => {
   await page.getByLabel("E-mail").fill(email)
@@ -190,7 +189,7 @@ describe("a customer in the console", () => {
         ["/billing/auto-recharge", "auto-recharge"]
       ] as const) {
         await page.goto(path)
-        await waitForText(page, "Auto-recharge was switched off. A payment was refunded: $20.00")
+        await waitForText(page, "Auto-recharge was switched off. A payment was refunded: $20.00, recorded on")
         await checkPage(page, `${name}-off`)
       }
       await page.goto("/billing/ledger")

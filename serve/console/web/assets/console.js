@@ -54,8 +54,10 @@ for (const fields of document.querySelectorAll("[data-suggest-ceilings]")) {
   const amount = fields.querySelector('[name="recharge_amount"]')
   for (const [name, factor] of Object.entries(JSON.parse(fields.dataset.suggestCeilings))) {
     const ceiling = fields.querySelector(`[name="${name}"]`)
+    const suggest = () => (Number(amount.value.replace(/[$,\s]/g, "")) * factor).toFixed(2)
+    if (ceiling.value !== suggest()) continue // it was edited before the form was shown again
     const followAmount = () => {
-      if (Number(amount.value) > 0) ceiling.value = (Number(amount.value) * factor).toFixed(2)
+      if (Number(suggest()) > 0) ceiling.value = suggest()
     }
     amount.addEventListener("input", followAmount)
     ceiling.addEventListener("input", () => amount.removeEventListener("input", followAmount))

@@ -25,17 +25,29 @@ export const failOnOutage = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effe
     return sqlError === undefined ? Effect.failCause(cause) : Effect.fail(sqlError)
   })
 
+/** Increased when a table changes. Before the first release, an earlier layout is refused, not converted. */
+const layouts = { console: 2, ledger: 1 } as const
+
+const refuseEarlierLayout = (schema: keyof typeof layouts) => `
+  do $$ begin
+    if exists (select from pg_tables where schemaname = '${schema}' and tablename <> 'migration') then
+      raise exception 'an earlier version of Larder has written the tables of this database, and no version converts them: use a new database';
+    end if;
+  end $$`
+
 /**
  * Creates a schema and its tables if there are none. Two servers that do so concurrently conflict; the second one retries,
  * and finds them created. Has no time-out: on large tables, a server with a time-out could never start.
  */
 export const createSchema = (
   sql: PgClient.PgClient,
-  schema: "console" | "ledger",
+  schema: keyof typeof layouts,
   statements: ReadonlyArray<string>
 ) => {
-  const create = Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
-  const loader = Migrator.fromRecord({ [`0001_${schema}`]: create })
+  const create = Effect.forEach([refuseEarlierLayout(schema), ...statements], (statement) => sql.unsafe(statement), {
+    discard: true
+  })
+  const loader = Migrator.fromRecord({ [`${String(layouts[schema]).padStart(4, "0")}_${schema}`]: create })
   return sql
     .unsafe(`create schema if not exists ${schema}`)
     .pipe(
