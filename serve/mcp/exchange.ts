@@ -15,6 +15,7 @@ import {
   readRequestBody
 } from "@modelcontextprotocol/server"
 import { Cause, Option, Schema } from "effect"
+import { parseAccept } from "hono/utils/accept"
 import { type ApiResponse, callerDisconnected, errorHeaders, type Permit, type SharedPermit } from "../api/index.ts"
 import type { ApiKeyView } from "../ledger/index.ts"
 import { readArguments } from "./arguments.ts"
@@ -38,6 +39,12 @@ const maxMessageBytes = 256 * 1024
 
 const makeErrorResponse = (status: number, code: number, message: string, id: string | number | null = null) =>
   Response.json({ jsonrpc: "2.0", error: { code, message }, id }, { status })
+
+/** A client without the header, or with an empty one, accepts everything. */
+const acceptsJson = (accept: string | null) => {
+  const weights = new Map(parseAccept((accept || "*/*").toLowerCase()).map(({ q, type }) => [type, q]))
+  return (weights.get("application/json") ?? weights.get("application/*") ?? weights.get("*/*") ?? 0) > 0
+}
 
 /** The client's session within a key; see `cancellations.ts`. */
 const readSession = (request: Request) => {
@@ -148,6 +155,8 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
   const respond = async (request: Request, caller: Caller, progress: Progress): Promise<Response | ApiError> => {
     if (!isJsonContentType(request.headers.get("content-type")))
       return makeErrorResponse(415, -32_000, "Unsupported Media Type: Content-Type must be application/json")
+    if (!acceptsJson(request.headers.get("accept")))
+      return makeErrorResponse(406, -32_000, "Not Acceptable: responses are application/json, which Accept leaves out")
     const body = await readRequestBody(request, maxMessageBytes).catch(() => undefined)
     if (body === undefined) return makeErrorResponse(400, -32_700, "Parse error: the body was cut off")
     if (body.tooLarge) return makeErrorResponse(413, -32_000, `A message has at most ${maxMessageBytes} bytes`)
