@@ -88,7 +88,10 @@ interface Progress {
 
 /** Budget in bytes of data; `resultsTooLarge` states it. */
 const maxDataBytes = 8 * 2 ** 20
-/** A response is in memory three times: the data, and two copies, because MCP sends it as text and as a value. */
+/**
+ * A response is in memory three times: the data, and two copies, because MCP sends it as text and as a value. So is a
+ * message, at most: its bytes, its text and its values.
+ */
 const memoryFactor = 3
 
 /** The permit of one MCP request with all its calls, and the byte budget that their results share. */
@@ -166,7 +169,12 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     const problem = checkBatch(message, request.headers.get("mcp-protocol-version"))
     if (problem !== undefined) return makeErrorResponse(400, -32_600, `Invalid request: ${problem}`)
     const dataBytes = Math.min(expectedBytes(message, caller.isOnDataHost), maxDataBytes)
-    const permit = await limiter.acquire(caller.key, dataBytes * memoryFactor, request.signal)
+    const permit = await limiter.acquire(
+      caller.key,
+      dataBytes * memoryFactor,
+      request.signal,
+      body.text.length * memoryFactor
+    )
     if (permit === "too many in flight") return tooManyInFlight
     if (permit === "disconnected") return callerDisconnected
     progress.permit = permit
