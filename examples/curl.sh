@@ -4,6 +4,7 @@
 set -eu
 : "${LARDER_API_KEY:?set LARDER_API_KEY to an API key}"
 url=${LARDER_URL:-http://127.0.0.1:8080}
+url=${url%/} url=${url%/v1}
 
 body=$(mktemp) headers=$(mktemp)
 trap 'rm -f "$body" "$headers"' EXIT

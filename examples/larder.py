@@ -32,7 +32,7 @@ class NoRedirects(HTTPRedirectHandler):
 
 class Larder:
     def __init__(self, key, url, retries=4):
-        self.key, self.url, self.retries = key, url.rstrip("/"), retries
+        self.key, self.url, self.retries = key, url.rstrip("/").removesuffix("/v1"), retries
         self.opener = build_opener(NoRedirects)
         self.last_cost = {}
 

@@ -78,6 +78,11 @@ export const headersTooLarge = makeApiError("headers_too_large", "Request line a
 export const requestTimeout = makeApiError("request_timeout", "The request did not arrive in time")
 export const noSuchEndpoint = makeApiError("no_such_endpoint", "No such endpoint")
 export const methodNotAllowed = makeApiError("method_not_allowed", "Only GET is served here")
+/** Read by a person whose client tried OAuth, because `/mcp` has refused the key. */
+export const oauthNotSupported = makeApiError(
+  "oauth_not_supported",
+  "The API key is missing, malformed, unknown or revoked. Send a valid key in the header Authorization: Bearer svc_data_…; OAuth is not supported"
+)
 export const originNotAllowed = makeApiError("origin_not_allowed", "Pages of this origin may not call this server")
 const noBearerMessage = "Missing or malformed Authorization: Bearer header"
 export const missingAuthorization = makeApiError("authorization_missing", noBearerMessage)

@@ -40,8 +40,12 @@ export const errorCodes = {
     "Use a path exactly as it is in the reference."
   ),
   method_not_allowed: define(405, "invalid_request")(
-    "The path accepts another method: GET, or POST at `/mcp`. `Allow` lists the accepted methods.",
+    "The path accepts another method: GET, or POST at `/mcp` and `/register`. `Allow` lists the accepted methods.",
     "Use a method that `Allow` lists. HEAD is not served."
+  ),
+  oauth_not_supported: invalid(
+    "At `/register`: an OAuth client tried to register. Clients do so by themselves after `/mcp` has refused a key.",
+    "Send a valid key to `/mcp`, as `Authorization: Bearer <key>`. There is no sign-in with OAuth."
   ),
   origin_not_allowed: forbidden(
     "A web page of another origin called `/mcp`.",

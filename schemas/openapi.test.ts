@@ -239,6 +239,7 @@ describe("the examples of the OpenAPI document", () => {
       "cursor is damaged, or belongs to another endpoint, id or set of filters",
       "at most 200 per page",
       "Unknown query parameter: <name>. Did you mean <nearest>?",
+      "A parameter has no name",
       "Repeated query parameter: <name>"
     ])
     assert.deepStrictEqual(listMessages("getCommodityPrices", "400"), [
@@ -250,10 +251,12 @@ describe("the examples of the OpenAPI document", () => {
       "Unknown series: <slug>",
       "from must not be after to",
       "Unknown query parameter: <name>. Did you mean <nearest>?",
+      "A parameter has no name",
       "Repeated query parameter: <name>"
     ])
     assert.deepStrictEqual(listMessages("getStore", "400"), [
       "Unknown query parameter: <name>. This endpoint takes none.",
+      "A parameter has no name",
       "Repeated query parameter: <name>"
     ])
     assert.deepStrictEqual(listMessages("getStoreProducts", "403"), ["This key is not scoped to get-store-products"])

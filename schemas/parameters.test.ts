@@ -175,13 +175,15 @@ describe("a query", () => {
     ["constructor", "series"],
     ["toString", "series"],
     ["hasOwnProperty", "series"],
-    ["", "from"],
     ["limit".repeat(2_000), "limit"]
   ])("is rejected with a parameter named %j, and the message suggests %s", (name, nearest) => {
     assert.deepStrictEqual(
       read(parameters, `series=a&${encodeURIComponent(name)}=1`),
       invalid("unknown_parameter", `Unknown query parameter: ${name}. Did you mean ${nearest}?`)
     )
+  })
+  it.each(["=", "=1", "&=", "series=a&=", "=&nonsense=1"])("is rejected if a parameter has no name: %s", (query) => {
+    assert.deepStrictEqual(read(parameters, query), invalid("unknown_parameter", "A parameter has no name"))
   })
   it("must be empty for an endpoint without parameters", () => {
     assert.deepStrictEqual(read({}, ""), { value: {} })

@@ -139,11 +139,13 @@ const unknownParameter = (name: string, nearest: string | undefined): Invalid =>
   const advice = nearest === undefined ? "This endpoint takes none." : `Did you mean ${nearest}?`
   return invalid("unknown_parameter", `Unknown query parameter: ${name}. ${advice}`)
 }
+const unnamedParameter = invalid("unknown_parameter", "A parameter has no name")
 const repeatedParameter = (name: string) => invalid("repeated_parameter", `Repeated query parameter: ${name}`)
 
 /** The messages of `readQuery` for wrong names, for the documentation. */
 export const wrongNames = (parameters: Parameters): ReadonlyArray<Invalid> => [
   unknownParameter("<name>", Object.keys(parameters).length === 0 ? undefined : "<nearest>"),
+  unnamedParameter,
   repeatedParameter("<name>")
 ]
 
@@ -155,6 +157,7 @@ export const readQuery = <P extends Parameters>(parameters: P, query: URLSearchP
   const given = new Map<string, string>()
   const repeated: Array<string> = []
   for (const [name, value] of query) {
+    if (name === "") return unnamedParameter
     if (!Object.hasOwn(parameters, name)) return unknownParameter(name, findNearest(name, Object.keys(parameters)))
     if (given.has(name)) repeated.push(name)
     given.set(name, value)

@@ -1,12 +1,7 @@
-/** The caller's address behind proxies. In X-Forwarded-For, only the entries of trusted proxies count: the rightmost ones. */
+/** The caller's address behind proxies. Only what trusted proxies state counts: the rightmost entries of their headers. */
 import { BlockList, isIP } from "node:net"
-import ipaddr from "ipaddr.js"
+import { type Hop, normaliseAddress, readForwarded, readForwardedFor } from "./forwarded.ts"
 
-/** One spelling for each address: IPv4 addresses in IPv6 become IPv4, and zones such as `%eth0` are removed. */
-const normaliseAddress = (address: string) => {
-  const withoutZone = address.trim().replace(/%.*$/, "")
-  return isIP(withoutZone) === 6 ? ipaddr.process(withoutZone).toString() : withoutZone
-}
 const getFamily = (address: string) => (isIP(address) === 6 ? "ipv6" : "ipv4")
 
 /** Parses addresses and networks such as `10.0.0.0/8`, separated by commas; undefined if one of them is invalid. */
@@ -30,14 +25,42 @@ export const isInNetworks = (networks: BlockList, address: string): boolean => {
   return isIP(normalised) !== 0 && networks.check(normalised, getFamily(normalised))
 }
 
-/** The nearest address that is not a trusted proxy. `peer` is the address that opened the connection. */
-export const findCaller = (proxies: BlockList, peer: string, forwardedFor: string | null): string => {
-  const forwarded = (forwardedFor ?? "").split(",").map(normaliseAddress)
-  let caller = normaliseAddress(peer)
-  while (isInNetworks(proxies, caller)) {
-    const next = forwarded.pop() ?? ""
-    if (isIP(next) === 0) return caller
-    caller = next
+interface Found {
+  readonly caller: string
+  /** Why the caller is a trusted proxy although it has sent a header. */
+  readonly problem?: string
+}
+
+const excerpt = (text: string) => JSON.stringify(text.replace(/[^ -~]/g, "?").slice(0, 40))
+
+/** The nearest address that is not a trusted proxy. */
+const follow = (proxies: BlockList, peer: string, name: string, hops: ReadonlyArray<Hop>): Found => {
+  let caller = peer
+  for (const { address, text } of hops.toReversed()) {
+    if (!isInNetworks(proxies, caller)) break
+    if (address === undefined) return { caller, problem: `${name} has no address of a caller: ${excerpt(text)}` }
+    caller = address
   }
-  return caller
+  return { caller }
+}
+
+export interface ForwardedHeaders {
+  readonly forwarded: string | null
+  readonly forwardedFor: string | null
+}
+
+/**
+ * `peer` is the address that opened the connection. Proxies usually set one of the headers and pass on the other as the
+ * caller sent it, and nothing tells which one. So if the two name different callers, neither is believed.
+ */
+export const findCaller = (proxies: BlockList, peer: string, { forwarded, forwardedFor }: ForwardedHeaders): Found => {
+  const proxy = normaliseAddress(peer)
+  const found = [
+    ...(forwardedFor ? [follow(proxies, proxy, "X-Forwarded-For", readForwardedFor(forwardedFor))] : []),
+    ...(forwarded ? [follow(proxies, proxy, "Forwarded", readForwarded(forwarded))] : [])
+  ]
+  const [first = { caller: proxy }, second = first] = found
+  if (first.caller !== second.caller)
+    return { caller: proxy, problem: "X-Forwarded-For and Forwarded name different callers" }
+  return first.problem === undefined ? second : first
 }

@@ -12,7 +12,7 @@ export interface LarderOptions {
    * small budget.
    */
   readonly key: string
-  /** Base address of the API, such as `https://api.example.com`. */
+  /** Address of the API, with or without `/v1` at its end, such as `https://api.example.com`. */
   readonly url: string | URL
   /** How many times a call is retried after a 5xx: 4 by default, 0 for never. */
   readonly retries?: number
@@ -45,7 +45,7 @@ const checkUrl = (url: string | URL) => {
   if (!/^https?:$/.test(protocol) || `${username}${password}${search}${hash}` !== "") {
     throw new TypeError("url must be an http or https address without user, query and fragment")
   }
-  return `${origin}${pathname.replace(/\/+$/, "")}`
+  return `${origin}${pathname.replace(/(\/v1)?\/*$/, "")}`
 }
 
 const checkKey = (key: string) => {

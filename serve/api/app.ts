@@ -1,20 +1,17 @@
 /** The API over HTTP: passes calls of the endpoints to the request pipeline, and sends its responses. */
-import { type ApiError, internal, methodNotAllowed, noSuchEndpoint, openApi } from "@larder/schemas"
+import { type ApiError, internal, methodNotAllowed, noSuchEndpoint, oauthNotSupported, openApi } from "@larder/schemas"
 import { Cause } from "effect"
 import { type EventHandler, H3, type H3Event, HTTPResponse } from "h3"
 import { isLoopback } from "../addresses.ts"
 import { makeSharedBody } from "./encoding.ts"
 import type { Limiter } from "./fairness/limiter.ts"
 import type { PipelineNeeds, RequestPipeline } from "./pipeline.ts"
+import { preflightHeaders } from "./preflight.ts"
 import { type ApiResponse, makeSender, type Sender } from "./response.ts"
 import type { Route } from "./route.ts"
 
-const preflight = {
-  "access-control-allow-methods": "GET, OPTIONS",
-  "access-control-allow-headers": "Authorization",
-  "access-control-max-age": "86400",
-  allow: "GET, OPTIONS"
-}
+/** The body that OAuth clients read, and show to people. */
+const oauthErrorBody = ({ message }: ApiError) => JSON.stringify({ error: "access_denied", error_description: message })
 
 /** An id with malformed percent-encoding stays unchanged; no record has such an id. */
 const decodeId = (id: string) => {
@@ -78,18 +75,22 @@ export const makeApi = (needs: ApiNeeds) => {
   const refuse = (event: H3Event, error: ApiError, headers?: Readonly<Record<string, string>>) =>
     respond(event, pipeline.refuse(error, headers))
 
-  const get = (path: string, handler: (event: H3Event) => Promise<HTTPResponse>): EventHandler => {
+  /** A known path: only the exact path, only this method, and preflights. */
+  const serve = (served: "GET" | "POST", path: string, handler: EventHandler): EventHandler => {
     const pattern = path.split("/")
+    const allow = `${served}, OPTIONS`
     return (event) => {
-      const { method } = event.req
+      const { headers, method } = event.req
       if (!isExact(event, pattern)) return refuse(event, noSuchEndpoint)
-      if (method === "GET") return handler(event)
+      if (method === served) return handler(event)
       if (method === "OPTIONS") {
+        const preflight = preflightHeaders(allow, headers.get("access-control-request-headers"))
         return new HTTPResponse(null, { status: 204, headers: pipeline.respondUncharged(204, "", preflight).headers })
       }
-      return refuse(event, methodNotAllowed, { allow: "GET, OPTIONS" })
+      return refuse(event, { ...methodNotAllowed, message: `Only ${served} is served here` }, { allow })
     }
   }
+  const get: Listener["get"] = (path, handler) => serve("GET", path, handler)
 
   const serveRoute = (route: Route) =>
     get(route.endpoint.path, async (event) =>
@@ -126,6 +127,12 @@ export const makeApi = (needs: ApiNeeds) => {
     const response = await needs.assistants(event.req, matchesDataHost(dataHost, event))
     return response.status === 204 ? new HTTPResponse(null, response) : respond(event, response)
   })
+  app.all(
+    "/register",
+    serve("POST", "/register", (event) =>
+      respond(event, { ...pipeline.refuse(oauthNotSupported), body: oauthErrorBody(oauthNotSupported) })
+    )
+  )
   const isAtOwnHost = (event: H3Event) =>
     isLoopback(`http://${event.url.host}`) ||
     matchesDataHost(dataHost, event) ||

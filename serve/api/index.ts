@@ -7,6 +7,7 @@ export { type Limiter, makeLimiter, type Permit, type SharedPermit } from "./fai
 export { listen } from "./listen.ts"
 export { type Meters, type Metric, makeMeters } from "./meters.ts"
 export { callerDisconnected, makePipeline, type PipelineNeeds, type RequestPipeline } from "./pipeline.ts"
+export { preflightHeaders } from "./preflight.ts"
 export { combineProvenances, makeReadModel, type ReadModel, toProvenances } from "./read-model.ts"
 export { type ApiResponse, dataHeaders, errorBody, errorHeaders, newRequestId } from "./response.ts"
 export { type Route, route } from "./route.ts"

@@ -52,12 +52,14 @@ export interface Route {
   readonly read: (request: ValidRequest, generation: Generation<ReadModel>) => Effect.Effect<string, unknown>
 }
 
-/** A food record takes 2.4 kB on average, a product or store record half a kilobyte. */
-const bytesPerRecord = 3_000
-/** Only `searchCommodities` accepts a larger `limit`, and its catalog has fewer products than this. */
-const maxPageRows = 200
-const estimateBytes = ({ values: { limit } }: ValidRequest) =>
-  bytesPerRecord * (typeof limit === "number" ? Math.min(limit, maxPageRows) : 1)
+/** Estimates a page by its `limit`, and the average size of its records. */
+export const expectPage =
+  (bytesPerRecord: number) =>
+  ({ values: { limit } }: { readonly values: { readonly limit: number } }) =>
+    bytesPerRecord * limit
+
+/** One record: most have less. */
+const recordBytes = 3_000
 
 export const route = <P extends Parameters>(
   endpoint: Endpoint<P>,
@@ -72,8 +74,7 @@ export const route = <P extends Parameters>(
   parse: endpoint.parse,
   // the pipeline passes on the values that `parse` of the same endpoint returned
   checkNames: (values, model) => functions.checkNames?.(values as Values<P>, model),
-  expectedBytes: (request, model) =>
-    functions.expectedBytes?.(request as Request<Values<P>>, model) ?? estimateBytes(request),
+  expectedBytes: (request, model) => functions.expectedBytes?.(request as Request<Values<P>>, model) ?? recordBytes,
   read: (request, generation) => functions.read(request as Request<Values<P>>, generation)
 })
 

@@ -30,7 +30,7 @@ const apiKey = Effect.gen(function* () {
 const parseAddress = (text: string) => {
   const url = URL.parse(text)
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.search + url.hash === ""
-  return isPlain ? url.href.replace(/\/*(\/mcp)?\/*$/, "") : undefined
+  return isPlain ? url.href.replace(/\/*(\/mcp|\/v1)?\/*$/, "") : undefined
 }
 
 const urlFlag = parsedFlag(

@@ -29,9 +29,9 @@ import {
 } from "./web/error-pages.ts"
 import { isOwnForm, type SentForm } from "./web/form.ts"
 import {
-  findCallerAddress,
   findConsoleOrigin,
   isFromConsole,
+  makeAddressFinder,
   makeSecurityHeaders,
   readBody,
   readForm
@@ -132,6 +132,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
   const responses = makeResponses(cookiesFor, makeSecurityHeaders(isSecure), publicUrl)
   const apiFor = (event: H3Event) =>
     needs.apiFor(publicUrl === undefined ? event.req.headers.get("host") : new URL(publicUrl).host)
+  const findAddress = makeAddressFinder(needs.trustedProxies, (warning) => run(Effect.logWarning(warning)))
   const listNavigation = (isOperator: boolean) =>
     pages.flatMap(({ nav, operatorsOnly, path }) =>
       nav === undefined || (operatorsOnly && !isOperator) ? [] : [{ path, label: nav }]
@@ -246,7 +247,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       const context: PublicContext = {
         url: event.url,
         params: readParams(event),
-        address: findCallerAddress(event, needs.trustedProxies),
+        address: findAddress(event),
         session,
         known_browser: cookiesFor(event).readKnownBrowser(event)
       }

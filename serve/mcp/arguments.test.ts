@@ -65,6 +65,10 @@ describe("arguments of a tool", () => {
       [[], `${name} is required: 1 to 100 names, separated by commas`],
       [["a", ""], `${name} has an empty name between its commas`],
       [["a", "b,c"], `${name} has a name with a comma in it: "b,c"`],
+      [["a", " "], `${name} has an empty name between its commas`],
+      ['["a","b,c"]', `${name} has a name with a comma in it: "b,c"`],
+      ["[]", `${name} is required: 1 to 100 names, separated by commas`],
+      ['["a",["b"]]', `${name} must be a list of names or a string`],
       [["a", ["b"]], `${name} must be a list of names or a string`],
       [["a", null], `${name} must be a list of names or a string`],
       [{ a: 1 }, `${name} must be a list of names or a string`],
@@ -73,6 +77,31 @@ describe("arguments of a tool", () => {
       assert.strictEqual(read(endpointId, { [name]: given }), problem)
     }
   })
+  it.each(['["b-1","a"]', ' [ "b-1", " a" ] ', "b-1, a", " b-1 ,a ", '"b-1,a"', [" b-1", "a "]])(
+    "reads %j as the names b-1 and a: clients send lists as JSON text, and models write blanks",
+    (series) => {
+      assert.strictEqual(readArguments(findRoute("getCommodityPrices"), { series }).query.get("series"), "b-1,a")
+    }
+  )
+  it.each(["b-1,[a]", "[b-1]", "{}", "12"])("reads %j, which is no JSON list, as names with commas", (series) => {
+    assert.strictEqual(readArguments(findRoute("getCommodityPrices"), { series }).query.get("series"), series)
+  })
+  it("keeps blanks, brackets and quotes outside of lists", () => {
+    for (const query of ['["a"]', '"a"', " a, b "]) assert.propertyVal(read("searchStores", { query }), "query", query)
+  })
+  it("omits an optional argument that is the text null, unless it can be a word to search for", () => {
+    const { query } = readArguments(findRoute("searchStores"), { query: "null", limit: "null", cursor: "null" })
+    assert.strictEqual(query.toString(), "query=null")
+    const range = readArguments(findRoute("getCommodityPrices"), { series: "null", from: "null", to: "null" })
+    assert.strictEqual(range.query.toString(), "series=null")
+  })
+  it.each(["_meta", "_sessionID", "progressToken", "toolCallId", "tool_call_id", "sessionId", "session_id"])(
+    "rejects %s, which clients add by themselves, without a suggestion",
+    (name) => {
+      const message = `Unknown argument: ${name}. The tool has none of this name; your client has added it.`
+      assert.strictEqual(read("searchStores", { [name]: {}, limit: "x" }), message)
+    }
+  )
   it("rejects an unknown name before it checks values", () => {
     assert.strictEqual(
       read("searchStores", { country: [], store: "x" }),

@@ -13,7 +13,15 @@ import {
   unknownKey
 } from "@larder/schemas"
 import { Cause } from "effect"
-import type { ApiResponse, Limiter, McpHandler, PipelineNeeds, RequestPipeline, Route } from "../api/index.ts"
+import {
+  type ApiResponse,
+  type Limiter,
+  type McpHandler,
+  type PipelineNeeds,
+  preflightHeaders,
+  type RequestPipeline,
+  type Route
+} from "../api/index.ts"
 import { type LedgerAccess, LedgerUnavailable, readBearerKey } from "../ledger/index.ts"
 import type { Exchange } from "./exchange.ts"
 
@@ -33,14 +41,6 @@ export interface AssistantNeeds {
 }
 
 const allow = "POST, OPTIONS"
-
-const preflight = {
-  allow,
-  "access-control-allow-methods": allow,
-  "access-control-allow-headers":
-    "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, Last-Event-ID",
-  "access-control-max-age": "86400"
-}
 
 /** Response headers of the protocol that web pages may read, in addition to the API's headers. */
 const protocolHeaders = "Mcp-Session-Id, WWW-Authenticate"
@@ -63,7 +63,10 @@ export const makeMcpHandler = (needs: AssistantNeeds): McpHandler => {
   const respond = async (request: Request, isForbiddenOrigin: boolean, isOnDataHost: boolean): Promise<ApiResponse> => {
     const { headers, method } = request
     if (isForbiddenOrigin) return refuse(originNotAllowed)
-    if (method === "OPTIONS") return pipeline.respondUncharged(204, "", preflight)
+    if (method === "OPTIONS") {
+      const preflight = preflightHeaders(allow, headers.get("access-control-request-headers"))
+      return pipeline.respondUncharged(204, "", preflight)
+    }
     if (method !== "POST") return refuse({ ...methodNotAllowed, message: "Only POST is supported" }, { allow })
     const authorization = headers.get("authorization")
     if (authorization === null) return refuse(missingAuthorization)
@@ -105,7 +108,7 @@ export const makeMcpHandler = (needs: AssistantNeeds): McpHandler => {
         ...others,
         ...(body !== "" && type !== undefined && { "content-type": type }),
         ...(origin !== null && !isForbiddenOrigin && cors),
-        vary: "Origin"
+        vary: others.vary === undefined ? "Origin" : `Origin, ${others.vary}`
       }
     }
   }

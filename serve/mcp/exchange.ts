@@ -15,6 +15,7 @@ import {
   readRequestBody
 } from "@modelcontextprotocol/server"
 import { Cause, Option, Schema } from "effect"
+import { parseAccept } from "hono/utils/accept"
 import { type ApiResponse, callerDisconnected, errorHeaders, type Permit, type SharedPermit } from "../api/index.ts"
 import type { ApiKeyView } from "../ledger/index.ts"
 import { readArguments } from "./arguments.ts"
@@ -38,6 +39,12 @@ const maxMessageBytes = 256 * 1024
 
 const makeErrorResponse = (status: number, code: number, message: string, id: string | number | null = null) =>
   Response.json({ jsonrpc: "2.0", error: { code, message }, id }, { status })
+
+/** A client without the header, or with an empty one, accepts everything. */
+const acceptsJson = (accept: string | null) => {
+  const weights = new Map(parseAccept((accept || "*/*").toLowerCase()).map(({ q, type }) => [type, q]))
+  return (weights.get("application/json") ?? weights.get("application/*") ?? weights.get("*/*") ?? 0) > 0
+}
 
 /** The client's session within a key; see `cancellations.ts`. */
 const readSession = (request: Request) => {
@@ -81,7 +88,10 @@ interface Progress {
 
 /** Budget in bytes of data; `resultsTooLarge` states it. */
 const maxDataBytes = 8 * 2 ** 20
-/** A response is in memory three times: the data, and two copies, because MCP sends it as text and as a value. */
+/**
+ * A response is in memory three times: the data, and two copies, because MCP sends it as text and as a value. So is a
+ * message, at most: its bytes, its text and its values.
+ */
 const memoryFactor = 3
 
 /** The permit of one MCP request with all its calls, and the byte budget that their results share. */
@@ -148,6 +158,8 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
   const respond = async (request: Request, caller: Caller, progress: Progress): Promise<Response | ApiError> => {
     if (!isJsonContentType(request.headers.get("content-type")))
       return makeErrorResponse(415, -32_000, "Unsupported Media Type: Content-Type must be application/json")
+    if (!acceptsJson(request.headers.get("accept")))
+      return makeErrorResponse(406, -32_000, "Not Acceptable: responses are application/json, which Accept leaves out")
     const body = await readRequestBody(request, maxMessageBytes).catch(() => undefined)
     if (body === undefined) return makeErrorResponse(400, -32_700, "Parse error: the body was cut off")
     if (body.tooLarge) return makeErrorResponse(413, -32_000, `A message has at most ${maxMessageBytes} bytes`)
@@ -157,7 +169,12 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     const problem = checkBatch(message, request.headers.get("mcp-protocol-version"))
     if (problem !== undefined) return makeErrorResponse(400, -32_600, `Invalid request: ${problem}`)
     const dataBytes = Math.min(expectedBytes(message, caller.isOnDataHost), maxDataBytes)
-    const permit = await limiter.acquire(caller.key, dataBytes * memoryFactor, request.signal)
+    const permit = await limiter.acquire(
+      caller.key,
+      dataBytes * memoryFactor,
+      request.signal,
+      body.text.length * memoryFactor
+    )
     if (permit === "too many in flight") return tooManyInFlight
     if (permit === "disconnected") return callerDisconnected
     progress.permit = permit

@@ -60,6 +60,13 @@ const waitForDisconnect = ({ signal }: Request) =>
     else signal.addEventListener("abort", disconnect, { once: true })
   })
 
+/** The library requires both types, although it is set to respond with JSON. It reads the body from the parsed message. */
+const acceptBoth = ({ headers, url }: Request) => {
+  const both = new Headers(headers)
+  both.set("accept", "application/json, text/event-stream")
+  return new Request(url, { method: "POST", headers: both })
+}
+
 /**
  * Responds to one request of the revisions with a handshake. The response is one JSON body, and its status is sent after
  * the last charge is durable: by default, the library would open an event stream and send a 200 before the first read.
@@ -69,7 +76,10 @@ export const respondLegacy = async (server: Server, request: Request, message: u
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)
   try {
-    return await Promise.race([transport.handleRequest(request, { parsedBody: message }), waitForDisconnect(request)])
+    return await Promise.race([
+      transport.handleRequest(acceptBoth(request), { parsedBody: message }),
+      waitForDisconnect(request)
+    ])
   } finally {
     await server.close()
   }

@@ -54,6 +54,22 @@ const catchError = async (call: Promise<unknown>): Promise<LarderError> => {
   throw new Error("the call should have failed with an error of the client", { cause: error })
 }
 
+describe("the address of the API", () => {
+  it.each([
+    ["/v1", "/v1/stores"],
+    ["/v1/", "/v1/stores"],
+    ["", "/v1/stores"],
+    ["//", "/v1/stores"],
+    ["/larder/v1", "/larder/v1/stores"],
+    ["/larder/", "/larder/v1/stores"],
+    ["/larder-v1", "/larder-v1/v1/stores"]
+  ])("may end with %j, as servers print it or below a proxy's path", async (end, called) => {
+    const larder = new Larder({ key, url: `${await startServer(success)}${end}` })
+    await larder.searchStores()
+    expect(requests).toEqual([called])
+  })
+})
+
 describe("5xx are retried", () => {
   it("retries a 503 until the server succeeds, and reports the charge once", async () => {
     const larder = new Larder({ key, url: await startServer(respondBusy("0"), success) })

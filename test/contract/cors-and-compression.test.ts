@@ -58,6 +58,24 @@ describe("CORS", () => {
     }
   })
 
+  it.each([
+    ["traceparent,x-requested-with,content-type", "Authorization, traceparent, x-requested-with, content-type"],
+    ["authorization, content-type", "Authorization, content-type"],
+    [" x-a ,\tx-b", "Authorization, x-a, x-b"],
+    ["", "Authorization"],
+    ["x-a,,x-b", "Authorization"],
+    ["x-a, not a name", "Authorization"],
+    ["x-a;x-b", "Authorization"],
+    [Array.from({ length: 200 }, (_, index) => `x-${index}`).join(), "Authorization"]
+  ])("allows Authorization and the headers that a browser asks for: %s", async (requested, allowed) => {
+    const { headers } = await api.get("/v1/stores", {
+      method: "OPTIONS",
+      key: undefined,
+      headers: { ...browser, "access-control-request-method": "GET", "access-control-request-headers": requested }
+    })
+    expect([headers["access-control-allow-headers"], headers.vary]).toEqual([allowed, "Access-Control-Request-Headers"])
+  })
+
   it("responds with 404 to OPTIONS on an unknown path", async () => {
     expect(formatError(await api.get("/v1/unknown", { method: "OPTIONS", headers: browser }))).toBe(
       "404 not_found: No such endpoint"

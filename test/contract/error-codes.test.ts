@@ -42,6 +42,10 @@ const errorCases: Readonly<Record<ErrorCode, ErrorCase>> = {
   request_timeout: { untested: "Node waits a minute for the headers, and tests do not wait" },
   no_such_endpoint: call("/v1/nothing"),
   method_not_allowed: sendLine("CONNECT localhost:80 HTTP/1.1", ["Host: localhost"]),
+  oauth_not_supported: async () => {
+    const response = await fetch(`${api.server().api}/register`, { method: "POST", body: "{}" })
+    return { headers: Object.fromEntries(response.headers) }
+  },
   origin_not_allowed: post({ origin: "https://shop.example" }),
   authorization_missing: () => api.get("/v1/stores", { key: undefined }),
   authorization_malformed: () => api.get("/v1/stores", { key: "malformed" }),

@@ -52,7 +52,7 @@ const runExample = async (
   if (spawnSync(program, ["--version"]).error !== undefined) {
     throw new Error(`examples/${name} needs ${program}, which is not installed here: ${installHints[program]}`)
   }
-  const settings = { LARDER_URL: proxy.url, LARDER_API_KEY: api.key().key, ...overrides }
+  const settings = { LARDER_URL: `${proxy.url}/v1`, LARDER_API_KEY: api.key().key, ...overrides }
   const env = { ...process.env, PATH: ownPath, npm_config_loglevel: "error", ...settings }
   const command = documented.get(name) ?? `echo "examples/README.md has no command for ${name}" >&2; false`
   const child = spawn("sh", ["-c", command], { cwd: repository, env, stdio: ["ignore", "pipe", "pipe"] })

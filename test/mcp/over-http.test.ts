@@ -1,6 +1,7 @@
 /** `/mcp` of a real server, with the protocol's official client. The ledger must have the charges that results state. */
-import type { Client } from "@modelcontextprotocol/client"
+import { type Client, type OAuthClientProvider, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { bearer } from "../support/api/client.ts"
 import { createKey, listEntries } from "../support/api/operator.ts"
 import { sendRaw } from "../support/api/raw.ts"
 import { startOwnServer } from "../support/api/server.ts"
@@ -111,6 +112,11 @@ describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode)
       ],
       ["search_stores", { query: ["a"] }, "invalid_request: query must be a string or a number"],
       ["get_commodity_prices", { slug: ["a"] }, "invalid_request: Unknown query parameter: slug. Did you mean from?"],
+      [
+        "search_stores",
+        { _meta: { progressToken: 1 } },
+        "invalid_request: Unknown argument: _meta. The tool has none of this name; your client has added it."
+      ],
       ["search_branded_foods", { limit: 201 }, "invalid_request: at most 200 per page"],
       ["search_branded_foods", { id }, "invalid_request: Unknown query parameter: id. Did you mean name?"]
     ] as const) {
@@ -149,6 +155,11 @@ describe("a list of names", () => {
     const asText = await call(client, "get_commodity_prices", prices)
     const asList = await call(client, "get_commodity_prices", { ...range, series: series.split(",") })
     expect([asList.body, asList.charged]).toEqual([asText.body, asText.charged])
+    const names = series.split(",")
+    for (const flattened of [JSON.stringify(names), names.join(", "), names.map((name) => ` ${name} `)]) {
+      const given = { ...range, series: flattened }
+      expect((await call(client, "get_commodity_prices", given)).body).toBe(asText.body)
+    }
     await client.close()
   })
 })
@@ -224,10 +235,78 @@ describe("a key", () => {
   })
 })
 
+describe("a client that tries OAuth after a refused key", () => {
+  const redirectUrl = "http://localhost/callback"
+  const notUsed = () => expect.unreachable("the registration is refused")
+  const authProvider: OAuthClientProvider = {
+    redirectUrl,
+    clientMetadata: { redirect_uris: [redirectUrl] },
+    clientInformation: () => undefined,
+    saveClientInformation: notUsed,
+    tokens: () => undefined,
+    saveTokens: notUsed,
+    redirectToAuthorization: notUsed,
+    saveCodeVerifier: notUsed,
+    codeVerifier: notUsed
+  }
+
+  it.each(["auto", "legacy"] as const)("shows its user that the key is the cause, negotiating %s", async (mode) => {
+    const headers = bearer(`svc_data_${"a".repeat(64)}`)
+    const transport = new StreamableHTTPClientTransport(new URL(`${url()}/mcp`), {
+      authProvider,
+      requestInit: { headers }
+    })
+    await expect(connectClient(transport, mode)).rejects.toThrow(
+      "The API key is missing, malformed, unknown or revoked. Send a valid key in the header Authorization"
+    )
+  })
+
+  it("gets an OAuth error at /register, which pages may read, and 404 at all other addresses of OAuth", async () => {
+    const response = await fetch(`${url()}/register`, { method: "POST", body: "{}" })
+    expect([response.status, response.headers.get("access-control-allow-origin")]).toEqual([400, "*"])
+    expect(response.headers.get("x-error-code")).toBe("oauth_not_supported")
+    expect(await response.json()).toEqual({ error: "access_denied", error_description: expect.stringContaining("key") })
+    const preflight = await fetch(`${url()}/register`, {
+      method: "OPTIONS",
+      headers: { "access-control-request-method": "POST", "access-control-request-headers": "content-type" }
+    })
+    expect([preflight.status, preflight.headers.get("access-control-allow-methods")]).toEqual([204, "POST, OPTIONS"])
+    for (const [method, path, status] of [
+      ["GET", "/register", 405],
+      ["POST", "/register/", 404],
+      ["POST", "/token", 404],
+      ["GET", "/authorize", 404],
+      ["GET", "/.well-known/oauth-authorization-server", 404],
+      ["GET", "/.well-known/oauth-protected-resource/mcp", 404],
+      ["GET", "/.well-known/openid-configuration", 404]
+    ] as const) {
+      const reply = await fetch(`${url()}${path}`, { method })
+      expect([path, reply.status, await reply.json()]).toMatchObject([
+        path,
+        status,
+        { error: { type: expect.any(String) } }
+      ])
+    }
+  })
+})
+
 describe("a request", () => {
   const send = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
     post(url(), body, { key: api.key().key, headers })
   const toolCall = makeRequest("tools/call", { name: "get_commodity_prices", arguments: prices })
+  const newest = "2026-07-28"
+  const inBothRevisions = [
+    [makeRequest("tools/list"), {}],
+    [
+      makeRequest("tools/list", {
+        _meta: {
+          "io.modelcontextprotocol/protocolVersion": newest,
+          "io.modelcontextprotocol/clientCapabilities": {}
+        }
+      }),
+      { "mcp-protocol-version": newest, "mcp-method": "tools/list" }
+    ]
+  ] as const
 
   it.each(["2025-11-25", "2025-06-18", "2025-03-26"])(
     "needs no session in the earlier revision %s",
@@ -274,10 +353,40 @@ describe("a request", () => {
       const { headers, status } = await send(makeRequest("tools/list"), { origin })
       expect([status, headers.get("access-control-allow-origin")]).toEqual([200, origin])
       const preflight = await post(url(), undefined, { method: "OPTIONS", headers: { origin } })
-      expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([
-        204,
-        expect.stringContaining("Authorization")
-      ])
+      expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([204, "Authorization"])
+      const asking = { origin, "access-control-request-headers": "content-type,mcp-protocol-version,traceparent" }
+      const allowed = (await post(url(), undefined, { method: "OPTIONS", headers: asking })).headers
+      expect(allowed.get("access-control-allow-headers")).toBe(
+        "Authorization, content-type, mcp-protocol-version, traceparent"
+      )
+      expect(allowed.get("vary")).toBe("Origin, Access-Control-Request-Headers")
+      expect(allowed.get("access-control-allow-credentials")).toBeNull()
+    }
+  )
+
+  it.each(["*/*", "application/json", "application/*;q=0.5, text/html", "", "Application/JSON; charset=utf-8"])(
+    "is served with Accept: %s",
+    async (accept) => {
+      for (const [body, headers] of inBothRevisions)
+        expect([accept, (await send(body, { ...headers, accept })).status]).toEqual([accept, 200])
+    }
+  )
+
+  it("is served without Accept", async () => {
+    const body = JSON.stringify(makeRequest("tools/list"))
+    const headers = ["Host: localhost", `Authorization: Bearer ${api.key().key}`, "Content-Type: application/json"]
+    const sent = [...headers, `Content-Length: ${body.length}`]
+    const [reply] = await sendRaw(url(), "POST /mcp HTTP/1.1", sent, body)
+    expect(reply?.status).toBe(200)
+  })
+
+  it.each(["text/event-stream", "text/html", "application/json;q=0, */*"])(
+    "gets 406 with Accept: %s, which excludes JSON",
+    async (accept) => {
+      for (const [body, headers] of inBothRevisions) {
+        const { message, status } = await send(body, { ...headers, accept })
+        expect([status, message.error?.message]).toEqual([406, expect.stringContaining("application/json")])
+      }
     }
   )
 

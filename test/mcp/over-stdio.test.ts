@@ -86,6 +86,12 @@ describe("larder-serve mcp", () => {
     expect(charges).toHaveLength(Object.keys(toolsOfThreeScopes).length)
   })
 
+  it("takes the address that the server prints", async () => {
+    const client = await connectClient(makeStdioTransport(`${api.server().api}/v1`, api.key().key).transport, "auto")
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(toolNames)
+    await client.close()
+  })
+
   it("ignores lines that are not messages, logs each in one line, and charges nothing", async () => {
     const { account_id, key } = await createKey(api.home())
     const { child, end } = startProgram(key)
@@ -156,7 +162,7 @@ describe("larder-serve mcp", () => {
     expect([formatError(refused), refused.code]).toEqual(["unauthorized: Unknown or revoked API key", "unknown_key"])
     await withWrongKey.close()
     const misdirected = await connectClient(
-      makeStdioTransport(`${api.server().api}/v1`, api.key().key).transport,
+      makeStdioTransport(`${api.server().api}/docs`, api.key().key).transport,
       "legacy"
     )
     await expect(misdirected.listTools()).rejects.toThrow("Is it the address of the API?")

@@ -103,14 +103,28 @@ describe("waiting calls", () => {
     expect(waiting()).toBe(0)
   })
 
-  it("are limited to 128 per key and 256 per account; further ones are refused immediately", async () => {
+  it("are limited to 1,024 per key, 2,048 per account and 8,192 overall; further ones are refused immediately", async () => {
     const { acquire, waiting } = makeLimiter()
-    for (const key of ["1", "2"]) await getPermit(acquire(caller("a", key), 8 * mebibyte, neverAborts))
-    for (let call = 0; call < 128; call++) acquire(caller("a", "1"), 0, neverAborts)
+    for (const account of ["a", "b", "c", "d", "e"])
+      for (const key of ["1", "2"]) await getPermit(acquire(caller(account, key), 8 * mebibyte, neverAborts))
+    for (let call = 0; call < 1024; call++) acquire(caller("a", "1"), 0, neverAborts)
     expect(acquire(caller("a", "1"), 0, neverAborts)).toBe("too many in flight")
-    for (let call = 0; call < 128; call++) acquire(caller("a", "2"), 0, neverAborts)
+    for (let call = 0; call < 1024; call++) acquire(caller("a", "2"), 0, neverAborts)
     expect(acquire(caller("a", "3"), 0, neverAborts)).toBe("too many in flight")
-    expect(waiting()).toBe(256)
+    for (const account of ["b", "c", "d"])
+      for (const key of ["1", "2"])
+        for (let call = 0; call < 1024; call++) acquire(caller(account, key), 0, neverAborts)
+    expect(acquire(caller("e", "1"), 0, neverAborts)).toBe("too many in flight")
+    expect(waiting()).toBe(8192)
+  })
+
+  it("with large requests are limited by their memory, to 20 MB per key", async () => {
+    const { acquire, waiting } = makeLimiter()
+    await getPermit(acquire(caller("a"), 8 * mebibyte, neverAborts))
+    for (let call = 0; call < 20; call++) acquire(caller("a"), 0, neverAborts, 1_000_000)
+    expect(acquire(caller("a"), 0, neverAborts, 1_000_000)).toBe("too many in flight")
+    expect(await hasSettled(acquire(caller("a"), 0, neverAborts))).toBe(false)
+    expect(waiting()).toBe(21)
   })
 
   it("end if their caller disconnects", async () => {

@@ -38,8 +38,17 @@ const accountQuota: Quota = { calls: 2048, bytes: 16 * mebibyte }
 const maxBytes = 256 * mebibyte
 /** Reserved for responses below `largeBytes`. */
 const reservedBytes = 64 * mebibyte
-/** Waiting calls. A call above a limit is refused immediately. */
-const maxWaiting = { perKey: 128, perAccount: 256, overall: 4096 }
+/** Memory of a waiting call and its connection: 13 kB, or 16 kB for a short message of an assistant. */
+const waitingCallBytes = 20_000
+/**
+ * Memory of waiting calls, for as many calls as can be in flight: a thousand calls of a key are served even if their
+ * responses together exceed its quota for bytes. A call above a limit is refused immediately.
+ */
+const maxWaiting = {
+  perKey: 1024 * waitingCallBytes,
+  perAccount: 2048 * waitingCallBytes,
+  overall: 8192 * waitingCallBytes
+}
 
 const timeoutMs = 5_000
 
@@ -55,7 +64,7 @@ interface Caller {
 interface Usage {
   calls: number
   bytes: number
-  waiting: number
+  waitingBytes: number
 }
 
 interface Waiting {
@@ -71,6 +80,7 @@ export const makeLimiter = () => {
   /** By key and by account. */
   const usages = new Map<string, Usage>()
   const waiting = makeRoundRobin<Waiting>()
+  let waitingCalls = 0
   let waitingTotal = 0
   const loop = makeSlots(1)
   let totalBytes = 0
@@ -80,15 +90,15 @@ export const makeLimiter = () => {
     isBelow(usages.get(caller.id), keyQuota) &&
     isBelow(usages.get(caller.account_id), accountQuota)
 
-  const add = ({ account_id, id }: Caller, calls: number, bytes: number, waiting = 0) => {
+  const add = ({ account_id, id }: Caller, calls: number, bytes: number, waitingBytes = 0) => {
     totalBytes += bytes
-    waitingTotal += waiting
+    waitingTotal += waitingBytes
     for (const name of [id, account_id]) {
-      const usage = usages.get(name) ?? { calls: 0, bytes: 0, waiting: 0 }
+      const usage = usages.get(name) ?? { calls: 0, bytes: 0, waitingBytes: 0 }
       usage.calls += calls
       usage.bytes += bytes
-      usage.waiting += waiting
-      if (usage.calls === 0 && usage.waiting === 0) usages.delete(name)
+      usage.waitingBytes += waitingBytes
+      if (usage.calls === 0 && usage.waitingBytes === 0) usages.delete(name)
       else usages.set(name, usage)
     }
   }
@@ -97,10 +107,10 @@ export const makeLimiter = () => {
     for (let next = waiting.take(canStart); next !== undefined; next = waiting.take(canStart)) next.start()
   }
 
-  const mayWait = ({ account_id, id }: Caller) =>
-    (usages.get(id)?.waiting ?? 0) < maxWaiting.perKey &&
-    (usages.get(account_id)?.waiting ?? 0) < maxWaiting.perAccount &&
-    waitingTotal < maxWaiting.overall
+  const mayWait = ({ account_id, id }: Caller, bytes: number) =>
+    (usages.get(id)?.waitingBytes ?? 0) + bytes <= maxWaiting.perKey &&
+    (usages.get(account_id)?.waitingBytes ?? 0) + bytes <= maxWaiting.perAccount &&
+    waitingTotal + bytes <= maxWaiting.overall
 
   const begin = (caller: Caller, expectedBytes: number): Permit => {
     let size = expectedBytes
@@ -124,7 +134,7 @@ export const makeLimiter = () => {
     }
   }
 
-  const waitForCapacity = (caller: Caller, expectedBytes: number, signal: AbortSignal) =>
+  const waitForCapacity = (caller: Caller, expectedBytes: number, signal: AbortSignal, memory: number) =>
     new Promise<Acquired>((resolve) => {
       const giveUp = (reason: "too many in flight" | "disconnected") => {
         waiting.remove(caller.id, waiter)
@@ -135,12 +145,14 @@ export const makeLimiter = () => {
       const settle = (outcome: Acquired) => {
         clearTimeout(timer)
         signal.removeEventListener("abort", disconnect)
-        add(caller, 0, 0, -1)
+        waitingCalls--
+        add(caller, 0, 0, -memory)
         resolve(outcome)
       }
       const waiter = { caller, expectedBytes, start: () => settle(begin(caller, expectedBytes)) }
       waiting.add(caller.id, waiter)
-      add(caller, 0, 0, 1)
+      waitingCalls++
+      add(caller, 0, 0, memory)
       signal.addEventListener("abort", disconnect)
     })
 
@@ -151,16 +163,22 @@ export const makeLimiter = () => {
   }
 
   return {
-    /** Returns a promise only if the call has to wait. */
-    acquire: (caller: Caller, expectedBytes: number, signal: AbortSignal): Acquired | Promise<Acquired> => {
+    /** Returns a promise only if the call has to wait. `requestBytes` is the memory that its request takes meanwhile. */
+    acquire: (
+      caller: Caller,
+      expectedBytes: number,
+      signal: AbortSignal,
+      requestBytes = 0
+    ): Acquired | Promise<Acquired> => {
       if (signal.aborted) return "disconnected"
       if (canStart({ caller, expectedBytes })) return begin(caller, expectedBytes)
-      return mayWait(caller) ? waitForCapacity(caller, expectedBytes, signal) : "too many in flight"
+      const memory = Math.max(waitingCallBytes, requestBytes)
+      return mayWait(caller, memory) ? waitForCapacity(caller, expectedBytes, signal, memory) : "too many in flight"
     },
     step,
     isFull: () => totalBytes >= maxBytes,
     unsentBytes: () => totalBytes,
-    waiting: () => waitingTotal
+    waiting: () => waitingCalls
   }
 }
 

@@ -7,10 +7,11 @@ import {
   unknownRecord
 } from "@larder/schemas"
 import { Effect } from "effect"
-import { page, type Route, refuse, route } from "../route.ts"
+import { expectPage, page, type Route, refuse, route } from "../route.ts"
 
 export const brandedFoodRoutes: ReadonlyArray<Route> = [
   route(searchBrandedFoods, {
+    expectedBytes: expectPage(3_000),
     read: ({ after, cursorAt, values }, { model: { foods } }) => {
       if (foods === undefined) return Effect.succeed(page([], null))
       const { cursor: _, limit, ...filters } = values
@@ -21,6 +22,7 @@ export const brandedFoodRoutes: ReadonlyArray<Route> = [
     }
   }),
   route(getBrandedFoodCategories, {
+    expectedBytes: (_request, { foods }) => foods?.categories.length ?? 0,
     read: (_request, { model: { foods } }) => Effect.succeed(`{"data":${foods?.categories ?? "[]"}}`)
   }),
   route(getBrandedFood, {

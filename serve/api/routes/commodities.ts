@@ -30,6 +30,9 @@ const formatGroups = (model: CommodityModel, commodity: string | undefined) => {
   return formatList(groups)
 }
 
+const isPaged = ({ isOnDataHost, queryNames }: Pick<Request<unknown>, "isOnDataHost" | "queryNames">) =>
+  pagedParameters.some((name) => queryNames.has(name)) || (isOnDataHost && !queryNames.has("commodity"))
+
 /** Compares whole segments: `dairy` matches `dairy/butter`, not `dairyfree`. A trailing slash is ignored. */
 const isWithin = (category: string, ancestor: string | undefined) => {
   const path = ancestor?.replace(/\/$/, "")
@@ -68,6 +71,9 @@ const formatMetric = (name: string, metric: MetricModel, from: string | undefine
   return `${JSON.stringify(head).slice(0, -1)},"points":${points}}`
 }
 
+/** Average sizes. A product has all its metrics. */
+const seriesBytes = 310
+const productBytes = 2_300
 const headBytes = 120
 
 /** Names are checked before the credits are held, so a missing name is a defect, not an empty result. */
@@ -79,14 +85,12 @@ const getKnown = <A>(catalog: ReadonlyMap<string, A>, name: string): A => {
 
 export const commodityRoutes: ReadonlyArray<Route> = [
   route(searchCommodities, {
+    expectedBytes: (request, { commodities: { products, series } }) =>
+      isPaged(request) ? productBytes * Math.min(request.values.limit, products.length) : seriesBytes * series.size,
     read: (request, { model: { commodities } }) =>
-      Effect.sync(() => {
-        const isPaged = pagedParameters.some((name) => request.queryNames.has(name))
-        const isGrouped = request.queryNames.has("commodity") || !request.isOnDataHost
-        return isPaged || !isGrouped
-          ? formatPage(commodities, request)
-          : formatGroups(commodities, request.values.commodity)
-      })
+      Effect.sync(() =>
+        isPaged(request) ? formatPage(commodities, request) : formatGroups(commodities, request.values.commodity)
+      )
   }),
   route(getCommodityPrices, {
     checkNames: ({ series }, { commodities }) => {

@@ -13,7 +13,7 @@ import type { Generation, ListPosition, Storefronts, StoreLists, StorePosition }
 import { Effect } from "effect"
 import type { CursorPosition } from "../cursor.ts"
 import type { ReadModel } from "../read-model.ts"
-import { page, type Request, type Route, refuse, route } from "../route.ts"
+import { expectPage, page, type Request, type Route, refuse, route } from "../route.ts"
 
 /** Undefined for an invalid position: a client can make up the contents of a cursor. */
 const parseStorePosition = ([name, id]: CursorPosition): StorePosition | undefined =>
@@ -42,6 +42,7 @@ const readList =
 
 export const storefrontRoutes: ReadonlyArray<Route> = [
   route(searchStores, {
+    expectedBytes: expectPage(600),
     read: ({ after, cursorAt, values }, { model: { storefronts } }) =>
       Effect.suspend(() => {
         if (storefronts === undefined) return Effect.succeed(page([], null))
@@ -59,8 +60,8 @@ export const storefrontRoutes: ReadonlyArray<Route> = [
         return record === undefined ? refuse(unknownRecord("store", id)) : Effect.succeed(`{"data":${record}}`)
       })
   }),
-  route(getStoreProducts, { read: readList(({ products }) => products) }),
-  route(getStoreCollections, { read: readList(({ collections }) => collections) }),
+  route(getStoreProducts, { expectedBytes: expectPage(600), read: readList(({ products }) => products) }),
+  route(getStoreCollections, { expectedBytes: expectPage(400), read: readList(({ collections }) => collections) }),
   route(getProduct, {
     read: ({ id }, { model: { storefronts } }) =>
       Effect.flatMap(storefronts?.readProduct(id) ?? Effect.undefined, (record) =>

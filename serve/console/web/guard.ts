@@ -43,9 +43,27 @@ export const isFromConsole = (event: H3Event, origin: string): boolean => {
   return headers.get("origin") === origin && (site === null || site === "same-origin")
 }
 
-/** The client's network address, from trusted proxies if any. Failed sign-ins are counted per address. */
-export const findCallerAddress = (event: H3Event, trustedProxies: BlockList): string =>
-  findCaller(trustedProxies, getRequestIP(event) ?? "", event.req.headers.get("x-forwarded-for"))
+/**
+ * Finds the client's network address, from trusted proxies if any. Failed sign-ins are counted per address. Warns once if
+ * a proxy does not name its callers.
+ */
+export const makeAddressFinder = (trustedProxies: BlockList, warn: (message: string) => void) => {
+  let hasWarned = false
+  return (event: H3Event): string => {
+    const { headers } = event.req
+    const { caller, problem } = findCaller(trustedProxies, getRequestIP(event) ?? "", {
+      forwarded: headers.get("forwarded"),
+      forwardedFor: headers.get("x-forwarded-for")
+    })
+    if (problem !== undefined && !hasWarned) {
+      hasWarned = true
+      warn(
+        `A caller behind the proxy ${caller} counts as the proxy itself, because ${problem}. Failed sign-ins of all such callers delay each other. Have the proxy set one of X-Forwarded-For and Forwarded to its caller's address, and remove the other.`
+      )
+    }
+    return caller
+  }
+}
 
 const maxFormBytes = 65_536
 

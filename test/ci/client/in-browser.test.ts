@@ -33,4 +33,38 @@ describe("the client in Chromium, on a page of another origin", () => {
       refused: ["InvalidRequest", "at most 200 per page", expect.stringMatching(/^req_/)]
     })
   })
+
+  it("may send any header besides the key, and reads the API's headers, but sends no cookies", async () => {
+    const { key } = await createKey(api.home())
+    const headers = {
+      authorization: `Bearer ${key}`,
+      traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+      "x-requested-with": "XMLHttpRequest",
+      "content-type": "application/json"
+    }
+    const mcp = { method: "POST", body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }) }
+    const returned = await runInBrowser(
+      api.client(),
+      api.server().api,
+      `const headers = ${JSON.stringify(headers)}
+       const call = async (path, options) => {
+         const response = await fetch(${JSON.stringify(api.server().api)} + path, { headers, ...options })
+         await response.text()
+         return [response.status, ...["x-credits-charged", "x-error-code", "link"].map((name) => response.headers.get(name))]
+       }
+       const mcp = ${JSON.stringify(mcp)}
+       return {
+         call: await call("/v1/commodities"),
+         error: await call("/v1/stores?limit=x"),
+         tools: await call("/mcp", mcp),
+         cookies: await call("/mcp", { ...mcp, credentials: "include" }).catch(({ name }) => name)
+       }`
+    )
+    expect(returned).toEqual({
+      call: [200, "10", null, null],
+      error: [400, "0", "invalid_parameter", '</docs/errors#invalid_parameter>; rel="help"'],
+      tools: [200, "0", null, null],
+      cookies: "TypeError"
+    })
+  })
 })

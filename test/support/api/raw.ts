@@ -1,16 +1,23 @@
 /** Requests as bytes on a socket, for requests that no HTTP client sends. */
 
+import { once } from "node:events"
 import { STATUS_CODES } from "node:http"
-import { connect } from "node:net"
+import { connect, type Socket } from "node:net"
 import type { Reply } from "./check-response.ts"
 
 /** Milliseconds; a response that takes longer is a failure. */
 const maxWait = 10_000
 
-const exchange = (api: string, bytes: Buffer): Promise<string> =>
+const open = async (api: string): Promise<Socket> => {
+  const { hostname, port } = new URL(api)
+  const socket = connect(Number(port), hostname)
+  await once(socket, "connect")
+  return socket
+}
+
+const exchange = (socket: Socket, bytes: Buffer): Promise<string> =>
   new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(api)
-    const socket = connect(Number(port), hostname, () => socket.write(bytes))
+    socket.write(bytes)
     const pieces: Array<Buffer> = []
     socket.setTimeout(maxWait, () => socket.destroy(new Error(`the response did not end within ${maxWait} ms`)))
     socket.on("data", (piece) => pieces.push(piece))
@@ -35,6 +42,9 @@ const parseReplies = (text: string, isHead: boolean): ReadonlyArray<Reply> => {
   return [reply, ...parseReplies(text.slice(end + 4 + length), isHead)]
 }
 
+const formatRequest = (requestLine: string, headers: ReadonlyArray<string>, body: string) =>
+  [requestLine, ...headers, "Connection: close", "", body].join("\r\n")
+
 /** Sends a request line and header lines unchanged, and reads all responses until the server closes the connection. */
 export const sendRaw = async (
   api: string,
@@ -42,6 +52,27 @@ export const sendRaw = async (
   headers: ReadonlyArray<string> = ["Host: localhost"],
   body = ""
 ): Promise<ReadonlyArray<Reply>> => {
-  const text = [requestLine, ...headers, "Connection: close", "", body].join("\r\n")
-  return parseReplies(await exchange(api, Buffer.from(text)), requestLine.startsWith("HEAD"))
+  const text = formatRequest(requestLine, headers, body)
+  return parseReplies(await exchange(await open(api), Buffer.from(text)), requestLine.startsWith("HEAD"))
+}
+
+export interface Together {
+  readonly connections: number
+  readonly requestLine: string
+  readonly headers: ReadonlyArray<string>
+  readonly body?: string
+  /** Requests on each connection, sent without waiting for responses. */
+  readonly pipelined?: number
+}
+
+/** Opens the connections, then sends the requests of all of them at once. */
+export const sendTogether = async (
+  api: string,
+  { body = "", connections, headers, pipelined = 1, requestLine }: Together
+): Promise<ReadonlyArray<Reply>> => {
+  const sockets = await Promise.all(Array.from({ length: connections }, () => open(api)))
+  const request = [requestLine, ...headers, "", body].join("\r\n")
+  const bytes = Buffer.from(request.repeat(pipelined - 1) + formatRequest(requestLine, headers, body))
+  const texts = await Promise.all(sockets.map((socket) => exchange(socket, bytes)))
+  return texts.flatMap((text) => parseReplies(text, false))
 }
