@@ -73,6 +73,16 @@ export const invalid = (code: ErrorCode, message: string): Invalid => ({ invalid
 export const invalidRequest = ({ code, invalid }: Invalid): ApiError => makeApiError(code, invalid)
 
 export const unreadableRequest = makeApiError("unreadable_request", "The request is not readable HTTP")
+export const unencodedText = makeApiError(
+  "unencoded_address",
+  "The address has characters outside of ASCII: percent-encode them as UTF-8, such as %C3%91 for Ñ"
+)
+export const unencodedSpace = makeApiError("unencoded_address", "The address has a space: percent-encode it as %20")
+export const unencodedHash = makeApiError("unencoded_address", "The query has a #: percent-encode it as %23")
+export const unencodedControl = makeApiError(
+  "unencoded_address",
+  "The address has a control character: leave it out, or percent-encode it, such as %09 for a tab"
+)
 export const unclearHost = makeApiError("unclear_host", "The request must name one host, such as api.example.com:8080")
 export const headersTooLarge = makeApiError("headers_too_large", "Request line and headers take at most 16 KiB")
 export const requestTimeout = makeApiError("request_timeout", "The request did not arrive in time")

@@ -19,9 +19,10 @@ const unknown = define(404, "not_found")
 const unavailable = define(503, "internal")
 
 export const errorCodes = {
-  unreadable_request: invalid(
-    "The request is not readable HTTP.",
-    "Send it with an HTTP client; percent-encode spaces and non-ASCII characters in the address."
+  unreadable_request: invalid("The request is not readable HTTP.", "Send it with an HTTP client."),
+  unencoded_address: invalid(
+    "The address contains a space, a control character or a character outside of ASCII, or its query contains a `#`.",
+    'Percent-encode them as UTF-8. `curl --get --data-urlencode "name=PIÑA"` does so, like most HTTP clients.'
   ),
   unclear_host: invalid(
     "The request names no host, more than one, or one that cannot be parsed.",

@@ -1,21 +1,14 @@
 /** A listener: an h3 application on an address. When its scope closes, it first responds to the requests in flight. */
-import { type IncomingMessage, type Server, STATUS_CODES } from "node:http"
+import { type Server, STATUS_CODES } from "node:http"
 import { Server as NetServer } from "node:net"
-import {
-  type ApiError,
-  headersTooLarge,
-  methodNotAllowed,
-  requestTimeout,
-  tooManyInFlight,
-  unclearHost,
-  unreadableRequest
-} from "@larder/schemas"
+import { type ApiError, methodNotAllowed, tooManyInFlight } from "@larder/schemas"
 import { Effect, Schedule, Schema } from "effect"
 import { type H3, serve } from "h3"
-import { buildUrl, parseHost } from "../addresses.ts"
+import { buildUrl } from "../addresses.ts"
 import { type Connections, trackConnections } from "./connections.ts"
 import { chunkBytes } from "./fairness/limiter.ts"
 import { makeReaders } from "./fairness/readers.ts"
+import { explainParseError, findProblem, type ParseError } from "./http-problems.ts"
 import { errorBody, errorHeaders, newRequestId } from "./response.ts"
 
 class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
@@ -50,9 +43,9 @@ const drain = (server: Server, connections: Connections) => {
 
 /** Responds with an API error to requests that Node and its adapter would cut off, or refuse with an empty body. */
 const refuseBrokenHttp = (server: Server, connections: Connections, docsUrl: string | undefined) => {
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+  server.on("clientError", (error: ParseError, socket) => {
     if (error.code === "ECONNRESET") socket.destroy()
-    else connections.refuseInput(socket, () => formatError(brokenHttp[error.code ?? ""] ?? unreadableRequest, docsUrl))
+    else connections.refuseInput(socket, () => formatError(explainParseError(error), docsUrl))
   })
   server.on("connect", (_request, socket) => {
     connections.adopt(socket)
@@ -72,32 +65,9 @@ const refuseBrokenHttp = (server: Server, connections: Connections, docsUrl: str
   })
 }
 
-/** The target must be a path, `*`, or an absolute URL as proxies send it. HTTP/1.1 requires exactly one host. */
-const findProblem = ({ headers, httpVersion, rawHeaders, url = "" }: IncomingMessage) => {
-  const address = /^https?:\/\/([^/?#]*)/i.exec(url)
-  if (address === null && !url.startsWith("/") && url !== "*") return unreadableRequest
-  const hosts = [address?.[1], headers.host].filter((host) => host !== undefined)
-  const hasHost = headers.host !== undefined || httpVersion === "1.0"
-  return hasHost && hosts.every((host) => parseHost(host) !== undefined) && !hasTwoHosts(rawHeaders)
-    ? undefined
-    : unclearHost
-}
-
-/** Node silently drops a second `Host` header. */
-const hasTwoHosts = (rawHeaders: ReadonlyArray<string>) => {
-  let hostCount = 0
-  for (let index = 0; index < rawHeaders.length; index += 2) if (/^host$/i.test(rawHeaders[index] ?? "")) hostCount++
-  return hostCount > 1
-}
-
-const brokenHttp: Readonly<Record<string, ApiError>> = {
-  HPE_HEADER_OVERFLOW: headersTooLarge,
-  ERR_HTTP_REQUEST_TIMEOUT: requestTimeout
-}
-
 const buildHeaders = (error: ApiError, docsUrl: string | undefined): Readonly<Record<string, string>> => ({
   "content-type": "application/json",
-  "content-length": String(errorBody(error).length),
+  "content-length": String(Buffer.byteLength(errorBody(error))),
   "cache-control": "private, no-store",
   "access-control-allow-origin": "*",
   "x-request-id": newRequestId(),

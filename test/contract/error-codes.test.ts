@@ -37,6 +37,7 @@ const names = Array(101).fill("a").join()
 
 const errorCases: Readonly<Record<ErrorCode, ErrorCase>> = {
   unreadable_request: sendLine("GET v1/commodities HTTP/1.1", ["Host: localhost"]),
+  unencoded_address: sendLine("GET /v1/branded-foods?name=PIÑA HTTP/1.1", ["Host: localhost"]),
   unclear_host: sendLine("GET /v1/commodities HTTP/1.1", ["Host: a", "Host: b"]),
   headers_too_large: sendLine("GET /v1/commodities HTTP/1.1", ["Host: localhost", `X-Big: ${"x".repeat(17_000)}`]),
   request_timeout: { untested: "Node waits a minute for the headers, and tests do not wait" },

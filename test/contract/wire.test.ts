@@ -39,8 +39,6 @@ describe("HTTP that is not readable", () => {
     ["an unknown method", "FETCH /v1/commodities HTTP/1.1"],
     ["a relative target", "GET v1/commodities HTTP/1.1"],
     ["an address of another scheme", "GET ftp://localhost/v1/commodities HTTP/1.1"],
-    ["a space in the target", "GET /v1/commodities?commodity=dry whey HTTP/1.1"],
-    ["non-ASCII letters in the target", "GET /v1/commodities?commodity=käse HTTP/1.1"],
     ["another protocol", "GET /v1/commodities HTTPS/1.1"],
     ["no protocol at all", "\u0016\u0003\u0001 hello"],
     ["a header with a space in its name", "GET /v1/commodities HTTP/1.1\r\nBad Header: x"],
@@ -48,6 +46,30 @@ describe("HTTP that is not readable", () => {
     ["two lengths", "GET /v1/commodities HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked"]
   ])("responds with 400 and the usual error body to %s", async (_, requestLine) => {
     expect(formatError(await sendRequest(requestLine))).toBe(unreadable)
+  })
+
+  const remedy = {
+    space: "The address has a space: percent-encode it as %20",
+    text: "The address has characters outside of ASCII: percent-encode them as UTF-8, such as %C3%91 for Ñ",
+    control: "The address has a control character: leave it out, or percent-encode it, such as %09 for a tab"
+  }
+  it.each([
+    ["a space in the query", "/v1/commodities?commodity=dry whey", remedy.space],
+    ["spaces in the path", "/v1/branded foods/a b", remedy.space],
+    ["UTF-8 in the query", "/v1/branded-foods?name=PIÑA", remedy.text],
+    ["UTF-8 and a space", "/v1/branded-foods?name=PIÑA COLADA", remedy.text],
+    ["UTF-8 in the path", "/v1/branded-foods/käse", remedy.text],
+    ["UTF-8 in an absolute URL", "http://localhost/v1/branded-foods?name=\u{1f34d}", remedy.text],
+    ["a tab", "/v1/commodities?commodity=dry\twhey", remedy.control],
+    ["NUL", "/v1/commodities?commodity=dry\0", remedy.control],
+    ["DEL in the path", "/v1/\u007f", remedy.control],
+    ["# in the query", "/v1/commodities?commodity=#butter", "The query has a #: percent-encode it as %23"]
+  ])("responds with 400 and the remedy to an address that is not percent-encoded: %s", async (_, target, message) => {
+    const reply = await sendRequest(`GET ${target} HTTP/1.1`)
+    expect([formatError(reply), reply.headers["x-error-code"]]).toEqual([
+      `400 invalid_request: ${message}`,
+      "unencoded_address"
+    ])
   })
 
   it.each([
@@ -159,6 +181,11 @@ describe("HTTP that is unusual but readable", () => {
     const padded = ["Host: localhost", `authorization:   Bearer   ${key}   `, ...many]
     const reply = await sendRequest("GET /v1/commodities HTTP/1.1", padded)
     expect(api.client().checkAndRecord("GET", "/v1/commodities", reply).status).toBe(200)
+  })
+
+  it.each(['"', "<>", "{|}", "\\", "^`", "[]", "'()"])("reads %s in a query as text", async (text) => {
+    const { status, text: body } = await callApi(`GET /v1/commodities?commodity=${text} HTTP/1.1`)
+    expect([status, body]).toEqual([200, '{"data":[]}'])
   })
 
   it("reads broken percent-encoding in a query as text", async () => {
