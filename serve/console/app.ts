@@ -289,7 +289,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
   app.use((event) => (hasControlCharacter(event.url) ? serveNotFound(event) : undefined))
   addHealth(app, needs.readiness, needs.meters, needs.metrics)
   for (const { body, path, type } of assets) {
-    app.get(path, async (event) => {
+    const serveAsset = async (event: H3Event) => {
       const { bytes, coding } = await body.encode(event.req.headers.get("accept-encoding"))
       const headers = {
         "x-content-type-options": "nosniff",
@@ -300,7 +300,8 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
         ...(coding !== undefined && { "content-encoding": coding })
       }
       return new HTTPResponse(bytes, { headers })
-    })
+    }
+    app.get(path, serveAsset).head(path, serveAsset)
   }
   const publicPages = [signInPage, invitationPage, ...(needs.checkout === undefined ? [] : [needs.checkout])]
   for (const page of publicPages) app.all(page.path, servePublic(page))

@@ -16,24 +16,22 @@ export interface Readiness {
   readonly fault?: string
 }
 
-const json = (body: unknown, status: number) =>
-  new HTTPResponse(`${JSON.stringify(body)}\n`, {
+const respond = (status: number, type: string, body: string) =>
+  new HTTPResponse(body, {
     status,
-    headers: { "content-type": "application/json", "cache-control": "no-store" }
+    headers: { "content-type": type, "content-length": String(Buffer.byteLength(body)), "cache-control": "no-store" }
   })
+const json = (status: number, body: unknown) => respond(status, "application/json", `${JSON.stringify(body)}\n`)
 
 export const addHealth = (app: H3, readiness: () => Readiness, meters: Meters, metrics: ReadonlyArray<Metric>) => {
-  app.get("/healthz", () => json({ status: "alive", version }, 200))
-  app.get("/readyz", () => {
+  /** Node sends no body in response to HEAD. */
+  const serve = (path: string, handler: () => HTTPResponse) => app.get(path, handler).head(path, handler)
+
+  serve("/healthz", () => json(200, { status: "alive", version }))
+  serve("/readyz", () => {
     const { ready, ...about } = readiness()
     const missing = Object.keys(about.data_sets).filter((name) => about.data_sets[name] === false)
-    return json({ status: ready ? "ready" : "not ready", ...about, missing }, ready ? 200 : 503)
+    return json(ready ? 200 : 503, { status: ready ? "ready" : "not ready", ...about, missing })
   })
-  app.get(
-    "/metrics",
-    () =>
-      new HTTPResponse(meters.format(metrics), {
-        headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" }
-      })
-  )
+  serve("/metrics", () => respond(200, "text/plain; version=0.0.4; charset=utf-8", meters.format(metrics)))
 }

@@ -196,6 +196,7 @@ describe("assets", () => {
     for (const address of addresses) {
       const { headers, status } = await site.openBrowser().get(address)
       expect([status, headers.get("cache-control")]).toEqual([200, "public, max-age=31536000, immutable"])
+      expect((await fetch(`${site.url()}${address}`, { method: "HEAD" })).status).toBe(200)
     }
   })
 })

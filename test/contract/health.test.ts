@@ -53,6 +53,16 @@ describe("the console listener", () => {
     expect(await fetchJson("/readyz")).toEqual([200, ready])
   })
 
+  it.each(["/healthz", "/readyz", "/metrics"])("responds to HEAD %s as to GET, without the body", async (path) => {
+    const head = await fetch(`${api.server().console}${path}`, { method: "HEAD" })
+    const full = await fetchConsole(path)
+    const length = Number(full.headers.get("content-length"))
+    expect([head.status, await head.text()]).toEqual([full.status, ""])
+    expect(Buffer.byteLength(await full.text())).toBe(length)
+    for (const name of ["content-type", "cache-control"]) expect(head.headers.get(name)).toBe(full.headers.get(name))
+    expect(Number(head.headers.get("content-length"))).toBeGreaterThan(length - 10) // metrics may change in between
+  })
+
   it("serves no endpoint of the API", async () => {
     for (const path of ["/v1/commodities", "/openapi.json"]) expect((await fetchConsole(path)).status).toBe(404)
   })
