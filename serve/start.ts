@@ -27,6 +27,7 @@ import {
   type Readiness,
   simulatorPages
 } from "./console/index.ts"
+import { watchDescriptors } from "./descriptors.ts"
 import { addDocs } from "./docs/index.ts"
 import { Ledger, logKeyChanges } from "./ledger/index.ts"
 import { makeMcpHandler } from "./mcp/index.ts"
@@ -115,6 +116,7 @@ const openServer = Effect.fnUntraced(function* () {
     findConsoleUrl: (hostname) => publicUrl ?? guessConsoleUrl(hostname),
     sampleNotice
   })
+  yield* watchDescriptors
   apiAddress = yield* listen(app, {
     name: "API",
     host,
