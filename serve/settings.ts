@@ -1,6 +1,6 @@
 /** Settings of the server, from the environment. */
 import { type Licence, licences } from "@larder/schemas"
-import { Config, Option, Redacted, Schema } from "effect"
+import { Config, Duration, Option, Redacted, Schema } from "effect"
 import { addressFor, buildUrl } from "./addresses.ts"
 import { findPlaceProblem } from "./ledger/index.ts"
 import { loopback, parseProxies } from "./trusted-proxies.ts"
@@ -90,6 +90,24 @@ export const apiUrlSetting = Config.all({ host, port, url: publicApiUrlSetting }
   )
 )
 
+const decodeDuration = Schema.decodeOption(Schema.DurationFromString)
+/** A plain number is in seconds. */
+const parseDuration = (text: string) =>
+  Option.getOrElse(decodeDuration(/^\d+$/.test(text) ? `${text} seconds` : text), () => Duration.infinity)
+
+const durationSetting = (name: string, minimum: Duration.Duration, byDefault: Duration.Duration) =>
+  Config.schema(
+    checkedString(name, (text) =>
+      Duration.between(parseDuration(text), { minimum, maximum: Duration.days(1) })
+        ? undefined
+        : `must be a time such as 90 seconds, from ${Duration.format(minimum)} to 1d`
+    ),
+    name
+  ).pipe(
+    Config.withDefault(""),
+    Config.map((text) => (text === "" ? byDefault : parseDuration(text)))
+  )
+
 const splitLicences = (text: string) =>
   text
     .split(",")
@@ -122,5 +140,7 @@ export const serveSettings = Config.all({
   trustedProxies: trustedProxiesSetting,
   /** On this host, `/v1/commodities` without parameters returns pages. */
   dataHost: Config.option(Config.String("LARDER_DATA_HOST")),
-  withheldLicences: withheldLicencesSetting
+  withheldLicences: withheldLicencesSetting,
+  /** How long an idle connection stays open: longer than 60 s, after which most balancers no longer reuse one. */
+  keepAlive: durationSetting("LARDER_KEEP_ALIVE", Duration.seconds(1), Duration.seconds(75))
 })

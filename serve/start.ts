@@ -41,7 +41,7 @@ const describeMissingTls = (address: string) =>
 
 const openServer = Effect.fnUntraced(function* () {
   const settings = yield* serveSettings
-  const { consoleHost, consolePort, dataHost, home, host, ledgerUrl, port, withheldLicences } = settings
+  const { consoleHost, consolePort, dataHost, home, host, keepAlive, ledgerUrl, port, withheldLicences } = settings
   const layout = yield* openLayout(home)
   const depot = yield* followDepot(layout)
   const live = yield* watchLive(layout, makeReadModel(layout, withheldLicences))
@@ -122,6 +122,7 @@ const openServer = Effect.fnUntraced(function* () {
     host,
     port,
     setting: "LARDER_PORT",
+    keepAlive,
     isFull: limiter.isFull,
     docsUrl: publicApiUrl
   })
@@ -146,6 +147,7 @@ const openServer = Effect.fnUntraced(function* () {
     host: consoleHost,
     port: consolePort,
     setting: "LARDER_CONSOLE_PORT",
+    keepAlive,
     docsUrl: publicApiUrl ?? addressFor(apiAddress, null)
   })
   const isProtected = isLoopback(consoleAddress) || publicUrl?.startsWith("https:")

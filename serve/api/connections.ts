@@ -63,7 +63,18 @@ export const trackConnections = (server: Server) => {
     })
   })
 
+  const isUnused = (socket: Duplex) => connections.get(socket)?.socket.bytesRead === 0
+
   return {
+    /** Whether the client has sent nothing yet: balancers and browsers open connections in advance. */
+    isUnused,
+
+    /** Closes the connections that wait for a request. For Node, unused ones are not idle. */
+    closeIdle: () => {
+      server.closeIdleConnections()
+      for (const socket of connections.keys()) if (isUnused(socket)) socket.destroy()
+    },
+
     sockets: (): ReadonlyArray<Socket> => [...connections.values()].map(({ socket }) => socket),
 
     /** From now on, the newest response of each connection has `Connection: close`. */

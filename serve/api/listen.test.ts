@@ -261,6 +261,14 @@ describe("a stopping server", () => {
     expect(text().toLowerCase()).toMatch(/connection: keep-alive.*connection: close/s)
   })
 
+  it("closes connections that were never used within its grace period", { timeout: 8_000 }, async () => {
+    const { stop, url } = await startServer()
+    const { socket, text } = connectTo(url)
+    await once(socket, "connect")
+    await Promise.all([waitForClose(socket), stop()]) // calls in flight would be waited for 10 seconds
+    expect(text()).toBe("")
+  })
+
   it("handles every pipelined call", async () => {
     const { stop, url } = await startServer()
     const { socket, text } = connectTo(url)

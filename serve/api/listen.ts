@@ -2,7 +2,7 @@
 import { type Server, STATUS_CODES } from "node:http"
 import { Server as NetServer } from "node:net"
 import { type ApiError, methodNotAllowed, tooManyInFlight } from "@larder/schemas"
-import { Effect, Schedule, Schema } from "effect"
+import { Duration, Effect, Schedule, Schema } from "effect"
 import { type H3, serve } from "h3"
 import { buildUrl } from "../addresses.ts"
 import { type Connections, trackConnections } from "./connections.ts"
@@ -37,14 +37,15 @@ const idleGraceMs = 1_000
 const drain = (server: Server, connections: Connections) => {
   connections.closeAfterNewest()
   // after a long iteration of the event loop, timers run before pending input is read; `setImmediate` waits for that
-  setTimeout(() => setImmediate(() => server.closeIdleConnections()), idleGraceMs).unref()
+  setTimeout(() => setImmediate(connections.closeIdle), idleGraceMs).unref()
   return new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
 }
 
 /** Responds with an API error to requests that Node and its adapter would cut off, or refuse with an empty body. */
 const refuseBrokenHttp = (server: Server, connections: Connections, docsUrl: string | undefined) => {
   server.on("clientError", (error: ParseError, socket) => {
-    if (error.code === "ECONNRESET") socket.destroy()
+    // a response on a connection without a request would be taken for that to the next request
+    if (error.code === "ECONNRESET" || connections.isUnused(socket)) socket.destroy()
     else connections.refuseInput(socket, () => formatError(explainParseError(error), docsUrl))
   })
   server.on("connect", (_request, socket) => {
@@ -87,17 +88,29 @@ interface ListenOptions {
   readonly host: string
   readonly port: number
   readonly setting: string
+  /** How long a connection stays open without a request. */
+  readonly keepAlive?: Duration.Duration
   /** Whether unread responses have reached their memory limit; the slowest readers are then disconnected. */
   readonly isFull?: () => boolean
   /** Address of the docs that explain errors; by default this listener. */
   readonly docsUrl?: string | undefined
 }
 
+/**
+ * Node closes a connection without a request after `headersTimeout` if it is new, and a second after `keepAliveTimeout`,
+ * which it announces, if it was used. The limits of the other two are Node's defaults.
+ */
+const deriveTimeouts = (keepAliveTimeout: number) => {
+  const keepAliveTimeoutBuffer = 1_000
+  const headersTimeout = Math.max(60_000, keepAliveTimeout + keepAliveTimeoutBuffer)
+  return { keepAliveTimeout, keepAliveTimeoutBuffer, headersTimeout, requestTimeout: Math.max(300_000, headersTimeout) }
+}
+
 const readersCheckInterval = "2 seconds"
 
 export const listen = Effect.fnUntraced(function* (
   app: H3,
-  { docsUrl, host, isFull = () => false, name, port, setting }: ListenOptions
+  { docsUrl, host, isFull = () => false, keepAlive = Duration.seconds(5), name, port, setting }: ListenOptions
 ) {
   const server = yield* Effect.acquireRelease(
     Effect.tryPromise({
@@ -109,6 +122,7 @@ export const listen = Effect.fnUntraced(function* (
           gracefulShutdown: false,
           manual: true,
           node: {
+            ...deriveTimeouts(Duration.toMillis(keepAlive)),
             requireHostHeader: false, // Node's refusal has no body
             highWaterMark: chunkBytes // small, so that a slow reader's progress can be measured
           }

@@ -1,5 +1,7 @@
 /** The health of a server at its console listener, and its responses while its disk is full or damaged. */
+import { once } from "node:events"
 import { chmodSync, globSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
+import { Agent, get } from "node:http"
 import path from "node:path"
 import { version } from "@larder/schemas"
 import { afterEach, beforeAll, describe, expect, it } from "vitest"
@@ -61,6 +63,16 @@ describe("the console listener", () => {
     expect(Buffer.byteLength(await full.text())).toBe(length)
     for (const name of ["content-type", "cache-control"]) expect(head.headers.get(name)).toBe(full.headers.get(name))
     expect(Number(head.headers.get("content-length"))).toBeGreaterThan(length - 10) // metrics may change in between
+  })
+
+  it("keeps idle connections open for 75 seconds, like that of the API", async () => {
+    for (const url of [`${api.server().console}/healthz`, `${api.server().api}/openapi.json`]) {
+      const agent = new Agent({ keepAlive: true })
+      const [response] = await once(get(url, { agent }), "response")
+      expect([response.headers.connection, response.headers["keep-alive"]]).toEqual(["keep-alive", "timeout=75"])
+      response.destroy()
+      agent.destroy()
+    }
   })
 
   it("serves no endpoint of the API", async () => {
