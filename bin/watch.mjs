@@ -3,10 +3,10 @@
  * breaks it, the error is shown and the next change starts it again. Node's own `--watch-path` would be shorter, but on
  * Linux it stops watching a file once git or an editor has replaced it. A watched folder has no such problem.
  */
-import { spawn } from "node:child_process"
 import { readdirSync, watch } from "node:fs"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
+import { deliverSignals, startChild } from "../warehouse/bin/signals.mjs"
 
 const repository = fileURLToPath(new URL("..", import.meta.url))
 const program = path.join(repository, "serve/bin/larder-serve.mjs")
@@ -47,9 +47,7 @@ const serve = () => {
   for (const watcher of watchers) watcher.close()
   watchers = rooms.flatMap(foldersIn).flatMap(watchFolder) // at each start, because folders may be new or removed
   isRestarting = false
-  const args = [program, "start", ...(hasDemo ? [] : ["--demo"])]
-  // The IPC channel closes when this process ends, even if it is killed: then the server stops.
-  server = spawn(process.execPath, args, { stdio: ["inherit", "inherit", "inherit", "ipc"] })
+  server = startChild(process.execPath, [program, "start", ...(hasDemo ? [] : ["--demo"])])
   server.once("exit", (code) => {
     server = undefined
     if (isStopping) process.exit(code ?? 1)
@@ -72,12 +70,12 @@ const restartSoon = (changed) => {
   timer = setTimeout(restart, quietMilliseconds, changed)
 }
 
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+for (const signal of ["SIGINT", "SIGTERM"]) {
   process.on(signal, () => {
     isStopping = true
-    if (server === undefined) process.exit(130)
-    server.kill(signal)
+    if (server === undefined) process.exit(0)
   })
 }
 
 serve()
+deliverSignals()

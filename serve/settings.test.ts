@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Config, ConfigProvider, Effect, Option } from "effect"
+import { Config, ConfigProvider, Duration, Effect, Option } from "effect"
 import { apiUrlSetting, consoleUrlSetting, serveSettings } from "./settings.ts"
 
 const apiUrl = (environment: Readonly<Record<string, string>>) =>
@@ -105,6 +105,38 @@ describe("withheld licences", () => {
       const error = yield* Effect.flip(withheld(text))
       assert.include(error.message, "LARDER_WITHHELD_LICENCES")
       assert.include(error.message, "public_domain, cme_group")
+    })
+  )
+})
+
+describe("the times of a stop and of idle connections", () => {
+  const readMillis = (environment: Readonly<Record<string, string>>) =>
+    serveSettings.pipe(
+      Effect.map(({ keepAlive, stopDelay }) => [Duration.toMillis(keepAlive), Duration.toMillis(stopDelay)]),
+      Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(environment)))
+    )
+
+  it.effect.each([
+    [{}, [75_000, 0]],
+    [{ LARDER_KEEP_ALIVE: "", LARDER_STOP_DELAY: "0" }, [75_000, 0]],
+    [{ LARDER_KEEP_ALIVE: "620", LARDER_STOP_DELAY: "15" }, [620_000, 15_000]],
+    [{ LARDER_KEEP_ALIVE: "1 second", LARDER_STOP_DELAY: "1.5 minutes" }, [1_000, 90_000]]
+  ] as const)("are read from %j", ([environment, expected]) =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* readMillis(environment), [...expected])
+    })
+  )
+
+  it.effect.each([
+    ["LARDER_KEEP_ALIVE", "0", "1s"],
+    ["LARDER_KEEP_ALIVE", "Infinity", "1s"],
+    ["LARDER_STOP_DELAY", "soon", "0"],
+    ["LARDER_STOP_DELAY", "-1 seconds", "0"],
+    ["LARDER_STOP_DELAY", "2 days", "0"]
+  ] as const)("have limits: %s is not %s", ([name, value, minimum]) =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(readMillis({ [name]: value }))
+      assert.include(error.cause.message, `${name} must be a time such as 90 seconds, from ${minimum} to 1d`)
     })
   )
 })

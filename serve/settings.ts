@@ -142,5 +142,7 @@ export const serveSettings = Config.all({
   dataHost: Config.option(Config.String("LARDER_DATA_HOST")),
   withheldLicences: withheldLicencesSetting,
   /** How long an idle connection stays open: longer than 60 s, after which most balancers no longer reuse one. */
-  keepAlive: durationSetting("LARDER_KEEP_ALIVE", Duration.seconds(1), Duration.seconds(75))
+  keepAlive: durationSetting("LARDER_KEEP_ALIVE", Duration.seconds(1), Duration.seconds(75)),
+  /** How long requests are still served after the signal to stop. */
+  stopDelay: durationSetting("LARDER_STOP_DELAY", Duration.zero, Duration.zero)
 })

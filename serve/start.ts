@@ -1,7 +1,7 @@
 /** `larder-serve start`: opens the live generation and the ledger, listens, and shuts down cleanly. */
 import { version } from "@larder/schemas"
 import { followDepot, openLayout, watchLive } from "@larder/warehouse"
-import { type Cause, Console, Context, Effect, Layer, Option } from "effect"
+import { type Cause, Console, Context, Effect, Layer, Option, Scope } from "effect"
 import { addressFor, buildUrl, isAllInterfaces, isLoopback } from "./addresses.ts"
 import {
   combineProvenances,
@@ -34,12 +34,14 @@ import { makeMcpHandler } from "./mcp/index.ts"
 import { administerPeople, createFirstLink, People } from "./people/index.ts"
 import { type ConsoleDatabase, layerRequestLog, RequestLog } from "./persistence/index.ts"
 import { consoleUrlSetting, serveSettings } from "./settings.ts"
+import { delayStop, layerStop, openBoundedScope, Stop } from "./stop.ts"
 import { storesInFile, storesInPostgres } from "./stores.ts"
 
 const describeMissingTls = (address: string) =>
   `The console listens on ${address} without https: passwords and sessions can be read in transit. Put a proxy with TLS in front of it and set LARDER_CONSOLE_URL to its https address, or restrict the console to this machine with LARDER_CONSOLE_HOST=127.0.0.1.`
 
-const openServer = Effect.fnUntraced(function* () {
+/** The API and the console listen until `listeners` closes. */
+const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope) {
   const settings = yield* serveSettings
   const { consoleHost, consolePort, dataHost, home, host, keepAlive, ledgerUrl, port, withheldLicences } = settings
   const layout = yield* openLayout(home)
@@ -80,12 +82,15 @@ const openServer = Effect.fnUntraced(function* () {
     },
     report
   })
+  const stop = yield* Stop
   const readiness = (): Readiness => {
     const { id, model } = live.current()
     const writable = ledger.writable()
+    const ability = writable ? "ready" : "not ready"
+    const status = stop.isRequested() ? "stopping" : ability
     const fault = [live.fault(), depot.fault()].filter((fault) => fault !== undefined).join("; ")
     return {
-      ready: writable,
+      status,
       generation: id,
       data_sets: model.dataSets,
       ledger: writable ? "writable" : "not writable",
@@ -125,7 +130,7 @@ const openServer = Effect.fnUntraced(function* () {
     keepAlive,
     isFull: limiter.isFull,
     docsUrl: publicApiUrl
-  })
+  }).pipe(Scope.provide(listeners))
   const { simulator } = payments
   const consoleApp = makeConsole<ConsoleServices>({
     readiness,
@@ -149,7 +154,7 @@ const openServer = Effect.fnUntraced(function* () {
     setting: "LARDER_CONSOLE_PORT",
     keepAlive,
     docsUrl: publicApiUrl ?? addressFor(apiAddress, null)
-  })
+  }).pipe(Scope.provide(listeners))
   const isProtected = isLoopback(consoleAddress) || publicUrl?.startsWith("https:")
   if (!isProtected) yield* Effect.logWarning(describeMissingTls(consoleAddress))
   const warning = describeUnpaidCredits(payments.mode, publicUrl)
@@ -175,22 +180,30 @@ const openDemo = Effect.fnUntraced(function* (consoleUrl: string) {
 })
 
 /** The command and its flags are in `cli/program.ts`. */
-export const start = Effect.fn(function* (flags: { readonly demo: boolean; readonly json: boolean }) {
-  const { home, ledgerAnchor, ledgerUrl } = yield* serveSettings
-  const directory = ledgerDirectoryIn(home)
-  const stores: Layer.Layer<Ledger | ConsoleDatabase, StoreError> = Option.isSome(ledgerUrl)
-    ? storesInPostgres(ledgerUrl.value, directory, ledgerAnchor)
-    : storesInFile(directory, ledgerAnchor)
-  const services = Layer.mergeAll(People.layer, layerRequestLog).pipe(
-    Layer.provideMerge(Ledger.layerAdministration),
-    Layer.provideMerge(stores)
-  )
-  yield* Effect.gen(function* () {
-    const started = yield* openServer()
-    const demo = flags.demo ? yield* openDemo(started.consoleUrl) : undefined
-    const { addresses, generation, payments } = started
-    const json = { ...addresses, generation, payments, demo_key: demo?.key ?? null, first_link: demo?.link ?? null }
-    yield* Console.log(flags.json ? JSON.stringify(json) : formatWelcome(started, demo))
+export const start = Effect.fn(
+  function* (flags: { readonly demo: boolean; readonly json: boolean }) {
+    const { home, ledgerAnchor, ledgerUrl, stopDelay } = yield* serveSettings
+    const directory = ledgerDirectoryIn(home)
+    const stores: Layer.Layer<Ledger | ConsoleDatabase, StoreError> = Option.isSome(ledgerUrl)
+      ? storesInPostgres(ledgerUrl.value, directory, ledgerAnchor)
+      : storesInFile(directory, ledgerAnchor)
+    const services = Layer.mergeAll(People.layer, layerRequestLog).pipe(
+      Layer.provideMerge(Ledger.layerAdministration),
+      Layer.provideMerge(stores)
+    )
+    // closed in reverse order: after the delay, both listeners at the same time, then everything else
+    const scope = yield* openBoundedScope
+    const listeners = yield* Scope.fork(yield* Effect.scope, "parallel")
+    yield* Effect.gen(function* () {
+      const started = yield* openServer(listeners)
+      const demo = flags.demo ? yield* openDemo(started.consoleUrl) : undefined
+      const { addresses, generation, payments } = started
+      const json = { ...addresses, generation, payments, demo_key: demo?.key ?? null, first_link: demo?.link ?? null }
+      yield* Console.log(flags.json ? JSON.stringify(json) : formatWelcome(started, demo))
+    }).pipe(Effect.provide(yield* Layer.buildWithScope(services, scope)), Scope.provide(scope))
+    yield* delayStop(stopDelay)
     yield* Effect.never
-  }).pipe(Effect.scoped, Effect.provide(services))
-})
+  },
+  Effect.scoped,
+  Effect.provide(layerStop)
+)

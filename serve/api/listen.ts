@@ -5,6 +5,7 @@ import { type ApiError, methodNotAllowed, tooManyInFlight } from "@larder/schema
 import { Duration, Effect, Schedule, Schema } from "effect"
 import { type H3, serve } from "h3"
 import { buildUrl } from "../addresses.ts"
+import { maxWait, Stop } from "../stop.ts"
 import { type Connections, trackConnections } from "./connections.ts"
 import { chunkBytes } from "./fairness/limiter.ts"
 import { makeReaders } from "./fairness/readers.ts"
@@ -24,8 +25,6 @@ class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   }
 }
 
-/** How long a stop waits for requests in flight. */
-const drainTimeout = "10 seconds"
 /** Idle connections stay open this long during a stop: a request that is already on its way still gets its response. */
 const idleGraceMs = 1_000
 
@@ -112,6 +111,7 @@ export const listen = Effect.fnUntraced(function* (
   app: H3,
   { docsUrl, host, isFull = () => false, keepAlive = Duration.seconds(5), name, port, setting }: ListenOptions
 ) {
+  const { second } = yield* Stop
   const server = yield* Effect.acquireRelease(
     Effect.tryPromise({
       try: async () => {
@@ -138,8 +138,9 @@ export const listen = Effect.fnUntraced(function* (
       catch: (cause) => new CannotListen({ server: name, host, port, setting, cause })
     }),
     ({ connections, node }) =>
-      Effect.promise(() => drain(node, connections)).pipe(
-        Effect.timeoutOrElse({ duration: drainTimeout, orElse: () => Effect.sync(() => node.closeAllConnections()) })
+      Effect.raceFirst(
+        Effect.promise(() => drain(node, connections)),
+        Effect.timeoutOption(second, maxWait).pipe(Effect.andThen(Effect.sync(() => node.closeAllConnections())))
       )
   )
   const { check } = makeReaders({ sockets: server.connections.sockets, isFull, now: () => performance.now() })

@@ -1,5 +1,6 @@
 /** `larder-serve mcp`: the tools of a running API for an assistant on this machine, over stdin and stdout. */
 import { version } from "@larder/schemas"
+import { untilStopped } from "@larder/warehouse/cli"
 import { Config, Effect, Option, Redacted, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { readBearerKey } from "../ledger/index.ts"
@@ -52,7 +53,7 @@ export const mcpCommand = Command.make(
     yield* Effect.promise(() =>
       serveOverStdio({ key, url: address.value, version }, (problem) => fork(Effect.logWarning(problem)))
     )
-  })
+  }, untilStopped)
 ).pipe(
   Command.withDescription(
     "Serve the tools of a running API to an assistant on this machine: Model Context Protocol over stdin and stdout. The API key is read from LARDER_API_KEY; calls are charged to it"

@@ -7,7 +7,7 @@ import { type H3, HTTPResponse } from "h3"
 import type { Meters, Metric } from "../api/index.ts"
 
 export interface Readiness {
-  readonly ready: boolean
+  readonly status: "ready" | "not ready" | "stopping"
   readonly generation: string
   /** Whether each data set is served. */
   readonly data_sets: Readonly<Record<string, boolean>>
@@ -29,9 +29,9 @@ export const addHealth = (app: H3, readiness: () => Readiness, meters: Meters, m
 
   serve("/healthz", () => json(200, { status: "alive", version }))
   serve("/readyz", () => {
-    const { ready, ...about } = readiness()
+    const about = readiness()
     const missing = Object.keys(about.data_sets).filter((name) => about.data_sets[name] === false)
-    return json(ready ? 200 : 503, { status: ready ? "ready" : "not ready", ...about, missing })
+    return json(about.status === "ready" ? 200 : 503, { ...about, missing })
   })
   serve("/metrics", () => respond(200, "text/plain; version=0.0.4; charset=utf-8", meters.format(metrics)))
 }

@@ -1,10 +1,13 @@
-/** A database that keeps its connections but sends nothing: no call waits forever. Twenty seconds. */
+/** A database that keeps its connections but sends nothing: no call and no stop waits forever. Half a minute. */
+import { rmSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { notReady, readReadiness, runThroughOutage, withConnection } from "../ledger/outage.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { type Postgres, startPostgres } from "../support/postgres/server.ts"
+import { startServer } from "../support/programs.ts"
+import { copyHome } from "../support/sample-home.ts"
 
 let postgres: Postgres
 beforeAll(async () => {
@@ -44,5 +47,16 @@ describe("a database that is frozen for 11 seconds", () => {
         expect(observations.unavailable.length).toBeGreaterThan(0)
       })
     )
+  })
+})
+
+describe("a server over a frozen database", () => {
+  it("stops all the same, and exits with 0", async () => {
+    const url = await newDatabase(postgres.url)
+    const home = copyHome(inject("sampleHome"))
+    const server = await startServer(home, { LARDER_LEDGER_URL: url })
+    await stopDatabase(url, async () => expect(await server.stop()).toBe(0))
+    expect(server.logs()).toContain("stops before everything is closed")
+    rmSync(home, { recursive: true })
   })
 })

@@ -6,9 +6,9 @@
  * DuckDB runs on libuv's thread pool, which has four threads by default: four heavy queries would make all other
  * queries and file accesses wait. The pool reads its size at its first use, so it is set before any other import.
  */
-import { spawn } from "node:child_process"
 import module, { createRequire } from "node:module"
 import { fileURLToPath } from "node:url"
+import { deliverSignals, startChild } from "./signals.mjs"
 
 const oldestNode = 24
 const threads = "16"
@@ -23,14 +23,14 @@ const compileCache = fileURLToPath(new URL("../../node_modules/.cache/larder", i
 export const launch = (program) => {
   process.env.UV_THREADPOOL_SIZE ??= threads
   module.enableCompileCache?.(compileCache) // a start takes 0.65 instead of 1.05 s of CPU
-  // A child process ends with its parent, even if the parent is killed.
-  if (process.connected) {
-    process.once("disconnect", () => process.kill(process.pid, "SIGTERM"))
-    process.channel?.unref()
-  }
-  return Number(process.versions.node.split(".")[0]) >= oldestNode
-    ? import(new URL("../cli/program.ts", program).href).then((cli) => cli.program.main())
-    : runInChild(program)
+  return Number(process.versions.node.split(".")[0]) >= oldestNode ? runHere(program) : runInChild(program)
+}
+
+/** @param {string} program */
+const runHere = async (program) => {
+  const cli = await import(new URL("../cli/program.ts", program).href)
+  cli.program.main()
+  deliverSignals()
 }
 
 /** Undefined if `npm ci` ran with a Node that is new enough. */
@@ -52,11 +52,8 @@ const runInChild = (program) => {
     process.exitCode = 1
     return
   }
-  const child = spawn(node, [fileURLToPath(program), ...process.argv.slice(2)], {
-    stdio: ["inherit", "inherit", "inherit", "ipc"]
-  })
-  // A terminal sends Ctrl-C to both processes. Signals that only this process gets are passed on.
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal))
+  const child = startChild(node, [fileURLToPath(program), ...process.argv.slice(2)])
+  deliverSignals()
   child.on("error", (error) => {
     console.error(`${node} cannot be started: ${error.message}. Run npm ci again.`)
     process.exitCode = 1

@@ -1,6 +1,7 @@
 /**
  * Runs the main program of both binaries. Results go to stdout, everything else to stderr. Exit codes: 0 success, 1
- * failure, 2 usage error or invalid setting, 130 interrupted; an error with `Runtime.errorExitCode` sets its own.
+ * failure, 2 usage error or invalid setting, 130 interrupted (0 for a server, which runs `untilStopped`); an error with
+ * `Runtime.errorExitCode` sets its own.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -10,6 +11,8 @@ import { sharedDepotFromSettings } from "../generation/layout.ts"
 import { logs } from "./logs.ts"
 import { visibleConsole } from "./terminal.ts"
 import { usageToStderr } from "./usage.ts"
+
+const interrupted = 130
 
 const isUsageError = (error: unknown) => Predicate.isTagged(error, "ShowHelp")
 
@@ -24,7 +27,18 @@ export const exitCodeOf = (exit: Exit.Exit<unknown, unknown>): number => {
   return isUsageError(error) || error instanceof Config.ConfigError ? 2 : code
 }
 
-const teardown: Runtime.Teardown = (exit, onExit) => onExit(exitCodeOf(exit))
+/** A server runs until it is asked to stop: that is its normal end. */
+export const untilStopped = <A, E, R>(server: Effect.Effect<A, E, R>) =>
+  Effect.onInterrupt(server, () =>
+    Effect.sync(() => {
+      process.exitCode = 0
+    })
+  )
+
+const teardown: Runtime.Teardown = (exit, onExit) => {
+  const code = exitCodeOf(exit)
+  onExit(code === interrupted ? Number(process.exitCode ?? code) : code)
+}
 
 const messageOf = (error: unknown) => {
   if (error instanceof Config.ConfigError) {
@@ -48,11 +62,14 @@ export const report = (program: string) => (cause: Cause.Cause<unknown>) => {
 }
 
 /** Exits normally when a reader such as `head` closes the pipe early (`larder-serve ledger export … | head`). */
-const exitWhenPipeCloses = Effect.sync(() => {
+const stopWhenOutputCloses = Effect.sync(() => {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EIO") return // the terminal was closed, and SIGHUP stops the program
     if (error.code !== "EPIPE") throw error
-    process.exit(0)
+    process.exitCode = 0
+    process.emit("SIGTERM", "SIGTERM")
   })
+  process.stderr.on("error", () => undefined) // there is nowhere to report it
 })
 
 interface Program {
@@ -71,7 +88,7 @@ export const makeProgram = <const Name extends string, Input, ContextInput, E>(
   const settings = Layer.suspend(() => ConfigProvider.layer(ConfigProvider.fromEnv())) // otherwise later runs would have the settings of the first
   return {
     main: () =>
-      exitWhenPipeCloses.pipe(
+      stopWhenOutputCloses.pipe(
         Effect.andThen(Command.run(command, options)),
         reportErrors,
         Effect.provide(services),

@@ -43,7 +43,7 @@ const layerConsole = (folder: string, now: () => number) => {
     Effect.gen(function* () {
       const context = yield* Effect.context<Services>()
       const app = makeConsole<Services>({
-        readiness: () => ({ ready: true, generation: "none", data_sets: {}, ledger: "writable" as const }),
+        readiness: () => ({ status: "ready", generation: "none", data_sets: {}, ledger: "writable" as const }),
         meters: makeMeters(),
         metrics: [],
         pages: spendingPages,
