@@ -36,15 +36,10 @@ export const layerStop: Layer.Layer<never> = Layer.effect(
       firstAt ??= now
       if (now - firstAt > repetitionMs) Deferred.doneUnsafe(second, Effect.void)
     }
-    const signals = ["SIGINT", "SIGTERM"] as const
+    // first, because the interruption closes scopes at once; never removed, so that a late signal does not kill the process
     yield* Effect.sync(() => {
-      for (const signal of signals) process.prependListener(signal, onSignal) // before scopes close
+      for (const signal of ["SIGINT", "SIGTERM"] as const) process.prependListener(signal, onSignal)
     })
-    yield* Effect.addFinalizer(() =>
-      Effect.sync(() => {
-        for (const signal of signals) process.off(signal, onSignal)
-      })
-    )
     return { isRequested: () => firstAt !== undefined, second: Deferred.await(second) }
   })
 )
