@@ -11,16 +11,18 @@ const toScalarString = (value: unknown): string | undefined => {
 
 /** Some clients send a value as JSON text if the schema allows more than one type: a list, or a text with quotes. */
 const readJsonText = (value: unknown): unknown => {
-  const json = typeof value === "string" ? parseJson(value)?.value : undefined
+  const json = typeof value === "string" && /^\s*["[]/.test(value) ? parseJson(value)?.value : undefined
   return Array.isArray(json) || typeof json === "string" ? json : value
 }
 
-/** A list of names as text with commas, without the blanks around the names. */
+/** A list of names as text with commas, without the blanks around the names. Most texts have none. */
 const trimNames = (text: string) =>
-  text
-    .split(",")
-    .map((name) => name.trim())
-    .join()
+  /\s/.test(text)
+    ? text
+        .split(",")
+        .map((name) => name.trim())
+        .join()
+    : text
 
 /** The value for a query, or the problem with a value that a query cannot contain. */
 const toQueryValue = (
