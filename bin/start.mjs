@@ -1,6 +1,6 @@
 /**
- * `npm start`: ingests once if there is no warehouse yet, then serves it. `npm run dev` (`--watch`): the same with restarts.
- * The two programs are independent; only this file starts both.
+ * `npm start`: ingests once if there is no warehouse yet, then serves it, with the flags after `--`. `npm run dev`
+ * (`--watch`): the same with restarts. The two programs are independent; only this file starts both.
  */
 import { once } from "node:events"
 import { existsSync, readdirSync } from "node:fs"
@@ -15,12 +15,14 @@ const hasData = () =>
   existsSync(warehouse) && readdirSync(warehouse).some((name) => /^(?!(ingestion|larder)\.).*\.duckdb$/.test(name))
 if (!hasData()) {
   const ingest = fileURLToPath(new URL("../pipelines/bin/larder-ingest.mjs", import.meta.url))
-  const [code] = await once(startChild(process.execPath, [ingest, "--if-missing"]), "exit")
+  // with --json, stdout is for what the server prints
+  const [flags, stdout] = process.argv.includes("--json") ? [["--json"], 2] : [[], "inherit"]
+  const [code] = await once(startChild(process.execPath, [ingest, "--if-missing", ...flags], stdout), "exit")
   // The run has reported what it could not read; the server serves the rest, unless the run was interrupted.
   if (code === interrupted || (code !== 0 && !hasData())) process.exit(code ?? interrupted)
 }
 if (process.argv[2] === "--watch") await import("./watch.mjs")
 else {
-  process.argv.push("start", "--demo")
+  process.argv.splice(2, 0, "start", "--demo")
   await import("../serve/bin/larder-serve.mjs")
 }

@@ -1,6 +1,6 @@
 /** `larder-serve`. Administrative commands work without a server, or through the one that holds the ledger. */
 import { version } from "@larder/schemas"
-import { makeProgram, untilStopped } from "@larder/warehouse/cli"
+import { logFailure, makeProgram, untilStopped } from "@larder/warehouse/cli"
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { accountsCommand } from "./accounts.ts"
@@ -25,10 +25,11 @@ const startFlags = {
 
 /** Loads the server's modules only when it runs; other commands load half as many. */
 const startCommand = Command.make("start", startFlags, (flags) =>
-  Effect.flatMap(
-    Effect.promise(() => import("../start.ts")),
-    ({ start }) => start(flags)
-  ).pipe(untilStopped)
+  Effect.promise(() => import("../start.ts")).pipe(
+    Effect.flatMap(({ start }) => start(flags)),
+    untilStopped,
+    logFailure
+  )
 ).pipe(Command.withDescription("Serve the warehouse until SIGTERM or Ctrl-C"))
 
 const root = Command.make("larder-serve").pipe(

@@ -100,8 +100,9 @@ describe("a command", () => {
   it("logs to stderr as JSON if stderr is not a terminal", async () => {
     const { stderr, stdout } = await runProgram("end", "log")
     assert.strictEqual(stdout, "")
-    const { annotations, level, message } = JSON.parse(stderr)
-    assert.deepStrictEqual([level, message, annotations], ["INFO", "fetched", { feed: "gov-mars/1603", rows: 3 }])
+    const { at, ...entry } = JSON.parse(stderr)
+    assert.strictEqual(new Date(at).toISOString(), at)
+    assert.deepStrictEqual(entry, { level: "INFO", event: "fetched", feed: "gov-mars/1603", rows: 3 })
   })
 
   it("logs a line of plain text to a terminal", async () => {

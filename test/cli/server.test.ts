@@ -18,6 +18,20 @@ const withHome = async <A>(home: string, use: (home: string) => Promise<A>) => {
   }
 }
 
+interface LogLine {
+  readonly at: string
+  readonly level: string
+  readonly event: string
+}
+/** Fails if a line of stderr is not one of the log. */
+const readLog = (stderr: string): ReadonlyArray<LogLine> =>
+  stderr
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+const readFailures = (stderr: string) =>
+  readLog(stderr).flatMap(({ event, level }) => (level === "ERROR" ? [event] : []))
+
 describe("npm start", () => {
   it("ingests if only a failed run is recorded", async () => {
     await withHome(mkdtempSync(path.join(tmpdir(), "larder-failed-")), async (home) => {
@@ -35,12 +49,41 @@ describe("npm start", () => {
   })
 })
 
+const lateError = `setTimeout(() => { throw new Error("not handled") }, 500)`
+const importing = (code: string) => ({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` })
+
+describe("the output of larder-serve start", () => {
+  it("has an error that nothing handles as a line of the log, and the code is 1", async () => {
+    await withHome(copyHome(inject("sampleHome")), async (home) => {
+      const settings = { LARDER_HOME: home, LARDER_PORT: "0", LARDER_CONSOLE_PORT: "0", ...importing(lateError) }
+      const { code, stderr } = await run("larder-serve", ["start", "--json"], settings)
+      expect([code, readFailures(stderr)]).toEqual([1, ["the process ends: an error was not handled"]])
+      expect(stderr).toContain("Error: not handled")
+    })
+  })
+
+  it("is the same from npm start with --json after --", async () => {
+    await withHome(copyHome(inject("sampleHome")), async (home) => {
+      const child = spawn(process.execPath, [path.join(repository, "bin/start.mjs"), "--json"], {
+        env: cleanEnvironment({ LARDER_HOME: home, LARDER_PORT: "0", LARDER_CONSOLE_PORT: "0" }),
+        stdio: ["ignore", "pipe", "pipe"]
+      })
+      child.stdout.once("data", () => child.kill())
+      const { stderr, stdout } = await waitForExit(child)
+      expect(JSON.parse(stdout)).toMatchObject({ demo_key: expect.stringMatching(/^svc_data_/) })
+      expect(readLog(stderr)).not.toEqual([])
+    })
+  })
+})
+
 describe("larder-serve start", () => {
   it("exits with 1 and explains how to make a warehouse if there is none", async () => {
     await withHome(mkdtempSync(path.join(tmpdir(), "larder-empty-")), async (home) => {
       const { code, stderr, stdout } = await run("larder-serve", ["start", "--json"], { LARDER_HOME: home })
       expect([code, stdout]).toEqual([1, ""])
-      expect(stderr).toMatch(/^larder-serve: There is no data in .*warehouse yet\. Run: npx larder-ingest$/m)
+      expect(readFailures(stderr)).toEqual([
+        expect.stringMatching(/^There is no data in .*warehouse yet\. Run: npx larder-ingest$/)
+      ])
     })
   })
 
@@ -59,17 +102,17 @@ describe("larder-serve start", () => {
     [
       "data whose parts are missing",
       (home) => rmSync(path.join(home, "warehouse/objects"), { recursive: true }),
-      /commodities\.duckdb of commodities \(.+\) is missing\. It is not used\. Rebuild it .*larder-ingest rebuild commodities; or go back with: npx larder-ingest rollback --only commodities$/m
+      /commodities\.duckdb of commodities \(.+\) is missing\. It is not used\. Rebuild it .*larder-ingest rebuild commodities; or go back with: npx larder-ingest rollback --only commodities$/
     ],
     [
       "a warehouse in an earlier format",
       (home) => writeFileSync(path.join(home, "warehouse/larder-000012.duckdb"), ""),
-      /warehouse contains a warehouse in an earlier format \(larder-000012\.duckdb\)\. Nothing was changed\. Move this folder aside, .*larder-ingest rebuild$/m
+      /warehouse contains a warehouse in an earlier format \(larder-000012\.duckdb\)\. Nothing was changed\. Move this folder aside, .*larder-ingest rebuild$/
     ],
     [
       "a damaged manifest",
       (home) => rewrite(newestManifest(home), (text) => text.slice(0, 100)),
-      /generations\/000000003\.json in .+ is damaged\. Restore it from a backup; nothing was changed\.$/m
+      /generations\/000000003\.json in .+ is damaged\. Restore it from a backup; nothing was changed\.$/
     ]
   ])("exits with 1 and one message for %s", async (_, damage, message) => {
     await withHome(copyHome(inject("sampleHome")), async (home) => {
@@ -77,8 +120,7 @@ describe("larder-serve start", () => {
       const settings = { LARDER_HOME: home, LARDER_PORT: "0", LARDER_CONSOLE_PORT: "0" }
       const { code, stderr, stdout } = await run("larder-serve", ["start", "--json"], settings)
       expect([code, stdout]).toEqual([1, ""])
-      expect(stderr).toMatch(message)
-      expect(stderr.match(/^larder-serve: /gm)).toHaveLength(1)
+      expect(readFailures(stderr)).toEqual([expect.stringMatching(message)])
     })
   })
 
@@ -119,8 +161,7 @@ describe("larder-serve start", () => {
         const settings = { LARDER_HOME: home, LARDER_PORT: "0", LARDER_CONSOLE_PORT: "0", [setting]: port }
         const { code, stderr, stdout } = await run("larder-serve", ["start", "--json"], settings)
         expect([code, stdout]).toEqual([1, ""])
-        expect(stderr).toContain(`127.0.0.1:${port}`)
-        expect(stderr).toContain(setting)
+        expect(readFailures(stderr)).toEqual([expect.stringMatching(`127.0.0.1:${port}.*${setting}`)])
       })
       other.close()
     }

@@ -155,7 +155,7 @@ describe("a small CSV release", () => {
     expect(await readUnknownFields(home)).toEqual(unknown)
     const [warning = "{}", ...others] = selectWarnings(ended.stderr)
     expect(others).toEqual([])
-    expect(JSON.parse(warning)).toMatchObject({ level: "WARN", annotations: { feed: "gov-fdc/csv", fields: unknown } })
+    expect(JSON.parse(warning)).toMatchObject({ level: "WARN", feed: "gov-fdc/csv", fields: unknown })
 
     // a newer release with the same columns, which are now known
     const folder = makeTestFolder()

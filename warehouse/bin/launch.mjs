@@ -6,6 +6,7 @@
  * DuckDB runs on libuv's thread pool, which has four threads by default: four heavy queries would make all other
  * queries and file accesses wait. The pool reads its size at its first use, so it is set before any other import.
  */
+import "./node-messages.mjs"
 import module, { createRequire } from "node:module"
 import { fileURLToPath } from "node:url"
 import { deliverSignals, startChild } from "./signals.mjs"

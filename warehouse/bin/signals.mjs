@@ -64,9 +64,10 @@ process.on("SIGHUP", () => {
  *
  * @param {string} node
  * @param {ReadonlyArray<string>} args
+ * @param {"inherit" | number} stdout where the program's stdout goes
  */
-export const startChild = (node, args) => {
-  const child = spawn(node, args, { stdio: ["inherit", "inherit", "inherit", "ipc"] })
+export const startChild = (node, args, stdout = "inherit") => {
+  const child = spawn(node, args, { stdio: ["inherit", stdout, "inherit", "ipc"] })
   const pass = (signal) => child.kill(signal)
   for (const signal of stopSignals) process.on(signal, pass)
   child.once("exit", () => {

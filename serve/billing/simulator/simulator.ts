@@ -25,7 +25,7 @@ const make = Effect.fnUntraced(function* (consoleUrl: () => string) {
   }).pipe(
     Effect.catchTag("ConsoleUnavailable", (error) =>
       Effect.andThen(
-        Effect.logWarning("The simulator cannot send its events at the moment", error),
+        Effect.logWarning(`The simulator cannot send its events at the moment: ${error.message}`),
         Effect.sleep("5 seconds")
       )
     )

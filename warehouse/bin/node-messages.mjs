@@ -1,0 +1,21 @@
+/**
+ * Where stderr is no terminal, what Node itself writes there is in the format of the log, too (`warehouse/cli/logs.ts`):
+ * its warnings, and the error that ends a process. Import this first: loading a module may warn.
+ */
+import { isatty } from "node:tty"
+import { isMainThread } from "node:worker_threads"
+
+const write = (level, event, cause) =>
+  process.stderr.write(`${JSON.stringify({ at: new Date().toISOString(), level, event, cause })}\n`)
+
+if (!isatty(2)) {
+  process.removeAllListeners("warning") // Node's own, which writes text
+  process.on("warning", ({ message, name }) => write("WARN", `${name}: ${message}`))
+  // an error in another thread is reported to the main thread
+  if (isMainThread) {
+    process.on("uncaughtException", (error) => {
+      write("ERROR", "the process ends: an error was not handled", error instanceof Error ? error.stack : String(error))
+      process.exit(1)
+    })
+  }
+}
