@@ -54,6 +54,7 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } }, // one second by default
     maxWorkers: Math.max(5, availableParallelism()), // at least five: tests also wait for processes and disks
     execArgv: nodeFlags,
+    setupFiles: "test/support/quiet-log.ts",
     experimental: { viteModuleRunner: false }, // Node loads the files itself, as for the programs, which is faster
     isolate: false, // test files clean up after themselves; a new process for each would take a tenth of the total time
     sequence: { sequencer: SlowestFirst },

@@ -29,7 +29,7 @@ import {
 } from "./console/index.ts"
 import { watchDescriptors } from "./descriptors.ts"
 import { addDocs } from "./docs/index.ts"
-import { Ledger, logKeyChanges } from "./ledger/index.ts"
+import { Ledger } from "./ledger/index.ts"
 import { makeMcpHandler } from "./mcp/index.ts"
 import { administerPeople, createFirstLink, People } from "./people/index.ts"
 import { type ConsoleDatabase, layerRequestLog, RequestLog } from "./persistence/index.ts"
@@ -56,8 +56,7 @@ const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope) {
   const consoleUrl = () => publicUrl ?? addressFor(consoleAddress, null)
   // commands connect to a ledger in PostgreSQL directly
   if (Option.isNone(ledgerUrl)) {
-    const administration = logKeyChanges(ledger.administration, "a command")
-    yield* serveControl(ledgerDirectoryIn(layout.home), administration, yield* administerPeople(consoleUrl))
+    yield* serveControl(ledgerDirectoryIn(layout.home), ledger.administration, yield* administerPeople(consoleUrl))
   }
   const payments = yield* openProcessor(consoleUrl)
   const billing = yield* openBilling(payments.processor)

@@ -4,7 +4,7 @@
  */
 import { Clock, Context, Effect, Struct } from "effect"
 import { Administration } from "../ledger/index.ts"
-import { ConsoleDatabase } from "../persistence/index.ts"
+import { ConsoleDatabase, logChange } from "../persistence/index.ts"
 import {
   creditsToCents,
   formatCents,
@@ -32,7 +32,7 @@ import { type CardProcessor, EventRejected, type HeaderReader } from "./processo
 import { makeEventHandler } from "./processor-events.ts"
 import { startRecharges } from "./recharge.ts"
 import { findLimit, sumRequested } from "./recharge-limits.ts"
-import { endOtherProcessorsRecharges, saveRecharge, switchOff } from "./recharge-rows.ts"
+import { endOtherProcessorsRecharges, findRecharge, saveRecharge, switchOff } from "./recharge-rows.ts"
 import { findCurrentRecharge, findNewestPosition } from "./recharge-stops.ts"
 import { makeReconcile } from "./reconcile.ts"
 import { findCustomer, removeCard, toSavedCard, tryToDetachCard } from "./saved-card.ts"
@@ -110,23 +110,31 @@ const makeSettings = (needs: BillingNeeds) => {
       yield* checkCeiling("daily_ceiling_cents", choice)
       yield* checkCeiling("monthly_ceiling_cents", choice)
       const now = yield* nowText
-      yield* database.transaction(
+      const write = database.transaction(
         Effect.fnUntraced(function* (db) {
           const card = toSavedCard(yield* findCustomer(db, processor.name, account_id))
           if (choice.is_on && card === null) return yield* new NoSavedCard()
+          const before = yield* findRecharge(db, account_id)
           yield* saveRecharge(db, account_id, choice, position, now)
+          return before
         })
       )
+      yield* logChange(write, "auto-recharge saved", (saved) => {
+        const before = saved === undefined ? null : Struct.pick(saved, choiceNames)
+        return { account: account_id, before, after: Struct.pick(choice, choiceNames) }
+      })
       return yield* settings(account_id)
     }),
     /** The card is never charged again after the transaction, even if the processor does not respond. */
     remove: Effect.fn("Billing.removeCard")(function* (account_id: string) {
-      const card = (yield* findCustomer(database, processor.name, account_id))?.card
-      if (card != null) {
+      const customer = yield* findCustomer(database, processor.name, account_id)
+      if (customer !== undefined && customer.card !== null) {
+        const { card, card_brand: brand, card_last4: last4 } = customer
         const now = yield* nowText
-        yield* database.transaction((db) =>
+        const write = database.transaction((db) =>
           Effect.andThen(switchOff(db, account_id, null, now), removeCard(db, processor.name, account_id, card, now))
         )
+        yield* logChange(write, "card removed", () => ({ account: account_id, before: { brand, last4 }, after: null }))
         yield* tryToDetachCard(needs, card)
       }
       return yield* settings(account_id)

@@ -1,7 +1,7 @@
-/** `larder-serve accounts create|list|credit` */
+/** `larder-serve accounts create|list|credit|debit` */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { type AccountSummary, Administration, PrintableText, usdOf } from "../ledger/index.ts"
+import { type AccountSummary, Administration, type Output, PrintableText, usdOf } from "../ledger/index.ts"
 import {
   accountFlag,
   amountFlag,
@@ -44,26 +44,57 @@ const list = Command.make(
   }, withLedger)
 ).pipe(Command.withDescription("List accounts and their balances"))
 
+/** For credits by hand. The flags are the inputs of the operation. */
+const adjustmentFlags = {
+  account_id: accountFlag,
+  credits: amountFlag,
+  note: Flag.String("note").pipe(
+    Flag.withMetavar("TEXT"),
+    Flag.withDescription("Reason, as the ledger will show it"),
+    Flag.withSchema(PrintableText)
+  ),
+  reference: Flag.String("reference").pipe(
+    Flag.withMetavar("TEXT"),
+    Flag.withDescription(
+      "Such as the id of a bank transfer: a reference is booked once, however often the command runs"
+    ),
+    Flag.withSchema(PrintableText),
+    orNull
+  ),
+  again: Flag.Boolean("again").pipe(
+    Flag.withDescription("Book even if the same amount was booked with the same note in the last 24 hours"),
+    Flag.withDefault(false)
+  ),
+  json: jsonOutputFlag
+}
+
+const printAdjusted = (json: boolean, reference: string | null, account: Output<"creditAccount">) =>
+  print(json, account, [
+    ...(account.booked
+      ? []
+      : [`Reference "${reference}" was already booked, at ${account.booked_at}. Nothing was booked now.`]),
+    `Account ${account.id} (${account.name}) ${account.booked ? "now has" : "has"} ${describeBalance(account)}.`
+  ])
+
 const credit = Command.make(
   "credit",
-  {
-    account_id: accountFlag,
-    credits: amountFlag,
-    note: Flag.String("note").pipe(
-      Flag.withMetavar("TEXT"),
-      Flag.withDescription("Reason, as the ledger will show it"),
-      Flag.withSchema(PrintableText)
-    ),
-    expires_at: orNull(creditsExpiryFlag),
-    json: jsonOutputFlag
-  },
+  { ...adjustmentFlags, expires_at: orNull(creditsExpiryFlag) },
   Effect.fn(function* ({ json, ...credit }) {
     const account = yield* Administration.use((ledger) => ledger.creditAccount(credit))
-    yield* print(json, account, [`Account ${account.id} (${account.name}) now has ${describeBalance(account)}.`])
+    yield* printAdjusted(json, credit.reference, account)
   }, withLedger)
 ).pipe(Command.withDescription("Add credits to an account, as an adjustment"))
 
+const debit = Command.make(
+  "debit",
+  adjustmentFlags,
+  Effect.fn(function* ({ json, ...debit }) {
+    const account = yield* Administration.use((ledger) => ledger.debitAccount(debit))
+    yield* printAdjusted(json, debit.reference, account)
+  }, withLedger)
+).pipe(Command.withDescription("Take credits back from an account, as an adjustment, also below a balance of 0"))
+
 export const accountsCommand = Command.make("accounts").pipe(
   Command.withDescription("Accounts and their balances"),
-  Command.withSubcommands([create, list, credit])
+  Command.withSubcommands([create, list, credit, debit])
 )

@@ -8,8 +8,9 @@ import { Cause, Effect, Exit, Option, Redacted } from "effect"
 import { H3, type H3Event, HTTPResponse } from "h3"
 import { type Meters, type Metric, newRequestId } from "../api/index.ts"
 import { Billing, EventRejected } from "../billing/index.ts"
-import { Administration, logKeyChanges } from "../ledger/index.ts"
+import { Administration } from "../ledger/index.ts"
 import { People } from "../people/index.ts"
+import { Actor } from "../persistence/index.ts"
 import { invitationPage } from "./account/invitation.ts"
 import { signInPage } from "./account/sign-in.ts"
 import { signOutPage } from "./account/sign-out.ts"
@@ -226,7 +227,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
         if (!page.mayBookPayment) return { result, frame }
         const current = yield* readAccount(context.account.id)
         return { result, frame: makeFrame(event, { ...context, ...current }, page) }
-      }).pipe(Effect.updateService(Administration, (ledger) => logKeyChanges(ledger, context.person.id)))
+      }).pipe(Effect.provideService(Actor, context.person.id))
       const exit = await run(work, options)
       return Exit.isSuccess(exit)
         ? responses.pageResult(event, exit.value.frame, exit.value.result)

@@ -3,7 +3,9 @@
  * reads data, and makes decisions durable while nothing else changes the account.
  */
 import { isScope } from "@larder/schemas"
-import { Clock, Effect, Result, Schema, Stream } from "effect"
+import { Clock, Effect, Result, Schema, Stream, Struct } from "effect"
+import { logChange } from "../persistence/index.ts"
+import { makeAdjust } from "./adjust.ts"
 import {
   Administration,
   type AdministrationError,
@@ -16,22 +18,13 @@ import { fingerprint, last4, newApiKey } from "./api-key.ts"
 import type { ApiKey, Entry } from "./chain/records.ts"
 import { usdOf } from "./money.ts"
 import { randomId } from "./random-string.ts"
-import {
-  bookOnce,
-  creditAccount,
-  type Decision,
-  editKey,
-  issueKey,
-  nothingToWrite,
-  revokeKey,
-  rotateKey
-} from "./rules/decisions.ts"
+import { bookOnce, type Decision, editKey, issueKey, nothingToWrite, revokeKey, rotateKey } from "./rules/decisions.ts"
 import { openAccount } from "./rules/open-account.ts"
 
-type Operation<A> = Effect.Effect<A, AdministrationError>
+export type Operation<A> = Effect.Effect<A, AdministrationError>
 
 /** What the operations require of a store. Unknown ids are errors. */
-interface AdministeredStore {
+export interface AdministeredStore {
   /** Removes the expired credits of an account, or of all accounts. No call can spend them, so a failure is retried later. */
   readonly expire: (accountId: string) => Effect.Effect<void>
   readonly expireAll: Effect.Effect<void>
@@ -87,6 +80,25 @@ export const summarizeKey = (key: ApiKey, spent: SpentCredits): KeySummary => {
   }
 }
 
+/** What the log says about a key: never its fingerprints. */
+const loggedSettings = [
+  ...(["name", "scopes", "budget_credits", "daily_budget_credits", "weekly_budget_credits"] as const),
+  ...(["last4", "expires_at", "former_last4", "former_expires_at", "revoked_at"] as const)
+]
+
+/** `before` is undefined for a new key. */
+const describeKeyChange = (before: ApiKey | undefined, after: ApiKey) => {
+  const changed = loggedSettings.filter(
+    (name) => JSON.stringify(before?.[name] ?? null) !== JSON.stringify(after[name])
+  )
+  return {
+    account: after.account_id,
+    key_id: after.id,
+    before: before === undefined ? null : Struct.pick(before, changed),
+    after: Struct.pick(after, changed)
+  }
+}
+
 const decodeBooking = Schema.decodeEffect(Booking)
 
 const makeSecret = Effect.sync(() => {
@@ -100,35 +112,55 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
       decided === nothingToWrite ? Effect.void : store.write(decided)
     )
 
-  const changeKey = (id: string, decide: (key: ApiKey, now: number) => Result.Result<Decision, AdministrationError>) =>
-    Effect.gen(function* () {
-      const account_id = yield* store.accountOfKey(id)
-      return yield* store.change([account_id], (now) =>
-        store.keyRecord(id).pipe(
-          Effect.flatMap((key) => write(decide(key, now))),
-          Effect.andThen(store.key(id, now))
-        )
+  /** Creates or changes a key. `before` is undefined for a new one. */
+  const writeKey = (
+    event: string,
+    { account_id, id }: Pick<ApiKey, "id" | "account_id">,
+    decide: (now: number) => Operation<{
+      readonly before: ApiKey | undefined
+      readonly decision: Result.Result<Decision, AdministrationError>
+    }>
+  ) => {
+    const change = store.change([account_id], (now) =>
+      Effect.gen(function* () {
+        const { before, decision } = yield* decide(now)
+        const [after] = (yield* write(decision)).keys
+        return { before, after, summary: yield* store.key(id, now) }
+      })
+    )
+    const logged = logChange(change, event, ({ after, before }) => after && describeKeyChange(before, after))
+    return Effect.map(logged, ({ summary }) => summary)
+  }
+
+  const changeKey = (
+    event: string,
+    id: string,
+    decide: (key: ApiKey, now: number) => Result.Result<Decision, AdministrationError>
+  ) =>
+    Effect.flatMap(store.accountOfKey(id), (account_id) =>
+      writeKey(event, { account_id, id }, (now) =>
+        Effect.map(store.keyRecord(id), (before) => ({ before, decision: decide(before, now) }))
       )
-    })
+    )
+
+  const adjust = makeAdjust(store, write)
 
   return Administration.of({
     createAccount: Effect.fn("Administration.createAccount")(function* ({ name }) {
       const id = yield* randomId("acct_")
-      return yield* store.change([], (now) =>
+      const creation = store.change([], (now) =>
         Effect.andThen(write(Result.succeed(openAccount(id, name, now))), store.account(id))
       )
+      return yield* logChange(creation, "account created", ({ balance_credits }) => {
+        return { account: id, before: null, after: { name, balance_credits } }
+      })
     }),
     listAccounts: () => Effect.andThen(store.expireAll, store.accounts),
     account: ({ account_id }) => Effect.andThen(store.expire(account_id), store.account(account_id)),
-    creditAccount: Effect.fn("Administration.creditAccount")(function* ({ account_id, expires_at = null, ...credit }) {
-      yield* store.expire(account_id)
-      return yield* store.change([account_id], (now) =>
-        store.account(account_id).pipe(
-          Effect.flatMap((account) => write(creditAccount(account, { ...credit, expires_at }, now))),
-          Effect.andThen(store.account(account_id))
-        )
-      )
-    }),
+    creditAccount: (credit) =>
+      adjust("account credited", { expires_at: null, reference: null, again: true, ...credit }),
+    debitAccount: ({ credits, ...debit }) =>
+      adjust("account debited", { reference: null, again: true, ...debit, credits: -credits, expires_at: null }),
     book: Effect.fn("Administration.book")(function* (input) {
       const booking = yield* Effect.orDie(decodeBooking(input)) // callers in this process have checked it
       const { account_id, reference, type } = booking
@@ -146,28 +178,32 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
     createKey: Effect.fn("Administration.createKey")(function* ({ account_id, ...settings }) {
       const id = yield* randomId("key_")
       const { key, stored } = yield* makeSecret
-      return yield* store.change([account_id], (now) =>
+      const created = yield* writeKey("key created", { account_id, id }, (now) =>
         Effect.gen(function* () {
           yield* store.account(account_id)
           const unrevokedKeys = yield* store.countUnrevokedKeys(account_id)
-          yield* write(issueKey({ ...settings, id, account_id, ...stored }, unrevokedKeys, now))
-          return { key, ...(yield* store.key(id, now)) }
+          const decision = issueKey({ ...settings, id, account_id, ...stored }, unrevokedKeys, now)
+          return { before: undefined, decision }
         })
       )
+      return { key, ...created }
     }),
     listKeys: Effect.fn("Administration.listKeys")(function* ({ account_id }) {
       yield* store.account(account_id)
       return yield* store.keys(account_id, yield* Clock.currentTimeMillis)
     }),
     editKey: Effect.fn("Administration.editKey")(({ key_id, ...changes }) =>
-      changeKey(key_id, (key, now) => editKey(key, changes, now))
+      changeKey("key changed", key_id, (key, now) => editKey(key, changes, now))
     ),
     rotateKey: Effect.fn("Administration.rotateKey")(function* ({ key_id, overlap_hours }) {
       const { key, stored } = yield* makeSecret
-      return { key, ...(yield* changeKey(key_id, (former, now) => rotateKey(former, stored, overlap_hours, now))) }
+      return {
+        key,
+        ...(yield* changeKey("key replaced", key_id, (former, now) => rotateKey(former, stored, overlap_hours, now)))
+      }
     }),
     revokeKey: Effect.fn("Administration.revokeKey")(({ key_id }) =>
-      changeKey(key_id, (key, now) => Result.succeed(revokeKey(key, now)))
+      changeKey("key revoked", key_id, (key, now) => Result.succeed(revokeKey(key, now)))
     ),
     usage: Effect.fn("Administration.usage")(function* (query) {
       yield* store.account(query.account_id)
@@ -188,21 +224,5 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
       ),
     verify: store.verify,
     backup: ({ file }) => Effect.andThen(store.expireAll, store.backup(file))
-  })
-}
-
-/**
- * The same administration, which also logs which keys were created, changed, replaced and revoked, never their secrets.
- * `by` is the id of a person, or the name of another actor.
- */
-export const logKeyChanges = (ledger: Administration["Service"], by: string) => {
-  const log = (message: string) => (key: Pick<KeySummary, "id" | "account_id">) =>
-    Effect.annotateLogs(Effect.logInfo(message), { key_id: key.id, account_id: key.account_id, by })
-  return Administration.of({
-    ...ledger,
-    createKey: (input) => Effect.tap(ledger.createKey(input), log("key created")),
-    editKey: (input) => Effect.tap(ledger.editKey(input), log("key changed")),
-    rotateKey: (input) => Effect.tap(ledger.rotateKey(input), log("key replaced")),
-    revokeKey: (input) => Effect.tap(ledger.revokeKey(input), log("key revoked"))
   })
 }

@@ -7,6 +7,7 @@ import { Context, type Effect, Schema, type Stream } from "effect"
 import { Anchor } from "./chain/anchor.ts"
 import { Entry, entryTypes, reversalCredits } from "./chain/records.ts"
 import { LedgerUnavailable } from "./errors.ts"
+import { AlreadyAdjusted, ReferenceUsed } from "./rules/adjustments.ts"
 import {
   BalanceOutOfBounds,
   ExpiryPassed,
@@ -90,6 +91,19 @@ export type Booking = typeof Booking.Type
 /** `booked` is false if the ledger already contained the booking; then nothing was written. */
 const Booked = Schema.Struct({ booked: Schema.Boolean, balance_credits: Schema.Int })
 
+const adjustment = {
+  account_id: Schema.String,
+  credits: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxCredits })),
+  note: PrintableText,
+  /** With a reference, a movement is booked once, however often it is requested. */
+  reference: Schema.optionalKey(Schema.NullOr(PrintableText)),
+  /** If false, and without a reference, an equal movement of the last day is an error. */
+  again: Schema.optionalKey(Schema.Boolean)
+}
+
+/** `booked` is false if the reference was already booked, at `booked_at`; then nothing was written. */
+const AdjustedAccount = Schema.Struct({ ...AccountSummary.fields, booked: Schema.Boolean, booked_at: Timestamp })
+
 /** Both days are inclusive. Without `key_id` or `endpoint`, all keys or all endpoints are included. */
 const UsageQuery = Schema.Struct({
   account_id: Schema.String,
@@ -138,14 +152,14 @@ export const operations = {
   account: { input: Schema.Struct({ account_id: Schema.String }), output: AccountSummary },
   creditAccount: {
     input: Schema.Struct({
-      account_id: Schema.String,
-      credits: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxCredits })),
-      note: PrintableText,
+      ...adjustment,
       /** When the unspent part of these credits expires. If it is absent or null, they do not expire. */
       expires_at: Schema.optionalKey(Schema.NullOr(Timestamp))
     }),
-    output: AccountSummary
+    output: AdjustedAccount
   },
+  /** Takes credits back, also below a balance of 0. */
+  debitAccount: { input: Schema.Struct(adjustment), output: AdjustedAccount },
   /** Books once for each reference and type, however often it is requested. */
   book: { input: Booking, output: Booked },
   createKey: {
@@ -225,6 +239,8 @@ export const AdministrationError = Schema.Union([
   ExpiryPassed,
   TooManyKeys,
   ReferenceTaken,
+  ReferenceUsed,
+  AlreadyAdjusted,
   BalanceOutOfBounds,
   LedgerUnavailable,
   ServerUnreachable,

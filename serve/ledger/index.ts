@@ -1,13 +1,14 @@
 /** Accounts, keys, credits and their chain, in SQLite or in PostgreSQL. */
-export { logKeyChanges } from "./administer.ts"
 export {
   type AccountSummary,
   Administration,
   AdministrationError,
   BackupFailed,
   type Booking,
+  type Input,
   type KeySummary,
   type NewKey,
+  type Output,
   OverlapHours,
   operations,
   PrintableText,

@@ -4,7 +4,8 @@
  */
 import { Context, Effect, Option, Schema } from "effect"
 import { Administration, AdministrationError } from "../ledger/index.ts"
-import { ConsoleUnavailable } from "../persistence/index.ts"
+import { ConsoleUnavailable, logChange } from "../persistence/index.ts"
+import { describeInvited, describeRemoved, describeReset, describeWithdrawn, ifMade } from "./logged-changes.ts"
 import { People } from "./people.ts"
 import {
   EmailTaken,
@@ -73,15 +74,17 @@ export const administerPeople = Effect.fnUntraced(function* (consoleUrl: () => s
   return PeopleAdministration.of({
     invitePerson: Effect.fn("PeopleAdministration.invitePerson")(function* (invited) {
       yield* administration.account({ account_id: invited.account_id })
-      return withLink(yield* people.invite(invited))
+      return withLink(yield* logChange(people.invite(invited), "person invited", describeInvited))
     }),
-    withdrawInvitation: ({ invitation_id }) => people.withdraw(invitation_id),
+    withdrawInvitation: ({ invitation_id }) =>
+      logChange(people.withdraw(invitation_id), "invitation withdrawn", describeWithdrawn),
     listPeople: Effect.fn("PeopleAdministration.listPeople")(function* ({ account_id }) {
       yield* administration.account({ account_id })
       return { people: yield* people.people(account_id), invitations: yield* people.invitations(account_id) }
     }),
-    resetPerson: ({ person_id }) => Effect.map(people.reset(person_id), withLink),
-    removePerson: ({ person_id }) => people.remove(person_id)
+    resetPerson: ({ person_id }) =>
+      Effect.map(logChange(people.reset(person_id), "password reset", describeReset), withLink),
+    removePerson: ({ person_id }) => logChange(people.remove(person_id), "person removed", describeRemoved)
   })
 })
 
@@ -90,6 +93,7 @@ export const administerPeople = Effect.fnUntraced(function* (consoleUrl: () => s
  * if a person can already sign in.
  */
 export const createFirstLink = Effect.fn("People.firstLink")(function* (accountId: string, consoleUrl: string) {
-  const invitation = yield* People.use((people) => people.inviteFirst(accountId))
+  const people = yield* People
+  const invitation = yield* logChange(people.inviteFirst(accountId), "person invited", ifMade(describeInvited))
   return Option.isSome(invitation) ? buildLink(consoleUrl, invitation.value.token) : undefined
 })

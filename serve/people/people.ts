@@ -5,7 +5,7 @@
  */
 import { Clock, Context, Effect, Exit, Layer, Option, Schema } from "effect"
 import { randomString, timestampOf } from "../ledger/index.ts"
-import { ConsoleDatabase, type Statements } from "../persistence/index.ts"
+import { ConsoleDatabase, logChange, type Statements } from "../persistence/index.ts"
 import { makeAttempts } from "./attempts.ts"
 import { parseEmail } from "./email.ts"
 import { signFormOwner } from "./form-owner.ts"
@@ -19,6 +19,7 @@ import {
   writeInvitation,
   writeReset
 } from "./invitations.ts"
+import { describeAccepted, describeOwnChange, ifMade } from "./logged-changes.ts"
 import { Passwords } from "./password.ts"
 import { makePasswordCheck } from "./password-check.ts"
 import {
@@ -97,8 +98,7 @@ const make = Effect.gen(function* () {
   const checkPassword = makePasswordCheck(passwords)
   const signIns = { signed_in: 0, refused: 0, put_off: 0 }
   const count = (outcome: keyof typeof signIns) => Effect.sync(() => signIns[outcome]++)
-  const logPerson = (message: string, { person }: SignedIn) =>
-    Effect.annotateLogs(Effect.logInfo(message), { person_id: person.id })
+  const logSignIn = ({ person }: SignedIn) => Effect.annotateLogs(Effect.logInfo("signed in"), { person_id: person.id })
 
   const findPerson = (query: string, value: string) =>
     Effect.map(database.all(StoredPerson, query, [value]), ([person]) => person)
@@ -177,14 +177,15 @@ const make = Effect.gen(function* () {
         if (email === undefined) return yield* new InvalidEmail()
         const attempt = attempts.beginKnown(`link ${invitation.value.id}`, yield* Clock.currentTimeMillis)
         if (attempt instanceof TooManyAttempts) return yield* attempt
-        return yield* join(token, email, password).pipe(
+        const event = invitation.value.person_id === null ? "person joined" : "password changed"
+        return yield* logChange(join(token, email, password), event, describeAccepted(invitation.value)).pipe(
           // the response reveals that an address is taken, and the link stays valid: this attempt counts as failed
           Effect.onExit((exit) =>
             isEmailTaken(exit) ? Effect.void : Effect.map(Clock.currentTimeMillis, attempt.withdraw)
           )
         )
       },
-      Effect.tap((signedIn) => Effect.andThen(count("signed_in"), logPerson("signed in by a one-time link", signedIn)))
+      Effect.tap(() => count("signed_in"))
     ),
     /**
      * `address` is the caller's network address. Failures for an e-mail or an address make later attempts wait. Failures
@@ -216,7 +217,7 @@ const make = Effect.gen(function* () {
           })
         )
       },
-      Effect.tap((signedIn) => Effect.andThen(count("signed_in"), logPerson("signed in", signedIn))),
+      Effect.tap((signedIn) => Effect.andThen(count("signed_in"), logSignIn(signedIn))),
       Effect.tapErrorTag("WrongCredentials", () => count("refused")),
       Effect.tapErrorTag("TooManyAttempts", () => count("put_off"))
     ),
@@ -243,7 +244,7 @@ const make = Effect.gen(function* () {
           })
         )
       },
-      Effect.tap((signedIn) => logPerson("password changed; all other sessions ended", signedIn))
+      (change) => logChange(change, "password changed", describeOwnChange)
     ),
     /** Ends every session of the person, and begins a new one. None if the session of `token` has already ended. */
     signOutElsewhere: Effect.fn("People.signOutElsewhere")(
@@ -258,9 +259,7 @@ const make = Effect.gen(function* () {
           })
         )
       },
-      Effect.tap((signedIn) =>
-        Option.isSome(signedIn) ? logPerson("signed out everywhere else", signedIn.value) : Effect.void
-      )
+      (change) => logChange(change, "signed out elsewhere", ifMade(describeOwnChange))
     ),
     /** Ordered by e-mail. */
     people: (accountId: string) => database.all(Person, peopleOfAccount, [accountId]),

@@ -1,4 +1,5 @@
-/** SQLite and its threads, the tables of the console, and the request log. */
+/** SQLite and its threads, the tables of the console, the request log, and the log of changes by hand. */
+export { Actor, describeCommand, type LoggedChange, logChange } from "./change-log.ts"
 export { checkpoint, keepLogShort } from "./checkpoints.ts"
 export {
   ConsoleDatabase,

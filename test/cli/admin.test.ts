@@ -122,6 +122,46 @@ describe("an administrative command", () => {
   })
 })
 
+describe("credits by hand", () => {
+  it("are booked once for a reference, through a server and without one, and a debit takes them back", async () => {
+    const { id } = await json(["accounts", "create", "--name", "Ann Co"])
+    const adjust = (command: string, usd: string, ...more: ReadonlyArray<string>) =>
+      [`accounts ${command} --account ${id} --usd ${usd} --note`.split(" "), "wire 4711", more].flat()
+    const credit = adjust("credit", "100", "--reference", "4711")
+    const { booked_at, ...credited } = await json(credit)
+    assert.deepStrictEqual([credited.booked, credited.balance_credits], [true, 105_000])
+    const { stop } = await startServer()
+    assert.deepStrictEqual(await json(credit), { ...credited, booked: false, booked_at })
+    const repeated = await larder(credit)
+    assert.deepStrictEqual(repeated, {
+      code: 0,
+      stdout: `Reference "4711" was already booked, at ${booked_at}. Nothing was booked now.\nAccount ${id} (Ann Co) has 105 USD (105000 credits).\n`,
+      stderr: ""
+    })
+    const other = await larder(adjust("credit", "99", "--reference", "4711"))
+    assert.deepStrictEqual([other.code, other.stdout], [1, ""])
+    assert.include(other.stderr, `was used at ${booked_at} for a credit of 100 USD to account ${id}`)
+    const debit = await larder(adjust("debit", "120", "--reference", "4711"))
+    assert.strictEqual(debit.stdout, `Account ${id} (Ann Co) now has -15 USD (-15000 credits).\n`)
+    await stop()
+    const { stdout } = await larder(["ledger", "export", "--account", id])
+    for (const booked of ["credit:4711 wire 4711", "debit:4711 wire 4711"]) assert.include(stdout, `  ${booked}\n`)
+  })
+
+  it("are refused with code 2 if they repeat the amount and the note of the last 24 hours, without --again", async () => {
+    const { id } = await json(["accounts", "create", "--name", "Ann Co"])
+    for (const command of ["credit", "debit"]) {
+      const adjust = ["accounts", command, "--account", id, "--usd", "3", "--note", "wire 4711"]
+      const { booked_at } = await json(adjust)
+      const { code, stderr, stdout } = await larder(adjust)
+      assert.deepStrictEqual([code, stdout], [2, ""])
+      assert.match(stderr, new RegExp(`^larder-serve: A ${command} of 3 USD .+ ${booked_at}\\..+--again.+--reference`))
+      assert.isTrue((await json([...adjust, "--again"])).booked)
+    }
+    assert.strictEqual((await json(["accounts", "list"]))[0].balance_credits, 5_000)
+  })
+})
+
 describe("a list of keys", () => {
   it("shows for each key whether it is active, paused, expiring or revoked", async () => {
     const { account } = await createAccountAndKey()

@@ -1,7 +1,9 @@
 /** Which card is saved, and which cards the processor forgets, in any order of events and during outages. */
 import { assert, describe, it } from "@effect/vitest"
 import { type Billing, type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing"
+import { Actor } from "@larder/serve/persistence"
 import { Effect, type Scope } from "effect"
+import { collectLog } from "../support/collect-log.ts"
 import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
 import { inEachSetup, type Setup, until, withoutLongSleeps } from "./setup.ts"
 
@@ -102,6 +104,30 @@ inEachSetup((name, within) => {
         yield* setup.withBilling(() => setup.checkCards)
         assert.deepStrictEqual(yield* setup.harness.savedCards, [])
       }))
+
+    test("and settings of auto-recharge are logged once when a person changes them, with the values before", (setup) =>
+      setup.withBilling((billing) =>
+        Effect.gen(function* () {
+          const { account_id: account } = setup
+          yield* setup.buy(billing, 20_00, "good")
+          const [on, off] = [true, false].map((is_on) =>
+            rechargeChoice({ is_on, cents: 20_00, trigger_credits: 5_000 })
+          )
+          const { lines } = yield* collectLog(
+            Effect.gen(function* () {
+              for (const choice of [on, off]) if (choice !== undefined) yield* saveRecharge(billing, account, choice)
+              yield* billing.removeCard(account)
+              yield* billing.removeCard(account)
+            }).pipe(Effect.provideService(Actor, "pers_a"))
+          )
+          const about = { who: "pers_a", account }
+          assert.deepStrictEqual(lines, [
+            { event: "auto-recharge saved", ...about, before: null, after: on },
+            { event: "auto-recharge saved", ...about, before: on, after: off },
+            { event: "card removed", ...about, before: { brand: "visa", last4: "4242" }, after: null }
+          ])
+        })
+      ))
 
     test("is forgotten even if the processor fails to forget twelve others", (setup) =>
       Effect.gen(function* () {

@@ -59,13 +59,7 @@ const close = (outcome: "won" | "lost") =>
   })
 
 const debit = ({ setup: { account_id, administration } }: Prepared, credits: number) =>
-  administration.book({
-    account_id,
-    type: "adjustment",
-    credits: -credits,
-    reference: "debit:1",
-    note: "credited by mistake"
-  })
+  administration.debitAccount({ account_id, credits, note: "credited by mistake" })
 
 interface Row {
   /** Above the trigger only if the event is about its crossing. */

@@ -3,8 +3,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Passwords, People } from "@larder/serve/people"
 import { ConsoleDatabase } from "@larder/serve/persistence"
-import { Deferred, Effect, Exit, Fiber, Logger, Option, References, Schema } from "effect"
+import { Deferred, Effect, Exit, Fiber, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import { collectLog } from "../support/collect-log.ts"
 import { consoleDatabaseKinds } from "../support/serve/console-databases.ts"
 import { isSignedIn, join, otherPassword, password, peopleIn, signIn } from "./joined.ts"
 
@@ -21,15 +22,6 @@ const guessFromManyNetworks = Effect.gen(function* () {
 
 const signInFrom = (known_browser: string | undefined, given = password) =>
   People.use((people) => people.signIn({ email, password: given, address: "198.51.100.1", known_browser }))
-
-/** Returns the log lines with their annotations. */
-const collectLogs = <A, E, R>(work: Effect.Effect<A, E, R>) => {
-  const lines: Array<string> = []
-  const logger = Logger.make(({ fiber, message }) => {
-    lines.push(JSON.stringify([message, fiber.getRef(References.CurrentLogAnnotations)]))
-  })
-  return Effect.map(Effect.provide(work, Logger.layer([logger])), (result) => ({ result, lines }))
-}
 
 describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
   const withPeople = peopleIn(name)
@@ -129,7 +121,7 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
       Effect.gen(function* () {
         const people = yield* People
         const { person } = yield* join(email)
-        const { lines } = yield* collectLogs(
+        const { lines } = yield* collectLog(
           Effect.gen(function* () {
             yield* signIn(email)
             for (let failure = 0; failure < 5; failure++) yield* Effect.flip(signIn(email, "wrong"))
@@ -139,19 +131,45 @@ describe.each(consoleDatabaseKinds)("a person in %s", (name) => {
             yield* people.changePassword({ person_id: person.id, current: password, next: otherPassword })
           })
         )
-        const annotations = { person_id: person.id, caller: "192.0.2.7" }
-        assert.deepStrictEqual(
-          lines.map((line) => JSON.parse(line)),
-          [
-            [["signed in"], { person_id: person.id }],
-            ...Array.from({ length: 4 }, () => [["sign-in refused: wrong credentials"], annotations]),
-            [["sign-in refused: wrong credentials; the next attempt has to wait"], { ...annotations, wait_seconds: 1 }],
-            [["sign-in refused: wrong credentials"], { caller: "192.0.2.7" }],
-            [["change of the password refused: wrong credentials"], { person_id: person.id }],
-            [["password changed; all other sessions ended"], { person_id: person.id }]
-          ]
-        )
+        const person_id = person.id
+        const refused = { event: "sign-in refused: wrong credentials", caller: "192.0.2.7" }
+        const toWait = `${refused.event}; the next attempt has to wait`
+        const changed = { who: person_id, account: person.account_id, person_id, before: null, after: null }
+        assert.deepStrictEqual(lines, [
+          { event: "signed in", person_id },
+          ...Array.from({ length: 4 }, () => ({ ...refused, person_id })),
+          { ...refused, event: toWait, person_id, wait_seconds: 1 },
+          refused,
+          { event: "change of the password refused: wrong credentials", person_id },
+          { event: "password changed", ...changed }
+        ])
         assert.deepStrictEqual(people.signIns(), { signed_in: 2, refused: 6, put_off: 1 }) // the first one by the link
+      })
+    )
+  )
+
+  it.effect("is logged once, by id, when joining, choosing a new password and signing out elsewhere", () =>
+    withPeople(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const { lines, result } = yield* collectLog(
+          Effect.gen(function* () {
+            const { id, token } = yield* people.invite({ account_id: "acct_a", email, is_operator: false })
+            const { person } = yield* people.accept({ token, email, password })
+            const reset = yield* people.reset(person.id)
+            const signedIn = yield* people.accept({ token: reset.token, email, password: otherPassword })
+            yield* people.signOutElsewhere(signedIn)
+            yield* people.signOutElsewhere(signedIn) // its session has ended
+            return { id, person_id: person.id, reset_id: reset.id }
+          })
+        )
+        const { id, person_id, reset_id } = result
+        const about = { who: person_id, account: "acct_a", person_id, before: null }
+        assert.deepStrictEqual(lines, [
+          { event: "person joined", ...about, invitation_id: id, after: { is_operator: false } },
+          { event: "password changed", ...about, invitation_id: reset_id, after: null },
+          { event: "signed out elsewhere", ...about, after: null }
+        ])
       })
     )
   )

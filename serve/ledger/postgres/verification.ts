@@ -53,7 +53,7 @@ const balances = `
     (select coalesce(sum(credits), 0) as of_entries from ledger.entry) as entry
   where of_accounts <> of_entries`
 
-/** Calls cannot spend credits that an account does not have: only refunds and disputes make a balance negative. */
+/** Calls cannot spend credits that an account does not have: only refunds, disputes and debits by hand make a balance negative. */
 const overdrafts = `
   select format('entry %s of account %s leaves a balance of %s credits', entry.position, entry.account_id, entry.balance)
     as problem

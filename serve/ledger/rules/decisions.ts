@@ -107,7 +107,7 @@ export const makeDraft = (
 })
 
 /** An account to book for: its balance, and the part of it that expires if it is not spent. */
-interface AccountBalance {
+export interface AccountBalance {
   readonly id: string
   readonly balance_credits: number
   readonly expiring: ReadonlyArray<{ readonly credits: number }>
@@ -127,19 +127,25 @@ const decideEntry = (
 }
 
 /**
- * Credits that an operator adds are an `adjustment`. A `grant` is only the starting balance, `top_up` and
- * `auto_recharge` are card payments, and a `refund` returns the price of a call or a payment.
+ * Credits that an operator adds, or takes back (negative), are an `adjustment`. A `grant` is only the starting balance,
+ * `top_up` and `auto_recharge` are card payments, and a `refund` returns the price of a call or a payment.
  */
 export const creditAccount = (
   account: AccountBalance,
-  { credits, expires_at, note }: { credits: number; note: string; expires_at: string | null },
+  {
+    credits,
+    expires_at,
+    note,
+    request_id = null
+  }: Pick<Draft, "credits" | "expires_at"> & {
+    readonly note: string
+    readonly request_id?: string | null
+  },
   now: number
 ): Result.Result<Decision, BalanceOutOfBounds | ExpiryPassed> => {
   if (hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ what: "credits", expires_at }))
-  return decideEntry(
-    account,
-    makeDraft({ account_id: account.id, type: "adjustment", credits, note }, now, { expires_at })
-  )
+  const movement = { account_id: account.id, type: "adjustment", credits, note } as const
+  return decideEntry(account, makeDraft(movement, now, { expires_at, request_id }))
 }
 
 /**

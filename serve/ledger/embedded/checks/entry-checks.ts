@@ -27,7 +27,7 @@ export function* readEntriesAfter(sqlite: Sqlite, after: number, upTo = Number.P
   }
 }
 
-/** Credits deducted for refunds and disputes up to a position, as a safe integer. Only for balances below 0. */
+/** Credits deducted for refunds, for disputes and by hand up to a position, as a safe integer. Only for balances below 0. */
 const reversedCredits = `
   select cast(min(total(-credits), ${Number.MAX_SAFE_INTEGER}) as integer) as credits
   from ledger.entry indexed by entry_but_charge
@@ -79,7 +79,7 @@ export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number) =
       : `${place} names key ${key_id}, which is not a key of this account`
   }
 
-  /** Calls cannot spend credits that an account does not have: only refunds and disputes make a balance negative. */
+  /** Calls cannot spend credits that an account does not have: only refunds, disputes and debits by hand make a balance negative. */
   const findBalanceProblem = ({ account_id, balance, position }: Entry, place: string) => {
     if (balance >= 0) return undefined
     const reversed = queryNumber(sqlite, reversedCredits, [account_id, position])
