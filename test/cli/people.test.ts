@@ -1,4 +1,5 @@
 /** `larder-serve people`, with and without a running server. */
+import { userInfo } from "node:os"
 import { assert, describe, it } from "@effect/vitest"
 import { People } from "@larder/serve/people"
 import { Effect, Layer } from "effect"
@@ -107,6 +108,36 @@ describe("larder-serve people", () => {
     assert.match(listed, /inv_[0-9a-f]{20} +ann@example\.com +member +a new password/)
     await stop()
     assert.deepStrictEqual((await accept(newLink, "")).person, person)
+  })
+
+  it("logs each change in one line, with the user of the command and without link and e-mail address", async () => {
+    const account = await json(["accounts", "create", "--name", "Ann Co"])
+    const change = async (...args: ReadonlyArray<string>) => {
+      const { stderr, stdout } = await larder(["people", ...args, "--json"])
+      const { at: _, ...line } = JSON.parse(stderr)
+      return { line, result: JSON.parse(stdout) }
+    }
+    const invited = await change("invite", "--account", account.id, "--email", "ann@example.com", "--operator")
+    const withdrawn = await change("withdraw", "--invitation", invited.result.id)
+    const { link } = await json(["people", "invite", "--account", account.id])
+    const { person } = await accept(link, "ann@example.com")
+    const reset = await change("reset", "--person", person.id)
+    const removed = await change("remove", "--person", person.id)
+    const about = { level: "INFO", who: `command ${userInfo().username}`, account: account.id }
+    const invitation = { invitation_id: invited.result.id }
+    const role = { is_operator: true, expires_at: invited.result.expires_at }
+    assert.deepStrictEqual(
+      [invited, withdrawn, reset, removed].map(({ line }) => line),
+      [
+        { ...about, event: "person invited", ...invitation, before: null, after: role },
+        { ...about, event: "invitation withdrawn", ...invitation, before: role, after: null },
+        {
+          ...{ ...about, event: "password reset", person_id: person.id, invitation_id: reset.result.id },
+          ...{ before: null, after: { expires_at: reset.result.expires_at } }
+        },
+        { ...about, event: "person removed", person_id: person.id, before: { is_operator: false }, after: null }
+      ]
+    )
   })
 
   it("prints links to the console's public address, by default its listener's address", async () => {

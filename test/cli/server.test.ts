@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process"
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
-import { tmpdir } from "node:os"
+import { tmpdir, userInfo } from "node:os"
 import path from "node:path"
 import { describe, expect, inject, it } from "vitest"
 import { makeClient } from "../support/api/client.ts"
 import { createKey, listEntries } from "../support/api/operator.ts"
-import { cleanEnvironment, run, startServer, waitForExit } from "../support/programs.ts"
+import { cleanEnvironment, collectText, run, startServer, waitForExit } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 import { copyHome } from "../support/sample-home.ts"
 
@@ -49,10 +49,37 @@ describe("npm start", () => {
   })
 })
 
+/** Adds a warning in each thread to the start of a program. */
+const warnings = `setTimeout(() => process.emitWarning("a warning"), 500)`
 const lateError = `setTimeout(() => { throw new Error("not handled") }, 500)`
 const importing = (code: string) => ({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` })
 
 describe("the output of larder-serve start", () => {
+  it("is one JSON document on stdout and JSON lines on stderr, with each change of a command once, and its user", async () => {
+    await withHome(copyHome(inject("sampleHome")), async (home) => {
+      const server = await startServer(home, importing(warnings), ["--demo"])
+      const stdout = collectText(server.child.stdout)
+      const command = (...args: ReadonlyArray<string>) =>
+        run("larder-serve", [...args, "--json"], { LARDER_HOME: home })
+      const created = await command("accounts", "create", "--name", "Ann")
+      const { id } = JSON.parse(created.stdout)
+      const invited = await command("people", "invite", "--account", id, "--email", "ann@example.com")
+      await run("larder-serve", ["ledger", "verify"], { LARDER_HOME: home }) // starts a thread
+      await server.stop()
+      expect([created.stderr, invited.stderr, stdout()]).toEqual(["", "", ""])
+      const lines = readLog(server.logs())
+      expect(lines.filter(({ at, event, level }) => !(at && event && level))).toEqual([])
+      const warned = lines.filter(({ event, level }) => level === "WARN" && event === "Warning: a warning")
+      expect(warned.length).toBeGreaterThanOrEqual(2)
+      const who = `command ${userInfo().username}`
+      expect(lines.filter((line) => "who" in line && line.who !== "server")).toEqual([
+        expect.objectContaining({ event: "account created", who, account: id, before: null }),
+        expect.objectContaining({ event: "person invited", who, account: id, before: null })
+      ])
+      expect(server.logs()).not.toMatch(/svc_data_|\/invitation\/|ann@example/)
+    })
+  })
+
   it("has an error that nothing handles as a line of the log, and the code is 1", async () => {
     await withHome(copyHome(inject("sampleHome")), async (home) => {
       const settings = { LARDER_HOME: home, LARDER_PORT: "0", LARDER_CONSOLE_PORT: "0", ...importing(lateError) }

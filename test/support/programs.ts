@@ -36,7 +36,8 @@ export const start = (program: Program, args: ReadonlyArray<string>, environment
     stdio: ["ignore", "pipe", "pipe"]
   })
 
-const collectText = (stream: NodeJS.ReadableStream | null) => {
+/** Returns the text so far. */
+export const collectText = (stream: NodeJS.ReadableStream | null) => {
   let text = ""
   stream?.setEncoding("utf8").on("data", (piece) => {
     text += piece

@@ -8,8 +8,6 @@ import path from "node:path"
 import { Effect, Exit, Layer, Option, type Redacted, Schedule, Scope } from "effect"
 import {
   Administration,
-  administerPostgres,
-  connect,
   embeddedConsole,
   LedgerFile,
   openLedgerFile,
@@ -18,8 +16,10 @@ import {
   ServerUnreachable
 } from "../../ledger/index.ts"
 import { administerPeople, People, PeopleAdministration } from "../../people/index.ts"
+import { Actor, describeCommand } from "../../persistence/index.ts"
 import { consoleUrlSetting, ledgerUrlSetting } from "../../settings.ts"
-import { findRunningServer, type RunningServer } from "./client.ts"
+import { currentUser, findRunningServer, type RunningServer } from "./client.ts"
+import { explainLostAnswers, openDatabase, reachDatabase } from "./database.ts"
 
 export const ledgerDirectoryIn = (home: string) => path.resolve(home, "ledger")
 
@@ -50,7 +50,7 @@ const openInProcess = Effect.fnUntraced(function* (directory: string) {
 export const reachLedger = Effect.fn("Ledger.reach")(function* (home: string) {
   const url = yield* ledgerUrlSetting
   if (Option.isSome(url)) {
-    const administration = administerPostgres(yield* connect(url.value))
+    const administration = yield* reachDatabase(url.value)
     return { kind: "postgres", url: url.value, administration } satisfies Access as Access
   }
   const directory = ledgerDirectoryIn(home)
@@ -75,11 +75,14 @@ export const reachLedger = Effect.fn("Ledger.reach")(function* (home: string) {
   )
 })
 
+/** For the log of what this command changes. A server that makes the change gets the user from the command. */
+const layerActor = Layer.effect(Actor, Effect.map(currentUser, describeCommand))
+
 export const layerAdministration = (home: string) =>
   Layer.effect(
     Administration,
     Effect.map(reachLedger(home), ({ administration }) => administration)
-  )
+  ).pipe(Layer.merge(layerActor))
 
 const reachPeople = Effect.fn("People.reach")(function* (home: string) {
   const reached = yield* reachLedger(home)
@@ -87,13 +90,15 @@ const reachPeople = Effect.fn("People.reach")(function* (home: string) {
   const database =
     reached.kind === "file"
       ? Layer.provide(embeddedConsole, Layer.succeed(LedgerFile, reached.file))
-      : postgresConsole(reached.url)
+      : Layer.effectContext(openDatabase(Layer.build(postgresConsole(reached.url))))
   const consoleUrl = yield* consoleUrlSetting
   const context = yield* Layer.build(Layer.provide(People.layer, database))
-  return yield* administerPeople(() => consoleUrl).pipe(
+  const people = yield* administerPeople(() => consoleUrl).pipe(
     Effect.provideService(Administration, reached.administration),
     Effect.provide(context)
   )
+  return reached.kind === "postgres" ? explainLostAnswers(people) : people
 })
 
-export const layerPeopleAdministration = (home: string) => Layer.effect(PeopleAdministration, reachPeople(home))
+export const layerPeopleAdministration = (home: string) =>
+  Layer.effect(PeopleAdministration, reachPeople(home)).pipe(Layer.merge(layerActor))

@@ -6,12 +6,21 @@
  */
 import { hash, randomBytes, timingSafeEqual } from "node:crypto"
 import { renameSync, rmSync, writeFileSync } from "node:fs"
-import { Effect, Schema, Stream } from "effect"
+import { type Context, Effect, Schema, Stream } from "effect"
 import { H3, HTTPResponse } from "h3"
 import { listen } from "../../api/index.ts"
 import { type Administration, LedgerUnavailable, operations } from "../../ledger/index.ts"
 import { type PeopleAdministration, type PeopleError, peopleOperations } from "../../people/index.ts"
-import { ControlFile, controlFileIn, entriesOperation, host, ResponseLine } from "./wire.ts"
+import { Actor, describeCommand } from "../../persistence/index.ts"
+import {
+  CommandRequest,
+  ControlFile,
+  controlFileIn,
+  entriesOperation,
+  host,
+  lineInterval,
+  ResponseLine
+} from "./wire.ts"
 
 type Values = Stream.Stream<Uint8Array, PeopleError | Schema.SchemaError>
 type Handler = (body: string) => Values
@@ -25,10 +34,11 @@ const makeHandler = <I, O>(
   { input, output }: { readonly input: Schema.Codec<I, unknown>; readonly output: Schema.Codec<O, unknown> },
   run: (input: I) => Stream.Stream<O, PeopleError>
 ): Handler => {
-  const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(input))
+  const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(CommandRequest(input)))
   const encode = Schema.encodeSync(output)
   return (body) =>
-    Stream.unwrap(Effect.map(decode(body), run)).pipe(
+    Effect.map(decode(body), ({ input, user }) => Stream.provideService(run(input), Actor, describeCommand(user))).pipe(
+      Stream.unwrap,
       Stream.mapArray((values) => [encodeLines(...values.map((value) => ({ value: encode(value) })))])
     )
 }
@@ -49,21 +59,24 @@ const makeHandlers = (
   return new Map([...single, ["entriesOf", makeHandler(entriesOperation, ({ account_id }) => entriesOf(account_id))]])
 }
 
-const streamBody = (values: Values): AsyncIterable<Uint8Array> =>
+const emptyLines = Stream.map(Stream.tick(lineInterval), () => utf8.encode("\n"))
+
+const streamBody = (values: Values, context: Context.Context<never>): AsyncIterable<Uint8Array> =>
   values.pipe(
     Stream.concat(Stream.succeed(encodeLines({ end: true }))),
     Stream.catchTag("SchemaError", (cause) =>
       Stream.succeed(encodeLines({ error: new LedgerUnavailable({ action: "understand this command", cause }) }))
     ),
     Stream.catch((error) => Stream.succeed(encodeLines({ error }))),
-    Stream.toAsyncIterable
+    Stream.merge(emptyLines, { haltStrategy: "left" }),
+    Stream.toAsyncIterableWith(context)
   )
 
 const isSameText = (a: string, b: string) => timingSafeEqual(hash("sha256", a, "buffer"), hash("sha256", b, "buffer"))
 
 const refuse = (status: number, message: string) => new HTTPResponse(`${message}\n`, { status })
 
-const makeControlApp = (handlers: ReadonlyMap<string, Handler>, token: string) => {
+const makeControlApp = (handlers: ReadonlyMap<string, Handler>, token: string, context: Context.Context<never>) => {
   const app = new H3({ silent: true })
   app.all("/**", async (event) => {
     const { headers, method } = event.req
@@ -73,7 +86,7 @@ const makeControlApp = (handlers: ReadonlyMap<string, Handler>, token: string) =
     if (method === "GET" && event.url.pathname === "/") return new HTTPResponse(null, { status: 204 })
     const handler = handlers.get(event.url.pathname.slice(1))
     if (handler === undefined || method !== "POST") return refuse(404, "No such operation")
-    return new HTTPResponse(ReadableStream.from(streamBody(handler(await event.req.text()))), {
+    return new HTTPResponse(ReadableStream.from(streamBody(handler(await event.req.text()), context)), {
       headers: { "content-type": "application/x-ndjson", "cache-control": "no-store", connection: "close" }
     })
   })
@@ -89,7 +102,7 @@ export const serveControl = Effect.fn("Control.serve")(function* (
   people: PeopleAdministration["Service"]
 ) {
   const token = yield* Effect.sync(() => randomBytes(32).toString("base64url"))
-  const app = makeControlApp(makeHandlers(administration, people), token)
+  const app = makeControlApp(makeHandlers(administration, people), token, yield* Effect.context<never>())
   const url = yield* listen(app, { name: "control channel", host, port: 0, setting: "LARDER_CONSOLE_PORT" })
   const file = controlFileIn(ledgerDirectory)
   yield* Effect.acquireRelease(

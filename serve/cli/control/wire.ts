@@ -1,11 +1,12 @@
 /**
  * The protocol between a command and the server that holds the ledger: `POST /<operation>` on a loopback port, with the
- * operation's input as JSON and the token of `control.json`. The response has one line per value, and a last line that
- * states the outcome, so that a lost connection is never mistaken for the end of a list.
+ * operation's input and the command's user as JSON, and the token of `control.json`. The response has one line per value,
+ * and a last line that states the outcome, so that a lost connection is never mistaken for the end of a list. An empty
+ * line now and then shows that the server is working.
  */
 import path from "node:path"
 import { Schema } from "effect"
-import { Entry } from "../../ledger/index.ts"
+import { Entry, PrintableText } from "../../ledger/index.ts"
 import { PeopleError } from "../../people/index.ts"
 
 export const host = "127.0.0.1"
@@ -14,6 +15,12 @@ export const host = "127.0.0.1"
 export const ControlFile = Schema.fromJsonString(Schema.Struct({ url: Schema.String, token: Schema.String }))
 
 export const controlFileIn = (ledgerDirectory: string) => path.join(ledgerDirectory, "control.json")
+
+/** `user` is the user of the operating system who runs the command. */
+export const CommandRequest = <I>(input: Schema.Codec<I, unknown>) => Schema.Struct({ user: PrintableText, input })
+
+/** How often a server that is working sends an empty line. */
+export const lineInterval = "10 seconds"
 
 /** `entriesOf`, the only operation with several values in its response: all entries of an account. */
 export const entriesOperation = { input: Schema.Struct({ account_id: Schema.String }), output: Entry } as const

@@ -1,0 +1,66 @@
+/**
+ * The ledger in PostgreSQL for one command, which ends even if the database does not answer. A commit cannot be
+ * interrupted, so the command stops waiting for it, and exits.
+ */
+import { type Duration, Effect, Exit, Fiber, Option, type Redacted, Scope, Stream } from "effect"
+import { Administration, administerPostgres, connect, LedgerUnavailable } from "../../ledger/index.ts"
+import { ConsoleUnavailable } from "../../persistence/index.ts"
+import { maxSilence, silent, unanswered } from "./unanswered.ts"
+
+/** Long enough to close the connections of a database that answers. */
+const closeTime = "2 seconds"
+
+/** They take as long as the ledger is large. */
+const longOperations: ReadonlyArray<string> = ["verify", "backup"]
+
+/** None if the work takes longer. It goes on. */
+const waitFor = <A, E, R>(work: Effect.Effect<A, E, R>, duration: Duration.Input) =>
+  Effect.flatMap(Effect.forkDetach(work), (fiber) =>
+    Effect.interruptible(Effect.timeoutOption(Fiber.join(fiber), duration))
+  )
+
+const failWhenSilent = <A, E, R>(operation: string, work: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(
+    waitFor(work, maxSilence),
+    Option.match({ onNone: () => Effect.fail(silent(operation, "database")), onSome: Effect.succeed })
+  )
+
+/** Opens connections until the scope ends, and then waits only a moment for them to close. */
+export const openDatabase = Effect.fnUntraced(function* <A, E, R>(open: Effect.Effect<A, E, R | Scope.Scope>) {
+  const scope = yield* Scope.make()
+  yield* Effect.addFinalizer(() => waitFor(Scope.close(scope, Exit.void), closeTime))
+  return yield* failWhenSilent("connect", Scope.provide(open, scope))
+})
+
+/** A database that refuses a statement says why with a code, such as 53100. Without one, the connection was lost. */
+const isLost = (error: unknown): error is LedgerUnavailable | ConsoleUnavailable => {
+  if (!(error instanceof LedgerUnavailable || error instanceof ConsoleUnavailable)) return false
+  const { cause } = error
+  return cause instanceof Error && !("code" in cause && /^(?=.*\d)[\dA-Z]{5}$/.test(String(cause.code)))
+}
+
+type Operations = Readonly<Record<string, (input: never) => Effect.Effect<unknown, unknown>>>
+
+/** The same operations, which say what to do if their answer is lost. */
+export const explainLostAnswers = <L>(operations: L & { readonly [N in keyof L]: Operations[string] }): L =>
+  Object.fromEntries(
+    Object.entries<Operations[string]>(operations).map(([name, run]) => [
+      name,
+      (input: never) =>
+        (longOperations.includes(name) ? run(input) : failWhenSilent(name, run(input))).pipe(
+          Effect.mapError((error) => (isLost(error) ? unanswered(name, `${error.message}.`) : error))
+        )
+    ])
+  ) as L // each function has the input and the output of the original
+
+export const reachDatabase = Effect.fnUntraced(function* (url: Redacted.Redacted) {
+  const { entriesOf, ...operations } = administerPostgres(yield* openDatabase(connect(url)))
+  return Administration.of({
+    ...explainLostAnswers(operations),
+    entriesOf: (id) =>
+      Stream.timeoutOrElse(entriesOf(id), {
+        duration: maxSilence,
+        orElse: () => Stream.fail(silent("entriesOf", "database"))
+      })
+  })
+})
