@@ -62,7 +62,7 @@ describe("Forwarded", () => {
     assert.deepStrictEqual(readForwarded(header), [{ text: header, address: undefined }])
   )
 
-  it("is read in time proportional to its length", () => {
+  it("of 16 kB with any repeated part is read", () => {
     for (const part of [" ", ";", ",", '"', "\\", "for=", 'a="', "a=b ", "a="])
       assert.isAtLeast(readForwarded(part.repeat(16_384 / part.length)).length, 1)
   })

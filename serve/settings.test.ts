@@ -120,7 +120,8 @@ describe("the times of a stop and of idle connections", () => {
     [{}, [75_000, 0]],
     [{ LARDER_KEEP_ALIVE: "", LARDER_STOP_DELAY: "0" }, [75_000, 0]],
     [{ LARDER_KEEP_ALIVE: "620", LARDER_STOP_DELAY: "15" }, [620_000, 15_000]],
-    [{ LARDER_KEEP_ALIVE: "1 second", LARDER_STOP_DELAY: "1.5 minutes" }, [1_000, 90_000]]
+    [{ LARDER_KEEP_ALIVE: "1 second", LARDER_STOP_DELAY: "1.5 minutes" }, [1_000, 90_000]],
+    [{ LARDER_KEEP_ALIVE: "90s", LARDER_STOP_DELAY: " 2M " }, [90_000, 120_000]]
   ] as const)("are read from %j", ([environment, expected]) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* readMillis(environment), [...expected])
@@ -128,15 +129,15 @@ describe("the times of a stop and of idle connections", () => {
   )
 
   it.effect.each([
-    ["LARDER_KEEP_ALIVE", "0", "1s"],
-    ["LARDER_KEEP_ALIVE", "Infinity", "1s"],
-    ["LARDER_STOP_DELAY", "soon", "0"],
-    ["LARDER_STOP_DELAY", "-1 seconds", "0"],
-    ["LARDER_STOP_DELAY", "2 days", "0"]
+    ["LARDER_KEEP_ALIVE", "0", "1 second"],
+    ["LARDER_KEEP_ALIVE", "Infinity", "1 second"],
+    ["LARDER_STOP_DELAY", "soon", "0 seconds"],
+    ["LARDER_STOP_DELAY", "-1 seconds", "0 seconds"],
+    ["LARDER_STOP_DELAY", "2 days", "0 seconds"]
   ] as const)("have limits: %s is not %s", ([name, value, minimum]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(readMillis({ [name]: value }))
-      assert.include(error.cause.message, `${name} must be a time such as 90 seconds, from ${minimum} to 1d`)
+      assert.include(error.cause.message, `${name} must be a time such as 90 seconds, from ${minimum} to 1 day`)
     })
   )
 })

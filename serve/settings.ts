@@ -91,16 +91,20 @@ export const apiUrlSetting = Config.all({ host, port, url: publicApiUrlSetting }
 )
 
 const decodeDuration = Schema.decodeOption(Schema.DurationFromString)
-/** A plain number is in seconds. */
-const parseDuration = (text: string) =>
-  Option.getOrElse(decodeDuration(/^\d+$/.test(text) ? `${text} seconds` : text), () => Duration.infinity)
+const durationUnits: Readonly<Record<string, string>> = { s: "seconds", m: "minutes", h: "hours" }
+/** `90 seconds`, `90s`, or a plain number, which is in seconds. */
+const parseDuration = (text: string) => {
+  const [, amount, unit = "s"] = /^\s*(\d+)\s*([smh])?\s*$/i.exec(text) ?? []
+  const long = amount === undefined ? text.trim().toLowerCase() : `${amount} ${durationUnits[unit.toLowerCase()]}`
+  return Option.getOrElse(decodeDuration(long), () => Duration.infinity)
+}
 
-const durationSetting = (name: string, minimum: Duration.Duration, byDefault: Duration.Duration) =>
+const durationSetting = (name: string, minimum: string, byDefault: Duration.Duration) =>
   Config.schema(
     checkedString(name, (text) =>
-      Duration.between(parseDuration(text), { minimum, maximum: Duration.days(1) })
+      Duration.between(parseDuration(text), { minimum: parseDuration(minimum), maximum: Duration.days(1) })
         ? undefined
-        : `must be a time such as 90 seconds, from ${Duration.format(minimum)} to 1d`
+        : `must be a time such as 90 seconds, from ${minimum} to 1 day`
     ),
     name
   ).pipe(
@@ -142,7 +146,7 @@ export const serveSettings = Config.all({
   dataHost: Config.option(Config.String("LARDER_DATA_HOST")),
   withheldLicences: withheldLicencesSetting,
   /** How long an idle connection stays open: longer than 60 s, after which most balancers no longer reuse one. */
-  keepAlive: durationSetting("LARDER_KEEP_ALIVE", Duration.seconds(1), Duration.seconds(75)),
+  keepAlive: durationSetting("LARDER_KEEP_ALIVE", "1 second", Duration.seconds(75)),
   /** How long requests are still served after the signal to stop. */
-  stopDelay: durationSetting("LARDER_STOP_DELAY", Duration.zero, Duration.zero)
+  stopDelay: durationSetting("LARDER_STOP_DELAY", "0 seconds", Duration.zero)
 })

@@ -35,7 +35,8 @@ export const explainParseError = ({ bytesParsed = 0, code, rawPacket }: ParseErr
 export const findProblem = ({ headers, httpVersion, rawHeaders, url = "" }: IncomingMessage) => {
   const address = /^https?:\/\/([^/?#]*)/i.exec(url)
   if (address === null && !url.startsWith("/") && url !== "*") return unreadableRequest
-  if (/\?.*#/.test(url)) return unencodedHash // URL parsers would drop the rest of the query
+  const query = url.indexOf("?")
+  if (query >= 0 && url.includes("#", query)) return unencodedHash // URL parsers would drop the rest of the query
   const hosts = [address?.[1], headers.host].filter((host) => host !== undefined)
   const hasHost = headers.host !== undefined || httpVersion === "1.0"
   return hasHost && hosts.every((host) => parseHost(host) !== undefined) && !hasTwoHosts(rawHeaders)

@@ -42,7 +42,8 @@ const makeTestPipeline = Effect.fnUntraced(function* (read: Effect.Effect<string
       query: new URLSearchParams("series=a"),
       authorization: `Bearer ${key}`,
       isOnDataHost: false,
-      signal
+      signal,
+      requestBytes: () => 0
     })
   const call = async (signal?: AbortSignal) => {
     const response = await callUnsent(signal)

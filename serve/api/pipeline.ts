@@ -113,7 +113,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
   /** Waits for capacity in the quotas of the key and its account. A large call also waits for a step of the event loop. */
   const acquirePermit = (call: Call, key: ApiKeyView, request: ValidRequest): Acquired | Promise<Acquired> => {
     const expected = call.route.expectedBytes(request, live.current().model)
-    const acquired = call.shared ?? limiter.acquire(key, expected, call.signal)
+    const acquired = call.shared ?? limiter.acquire(key, expected, call.signal, call.requestBytes)
     return expected < largeBytes ? acquired : waitForStep(key, acquired)
   }
   const waitForStep = async (key: ApiKeyView, acquired: Acquired | Promise<Acquired>) => {

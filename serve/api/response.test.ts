@@ -25,7 +25,12 @@ beforeAll(async () => {
   const app = new H3()
     .get("/script", (event) => respondShared(event, shared, { status: 200, body: "", headers: {} }))
     .get("/large", async (event) => {
-      const permit = (await limiter.acquire({ id: "k", account_id: "a" }, 100, new AbortController().signal)) as Permit
+      const permit = (await limiter.acquire(
+        { id: "k", account_id: "a" },
+        100,
+        new AbortController().signal,
+        () => 0
+      )) as Permit
       return respond(event, { status: 200, body: large, headers: {}, permit })
     })
   const options = { name: "server", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" }

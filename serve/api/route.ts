@@ -94,6 +94,8 @@ export interface Call extends RoutedRequest {
   readonly signal: AbortSignal
   /** The permit of a request with several calls. Without it, the call acquires its own. */
   readonly shared?: SharedPermit
+  /** Memory of the request, for a call that acquires its own permit and has to wait. */
+  readonly requestBytes: () => number
 }
 
 /** The valid request, or a 400. Checks the parameters first, then the cursor, then the names against the catalogs. */

@@ -166,6 +166,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
 
   /** After signing in, the person returns to the page, or to the page of the form. Typed values are lost. */
   const redirectToSignIn = (event: H3Event, { get, path }: ServedPage) => {
+    if (path === signOutPage.path) return responses.pageResult(event, makePublicFrame(event), { kind: "signed-out" })
     const next = event.url.pathname + (event.url.search || findFormQuery(event))
     return responses.redirect(
       event,

@@ -77,12 +77,18 @@ describe("arguments of a tool", () => {
       assert.strictEqual(read(endpointId, { [name]: given }), problem)
     }
   })
-  it.each(['["b-1","a"]', ' [ "b-1", " a" ] ', "b-1, a", " b-1 ,a ", '"b-1,a"', [" b-1", "a "]])(
-    "reads %j as the names b-1 and a: clients send lists as JSON text, and models write blanks",
-    (series) => {
-      assert.strictEqual(readArguments(findRoute("getCommodityPrices"), { series }).query.get("series"), "b-1,a")
-    }
-  )
+  it.each([
+    '["b-1","a"]',
+    ' [ "b-1", " a" ] ',
+    '"[\\"b-1\\",\\"a\\"]"',
+    ['["b-1","a"]'],
+    "b-1, a",
+    " b-1 ,a ",
+    '"b-1,a"',
+    [" b-1", "a "]
+  ])("reads %j as the names b-1 and a: clients send lists as JSON text, and models write blanks", (series) => {
+    assert.strictEqual(readArguments(findRoute("getCommodityPrices"), { series }).query.get("series"), "b-1,a")
+  })
   it.each(["b-1,[a]", "[b-1]", "{}", "12"])("reads %j, which is no JSON list, as names with commas", (series) => {
     assert.strictEqual(readArguments(findRoute("getCommodityPrices"), { series }).query.get("series"), series)
   })
@@ -98,7 +104,7 @@ describe("arguments of a tool", () => {
   it.each(["_meta", "_sessionID", "progressToken", "toolCallId", "tool_call_id", "sessionId", "session_id"])(
     "rejects %s, which clients add by themselves, without a suggestion",
     (name) => {
-      const message = `Unknown argument: ${name}. The tool has none of this name; your client has added it.`
+      const message = `Unknown argument: ${name}. The tool has no such argument; your client has added it.`
       assert.strictEqual(read("searchStores", { [name]: {}, limit: "x" }), message)
     }
   )

@@ -9,10 +9,17 @@ const toScalarString = (value: unknown): string | undefined => {
   return typeof value === "string" ? value : undefined
 }
 
-/** Some clients send a value as JSON text if the schema allows more than one type: a list, or a text with quotes. */
+/**
+ * Some clients send a value as JSON text if the schema allows more than one type, and some encode it twice: a list, a text
+ * with quotes, or a list whose only element is such a text.
+ */
 const readJsonText = (value: unknown): unknown => {
+  if (Array.isArray(value) && value.length === 1 && typeof value[0] === "string") {
+    const element = readJsonText(value[0])
+    return Array.isArray(element) ? element : value
+  }
   const json = typeof value === "string" && /^\s*["[]/.test(value) ? parseJson(value)?.value : undefined
-  return Array.isArray(json) || typeof json === "string" ? json : value
+  return Array.isArray(json) || typeof json === "string" ? readJsonText(json) : value
 }
 
 /** A list of names as text with commas, without the blanks around the names. Most texts have none. */
@@ -48,7 +55,7 @@ const explainClientName = (name: string): Invalid | undefined =>
   clientNames.test(name)
     ? invalid(
         "unknown_parameter",
-        `Unknown argument: ${name}. The tool has none of this name; your client has added it.`
+        `Unknown argument: ${name}. The tool has no such argument; your client has added it.`
       )
     : undefined
 

@@ -88,11 +88,10 @@ interface Progress {
 
 /** Budget in bytes of data; `resultsTooLarge` states it. */
 const maxDataBytes = 8 * 2 ** 20
-/**
- * A response is in memory three times: the data, and two copies, because MCP sends it as text and as a value. So is a
- * message, at most: its bytes, its text and its values.
- */
+/** A response is in memory three times: the data, and two copies, because MCP sends it as text and as a value. */
 const memoryFactor = 3
+/** A message of many empty objects takes fourteen times its bytes: the bytes, the text, and above all the values. */
+const messageMemoryFactor = 15
 
 /** The permit of one MCP request with all its calls, and the byte budget that their results share. */
 const sharePermit = (permit: Permit): SharedPermit => {
@@ -132,7 +131,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
         if (route === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`)
         const call = readArguments(route, given)
         const result = await cancellations.run(clientCall(id), signal, (signal) =>
-          pipeline.handle({ ...call, authorization, isOnDataHost, shared, signal })
+          pipeline.handle({ ...call, authorization, isOnDataHost, shared, signal, requestBytes: () => 0 })
         )
         results.push(result)
         if (result.status === 499)
@@ -159,10 +158,11 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     if (!isJsonContentType(request.headers.get("content-type")))
       return makeErrorResponse(415, -32_000, "Unsupported Media Type: Content-Type must be application/json")
     if (!acceptsJson(request.headers.get("accept")))
-      return makeErrorResponse(406, -32_000, "Not Acceptable: responses are application/json, which Accept leaves out")
+      return makeErrorResponse(406, -32_000, "Not Acceptable: responses are application/json, which Accept excludes")
     const body = await readRequestBody(request, maxMessageBytes).catch(() => undefined)
     if (body === undefined) return makeErrorResponse(400, -32_700, "Parse error: the body was cut off")
     if (body.tooLarge) return makeErrorResponse(413, -32_000, `A message has at most ${maxMessageBytes} bytes`)
+    await limiter.step(caller.key.account_id) // a large message takes milliseconds to parse
     const parsed = readMessage(body.text)
     if ("problem" in parsed) return makeErrorResponse(400, -32_700, `Parse error: ${parsed.problem}`, parsed.id)
     const { message } = parsed
@@ -173,11 +173,12 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
       caller.key,
       dataBytes * memoryFactor,
       request.signal,
-      body.text.length * memoryFactor
+      () => Buffer.byteLength(body.text) * messageMemoryFactor
     )
     if (permit === "too many in flight") return tooManyInFlight
     if (permit === "disconnected") return callerDisconnected
     progress.permit = permit
+    await limiter.step(permit.account)
     const newServer = () => makeServerFor(caller, readSession(request), sharePermit(permit), progress)
     if (await isLegacyRequest(request, message)) {
       const response = await respondLegacy(newServer(), request, message)

@@ -65,7 +65,7 @@ describe("the console listener", () => {
     expect(Number(head.headers.get("content-length"))).toBeGreaterThan(length - 10) // metrics may change in between
   })
 
-  it("keeps idle connections open for 75 seconds, like that of the API", async () => {
+  it("announces that idle connections stay open for 75 seconds, like that of the API", async () => {
     for (const url of [`${api.server().console}/healthz`, `${api.server().api}/openapi.json`]) {
       const agent = new Agent({ keepAlive: true })
       const [response] = await once(get(url, { agent }), "response")

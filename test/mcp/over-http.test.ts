@@ -115,7 +115,7 @@ describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode)
       [
         "search_stores",
         { _meta: { progressToken: 1 } },
-        "invalid_request: Unknown argument: _meta. The tool has none of this name; your client has added it."
+        "invalid_request: Unknown argument: _meta. The tool has no such argument; your client has added it."
       ],
       ["search_branded_foods", { limit: 201 }, "invalid_request: at most 200 per page"],
       ["search_branded_foods", { id }, "invalid_request: Unknown query parameter: id. Did you mean name?"]

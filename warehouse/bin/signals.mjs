@@ -9,7 +9,7 @@
  * SIGHUP stops a process on a terminal. Without one (nohup, setsid, a CI runner) the process ignores it.
  */
 import { spawn } from "node:child_process"
-import { closeSync, openSync } from "node:fs"
+import { closeSync, openSync, readFileSync } from "node:fs"
 import { isatty } from "node:tty"
 
 const stopSignals = ["SIGINT", "SIGTERM"]
@@ -27,6 +27,17 @@ export const deliverSignals = () => {
   if (held !== undefined) process.emit(held, held)
 }
 
+/** The parent, and the parent of a shell: npm starts one, which survives if npm is killed. Without /proc, only the parent. */
+const findStarter = () => {
+  try {
+    const [, name = "", parent] =
+      /^\d+ \((.*)\) \S (\d+)/s.exec(readFileSync(`/proc/${process.ppid}/stat`, "utf8")) ?? []
+    return /^(ba|da|a|z)?sh$/.test(name) ? `${process.ppid} ${parent}` : `${process.ppid}`
+  } catch {
+    return `${process.ppid}`
+  }
+}
+
 /** Unlike `process.kill`, this runs the handlers on Windows too. */
 const stop = () => process.emit("SIGTERM", "SIGTERM")
 
@@ -34,9 +45,9 @@ if (process.connected) {
   process.once("disconnect", stop)
   process.channel?.unref()
 } else if (process.env.npm_command !== undefined) {
-  const parent = process.ppid
+  const starter = findStarter()
   const poll = setInterval(() => {
-    if (process.ppid === parent) return
+    if (findStarter() === starter) return
     clearInterval(poll)
     stop()
   }, parentPollMs).unref()

@@ -3,6 +3,15 @@ import { type Acquired, largeBytes, makeLimiter, type Permit } from "./limiter.t
 
 const neverAborts = new AbortController().signal
 const mebibyte = 2 ** 20
+const makeTestLimiter = () => {
+  const { acquire, ...limiter } = makeLimiter()
+  return {
+    ...limiter,
+    acquire: (caller: Parameters<typeof acquire>[0], bytes: number, signal: AbortSignal, requestBytes = 0) =>
+      acquire(caller, bytes, signal, () => requestBytes)
+  }
+}
+
 const caller = (account: string, key = "key") => ({ id: `${account}-${key}`, account_id: account })
 
 const getPermit = async (acquired: Acquired | Promise<Acquired>): Promise<Permit> => {
@@ -20,7 +29,7 @@ afterEach(() => vi.useRealTimers())
 
 describe("quotas for calls and bytes", () => {
   it("delays a call while 8 MiB of its key are in flight, until one response is sent", async () => {
-    const { acquire } = makeLimiter()
+    const { acquire } = makeTestLimiter()
     const first = await getPermit(acquire(caller("a"), 5 * mebibyte, neverAborts))
     await getPermit(acquire(caller("a"), 5 * mebibyte, neverAborts))
     const third = acquire(caller("a"), 0, neverAborts)
@@ -30,7 +39,7 @@ describe("quotas for calls and bytes", () => {
   })
 
   it("counts the real size of a response once it is known", async () => {
-    const { acquire, unsentBytes } = makeLimiter()
+    const { acquire, unsentBytes } = makeTestLimiter()
     const permit = await getPermit(acquire(caller("a"), 9 * mebibyte, neverAborts))
     const second = acquire(caller("a"), 0, neverAborts)
     expect(await hasSettled(second)).toBe(false)
@@ -40,19 +49,19 @@ describe("quotas for calls and bytes", () => {
   })
 
   it("starts a single call that exceeds the quota of its key", async () => {
-    const { acquire } = makeLimiter()
+    const { acquire } = makeTestLimiter()
     await getPermit(acquire(caller("a"), 100 * mebibyte, neverAborts))
   })
 
   it("limits all keys of an account together, but no other account", async () => {
-    const { acquire } = makeLimiter()
+    const { acquire } = makeTestLimiter()
     for (const key of ["1", "2", "3", "4"]) await getPermit(acquire(caller("a", key), 4 * mebibyte, neverAborts))
     expect(await hasSettled(acquire(caller("a", "5"), 0, neverAborts))).toBe(false)
     await getPermit(acquire(caller("b"), 0, neverAborts))
   })
 
   it("limits the calls of a key to 1,024 and those of an account to 2,048", async () => {
-    const { acquire } = makeLimiter()
+    const { acquire } = makeTestLimiter()
     for (const key of ["1", "2"])
       for (let call = 0; call < 1024; call++) await getPermit(acquire(caller("a", key), 0, neverAborts))
     expect(await hasSettled(acquire(caller("a", "1"), 0, neverAborts))).toBe(false)
@@ -61,7 +70,7 @@ describe("quotas for calls and bytes", () => {
   })
 
   it("delays large responses at 256 MiB of all accounts together, and small ones at 64 MiB more", async () => {
-    const { acquire, isFull } = makeLimiter()
+    const { acquire, isFull } = makeTestLimiter()
     const permits: Array<Permit> = []
     for (let account = 0; account < 16; account++) {
       expect(isFull()).toBe(false)
@@ -81,7 +90,7 @@ describe("quotas for calls and bytes", () => {
   })
 
   it("releases the bytes of a permit only once", async () => {
-    const { acquire, unsentBytes } = makeLimiter()
+    const { acquire, unsentBytes } = makeTestLimiter()
     const permit = await getPermit(acquire(caller("a"), 100, neverAborts))
     await getPermit(acquire(caller("a"), 10, neverAborts))
     permit.release()
@@ -93,7 +102,7 @@ describe("quotas for calls and bytes", () => {
 
 describe("waiting calls", () => {
   it("time out after five seconds", async () => {
-    const { acquire, waiting } = makeLimiter()
+    const { acquire, waiting } = makeTestLimiter()
     await getPermit(acquire(caller("a"), 8 * mebibyte, neverAborts))
     const second = acquire(caller("a"), 0, neverAborts)
     vi.advanceTimersByTime(4_999)
@@ -104,7 +113,7 @@ describe("waiting calls", () => {
   })
 
   it("are limited to 1,024 per key, 2,048 per account and 8,192 overall; further ones are refused immediately", async () => {
-    const { acquire, waiting } = makeLimiter()
+    const { acquire, waiting } = makeTestLimiter()
     for (const account of ["a", "b", "c", "d", "e"])
       for (const key of ["1", "2"]) await getPermit(acquire(caller(account, key), 8 * mebibyte, neverAborts))
     for (let call = 0; call < 1024; call++) acquire(caller("a", "1"), 0, neverAborts)
@@ -119,7 +128,7 @@ describe("waiting calls", () => {
   })
 
   it("with large requests are limited by their memory, to 20 MB per key", async () => {
-    const { acquire, waiting } = makeLimiter()
+    const { acquire, waiting } = makeTestLimiter()
     await getPermit(acquire(caller("a"), 8 * mebibyte, neverAborts))
     for (let call = 0; call < 20; call++) acquire(caller("a"), 0, neverAborts, 1_000_000)
     expect(acquire(caller("a"), 0, neverAborts, 1_000_000)).toBe("too many in flight")
@@ -128,7 +137,7 @@ describe("waiting calls", () => {
   })
 
   it("end if their caller disconnects", async () => {
-    const { acquire, waiting } = makeLimiter()
+    const { acquire, waiting } = makeTestLimiter()
     await getPermit(acquire(caller("a"), 8 * mebibyte, neverAborts))
     const disconnecting = new AbortController()
     const second = acquire(caller("a"), 0, disconnecting.signal)
@@ -140,7 +149,7 @@ describe("waiting calls", () => {
 })
 
 it("runs one step per iteration of the event loop, accounts round robin", async () => {
-  const { step } = makeLimiter()
+  const { step } = makeTestLimiter()
   const order: Array<string> = []
   let rounds = 0
   const count = () => {

@@ -38,13 +38,13 @@ const accountQuota: Quota = { calls: 2048, bytes: 16 * mebibyte }
 const maxBytes = 256 * mebibyte
 /** Reserved for responses below `largeBytes`. */
 const reservedBytes = 64 * mebibyte
-/** Memory of a waiting call and its connection: 13 kB, or 16 kB for a short message of an assistant. */
+/** Memory of an ordinary waiting call and its connection: 13 kB, or 16 kB for a short message of an assistant. */
 const waitingCallBytes = 20_000
 /**
  * Memory of waiting calls, for as many calls as can be in flight: a thousand calls of a key are served even if their
  * responses together exceed its quota for bytes. A call above a limit is refused immediately.
  */
-const maxWaiting = {
+const maxWaitingBytes = {
   perKey: 1024 * waitingCallBytes,
   perAccount: 2048 * waitingCallBytes,
   overall: 8192 * waitingCallBytes
@@ -81,7 +81,7 @@ export const makeLimiter = () => {
   const usages = new Map<string, Usage>()
   const waiting = makeRoundRobin<Waiting>()
   let waitingCalls = 0
-  let waitingTotal = 0
+  let totalWaitingBytes = 0
   const loop = makeSlots(1)
   let totalBytes = 0
 
@@ -92,7 +92,7 @@ export const makeLimiter = () => {
 
   const add = ({ account_id, id }: Caller, calls: number, bytes: number, waitingBytes = 0) => {
     totalBytes += bytes
-    waitingTotal += waitingBytes
+    totalWaitingBytes += waitingBytes
     for (const name of [id, account_id]) {
       const usage = usages.get(name) ?? { calls: 0, bytes: 0, waitingBytes: 0 }
       usage.calls += calls
@@ -108,9 +108,9 @@ export const makeLimiter = () => {
   }
 
   const mayWait = ({ account_id, id }: Caller, bytes: number) =>
-    (usages.get(id)?.waitingBytes ?? 0) + bytes <= maxWaiting.perKey &&
-    (usages.get(account_id)?.waitingBytes ?? 0) + bytes <= maxWaiting.perAccount &&
-    waitingTotal + bytes <= maxWaiting.overall
+    (usages.get(id)?.waitingBytes ?? 0) + bytes <= maxWaitingBytes.perKey &&
+    (usages.get(account_id)?.waitingBytes ?? 0) + bytes <= maxWaitingBytes.perAccount &&
+    totalWaitingBytes + bytes <= maxWaitingBytes.overall
 
   const begin = (caller: Caller, expectedBytes: number): Permit => {
     let size = expectedBytes
@@ -163,16 +163,16 @@ export const makeLimiter = () => {
   }
 
   return {
-    /** Returns a promise only if the call has to wait. `requestBytes` is the memory that its request takes meanwhile. */
+    /** Returns a promise only if the call has to wait. `requestBytes` returns the memory that its request takes meanwhile. */
     acquire: (
       caller: Caller,
       expectedBytes: number,
       signal: AbortSignal,
-      requestBytes = 0
+      requestBytes: () => number
     ): Acquired | Promise<Acquired> => {
       if (signal.aborted) return "disconnected"
       if (canStart({ caller, expectedBytes })) return begin(caller, expectedBytes)
-      const memory = Math.max(waitingCallBytes, requestBytes)
+      const memory = Math.max(waitingCallBytes, requestBytes())
       return mayWait(caller, memory) ? waitForCapacity(caller, expectedBytes, signal, memory) : "too many in flight"
     },
     step,

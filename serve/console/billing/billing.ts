@@ -1,6 +1,7 @@
 /** The billing page: the balance, top-ups, the saved card, auto-recharge and the latest payments; removal of the card. */
 import { Effect } from "effect"
 import { amountPresets, Billing, type BillingSettings, formatCard, savedCardExplanation } from "../../billing/index.ts"
+import type { AccountSummary } from "../../ledger/index.ts"
 import { button, postForm } from "../web/form.ts"
 import {
   badge,
@@ -31,12 +32,12 @@ import { amountForm, formatWholeAmount, topUpPath } from "./top-up.ts"
 const latestPayments = 5
 const cardPath = "/billing/card"
 
-const topUpSection = ({ is_simulated }: BillingSettings) =>
+const topUpSection = ({ name }: AccountSummary, { is_simulated }: BillingSettings) =>
   section(
     "Add credits",
     html`<div class="stack"><div class="amounts">${amountPresets.map((cents) => linkButton(`${topUpPath}?amount=${cents / 100}`, formatWholeAmount(cents)))}</div>
 ${amountForm("Or any amount")}</div>
-<p class="hint">You see the amount before you pay.${
+<p class="hint">For the account ${name}. You see the amount before you pay.${
       !is_simulated && " The card processor handles your card; Larder never sees its number."
     }</p>`
   )
@@ -96,7 +97,7 @@ ${simulationNotice(settings)}${keyFigures([
     details: html`${creditsText(balance)}<br><a href="/billing/ledger">See every credit in the ledger</a>`
   }
 ])}
-${topUpSection(settings)}
+${topUpSection(account, settings)}
 <div class="cards">${cardSection(settings)}${rechargeSection(settings)}</div>
 ${section(
   "Payments",

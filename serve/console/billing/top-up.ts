@@ -105,10 +105,12 @@ const showTopUp = Effect.fnUntraced(function* ({ context, message, problem, stat
   const settings = yield* Billing.use((billing) => billing.settings(id))
   const { card } = settings
   const notices = html`${message}${simulationNotice(settings)}`
-  if (typed === undefined) return show(title, html`${notices}<div class="card">${amountForm("Amount")}</div>`)
+  const showAmount = (form: Html, status?: number) =>
+    show(title, html`${notices}<div class="card stack">${facts([["Account", name]])}${form}</div>`, status)
+  if (typed === undefined) return showAmount(amountForm("Amount"))
   const amount = problem === undefined ? parseAmount(typed) : { problem }
   if ("problem" in amount) {
-    return show(title, html`${notices}<div class="card">${amountForm("Amount", typed, amount.problem)}</div>`, 422)
+    return showAmount(amountForm("Amount", typed, amount.problem), 422)
   }
   const { cents } = amount
   const latest = yield* Billing.use((billing) => billing.payments(id, { before: null, limit: maxSearchedPayments }))

@@ -100,7 +100,7 @@ const payPage = (
     `Pay ${centsText(payment.cents)}`,
     html`${notice("warning", "Simulated payment: no money moves. Use a test card below, never a real one.")}
 ${declined !== undefined && notice("bad", `${declined} Nothing was charged. Try another card.`)}
-<p class="lead">To Larder, for ${countText(centsToCredits(payment.cents))} credits of its data service. The receipt will be in the console, under
+<p class="lead">To Larder, for ${countText(centsToCredits(payment.cents))} credits of the account ${payment.account_id}. The receipt will be in the console, under
 Billing. ${savedCardExplanation}</p>
 ${section("Card", form)}
 ${cardList}`
@@ -111,7 +111,7 @@ const bankPage = (payment: SimulatedPayment) =>
   showDocument(
     200,
     "Confirm with your bank",
-    html`<p>The bank that issued this card asks the cardholder: do you want to pay <strong>${centsText(payment.cents)}</strong> to Larder?</p>
+    html`<p>The bank that issued this card asks the cardholder: do you want to pay <strong>${centsText(payment.cents)}</strong> to Larder, for the account ${payment.account_id}?</p>
 <form method="post"><div class="row">${button("Confirm", "primary", { name: "bank", value: "confirm" })} ${button("Refuse", "plain", { name: "bank", value: "refuse" })}</div></form>`
   )
 

@@ -23,7 +23,7 @@ export const crossOriginFormPage = (origin: string) =>
 export const otherOwnersFormPage = ({ account, person }: Pick<PageContext, "account" | "person">) =>
   show(
     "Nothing was changed",
-    html`<p>This form was not opened with the current sign-in. You are signed in to <strong>${account.name}</strong> as ${person.email}.</p>
+    html`<p>This form was opened before the current person signed in, or for another account. You are signed in to <strong>${account.name}</strong> as ${person.email}.</p>
 <p>To make the change for ${account.name}, open the page again. To make it for another account, sign out and sign in there first.</p>${overviewLink}`,
     409
   )
