@@ -6,6 +6,8 @@ const large = "/v1/commodities?limit=500"
 const small = "/v1/commodities/prices?series=milk-class-iii-price-monthly&from=2026-09-01"
 const browser = { origin: "https://shop.example", "sec-fetch-mode": "cors" }
 
+const manyNames = Array.from({ length: 200 }, (_, index) => `x-name-${index}`)
+
 describe("CORS", () => {
   it("allows every origin, on successes and errors, without credentials", async () => {
     const replies = [
@@ -63,10 +65,10 @@ describe("CORS", () => {
     ["authorization, content-type", "Authorization, content-type"],
     [" x-a ,\tx-b", "Authorization, x-a, x-b"],
     ["", "Authorization"],
-    ["x-a,,x-b", "Authorization"],
+    ["x-a,,x-b", "Authorization, x-a, x-b"],
     ["x-a, not a name", "Authorization"],
     ["x-a;x-b", "Authorization"],
-    [Array.from({ length: 200 }, (_, index) => `x-${index}`).join(), "Authorization"]
+    [manyNames.join(), ["Authorization", ...manyNames].join(", ")]
   ])("allows Authorization and the headers that a browser asks for: %s", async (requested, allowed) => {
     const { headers } = await api.get("/v1/stores", {
       method: "OPTIONS",

@@ -258,7 +258,7 @@ inEachSetup(
               const prepared = yield* prepare(setup, billing, row.starting_balance)
               yield* happen(prepared)
               if (row.recharges > 0) {
-                yield* until(Effect.map(countRecharges(prepared), (recharges) => recharges === row.recharges))
+                yield* until(Effect.map(setup.balance, (balance) => balance === row.starting_balance + row.balance))
               }
               yield* severalRounds
               checkRow(yield* readRow(prepared, row.starting_balance, yield* countRecharges(prepared)), row)
@@ -276,7 +276,7 @@ inEachSetup(
                 Effect.gen(function* () {
                   const prepared = { setup, billing, payment }
                   const checkRecharges = Effect.fnUntraced(function* (recharges: number, balance: number) {
-                    yield* until(Effect.map(countRecharges(prepared), (count) => count === recharges))
+                    yield* until(Effect.map(setup.balance, (credits) => credits === lowBalance + balance))
                     yield* severalRounds
                     const row = yield* readRow(prepared, lowBalance, yield* countRecharges(prepared))
                     checkRow(row, { ...unchanged, balance, recharges })

@@ -43,7 +43,7 @@ const exchange = (agent: Agent | false, api: string, target: string, options: Op
       }
     )
     sent.on("error", (error: NodeJS.ErrnoException) => {
-      // the server closes connections after five idle seconds, sometimes just as one is reused: it has read nothing
+      // a server that stops closes idle connections, sometimes just as one is reused: it has read nothing
       if (sent.reusedSocket && error.code === "ECONNRESET") resolve(exchange(agent, api, target, options))
       else reject(error)
     })
