@@ -4,7 +4,7 @@
  * killed afterwards, no recharge begins after the entry.
  */
 import { Effect, Option, Stream } from "effect"
-import type { Entry } from "../ledger/index.ts"
+import { type Entry, isDebit } from "../ledger/index.ts"
 import { creditsToCents, formatCents } from "./amounts.ts"
 import { type BillingNeeds, formatMinute, nowText } from "./book.ts"
 import { findRecharge, type RechargeRow, stopRecharge } from "./recharge-rows.ts"
@@ -35,16 +35,13 @@ export const findNewestPosition = ({ administration }: Needs, account_id: string
   )
 
 /** Why this entry stops auto-recharge; undefined if it does not. Entries with `grants` are of credits that expire. */
-const findReason = (
-  { balance, credits, grants, occurred_at, request_id, type }: Entry,
-  { trigger_credits }: RechargeRow
-): string | undefined => {
+const findReason = (entry: Entry, { trigger_credits }: RechargeRow): string | undefined => {
+  const { balance, credits, grants, occurred_at, type } = entry
   if (credits >= 0 || grants !== null) return undefined
   const amount = formatCents(creditsToCents(-credits))
   const time = `recorded on ${formatMinute(occurred_at)}`
   if (type === "refund") return `A payment was refunded: ${amount}, ${time}.`
-  const isDebit = request_id === null || request_id.startsWith("debit:")
-  if (!isDebit) return `A payment was disputed at the bank: ${amount}, ${time}.`
+  if (!isDebit(entry)) return `A payment was disputed at the bank: ${amount}, ${time}.`
   return balance < trigger_credits ? `The operator deducted ${amount}, ${time}.` : undefined
 }
 

@@ -4,11 +4,11 @@
  * as pages.
  */
 import type { BlockList } from "node:net"
-import { Cause, Effect, Exit, Option, Redacted } from "effect"
+import { Cause, Effect, Exit, Redacted } from "effect"
 import { H3, type H3Event, HTTPResponse } from "h3"
 import { type Meters, type Metric, newRequestId } from "../api/index.ts"
 import { Billing, EventRejected } from "../billing/index.ts"
-import { Administration } from "../ledger/index.ts"
+import type { Administration } from "../ledger/index.ts"
 import { People } from "../people/index.ts"
 import { Actor } from "../persistence/index.ts"
 import { invitationPage } from "./account/invitation.ts"
@@ -16,6 +16,7 @@ import { signInPage } from "./account/sign-in.ts"
 import { signOutPage } from "./account/sign-out.ts"
 import { rechargeStopNotice } from "./billing/auto-recharge.ts"
 import { addHealth, type Readiness } from "./health.ts"
+import { findSignedIn, readAccount, type SignedIn } from "./signed-in.ts"
 import { assets } from "./web/assets.ts"
 import { makeCookies } from "./web/cookies.ts"
 import {
@@ -102,23 +103,6 @@ const findFormQuery = ({ req, url }: H3Event): string => {
   const page = URL.parse(req.headers.get("referer") ?? "")
   return page?.pathname === url.pathname ? page.search : ""
 }
-
-/** The state of an account that every one of its pages shows. */
-const readAccount = Effect.fnUntraced(function* (account_id: string) {
-  const account = yield* Administration.use((ledger) => ledger.account({ account_id }))
-  return { account, rechargeStop: yield* Billing.use((billing) => billing.rechargeStop(account_id)) }
-})
-
-/** The current person and account of the session; undefined without a valid session. */
-const findSignedIn = Effect.fnUntraced(function* (session: Redacted.Redacted | undefined) {
-  if (session === undefined) return undefined
-  const person = yield* People.use((people) => people.session(Redacted.value(session)))
-  if (Option.isNone(person)) return undefined
-  const account = yield* readAccount(person.value.account_id)
-  const formOwner = yield* People.use((people) => people.formOwner(person.value))
-  return { ...account, person: person.value, session, formOwner }
-})
-type SignedIn = NonNullable<Effect.Success<ReturnType<typeof findSignedIn>>>
 
 interface AllowedMethods {
   readonly get?: unknown

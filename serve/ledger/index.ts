@@ -72,6 +72,7 @@ export { recordInPostgres } from "./postgres/sql/recording.ts"
 export { entryRow } from "./postgres/sql/sql-expressions.ts"
 export { verifyContents, verifyDatabase } from "./postgres/verification.ts"
 export { randomString } from "./random-string.ts"
+export { isDebit } from "./rules/adjustments.ts"
 export {
   captureHold,
   draftCharge,

@@ -30,9 +30,15 @@ const day = 24 * 60 * 60_000
 /** Time from which on an equal movement counts as the same one. */
 export const earliestRepeated = (now: number): number => now - day
 
+const [creditPrefix, debitPrefix] = ["credit:", "debit:"]
+
 /** Distinct from the ids of disputes. A debit may have the reference of the credit that it takes back. */
 export const referenceId = ({ credits, reference }: Pick<Adjustment, "credits" | "reference">): string | null =>
-  reference === null ? null : `${credits > 0 ? "credit" : "debit"}:${reference}`
+  reference === null ? null : `${credits > 0 ? creditPrefix : debitPrefix}${reference}`
+
+/** Whether an operator has taken back credits; disputes have other ids, and credits that expire have `grants`. */
+export const isDebit = ({ credits, grants, request_id, type }: Entry): boolean =>
+  type === "adjustment" && credits < 0 && grants === null && (request_id?.startsWith(debitPrefix) ?? true)
 
 const bookedFields = { account_id: Schema.String, credits: Schema.Int, occurred_at: Schema.String }
 
