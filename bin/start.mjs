@@ -15,9 +15,9 @@ const hasData = () =>
   existsSync(warehouse) && readdirSync(warehouse).some((name) => /^(?!(ingestion|larder)\.).*\.duckdb$/.test(name))
 if (!hasData()) {
   const ingest = fileURLToPath(new URL("../pipelines/bin/larder-ingest.mjs", import.meta.url))
-  // with --json, stdout is for what the server prints
-  const [flags, stdout] = process.argv.includes("--json") ? [["--json"], 2] : [[], "inherit"]
-  const [code] = await once(startChild(process.execPath, [ingest, "--if-missing", ...flags], stdout), "exit")
+  // with --json, stdout is for what the server prints; the runs are in the warehouse, and their problems on stderr
+  const stdout = process.argv.includes("--json") ? "ignore" : "inherit"
+  const [code] = await once(startChild(process.execPath, [ingest, "--if-missing"], stdout), "exit")
   // The run has reported what it could not read; the server serves the rest, unless the run was interrupted.
   if (code === interrupted || (code !== 0 && !hasData())) process.exit(code ?? interrupted)
 }

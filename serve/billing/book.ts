@@ -65,7 +65,7 @@ export const makeBook = (needs: BillingNeeds) => {
       })
     )
     if (booked === undefined) return
-    yield* Effect.logInfo("payment booked", { payment_id: id, account_id, cents })
+    yield* Effect.logInfo("payment booked", { payment_id: id, account: account_id, cents })
     if (booked.cardToDetach !== null) yield* tryToDetachCard(needs, booked.cardToDetach)
   })
 
@@ -128,7 +128,7 @@ export const makeBook = (needs: BillingNeeds) => {
       state: reversed.is_lost ? "lost" : reversed.state,
       reversal_id: reversed.id,
       payment_id: id,
-      account_id
+      account: account_id
     })
   })
 

@@ -65,6 +65,6 @@ export const findCurrentRecharge = Effect.fn("Billing.findCurrentRecharge")(func
   const reason = yield* findStop(needs, recharge)
   if (reason === undefined) return recharge
   const isStopped = yield* stopRecharge(database, recharge, reason, yield* nowText)
-  if (isStopped) yield* Effect.logInfo("auto-recharge stopped", { account_id, reason })
+  if (isStopped) yield* Effect.logInfo("auto-recharge stopped", { account: account_id, reason })
   return yield* findRecharge(database, account_id)
 })

@@ -100,11 +100,11 @@ export const startRecharges = Effect.fnUntraced(function* (
     evaluating.add(account_id)
     return evaluate(recharge).pipe(
       Effect.catchTag("ProcessorUnavailable", (error) =>
-        Effect.logWarning(`${error.message}. The recharge is reconciled later.`, { account_id })
+        Effect.logWarning(`${error.message}. The recharge is reconciled later.`, { account: account_id })
       ),
       Effect.catchCause((cause) =>
         logAndWait("a recharge could not be evaluated and is retried", cause).pipe(
-          Effect.annotateLogs({ account_id }),
+          Effect.annotateLogs({ account: account_id }),
           Effect.andThen(Effect.sync(() => marked.add(account_id)))
         )
       ),

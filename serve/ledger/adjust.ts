@@ -9,6 +9,7 @@ import { type Decision, nothingToWrite } from "./rules/decisions.ts"
 import { timestampOf } from "./utc-calendar.ts"
 
 const entriesPerPage = 1_000
+const isUnavailable = ({ _tag }: AdministrationError) => _tag === "LedgerUnavailable"
 
 export const makeAdjust = (
   store: AdministeredStore,
@@ -53,7 +54,9 @@ export const makeAdjust = (
         return { ...(yield* store.account(account_id)), booked: decision !== nothingToWrite, booked_at }
       })
     )
-    return yield* logChange(change, event, ({ balance_credits, booked }) => {
+    // a repeated attempt with a reference finds what another account has booked at the same time
+    const repeatable = request_id === null ? change : Effect.retry(change, { times: 1, while: isUnavailable })
+    return yield* logChange(repeatable, event, ({ balance_credits, booked }) => {
       if (!booked) return undefined
       const before = { balance_credits: balance_credits - credits } // calls are charged at the same time
       return { account: account_id, credits, note, reference, before, after: { balance_credits } }

@@ -97,7 +97,7 @@ const adjustment = {
   note: PrintableText,
   /** With a reference, a movement is booked once, however often it is requested. */
   reference: Schema.optionalKey(Schema.NullOr(PrintableText)),
-  /** If false, and without a reference, an equal movement of the last day is an error. */
+  /** True if it is absent. If false, and without a reference, an equal movement of the last day is an error. */
   again: Schema.optionalKey(Schema.Boolean)
 }
 

@@ -19,14 +19,14 @@ export interface LoggedChange {
   readonly [fact: string]: unknown
 }
 
-/** Makes a change and logs it, even if its caller has gone. `describe` returns undefined if nothing was changed. */
+/** Makes a change and logs it; neither can be interrupted. `describe` returns undefined if nothing was changed. */
 export const logChange = <A, E, R>(
   change: Effect.Effect<A, E, R>,
   event: string,
   describe: (result: A) => LoggedChange | undefined
 ): Effect.Effect<A, E, R> =>
-  Effect.uninterruptibleMask((restore) =>
-    Effect.tap(restore(change), (result) => {
+  Effect.uninterruptible(
+    Effect.tap(change, (result) => {
       const described = describe(result)
       if (described === undefined) return Effect.void
       const { account, after, before, ...facts } = described

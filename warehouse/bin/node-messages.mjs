@@ -9,8 +9,11 @@ const write = (level, event, cause) =>
   process.stderr.write(`${JSON.stringify({ at: new Date().toISOString(), level, event, cause })}\n`)
 
 if (!isatty(2)) {
-  process.removeAllListeners("warning") // Node's own, which writes text
-  process.on("warning", ({ message, name }) => write("WARN", `${name}: ${message}`))
+  // Node has no listener if its warnings are switched off, and otherwise one that writes text
+  if (process.listenerCount("warning") > 0) {
+    process.removeAllListeners("warning")
+    process.on("warning", ({ message, name }) => write("WARN", `${name}: ${message}`))
+  }
   // an error in another thread is reported to the main thread
   if (isMainThread) {
     process.on("uncaughtException", (error) => {

@@ -82,10 +82,10 @@ describe("a server that is silent", () => {
       const credit = yield* wait(administration.creditAccount({ account_id: "acct_a", credits: 1, note: "n" }))
       assert.include(
         credit.message,
-        `${silent} The command may have been carried out. Look with: larder-serve ledger export --account ID.`
+        `${silent} The command may have been carried out. Check with: larder-serve ledger export --account ID.`
       )
       const invited = yield* wait(people.invitePerson({ account_id: "acct_a", email: null, is_operator: false }))
-      assert.include(invited.message, `${silent} The command may have been carried out. Look with: larder-serve people`)
+      assert.include(invited.message, `${silent} The command may have been carried out. Check with: larder-serve people`)
       assert.strictEqual((yield* wait(administration.listAccounts({}))).message, silent)
     }).pipe(Effect.scoped)
   )

@@ -6,12 +6,10 @@ import { type Duration, Effect, Exit, Fiber, Option, type Redacted, Scope, Strea
 import { Administration, administerPostgres, connect, LedgerUnavailable } from "../../ledger/index.ts"
 import { ConsoleUnavailable } from "../../persistence/index.ts"
 import { maxSilence, silent, unanswered } from "./unanswered.ts"
+import { longOperations } from "./wire.ts"
 
 /** Long enough to close the connections of a database that answers. */
 const closeTime = "2 seconds"
-
-/** They take as long as the ledger is large. */
-const longOperations: ReadonlyArray<string> = ["verify", "backup"]
 
 /** None if the work takes longer. It goes on. */
 const waitFor = <A, E, R>(work: Effect.Effect<A, E, R>, duration: Duration.Input) =>
@@ -32,11 +30,14 @@ export const openDatabase = Effect.fnUntraced(function* <A, E, R>(open: Effect.E
   return yield* failWhenSilent("connect", Scope.provide(open, scope))
 })
 
-/** A database that refuses a statement says why with a code, such as 53100. Without one, the connection was lost. */
+/**
+ * A database that refuses a statement says why with a code, such as 53100. Without one, or with the code of a lost
+ * connection (08…) or of a server that ends (57P…), a commit may have been made.
+ */
 const isLost = (error: unknown): error is LedgerUnavailable | ConsoleUnavailable => {
   if (!(error instanceof LedgerUnavailable || error instanceof ConsoleUnavailable)) return false
   const { cause } = error
-  return cause instanceof Error && !("code" in cause && /^(?=.*\d)[\dA-Z]{5}$/.test(String(cause.code)))
+  return cause instanceof Error && !("code" in cause && /^(?!08|57P)(?=.*\d)[\dA-Z]{5}$/.test(String(cause.code)))
 }
 
 type Operations = Readonly<Record<string, (input: never) => Effect.Effect<unknown, unknown>>>

@@ -19,6 +19,7 @@ import {
   entriesOperation,
   host,
   lineInterval,
+  longOperations,
   ResponseLine
 } from "./wire.ts"
 
@@ -61,14 +62,14 @@ const makeHandlers = (
 
 const emptyLines = Stream.map(Stream.tick(lineInterval), () => utf8.encode("\n"))
 
-const streamBody = (values: Values, context: Context.Context<never>): AsyncIterable<Uint8Array> =>
+const streamBody = (values: Values, isLong: boolean, context: Context.Context<never>): AsyncIterable<Uint8Array> =>
   values.pipe(
     Stream.concat(Stream.succeed(encodeLines({ end: true }))),
     Stream.catchTag("SchemaError", (cause) =>
       Stream.succeed(encodeLines({ error: new LedgerUnavailable({ action: "understand this command", cause }) }))
     ),
     Stream.catch((error) => Stream.succeed(encodeLines({ error }))),
-    Stream.merge(emptyLines, { haltStrategy: "left" }),
+    Stream.merge(isLong ? emptyLines : Stream.empty, { haltStrategy: isLong ? "left" : "both" }),
     Stream.toAsyncIterableWith(context)
   )
 
@@ -84,11 +85,15 @@ const makeControlApp = (handlers: ReadonlyMap<string, Handler>, token: string, c
     if (!/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(headers.get("host") ?? "")) return refuse(403, "Loopback only")
     if (!isSameText(headers.get("authorization") ?? "", `Bearer ${token}`)) return refuse(401, "Wrong token")
     if (method === "GET" && event.url.pathname === "/") return new HTTPResponse(null, { status: 204 })
-    const handler = handlers.get(event.url.pathname.slice(1))
+    const operation = event.url.pathname.slice(1)
+    const handler = handlers.get(operation)
     if (handler === undefined || method !== "POST") return refuse(404, "No such operation")
-    return new HTTPResponse(ReadableStream.from(streamBody(handler(await event.req.text()), context)), {
-      headers: { "content-type": "application/x-ndjson", "cache-control": "no-store", connection: "close" }
-    })
+    return new HTTPResponse(
+      ReadableStream.from(streamBody(handler(await event.req.text()), longOperations.includes(operation), context)),
+      {
+        headers: { "content-type": "application/x-ndjson", "cache-control": "no-store", connection: "close" }
+      }
+    )
   })
   return app
 }

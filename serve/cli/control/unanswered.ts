@@ -9,13 +9,13 @@ import type { peopleOperations } from "../../people/index.ts"
 export const maxSilence = "30 seconds"
 
 const lookAtEntries =
-  "Look with: larder-serve ledger export --account ID. A command with --reference can be repeated: it books once."
-const lookAtKeys = "Look with: larder-serve keys list --account ID."
-const lookAtPeople = "Look with: larder-serve people list --account ID."
+  "Check with: larder-serve ledger export --account ID. A command with --reference can be repeated: it books once."
+const lookAtKeys = "Check with: larder-serve keys list --account ID."
+const lookAtPeople = "Check with: larder-serve people list --account ID."
 
 /** Null for an operation that only reads. */
 const advice = {
-  createAccount: "Look with: larder-serve accounts list. Repeated, the command creates another account with 5 USD.",
+  createAccount: "Check with: larder-serve accounts list. Repeated, the command creates another account with 5 USD.",
   listAccounts: null,
   account: null,
   creditAccount: lookAtEntries,
@@ -31,8 +31,8 @@ const advice = {
   entriesBefore: null,
   entriesOf: null,
   verify: null,
-  backup: "Look whether the file is there: it is complete, or missing.",
-  invitePerson: `${lookAtPeople} Repeated for the same e-mail address, the command replaces the link; withdraw other links that reached nobody.`,
+  backup: "Check whether the file is there: it is complete, or missing.",
+  invitePerson: `${lookAtPeople} Repeated for the same e-mail address, the command replaces the link; withdraw the links that you did not send.`,
   withdrawInvitation: lookAtPeople,
   listPeople: null,
   resetPerson: `${lookAtPeople} Repeated, the command replaces the link.`,

@@ -1,8 +1,8 @@
 /**
  * The protocol between a command and the server that holds the ledger: `POST /<operation>` on a loopback port, with the
  * operation's input and the command's user as JSON, and the token of `control.json`. The response has one line per value,
- * and a last line that states the outcome, so that a lost connection is never mistaken for the end of a list. An empty
- * line now and then shows that the server is working.
+ * and a last line that states the outcome, so that a lost connection is never mistaken for the end of a list. During a
+ * long operation, an empty line every ten seconds shows that the server is working.
  */
 import path from "node:path"
 import { Schema } from "effect"
@@ -19,7 +19,10 @@ export const controlFileIn = (ledgerDirectory: string) => path.join(ledgerDirect
 /** `user` is the user of the operating system who runs the command. */
 export const CommandRequest = <I>(input: Schema.Codec<I, unknown>) => Schema.Struct({ user: PrintableText, input })
 
-/** How often a server that is working sends an empty line. */
+/** Their time grows with the ledger. */
+export const longOperations: ReadonlyArray<string> = ["verify", "backup", "entriesOf"]
+
+/** How often a server sends an empty line during a long operation. */
 export const lineInterval = "10 seconds"
 
 /** `entriesOf`, the only operation with several values in its response: all entries of an account. */

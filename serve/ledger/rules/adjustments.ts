@@ -30,11 +30,14 @@ const day = 24 * 60 * 60_000
 /** Time from which on an equal movement counts as the same one. */
 export const earliestRepeated = (now: number): number => now - day
 
+/** A copied text may have a blank at its end, or letters in another composition. */
+const normalise = (text: string) => text.trim().normalize("NFC")
+
 const [creditPrefix, debitPrefix] = ["credit:", "debit:"]
 
 /** Distinct from the ids of disputes. A debit may have the reference of the credit that it takes back. */
 export const referenceId = ({ credits, reference }: Pick<Adjustment, "credits" | "reference">): string | null =>
-  reference === null ? null : `${credits > 0 ? creditPrefix : debitPrefix}${reference}`
+  reference === null ? null : `${credits > 0 ? creditPrefix : debitPrefix}${normalise(reference)}`
 
 /** Whether an operator has taken back credits; disputes have other ids, and credits that expire have `grants`. */
 export const isDebit = ({ credits, grants, request_id, type }: Entry): boolean =>
@@ -59,7 +62,7 @@ export class ReferenceUsed extends Schema.TaggedError<ReferenceUsed>()("Referenc
 export class AlreadyAdjusted extends Schema.TaggedError<AlreadyAdjusted>()("AlreadyAdjusted", bookedFields) {
   override readonly [Runtime.errorExitCode] = 2
   override get message() {
-    return `A ${describe(this)} with the same note was booked at ${this.occurred_at}. Nothing was booked. If you mean another one, add --again. With --reference TEXT, a command books once, however often it is repeated.`
+    return `A ${describe(this)} with the same note was booked at ${this.occurred_at}. Nothing was booked. To book it again, add --again. With --reference TEXT, a command books once, however often it is repeated.`
   }
 }
 
@@ -78,7 +81,9 @@ export const adjustAccount = (
       : Result.fail(new ReferenceUsed({ reference: reference ?? "", account_id, credits: booked.credits, occurred_at }))
   }
   const isEqual = (entry: Entry) =>
-    entry.credits === credits && entry.note === note && Date.parse(entry.occurred_at) > earliestRepeated(now)
+    entry.credits === credits &&
+    normalise(entry.note ?? "") === normalise(note) &&
+    Date.parse(entry.occurred_at) > earliestRepeated(now)
   const equal = again || reference !== null ? undefined : recent.find(isEqual)
   if (equal !== undefined) {
     return Result.fail(new AlreadyAdjusted({ account_id: account.id, credits, occurred_at: equal.occurred_at }))
