@@ -13,7 +13,7 @@ export const runAtTestTime = <A, E, R>(
 ) =>
   Effect.gen(function* () {
     const { clock, advanceClock } = yield* adjustableClock
-    yield* advanceClock(start - (yield* Clock.currentTimeMillis))
+    yield* advanceClock(start - clock.currentTimeMillisUnsafe())
     const now = Effect.sync(() => clock.currentTimeMillisUnsafe())
     return yield* Effect.provideService(work({ now, pass: advanceClock }), Clock.Clock, clock)
   })

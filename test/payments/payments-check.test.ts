@@ -2,8 +2,8 @@
 import { checkStripe } from "@larder/serve/billing/stripe"
 import { Clock, Effect, Redacted } from "effect"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
+import { withClockAhead } from "../support/clock-ahead.ts"
 import { type Environment, run } from "../support/programs.ts"
-import { adjustableClock } from "./stores.ts"
 import { openAccount } from "./stripe-account.ts"
 import { liveKey, type StripeHost, startStripeHost, stripeKey, webhookSecret } from "./stripe-host.ts"
 
@@ -172,8 +172,7 @@ describe("a check of payments", () => {
   })
 
   it("finds that the clock is an hour ahead", async () => {
-    const { clock, advanceClock } = await Effect.runPromise(adjustableClock)
-    await Effect.runPromise(advanceClock(3_600_000))
+    const clock = await Effect.runPromise(withClockAhead("1 hour")(Clock.Clock))
     expect(await runCheck({ clock })).toEqual([
       expect.stringMatching(
         /^warning clock: This machine's clock is 3\d{3} seconds ahead of Stripe's: events are rejected/
