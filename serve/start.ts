@@ -34,7 +34,7 @@ import { makeMcpHandler } from "./mcp/index.ts"
 import { administerPeople, createFirstLink, People } from "./people/index.ts"
 import { type ConsoleDatabase, layerRequestLog, RequestLog } from "./persistence/index.ts"
 import { consoleUrlSetting, serveSettings } from "./settings.ts"
-import { delayStop, layerStop, openBoundedScope, Stop } from "./stop.ts"
+import { delayStop, layerStop, maxWait, openBoundedScope, Stop } from "./stop.ts"
 import { storesInFile, storesInPostgres } from "./stores.ts"
 
 const describeMissingTls = (address: string) =>
@@ -171,6 +171,8 @@ const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope) {
   }
 })
 
+const stopsLate = Effect.logWarning(`The server stops before everything is closed, because this took ${maxWait}`)
+
 type StoreError = Layer.Error<ReturnType<typeof storesInPostgres> | ReturnType<typeof storesInFile>>
 
 const openDemo = Effect.fnUntraced(function* (consoleUrl: string) {
@@ -191,7 +193,7 @@ export const start = Effect.fn(
       Layer.provideMerge(stores)
     )
     // closed in reverse order: after the delay, both listeners at the same time, then everything else
-    const scope = yield* openBoundedScope
+    const scope = yield* openBoundedScope(maxWait, stopsLate)
     const listeners = yield* Scope.fork(yield* Effect.scope, "parallel")
     yield* Effect.gen(function* () {
       const started = yield* openServer(listeners)

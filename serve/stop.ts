@@ -53,12 +53,10 @@ export const delayStop = Effect.fnUntraced(function* (delay: Duration.Duration) 
 })
 
 /** A scope that closes with the current one, if need be without waiting for it: a database may not respond. */
-export const openBoundedScope = Effect.acquireRelease(Scope.make(), (scope, exit) =>
-  Effect.forkDetach(Scope.close(scope, exit)).pipe(
-    Effect.flatMap(Fiber.join),
-    Effect.timeoutOrElse({
-      duration: maxWait,
-      orElse: () => Effect.logWarning(`The server stops before everything is closed, because this took ${maxWait}`)
-    })
+export const openBoundedScope = (duration: Duration.Input, whenLate: Effect.Effect<void>) =>
+  Effect.acquireRelease(Scope.make(), (scope, exit) =>
+    Effect.forkDetach(Scope.close(scope, exit)).pipe(
+      Effect.flatMap(Fiber.join),
+      Effect.timeoutOrElse({ duration, orElse: () => whenLate })
+    )
   )
-)

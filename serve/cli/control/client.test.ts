@@ -85,7 +85,10 @@ describe("a server that is silent", () => {
         `${silent} The command may have been carried out. Check with: larder-serve ledger export --account ID.`
       )
       const invited = yield* wait(people.invitePerson({ account_id: "acct_a", email: null, is_operator: false }))
-      assert.include(invited.message, `${silent} The command may have been carried out. Check with: larder-serve people`)
+      assert.include(
+        invited.message,
+        `${silent} The command may have been carried out. Check with: larder-serve people`
+      )
       assert.strictEqual((yield* wait(administration.listAccounts({}))).message, silent)
     }).pipe(Effect.scoped)
   )

@@ -2,31 +2,25 @@
  * The ledger in PostgreSQL for one command, which ends even if the database does not answer. A commit cannot be
  * interrupted, so the command stops waiting for it, and exits.
  */
-import { type Duration, Effect, Exit, Fiber, Option, type Redacted, Scope, Stream } from "effect"
+import { Effect, Fiber, type Redacted, Scope, Stream } from "effect"
 import { Administration, administerPostgres, connect, LedgerUnavailable } from "../../ledger/index.ts"
 import { ConsoleUnavailable } from "../../persistence/index.ts"
+import { openBoundedScope } from "../../stop.ts"
 import { maxSilence, silent, unanswered } from "./unanswered.ts"
 import { longOperations } from "./wire.ts"
 
 /** Long enough to close the connections of a database that answers. */
 const closeTime = "2 seconds"
 
-/** None if the work takes longer. It goes on. */
-const waitFor = <A, E, R>(work: Effect.Effect<A, E, R>, duration: Duration.Input) =>
-  Effect.flatMap(Effect.forkDetach(work), (fiber) =>
-    Effect.interruptible(Effect.timeoutOption(Fiber.join(fiber), duration))
-  )
-
+/** Work that takes longer goes on, and is not waited for. */
 const failWhenSilent = <A, E, R>(operation: string, work: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(
-    waitFor(work, maxSilence),
-    Option.match({ onNone: () => Effect.fail(silent(operation, "database")), onSome: Effect.succeed })
+  Effect.forkDetach(work).pipe(
+    Effect.flatMap(Fiber.join),
+    Effect.timeoutOrElse({ duration: maxSilence, orElse: () => Effect.fail(silent(operation, "database")) })
   )
 
-/** Opens connections until the scope ends, and then waits only a moment for them to close. */
 export const openDatabase = Effect.fnUntraced(function* <A, E, R>(open: Effect.Effect<A, E, R | Scope.Scope>) {
-  const scope = yield* Scope.make()
-  yield* Effect.addFinalizer(() => waitFor(Scope.close(scope, Exit.void), closeTime))
+  const scope = yield* openBoundedScope(closeTime, Effect.void)
   return yield* failWhenSilent("connect", Scope.provide(open, scope))
 })
 
