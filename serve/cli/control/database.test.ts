@@ -22,7 +22,7 @@ describe("a database that does not answer", () => {
       const [create, list] = yield* Fiber.join(running)
       assert.include(
         create,
-        "The database has not answered for 30 seconds. The command may have been carried out. Look"
+        "The database has not answered for 30 seconds. The command may have been carried out. Check"
       )
       assert.include(list, "The database has not answered for 30 seconds.")
       assert.notInclude(list, "carried out")
