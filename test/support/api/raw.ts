@@ -6,7 +6,7 @@ import { connect, type Socket } from "node:net"
 import type { Reply } from "./check-response.ts"
 
 /** Milliseconds; a response that takes longer is a failure. */
-const maxWait = 10_000
+const maxWait = 60_000
 
 const open = async (api: string): Promise<Socket> => {
   const { hostname, port } = new URL(api)
