@@ -9,7 +9,7 @@ import { type Billing, maxRequestMs, pauseMs } from "@larder/serve/billing"
 import { Effect, type Scope } from "effect"
 import { repository } from "../support/repository.ts"
 import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
-import { severalRounds, spendAndMark } from "./recharging.ts"
+import { advanceToNoon, severalRounds, spendAndMark } from "./recharging.ts"
 import { inEachSetup, type Setup, until, withQuickSleeps, withSleepsByClock } from "./setup.ts"
 
 type OpenBilling = Billing["Service"]
@@ -271,6 +271,7 @@ inEachSetup(
         within((setup) =>
           withSleepsByClock(
             Effect.gen(function* () {
+              yield* advanceToNoon(setup)
               const { payment } = yield* setup.withBilling((billing) => prepare(setup, billing))
               yield* setup.withBilling((billing) =>
                 Effect.gen(function* () {

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type Billing, type CardProcessor, ProcessorUnavailable, pauseMs } from "@larder/serve/billing"
 import { Clock, Deferred, Effect, Fiber, type Scope } from "effect"
 import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
-import { begin, hasPaidAtLeast, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"
+import { advanceToNoon, begin, hasPaidAtLeast, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"
 import { inEachSetup, type Setup, until } from "./setup.ts"
 
 type OpenBilling = Billing["Service"]
@@ -73,6 +73,7 @@ inEachSetup((name, within) => {
 
     test("counts on the day of its last request, if it is requested again after midnight", (setup) =>
       Effect.gen(function* () {
+        yield* advanceToNoon(setup)
         yield* setup.advanceClock(12 * 3_600_000 - 600_000) // ten minutes before midnight
         yield* failInOutage(setup)
         yield* setup.advanceClock(840_000)

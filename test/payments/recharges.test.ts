@@ -4,7 +4,7 @@ import { maxCeiling, pauseMs } from "@larder/serve/billing"
 import { consoleUnavailable } from "@larder/serve/persistence"
 import { Clock, Effect } from "effect"
 import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
-import { begin, hasPaidAtLeast, isOff, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"
+import { advanceToNoon, begin, hasPaidAtLeast, isOff, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"
 import { inEachSetup, type Setup, until, withSleepsByClock } from "./setup.ts"
 
 inEachSetup((name, within) => {
@@ -202,6 +202,7 @@ inEachSetup((name, within) => {
                     yield* until(Effect.sync(() => reads > 0))
                     billing.charged(setup.account_id)
                     yield* until(Effect.map(setup.balance, (balance) => balance === 21_000))
+                    yield* setup.advanceClock(pauseMs) // so that the balance alone keeps it from charging
                     yield* until(Effect.sync(() => reads > 1))
                     yield* severalRounds
                   }),
@@ -285,6 +286,7 @@ inEachSetup((name, within) => {
         setup.withBilling((billing) =>
           setup.withBilling((other) =>
             Effect.gen(function* () {
+              yield* advanceToNoon(setup)
               yield* begin(setup, billing, { trigger_credits: 50_000 })
               yield* until(Effect.map(setup.balance, (balance) => balance === 35_000))
               for (const server of [billing, other, other]) yield* spendAndMark(setup, server, 100)
@@ -316,6 +318,7 @@ inEachSetup((name, within) => {
         within((setup) =>
           setup.withBilling((billing) =>
             Effect.gen(function* () {
+              yield* advanceToNoon(setup)
               const choice = rechargeChoice({ cents: 20_00, trigger_credits: 5_000 })
               yield* setup.buy(billing, 10_00, "good")
               yield* saveRecharge(billing, setup.account_id, { ...choice, ...ceiling })
@@ -364,6 +367,7 @@ inEachSetup((name, within) => {
         withSleepsByClock(
           setup.withBilling((billing) =>
             Effect.gen(function* () {
+              yield* advanceToNoon(setup)
               const choice = rechargeChoice({ cents: 20_00, trigger_credits: 5_000, daily_ceiling_cents: 20_00 })
               yield* setup.buy(billing, 10_00, "good")
               yield* saveRecharge(billing, setup.account_id, choice)

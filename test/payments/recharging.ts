@@ -1,11 +1,17 @@
 /** Helpers for tests of auto-recharge. */
 import { assert } from "@effect/vitest"
 import type { Billing } from "@larder/serve/billing"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
 import type { Setup } from "./setup.ts"
 
 type OpenBilling = Billing["Service"]
+
+const dayMs = 86_400_000
+
+/** For tests of days: until the next noon in UTC, so that none begins by chance. */
+export const advanceToNoon = ({ advanceClock }: Setup) =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => advanceClock(dayMs - ((now + dayMs / 2) % dayMs)))
 
 /** After the grant of 5,000 credits and 10 USD by card the account has 15,000 credits. */
 export const begin = Effect.fnUntraced(function* (

@@ -40,14 +40,9 @@ export const until = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Eff
     isTrue ? Effect.void : Effect.andThen(Effect.sleep("150 millis"), until(condition))
   )
 
-const dayMs = 86_400_000
-
-/**
- * A real clock that can be advanced. It starts at the next noon in UTC, so that no day begins by chance. Sleeping still
- * takes real time.
- */
+/** A real clock that can be advanced. Sleeping still takes real time. */
 export const adjustableClock = Effect.map(Clock.Clock, (real) => {
-  let aheadMs = dayMs - ((real.currentTimeMillisUnsafe() + dayMs / 2) % dayMs)
+  let aheadMs = 0
   const milliseconds = () => real.currentTimeMillisUnsafe() + aheadMs
   const clock: Clock.Clock = {
     currentTimeMillisUnsafe: milliseconds,
