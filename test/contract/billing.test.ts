@@ -203,6 +203,19 @@ describe("the balance", () => {
       ["charge", -10, 5]
     ])
   })
+
+  it("can be taken back below 0 by a debit, which applies to the next call and is booked once for its reference", async () => {
+    const key = await createKey(api.home())
+    expect((await call(cheap, key)).status).toBe(200)
+    const debit = { account_id: key.account_id, credits: 6_000, note: "test", reference: "R" }
+    const booked = [1, 2].map(() => administer(api.home(), (ledger) => ledger.debitAccount(debit)))
+    const results = await Promise.all(booked)
+    expect(results.map(({ balance_credits }) => balance_credits)).toEqual([-1_010, -1_010])
+    expect(results.map(({ booked }) => booked).toSorted()).toEqual([false, true])
+    expect(formatError(await call(cheap, key))).toBe(noBalance)
+    await credit(key, 1_020)
+    expect(readRemaining(await call(cheap, key))).toBe(0)
+  })
 })
 
 describe("the monthly budget of a key", () => {
