@@ -1,7 +1,7 @@
 /**
  * What stops auto-recharge until a person switches it on again: a refund, a dispute, or a debit by the operator that takes
- * the balance below the trigger. The ledger is the authority. Whichever process has booked the entry, and wherever it was
- * killed afterwards, no recharge begins after the entry.
+ * the balance below the trigger. The ledger is the authority: no recharge begins after such an entry, even if another
+ * process booked it and was killed.
  */
 import { Effect, Option, Stream } from "effect"
 import { type Entry, isDebit } from "../ledger/index.ts"

@@ -1,6 +1,7 @@
 /**
  * The simulator's payment page. Like the page of a real processor, it requires no sign-in: its address alone
- * identifies the payment, so its forms pay for the account of that payment, whoever is signed in.
+ * identifies the payment, so its forms pay for the account of that payment, even if
+ * another person is signed in.
  */
 import { Effect } from "effect"
 import {
