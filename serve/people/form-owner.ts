@@ -1,5 +1,5 @@
 /**
- * Signs for whom a form acts: the person and the account that its page was shown to. The secret is in the console's
+ * Signs the owner of a form: the person and the account that its page was shown to. The secret is in the console's
  * tables, so that a form is still accepted after a restart, and by other servers.
  */
 import { createHmac } from "node:crypto"

@@ -26,7 +26,7 @@ export interface PageContext {
   readonly now: number
   /** The session's token, for changes that keep only this session. Never shown. */
   readonly session: Redacted.Redacted
-  /** Signed value that stands for the person and the account. Every form of the page contains it. */
+  /** Signature of the person and the account. Every form of the page contains it. */
   readonly formOwner: string
 }
 export interface FormContext extends PageContext {
