@@ -108,8 +108,8 @@ export const probeCommand = Command.make(
     if (Option.isSome(bundle)) {
       const { writeProbeBundle } = yield* Effect.promise(() => import("../probe/bundle.ts"))
       const recordings = yield* writeProbeBundle(bundle.value, probed, verdicts)
-      yield* Console.error(
-        `\n${bundle.value} has ${recordings} recordings. Keys were removed, and so was every part of a store's address that may be a secret. Check it before you send it.`
+      yield* Effect.logInfo(
+        `${bundle.value} has ${recordings} recordings. Keys were removed, and so was every part of a store's address that may be a secret. Check it before you send it.`
       )
     }
     return yield* failUnlessOk(verdicts)

@@ -33,7 +33,7 @@ export const rebuildCommand = (pipelines: ReadonlyArray<Pipeline>) =>
               `${pipeline.name}: rebuilt from ${runs.length} ${runs.length === 1 ? "run" : "runs"}, live in ${generation}`
             )
         } else if (isLoaded || Option.isSome(dataSet)) missing.push(pipeline.name)
-        else yield* Console.error(`larder-ingest: ${pipeline.name} is not loaded, and has no run to repeat`)
+        else yield* Effect.logWarning(`${pipeline.name} is not loaded, and has no run to repeat`)
       }
       yield* updateLakeIfEnabled(layout)
       if (missing.length === 0) return

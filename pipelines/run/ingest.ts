@@ -158,10 +158,10 @@ const preparePipeline = Effect.fnUntraced(function* (pipeline: Pipeline, invocat
   const { missing, nothingToRead } = yield* checkPipeline(pipeline, invocation.layout, invocation.source)
   if (nothingToRead !== undefined && isSingle) return yield* new UsageError({ problem: nothingToRead })
   if (nothingToRead !== undefined) {
-    yield* Console.error(`${programName}: ${pipeline.name} is left out. ${nothingToRead}`)
+    yield* Effect.logWarning(`${pipeline.name} is left out. ${nothingToRead}`)
     yield* reportSkipped(pipeline, invocation.options, nothingToRead)
   }
-  if (missing !== undefined) yield* Console.error(`${programName}: ${missing}`)
+  if (missing !== undefined) yield* Effect.logWarning(missing)
   return nothingToRead === undefined
 })
 

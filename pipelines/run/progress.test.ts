@@ -1,13 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Console, Effect, Fiber } from "effect"
+import { Console, Effect, Fiber, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { Progress, progressOn, type Screen } from "./progress.ts"
+import { Progress, progressInLog, progressOn, type Screen } from "./progress.ts"
 
 /** Records the output to a terminal of this width. */
-const capture = (mode: Screen["mode"], columns = 80) => {
+const capture = (columns = 80) => {
   const written: Array<string> = []
-  const screen: Screen = { mode, columns: () => columns, write: (text) => void written.push(text) }
+  const screen: Screen = { columns: () => columns, write: (text) => void written.push(text) }
   return { written, screen }
+}
+
+/** Records the entries of the log. */
+const captureLog = () => {
+  const entries: Array<unknown> = []
+  const logger = Logger.layer([Logger.make(({ message }) => void entries.push(message))])
+  return { entries, layer: Layer.merge(progressInLog, logger) }
 }
 
 /** A run of four feeds, after one of them. */
@@ -21,20 +28,21 @@ const quarter = Effect.gen(function* () {
 })
 
 describe("progress", () => {
-  it.effect("prints a line every five seconds without a terminal, with pipeline and feed, and one at the end", () =>
+  it.effect("is in the log every five seconds without a terminal, with pipeline and feed, and once at the end", () =>
     Effect.gen(function* () {
-      const { screen, written } = capture("lines")
-      yield* Effect.scoped(quarter).pipe(Effect.provide(progressOn(screen)))
-      assert.deepStrictEqual(written, [
-        "commodities  1/4 feeds  1,234 rows  247 rows/s  2.8 MB  00:00:05  about 00:00:15 left  2993 Butter\n",
-        "commodities  done  1/4 feeds  1,234 rows  2.8 MB  00:00:05\n"
+      const { entries, layer } = captureLog()
+      yield* Effect.scoped(quarter).pipe(Effect.provide(layer))
+      const facts = { pipeline: "commodities", feeds_done: 1, feeds: 4, rows: 1234, bytes: 2_800_400, seconds: 5 }
+      assert.deepStrictEqual(entries, [
+        ["reading", { ...facts, feed: "2993 Butter", seconds_left: 15 }],
+        ["done", facts]
       ])
     })
   )
 
   it.effect("draws a bar no wider than the terminal, and prints a line at the end", () =>
     Effect.gen(function* () {
-      const { screen, written } = capture("bar", 70)
+      const { screen, written } = capture(70)
       yield* Effect.scoped(quarter).pipe(Effect.provide(progressOn(screen)))
       const bar = "[#####---------------]  commodities  1/4 feeds  1,234 rows  247 rows/s  2.8 MB".slice(0, 69)
       const clearing = `\r${" ".repeat(69)}\r`
@@ -47,25 +55,29 @@ describe("progress", () => {
     })
   )
 
-  it.effect.each([
-    ["bar", "\rcommodities  publishing  1,300 rows  2.8 MB  00:00:06"],
-    ["lines", "commodities  publishing  1,300 rows  2.8 MB  00:00:10\n"]
-  ] as const)("names the phase after the feeds, without a bar and with the rows of the summary (%s)", ([mode, line]) =>
+  it.effect("names the phase after the feeds, without a bar and with the rows of the summary", () =>
     Effect.gen(function* () {
-      const { screen, written } = capture(mode, 200)
+      const { screen, written } = capture(200)
+      const { entries, layer } = captureLog()
       const publishing = Effect.andThen(
         quarter,
         Progress.use((progress) => progress.phase("publishing", 1300))
-      ).pipe(Effect.andThen(TestClock.adjust(mode === "bar" ? "1 second" : "5 seconds")))
+      ).pipe(Effect.andThen(TestClock.adjust("5 seconds")))
       yield* Effect.scoped(publishing).pipe(Effect.provide(progressOn(screen)))
-      assert.strictEqual(written.at(mode === "bar" ? -3 : -2)?.trimEnd(), line.trimEnd())
+      assert.strictEqual(written.at(-3)?.trimEnd(), "\rcommodities  publishing  1,300 rows  2.8 MB  00:00:10")
       assert.match(written.at(-1) ?? "", /^commodities {2}done {2}1\/4 feeds {2}1,300 rows {2}/)
+      yield* Effect.scoped(publishing).pipe(Effect.provide(layer))
+      const facts = { pipeline: "commodities", rows: 1300, bytes: 2_800_400, seconds: 10 }
+      assert.deepStrictEqual(entries.slice(-2), [
+        ["publishing", facts],
+        ["done", { ...facts, feeds_done: 1, feeds: 4 }]
+      ])
     })
   )
 
   it.effect("makes control characters in the name of a feed visible, and sends none to the terminal", () =>
     Effect.gen(function* () {
-      const { screen, written } = capture("bar", 200)
+      const { screen, written } = capture(200)
       const feed = "2993\u001b[2J\nButter"
       const named = Effect.andThen(
         quarter,
@@ -76,9 +88,9 @@ describe("progress", () => {
     })
   )
 
-  it.effect.each(["lines", "bar"] as const)("ends with a complete line if the run is interrupted (%s)", (mode) =>
+  it.effect("ends with a complete line if the run is interrupted", () =>
     Effect.gen(function* () {
-      const { screen, written } = capture(mode)
+      const { screen, written } = capture()
       const run = yield* Effect.forkChild(
         Effect.scoped(Effect.andThen(quarter, Effect.never)).pipe(Effect.provide(progressOn(screen)))
       )
@@ -94,9 +106,21 @@ describe("progress", () => {
     })
   )
 
+  it.effect("is in the log when a run is interrupted", () =>
+    Effect.gen(function* () {
+      const { entries, layer } = captureLog()
+      const run = yield* Effect.forkChild(
+        Effect.scoped(Effect.andThen(quarter, Effect.never)).pipe(Effect.provide(layer))
+      )
+      yield* TestClock.adjust("6 seconds")
+      yield* Fiber.interrupt(run)
+      assert.strictEqual((entries.at(-1) as ReadonlyArray<unknown>)[0], "stopped")
+    })
+  )
+
   it.effect("removes the bar before a log line is written", () =>
     Effect.gen(function* () {
-      const { screen, written } = capture("bar")
+      const { screen, written } = capture()
       const outer: Console.Console = { ...console, error: (...args) => void written.push(`${args.join(" ")}\n`) }
       yield* Effect.andThen(quarter, Console.error("requesting again")).pipe(
         Effect.scoped,

@@ -1,10 +1,10 @@
 /**
- * Progress of a run on stderr: a bar on a terminal, a line every few seconds elsewhere, nothing with `--json`. The time
- * left is estimated from the average duration of the earlier feeds. After the feeds, the line names the
- * current phase. The last line is complete even if the run fails.
+ * Progress of a run on stderr: a bar on a terminal, an entry of the log every few seconds elsewhere, nothing with `--json`.
+ * The time left is estimated from the average duration of the earlier feeds. After the feeds, the current phase is named.
+ * The end is always reported, even if the run fails.
  */
 import { visibleInLine } from "@larder/warehouse/cli"
-import { ByteSize, Clock, Console, Context, Effect, Exit, Layer, type Scope } from "effect"
+import { ByteSize, Clock, Console, Context, type Duration, Effect, Exit, Layer, type Scope } from "effect"
 
 interface ProgressUpdate {
   /** The feed that is read next. */
@@ -35,13 +35,9 @@ export const Progress = Context.Reference<ProgressReporter>("larder/pipelines/Pr
 })
 
 export interface Screen {
-  readonly mode: "bar" | "lines"
   columns(): number
   write(text: string): void
 }
-
-/** The bar moves while bytes arrive; the lines do not flood a log. */
-const redrawInterval = { bar: "200 millis", lines: "5 seconds" } as const
 
 interface RunProgress {
   readonly pipeline: string
@@ -55,10 +51,41 @@ interface RunProgress {
   phase: string | undefined
 }
 
+/** Reports the progress of a run, and its end. */
+interface Display {
+  /** The bar moves while bytes arrive; entries do not flood a log. */
+  readonly interval: Duration.Input
+  readonly show: (progress: RunProgress, now: number) => Effect.Effect<void>
+  readonly end: (state: "done" | "stopped", progress: RunProgress, now: number) => Effect.Effect<void>
+}
+
+const findMillisecondsLeft = ({ done, feeds, phase, startedAt }: RunProgress, now: number) =>
+  phase === undefined && done > 0 && done < feeds ? ((now - startedAt) / done) * (feeds - done) : undefined
+
+const toSeconds = (ms: number) => Math.floor(ms / 1000)
+
+const inLog: Display = {
+  interval: "5 seconds",
+  show: (progress, now) => {
+    const { bytes, done, feeds, last, phase, pipeline, rows, startedAt } = progress
+    const left = findMillisecondsLeft(progress, now)
+    return Effect.logInfo(phase ?? "reading", {
+      pipeline,
+      ...(phase === undefined && { feeds_done: done, feeds, feed: last }),
+      rows,
+      bytes,
+      seconds: toSeconds(now - startedAt),
+      ...(left !== undefined && { seconds_left: toSeconds(left) })
+    })
+  },
+  end: (state, { bytes, done, feeds, pipeline, rows, startedAt }, now) =>
+    Effect.logInfo(state, { pipeline, feeds_done: done, feeds, rows, bytes, seconds: toSeconds(now - startedAt) })
+}
+
 const formatCount = (n: number) => n.toLocaleString("en-US")
 
 const formatDuration = (ms: number) => {
-  const seconds = Math.floor(ms / 1000)
+  const seconds = toSeconds(ms)
   const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
   return parts.map((part) => String(part).padStart(2, "0")).join(":")
 }
@@ -67,7 +94,7 @@ const formatFacts = (progress: RunProgress, now: number, hasEnded = false) => {
   const { bytes, done, feeds, last, phase, rows, startedAt } = progress
   const elapsed = now - startedAt
   const isReading = phase === undefined && !hasEnded
-  const isTimeLeftKnown = isReading && done > 0 && done < feeds
+  const left = hasEnded ? undefined : findMillisecondsLeft(progress, now)
   const facts = [
     !hasEnded && phase,
     (isReading || hasEnded) && feeds > 0 && `${formatCount(done)}/${formatCount(feeds)} feeds`,
@@ -75,7 +102,7 @@ const formatFacts = (progress: RunProgress, now: number, hasEnded = false) => {
     isReading && elapsed >= 1000 && `${formatCount(Math.round((rows / elapsed) * 1000))} rows/s`,
     ByteSize.format(ByteSize.bytes(bytes), { precision: 1, system: "decimal" }),
     formatDuration(elapsed),
-    isTimeLeftKnown && `about ${formatDuration((elapsed / done) * (feeds - done))} left`,
+    left !== undefined && `about ${formatDuration(left)} left`,
     isReading && last
   ]
   return facts.filter(Boolean).join("  ")
@@ -91,43 +118,54 @@ const formatBar = (progress: RunProgress, now: number, columns: number) => {
 }
 
 /** Clears with spaces instead of control sequences: this works on every terminal. */
-const makeReporter = (screen: Screen) => {
-  let progress: RunProgress | undefined
+const makeBar = (screen: Screen) => {
   let drawnLength = 0
-
   const clear = () => {
     if (drawnLength > 0) screen.write(`\r${" ".repeat(drawnLength)}\r`)
     drawnLength = 0
   }
+  const display: Display = {
+    interval: "200 millis",
+    show: (progress, now) =>
+      Effect.sync(() => {
+        const bar = formatBar(progress, now, screen.columns())
+        screen.write(`\r${bar.padEnd(drawnLength)}`)
+        drawnLength = bar.length
+      }),
+    end: (state, progress, now) =>
+      Effect.sync(() => {
+        clear()
+        const words = state === "done" ? "done" : "stopped at"
+        screen.write(`${progress.pipeline}  ${words}  ${formatFacts(progress, now, true)}\n`)
+      })
+  }
+  return { clear, display }
+}
 
-  const draw = Effect.map(Clock.currentTimeMillis, (now) => {
-    if (!progress) return
-    if (screen.mode === "lines") return screen.write(`${progress.pipeline}  ${formatFacts(progress, now)}\n`)
-    const bar = formatBar(progress, now, screen.columns())
-    screen.write(`\r${bar.padEnd(drawnLength)}`)
-    drawnLength = bar.length
+const makeReporter = ({ end, interval, show }: Display): ProgressReporter => {
+  let progress: RunProgress | undefined
+
+  const showNow = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    progress === undefined ? Effect.void : show(progress, now)
+  )
+
+  const finish = Effect.fnUntraced(function* (exit: Exit.Exit<unknown, unknown>) {
+    const now = yield* Clock.currentTimeMillis
+    if (progress !== undefined) yield* end(Exit.isSuccess(exit) ? "done" : "stopped", progress, now)
+    progress = undefined
   })
-
-  const end = (exit: Exit.Exit<unknown, unknown>) =>
-    Effect.map(Clock.currentTimeMillis, (now) => {
-      clear()
-      if (!progress) return
-      const state = Exit.isSuccess(exit) ? "done" : "stopped at"
-      screen.write(`${progress.pipeline}  ${state}  ${formatFacts(progress, now, true)}\n`)
-      progress = undefined
-    })
 
   const update = (change: (current: RunProgress) => void) =>
     Effect.sync(() => {
       if (progress) change(progress)
     })
 
-  const reporter: ProgressReporter = {
+  return {
     start: Effect.fnUntraced(function* (pipeline) {
       const startedAt = yield* Clock.currentTimeMillis
       progress = { pipeline, startedAt, feeds: 0, done: 0, rows: 0, bytes: 0, last: "", phase: undefined }
-      yield* Effect.addFinalizer(end)
-      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(redrawInterval[screen.mode]), draw)))
+      yield* Effect.addFinalizer(finish)
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(interval), showNow)))
     }),
     expect: (feeds) =>
       update((current) => {
@@ -146,7 +184,6 @@ const makeReporter = (screen: Screen) => {
         current.rows = rows ?? current.rows
       })
   }
-  return { clear, reporter }
 }
 
 /** Prints log lines and output above the bar: clears the bar first. Its next tick draws it again. */
@@ -163,18 +200,16 @@ const printAboveBar = (console: Console.Console, clear: () => void): Console.Con
 }
 
 export const progressOn = (screen: Screen): Layer.Layer<never> => {
-  const { clear, reporter } = makeReporter(screen)
-  const progress = Layer.succeed(Progress, reporter)
-  if (screen.mode === "lines") return progress
+  const { clear, display } = makeBar(screen)
   const console = Effect.map(Console.Console, (outer) => printAboveBar(outer, clear))
-  return Layer.merge(progress, Layer.effect(Console.Console, console))
+  return Layer.merge(Layer.succeed(Progress, makeReporter(display)), Layer.effect(Console.Console, console))
 }
+
+export const progressInLog: Layer.Layer<never> = Layer.sync(Progress, () => makeReporter(inLog))
 
 /** Stderr of this process. With `--json` nothing is shown: leave this layer out. */
 export const progressOnStderr = Layer.suspend(() =>
-  progressOn({
-    mode: process.stderr.isTTY ? "bar" : "lines",
-    columns: () => process.stderr.columns,
-    write: (text) => process.stderr.write(text)
-  })
+  process.stderr.isTTY
+    ? progressOn({ columns: () => process.stderr.columns, write: (text) => process.stderr.write(text) })
+    : progressInLog
 )

@@ -5,6 +5,7 @@ import { type EventHandler, H3, type H3Event, HTTPResponse } from "h3"
 import { isLoopback } from "../addresses.ts"
 import { makeSharedBody } from "./encoding.ts"
 import type { Limiter } from "./fairness/limiter.ts"
+import { estimateRequestBytes } from "./fairness/request-memory.ts"
 import type { PipelineNeeds, RequestPipeline } from "./pipeline.ts"
 import { preflightHeaders } from "./preflight.ts"
 import { type ApiResponse, makeSender, type Sender } from "./response.ts"
@@ -20,15 +21,6 @@ const decodeId = (id: string) => {
   } catch {
     return id
   }
-}
-
-/** Measured: a request without headers, each byte of its headers, and each header. */
-const memoryOf = { request: 13_000, byte: 1, header: 110 }
-
-const estimateRequestBytes = ({ runtime }: H3Event) => {
-  const texts = runtime?.node?.req.rawHeaders ?? [] // names and values
-  const bytes = texts.reduce((sum, { length }) => sum + length, 0)
-  return memoryOf.request + bytes * memoryOf.byte + (texts.length / 2) * memoryOf.header
 }
 
 /** Compares the path as sent: URL parsers resolve dot segments and backslashes, and drop fragments. */
@@ -112,7 +104,7 @@ export const makeApi = (needs: ApiNeeds) => {
           authorization: event.req.headers.get("authorization"),
           isOnDataHost: matchesDataHost(dataHost, event),
           signal: event.req.signal,
-          requestBytes: () => estimateRequestBytes(event)
+          requestBytes: () => estimateRequestBytes(event.runtime?.node?.req.rawHeaders ?? [])
         })
       )
     )

@@ -1,6 +1,6 @@
 /** `larder-serve`. Administrative commands work without a server, or through the one that holds the ledger. */
 import { version } from "@larder/schemas"
-import { logFailure, makeProgram, untilStopped } from "@larder/warehouse/cli"
+import { makeProgram, untilStopped } from "@larder/warehouse/cli"
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { accountsCommand } from "./accounts.ts"
@@ -27,8 +27,7 @@ const startFlags = {
 const startCommand = Command.make("start", startFlags, (flags) =>
   Effect.promise(() => import("../start.ts")).pipe(
     Effect.flatMap(({ start }) => start(flags)),
-    untilStopped,
-    logFailure
+    untilStopped
   )
 ).pipe(Command.withDescription("Serve the warehouse until SIGTERM or Ctrl-C"))
 

@@ -3,6 +3,7 @@ import { once } from "node:events"
 import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
+import { readProblems } from "../support/programs.ts"
 
 const file = fileURLToPath(new URL("../support/warehouse/ending-program.ts", import.meta.url))
 const start = (...args: ReadonlyArray<string>) => spawn(process.execPath, [file, ...args])
@@ -10,7 +11,7 @@ const start = (...args: ReadonlyArray<string>) => spawn(process.execPath, [file,
 const runProgram = async (...args: ReadonlyArray<string>) => {
   const child = start(...args)
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")])
-  return { code, stdout, stderr }
+  return { code, stdout, stderr, problems: readProblems(stderr) }
 }
 
 /** Runs the program on a pseudo-terminal, and returns the output. */
@@ -28,15 +29,16 @@ const runOnTerminal = async (...args: ReadonlyArray<string>) => {
 
 describe("a command", () => {
   it("prints its result on stdout and exits with 0", async () => {
-    assert.deepStrictEqual(await runProgram("end", "succeed"), { code: 0, stdout: "result\n", stderr: "" })
+    const { problems: _, ...ended } = await runProgram("end", "succeed")
+    assert.deepStrictEqual(ended, { code: 0, stdout: "result\n", stderr: "" })
   })
 
   it("prints an expected failure in one line without a stack, and exits with 1", async () => {
-    assert.deepStrictEqual(await runProgram("end", "fail"), {
-      code: 1,
-      stdout: "",
-      stderr: "program: the file is empty. Write something into it\n"
-    })
+    const { code, problems, stderr, stdout } = await runProgram("end", "fail")
+    const message = "program: the file is empty. Write something into it"
+    assert.deepStrictEqual([code, stdout, problems], [1, "", `${message}\n`])
+    assert.lengthOf(stderr.trimEnd().split("\n"), 1)
+    assert.strictEqual((await runOnTerminal("end", "fail")).replaceAll("\r", ""), `${message}\n`)
   })
 
   it("exits with the code of the error, here 3", async () => {
@@ -54,13 +56,14 @@ describe("a command", () => {
     const help = await runProgram("--help")
     assert.deepStrictEqual([help.code, help.stderr], [0, ""])
     assert.match(help.stdout, /USAGE/)
-    assert.deepStrictEqual(await runProgram("--version"), { code: 0, stdout: "program v1.2.3\n", stderr: "" })
+    const { stderr, stdout } = await runProgram("--version")
+    assert.deepStrictEqual([stdout, stderr], ["program v1.2.3\n", ""])
   })
 
   it("exits with 2 and prints the help on stderr without a command", async () => {
-    const { code, stderr, stdout } = await runProgram()
+    const { code, problems, stdout } = await runProgram()
     assert.deepStrictEqual([code, stdout], [2, ""])
-    assert.match(stderr, /USAGE[\s\S]*SUBCOMMANDS/)
+    assert.match(problems, /USAGE[\s\S]*SUBCOMMANDS/)
   })
 
   it.each([
@@ -74,10 +77,10 @@ describe("a command", () => {
     [["end", "succeed", "twice"], "program end: unexpected: twice"],
     [["end"], "program end: how is missing"]
   ])("exits with 2 and prints only the mistake for the arguments %j", async (args, line) => {
-    const { code, stderr, stdout } = await runProgram(...args)
+    const { code, problems, stdout } = await runProgram(...args)
     assert.deepStrictEqual([code, stdout], [2, ""])
     const command = line.slice(0, line.indexOf(":"))
-    assert.strictEqual(stderr, `${line}\nTry: ${command} --help\n`)
+    assert.strictEqual(problems, `${line}\nTry: ${command} --help\n`)
   })
 
   it.each(["SIGINT", "SIGTERM"] as const)("exits with 130 after %s", async (signal) => {

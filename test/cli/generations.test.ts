@@ -166,9 +166,9 @@ describe("larder-ingest rollback", () => {
     [["--only", "nuts"], 2, /--only cannot be "nuts"/]
   ])("changes nothing with %j, and explains why", async (args, expected, message) => {
     const { call, home } = useSampleHome()
-    const { code, stderr, stdout } = await call("rollback", ...args)
+    const { code, problems, stdout } = await call("rollback", ...args)
     assert.deepStrictEqual([code, stdout], [expected, ""])
-    assert.match(stderr, message)
+    assert.match(problems, message)
     assert.lengthOf(readdirSync(path.join(home, "warehouse/generations")), 3)
   })
 
@@ -187,9 +187,9 @@ describe("larder-ingest rollback", () => {
   })
 
   it("reports that there is no generation yet", async () => {
-    const { code, stderr } = await run("larder-ingest", ["rollback"], { LARDER_HOME: makeTestFolder() })
+    const { code, problems } = await run("larder-ingest", ["rollback"], { LARDER_HOME: makeTestFolder() })
     assert.strictEqual(code, 1)
-    assert.match(stderr, /There is no data in .+warehouse yet\. Run: npx larder-ingest$/m)
+    assert.match(problems, /There is no data in .+warehouse yet\. Run: npx larder-ingest$/m)
   })
 
   it("refuses a generation whose parts are damaged or no longer kept, and leaves the live data unchanged", async () => {
@@ -200,12 +200,15 @@ describe("larder-ingest rollback", () => {
     writeFileSync(part, "no database")
     const damaged = await call("rollback", "--to", "3")
     assert.strictEqual(damaged.code, 1)
-    assert.match(damaged.stderr, /storefronts\.duckdb of storefronts \(.+\) has 11 bytes, but was published with \d+\./)
+    assert.match(
+      damaged.problems,
+      /storefronts\.duckdb of storefronts \(.+\) has 11 bytes, but was published with \d+\./
+    )
     rmSync(part)
     const removed = await call("rollback", "--to", "3")
     assert.strictEqual(removed.code, 1)
     assert.match(
-      removed.stderr,
+      removed.problems,
       /The data of storefronts in larder-000003 is no longer kept\. .*larder-ingest generations$/m
     )
     assert.lengthOf(readdirSync(path.join(home, "warehouse/generations")), 4)
@@ -240,10 +243,10 @@ describe("a damaged part", () => {
     const stopped = await load(home, release)
     assert.strictEqual(stopped.code, 1)
     assert.match(
-      stopped.stderr,
+      stopped.problems,
       /branded-foods\.duckdb of branded-foods \(.+\) has 7 bytes, .+ larder-ingest rebuild branded-foods; or .+ rollback --only branded-foods$/m
     )
-    assert.notInclude(stopped.stderr, "the record of this run is lost")
+    assert.notInclude(stopped.problems, "the record of this run is lost")
     await addGeneration(home, ["2026-09-30"])
     const runsQuery = "select pipeline, outcome, generation from ingest.run order by run_id"
     assert.deepStrictEqual(await queryRows(path.join(home, "warehouse/ingestion.duckdb"), runsQuery), [

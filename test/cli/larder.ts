@@ -32,8 +32,8 @@ export const useLarderHome = () => {
   const ledgerFolder = () => path.join(home, "ledger")
 
   const larder = async (args: ReadonlyArray<string>, environment: Environment = {}) => {
-    const { code, stderr, stdout } = await run("larder-serve", args, { LARDER_HOME: home, ...environment })
-    return { code, stdout, stderr }
+    const { signal: _, ...ended } = await run("larder-serve", args, { LARDER_HOME: home, ...environment })
+    return ended
   }
   /** Runs a command with --json, and parses its output. */
   const json = async (args: ReadonlyArray<string>, environment?: Environment) => {

@@ -65,7 +65,7 @@ describe("larder-serve people", () => {
     assert.match(link, /^http:\/\/console\.example\/invitation\/[\w-]{43}$/)
     const unknown = await larder(["people", "remove", "--person", "pers_a"])
     assert.strictEqual(
-      unknown.stderr,
+      unknown.problems,
       "larder-serve: There is no person pers_a. List them with: larder-serve people list --account ID\n"
     )
     await stop()
@@ -78,7 +78,7 @@ describe("larder-serve people", () => {
     })
     const refused = await larder(["people", "invite", "--account", account.id, "--email", "BOB@example.com"])
     assert.deepStrictEqual(
-      [refused.code, refused.stderr],
+      [refused.code, refused.problems],
       [1, "larder-serve: Someone already signs in with this e-mail address.\n"]
     )
     assert.deepStrictEqual(await json(["people", "remove", "--person", person.id]), person)
@@ -95,7 +95,7 @@ describe("larder-serve people", () => {
     assert.strictEqual(withdrawn.stdout, `The link of ${typo.id} no longer works.\n`)
     const repeated = await larder(["people", "withdraw", "--invitation", typo.id])
     assert.deepStrictEqual(
-      [repeated.code, repeated.stderr],
+      [repeated.code, repeated.problems],
       [
         1,
         `larder-serve: There is no open invitation ${typo.id}. List them with: larder-serve people list --account ID\n`
@@ -153,14 +153,14 @@ describe("larder-serve people", () => {
       LARDER_CONSOLE_URL: "https://example.com/larder"
     })
     assert.strictEqual(invalid.code, 2)
-    assert.match(invalid.stderr, /LARDER_CONSOLE_URL must be http\(s\):\/\/host, without a path/)
+    assert.match(invalid.problems, /LARDER_CONSOLE_URL must be http\(s\):\/\/host, without a path/)
   })
 
   it("exits with 1 if the account does not exist", async () => {
     for (const command of ["invite", "list"]) {
-      const { code, stderr } = await larder(["people", command, "--account", "acct_a"])
+      const { code, problems } = await larder(["people", command, "--account", "acct_a"])
       assert.deepStrictEqual(
-        [code, stderr],
+        [code, problems],
         [1, "larder-serve: There is no account acct_a. List them with: larder-serve accounts list\n"]
       )
     }

@@ -29,8 +29,8 @@ const readStatus = async (
       await Effect.runPromise(recording.pipe(Effect.provide(NodeServices.layer)))
     }
     damage(layout.dir)
-    const { code, stderr, stdout } = await run("larder-ingest", ["status", ...flags], { LARDER_HOME: home })
-    return { code, stderr, stdout, lines: stdout.trim().split("\n") }
+    const { code, problems, stdout } = await run("larder-ingest", ["status", ...flags], { LARDER_HOME: home })
+    return { code, problems, stdout, lines: stdout.trim().split("\n") }
   } finally {
     rmSync(home, { recursive: true, force: true })
   }
@@ -46,20 +46,20 @@ describe("larder-ingest status", () => {
   })
 
   it("exits with 4 if a data set was not read for two of its periods", async () => {
-    const { code, lines, stderr } = await readStatusAfter(live("commodities", 2), live("branded-foods", 14))
-    assert.deepStrictEqual([code, stderr], [4, "larder-ingest: Late: commodities, branded-foods.\n"])
+    const { code, lines, problems } = await readStatusAfter(live("commodities", 2), live("branded-foods", 14))
+    assert.deepStrictEqual([code, problems], [4, "larder-ingest: Late: commodities, branded-foods.\n"])
     assert.match(lines[0] ?? "", /^late +commodities: last read .+; it should be less than 2 days old$/)
     assert.match(lines[1] ?? "", /^late +branded-foods: .+less than 14 days old$/)
   })
 
   it("reports that the newest runs cannot be shown, and shows the others", async () => {
-    const { code, lines, stderr } = await readStatus([], [live("commodities", 1)], (dir) => {
+    const { code, lines, problems } = await readStatus([], [live("commodities", 1)], (dir) => {
       rmSync(path.join(dir, "larder.duckdb"))
       mkdirSync(path.join(dir, "larder.duckdb", "in the way"), { recursive: true })
     })
     assert.strictEqual(code, 0)
     assert.match(lines[0] ?? "", /^fresh +commodities: /)
-    assert.match(stderr, /the newest runs may be missing here: .*larder\.duckdb/)
+    assert.match(problems, /the newest runs may be missing here: .*larder\.duckdb/)
   })
 
   it("does not count a run that left feeds out as a read, except for stores, of which some always fail", async () => {
@@ -77,14 +77,14 @@ describe("larder-ingest status", () => {
 
   it("exits with 1 if the last run of a pipeline failed, even if another one is late", async () => {
     const message = "13 of 39 feeds cannot be trusted.\na is away\nb is away"
-    const { code, lines, stderr } = await readStatusAfter(
+    const { code, lines, problems } = await readStatusAfter(
       live("branded-foods", 20),
       live("commodities", 1),
       live("commodities", 0, { outcome: "failed", message }),
       live("storefronts", 0, { outcome: "partial", rows_read: 0 })
     )
     assert.deepStrictEqual(
-      [code, stderr],
+      [code, problems],
       [1, "larder-ingest: The last run of commodities and of storefronts failed.\n"]
     )
     assert.match(
@@ -116,9 +116,9 @@ describe("larder-ingest status", () => {
   })
 
   it("prints the data sets as not loaded with --json if nothing ever ran, and exits with 1", async () => {
-    const { code, stderr, stdout } = await readStatus(["--json"], [])
+    const { code, problems, stdout } = await readStatus(["--json"], [])
     assert.strictEqual(code, 1)
-    assert.match(stderr, /There is no data in/)
+    assert.match(problems, /There is no data in/)
     const states: ReadonlyArray<{ readonly status: string }> = JSON.parse(stdout)
     assert.deepStrictEqual(
       states.map(({ status }) => status),
@@ -127,8 +127,8 @@ describe("larder-ingest status", () => {
   })
 
   it("exits with 1 and names the command to run if nothing ever ran", async () => {
-    const { code, stderr } = await readStatusAfter()
+    const { code, problems } = await readStatusAfter()
     assert.strictEqual(code, 1)
-    assert.match(stderr, /There is no data in .+ yet\. Run: npx larder-ingest/)
+    assert.match(problems, /There is no data in .+ yet\. Run: npx larder-ingest/)
   })
 })

@@ -138,13 +138,15 @@ describe("a server", () => {
 /** Starts a program in another process, and prints its id. */
 const starter = `
 const { spawn } = require("node:child_process")
-console.error(spawn(process.execPath, process.argv.slice(1), { stdio: "inherit" }).pid)`
+const [command, ...args] = process.argv.slice(1)
+console.error(spawn(command, args, { stdio: "inherit" }).pid)`
+/** As npm does it: a shell that waits for the program. */
+const inShell = ["sh", "-c", '"$@"; exit $?', "sh"]
 
 describe("a server whose starter is killed", () => {
-  const startAndKill = async (npmCommand: string | undefined) => {
-    const child = spawnProgram(process.execPath, ["-e", starter, program, "start", "--json"], {
-      npm_command: npmCommand
-    })
+  const startAndKill = async (npmCommand: string | undefined, shell: ReadonlyArray<string> = []) => {
+    const command = [...shell, process.execPath, program, "start", "--json"]
+    const child = spawnProgram(process.execPath, ["-e", starter, ...command], { npm_command: npmCommand })
     const [pid, line] = await Promise.all(
       [child.stderr, child.stdout].map((stream) => once(stream as Readable, "data"))
     )
@@ -153,8 +155,11 @@ describe("a server whose starter is killed", () => {
     return { api, pid: Number.parseInt(String(pid), 10), outputClosed: once(child, "close") }
   }
 
-  it("stops if npm or npx started it", async () => {
-    const { api, outputClosed } = await startAndKill("start")
+  it.each([
+    ["directly", []],
+    ["through a shell, which survives", inShell]
+  ] as const)("stops if npm or npx started it %s", async (_, shell) => {
+    const { api, outputClosed } = await startAndKill("start", shell)
     await outputClosed
     await expect(fetch(api)).rejects.toThrow()
   })

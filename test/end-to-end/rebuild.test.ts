@@ -64,7 +64,7 @@ describe("larder-ingest rebuild", () => {
     rmSync(path.join(rebuiltHome, "warehouse"), { recursive: true })
     const rebuilt = await rebuild(rebuiltHome)
     expect(rebuilt.code, rebuilt.stderr).toBe(0)
-    expect(rebuilt.stderr).toContain("larder-ingest: storefronts is not loaded, and has no run to repeat\n")
+    expect(rebuilt.problems).toContain("storefronts is not loaded, and has no run to repeat\n")
     runs = rebuilt.runs
   })
   afterAll(() => [home, rebuiltHome].forEach(removeFolder))

@@ -53,6 +53,21 @@ describe.each(Object.entries(newLedgers))("a ledger in %s", (_, newLedger) => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("books a reference for one of two accounts that get it at once, and refuses it for the other", () =>
+    Effect.gen(function* () {
+      const { createAccount, credit, creditAccount, verify } = yield* begin
+      for (let round = 0; round < 10; round++) {
+        const accounts = yield* Effect.all([createAccount({ name: "A" }), createAccount({ name: "B" })])
+        const credits = accounts.map(({ id }) => creditAccount({ ...credit, account_id: id, reference: `R${round}` }))
+        const results = yield* Effect.all(credits.map(Effect.result), { concurrency: 2 })
+        const booked = results.filter(Result.isSuccess).map(({ success }) => success.booked)
+        const refused = results.filter(Result.isFailure).map(({ failure }) => failure._tag)
+        assert.deepStrictEqual([booked, refused], [[true], ["ReferenceUsed"]])
+      }
+      assert.deepStrictEqual((yield* verify({})).problems, [])
+    }).pipe(Effect.scoped)
+  )
+
   it.live(
     "books one of two equal credits without a reference that arrive at once, and both if the second is meant",
     () =>

@@ -54,26 +54,26 @@ describe("larder-serve payments check", () => {
 
   it("exits with 4 when payments work and something is missing, and prints no secret", async () => {
     host.account.endpoints = []
-    const { code, stderr, stdout } = await check({ LARDER_STRIPE_KEY: stripeKey })
+    const { code, problems, stdout } = await check({ LARDER_STRIPE_KEY: stripeKey })
     expect(code).toBe(4)
     expect(stdout).toMatch(/^warning +key +.*a test key: only test cards are accepted/m)
     expect(stdout).toMatch(/^ok +checkout +/m)
     expect(stdout).toMatch(/^warning +webhook_secret +LARDER_STRIPE_WEBHOOK_SECRET is not set/m)
     expect(stdout).toMatch(/^warning +webhook_endpoint +.*checkout\.session\.completed/m)
-    expect(stderr).toBe(
+    expect(problems).toBe(
       "larder-serve: Payments work, but something is missing: key, webhook_secret, webhook_endpoint\n"
     )
   })
 
   it("exits with 1 when payments do not work, even with --json, and prints no secret", async () => {
     host.faults.wrongKey = true
-    const { code, stderr, stdout } = await check(complete, ["--json"])
+    const { code, problems, stderr, stdout } = await check(complete, ["--json"])
     host.faults.wrongKey = false
     expect(code).toBe(1)
     const { checks, state } = JSON.parse(stdout)
     expect([state, checks[1].check, checks[1].state]).toEqual(["failed", "account", "failed"])
     expect(checks[1].text).toMatch(/^the key in LARDER_STRIPE_KEY is refused \(401/)
-    expect(stderr).toBe("larder-serve: Payments do not work: account\n")
+    expect(problems).toBe("larder-serve: Payments do not work: account\n")
     expect(stdout + stderr).not.toMatch(/sk_|whsec_\w/)
   })
 

@@ -24,7 +24,7 @@ const intercept = (stream: NodeJS.WriteStream) => {
   }
 }
 
-const run = async ({ args, environment, program }: Command): Promise<Ended> => {
+const run = async ({ args, environment, program }: Command): Promise<Omit<Ended, "problems">> => {
   const before = process.env
   process.env = { ...before, ...environment }
   const [stdout, stderr] = [intercept(process.stdout), intercept(process.stderr)]

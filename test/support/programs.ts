@@ -22,7 +22,16 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null
   readonly stdout: string
   readonly stderr: string
+  /** The errors and warnings in `stderr`, as lines of text. */
+  readonly problems: string
 }
+
+/** Reads a log: what is wrong, as a terminal would show it. Lines that are not of the log, as from npm, are left out. */
+export const readProblems = (stderr: string) =>
+  stderr
+    .split("\n")
+    .flatMap((line) => (/"level":"(ERROR|WARN)"/.test(line) ? [`${JSON.parse(line).event}\n`] : []))
+    .join("")
 
 /** The environment of a program under test, without the settings of the person who runs the tests. */
 export const cleanEnvironment = (environment: Environment) => {
@@ -50,7 +59,9 @@ export const waitForExit = (child: ChildProcess): Promise<Ended> => {
   const stderr = collectText(child.stderr)
   return new Promise((resolve, reject) => {
     child.once("error", reject)
-    child.once("close", (code, signal) => resolve({ code, signal, stdout: stdout(), stderr: stderr() }))
+    child.once("close", (code, signal) =>
+      resolve({ code, signal, stdout: stdout(), stderr: stderr(), problems: readProblems(stderr()) })
+    )
   })
 }
 
@@ -101,7 +112,7 @@ const runShared = async (command: Command): Promise<Ended> => {
     const exit = once(child, "exit", listeners)
     child.send(command)
     const [result] = await Promise.race([message, exit.then(([code]) => throwLostProcess(command, code))])
-    return result
+    return { ...result, problems: readProblems(result.stderr) }
   } finally {
     listeners.abort()
     setBusy(child, false)

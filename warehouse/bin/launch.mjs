@@ -6,9 +6,9 @@
  * DuckDB runs on libuv's thread pool, which has four threads by default: four heavy queries would make all other
  * queries and file accesses wait. The pool reads its size at its first use, so it is set before any other import.
  */
-import "./node-messages.mjs"
 import module, { createRequire } from "node:module"
 import { fileURLToPath } from "node:url"
+import { printError } from "./node-messages.mjs"
 import { deliverSignals, startChild } from "./signals.mjs"
 
 const oldestNode = 24
@@ -47,7 +47,7 @@ const findNewerNode = () => {
 const runInChild = (program) => {
   const node = findNewerNode()
   if (node === undefined) {
-    console.error(
+    printError(
       `Node ${process.versions.node} is too old: Larder needs Node ${oldestNode}. Run npm ci with this Node: it installs a newer one.`
     )
     process.exitCode = 1
@@ -56,7 +56,7 @@ const runInChild = (program) => {
   const child = startChild(node, [fileURLToPath(program), ...process.argv.slice(2)])
   deliverSignals()
   child.on("error", (error) => {
-    console.error(`${node} cannot be started: ${error.message}. Run npm ci again.`)
+    printError(`${node} cannot be started: ${error.message}. Run npm ci again.`)
     process.exitCode = 1
   })
   child.on("exit", (code, signal) => {

@@ -8,6 +8,9 @@ import { isMainThread } from "node:worker_threads"
 const write = (level, event, cause) =>
   process.stderr.write(`${JSON.stringify({ at: new Date().toISOString(), level, event, cause })}\n`)
 
+/** An error of a program that does not run yet, and has no log. */
+export const printError = (message) => (isatty(2) ? console.error(message) : write("ERROR", message))
+
 if (!isatty(2)) {
   // Node has no listener if its warnings are switched off, and otherwise one that writes text
   if (process.listenerCount("warning") > 0) {

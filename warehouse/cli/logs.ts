@@ -2,7 +2,7 @@
  * The log of both programs, on stderr. On a terminal each entry is a line of text for people; elsewhere it is one JSON
  * object per line: `at`, `level`, `event`, then its annotations, and `cause` as text if there is one.
  */
-import { Cause, Formatter, Layer, Logger, References } from "effect"
+import { Cause, Console, Effect, Formatter, Layer, Logger, References } from "effect"
 import { visibleInLine } from "./terminal.ts"
 
 const toWord = (value: unknown): string =>
@@ -37,3 +37,7 @@ const jsonLogger = Logger.map(Logger.formatStructured, ({ annotations, cause, le
 export const logs: Layer.Layer<never> = Layer.suspend(() =>
   Logger.layer([Logger.withConsoleError(process.stderr.isTTY ? textLogger : jsonLogger)])
 )
+
+/** Tells the person at the terminal what is wrong, without time and level; elsewhere it is an entry of the log. */
+export const printProblem = (text: string): Effect.Effect<void> =>
+  process.stderr.isTTY ? Console.error(text) : Effect.logError(text)

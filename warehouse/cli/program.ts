@@ -5,10 +5,10 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Cause, Config, ConfigProvider, Console, Effect, Exit, Layer, Predicate, Runtime, Schema } from "effect"
+import { Cause, Config, ConfigProvider, Effect, Exit, Layer, Predicate, Runtime } from "effect"
 import { Command } from "effect/cli"
 import { sharedDepotFromSettings } from "../generation/layout.ts"
-import { logs } from "./logs.ts"
+import { logs, printProblem } from "./logs.ts"
 import { visibleConsole } from "./terminal.ts"
 import { usageToStderr } from "./usage.ts"
 
@@ -51,38 +51,15 @@ const messageOf = (error: unknown) => {
 export const expectedMessages = (cause: Cause.Cause<unknown>): ReadonlyArray<string> =>
   cause.reasons.filter(Cause.isFailReason).map((reason) => messageOf(reason.error))
 
-const reportWith = (cause: Cause.Cause<unknown>, reportMessage: (message: string) => Effect.Effect<void>) =>
-  Effect.andThen(
-    Effect.forEach(expectedMessages(cause), reportMessage, { discard: true }),
-    Cause.hasDies(cause) ? Effect.logError("a defect in this program", cause) : Effect.void
-  )
-
 /** Prints the messages of expected errors, without a stack. A defect is a bug in Larder and is logged completely. */
 export const report = (program: string) => (cause: Cause.Cause<unknown>) => {
-  const error = Cause.squash(cause)
-  return Cause.hasInterruptsOnly(cause) || isUsageError(error) || !Runtime.getErrorReported(error)
-    ? Effect.void
-    : reportWith(cause, (message) => Console.error(`${program}: ${message}`))
-}
-
-/** A failure that is in the log already. */
-class LoggedFailure extends Schema.TaggedError<LoggedFailure>()("LoggedFailure", { exit_code: Schema.Int }) {
-  override readonly [Runtime.errorExitCode] = this.exit_code
-  override readonly [Runtime.errorReported] = false
-}
-
-/** For a server: where stderr is no terminal, its failure is in the log, like everything else that it writes there. */
-export const logFailure = <A, E, R>(server: Effect.Effect<A, E, R>) =>
-  Effect.catchCause(
-    server,
-    (cause): Effect.Effect<never, E | LoggedFailure> =>
-      process.stderr.isTTY || Cause.hasInterruptsOnly(cause)
-        ? Effect.failCause(cause)
-        : Effect.andThen(
-            reportWith(cause, (message) => Effect.logError(message)),
-            new LoggedFailure({ exit_code: exitCodeOf(Exit.failCause(cause)) })
-          )
+  if (Cause.hasInterruptsOnly(cause) || isUsageError(Cause.squash(cause))) return Effect.void
+  const messages = expectedMessages(cause)
+  return Effect.andThen(
+    Effect.forEach(messages, (message) => printProblem(`${program}: ${message}`), { discard: true }),
+    Cause.hasDies(cause) ? Effect.logError("a defect in this program", cause) : Effect.void
   )
+}
 
 /** Exits normally when a reader such as `head` closes the pipe early (`larder-serve ledger export … | head`). */
 const stopWhenOutputCloses = Effect.sync(() => {

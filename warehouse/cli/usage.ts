@@ -5,6 +5,7 @@
 import { suggestName } from "@larder/schemas"
 import { Console, Effect, Option } from "effect"
 import { CliOutput, type HelpDoc } from "effect/cli"
+import { printProblem } from "./logs.ts"
 
 type Mistake = Extract<CliOutput.Presenter.Event, { readonly _tag: "InvalidInvocation" }>["errors"][number]
 
@@ -68,7 +69,7 @@ const printMistakes = ({
     const [line, ...details] = describeMistake(helpDoc, mistake)
     return [`${command}: ${line}`, ...details]
   })
-  return Console.error([...lines, `Try: ${command} --help`].join("\n"))
+  return printProblem([...lines, `Try: ${command} --help`].join("\n"))
 }
 
 /** Only requested output goes to stdout, which stays machine-readable. */
@@ -76,7 +77,7 @@ export const usageToStderr = CliOutput.layerPresenter({
   present: (event) => {
     if (event._tag === "InvalidInvocation") return printMistakes(event)
     if (event._tag === "Help" && event.reason === "Implicit") {
-      return Console.error(CliOutput.defaultFormatter({ colors: false }).formatHelpDoc(event.helpDoc))
+      return printProblem(CliOutput.defaultFormatter({ colors: false }).formatHelpDoc(event.helpDoc))
     }
     // Larder's own texts need no escaping, and keep their colours on the plain console
     return Effect.provideService(CliOutput.defaultPresenter.present(event), Console.Console, globalThis.console)

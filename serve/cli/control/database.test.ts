@@ -53,8 +53,13 @@ describe("a database that does not answer", () => {
 describe("a lost connection to the database", () => {
   it.effect("says that a change may have been made, unless the database has refused it", () =>
     Effect.gen(function* () {
-      const [lost] = yield* runAll(refuse(new Error("Connection closed")))
-      assert.include(lost, "be written: Connection closed. The command may have been carried out. Check with:")
+      const closed = new Error("Connection closed")
+      const reset = Object.assign(new Error("Connection closed"), { code: "ECONNRESET" })
+      const ended = ["08006", "57P01"].map((code) => Object.assign(new Error("Connection closed"), { code }))
+      for (const cause of [closed, reset, ...ended]) {
+        const [lost] = yield* runAll(refuse(cause))
+        assert.include(lost, "be written: Connection closed. The command may have been carried out. Check with:")
+      }
       const diskFull = Object.assign(new Error("the disk is full"), { code: "53100" })
       const [refused] = yield* runAll(refuse(diskFull))
       assert.match(String(refused), /be written: the disk is full$/)
