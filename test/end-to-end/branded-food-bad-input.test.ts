@@ -105,9 +105,9 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
 
 describe("a release that cannot be trusted", () => {
   it.each(releases)("fails the run and leaves the old generation live: %s", async (_fault, name, content, message) => {
-    const { code, stderr, stdout } = await load(home, writeRelease(name, content))
-    expect(stderr).toMatch(message)
-    expect(stderr).toMatch(/This run published nothing; the previous generation stays live/)
+    const { code, problems, stdout } = await load(home, writeRelease(name, content))
+    expect(problems).toMatch(message)
+    expect(problems).toMatch(/This run published nothing; the previous generation stays live/)
     expect(code).toBe(1)
     expect(JSON.parse(stdout)).toMatchObject({ outcome: "failed", generation: null, rows_read: null })
     await expectOldFoods(home)
@@ -159,8 +159,8 @@ describe("a full disk", () => {
     ["staging its rows", 400, /Staging failed: .*release\.duckdb.* The disk is full/s]
   ])("fails the run while %s, and leaves the old generation live", async (_step, kilobytes, message) => {
     await runStatus(home) // updates the database files that people open
-    const { code, stderr } = await loadWithLimit(large, kilobytes)
-    expect(stderr).toMatch(message)
+    const { code, problems } = await loadWithLimit(large, kilobytes)
+    expect(problems).toMatch(message)
     expect(code).toBe(1)
     await expectOldFoods(home)
     await runStatus(home)

@@ -75,8 +75,8 @@ describe("a payload that cannot be trusted", () => {
     const copy = copyForTest(home)
     const run = await replay(copy, { ...everyFeed(), [closes.feed]: truncated })
     expect(run.code).toBe(4)
-    expect(run.stderr).toMatch(/1 feed of commodities left out; the others were published\./)
-    expect(run.stderr).toMatch(reason)
+    expect(run.problems).toMatch(/1 feed of commodities left out; the others were published\./)
+    expect(run.problems).toMatch(reason)
     expect(parseRunRecord(run)).toMatchObject({
       outcome: "partial",
       generation: "larder-000002",
@@ -91,9 +91,9 @@ describe("a payload that cannot be trusted", () => {
     const run = await replay(copy, withCloses(truncated))
     expect(run.code).toBe(1)
     expect(parseRunRecord(run)).toMatchObject({ outcome: "failed", generation: null, rows_read: null })
-    expect(run.stderr).toMatch(/1 of 2 feeds that responded cannot be trusted, which is more than a third\./)
-    expect(run.stderr).toMatch(reason)
-    expect(run.stderr).toMatch(/This run published nothing; the previous generation stays live/)
+    expect(run.problems).toMatch(/1 of 2 feeds that responded cannot be trusted, which is more than a third\./)
+    expect(run.problems).toMatch(reason)
+    expect(run.problems).toMatch(/This run published nothing; the previous generation stays live/)
     await expectOldGeneration(copy)
     expect(await readRuns(copy)).toMatchObject([
       { outcome: "partial" },
@@ -176,16 +176,16 @@ describe("a run with many payloads that cannot be trusted", () => {
   afterAll(() => removeFolder(copy))
 
   it.each(faults)("reports each fault with its feed and field: %s", (_fault, _feed, _body, message) => {
-    expect(run.stderr).toMatch(message)
+    expect(run.problems).toMatch(message)
   })
 
   it("reports a damaged recording with its file", () => {
-    expect(run.stderr).toMatch(/gov-mars\/1042: The recording \S+1042\.gz cannot be read: unexpected end of file/)
+    expect(run.problems).toMatch(/gov-mars\/1042: The recording \S+1042\.gz cannot be read: unexpected end of file/)
   })
 
   it("exits with 1, leaves the old generation live and names the feeds that could not be fetched", async () => {
     expect(run.code).toBe(1)
-    expect(run.stderr).toMatch(/gov-mars\/1036: There is no recording of GET /)
+    expect(run.problems).toMatch(/gov-mars\/1036: There is no recording of GET /)
     await expectOldGeneration(copy)
   })
 })
@@ -203,7 +203,7 @@ describe("a failing check", () => {
     await change(copy, orphan)
     const run = await replay(copy, bodies)
     expect(run.code).toBe(3)
-    expect(run.stderr).toMatch(/values_have_metrics: 1 bad rows, such as .*"butter_close"/)
+    expect(run.problems).toMatch(/values_have_metrics: 1 bad rows, such as .*"butter_close"/)
     await expectOldGeneration(copy)
   })
 
@@ -235,7 +235,7 @@ describe("a command with wrong options", () => {
     const copy = makeTestFolder()
     const run = await replayFolder(copy, path.join(copy, "no-such-folder"))
     expect(run.code).toBe(2)
-    expect(run.stderr).toContain("no-such-folder")
+    expect(run.problems).toContain("no-such-folder")
     expect(readdirSync(copy)).toEqual([])
   })
 
@@ -263,7 +263,7 @@ describe("a command with wrong options", () => {
     const folder = makeTestFolder()
     const run = await replayFolder(copy, folder, ...args)
     expect(run.code).toBe(2)
-    expect(run.stderr).toMatch(message)
+    expect(run.problems).toMatch(message)
     expect(readdirSync(copy)).toEqual([])
   })
 })
@@ -275,8 +275,8 @@ describe("a run with an unusable LARDER_HOME", () => {
     const below = path.join(folder, "file", "home")
     const run = await replay(below, good)
     expect(run.code).toBe(1)
-    expect(run.stderr).toContain(`${path.join(below, "warehouse")} cannot be created or written`)
-    expect(run.stderr).toMatch(/Set LARDER_HOME to a folder/)
+    expect(run.problems).toContain(`${path.join(below, "warehouse")} cannot be created or written`)
+    expect(run.problems).toMatch(/Set LARDER_HOME to a folder/)
   })
 
   it("exits with 1 if the warehouse has an earlier format, explains the remedy, and leaves it as it is", async () => {
@@ -286,7 +286,7 @@ describe("a run with an unusable LARDER_HOME", () => {
     writeFileSync(file, "a generation in one file")
     const run = await replay(folder, good)
     expect(run.code).toBe(1)
-    expect(run.stderr).toMatch(
+    expect(run.problems).toMatch(
       /contains a warehouse in an earlier format \(larder-000001\.duckdb\).*larder-ingest rebuild/
     )
     expect(readdirSync(path.dirname(file))).toEqual(["larder-000001.duckdb"])
@@ -307,8 +307,8 @@ describe("a run on a part that was modified", () => {
     writeFileSync(file, bytes)
     const run = await replay(copy, withCloses(bodyOf(closes, [aClose()])))
     expect(run.code).toBe(1)
-    expect(run.stderr).toContain(`commodities.duckdb of commodities (${file}) was changed after it was published`)
-    expect(run.stderr).toContain("npx larder-ingest rebuild commodities")
+    expect(run.problems).toContain(`commodities.duckdb of commodities (${file}) was changed after it was published`)
+    expect(run.problems).toContain("npx larder-ingest rebuild commodities")
     expect(newestManifest(copy).data_sets).toEqual(before.data_sets)
     const rebuilt = await runLarder(copy, "rebuild", "commodities")
     expect(rebuilt.code, rebuilt.stderr).toBe(0)
@@ -321,8 +321,8 @@ describe("a run that can read nothing", () => {
     const copy = copyForTest(home)
     const run = await replayFolder(copy, makeTestFolder())
     expect(run.code).toBe(1)
-    expect(run.stderr).toMatch(/Nothing could be read, so nothing was published\./)
-    for (const feed of Object.keys(everyFeed())) expect(run.stderr).toContain(`${feed}: `)
+    expect(run.problems).toMatch(/Nothing could be read, so nothing was published\./)
+    for (const feed of Object.keys(everyFeed())) expect(run.problems).toContain(`${feed}: `)
     await expectOldGeneration(copy)
     expect(parseRunRecord(run)).toMatchObject({ outcome: "failed", generation: null, rows_read: null })
     expect(parseRunRecord(run).left_out).toHaveLength(Object.keys(everyFeed()).length)

@@ -142,9 +142,9 @@ describe("larder-ingest rebuild", () => {
     const copy = copyForTest(home)
     const lists = path.join(copy, "raw/fetches")
     for (const list of readdirSync(lists)) rmSync(path.join(lists, list))
-    const { code, runs, stderr } = await rebuild(copy)
+    const { code, runs, problems } = await rebuild(copy)
     expect([code, runs]).toEqual([1, []])
-    expect(stderr).toMatch(
+    expect(problems).toMatch(
       /has no run of commodities and branded-foods to repeat: .* The published data of .* was not changed\.$/m
     )
     expect(newestManifest(copy)).toEqual(newestManifest(home))
@@ -158,10 +158,10 @@ describe("larder-ingest rebuild", () => {
     const firstMember = bytes.toString("latin1", 30, 94) // the name of the first entry, before its bytes
     writeFileSync(pack, bytes.fill(0, 100, 110))
     const before = newestManifest(damaged)
-    const { code, stderr } = await rebuild(damaged)
+    const { code, problems } = await rebuild(damaged)
     expect(code).toBe(1)
-    expect(stderr).toContain(`The archived payload ${firstMember} in ${pack} cannot be read`)
-    expect(stderr).toContain("Restore it from a backup")
+    expect(problems).toContain(`The archived payload ${firstMember} in ${pack} cannot be read`)
+    expect(problems).toContain("Restore it from a backup")
     expect(newestManifest(damaged)).toEqual(before)
     expect(listLeftoverFiles(damaged)).toEqual([])
     rmSync(path.join(damaged, "warehouse"), { recursive: true })

@@ -71,27 +71,27 @@ describe("a live run of stores", () => {
   it("names all faults of its list and exits with 2 before anything is fetched", async () => {
     const faulty = [{ ...bakery, kind: "etsy" }, bakery, { ...bakery, currency: "£" }, bakery]
     const { home, ingest } = setUp(makeTestFolder(), faulty)
-    const { code, stderr } = await ingest()
+    const { code, problems } = await ingest()
     assert.strictEqual(code, 2)
     for (const fault of [/Store 1, kind: /, /Store 3, currency: /, /bakery\.example is listed twice/]) {
-      assert.match(stderr, fault)
+      assert.match(problems, fault)
     }
     assert.isFalse(readdirSync(home).includes("warehouse") && readdirSync(path.join(home, "warehouse")).length > 0)
   })
 
   it("exits with 2 and names a list file that does not exist", async () => {
     const { folder, ingest } = setUp(makeTestFolder(), [bakery])
-    const { code, stderr } = await ingest({ LARDER_STORES: path.join(folder, "missing.json") })
+    const { code, problems } = await ingest({ LARDER_STORES: path.join(folder, "missing.json") })
     assert.strictEqual(code, 2)
-    assert.match(stderr, /The store list \S+missing\.json cannot be used\. There is no such file\./)
+    assert.match(problems, /The store list \S+missing\.json cannot be used\. There is no such file\./)
   })
 
   it("exits with 1 without a folder of store files, and records each store as failed", async () => {
     const { home, list } = setUp(makeTestFolder(), [bakery, { ...bakery, domain: "other.example" }])
-    const { code, stderr } = await ingestStores(home, [], { LARDER_SOURCES: "live", LARDER_STORES: list })
+    const { code, problems } = await ingestStores(home, [], { LARDER_SOURCES: "live", LARDER_STORES: list })
     assert.strictEqual(code, 1)
     assert.match(
-      stderr,
+      problems,
       /2 feeds of storefronts left out; none could be read\.\nstore\/bakery\.example, store\/other\.example: .*LARDER_STORE_FILES/
     )
     assert.deepStrictEqual(
