@@ -2,6 +2,7 @@
  * `npm start`: ingests once if there is no warehouse yet, then serves it, with the flags after `--`. `npm run dev`
  * (`--watch`): the same with restarts. The two programs are independent; only this file starts both.
  */
+import "../warehouse/bin/node-messages.mjs"
 import { once } from "node:events"
 import { existsSync, readdirSync } from "node:fs"
 import path from "node:path"

@@ -6,6 +6,7 @@
 import { readdirSync, watch } from "node:fs"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
+import { printError } from "../warehouse/bin/node-messages.mjs"
 import { deliverSignals, startChild } from "../warehouse/bin/signals.mjs"
 
 const repository = fileURLToPath(new URL("..", import.meta.url))
@@ -53,12 +54,12 @@ const serve = () => {
     if (isStopping) process.exit(code ?? 1)
     if (isRestarting)
       serve() // only now: the previous server locked the ledger until it exited
-    else console.error("The server stopped. It starts again at the next change.")
+    else printError("The server stopped. It starts again at the next change.")
   })
 }
 
 const restart = (changed) => {
-  console.error(`\n${changed} changed`)
+  printError(`${changed} changed`)
   if (server === undefined) return serve()
   isRestarting = true
   hasDemo = true

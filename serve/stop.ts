@@ -12,7 +12,7 @@ export const maxWait = "10 seconds"
  * Milliseconds. One Ctrl-C can arrive several times: the terminal sends it to every process, and npm, `npm run dev`
  * and the launcher for older versions of Node pass it on at once. A person who loses patience takes longer.
  */
-const repetitionMs = 1_000
+const repetitionMs = 300
 
 interface StopSignals {
   /** Whether the first signal has arrived. */

@@ -9,7 +9,14 @@ import { type Decision, nothingToWrite } from "./rules/decisions.ts"
 import { timestampOf } from "./utc-calendar.ts"
 
 const entriesPerPage = 1_000
-const isUnavailable = ({ _tag }: AdministrationError) => _tag === "LedgerUnavailable"
+/** PostgreSQL's code for a second entry with the same reference. */
+const uniqueViolation = "23505"
+/** After a lost connection, the entry that a repetition finds may be its own: that is neither repeated nor reported as booked before. */
+const isBookedMeanwhile = (error: AdministrationError) =>
+  error._tag === "LedgerUnavailable" &&
+  error.cause instanceof Error &&
+  "code" in error.cause &&
+  error.cause.code === uniqueViolation
 
 export const makeAdjust = (
   store: AdministeredStore,
@@ -55,7 +62,7 @@ export const makeAdjust = (
       })
     )
     // a repeated attempt with a reference finds what another account has booked at the same time
-    const repeatable = request_id === null ? change : Effect.retry(change, { times: 1, while: isUnavailable })
+    const repeatable = request_id === null ? change : Effect.retry(change, { times: 1, while: isBookedMeanwhile })
     return yield* logChange(repeatable, event, ({ balance_credits, booked }) => {
       if (!booked) return undefined
       const before = { balance_credits: balance_credits - credits } // calls are charged at the same time

@@ -37,6 +37,9 @@ export type Exchange = (request: Request, caller: Caller) => Promise<ApiResponse
 /** A message with a hundred long names, a cursor and the client's data about itself is many times smaller. */
 const maxMessageBytes = 256 * 1024
 
+/** A longer message waits for a step of the event loop, because it takes milliseconds to parse. */
+const smallMessageLength = 16 * 1024
+
 const makeErrorResponse = (status: number, code: number, message: string, id: string | number | null = null) =>
   Response.json({ jsonrpc: "2.0", error: { code, message }, id }, { status })
 
@@ -162,7 +165,8 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     const body = await readRequestBody(request, maxMessageBytes).catch(() => undefined)
     if (body === undefined) return makeErrorResponse(400, -32_700, "Parse error: the body was cut off")
     if (body.tooLarge) return makeErrorResponse(413, -32_000, `A message has at most ${maxMessageBytes} bytes`)
-    await limiter.step(caller.key.account_id) // a large message takes milliseconds to parse
+    if (body.text.length > smallMessageLength) await limiter.step(caller.key.account_id)
+    if (request.signal.aborted) return callerDisconnected
     const parsed = readMessage(body.text)
     if ("problem" in parsed) return makeErrorResponse(400, -32_700, `Parse error: ${parsed.problem}`, parsed.id)
     const { message } = parsed

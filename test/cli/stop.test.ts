@@ -92,7 +92,7 @@ describe("a server", () => {
     await expect.poll(() => isReady(server)).toEqual([503, "stopping"])
     expect((await fetch(`${server.console}/healthz`)).status).toBe(200)
     expect((await fetch(`${server.api}/openapi.json`)).status).toBe(200)
-    await sleep(1_100) // within a second it would count as the same signal
+    await sleep(400) // within 300 ms it would count as the same signal
     expect(await server.stop()).toBe(0)
     expect(await call.closed()).toBe("")
   })

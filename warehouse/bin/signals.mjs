@@ -58,7 +58,7 @@ if (process.connected) {
 /** Asked at the start: when SIGHUP arrives, the terminal is gone. After setsid, /dev/tty cannot be opened. */
 const findTerminal = () => {
   try {
-    closeSync(openSync("/dev/tty", "r"))
+    if (process.platform !== "win32") closeSync(openSync("/dev/tty", "r"))
     return [0, 1, 2].some((descriptor) => isatty(descriptor))
   } catch {
     return false

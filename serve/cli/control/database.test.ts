@@ -29,10 +29,19 @@ describe("a database that does not answer", () => {
     })
   )
 
-  it.effect("has no time limit for a verification and a backup", () =>
+  it.effect("ends a verification when it answers no other statement for 30 seconds", () =>
+    Effect.gen(function* () {
+      const { verify } = explainLostAnswers({ verify: () => Effect.uninterruptible(Effect.never) }, Effect.never)
+      const running = yield* Effect.forkChild(Effect.flip(verify()))
+      yield* TestClock.adjust("30 seconds")
+      assert.include(String(yield* Fiber.join(running)), "The database has not answered for 30 seconds.")
+    })
+  )
+
+  it.effect("has no time limit for a verification and a backup while it answers", () =>
     Effect.gen(function* () {
       const slow = () => Effect.as(Effect.sleep("1 hour"), "done")
-      const { backup, verify } = explainLostAnswers({ backup: slow, verify: slow })
+      const { backup, verify } = explainLostAnswers({ backup: slow, verify: slow }, Effect.sleep("20 seconds"))
       const running = yield* Effect.forkChild(Effect.all([backup(), verify()], { concurrency: 2 }))
       yield* TestClock.adjust("1 hour")
       assert.deepStrictEqual(yield* Fiber.join(running), ["done", "done"])

@@ -174,7 +174,9 @@ const showConfirmation = (
   const total = `about ${countText(payments)} payments, ${centsText(choice.cents * payments)} in total`
   const limit = limitText(findLimit(choice, settings.recharge.requested, context.now))
   const charged = html`${formatCard(card)} is charged <strong>${amount}${limit === undefined ? " now" : ""}</strong>`
-  const confirm = button(`${actionText(settings)} and charge ${amount}`, "primary", { name: "is_on", value: "yes" })
+  const action = limit === undefined ? `${actionText(settings)} and charge ${amount}` : actionText(settings)
+  const confirm = button(action, "primary", { name: "is_on", value: "yes" })
+  const isSpread = choice.cents * payments > choice.daily_ceiling_cents
   const form = postForm(
     context,
     html`${versionInput(settings)}${hiddenInput("recharge_amount", typed.recharge_amount)}
@@ -190,7 +192,7 @@ ${hiddenInput("payments", payments)}
       limit === undefined ? charged : html`${limit} Then ${charged}`
     }${
       payments > 1
-        ? html`, and again as calls are made, until the balance is at least ${trigger}: ${total}, plus the cost of those calls`
+        ? html`, and again as calls are made, until the balance is at least ${trigger}: ${total}, plus the cost of those calls${isSpread ? "; the ceilings spread them over days or months" : ""}`
         : ""
     }. After that it is charged ${amount} whenever the balance falls below ${trigger}. Recharges are at least a minute apart, and ${ceilingsText(choice)}.</p>
 ${form}</div>`
