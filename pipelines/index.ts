@@ -23,6 +23,7 @@ export { type DayRange, NothingRead, type Pipeline, ReadFailed, type ReadResult,
 export { checkPipeline, UsageError } from "./run/preflight.ts"
 export { rebuildDataSet } from "./run/rebuild.ts"
 export { FeedsLeftOut, ingestFromOrigin } from "./run/run.ts"
+export { thresholdRows } from "./run/thresholds.ts"
 export { readShopifyCsv } from "./storefronts/decode/csv/shopify-csv.ts"
 export { type Batch, type FeedProduct, FeedUnreadable, type ReadFile } from "./storefronts/decode/feed.ts"
 export { readGoogleMerchant } from "./storefronts/decode/google/google-merchant.ts"

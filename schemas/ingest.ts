@@ -147,16 +147,20 @@ export const LeftOut = Schema.Struct({
   feed,
   kind: described.oneOf(
     ["untrusted", "unreachable", "partial"],
-    "`untrusted`: the response is not what was requested, or is incomplete; `unreachable`: there was no response; `partial`: a store was read in part."
+    "`untrusted`: the response is not what was requested, or is incomplete; `unreachable`: there was no response; `partial`: only a part of it was read, and that part was published."
   ),
-  reason: described.text("Why, in words.")
+  reason: described.text("Why, in words. If rows were rejected: their share, and the commonest reason.")
 }).annotate({
   identifier: "ingest.left_out",
-  description: "Feeds and stores that a run could not read or did not trust. Their earlier values are kept."
+  description:
+    "Feeds and stores that a run could not read, did not trust, or read only in part. What it did not read keeps its earlier values."
 })
 
 /** A feed that a run skipped, without the run and pipeline that it belongs to. */
-export type FeedLeftOut = Pick<typeof LeftOut.Type, "feed" | "kind" | "reason">
+export interface FeedLeftOut extends Pick<typeof LeftOut.Type, "feed" | "kind" | "reason"> {
+  /** An earlier run recorded these rejects with the same text, so they do not change the exit code of this run. */
+  readonly is_known?: boolean
+}
 
 export const DataSetRow = Schema.Struct({
   pipeline: described.text("Pipeline that publishes the data set."),
@@ -206,6 +210,23 @@ export const UnknownField = Schema.Struct({
 }).annotate({
   identifier: "ingest.unknown_field",
   description: "Unmapped fields of payloads, such as newly added ones. They are not errors, but should be checked."
+})
+
+export const OddValue = Schema.Struct({
+  pipeline,
+  feed,
+  kind: described.oneOf(
+    ["unreadable", "unmatched", "unlisted"],
+    "`unreadable`: an optional field whose text was not understood, so it is null; `unmatched`: a row with a price that belongs to no metric; `unlisted`: a grade, quality or application that the catalog neither expects nor contradicts, so the row was published."
+  ),
+  field: described.text("Name of the field in the payload, or the names of several, separated by commas."),
+  said: described.text("What it said: the text as in the payload, shortened to 200 characters."),
+  rows: described.integer("Rows with that text in the payload in which a run first found it."),
+  run_id: described.text("Run that first found the text.")
+}).annotate({
+  identifier: "ingest.odd_value",
+  description:
+    "Texts that were not understood, once for each feed, field and text. Their rows are not rejected: these texts are outside of read = loaded + unchanged + rejected."
 })
 
 export const StoreReadRow = Schema.Struct({

@@ -83,6 +83,7 @@ export {
   cursorTable,
   ingestTables,
   ingestViews,
+  oddValueTable,
   rawFileTable,
   rejectTable,
   runTable,

@@ -126,7 +126,9 @@ const ingestPipeline = Effect.fnUntraced(function* (pipeline: Pipeline, { days, 
   )
   yield* Console.log(json ? formatResultJson(result, dryRun) : formatSummary(result, dryRun))
   const leftOut = leftOutError(result, dryRun)
-  if (leftOut !== undefined) return yield* leftOut
+  if (leftOut === undefined) return
+  if (!leftOut.hasOnlyKnown) return yield* leftOut
+  yield* Effect.logWarning(leftOut.message)
 })
 
 /** Exit codes of pipelines with problems, the worst first. */

@@ -55,7 +55,10 @@ export interface ReadResult {
   readonly stores?: { readonly listed: number; readonly not_due: number }
 }
 
-export const FeedsLeftOutList = Schema.Array(LeftOut.mapFields(Struct.pick(["feed", "kind", "reason"])))
+const FeedLeftOutFields = LeftOut.mapFields(Struct.pick(["feed", "kind", "reason"])).fields
+export const FeedsLeftOutList = Schema.Array(
+  Schema.Struct({ ...FeedLeftOutFields, is_known: Schema.optionalKey(Schema.Boolean) })
+)
 
 /** Formats one line per reason, after the feeds that it applies to. */
 export const reasonLines = (leftOut: ReadonlyArray<Pick<FeedLeftOut, "feed" | "reason">>): ReadonlyArray<string> =>

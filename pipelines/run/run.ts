@@ -35,6 +35,7 @@ import { classifyFailure, formatTime, type RunOptions, readAndPublish } from "./
 /** A run that is repeated from the archive keeps its identity. */
 type RunIdentity = Pick<RunRecord, "run_id" | "started_at" | "origin"> & Partial<Pick<RunRecord, "finished_at">>
 
+/** If nothing is new about what was left out, its message is only logged: see `hasOnlyKnown`. */
 export class FeedsLeftOut extends Schema.TaggedError<FeedsLeftOut>()("FeedsLeftOut", {
   pipeline: Schema.String,
   left_out: FeedsLeftOutList,
@@ -42,6 +43,10 @@ export class FeedsLeftOut extends Schema.TaggedError<FeedsLeftOut>()("FeedsLeftO
   all_failed: Schema.Boolean
 }) {
   override readonly [Runtime.errorExitCode] = this.all_failed ? 1 : 4
+  /** Whether everything was left out in part, and an earlier run recorded the same rejects. */
+  get hasOnlyKnown() {
+    return this.left_out.every(({ is_known }) => is_known === true)
+  }
   override get message() {
     const reasons = reasonLines(this.left_out)
     const shown = reasons.slice(0, maxReasons).map((reason) => reason.replaceAll("\n", "\n  ")) // indents later lines

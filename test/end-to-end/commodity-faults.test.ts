@@ -104,7 +104,8 @@ describe("a fault of commodity feeds", () => {
     Effect.gen(function* () {
       const { ended, left_out } = yield* matrix
       const reported = ended.flatMap((run) => run.left_out)
-      const format = ({ feed, kind, reason }: Readonly<Record<string, unknown>>) => `${feed} ${kind} ${reason}`
+      const format = ({ feed, kind, reason }: Readonly<Record<"feed" | "kind" | "reason", unknown>>) =>
+        `${feed} ${kind} ${reason}`
       assert.sameMembers(left_out.map(format), reported.map(format))
     })
   )

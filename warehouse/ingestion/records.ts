@@ -108,7 +108,7 @@ export const writeRecordsOfRun = Effect.fnUntraced(function* (
     yield* recordsOfGeneration(eventOf(run)),
     { table: runTable, rows: [{ ...run, generation: null, has_changed_data: hasChangedData }] },
     { table: checkResultTable, rows: checks.map((check) => ({ run_id, pipeline, ...check })) },
-    { table: leftOutTable, rows: leftOut.map((feed) => ({ run_id, pipeline, ...feed })) }
+    { table: leftOutTable, rows: leftOut.map(({ feed, kind, reason }) => ({ run_id, pipeline, feed, kind, reason })) }
   ]
   yield* writeIngestPart(file, records, staged)
 })

@@ -10,6 +10,7 @@ import { makeGeneration, newestManifest } from "../generation/manifest.ts"
 import { readLive, requirePublishable } from "../live/live-data-set.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { commodity } from "../tables/commodity/data-set.ts"
+import { ingestVersion } from "../tables/ingest-tables.ts"
 import type { DataSet } from "../tables/tables.ts"
 import { rebuildFrom } from "./rebuild.ts"
 import { recordFailedRun } from "./record.ts"
@@ -48,8 +49,8 @@ const withNewerIngest = copyPerTest(
   )
 )
 
-const toSentence = (subject: string) =>
-  `${subject} was published with tables of version 2, and this version of Larder supports versions up to 1. Update Larder on this machine, servers first.`
+const toSentence = (subject: string, supported = 1) =>
+  `${subject} was published with tables of version ${supported + 1}, and this version of Larder supports versions up to ${supported}. Update Larder on this machine, servers first.`
 const messageOf = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(effect), ({ message }) => message)
 const readNewest = (layout: Layout) => Effect.map(newestManifest(layout.depot), Option.getOrThrow)
@@ -89,7 +90,7 @@ describe("a program that is older than the live data", () => {
   itLive("replaces nothing if a newer version recorded its runs", () =>
     Effect.gen(function* () {
       const layout = yield* withNewerIngest
-      const sentence = toSentence("schema ingest")
+      const sentence = toSentence("schema ingest", ingestVersion)
       const failedRun = { run: aRun({ pipeline: "commodities", outcome: "failed" }), checks: [], leftOut: [] }
       assert.strictEqual(yield* messageOf(requirePublishable(layout, commodity)), sentence)
       assert.strictEqual(yield* messageOf(publishSeries(layout, commodity, "milk")), sentence)

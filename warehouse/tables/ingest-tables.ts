@@ -5,6 +5,7 @@ import {
   DataSetRow,
   GenerationRow,
   LeftOut,
+  OddValue,
   RawFile,
   Reject,
   Run,
@@ -14,7 +15,7 @@ import {
 import { defineTable, defineView, type Table, type View } from "./tables.ts"
 
 /** Version of the tables of `ingest`. Increases whenever their definition changes. */
-export const ingestVersion = 1
+export const ingestVersion = 2
 
 /** Written when a generation is published. */
 export const generationTable = defineTable("ingest", "generation", GenerationRow, { by: "append", key: ["generation"] })
@@ -55,6 +56,12 @@ export const unknownFieldTable = defineTable("ingest", "unknown_field", UnknownF
   key: ["pipeline", "feed", "field"]
 })
 
+/** Each text is kept once, with the run that found it first. */
+export const oddValueTable = defineTable("ingest", "odd_value", OddValue, {
+  by: "append",
+  key: ["pipeline", "feed", "kind", "field", "said"]
+})
+
 /** Values that change with every read of a store. The table of stores stays unchanged if a read finds nothing new. */
 export const storeReadTable = defineTable(
   "ingest",
@@ -65,7 +72,14 @@ export const storeReadTable = defineTable(
 )
 
 /** Tables of `ingest` that a run stages with its data. */
-export const stagedIngestTables = [rawFileTable, rejectTable, cursorTable, unknownFieldTable, storeReadTable] as const
+export const stagedIngestTables = [
+  rawFileTable,
+  rejectTable,
+  cursorTable,
+  unknownFieldTable,
+  oddValueTable,
+  storeReadTable
+] as const
 
 /** Tables to which each generation adds its records. */
 export const recordTables: ReadonlyArray<Table> = [
@@ -83,6 +97,7 @@ export const ingestViews: ReadonlyArray<View> = [
   defineView("ingest", "live_reject", Reject),
   defineView("ingest", "live_cursor", Cursor),
   defineView("ingest", "live_unknown_field", UnknownField),
+  defineView("ingest", "live_odd_value", OddValue),
   defineView("ingest", "live_store_read", StoreReadRow)
 ]
 

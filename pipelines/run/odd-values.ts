@@ -1,0 +1,78 @@
+/**
+ * Texts that were not understood, although their rows were used: values of optional fields, and texts that the catalog
+ * does not have. Each is kept once per feed, field and text, in `ingest.odd_value`, and logged once.
+ */
+import type { OddValue as OddValueRow } from "@larder/schemas"
+import { type DataSet, literal, oddValueTable, readLive } from "@larder/warehouse"
+import { Effect, Schema } from "effect"
+import type { RunContext } from "./pipeline.ts"
+
+export type OddValue = Pick<typeof OddValueRow.Type, "kind" | "field" | "said" | "rows">
+
+/** Different texts per feed. A field whose texts are all different would otherwise fill the table. */
+export const maxTexts = 1000
+const maxLength = 200
+const otherTexts = "(other texts)"
+
+/** Counts the odd values of one feed. Its size does not grow with the number of rows. */
+export class OddValueCounter {
+  readonly #counts = new Map<string, OddValue & { rows: number }>()
+
+  add(kind: OddValue["kind"], field: string, said: string) {
+    const shortened = said.toWellFormed().slice(0, maxLength).toWellFormed()
+    const identify = (text: string) => JSON.stringify([kind, field, text])
+    const isNew = !this.#counts.has(identify(shortened))
+    const kept = isNew && this.#counts.size >= maxTexts ? otherTexts : shortened
+    const known = this.#counts.get(identify(kept)) ?? { kind, field, said: kept, rows: 0 }
+    known.rows += 1
+    this.#counts.set(identify(kept), known)
+  }
+
+  list(): ReadonlyArray<OddValue> {
+    return [...this.#counts.values()]
+  }
+}
+
+const Known = Schema.Struct({ feed: Schema.String, kind: Schema.String, field: Schema.String, said: Schema.String })
+
+/** Identifies an odd value within a pipeline. */
+const identify = ({ feed, field, kind, said }: typeof Known.Type) => JSON.stringify([feed, kind, field, said])
+
+export type KnownOddValues = ReadonlySet<string>
+
+/** The odd values that live runs of a pipeline have found. */
+export const readKnownOddValues = ({ layout }: Pick<RunContext, "layout">, dataSet: DataSet) =>
+  readLive(layout, dataSet, [], (db) =>
+    db.all(
+      Known,
+      `select feed, kind, field, said from ingest.odd_value where pipeline = ${literal(dataSet.about.pipeline)}`
+    )
+  ).pipe(Effect.map((rows): KnownOddValues => new Set(rows.map(identify))))
+
+const warnings: Readonly<Record<OddValue["kind"], string>> = {
+  unreadable: "values of optional fields were not understood",
+  unmatched: "rows with prices match no metric",
+  unlisted: "texts are not in the catalog; their rows were published"
+}
+/** The table has all of them. */
+const maxLogged = 5
+
+/** Stages odd values that are not known yet, with one warning for each kind. */
+export const stageOddValues = Effect.fnUntraced(function* (
+  { run_id, staging }: Pick<RunContext, "run_id" | "staging">,
+  pipeline: string,
+  feed: string,
+  values: ReadonlyArray<OddValue>,
+  known: KnownOddValues
+) {
+  const found = values.filter((value) => !known.has(identify({ feed, ...value })))
+  if (found.length === 0) return
+  yield* staging.add(
+    oddValueTable,
+    found.map((value) => ({ pipeline, feed, run_id, ...value }))
+  )
+  for (const [kind, texts] of Map.groupBy(found, ({ kind }) => kind)) {
+    const said = texts.slice(0, maxLogged).map((value) => `${value.field} ${JSON.stringify(value.said)}`)
+    yield* Effect.logWarning(warnings[kind]).pipe(Effect.annotateLogs({ feed, said, texts: texts.length }))
+  }
+})
