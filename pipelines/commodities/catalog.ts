@@ -25,13 +25,16 @@ export interface Feed extends Omit<typeof FeedLine.Type, "path" | "period" | "va
 
 export type PeriodKey =
   | { readonly kind: "day"; readonly field: string; readonly isExact: boolean }
+  /** The Friday of the week of a day: of the first field, or of the second one where the first states none. */
+  | { readonly kind: "friday"; readonly fields: readonly [string, string] }
   | {
       readonly kind: "month"
       readonly month: string
       readonly year: string
       /** Whether `year` names a field with a whole day. */
       readonly isYearOfDay: boolean
-      readonly isAnnouncedAhead: boolean
+      /** Whether it is the month after the publication. Then `month` must name that month or the one of publication. */
+      readonly isAfterPublication: boolean
     }
 
 interface Condition {
@@ -39,10 +42,19 @@ interface Condition {
   readonly values: ReadonlyArray<string>
 }
 
-export interface CatalogMetric extends Omit<typeof MetricLine.Type, "feed" | "where" | "column"> {
+/** Texts of a field that a product is known to have, and texts that contradict it. */
+export interface ProductTexts extends Pick<typeof TextLine.Type, "field"> {
+  readonly expected: ReadonlyArray<string>
+  readonly contradictions: ReadonlyArray<string>
+}
+
+export interface CatalogMetric extends Omit<typeof MetricLine.Type, "feed" | "where" | "column" | "freight_texts"> {
   readonly feeds: ReadonlyArray<string>
   readonly where: ReadonlyArray<Condition>
   readonly column: ColumnRule
+  /** Accepted texts of the field `freight`, which may also state nothing. */
+  readonly freightTexts: ReadonlyArray<string>
+  readonly texts: ReadonlyArray<ProductTexts>
 }
 
 /** How to find the column of a metric: by one of several names, by words of a name, or as the only one with numbers. */
@@ -83,6 +95,7 @@ const MetricLine = Schema.Struct({
   region: Schema.NonEmptyString,
   market_level: Schema.NonEmptyString,
   freight: Schema.NonEmptyString,
+  freight_texts: Schema.String,
   licence: Licence
 })
 const SeriesLine = Schema.Struct({
@@ -97,6 +110,12 @@ const ProductLine = Schema.Struct({
   category: Schema.String.check(Schema.isPattern(/^[a-z0-9-]+(\/[a-z0-9-]+)*$/u)),
   attributes: Schema.String,
   description: Schema.NonEmptyString
+})
+const TextLine = Schema.Struct({
+  product_slug: Schema.NonEmptyString,
+  field: Schema.NonEmptyString,
+  expected: Schema.String,
+  contradictions: Schema.String
 })
 const KnownFieldLine = Schema.Struct({
   source: Schema.Literals(["both", "gov-mars", "gov-mpr"]),
@@ -118,9 +137,15 @@ const parseConditions = (text: string): ReadonlyArray<Condition> =>
   })
 const isIncomplete = ({ field, values }: Condition) => field === "" || values.length === 0 || values.includes("")
 
-/** `report_date`, `exactly Week Ending Date`, or `report_month, year of report_end_date` */
+/**
+ * `report_date`, `exactly Week Ending Date`, `friday of report_begin_date, else report_end_date`, or
+ * `report_month, year of report_end_date`
+ */
 export const parsePeriod = (text: string): PeriodKey => {
   const [first = "", second, third] = splitTrimmed(text, ",")
+  if (first.startsWith("friday of ")) {
+    return { kind: "friday", fields: [first.replace(/^friday of /, ""), (second ?? "").replace(/^else /, "")] }
+  }
   if (second === undefined) {
     return { kind: "day", field: first.replace(/^exactly /, ""), isExact: first.startsWith("exactly ") }
   }
@@ -129,7 +154,7 @@ export const parsePeriod = (text: string): PeriodKey => {
     month: first,
     year: second.replace(/^year of /, ""),
     isYearOfDay: second.startsWith("year of "),
-    isAnnouncedAhead: third === "announced ahead"
+    isAfterPublication: third === "month after publication"
   }
 }
 
@@ -144,28 +169,54 @@ export const parseColumn = (text: string): ColumnRule => {
   return { name, isOptional, by: { words: rule.split(/\s+/) } }
 }
 
-export type TableName = "feeds" | "metrics" | "series" | "products" | "known-fields"
+export type TableName = "feeds" | "metrics" | "series" | "products" | "texts" | "known-fields"
 const tableFile = (name: TableName) => `pipelines/commodities/catalog/${name}.tsv`
 
 const badCell = (name: TableName, line: number, column: string, problem: string) =>
   new BadLine({ file: tableFile(name), line, column, problem })
 
-const parseMetric = (row: typeof MetricLine.Type): CatalogMetric => ({
-  ...row,
-  feeds: splitTrimmed(row.feed, "|"),
-  where: parseConditions(row.where),
-  column: parseColumn(row.column)
-})
+type TextLines = ReadonlyArray<typeof TextLine.Type>
+
+const isTextOf = (product: string) => (line: typeof TextLine.Type) =>
+  splitTrimmed(line.product_slug, "|").includes(product)
+
+const parseMetric =
+  (texts: TextLines) =>
+  ({ freight_texts, ...row }: typeof MetricLine.Type): CatalogMetric => ({
+    ...row,
+    feeds: splitTrimmed(row.feed, "|"),
+    where: parseConditions(row.where),
+    column: parseColumn(row.column),
+    freightTexts: splitTrimmed(freight_texts, "|"),
+    texts: texts.filter(isTextOf(row.product_slug)).map(({ contradictions, expected, field }) => ({
+      field,
+      expected: splitTrimmed(expected, "|"),
+      contradictions: splitTrimmed(contradictions, "|")
+    }))
+  })
 
 /** Covers everything that determines which values are read from a feed: its lines except licences, and the code. */
-const hashMapping = (feed: typeof FeedLine.Type, metricRows: ReadonlyArray<typeof MetricLine.Type>): string => {
+const hashMapping = (
+  feed: typeof FeedLine.Type,
+  metricRows: ReadonlyArray<typeof MetricLine.Type>,
+  textRows: TextLines
+): string => {
   const metrics = metricRows.map(({ licence: _, ...row }) => row)
-  return hash("sha256", JSON.stringify({ mappingVersion: commodityMappingVersion, feed, metrics }), "hex")
+  const texts = textRows.filter((line) => metricRows.some(({ product_slug }) => isTextOf(product_slug)(line)))
+  return hash("sha256", JSON.stringify({ mappingVersion: commodityMappingVersion, feed, metrics, texts }), "hex")
 }
+
+/** Conditions of the same field are one condition with the values of all. */
+const joinConditions = (conditions: ReadonlyArray<Condition>): ReadonlyArray<Condition> =>
+  [...Map.groupBy(conditions, ({ field }) => field)].map(([field, group]) => ({
+    field,
+    values: group.flatMap(({ values }) => values)
+  }))
 
 const parseFeed = (
   row: typeof FeedLine.Type,
   metrics: ReadonlyArray<typeof MetricLine.Type>,
+  texts: TextLines,
   known: ReadonlyArray<typeof KnownFieldLine.Type>
 ): Feed => {
   const { path, period, states, values, ...line } = row
@@ -178,14 +229,14 @@ const parseFeed = (
     paths: splitTrimmed(path, "|"),
     period: parsePeriod(period),
     isFinal: values === "final",
-    states: [
+    states: joinConditions([
       { field: "slug_id", values: [row.feed.split("/")[1] ?? ""] },
       { field: "report_title", values: [row.title] },
       ...parseConditions(states)
-    ],
-    metrics: feedMetrics.map(parseMetric),
+    ]),
+    metrics: feedMetrics.map(parseMetric(texts)),
     knownFields: new Set(knownFields.map(({ field }) => field)),
-    mapping_sha256: hashMapping(row, feedMetrics)
+    mapping_sha256: hashMapping(row, feedMetrics, texts)
   }
 }
 
@@ -193,7 +244,8 @@ const parseFeed = (
 const assertNames = (
   metrics: ReadonlyArray<Located<typeof MetricLine.Type>>,
   feeds: ReadonlyArray<Located<typeof FeedLine.Type>>,
-  products: ReadonlyArray<Located<typeof ProductLine.Type>>
+  products: ReadonlyArray<Located<typeof ProductLine.Type>>,
+  texts: ReadonlyArray<Located<typeof TextLine.Type>>
 ) => {
   const feedNames = new Set(feeds.map(({ row }) => row.feed))
   const slugs = new Set(products.map(({ row }) => row.slug))
@@ -210,6 +262,10 @@ const assertNames = (
     assertConditions("metrics", line, "where", row.where)
   }
   for (const { line, row } of feeds) assertConditions("feeds", line, "states", row.states)
+  for (const { line, row } of texts) {
+    const slug = splitTrimmed(row.product_slug, "|").find((name) => !slugs.has(name))
+    if (slug !== undefined) throw badCell("texts", line, "product_slug", `${slug} is not in products.tsv`)
+  }
 }
 
 export const parseCatalog = (readText: (name: TableName) => string) => {
@@ -222,11 +278,13 @@ export const parseCatalog = (readText: (name: TableName) => string) => {
   const metricLines = parse("metrics", MetricLine, "metric_name")
   const seriesLines = parse("series", SeriesLine, "slug")
   const productLines = parse("products", ProductLine, "slug")
+  const textLines = parse("texts", TextLine)
   const knownFields = parse("known-fields", KnownFieldLine).map(({ row }) => row)
-  assertNames(metricLines, feedLines, productLines)
+  assertNames(metricLines, feedLines, productLines, textLines)
+  const texts = textLines.map(({ row }) => row)
   const metricRows = metricLines.map(({ row }) => row)
-  const feeds = feedLines.map(({ row }) => parseFeed(row, metricRows, knownFields))
-  const metrics = metricRows.map(parseMetric)
+  const feeds = feedLines.map(({ row }) => parseFeed(row, metricRows, texts, knownFields))
+  const metrics = metricRows.map(parseMetric(texts))
   const names = new Set(metrics.map(({ metric_name }) => metric_name))
   return {
     feeds,

@@ -4,9 +4,29 @@
  */
 import type { Check } from "@larder/warehouse"
 import { error, shrinkage, warning } from "../run/severity.ts"
+import { thresholds } from "../run/thresholds.ts"
+import { maxGapDays } from "./rhythm.ts"
 
 const countPoints = (versions: string) =>
   `select count(*) from (select distinct metric_name, observed_on from ${versions})`
+
+/** Every current value with its neighbours in time. `is_new`: this run published it. */
+const neighbours = `
+  select metric_name, frequency, unit, observed_on, value, value_text, published_at,
+    (metric_name, observed_on) in (
+      select metric_name, observed_on from commodity.price_version where run_id = getvariable('run_id')) as is_new,
+    lag(observed_on) over series as day_before, lead(observed_on) over series as day_after,
+    lag(value) over series as value_before, lead(value) over series as value_after
+  from commodity.price join commodity.metric using (metric_name)
+  window series as (partition by metric_name order by observed_on)`
+
+const gapDays = `case frequency ${Object.entries(maxGapDays)
+  .map(([frequency, days]) => `when '${frequency}' then ${days}`)
+  .join(" ")} end`
+
+/** Whether two neighbours differ by more than the limit, of the smaller one. */
+const isJump = (value: string, other: string) =>
+  `100 * abs(${value} - ${other}) > ${thresholds.jump.value} * least(abs(${value}), abs(${other}))`
 
 export const commodityChecks: ReadonlyArray<Check> = [
   // Runs only add points: there are fewer only if the warehouse was rebuilt, replaced or edited, or a merge lost some.
@@ -15,7 +35,7 @@ export const commodityChecks: ReadonlyArray<Check> = [
     what: "points",
     before: countPoints("live.commodity.price_version semi join live.commodity.metric using (metric_name)"),
     now: countPoints("commodity.price_version semi join commodity.metric using (metric_name)"),
-    percent: 5
+    percent: thresholds.pointShrinkage.value
   }),
   error(
     "catalog_is_consistent",
@@ -61,6 +81,30 @@ export const commodityChecks: ReadonlyArray<Check> = [
      select p.metric_name, p.observed_on, p.value_text, round(mean, 6) as mean_of_closes
      from commodity.price p join weeks w on w.metric_name = p.metric_name and w.week = date_trunc('week', p.observed_on)
      where abs(p.value::double - mean) > 0.000051`
+  ),
+  warning(
+    "new_values_are_near_their_neighbours",
+    `a new value is at most ${thresholds.jump.value} % above or below the values next to it; basis quotes excepted`,
+    `select metric_name, observed_on, value_text, value_before, value_after from (${neighbours})
+     where is_new and unit <> 'usd_per_lb_basis'
+       and (coalesce(${isJump("value", "value_before")}, false) or coalesce(${isJump("value", "value_after")}, false))`
+  ),
+  warning(
+    "new_days_follow_the_rhythm",
+    "a new value has a neighbour within the usual gap of its frequency, and a weekly one has the weekday of its series",
+    `with weekday as (
+       select metric_name, mode(isodow(observed_on)) as weekday from commodity.price
+       join commodity.metric using (metric_name) where frequency = 'weekly' group by all)
+     select metric_name, observed_on, value_text, day_before, day_after
+     from (${neighbours}) left join weekday using (metric_name)
+     where is_new and (isodow(observed_on) <> weekday
+       or least(coalesce(observed_on - day_before, day_after - observed_on), coalesce(day_after - observed_on, observed_on - day_before)) > ${gapDays})`
+  ),
+  warning(
+    "new_years_fit_their_publication",
+    "a new value is not much older than its publication",
+    `select metric_name, observed_on, value_text, published_at from (${neighbours})
+     where is_new and published_at::date - observed_on > if(frequency in ('monthly', 'annual'), ${thresholds.monthlyPublicationLag.value}, ${thresholds.publicationLag.value})`
   ),
   warning(
     "mostly_within_range",

@@ -2,6 +2,7 @@
 import { Day } from "@larder/schemas"
 import { commodity, readLive } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
+import { type KnownOddValues, readKnownOddValues } from "../run/odd-values.ts"
 import type { RunContext } from "../run/pipeline.ts"
 
 const FeedCursor = Schema.Struct({ feed: Schema.String, read_to: Day, mapping_sha256: Schema.String })
@@ -12,19 +13,25 @@ const KnownPayload = Schema.Struct({
   rows_read: Schema.Int,
   rows_rejected: Schema.Int
 })
-const Measure = Schema.Struct({ metric_name: Schema.String, measure: Schema.String, days: Schema.String })
+const Measure = Schema.Struct({
+  metric_name: Schema.String,
+  measure: Schema.String,
+  days: Schema.String,
+  published_at: Schema.String
+})
 const UnknownField = Schema.Struct({ feed: Schema.String, field: Schema.String })
 
 export interface EarlierRuns {
   /** How far live runs have read each feed. Recordings and samples do not count. */
   readonly cursors: ReadonlyArray<typeof FeedCursor.Type>
   readonly payloads: ReadonlyArray<typeof KnownPayload.Type>
-  /** Columns that values were read from, and the days of these values, separated by commas. */
+  /** Columns that values were read from, the days of these values, separated by commas, and their newest publication. */
   readonly measures: ReadonlyArray<typeof Measure.Type>
   readonly unknownFields: ReadonlyArray<typeof UnknownField.Type>
+  readonly oddValues: KnownOddValues
 }
 
-const noEarlierRuns: EarlierRuns = { cursors: [], payloads: [], measures: [], unknownFields: [] }
+const noEarlierRuns = { cursors: [], payloads: [], measures: [], unknownFields: [] }
 
 const cursorsQuery = `
   select feed, read_to, mapping_sha256 from ingest.cursor c join ingest.run r using (run_id)
@@ -33,12 +40,14 @@ const payloadsQuery = `
   select raw_sha256, feed, mapping_sha256, rows_read::integer as rows_read, rows_rejected::integer as rows_rejected
   from ingest.raw_file where pipeline = 'commodities'`
 const measuresQuery = `
-  select metric_name, measure, string_agg(distinct observed_on::varchar, ',') as days
+  select metric_name, measure, string_agg(distinct observed_on::varchar, ',') as days,
+    max(published_at)::varchar as published_at
   from commodity.metric join commodity.price_version using (metric_name) group by all`
 const unknownFieldsQuery = "select feed, field from ingest.unknown_field where pipeline = 'commodities'"
 
-export const readEarlierReports = ({ layout }: RunContext) =>
-  readLive(layout, commodity, noEarlierRuns, (db) =>
+export const readEarlierReports = Effect.fnUntraced(function* (run: RunContext) {
+  const oddValues = yield* readKnownOddValues(run, commodity)
+  const earlier = yield* readLive(run.layout, commodity, noEarlierRuns, (db) =>
     Effect.all({
       cursors: db.all(FeedCursor, cursorsQuery),
       payloads: db.all(KnownPayload, payloadsQuery),
@@ -46,3 +55,5 @@ export const readEarlierReports = ({ layout }: RunContext) =>
       unknownFields: db.all(UnknownField, unknownFieldsQuery)
     })
   )
+  return { ...earlier, oddValues } satisfies EarlierRuns as EarlierRuns
+})

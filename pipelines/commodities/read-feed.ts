@@ -1,19 +1,23 @@
 /** Reads one feed: fetches it, decodes and normalises its payload unless it is known, and stages it. */
+import { daysBefore } from "@larder/schemas"
 import { Effect, FileSystem } from "effect"
 import type { FetchedPayload } from "../run/archive/fetch-list.ts"
 import { expectErrors } from "../run/files/causes.ts"
+import type { DayRange } from "../run/pipeline.ts"
 import type { Feed } from "./catalog.ts"
 import { decodeText, PayloadUnreadable, parseRows } from "./decode/payload.ts"
 import { DriftFound } from "./normalise/drift.ts"
 import type { DaysWithValues } from "./normalise/mapping.ts"
 import { type Normalised, normalise } from "./normalise/normalise.ts"
+import type { FeedPart } from "./parts.ts"
+import { maxGapDays } from "./rhythm.ts"
 import { type FeedContext, fetchFeed } from "./source/fetch-feed.ts"
 import { stageFeed } from "./stage/stage-feed.ts"
 
 export interface FeedRead extends Pick<Normalised, "rows_read" | "rows_silent" | "measures"> {
   readonly rows_rejected: number
-  /** Why the feed has only a part of its rows. */
-  readonly partial?: string | undefined
+  /** What was read, for the share of its rejects; absent if the payload was known. */
+  readonly part?: Omit<FeedPart, "feed">
 }
 
 /** Identifies the mapping of a payload. A run of some days may leave out rows that another run needs. */
@@ -40,6 +44,43 @@ const listDaysWithValues = ({ metrics }: Feed, { previous }: FeedContext): DaysW
   )
 }
 
+/** The newest known publication of the feed's metrics. */
+const findNewestPublication = ({ metrics }: Feed, { previous }: FeedContext) => {
+  const names = new Set(metrics.map(({ metric_name }) => metric_name))
+  return previous.measures
+    .flatMap(({ metric_name, published_at }) => (names.has(metric_name) ? [published_at] : []))
+    .sort()
+    .at(-1)
+}
+
+const newestOf = (days: Iterable<string>) => [...days].reduce((last, day) => (day > last ? day : last), "")
+
+/**
+ * Counts the days for which prices are known and the response has no row. None if the series of the feed have ended: if
+ * all of them end long before the newest price of any report.
+ */
+const countUnansweredDays = (daysWithValues: DaysWithValues, window: DayRange | undefined, newestDay: string) => {
+  const known = new Set([...daysWithValues.values()].flatMap((days) => [...days]))
+  if (window === undefined && newestOf(known) < daysBefore(newestDay, maxGapDays.monthly)) return 0
+  return [...known].filter((day) => window === undefined || (day >= window.from && day <= window.to)).length
+}
+
+/** A daily report has rows on most days. Others may have none in a window, so that is a warning. */
+const judgeEmptyResponse = Effect.fnUntraced(function* (
+  feed: Feed,
+  url: string,
+  { previous }: FeedContext,
+  daysWithValues: DaysWithValues,
+  window: DayRange | undefined
+) {
+  const newestDay = newestOf(previous.measures.flatMap(({ days }) => days.split(",")))
+  const days = newestDay === "" ? 0 : countUnansweredDays(daysWithValues, window, newestDay)
+  if (days === 0) return
+  const problem = `has no row, although prices of ${days} of the requested days are known`
+  if (feed.frequency === "daily") return yield* new PayloadUnreadable({ url, problem })
+  yield* Effect.logWarning(`the response ${problem}`)
+})
+
 /** Fails with `DriftFound` or `PayloadUnreadable` if the payload cannot be trusted. */
 export const readFeed = Effect.fnUntraced(
   function* (context: FeedContext, feed: Feed) {
@@ -49,6 +90,7 @@ export const readFeed = Effect.fnUntraced(
     if (known !== undefined) return known
 
     const bytes = yield* fs.readFile(raw.path).pipe(Effect.orDie)
+    const daysWithValues = listDaysWithValues(feed, context)
     const { read, remark } = yield* Effect.try({
       try: () => {
         const payload = parseRows(feed, { ...raw, text: decodeText(raw.url, bytes), isRecorded })
@@ -59,19 +101,24 @@ export const readFeed = Effect.fnUntraced(
         const options = {
           runDays: context.run.days,
           requestedWindow: raw.exact ? window : undefined,
-          daysWithValues: listDaysWithValues(feed, context)
+          daysWithValues,
+          newestPublication: findNewestPublication(feed, context)
         }
         return { read: normalise(feed, payload, options), remark: payload.remark }
       },
       catch: expectErrors<DriftFound | PayloadUnreadable>(DriftFound, PayloadUnreadable)
     })
 
+    if (read.rows_read === 0)
+      yield* judgeEmptyResponse(feed, raw.url, context, daysWithValues, context.run.days ?? window)
+
     const mapping = identifyMapping(feed, context)
     // a partial payload is read again, so that each run reports it
     yield* stageFeed(context, feed, raw, read, remark === undefined ? mapping : `${mapping}, partial`)
-    const partial = remark === undefined ? undefined : `The payload of ${raw.url} ${remark}.`
-    const { measures, rejects, rows_read, rows_silent } = read
-    return { rows_read, rows_silent, rows_rejected: rejects.length, measures, partial } satisfies FeedRead
+    const faults = remark === undefined ? [] : [`the payload of ${raw.url} ${remark}`]
+    const { lost_metrics, measures, rejects, rows_judged, rows_read, rows_silent } = read
+    const part = { faults: [...faults, ...lost_metrics], rejects, rows_judged }
+    return { rows_read, rows_silent, rows_rejected: rejects.length, measures, part } satisfies FeedRead
   },
   (read, _context, feed) => Effect.annotateLogs(read, { feed: feed.feed })
 )

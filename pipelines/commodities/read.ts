@@ -1,7 +1,7 @@
 /**
  * Reads all feeds of the catalog: one after the other for each service, and the two services in parallel. The first run
  * reads whole histories; later runs read the days that reports may still revise. An unreachable or faulty feed does not
- * stop the others, unless the service itself fails.
+ * stop the others; if the service itself fails, each of them gets one try.
  */
 import type { FeedLeftOut } from "@larder/schemas"
 import { Clock, DateTime, Effect } from "effect"
@@ -9,11 +9,13 @@ import { readHandEdited } from "../run/files/hand-edited.ts"
 import { isOriginError, Origin, type OriginError } from "../run/origins/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext, reasonLines } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
+import { thresholds } from "../run/thresholds.ts"
 import { catalog, type Feed } from "./catalog.ts"
 import { readEarlierReports } from "./earlier-runs.ts"
+import { listParts } from "./parts.ts"
 import { type FeedRead, readFeed } from "./read-feed.ts"
 import type { FeedContext } from "./source/fetch-feed.ts"
-import { allEmptyExplanation, areAllEmpty, findReasonToStop, marsKey } from "./source/requests.ts"
+import { allEmptyExplanation, areAllEmpty, findServiceFault, marsKey } from "./source/requests.ts"
 import { catalogRows } from "./stage/catalog-rows.ts"
 
 type Outcome = { readonly feed: string } & (
@@ -22,14 +24,8 @@ type Outcome = { readonly feed: string } & (
   | { readonly kind: "untrusted"; readonly reason: string }
 )
 
-const listLeftOut = (outcome: Outcome): ReadonlyArray<FeedLeftOut> => {
-  const { feed, kind } = outcome
-  if (kind !== "read") return [{ feed, kind, reason: outcome.reason }]
-  return outcome.partial === undefined ? [] : [{ feed, kind: "partial", reason: outcome.partial }]
-}
-
-/** A service counts as down after this many consecutive feeds without a response: each was retried for minutes. */
-const maxUnavailable = 3
+const listMissing = (outcome: Outcome): ReadonlyArray<FeedLeftOut> =>
+  outcome.kind === "read" ? [] : [{ feed: outcome.feed, kind: outcome.kind, reason: outcome.reason }]
 
 const readOutcome = (context: FeedContext, line: Feed) => {
   const { feed } = line
@@ -63,16 +59,14 @@ const readService = Effect.fnUntraced(function* (
   const progress = yield* Progress
   const { kind } = yield* Origin
   const outcomes: Array<Outcome> = []
-  let stopReason = reasonToSkip
   for (const feed of feeds) {
-    if (stopReason === undefined) yield* progress.advance({ started: feed.feed })
+    if (reasonToSkip === undefined) yield* progress.advance({ started: feed.feed })
+    const hasFailed = findServiceFault(outcomes) !== undefined
     const outcome: Outcome =
-      stopReason === undefined
-        ? yield* readOutcome(context, feed)
-        : { kind: "unreachable", feed: feed.feed, reason: stopReason }
+      reasonToSkip === undefined
+        ? yield* readOutcome(hasFailed ? { ...context, triesOnce: true } : context, feed)
+        : { kind: "unreachable", feed: feed.feed, reason: reasonToSkip }
     outcomes.push(outcome)
-    const reason = findReasonToStop(outcomes, maxUnavailable)
-    stopReason ??= reason && `Not requested, because ${reason}.`
     yield* progress.advance({ finished: feed.feed, rows: outcome.kind === "read" ? outcome.rows_read : 0 })
   }
   // days that the operator chose may have no rows, and so may a recording
@@ -84,9 +78,6 @@ const keyRequired =
 
 const advice =
   "This run published nothing; the previous generation stays live. Run again later; if a report has changed, correct its lines in pipelines/commodities/catalog."
-
-/** At most one of this many feeds that responded may be untrusted: with more, something is wrong with all of them. */
-const minFeedsPerUntrusted = 3
 
 export const readCommodities = Effect.fn("commodities.read")(function* (run: RunContext) {
   const loadedCatalog = yield* readHandEdited(catalog)
@@ -105,15 +96,19 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
   ]
   const outcomes = (yield* Effect.all(readAll, { concurrency: "unbounded" })).flat()
   const read = outcomes.flatMap((outcome) => (outcome.kind === "read" ? [outcome] : []))
-  const left_out = outcomes.flatMap(listLeftOut)
+  const missing = outcomes.flatMap(listMissing)
   const untrusted = outcomes.filter((outcome) => outcome.kind === "untrusted").length
   const responded = read.length + untrusted
-  if (untrusted * minFeedsPerUntrusted > responded) {
+  if (untrusted * thresholds.untrustedFeeds.value > responded) {
     const verdict = `${untrusted} of ${responded} feeds that responded cannot be trusted, which is more than a third.`
-    return yield* new ReadFailed({ faults: [verdict, ...reasonLines(left_out), advice], left_out })
+    return yield* new ReadFailed({ faults: [verdict, ...reasonLines(missing), advice], left_out: missing })
   }
-  if (read.length === 0) return yield* new NothingRead({ reasons: reasonLines(left_out), left_out })
+  if (read.length === 0) return yield* new NothingRead({ reasons: reasonLines(missing), left_out: missing })
 
+  const parts = yield* listParts(
+    run,
+    read.flatMap(({ feed, part }) => (part === undefined ? [] : [{ feed, ...part }]))
+  )
   const measures = new Map(previous.measures.map(({ measure, metric_name }) => [metric_name, measure]))
   for (const feed of read) for (const [metric, column] of feed.measures) measures.set(metric, column)
   for (const { rows, table } of catalogRows(loadedCatalog, measures)) yield* run.staging.add(table, rows)
@@ -124,6 +119,6 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
     rows_silent: total((feed) => feed.rows_silent),
     rows_rejected: total((feed) => feed.rows_rejected),
     feeds: outcomes.length,
-    left_out
+    left_out: [...missing, ...parts]
   } satisfies ReadResult
 }, Effect.scoped)

@@ -14,7 +14,7 @@ import {
   allEmptyExplanation,
   areAllEmpty,
   feedRequests,
-  findReasonToStop,
+  findServiceFault,
   marsKey
 } from "../commodities/source/requests.ts"
 import type { FetchedPayload } from "../run/archive/fetch-list.ts"
@@ -131,8 +131,6 @@ const probeFeed = Effect.fnUntraced(function* (feed: Feed, today: string, key: R
   return unread
 })
 
-const maxUnavailable = 2
-
 const isNotFound = ({ error }: ProbedFeed) => error instanceof RefusedByUpstream && [404, 410].includes(error.status)
 
 /** A single report may be discontinued. If no report exists any more, the whole service has moved. */
@@ -166,7 +164,7 @@ const probeService = Effect.fnUntraced(function* ({ feeds }: Catalog, source: Fe
   for (const feed of serviceFeeds) {
     if (stopReason !== undefined) break
     probed.push(yield* probeFeed(feed, today, key))
-    stopReason = findReasonToStop(probed, maxUnavailable)
+    stopReason = findServiceFault(probed)
   }
   const skipped = serviceFeeds
     .slice(probed.length)

@@ -16,6 +16,12 @@ interface Threshold {
 }
 
 const percent = (value: number) => ({ value, limit: `${value} %` })
+const count = (value: number, noun: string) => ({ value, limit: `${value.toLocaleString("en-US")} ${noun}` })
+const gap = (frequency: string) => ({
+  of: "commodities",
+  what: `days from a new price of a ${frequency} report to its nearest neighbours`,
+  consequence: "a check warns"
+})
 const oneIn = (value: number) => ({ value, limit: `1 in ${value}` })
 
 export const thresholds = {
@@ -33,6 +39,53 @@ export const thresholds = {
     of: "commodities",
     what: "untrusted feeds among those that responded",
     consequence: "nothing is published, exit code 1"
+  },
+  unavailableFeeds: {
+    ...count(3, "feeds"),
+    of: "commodities",
+    what: "feeds of a service in a row that it did not answer, from this number on",
+    consequence: "each of its other feeds gets one try"
+  },
+  lostDays: {
+    ...count(5, "days"),
+    of: "commodities",
+    what: "days that had a price and have none in a report whose column is empty in all rows",
+    consequence: "the feed is left out; an optional column is reported with a warning"
+  },
+  daysAhead: {
+    ...count(31, "days"),
+    of: "commodities",
+    what: "days from the publication of a row to the day that it prices",
+    consequence: "the row is rejected"
+  },
+  jump: {
+    ...percent(50),
+    of: "commodities",
+    what: "change of a new price from the one before or after it; basis quotes excepted",
+    consequence: "a check warns"
+  },
+  dailyGap: { ...count(14, "days"), ...gap("daily") },
+  weeklyGap: { ...count(35, "days"), ...gap("weekly") },
+  biweeklyGap: { ...count(70, "days"), ...gap("biweekly") },
+  monthlyGap: { ...count(100, "days"), ...gap("monthly") },
+  annualGap: { ...count(800, "days"), ...gap("annual") },
+  publicationLag: {
+    ...count(120, "days"),
+    of: "commodities",
+    what: "days from a new daily, weekly or biweekly price to its publication",
+    consequence: "a check warns that the year does not fit"
+  },
+  monthlyPublicationLag: {
+    ...count(460, "days"),
+    of: "commodities",
+    what: "the same for a monthly price: year-to-date reports repeat earlier months",
+    consequence: "a check warns that the year does not fit"
+  },
+  pointShrinkage: {
+    ...percent(5),
+    of: "commodities",
+    what: "fewer points than are live",
+    consequence: "the run fails, exit code 3"
   }
 
   // branded foods

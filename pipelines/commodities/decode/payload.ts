@@ -5,6 +5,7 @@
  */
 import { PublishedNumber, parseJsonKeepingNumbers } from "@larder/schemas"
 import { Result, Schema } from "effect"
+import { isPlaceholder } from "../../run/placeholders.ts"
 import type { Feed } from "../catalog.ts"
 
 export type PayloadRow = Readonly<Record<string, unknown>>
@@ -105,7 +106,13 @@ export interface Payload {
   readonly remark: string | undefined
 }
 
+const isGzip = (bytes: Uint8Array) => bytes[0] === 0x1f && bytes[1] === 0x8b
+
 export const decodeText = (url: string, bytes: Uint8Array): string => {
+  if (isGzip(bytes)) {
+    const problem = "is compressed with gzip, which neither its name nor a header states: unpack it, or name it .gz"
+    throw new PayloadUnreadable({ url, problem })
+  }
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
   } catch {
@@ -175,12 +182,12 @@ export const findOnlyField = (fields: ReadonlyArray<string>, name: string): stri
   return match !== undefined && "field" in match ? match.field : undefined
 }
 
-/** Returns a cell as text; undefined if absent, null, empty or "N/A". Types other than string and number become JSON. */
+/** Returns a cell as text; undefined if it has no value. Types other than string and number become JSON. */
 export const readCell = (cell: unknown): string | undefined => {
   if (cell === null || cell === undefined) return undefined
   if (!isScalar(cell)) return JSON.stringify(cell)
   const text = (cell instanceof PublishedNumber ? cell.token : String(cell)).trim()
-  return text === "" || /^n\/a$/i.test(text) ? undefined : text
+  return isPlaceholder(text) ? undefined : text
 }
 
 /** Formats a cell for messages: its JSON, at most 60 characters. */

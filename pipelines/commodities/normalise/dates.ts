@@ -2,17 +2,41 @@
  * Finds the dates of a row: the day of its number, by `period` in `feeds.tsv`, and the time of its publication.
  * Timestamps have no time zone. They are parsed, never compared as text.
  */
-import { dayOf } from "@larder/schemas"
-import type { Feed, PeriodKey } from "../catalog.ts"
-import { findField, isStated, type PayloadRow, quoteCell, readCell } from "../decode/payload.ts"
+import { dayOf, daysBefore } from "@larder/schemas"
+import type { PeriodKey } from "../catalog.ts"
+import { findField, findOnlyField, isStated, type PayloadRow, quoteCell, readCell } from "../decode/payload.ts"
 import { assertTypes, makeDrift } from "./drift.ts"
 
-/** The day of `MM/DD/YYYY` or `YYYY-MM-DD`, with or without a time after it; undefined if the text is not a date. */
+const endOfDay = "23:59:59"
+
+/** A time after a day: with seconds or without, on a clock of 24 or of twelve hours. */
+const timePattern = /^[\sT]+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?(?:\s*([AP])\.?M\.?)?\s*$/i
+
+/** A day of `MM/DD/YYYY` or `YYYY-MM-DD`, and the text after it; undefined if the text does not begin with a day. */
+const splitDay = (text: string): { readonly day: string; readonly rest: string } | undefined => {
+  const american = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?!\d)(.*)$/s.exec(text)
+  const iso = /^(\d{4})-(\d{2})-(\d{2})(?!\d)(.*)$/s.exec(text)
+  const [year, month, date, rest = ""] =
+    american === null ? [iso?.[1], iso?.[2], iso?.[3], iso?.[4]] : [american[3], american[1], american[2], american[4]]
+  const day = dayOf(Number(year), Number(month), Number(date))
+  return day === undefined ? undefined : { day, rest }
+}
+
+/** `HH:MM:SS`; undefined if the text is not a time. */
+const parseTime = (text: string): string | undefined => {
+  const [match, hours = "", minutes = "", seconds = "00", half] = timePattern.exec(text) ?? []
+  if (match === undefined || Number(minutes) > 59 || Number(seconds) > 59) return undefined
+  if (half !== undefined && (Number(hours) < 1 || Number(hours) > 12)) return undefined
+  const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + (half.toUpperCase() === "P" ? 12 : 0)
+  return hour > 23 ? undefined : `${String(hour).padStart(2, "0")}:${minutes}:${seconds}`
+}
+
+/** The day of a text, with or without a time after it; undefined for anything else, such as a range of days. */
 export const parseDay = (text: string): string | undefined => {
-  const american = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?:\s|$)/.exec(text)
-  if (american !== null) return dayOf(Number(american[3]), Number(american[1]), Number(american[2]))
-  const iso = /^(\d{4})-(\d{2})-(\d{2})(?:[T\s]|$)/.exec(text)
-  return iso === null ? undefined : dayOf(Number(iso[1]), Number(iso[2]), Number(iso[3]))
+  const split = splitDay(text)
+  return split !== undefined && (split.rest.trim() === "" || parseTime(split.rest) !== undefined)
+    ? split.day
+    : undefined
 }
 
 /**
@@ -20,14 +44,10 @@ export const parseDay = (text: string): string | undefined => {
  * time becomes the end of that day, so that no row appears to be published earlier than it was.
  */
 export const parseTimestamp = (text: string): string | undefined => {
-  const day = parseDay(text)
-  const time = /[\sT](\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?\s*$/.exec(text)
-  if (day === undefined) return undefined
-  if (time === null) return /[\sT]\S/.test(text) ? undefined : `${day} 23:59:59`
-  const [, hours = "", minutes = "", seconds = "00"] = time
-  return Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 59
-    ? undefined
-    : `${day} ${hours.padStart(2, "0")}:${minutes}:${seconds}`
+  const split = splitDay(text)
+  if (split === undefined) return undefined
+  const time = split.rest.trim() === "" ? endOfDay : parseTime(split.rest)
+  return time && `${split.day} ${time}`
 }
 
 const months = "january february march april may june july august september october november december".split(" ")
@@ -41,9 +61,24 @@ export const parseMonth = (text: string): number | undefined => {
   return number >= 1 && number <= 12 ? number : undefined
 }
 
+export interface Publication {
+  /** `YYYY-MM-DD HH:MM:SS`, by the report's own clock. */
+  readonly timestamp: string
+  /** False if the row has no timestamp. It then counts as published at the end of the newest day that it states. */
+  readonly isStated: boolean
+}
+
+/** A date of a row that cannot be read. `stated` is false if the row simply has none, which happens occasionally. */
+export interface DateFault {
+  readonly fault: string
+  readonly stated: boolean
+}
+
+/** `publication` is undefined if the row states no day of its report at all. */
 export type PeriodReader = (
-  row: PayloadRow
-) => { readonly day: string } | { readonly fault: string; readonly stated: boolean }
+  row: PayloadRow,
+  publication: Publication | undefined
+) => { readonly day: string } | DateFault
 
 const requireField = (fields: ReadonlyArray<string>, name: string, isExact: boolean): string => {
   const match = isExact && !fields.includes(name) ? undefined : findField(fields, name)
@@ -52,27 +87,69 @@ const requireField = (fields: ReadonlyArray<string>, name: string, isExact: bool
   throw makeDrift(`the date field ${name} ${fault}`, fields)
 }
 
-export const makePeriodReader = (key: PeriodKey, fields: ReadonlyArray<string>): PeriodReader => {
-  const readDay = (row: PayloadRow, field: string) => parseDay(readCell(row[field]) ?? "")
-  const makeFault = (row: PayloadRow, field: string, expected: string) => ({
-    fault: `${field} is ${quoteCell(row[field])}, which is not a ${expected}`,
-    stated: isStated(row[field])
-  })
-  if (key.kind === "day") {
-    const field = requireField(fields, key.field, key.isExact)
-    return (row) => {
-      const day = readDay(row, field)
-      return day === undefined ? makeFault(row, field, "date") : { day }
-    }
+const readDay = (row: PayloadRow, field: string) => parseDay(readCell(row[field]) ?? "")
+const makeFault = (row: PayloadRow, field: string, expected: string): DateFault => ({
+  fault: `${field} is ${quoteCell(row[field])}, which is not a ${expected}`,
+  stated: isStated(row[field])
+})
+
+/** 0 for Monday. */
+const weekdayOf = (day: string) => (new Date(day).getUTCDay() + 6) % 7
+const mondayOf = (day: string) => daysBefore(day, weekdayOf(day))
+export const fridayOf = (day: string) => daysBefore(mondayOf(day), -4)
+
+const makeFridayReader = ([first, second]: readonly [string, string], fields: ReadonlyArray<string>): PeriodReader => {
+  const names = [first, second].flatMap((name) => findOnlyField(fields, name) ?? [])
+  if (names.length === 0) requireField(fields, first, false)
+  return (row) => {
+    const field = names.find((name) => isStated(row[name])) ?? names[0] ?? first
+    const day = readDay(row, field)
+    return day === undefined ? makeFault(row, field, "date") : { day: fridayOf(day) }
   }
+}
+
+type MonthKey = Extract<PeriodKey, { readonly kind: "month" }>
+
+/** The first day of a month: `2026-09-01` and 1 are 2026-10-01. */
+const addMonths = (month: string, count: number) => {
+  const months = Number(month.slice(0, 4)) * 12 + Number(month.slice(5, 7)) - 1 + count
+  return dayOf(Math.floor(months / 12), (months % 12) + 1, 1) ?? month
+}
+
+/** A month that names neither the month of publication nor the one after it is a fault. */
+const priceNextMonth = (named: string, publication: Publication | undefined): { readonly day: string } | DateFault => {
+  if (publication?.isStated !== true)
+    return { fault: "it states no time of publication, and prices the month after it", stated: true }
+  const published = `${publication.timestamp.slice(0, 7)}-01`
+  const day = addMonths(published, 1)
+  if (named === day || named === published) return { day }
+  const [was, either] = [named.slice(0, 7), `${published.slice(0, 7)} nor ${day.slice(0, 7)}`]
+  return {
+    fault: `its month is ${was}, which is neither ${either}: it was published on ${publication.timestamp.slice(0, 10)}`,
+    stated: true
+  }
+}
+
+const makeMonthReader = (key: MonthKey, fields: ReadonlyArray<string>): PeriodReader => {
   const monthField = requireField(fields, key.month, false)
   const yearField = requireField(fields, key.year, false)
-  return (row) => {
+  return (row, publication) => {
     const month = parseMonth(readCell(row[monthField]) ?? "")
     if (month === undefined) return makeFault(row, monthField, "month")
     const text = (key.isYearOfDay ? readDay(row, yearField)?.slice(0, 4) : readCell(row[yearField])) ?? ""
     const day = /^\d{4}$/.test(text) ? dayOf(Number(text), month, 1) : undefined
-    return day === undefined ? makeFault(row, yearField, key.isYearOfDay ? "date" : "year") : { day }
+    if (day === undefined) return makeFault(row, yearField, key.isYearOfDay ? "date" : "year")
+    return key.isAfterPublication ? priceNextMonth(day, publication) : { day }
+  }
+}
+
+export const makePeriodReader = (key: PeriodKey, fields: ReadonlyArray<string>): PeriodReader => {
+  if (key.kind === "friday") return makeFridayReader(key.fields, fields)
+  if (key.kind === "month") return makeMonthReader(key, fields)
+  const field = requireField(fields, key.field, key.isExact)
+  return (row) => {
+    const day = readDay(row, field)
+    return day === undefined ? makeFault(row, field, "date") : { day }
   }
 }
 
@@ -85,8 +162,24 @@ const placeholderTime = "23:59:59.999999"
 /** Days that a row states about its report. Without a timestamp, it counts as published at the end of the newest one. */
 const reportDays = ["created_date", "week_ending_date", "report_end_date", "report_date"]
 
+/**
+ * Before February 2018, weekly reports have no time of publication, but the first day of their week at 00:00:00. They
+ * appeared during that week.
+ */
+const toEndOfWeek = (timestamp: string, begin: string | undefined) => {
+  const day = timestamp.slice(0, 10)
+  const isFirstDay = timestamp.endsWith(" 00:00:00") && begin !== undefined && [begin, mondayOf(begin)].includes(day)
+  return isFirstDay ? `${fridayOf(day)} ${endOfDay}` : timestamp
+}
+
+export type PublicationReader = (row: PayloadRow) => Publication | DateFault | undefined
+
 /** Throws `DriftFound` if two fields could be the timestamp, or if every stated timestamp in these rows is invalid. */
-export const makePublicationReader = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) => {
+export const makePublicationReader = (
+  period: PeriodKey,
+  fields: ReadonlyArray<string>,
+  rows: ReadonlyArray<PayloadRow>
+): PublicationReader => {
   const match = findField(fields, "published_date")
   if (match !== undefined && "ambiguous" in match) {
     throw makeDrift(`published_date could be ${match.ambiguous.join(" or ")}`, fields)
@@ -95,42 +188,27 @@ export const makePublicationReader = (fields: ReadonlyArray<string>, rows: Reado
   if (field !== undefined) {
     assertTypes([{ field, fits: (cell) => parseTimestamp(readCell(cell) ?? "") !== undefined }], rows)
   }
-  return (row: PayloadRow, day: string): { readonly timestamp: string } | { readonly fault: string } => {
+  const begin = period.kind === "friday" ? findOnlyField(fields, period.fields[0]) : undefined
+  return (row) => {
     const stated = field === undefined ? undefined : readCell(row[field])
     if (stated === undefined) {
-      const days = reportDays.flatMap((name) => parseDay(readCell(row[name]) ?? "") ?? [])
-      return { timestamp: `${days.sort().at(-1) ?? day} ${placeholderTime}` }
+      const newest = reportDays
+        .flatMap((name) => parseDay(readCell(row[name]) ?? "") ?? [])
+        .sort()
+        .at(-1)
+      return newest === undefined ? undefined : { timestamp: `${newest} ${placeholderTime}`, isStated: false }
     }
     const timestamp = parseTimestamp(stated)
-    return timestamp === undefined
-      ? { fault: `${field} is ${quoteCell(stated)}, which is not a date and time` }
-      : { timestamp }
+    if (timestamp === undefined)
+      return { fault: `${field} is ${quoteCell(stated)}, which is not a date and time`, stated: true }
+    return { timestamp: toEndOfWeek(timestamp, begin && readDay(row, begin)), isStated: true }
   }
 }
 
-/** Only announcements within this many days of their month count, not a history that was published again later. */
-const maxDaysFromMonth = 31
+/** For a row that states no day of its report: it counts as published at the end of the day that it is about. */
+export const publishedAtEndOf = (day: string): Publication => ({
+  timestamp: `${day} ${placeholderTime}`,
+  isStated: false
+})
 
-/**
- * For feeds with prices that are announced ahead: throws `DriftFound` if most months were announced after they began. The
- * month field would then mean the month of the announcement. A single late announcement has occurred, and is accepted.
- */
-export const assertAnnouncedAhead = (
-  { period }: Feed,
-  readings: ReadonlyArray<{ readonly observed_on: string; readonly published_at: string }>
-) => {
-  if (period.kind !== "month" || !period.isAnnouncedAhead) return
-  const announced = new Map<string, string>()
-  for (const { observed_on, published_at } of readings) {
-    const before = announced.get(observed_on)
-    const days = (Date.parse(published_at.slice(0, 10)) - Date.parse(observed_on)) / 86_400_000
-    if (published_at.endsWith(placeholderTime) || Math.abs(days) > maxDaysFromMonth) continue
-    if (before === undefined || published_at < before) announced.set(observed_on, published_at)
-  }
-  const late = [...announced].filter(([month, at]) => at.slice(0, 10) >= month)
-  const [[month, at] = ["", ""]] = late
-  if (late.length < 2 || late.length * 2 <= announced.size) return
-  throw makeDrift(
-    `${period.month} no longer means the month that is priced: ${late.length} of ${announced.size} months were announced after they began, such as ${month.slice(0, 7)} on ${at.slice(0, 10)}`
-  )
-}
+export const daysBetween = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / 86_400_000

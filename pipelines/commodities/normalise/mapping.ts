@@ -1,5 +1,6 @@
 /** Applies the catalog to one payload: which rows belong to which metric, and which column contains its number. */
 import { numberToken } from "@larder/schemas"
+import { thresholds } from "../../run/thresholds.ts"
 import type { CatalogMetric, ColumnRule, Feed } from "../catalog.ts"
 import {
   findField,
@@ -11,7 +12,6 @@ import {
   quoteCell,
   readCell
 } from "../decode/payload.ts"
-import type { PeriodReader } from "./dates.ts"
 import { makeDrift, type TypedField } from "./drift.ts"
 
 /** Per metric, the days that have had a value. */
@@ -57,12 +57,16 @@ const makeSelector = (metric: CatalogMetric, fields: ReadonlyArray<string>, rows
   )
 }
 
-/** Returns the number in a cell as a token, with its digits as printed; undefined if it is not a number. */
-export const readNumber = (cell: unknown) => (isScalar(cell) ? numberToken(readCell(cell) ?? "") : undefined)
+/**
+ * Returns the number in a cell as a token, with its digits as printed; undefined if it is not a number. A dollar sign
+ * before it is omitted: every price of the catalog is in US dollars.
+ */
+export const readNumber = (cell: unknown) =>
+  isScalar(cell) ? numberToken((readCell(cell) ?? "").replace(/^\$\s*(?=\d|\.\d)/, "")) : undefined
 
-/** Fields that contain ids, names or dates. A number in them is never a price. */
+/** Fields that contain ids, names, dates or texts. A number in them is never a price. */
 const keyFields =
-  /(^|_)(id|code|year|date)$|^(report_)?(month|week)$|^(commodity|package|grade|other_grades|quality|application|lot_desc|region|community|category|group)$/
+  /(^|_)(id|code|year|date|narrative|unit)$|^(report_)?(month|week)$|^(commodity|package|grade|other_grades|quality|application|lot_desc|region|community|category|group|sale_type|freight|organic|origin|secondary_source_info|methodology|special_notes)$/
 
 /** Returns columns whose stated values are mostly numbers: a single other cell is a bad row, not a column of strings. */
 const findNumberColumns = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) =>
@@ -128,57 +132,56 @@ export const listSelectorFields = (feed: Feed, fields: ReadonlyArray<string>): R
     return field === undefined ? [] : [{ field, fits: (cell: unknown) => typeof cell === "string" }]
   })
 
-/**
- * Throws `DriftFound` if the payload lacks a column that a metric needs. An optional column is required once its metric
- * has had values.
- */
-export const mapPayload = (
-  feed: Feed,
-  fields: ReadonlyArray<string>,
-  rows: ReadonlyArray<PayloadRow>,
-  daysWithValues: DaysWithValues
-) => {
+/** Throws `DriftFound` if the payload lacks a column that a metric needs. */
+export const mapPayload = (feed: Feed, fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) => {
   const selectors = feed.metrics.map((metric) => ({ metric, selects: makeSelector(metric, fields, rows) }))
   const selectedRows = rows.filter((row) => selectors.some(({ selects }) => selects(row)))
   const mapping = selectors.map(({ metric, selects }): MappedMetric => {
     const metricRows = selectedRows.filter(selects)
-    const rule =
-      metricRows.length > 0 && daysWithValues.has(metric.metric_name)
-        ? { ...metric.column, isOptional: false }
-        : metric.column
-    const column = resolveColumn(rule, fields, selectedRows)
-    if (column !== undefined) assertNumbers(metric, column, metricRows)
+    const column = resolveColumn(metric.column, fields, selectedRows)
+    if (column !== undefined && !metric.column.isOptional) assertNumbers(metric, column, metricRows)
     return { metric, selects, column, selectedCount: metricRows.length }
   })
   return { mapping, selectedRows }
 }
 
 /**
- * A rolling report repeats five weeks. When a price is discontinued, the report shows null for up to four weeks that had a
- * value before.
+ * Returns the columns with prices: those of the mapping, or all with numbers if no row shows which they are. Rows that
+ * match no metric are judged by them.
  */
-const maxLostDays = 5
+export const listPriceColumns = (
+  mapping: ReadonlyArray<MappedMetric>,
+  fields: ReadonlyArray<string>,
+  rows: ReadonlyArray<PayloadRow>
+): ReadonlyArray<string> => {
+  const mapped = new Set(mapping.flatMap(({ column }) => column ?? []))
+  if (mapped.size > 0) return [...mapped]
+  return findNumberColumns(
+    fields.filter((field) => !keyFields.test(normaliseKey(field))),
+    rows
+  )
+}
 
 /**
- * Throws `DriftFound` if all rows of a metric are empty, although more than five of their days had a value before. Days
- * that never had a value may be empty: the price may not be quoted, or may have been discontinued.
+ * Returns a message for each metric whose column had values and is now missing, or empty in all rows, although more than
+ * five of their days had a value. Days that never had a value may be empty: the price may not be quoted, or may have been
+ * discontinued. A rolling report repeats five weeks, so after its last price it shows null for up to four that had one.
  */
-export const assertStillHasValues = (
+export const findEmptied = (
   mapping: ReadonlyArray<MappedMetric>,
   selectedRows: ReadonlyArray<PayloadRow>,
-  readPeriod: PeriodReader,
+  readDay: (row: PayloadRow) => string | undefined,
   daysWithValues: DaysWithValues
-) => {
-  for (const { column, metric, selects } of mapping) {
+) =>
+  mapping.flatMap(({ column, metric, selects }) => {
     const known = daysWithValues.get(metric.metric_name)
-    if (column === undefined || known === undefined) continue
+    if (known === undefined) return []
     const metricRows = selectedRows.filter(selects)
-    if (metricRows.some((row) => isStated(row[column]))) continue
-    const days = metricRows.map(readPeriod).flatMap((period) => ("day" in period ? [period.day] : []))
-    const lost = new Set(days.filter((day) => known.has(day)))
-    if (lost.size <= maxLostDays) continue
-    throw makeDrift(
-      `the column ${column} of ${metric.metric_name} is empty in all ${metricRows.length} rows, although ${lost.size} of their days had a value before`
-    )
-  }
-}
+    if (column !== undefined && metricRows.some((row) => isStated(row[column]))) return []
+    const lost = new Set(metricRows.flatMap((row) => readDay(row) ?? []).filter((day) => known.has(day)))
+    if (lost.size <= thresholds.lostDays.value) return []
+    const state = column === undefined ? "missing" : `empty in all ${metricRows.length} rows`
+    const name = column ?? metric.column.name
+    const problem = `the column ${name} of ${metric.metric_name} is ${state}, although ${lost.size} of their days had a value before`
+    return [{ metric, problem }]
+  })

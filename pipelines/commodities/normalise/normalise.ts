@@ -3,60 +3,56 @@
  *
  * Every row has exactly one result: it has readings, is silent (no metric of the catalog, no value, or outside the days
  * of the run), or is rejected as a whole with its reason. A null or a missing number never becomes a reading.
+ *
+ * What is wrong with the newest publication costs the feed, because the report may have changed. What is wrong with an
+ * older row costs that row.
  */
-import { daysBefore } from "@larder/schemas"
+
+import { type OddValue, OddValueCounter } from "../../run/odd-values.ts"
 import type { DayRange } from "../../run/pipeline.ts"
-import type { CatalogMetric, Feed } from "../catalog.ts"
+import type { Feed } from "../catalog.ts"
+import { isRow, isStated, listFields, type Payload, type PayloadRow, readCell } from "../decode/payload.ts"
+import { unifySpellings } from "../decode/spellings.ts"
+import { findContradictions } from "./contradictions.ts"
+import { makePeriodReader, makePublicationReader, type PublicationReader, parseDay } from "./dates.ts"
+import { assertTypes, makeDrift, type TypedField } from "./drift.ts"
+import { findStrangers, identityFields } from "./identity.ts"
 import {
-  findOnlyField,
-  isRow,
-  isStated,
-  listFields,
-  type Payload,
-  type PayloadRow,
-  quoteCell,
-  readCell
-} from "../decode/payload.ts"
-import { assertAnnouncedAhead, makePeriodReader, makePublicationReader, parseDay } from "./dates.ts"
-import {
-  assertOneValue,
-  assertReport,
-  assertTypes,
-  findMisfit,
-  identityFields,
-  makeDrift,
-  type TypedField
-} from "./drift.ts"
-import {
-  assertStillHasValues,
   type DaysWithValues,
+  findEmptied,
+  listPriceColumns,
   listSelectorFields,
-  type MappedMetric,
   mapPayload,
   readNumber
 } from "./mapping.ts"
+import { makeRowReader, type PriceReading, type RowResult, reject } from "./rows.ts"
+import { describeText, explainLostMetrics, groupUnmatched, type UnmatchedText } from "./unmatched.ts"
 
-export interface PriceReading {
-  readonly metric_name: string
-  readonly observed_on: string
-  /** The number as a JSON token, with its digits as printed. */
-  readonly value_text: string
-  readonly published_at: string
-  readonly is_final: boolean
+export interface PriceReject {
   /** Row in the payload, from 1. */
-  readonly source_row: number
+  readonly position: number
+  readonly reason: string
+  readonly payload: string
+  /** Of the newest publication of the report. */
+  readonly is_newest: boolean
 }
 
 export interface Normalised {
   readonly rows_read: number
   readonly rows_silent: number
+  /** Rows that match a metric, and rejected rows: what the share of rejects is counted over. */
+  readonly rows_judged: number
   readonly readings: ReadonlyArray<PriceReading>
-  /** `position`: row in the payload, from 1. */
-  readonly rejects: ReadonlyArray<{ readonly position: number; readonly reason: string; readonly payload: string }>
+  readonly rejects: ReadonlyArray<PriceReject>
+  readonly odd_values: ReadonlyArray<OddValue>
   readonly unknown_fields: ReadonlyArray<{ readonly field: string; readonly example: string }>
   /** Per metric, the column that it was read from (stored as `measure`). */
   readonly measures: ReadonlyMap<string, string>
   readonly metrics_without_rows: ReadonlyArray<string>
+  /** Messages about metrics that lost their value, with the text that is the probable cause. */
+  readonly lost_metrics: ReadonlyArray<string>
+  /** Messages about optional columns that had values and are now missing or empty. */
+  readonly emptied_columns: ReadonlyArray<string>
 }
 
 export interface NormaliseOptions {
@@ -65,55 +61,8 @@ export interface NormaliseOptions {
   readonly requestedWindow?: DayRange | undefined
   /** Metrics that have had values, and on which days. Their columns, rows and values must not disappear silently. */
   readonly daysWithValues?: DaysWithValues | undefined
-}
-
-type RowResult =
-  | { readonly kind: "readings"; readonly readings: ReadonlyArray<PriceReading> }
-  /** A row of another product or market. */
-  | { readonly kind: "not selected" }
-  | { readonly kind: "no value" }
-  | { readonly kind: "other days" }
-  /** `undated`: the row has no date. This happens occasionally, and is no sign that the format changed. */
-  | { readonly kind: "rejected"; readonly reason: string; readonly undated: boolean }
-
-const reject = (reason: string, undated = false): RowResult => ({ kind: "rejected", reason, undated })
-const notAnObject = reject("the row is not a JSON object")
-
-/** At most 30 characters, and at most twelve digits before the decimal point. Positive, unless it is a basis. */
-const isPrice = (metric: CatalogMetric, token: string) =>
-  token.length <= 30 &&
-  /^-?\d{1,12}(\.\d+)?$/.test(token) &&
-  (metric.unit === "usd_per_lb_basis" || /^[^-]*[1-9]/.test(token))
-
-/** The order matters: "Dollars per 100 Pounds" must match before "pounds". No match counts as no unit. */
-const unitPatterns: ReadonlyArray<readonly [RegExp, unit: string]> = [
-  [/\bbasis\b/i, "usd_per_lb_basis"],
-  [/\bcents?\b/i, "cents"],
-  [/\bton(ne)?s?\b/i, "usd_per_metric_ton"],
-  [/\bcwt\b|hundredweight|\b100 (lbs?|pounds?)\b/i, "usd_per_cwt"],
-  [/\blbs?\b|\bpounds?\b/i, "usd_per_lb"]
-]
-
-const makeUnitReader = (fields: ReadonlyArray<string>) => {
-  const field = findOnlyField(fields, "price_unit")
-  return (row: PayloadRow) => {
-    const unitText = (field && readCell(row[field])) ?? ""
-    const unit = unitPatterns.find(([pattern]) => pattern.test(unitText))?.[1]
-    return unit === undefined ? undefined : { unit, unitText }
-  }
-}
-
-/** From publication to the day of a reading. A Thursday report may end on Friday, and Class I is for the next month. */
-const maxDaysAhead = 31
-
-const isWithin = (day: string, { from, to }: DayRange) => day >= from && day <= to
-
-const assertRequested = (feed: Feed, row: PayloadRow, window: DayRange | undefined) => {
-  const day = window && parseDay(readCell(row[feed.window_field]) ?? "")
-  if (window === undefined || day === undefined || isWithin(day, window)) return
-  throw makeDrift(
-    `${feed.window_field} was requested from ${window.from} to ${window.to}, and a row for ${day} was returned: the service ignored the filter`
-  )
+  /** The newest known publication of the report: a window of earlier days does not contain it. */
+  readonly newestPublication?: string | undefined
 }
 
 /** The fields whose values must have a fixed type: identity, selectors, and the requested window's date. */
@@ -127,84 +76,10 @@ const listTypedFields = (
   return [...identityFields(feed, fields), ...listSelectorFields(feed, fields), ...window]
 }
 
-const makeRowReader = (
-  feed: Feed,
-  fields: ReadonlyArray<string>,
-  mapping: ReadonlyArray<MappedMetric>,
-  selectedRows: ReadonlyArray<PayloadRow>,
-  options: NormaliseOptions
-) => {
-  const { requestedWindow, runDays } = options
-  const readPeriod = makePeriodReader(feed.period, fields)
-  const readPublication = makePublicationReader(fields, selectedRows)
-  const readUnit = makeUnitReader(fields)
-  const typed = listTypedFields(feed, fields, options)
-  return (row: unknown, source_row: number): RowResult => {
-    if (!isRow(row)) return notAnObject
-    assertRequested(feed, row, requestedWindow)
-    const misfit = findMisfit(typed, row)
-    if (misfit !== undefined) return reject(`${misfit} is ${quoteCell(row[misfit])}, a value of another type`)
-    const metrics = mapping.filter(({ selects }) => selects(row))
-    if (metrics.length === 0) return { kind: "not selected" }
-    const period = readPeriod(row)
-    if ("fault" in period) return reject(period.fault, !period.stated)
-    const metricsWithValue = metrics.flatMap(({ column, metric }) =>
-      column !== undefined && readCell(row[column]) !== undefined ? [{ metric, column }] : []
-    )
-    if (metricsWithValue.length === 0) return { kind: "no value" }
-    const unit = readUnit(row)
-    const mismatched = unit && metricsWithValue.find(({ metric }) => metric.unit !== unit.unit)
-    if (mismatched !== undefined)
-      return reject(`its unit is "${unit?.unitText}", but ${mismatched.metric.unit} was expected`)
-    const publication = readPublication(row, period.day)
-    if ("fault" in publication) return reject(publication.fault)
-    const published_on = publication.timestamp.slice(0, 10)
-    const isAhead = period.day > published_on // other rows need no calendar arithmetic
-    if (isAhead && period.day > daysBefore(published_on, -maxDaysAhead)) {
-      return reject(
-        `its day is ${period.day}, more than ${maxDaysAhead} days after it was published on ${published_on}`
-      )
-    }
-    const readings: Array<PriceReading> = []
-    for (const { column, metric } of metricsWithValue) {
-      const value_text = readNumber(row[column])
-      if (value_text === undefined || !isPrice(metric, value_text)) {
-        return reject(`${column} is ${quoteCell(row[column])}, which is not a price`)
-      }
-      readings.push({
-        metric_name: metric.metric_name,
-        observed_on: period.day,
-        value_text,
-        published_at: publication.timestamp,
-        is_final: feed.isFinal,
-        source_row
-      })
-    }
-    return runDays === undefined || isWithin(period.day, runDays)
-      ? { kind: "readings", readings }
-      : { kind: "other days" }
-  }
-}
-
-const assertSelected = (
-  feed: Feed,
-  rows: ReadonlyArray<PayloadRow>,
-  selectedRows: ReadonlyArray<PayloadRow>,
-  { runDays, daysWithValues }: NormaliseOptions
-) => {
-  if (rows.length === 0 || selectedRows.length > 0 || runDays !== undefined) return
-  const metricWithHistory = feed.metrics.find(({ metric_name }) => daysWithValues?.has(metric_name))
-  if (metricWithHistory === undefined) return
-  const conditions = metricWithHistory.where.map(({ field, values }) => `${field} ${values.join(" or ")}`).join(", ")
-  throw makeDrift(
-    `none of the report's ${rows.length} rows matches the conditions that earlier prices matched, such as ${conditions}`
-  )
-}
-
 /** Single bad rows are rejects. If no row has a reading and more are rejected than have no value, a field has changed. */
 const assertReadable = (fields: ReadonlyArray<string>, results: ReadonlyArray<RowResult>) => {
   const unreadable = results.flatMap((result) => (result.kind === "rejected" && !result.undated ? [result.reason] : []))
-  const hasReadableRow = results.some(({ kind }) => kind === "readings" || kind === "other days")
+  const hasReadableRow = results.some(({ kind }) => kind === "readings")
   const withoutValue = results.filter(({ kind }) => kind === "no value").length
   if (hasReadableRow || unreadable.length <= withoutValue) return
   const problem = `${unreadable.length} of ${results.length} rows cannot be read, and no other row has a price; the first: ${unreadable[0]}`
@@ -224,44 +99,142 @@ const findUnknownFields = (
       example: JSON.stringify(rows.find((row) => isStated(row[field]))?.[field] ?? null).slice(0, 200)
     }))
 
+const timestampOf = (publication: ReturnType<PublicationReader>) =>
+  publication !== undefined && "timestamp" in publication ? publication.timestamp : undefined
+
+/** Whether rows are of the newest publication: of its day. A row without any day may be. */
+const makeNewestTest = (
+  readPublication: PublicationReader,
+  rows: ReadonlyArray<PayloadRow>,
+  known: string | undefined
+) => {
+  const newest = rows.reduce((last, row) => {
+    const timestamp = timestampOf(readPublication(row))
+    return timestamp !== undefined && timestamp > last ? timestamp : last
+  }, known ?? "")
+  return (timestamp: string | undefined) => timestamp === undefined || timestamp.slice(0, 10) === newest.slice(0, 10)
+}
+
+/** Rejects all rows of each contradiction. Throws `DriftFound` for one in the newest publication. */
+const rejectContradictions = (
+  results: Array<RowResult>,
+  isNewest: (timestamp: string | undefined) => boolean
+): ReadonlyArray<RowResult> => {
+  const readings = results.flatMap((result) => (result.kind === "readings" ? result.readings : []))
+  for (const { problem, published_at, source_rows } of findContradictions(readings)) {
+    if (isNewest(published_at)) throw makeDrift(problem)
+    for (const source_row of source_rows) results[source_row - 1] = reject(problem)
+  }
+  return results
+}
+
+/** Throws `DriftFound` if rows have prices, and none of them matches a metric. Days that a person chose may have none. */
+const assertMatched = (unmatched: ReadonlyArray<UnmatchedText>, matched: number, { runDays }: NormaliseOptions) => {
+  if (matched > 0 || unmatched.length === 0 || runDays !== undefined) return
+  const priced = unmatched.reduce((sum, { rows }) => sum + rows, 0)
+  const texts = unmatched.slice(0, 3).map(describeText)
+  const more = unmatched.length > 3 ? ` and ${unmatched.length - 3} more` : ""
+  throw makeDrift(`none of its ${priced} rows with a price matches a metric: they say ${texts.join("; ")}${more}`)
+}
+
+const countOddValues = (results: ReadonlyArray<RowResult>, unmatched: ReadonlyArray<UnmatchedText>) => {
+  const counter = new OddValueCounter()
+  for (const result of results) {
+    if ("odd" in result) for (const { field, kind, said } of result.odd) counter.add(kind, field, said)
+  }
+  return [
+    ...counter.list(),
+    ...unmatched.map(({ field, rows, said }) => ({ kind: "unmatched" as const, field, said, rows }))
+  ]
+}
+
+/** The day that a row prices; undefined if it cannot be read. */
+const makeDayReader = (feed: Feed, fields: ReadonlyArray<string>, readPublication: PublicationReader) => {
+  if (fields.length === 0) return () => undefined
+  const readPeriod = makePeriodReader(feed.period, fields)
+  return (row: PayloadRow) => {
+    const publication = readPublication(row)
+    const period = readPeriod(row, publication !== undefined && "timestamp" in publication ? publication : undefined)
+    return "day" in period ? period.day : undefined
+  }
+}
+
 /**
  * Reads the rows of one payload. Throws `PayloadUnreadable` if it is not the report of the feed, and `DriftFound` if its
- * content does not fit the mapping or contradicts itself.
+ * content does not fit the mapping, or its newest publication contradicts itself.
  */
 export const normalise = (feed: Feed, payload: Payload, options: NormaliseOptions = {}): Normalised => {
   const { daysWithValues = new Map() } = options
-  assertReport(feed, payload)
-  const rows = payload.rows.filter(isRow)
-  const fields = listFields(rows)
-  assertTypes(listTypedFields(feed, fields, options), rows)
+  const exact = new Set(feed.period.kind === "day" && feed.period.isExact ? [feed.period.field] : [])
+  const objects = unifySpellings(payload.rows.filter(isRow), exact)
+  const positions = payload.rows.flatMap((row, index) => (isRow(row) ? [index + 1] : []))
+  const numbered = objects.map((row, index) => [row, positions[index] ?? 0] as const)
+  const fields = listFields(objects)
+  const readPublication = makePublicationReader(feed.period, fields, objects)
+  const isNewest = makeNewestTest(readPublication, objects, options.newestPublication)
+  const isNewestRow = (row: PayloadRow) => isNewest(timestampOf(readPublication(row)))
+  const strangers = findStrangers(feed, payload.url, fields, numbered, isNewestRow)
+  const rows = numbered.flatMap(([row, source_row]) => (strangers.has(source_row) ? [] : [row]))
+  const typed = listTypedFields(feed, fields, options)
+  assertTypes(typed, rows)
   const { mapping, selectedRows } =
-    rows.length === 0 ? { mapping: [], selectedRows: [] } : mapPayload(feed, fields, rows, daysWithValues)
-  assertSelected(feed, rows, selectedRows, options)
-  if (selectedRows.length > 0)
-    assertStillHasValues(mapping, selectedRows, makePeriodReader(feed.period, fields), daysWithValues)
-  const readRow = rows.length === 0 ? () => notAnObject : makeRowReader(feed, fields, mapping, selectedRows, options)
-  const results = payload.rows.map((row, index) => readRow(row, index + 1))
-  assertReadable(fields, results)
+    rows.length === 0 ? { mapping: [], selectedRows: [] } : mapPayload(feed, fields, rows)
+
+  const byPosition = new Map(numbered.map(([row, source_row]) => [source_row, row]))
+  const { requestedWindow, runDays } = options
+  const readRow =
+    rows.length === 0
+      ? undefined
+      : makeRowReader({ feed, fields, mapping, typed, readPublication, runDays, requestedWindow })
+  const readResult = (source_row: number): RowResult => {
+    const row = byPosition.get(source_row)
+    if (row === undefined || readRow === undefined) return reject("the row is not a JSON object")
+    const stranger = strangers.get(source_row)
+    return stranger === undefined ? readRow(row, source_row) : reject(stranger)
+  }
+  const read = payload.rows.map((_, index) => readResult(index + 1))
+
+  const prices = listPriceColumns(mapping, fields, rows)
+  const unmatchedRows = read.flatMap((result, index) => {
+    const row = result.kind === "not selected" ? byPosition.get(index + 1) : undefined
+    if (row === undefined || !prices.some((column) => readNumber(row[column]) !== undefined)) return []
+    return [{ row, published_at: timestampOf(readPublication(row)) ?? "" }]
+  })
+  const unmatched = groupUnmatched(feed, fields, unmatchedRows)
+  assertMatched(unmatched, selectedRows.length, options)
+  const emptied = findEmptied(mapping, selectedRows, makeDayReader(feed, fields, readPublication), daysWithValues)
+  const fault = emptied.find(({ metric }) => !metric.column.isOptional)
+  if (fault !== undefined) throw makeDrift(fault.problem)
+  assertReadable(fields, read)
+  const results = rejectContradictions(read, isNewest)
 
   const readings = results.flatMap((result) => (result.kind === "readings" ? result.readings : []))
-  assertOneValue(readings)
-  assertAnnouncedAhead(feed, readings)
-  const rejects = results.flatMap((result, index) =>
-    result.kind === "rejected"
-      ? [{ position: index + 1, reason: result.reason, payload: JSON.stringify(payload.rows[index]) }]
-      : []
+  const staged = results.flatMap((result) =>
+    result.kind === "readings" && !result.isOfOtherDays ? result.readings : []
   )
+  const rejects = results.flatMap((result, index) => {
+    if (result.kind !== "rejected") return []
+    const row = byPosition.get(index + 1)
+    const timestamp = row && timestampOf(readPublication(row))
+    const is_newest = timestamp !== undefined && isNewest(timestamp) // a row without any date happens in old ones, too
+    return [{ position: index + 1, reason: result.reason, payload: JSON.stringify(payload.rows[index]), is_newest }]
+  })
   const measures = new Map<string, string>()
   for (const { column, metric } of mapping) if (column !== undefined) measures.set(metric.metric_name, column)
+  const hasReadings = (result: RowResult) => result.kind === "readings" && !result.isOfOtherDays
   return {
     rows_read: payload.rows.length,
-    rows_silent: results.filter(({ kind }) => kind !== "readings" && kind !== "rejected").length,
-    readings,
+    rows_silent: results.filter((result) => !hasReadings(result) && result.kind !== "rejected").length,
+    rows_judged: results.filter(({ kind }) => kind !== "not selected").length,
+    readings: staged,
     rejects,
-    unknown_fields: findUnknownFields(feed, fields, rows, new Set(measures.values())),
+    odd_values: countOddValues(results, unmatched),
+    unknown_fields: findUnknownFields(feed, fields, objects, new Set(measures.values())),
     measures,
     metrics_without_rows: mapping.flatMap(({ metric, selectedCount }) =>
       selectedCount === 0 ? [metric.metric_name] : []
-    )
+    ),
+    lost_metrics: explainLostMetrics(feed, unmatched, readings, daysWithValues),
+    emptied_columns: emptied.map(({ problem }) => problem)
   }
 }

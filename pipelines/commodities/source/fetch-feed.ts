@@ -13,6 +13,8 @@ export interface FeedContext {
   readonly previous: EarlierRuns
   readonly marsKey: Redacted.Redacted | undefined
   readonly today: string
+  /** Set once the service has not responded: each of its other feeds gets one try. */
+  readonly triesOnce?: true
 }
 
 /** Values of the newest reports may be dated after the day of the request: a Thursday report ends on Friday. */
@@ -58,6 +60,9 @@ export const fetchFirst = Effect.fnUntraced(function* (requests: ReadonlyArray<S
 export const fetchFeed = Effect.fnUntraced(function* (context: FeedContext, feed: Feed) {
   const { kind } = yield* Origin
   const window = selectWindow(feed, context, kind === "live")
-  const raw = yield* fetchFirst(feedRequests(feed, window, context.marsKey))
+  const requests = feedRequests(feed, window, context.marsKey)
+  const raw = yield* fetchFirst(
+    context.triesOnce ? requests.map((request) => ({ ...request, triesOnce: true })) : requests
+  )
   return { raw, window, isRecorded: kind !== "live" }
 })

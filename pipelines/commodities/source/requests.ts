@@ -3,6 +3,7 @@ import { daysBefore, isDay } from "@larder/schemas"
 import { Config, Option, Redacted } from "effect"
 import type { OriginError, SourceRequest } from "../../run/origins/origin.ts"
 import type { DayRange } from "../../run/pipeline.ts"
+import { thresholds } from "../../run/thresholds.ts"
 import type { Feed } from "../catalog.ts"
 
 const base = {
@@ -46,8 +47,8 @@ interface FeedResult {
   readonly error?: OriginError
 }
 
-/** Explains why the other feeds of a service are not requested: the response would be the same. */
-export const findReasonToStop = (results: ReadonlyArray<FeedResult>, maxUnavailable: number): string | undefined => {
+/** Explains why the other feeds of a service would have the same result; undefined if they may be read. */
+export const findServiceFault = (results: ReadonlyArray<FeedResult>): string | undefined => {
   const last = results.at(-1)
   const error = last?.error
   // an error in a response of the service itself, such as its encoding, implies nothing about the other feeds
@@ -56,7 +57,8 @@ export const findReasonToStop = (results: ReadonlyArray<FeedResult>, maxUnavaila
   }
   const isAvailable = (result: FeedResult) => result.error?._tag !== "UpstreamUnavailable"
   const unavailable = results.length - 1 - results.findLastIndex(isAvailable)
-  if (unavailable >= maxUnavailable) return `the service did not respond for ${unavailable} feeds in a row`
+  if (unavailable >= thresholds.unavailableFeeds.value)
+    return `the service did not respond for ${unavailable} feeds in a row`
   const denied = results.find((result) => result.error?._tag === "AccessDenied")
   return denied && `the service denied ${denied.feed}`
 }

@@ -2,6 +2,7 @@
 import { cursorTable, priceVersionTable, rawFileTable, rejectTable, unknownFieldTable } from "@larder/warehouse"
 import { Effect } from "effect"
 import type { FetchedPayload } from "../../run/archive/fetch-list.ts"
+import { stageOddValues } from "../../run/odd-values.ts"
 import type { RunContext } from "../../run/pipeline.ts"
 import type { Feed } from "../catalog.ts"
 import type { EarlierRuns } from "../earlier-runs.ts"
@@ -14,6 +15,10 @@ const logOddities = Effect.fnUntraced(function* (feed: Feed, read: Normalised, p
   if (read.metrics_without_rows.length > 0)
     yield* Effect.logWarning("no row of these metrics").pipe(
       Effect.annotateLogs({ metrics: read.metrics_without_rows })
+    )
+  if (read.emptied_columns.length > 0)
+    yield* Effect.logWarning("optional columns have lost their values").pipe(
+      Effect.annotateLogs({ columns: read.emptied_columns })
     )
   const [reject] = read.rejects
   if (reject !== undefined) {
@@ -41,12 +46,13 @@ export const stageFeed = Effect.fnUntraced(function* (
   )
   yield* staging.add(
     rejectTable,
-    read.rejects.map((reject) => ({ ...about, raw_sha256, ...reject }))
+    read.rejects.map(({ payload, position, reason }) => ({ ...about, raw_sha256, position, reason, payload }))
   )
   yield* staging.add(
     unknownFieldTable,
     read.unknown_fields.map((unknown) => ({ ...about, ...unknown }))
   )
+  yield* stageOddValues(run, about.pipeline, feed.feed, read.odd_values, previous.oddValues)
   const counts = { rows_read: read.rows_read, rows_rejected: read.rejects.length }
   yield* staging.add(rawFileTable, [
     { ...about, raw_sha256, url, fetched_at, bytes, content_type, ...counts, mapping_sha256: payload_mapping }

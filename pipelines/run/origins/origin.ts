@@ -29,6 +29,8 @@ export interface SourceRequest {
   readonly extraValues?: ReadonlyArray<string>
   /** Checks the target of a redirect before it is requested, and returns its interval. If absent, all are followed. */
   readonly mayFollow?: (to: URL) => Effect.Effect<Pick<SourceRequest, "interval">, GivenUp>
+  /** Without the retries of the origin: its host has not responded to earlier requests. */
+  readonly triesOnce?: true
   /** A payload that is already in the archive: the response may be 304, which confirms it. */
   readonly validators?: Validators
   /** Remaining time for all attempts together, and the error after it. */

@@ -44,6 +44,7 @@ const priceIn = (feed: string, row: Row) => pricesIn(feed, row)[0] ?? ""
 /** The column with the day of a price. */
 const dayIn = (feed: string) => {
   const { period } = feedNamed(feed)
+  if (period.kind === "friday") return period.fields[0]
   return period.kind === "day" ? period.field : period.month
 }
 

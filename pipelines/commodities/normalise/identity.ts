@@ -1,0 +1,113 @@
+/**
+ * Whether the rows of a payload are of the requested report. Rows of another report, and strangers in the newest
+ * publication, cost the feed: it may be another report under the same address. Older rows under a name that the catalog
+ * does not have are rejected alone.
+ */
+import { PublishedNumber } from "@larder/schemas"
+import type { Feed } from "../catalog.ts"
+import { findOnlyField, isStated, type PayloadRow, PayloadUnreadable, quoteCell, readCell } from "../decode/payload.ts"
+import type { TypedField } from "./drift.ts"
+
+/** Words that the name of a place or a title may omit. */
+const optionalWords = new Set(["and", "of", "the", "u", "s", "us", "united", "states"])
+
+/** `East and Central U.S.` and `Central/East US` are one region: the words in any order, without text in brackets. */
+const normaliseName = (text: string) => {
+  const words = text
+    .toLowerCase()
+    .replaceAll(/\([^)]*\)/g, " ")
+    .match(/[a-z0-9]+/g)
+  return [...new Set(words)]
+    .filter((word) => !optionalWords.has(word))
+    .sort()
+    .join(" ")
+}
+
+/** `MD_DA8*` stands for every name that begins like this, in any case. */
+const makeNameTest = (values: ReadonlyArray<string>) => {
+  const names = new Set(values.filter((value) => !value.endsWith("*")).map(normaliseName))
+  const beginnings = values.filter((value) => value.endsWith("*")).map((value) => value.slice(0, -1).toLowerCase())
+  const known = new Map<string, boolean>() // most rows state the same value
+  return (text: string) => {
+    const accepted =
+      known.get(text) ??
+      (names.has(normaliseName(text)) || beginnings.some((beginning) => text.toLowerCase().startsWith(beginning)))
+    known.set(text, accepted)
+    return accepted
+  }
+}
+
+interface IdentityField extends TypedField {
+  readonly name: string
+  readonly values: ReadonlyArray<string>
+  readonly accepts: (text: string) => boolean
+}
+
+/** Returns the fields that identify the report, with their accepted values and types. Its number may also be text. */
+export const identityFields = (feed: Feed, fields: ReadonlyArray<string>): ReadonlyArray<IdentityField> =>
+  feed.states.flatMap(({ field: name, values }) => {
+    const field = findOnlyField(fields, name)
+    if (field === undefined) return []
+    const fits = (cell: unknown) => typeof cell === "string" || (name === "slug_id" && cell instanceof PublishedNumber)
+    return [{ field, name, values, fits, accepts: makeNameTest(values) }]
+  })
+
+/** Each of these identifies a report; many reports share a region or a commodity. */
+const reportFields = ["slug_id", "slug_name", "report_title"]
+
+export type NumberedRow = readonly [row: PayloadRow, source_row: number]
+
+/** Returns what a row states about another report; undefined if nothing. A row may state nothing at all. */
+type FindStranger = (row: PayloadRow) => IdentityField | undefined
+
+const makeStrangerFinder =
+  (identity: ReadonlyArray<IdentityField>): FindStranger =>
+  (row) =>
+    identity.find(({ accepts, field, fits }) => {
+      const text = fits(row[field]) ? readCell(row[field]) : undefined
+      return text !== undefined && !accepts(text)
+    })
+
+/**
+ * Returns the reason for which each strange row is rejected, by its position. Throws `PayloadUnreadable` if no row names the report, if a
+ * row has the number of another one, if no row is of the requested one, or if a strange row is in the newest
+ * publication.
+ */
+export const findStrangers = (
+  feed: Feed,
+  url: string,
+  fields: ReadonlyArray<string>,
+  rows: ReadonlyArray<NumberedRow>,
+  isNewest: (row: PayloadRow) => boolean
+): ReadonlyMap<number, string> => {
+  const strangers = new Map<number, string>()
+  if (rows.length === 0) return strangers
+  const fail = (reason: string): never => {
+    throw new PayloadUnreadable({ url, problem: `is not the requested report: ${reason}` })
+  }
+  const named = reportFields.flatMap((name) => findOnlyField(fields, name) ?? [])
+  if (!named.some((field) => rows.some(([row]) => isStated(row[field])))) {
+    fail(`no row states the number, the name or the title of its report (${reportFields.join(", ")})`)
+  }
+  const findStranger = makeStrangerFinder(identityFields(feed, fields))
+  const describe = (row: PayloadRow, { field }: IdentityField) => `${field} ${quoteCell(row[field])}`
+  for (const [row, source_row] of rows) {
+    const stranger = findStranger(row)
+    if (stranger === undefined) continue
+    const expected = stranger.values.join(" or ")
+    if (stranger.name === "slug_id" || isNewest(row)) {
+      fail(`row ${source_row} states ${describe(row, stranger)}, but ${expected} was requested`)
+    }
+    strangers.set(source_row, `it states ${describe(row, stranger)}, which the catalog does not know for this report`)
+  }
+  const [first] = rows
+  if (first !== undefined && strangers.size === rows.length) {
+    const stranger = findStranger(first[0])
+    if (stranger !== undefined) {
+      fail(
+        `all rows are of another one: row ${first[1]} states ${describe(first[0], stranger)}, but ${stranger.values.join(" or ")} was requested`
+      )
+    }
+  }
+  return strangers
+}
