@@ -37,7 +37,7 @@ describe("an invalid line of the catalog", () => {
       (text) => text.replace("\tusd_per_lb\t", "\t"),
       closeLine,
       null,
-      /9 cells.* 10 columns/
+      /10 cells.* 11 columns/
     ],
     [
       "a repeated name",

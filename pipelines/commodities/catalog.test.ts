@@ -186,7 +186,7 @@ describe("feeds", () => {
     }
   })
 
-  it("are dated by trading day, printed week ending, period end or priced month", () => {
+  it("are dated by trading day, printed week ending, Friday, period end or priced month", () => {
     for (const { feed, isFinal, period, source, frequency } of feeds) {
       if (reportOf(feed) === "gov-mpr/2993") {
         const field = isFinal ? "week_ending_date" : "Week Ending Date"
@@ -194,6 +194,8 @@ describe("feeds", () => {
       } else if (frequency === "monthly") {
         assert.strictEqual(period.kind, "month")
         assert.strictEqual(period.kind === "month" && period.isYearOfDay, source === "gov-mars")
+      } else if (frequency === "weekly" && /\/10\d\d$/.test(feed)) {
+        assert.deepStrictEqual(period, { kind: "friday", fields: ["report_begin_date", "report_end_date"] })
       } else {
         const field = frequency === "daily" ? "report_date" : "report_end_date"
         assert.deepStrictEqual(period, { kind: "day", field, isExact: false })
@@ -246,10 +248,13 @@ describe("the README of the catalog", () => {
   const read = (name: string) => readFileSync(new URL(name, import.meta.url), "utf8")
   const readme = read("./catalog/README.md")
 
-  it.each(["feeds", "metrics", "series", "products", "known-fields"])("explains every column of %s.tsv", (table) => {
-    const [header = ""] = read(`./catalog/${table}.tsv`).split("\n")
-    for (const column of header.split("\t")) assert.include(readme, `\`${column}\``)
-  })
+  it.each(["feeds", "metrics", "series", "products", "texts", "known-fields"])(
+    "explains every column of %s.tsv",
+    (table) => {
+      const [header = ""] = read(`./catalog/${table}.tsv`).split("\n")
+      for (const column of header.split("\t")) assert.include(readme, `\`${column}\``)
+    }
+  )
 
   it("lists every name and value that is accepted as an alternative", () => {
     for (const { column, where } of metrics) {

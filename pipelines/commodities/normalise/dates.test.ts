@@ -5,7 +5,13 @@ import { parsePeriod } from "../catalog.ts"
 import { listFields, type PayloadRow } from "../decode/payload.ts"
 import { makePeriodReader, makePublicationReader, parseDay, parseMonth, parseTimestamp } from "./dates.ts"
 
-const read = (period: string, row: PayloadRow) => makePeriodReader(parsePeriod(period), listFields([row]))(row)
+const makePublished = (period: string, row: PayloadRow) =>
+  makePublicationReader(parsePeriod(period), listFields([row]), [])(row)
+const read = (period: string, row: PayloadRow) => {
+  const publication = makePublished(period, row)
+  const stated = publication !== undefined && "timestamp" in publication ? publication : undefined
+  return makePeriodReader(parsePeriod(period), listFields([row]))(row, stated)
+}
 
 describe("a printed day", () => {
   it.each([
@@ -17,10 +23,19 @@ describe("a printed day", () => {
     ["02/29/2024", "2024-02-29"]
   ])("reads %s as %s", (text, day) => assert.strictEqual(parseDay(text), day))
 
-  it.each(["", "29/08/2026", "02/29/2026", "08/29/26", "08-29-2026", "yesterday", "2026-13-01", "08/29/2026x"])(
-    "reads no day from %j",
-    (text) => assert.isUndefined(parseDay(text))
-  )
+  it.each([
+    "",
+    "08/29/2026 - 09/04/2026",
+    "08/29/2026 to 09/04/2026",
+    "2026-08-29/2026-09-04",
+    "29/08/2026",
+    "02/29/2026",
+    "08/29/26",
+    "08-29-2026",
+    "yesterday",
+    "2026-13-01",
+    "08/29/2026x"
+  ])("reads no day from %j", (text) => assert.isUndefined(parseDay(text)))
 
   it("reads any day of the years 1 to 9999 without leading zeros, and rejects days that do not exist", () => {
     fc.assert(
@@ -42,13 +57,20 @@ describe("a printed timestamp", () => {
     ["09/30/2026 13:04:36", "2026-09-30 13:04:36"],
     ["09/30/2026 9:04", "2026-09-30 09:04:00"],
     ["09/30/2026", "2026-09-30 23:59:59"],
+    ["09/30/2026 1:04 PM", "2026-09-30 13:04:00"],
+    ["09/30/2026 12:04:36 a.m.", "2026-09-30 00:04:36"],
     ["2026-09-30T13:04:36.123", "2026-09-30 13:04:36"]
   ])("reads %s as %s, without a zone", (text, timestamp) => assert.strictEqual(parseTimestamp(text), timestamp))
 
-  it.each(["", "09/31/2026 13:04:36", "09/30/2026 25:00:00", "09/30/2026 1:04 PM", "2026-09-30T13:04:36Z", "soon"])(
-    "reads no timestamp from %j",
-    (text) => assert.isUndefined(parseTimestamp(text))
-  )
+  it.each([
+    "",
+    "09/31/2026 13:04:36",
+    "09/30/2026 25:00:00",
+    "09/30/2026 13:04 PM",
+    "09/30/2026 0:04 AM",
+    "2026-09-30T13:04:36Z",
+    "soon"
+  ])("reads no timestamp from %j", (text) => assert.isUndefined(parseTimestamp(text)))
 
   it("sorts 01/02/2027 after 12/30/2026, unlike the printed texts", () => {
     const [january = "", december = ""] = ["01/02/2027 13:04:36", "12/30/2026 13:04:36"].map(parseTimestamp)
@@ -124,31 +146,87 @@ describe("the period of a row", () => {
   })
 })
 
-const published = (row: PayloadRow) => makePublicationReader(listFields([row]), [])(row, "2026-08-29")
+describe("the Friday of a week", () => {
+  const period = "friday of report_begin_date, else report_end_date"
+  it.each([
+    ["a week from Monday to Friday", { report_begin_date: "09/21/2026", report_end_date: "09/25/2026" }],
+    ["a week that ends on its Monday", { report_begin_date: "09/21/2026", report_end_date: "09/21/2026" }],
+    ["a week that begins on Tuesday", { report_begin_date: "09/22/2026", report_end_date: "09/25/2026" }],
+    ["a week without a first day", { report_begin_date: null, report_end_date: "09/24/2026" }],
+    ["a row without that field", { report_end_date: "09/25/2026 00:00:00" }]
+  ])("is the day of %s", (_, row) => assert.deepStrictEqual(read(period, row), { day: "2026-09-25" }))
+
+  it("is a fault when neither day is a date", () => {
+    const fault = 'report_begin_date is "this week", which is not a date'
+    assert.deepStrictEqual(read(period, { report_begin_date: "this week", report_end_date: "09/25/2026" }), {
+      fault,
+      stated: true
+    })
+  })
+
+  it("is when a report counts as published whose timestamp is midnight on the first day of its week", () => {
+    const publishedAt = (published_date: string) =>
+      makePublished(period, { report_begin_date: "01/04/2000", report_end_date: "01/07/2000", published_date })
+    const friday = { timestamp: "2000-01-07 23:59:59", isStated: true }
+    assert.deepStrictEqual(publishedAt("01/04/2000 00:00:00"), friday)
+    assert.deepStrictEqual(publishedAt("01/03/2000 00:00:00"), friday, "the Monday of that week")
+    assert.deepStrictEqual(publishedAt("01/06/2000 00:00:00"), { ...friday, timestamp: "2000-01-06 00:00:00" })
+    assert.deepStrictEqual(publishedAt("01/04/2000 10:00:00"), { ...friday, timestamp: "2000-01-04 10:00:00" })
+  })
+})
+
+describe("the month after a publication", () => {
+  const period = "report_month, report_year, month after publication"
+  const row = (report_month: string, report_year: string, published_date: string | null) => ({
+    report_month,
+    report_year,
+    published_date
+  })
+  it.each([
+    ["names the month that is priced", row("Jul", "2026", "06/17/2026 13:04:11"), "2026-07-01"],
+    ["names the month of publication", row("Jun", "2026", "06/17/2026 13:04:11"), "2026-07-01"],
+    ["is published in December", row("January", "2027", "12/23/2026 13:04:11"), "2027-01-01"]
+  ])("is the day of a row that %s", (_, row, day) => assert.deepStrictEqual(read(period, row), { day }))
+
+  it("is a fault when the row names another month, or no publication", () => {
+    assert.deepStrictEqual(read(period, row("Aug", "2026", "06/17/2026 13:04:11")), {
+      fault: "its month is 2026-08, which is neither 2026-06 nor 2026-07: it was published on 2026-06-17",
+      stated: true
+    })
+    assert.deepStrictEqual(read(period, row("Jul", "2026", null)), {
+      fault: "it states no time of publication, and prices the month after it",
+      stated: true
+    })
+  })
+})
+
+const published = (row: PayloadRow) => makePublished("report_date", row)
+const stated = (timestamp: string) => ({ timestamp, isStated: true })
+const assumed = (timestamp: string) => ({ timestamp, isStated: false })
 
 describe("the publication of a row", () => {
   it("is the row's own timestamp, in either spelling of the key", () => {
-    assert.deepStrictEqual(published({ published_date: "09/30/2026 13:04:36" }), { timestamp: "2026-09-30 13:04:36" })
-    assert.deepStrictEqual(published({ published_Date: "09/30/2026 13:04:36" }), { timestamp: "2026-09-30 13:04:36" })
+    assert.deepStrictEqual(published({ published_date: "09/30/2026 13:04:36" }), stated("2026-09-30 13:04:36"))
+    assert.deepStrictEqual(published({ published_Date: "09/30/2026 13:04:36" }), stated("2026-09-30 13:04:36"))
   })
 
   it("is the end of the day when the timestamp has no time", () => {
-    assert.deepStrictEqual(published({ published_date: "09/30/2026" }), { timestamp: "2026-09-30 23:59:59" })
+    assert.deepStrictEqual(published({ published_date: "09/30/2026" }), stated("2026-09-30 23:59:59"))
   })
 
   it("is the end of the newest day that the row states about its report, with microseconds, when it has no timestamp", () => {
     const row = { published_date: null, week_ending_date: "09/26/2026", created_date: "09/30/2026" }
-    assert.deepStrictEqual(published(row), { timestamp: "2026-09-30 23:59:59.999999" })
-    assert.deepStrictEqual(published({ week_ending_date: "09/26/2026" }), { timestamp: "2026-09-26 23:59:59.999999" })
+    assert.deepStrictEqual(published(row), assumed("2026-09-30 23:59:59.999999"))
+    assert.deepStrictEqual(published({ week_ending_date: "09/26/2026" }), assumed("2026-09-26 23:59:59.999999"))
   })
 
-  it("is the end of the day of the reading when the row states no other day", () => {
-    assert.deepStrictEqual(published({ close_price: "1" }), { timestamp: "2026-08-29 23:59:59.999999" })
+  it("is unknown when the row states no day of its report", () => {
+    assert.isUndefined(published({ close_price: "1" }))
   })
 
   it("is a fault, not a guess, when the timestamp cannot be read", () => {
     const fault = 'published_date is "this morning", which is not a date and time'
-    assert.deepStrictEqual(published({ published_date: "this morning" }), { fault })
+    assert.deepStrictEqual(published({ published_date: "this morning" }), { fault, stated: true })
   })
 
   it("fails when two fields could be the timestamp", () => {

@@ -3,7 +3,6 @@ import {
   aBlockRow,
   aClose,
   aMonthlyAverage,
-  anAdvancedRow,
   aRange,
   blocks,
   everyFeed,
@@ -44,16 +43,61 @@ describe("the report that a payload states", () => {
   })
 
   it.each<[string, Row, RegExp]>([
-    ["the name of the report", { slug_name: "AMS_1046" }, /slug_name "AMS_1046", but AMS_1047 was requested/],
+    [
+      "the name of the report",
+      { slug_name: "AMS_1046" },
+      /slug_name "AMS_1046", but AMS_1047 or MD_DA8\* was requested/
+    ],
     [
       "its title",
       { report_title: "Dry Whey - West U.S." },
-      /report_title "Dry Whey - West U\.S\.", but Dry Whey - East U\.S\. was/
+      /report_title "Dry Whey - West U\.S\.", but Dry Whey - East U\.S\. or Dry Whey - Northeastern U\.S\. was/
     ],
-    ["the region", { region: "West" }, /region "West", but East or Eastern was requested/],
+    ["the region", { region: "West" }, /region "West", but East or Eastern or Northeast or Northeastern was requested/],
     ["the commodity", { commodity: "Butter" }, /commodity "Butter", but Dry Whey was requested/]
-  ])("is rejected if one row differs only in %s", (_, row, message) => {
+  ])("is rejected if one row of the newest publication differs only in %s", (_, row, message) => {
     assert.throws(() => readRows(east, [aRange(1047), aRange(1047, row)]), message)
+  })
+
+  it.each<[string, Row, RegExp]>([
+    ["the name of the report", { slug_name: "AMS_1046" }, /it states slug_name "AMS_1046"/],
+    ["its title", { report_title: "Dry Whey - West U.S." }, /it states report_title "Dry Whey - West U\.S\."/],
+    ["the region", { region: "West" }, /it states region "West", which the catalog does not know for this report/],
+    ["the commodity", { commodity: "Butter" }, /it states commodity "Butter"/]
+  ])("is rejected in one older row alone if it differs in %s", (_, row, message) => {
+    const older = { report_begin_date: "09/14/2026", published_date: "09/17/2026 12:20:53", ...row }
+    const { readings, rejects } = readRows(east, [aRange(1047), aRange(1047, older)])
+    assert.strictEqual(readings.length, 4)
+    assert.deepStrictEqual(
+      rejects.map(({ is_newest, position }) => ({ is_newest, position })),
+      [{ position: 2, is_newest: false }]
+    )
+    assert.match(rejects[0]?.reason ?? "", message)
+  })
+
+  it("is another report if all rows are strangers, or one row has another number, however old they are", () => {
+    const older = { published_date: "09/17/2026 12:20:53" }
+    const known = { newestPublication: "2026-09-24 12:20:53" }
+    assert.throws(
+      () => readRows(east, [aRange(1047, { ...older, region: "West" })], known),
+      /all rows are of another one/
+    )
+    assert.throws(() => readRows(east, [aRange(1047), aRange(1047, { ...older, slug_id: 1046 })]), /slug_id 1046/)
+    const mixed = [aRange(1047, older), aRange(1047, { ...older, report_begin_date: "09/07/2026", region: "West" })]
+    assert.strictEqual(readRows(east, mixed, known).rejects.length, 1, "the newest publication is not among these rows")
+    assert.throws(() => readRows(east, mixed), /row 2 states region "West"/)
+  })
+
+  it("may have an older name that the catalog knows", () => {
+    const older = {
+      slug_name: "MD_DA810",
+      region: "Northeast",
+      report_title: "Dry Whey - Northeastern U.S.",
+      report_begin_date: "01/03/2000",
+      published_date: "01/03/2000 00:00:00"
+    }
+    const [, , , , reading] = readRows(east, [aRange(1047), aRange(1047, older)]).readings
+    assert.deepStrictEqual([reading?.observed_on, reading?.published_at], ["2000-01-07", "2000-01-07 23:59:59"])
   })
 
   const nameless = { slug_id: null, slug_name: "", report_title: "N/A" }
@@ -116,6 +160,19 @@ describe("two rows of one metric, day and publication", () => {
       () => readPrices("1.39", "1.39", "13.9"),
       /row 3 contradicts row 1: butter_exch_spot_close_daily of 2026-09-29 is 1\.39 there and 13\.9 here/
     )
+  })
+
+  it("reject all of these rows alone if they are not of the newest publication", () => {
+    const older = { report_date: "09/28/2026", published_date: "09/28/2026 10:57:04" }
+    const rows = [aClose(), ...["1.39", "1.40", "1.39"].map((close_price) => aClose({ ...older, close_price }))]
+    const { readings, rejects } = readRows(closes, rows)
+    assert.strictEqual(readings.length, 1)
+    const reason = /row 3 contradicts row 2: butter_exch_spot_close_daily of 2026-09-28 is 1\.39 there and 1\.40 here/
+    assert.deepStrictEqual(
+      rejects.map(({ position }) => position),
+      [2, 3, 4]
+    )
+    for (const reject of rejects) assert.match(reject.reason, reason)
   })
 
   it("are a revision when their publications differ", () => {
@@ -187,12 +244,25 @@ describe("reading a report that has changed", () => {
     assert.throws(() => readRows(feed, read), new RegExp(`the column ${field} contains only values of another type`))
   })
 
-  it("fails when an optional column that has had values is missing, and not before it had any", () => {
+  it("reports an optional column that is missing or empty on more than five days that had values", () => {
     const feed = feedNamed("gov-mars/1046")
-    const { mostly_low_price: _, ...row } = aRange(1046)
-    assert.strictEqual(readRows(feed, [row]).rejects.length, 0)
-    const daysWithValues = new Map([["dry_whey_us_west_mostly_low_weekly", new Set(["2026-09-18"])]])
-    assert.throws(() => readRows(feed, [row], { daysWithValues }), /the column mostly_low_price is missing/)
+    const weeks = ["08/03", "08/10", "08/17", "08/24", "08/31", "09/07"].map((day) => ({
+      report_begin_date: `${day}/2026`,
+      mostly_low_price: null
+    }))
+    const rows = weeks.map((row) => aRange(1046, row))
+    const days = ["2026-08-07", "2026-08-14", "2026-08-21", "2026-08-28", "2026-09-04", "2026-09-11"]
+    const emptiedIn = (rows: ReadonlyArray<Row>, known: ReadonlyArray<string>) =>
+      readRows(feed, rows, { daysWithValues: new Map([["dry_whey_us_west_mostly_low_weekly", new Set(known)]]) })
+        .emptied_columns
+    const [empty] = emptiedIn(rows, days)
+    assert.match(empty ?? "", /the column mostly_low_price of .* is empty in all 6 rows, although 6 of their days/)
+    const [missing] = emptiedIn(
+      rows.map(({ mostly_low_price: _, ...row }) => row),
+      days
+    )
+    assert.match(missing ?? "", /the column mostly_low_price of .* is missing, although 6 of their days/)
+    assert.deepStrictEqual(emptiedIn(rows, days.slice(1)), [])
   })
 
   it("fails when a column is empty on more than five days that had values, and not on fewer or other days", () => {
@@ -208,33 +278,24 @@ describe("reading a report that has changed", () => {
     assert.strictEqual(readRows(closes, [...rows, aClose()], { daysWithValues: daysWithValues(0) }).readings.length, 1)
   })
 
-  it("fails when most Class I prices were announced after their months began", () => {
-    const advanced = feedNamed("gov-mpr/2989/Detail")
-    const makeRow = (report_month: string, published_date: string | null) =>
-      anAdvancedRow({ report_month, published_date, week_ending_date: `${report_month}/13/2026` })
-    const onTime = [makeRow("06", "05/20/2026 13:04:11"), makeRow("07", "06/17/2026 13:04:11")]
-    const lateRows = [makeRow("08", "08/19/2026 13:04:11"), makeRow("09", "09/16/2026 13:04:11")]
-    const others = [makeRow("10", null), makeRow("11", null), makeRow("12", null)]
-    const republished = ["03", "04"].map((month) => makeRow(month, "12/30/2026 09:00:00"))
-    const accepted = [...onTime, ...others, ...republished]
+  it("fails when no row with a price belongs to a metric, and names the texts", () => {
+    const rows = [aClose({ commodity: "Butter (AA)" })]
     assert.throws(
-      () => readRows(advanced, [...lateRows, makeRow("10", "10/21/2026 13:04:11"), ...accepted]),
-      /report_month no longer means the month that is priced: 3 of 5 months were announced after they began, such as 2026-08 on 2026-08-19/
+      () => readRows(closes, rows),
+      /none of its 1 rows with a price matches a metric: they say commodity, package "Butter \(AA\), \(empty\)"/
     )
-    assert.strictEqual(readRows(advanced, [...lateRows, ...accepted]).rejects.length, 0)
-    assert.strictEqual(readRows(advanced, lateRows.slice(0, 1)).rejects.length, 0, "a single late month proves nothing")
+    const runDays = { from: "2026-09-01", to: "2026-09-30" }
+    assert.strictEqual(readRows(closes, rows, { runDays }).rows_silent, 1, "a backfill may find none")
   })
 
-  it("fails when no row belongs to a metric that has had values, and not before it had any", () => {
-    const rows = [aClose({ commodity: "Butter (AA)" })]
+  it("fails when no row without a price belongs to a metric that has had values, and not before it had any", () => {
+    const rows = [aClose({ commodity: "Butter (AA)", close_price: null })]
     assert.strictEqual(readRows(closes, rows).rows_silent, 1)
     const daysWithValues = new Map([["butter_exch_spot_close_daily", new Set(["2026-09-28"])]])
     assert.throws(
       () => readRows(closes, rows, { daysWithValues }),
-      /none of the report's 1 rows matches the conditions .* such as commodity Butter/
+      /none of its 1 rows matches butter_exch_spot_close_daily, which had values before/
     )
-    const runDays = { from: "2026-09-01", to: "2026-09-30" }
-    assert.strictEqual(readRows(closes, rows, { daysWithValues, runDays }).rows_silent, 1, "a backfill may find none")
   })
 
   it("fails even if rows of other markets can be read", () => {

@@ -80,7 +80,12 @@ describe("a row that cannot be read", () => {
     const undated = aBlockRow({ "Week Ending Date": null })
     const { rejects, readings, rows_read } = readRows(blocks, [aBlockRow(), undated])
     assert.deepStrictEqual(rejects, [
-      { position: 2, reason: "Week Ending Date is null, which is not a date", payload: JSON.stringify(undated) }
+      {
+        position: 2,
+        reason: "Week Ending Date is null, which is not a date",
+        payload: JSON.stringify(undated),
+        is_newest: true
+      }
     ])
     assert.deepStrictEqual([readings.length, rows_read], [1, 2])
   })

@@ -128,13 +128,27 @@ const rejectContradictions = (
   return results
 }
 
-/** Throws `DriftFound` if rows have prices, and none of them matches a metric. Days that a person chose may have none. */
-const assertMatched = (unmatched: ReadonlyArray<UnmatchedText>, matched: number, { runDays }: NormaliseOptions) => {
-  if (matched > 0 || unmatched.length === 0 || runDays !== undefined) return
-  const priced = unmatched.reduce((sum, { rows }) => sum + rows, 0)
-  const texts = unmatched.slice(0, 3).map(describeText)
-  const more = unmatched.length > 3 ? ` and ${unmatched.length - 3} more` : ""
-  throw makeDrift(`none of its ${priced} rows with a price matches a metric: they say ${texts.join("; ")}${more}`)
+/**
+ * Throws `DriftFound` if no row matches a metric although rows have prices, or metrics have had values. Days that a person
+ * chose may have no row of the catalog.
+ */
+const assertMatched = (
+  feed: Feed,
+  rows: number,
+  selected: number,
+  unmatched: ReadonlyArray<UnmatchedText>,
+  { daysWithValues, runDays }: NormaliseOptions
+) => {
+  if (rows === 0 || selected > 0 || runDays !== undefined) return
+  if (unmatched.length > 0) {
+    const priced = unmatched.reduce((sum, text) => sum + text.rows, 0)
+    const texts = unmatched.slice(0, 3).map(describeText)
+    const more = unmatched.length > 3 ? ` and ${unmatched.length - 3} more` : ""
+    throw makeDrift(`none of its ${priced} rows with a price matches a metric: they say ${texts.join("; ")}${more}`)
+  }
+  const known = feed.metrics.find(({ metric_name }) => daysWithValues?.has(metric_name))
+  if (known !== undefined)
+    throw makeDrift(`none of its ${rows} rows matches ${known.metric_name}, which had values before`)
 }
 
 const countOddValues = (results: ReadonlyArray<RowResult>, unmatched: ReadonlyArray<UnmatchedText>) => {
@@ -201,7 +215,7 @@ export const normalise = (feed: Feed, payload: Payload, options: NormaliseOption
     return [{ row, published_at: timestampOf(readPublication(row)) ?? "" }]
   })
   const unmatched = groupUnmatched(feed, fields, unmatchedRows)
-  assertMatched(unmatched, selectedRows.length, options)
+  assertMatched(feed, rows.length, selectedRows.length, unmatched, options)
   const emptied = findEmptied(mapping, selectedRows, makeDayReader(feed, fields, readPublication), daysWithValues)
   const fault = emptied.find(({ metric }) => !metric.column.isOptional)
   if (fault !== undefined) throw makeDrift(fault.problem)

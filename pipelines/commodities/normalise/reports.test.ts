@@ -168,8 +168,12 @@ describe("a year-to-date report", () => {
     )
   })
 
-  it("has no reading and does not fail without rows of the exchange", () => {
-    const { metrics_without_rows, readings } = readRows(months, [aMonthlyAverage({ region: "Oceania" })])
+  it("is left out without rows of the exchange, except for days that a person chose", () => {
+    const rows = [aMonthlyAverage({ region: "Oceania" })]
+    assert.throws(() => readRows(months, rows), /none of its 1 rows with a price matches a metric: .*Oceania/)
+    const { metrics_without_rows, readings } = readRows(months, rows, {
+      runDays: { from: "2026-08-01", to: "2026-08-31" }
+    })
     assert.deepStrictEqual([readings.length, metrics_without_rows.length], [0, 5])
   })
 

@@ -1,0 +1,26 @@
+import { assert, describe, it } from "@effect/vitest"
+import { unifySpellings } from "./spellings.ts"
+
+const none = new Set<string>()
+
+describe("spellings of one field", () => {
+  it("become the one that most rows have", () => {
+    const rows = [
+      { close_price: 1 },
+      { close_Price: 2, "Published Date": "x" },
+      { close_price: 3, published_date: "y" }
+    ]
+    assert.deepStrictEqual(
+      unifySpellings(rows, none).map(({ close_price }) => close_price),
+      [1, 2, 3]
+    )
+  })
+  it("stay apart if a row has both: they are two fields", () => {
+    const rows = [{ "Week Ending Date": 1, week_ending_date: 2 }, { week_ending_date: 3 }]
+    assert.deepStrictEqual(unifySpellings(rows, none), rows)
+  })
+  it("stay apart if the catalog names one exactly", () => {
+    const rows = [{ "Week Ending Date": 1 }, { week_ending_date: 3 }]
+    assert.deepStrictEqual(unifySpellings(rows, new Set(["Week Ending Date"])), rows)
+  })
+})

@@ -1,0 +1,61 @@
+/** Rows with a price that match no metric. */
+import { assert, describe, it } from "@effect/vitest"
+import {
+  aClose,
+  aMonthlyAverage,
+  feedNamed,
+  type Row,
+  readRows
+} from "@larder/test/support/pipelines/commodity-payloads.ts"
+
+const [closes, months] = [feedNamed("gov-mars/1603"), feedNamed("gov-mars/1623")]
+const on = (day: string, row: Row) =>
+  aClose({ report_date: `09/${day}/2026`, published_date: `09/${day}/2026 10:57:04`, ...row })
+const block = (day: string, name = "40 pound Block", price: number | null = 1.4) =>
+  on(day, { commodity: "Cheese", grade: null, package: name, close_price: price })
+
+describe("a text that no metric has", () => {
+  it("is reported once with its rows, and costs nothing while every metric keeps its value", () => {
+    const rows = [block("28"), block("29"), block("28", "5 pound Loaf"), block("29", "5 pound Loaf")]
+    const { lost_metrics, odd_values, readings } = readRows(closes, rows)
+    assert.strictEqual(readings.length, 2)
+    assert.deepStrictEqual(odd_values, [
+      { kind: "unmatched", field: "commodity, package", said: "Cheese, 5 pound Loaf", rows: 2 }
+    ])
+    assert.deepStrictEqual(lost_metrics, [])
+  })
+
+  it("is not reported without a price", () => {
+    assert.deepStrictEqual(readRows(closes, [block("29"), block("29", "Sticks", null)]).odd_values, [])
+  })
+
+  const lost =
+    'rows with commodity, package "Cheese, 40 lb. Block" match no metric, and cheese_block_exch_spot_close_daily had values before and has none in the same publication'
+
+  it("is named as the cause when a metric has values in earlier publications and none in the same", () => {
+    const rows = [block("28"), on("28", {}), block("29", "40 lb. Block"), on("29", {})]
+    assert.deepStrictEqual(readRows(closes, rows).lost_metrics, [lost])
+  })
+
+  it("is named as the cause when all rows have it and earlier runs knew values", () => {
+    const daysWithValues = new Map(
+      ["cheese_block", "butter"].map((name) => [`${name}_exch_spot_close_daily`, new Set(["2026-09-25"])])
+    )
+    const rows = [block("28", "40 lb. Block"), on("28", {}), block("29", "40 lb. Block"), on("29", {})]
+    assert.deepStrictEqual(readRows(closes, rows, { daysWithValues }).lost_metrics, [lost])
+    assert.deepStrictEqual(readRows(closes, rows).lost_metrics, [], "it never had a value")
+  })
+
+  it("is no cause for a metric that ended long before", () => {
+    const ended = { report_date: "05/01/2026", published_date: "05/01/2026 10:57:04" }
+    const rows = [{ ...block("28"), ...ended }, on("28", {}), block("29", "40 lb. Block"), on("29", {})]
+    assert.deepStrictEqual(readRows(closes, rows).lost_metrics, [])
+  })
+
+  it("is another market if it ever stood beside the metric's value", () => {
+    const other = { region: "West", commodity: "Butter" }
+    const july = { report_month: "July", published_date: "08/11/2026 10:22:13" }
+    const rows = [aMonthlyAverage({ ...july }), aMonthlyAverage({ ...july, ...other }), aMonthlyAverage(other)]
+    assert.deepStrictEqual(readRows(months, rows).lost_metrics, [])
+  })
+})
