@@ -27,6 +27,7 @@ const url = "https://shop.example/prices.txt"
 const makePipeline = (checks: ReadonlyArray<Check>): Pipeline => ({
   name: "example",
   dataSet: example.dataSet,
+  mappingVersion: 1,
   rowNoun: "prices",
   checks,
   samples: new URL("file:///none/"),

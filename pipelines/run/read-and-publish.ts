@@ -149,6 +149,7 @@ const publishRead = Effect.fnUntraced(function* (
   const published = yield* publish({
     layout,
     dataSet: pipeline.dataSet,
+    mappingVersion: pipeline.mappingVersion,
     staged,
     since,
     run,
@@ -168,7 +169,7 @@ const attempt = Effect.fnUntraced(function* (pipelineRun: PipelineRun, since: Ma
   const { layout, options, pipeline, started } = pipelineRun
   const { acceptShrinkage = false, days, isRepeated = false, stores } = options
   const { run_id, started_at } = started
-  yield* requirePublishable(layout, pipeline.dataSet) // before anything is fetched
+  yield* requirePublishable(layout, pipeline.dataSet, pipeline.mappingVersion) // before anything is fetched
   yield* Progress.use((progress) => progress.start(pipeline.name))
   const { filled, staged } = yield* stage(layout, started, pipeline.dataSet, (staging) =>
     readSource(pipeline, started, { run_id, started_at, layout, staging, days, stores, acceptShrinkage }, isRepeated)

@@ -14,6 +14,7 @@ import {
   generationId,
   isLoaded,
   type Manifest,
+  mappingOf,
   newestManifest
 } from "../generation/manifest.ts"
 import { verifyPart } from "../generation/parts.ts"
@@ -22,7 +23,7 @@ import { eventWithoutRun, writeRecordsOfRebuild } from "../ingestion/records.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { WarehouseProblem } from "../problem.ts"
 import type { DataSet } from "../tables/tables.ts"
-import { requireKnown } from "../tables/versions.ts"
+import { requireKnown, requireMapping } from "../tables/versions.ts"
 import { addPart, ConcurrentPublication, isUnchangedEntry, promoteChange, putFile } from "./record.ts"
 import { makeOwnFolder } from "./staging.ts"
 
@@ -68,6 +69,9 @@ export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet,
     const before = base?.data_sets ?? {}
     const live = before[pipeline]
     yield* requireKnown(dataSet, live)
+    if (isLoaded(rebuilt) && isLoaded(live) && mappingOf(live) > mappingOf(rebuilt)) {
+      yield* requireMapping(dataSet, mappingOf(rebuilt), live)
+    }
     if (!isUnchangedEntry(live, since)) return yield* new ConcurrentPublication({ pipeline })
     const entry: DataSetEntry | undefined = isLoaded(rebuilt)
       ? {
