@@ -94,10 +94,11 @@ export {
 export { type DataSet, type RowValues, type Table, toCells, viewsOf } from "./tables/tables.ts"
 export {
   findNewer,
+  hasOlderMapping,
   type NewerDataSet,
   OtherMapping,
   requireKnown,
   requireKnownIngest,
-  requireMapping,
+  requireNoNewerMapping,
   type TablesDiffer
 } from "./tables/versions.ts"

@@ -204,12 +204,21 @@ export class OtherMapping extends Schema.TaggedError<OtherMapping>()("OtherMappi
   }
 }
 
-/** Fails if rows of this version of the mapping would be mixed with live rows of another one. */
-export const requireMapping = (
-  { about: { pipeline } }: Pick<DataSet, "about">,
+const otherMapping = ({ about: { pipeline } }: Pick<DataSet, "about">, supported: number, entry: DataSetEntry) =>
+  new OtherMapping({ pipeline, found: mappingOf(entry), supported })
+
+/** Whether an earlier version of the mapping than this one made the live rows. */
+export const hasOlderMapping = (entry: DataSetEntry | undefined, supported: number): entry is DataSetEntry =>
+  isLoaded(entry) && mappingOf(entry) < supported
+
+/** Fails if a later version of the mapping made the live rows: this one must not replace them. */
+export const requireNoNewerMapping = (
+  dataSet: Pick<DataSet, "about">,
   supported: number,
   entry: DataSetEntry | undefined
 ) =>
-  isLoaded(entry) && mappingOf(entry) !== supported
-    ? Effect.fail(new OtherMapping({ pipeline, found: mappingOf(entry), supported }))
-    : Effect.void
+  isLoaded(entry) && mappingOf(entry) > supported ? Effect.fail(otherMapping(dataSet, supported, entry)) : Effect.void
+
+/** Fails if rows of this version of the mapping would be mixed with live rows of another one. */
+export const requireMapping = (dataSet: Pick<DataSet, "about">, supported: number, entry: DataSetEntry | undefined) =>
+  isLoaded(entry) && mappingOf(entry) !== supported ? Effect.fail(otherMapping(dataSet, supported, entry)) : Effect.void
