@@ -1,7 +1,7 @@
 /**
  * Replaces the live data set with a rebuilt one. Its parts come from another warehouse, in which its runs were repeated.
- * The records of payloads and of what was left out are replaced, and runs without records get theirs, so the raw archive alone restores the
- * history of the runs that read their source.
+ * The records of payloads, and of what was left out of them, are replaced, and runs without records get theirs, so the raw
+ * archive alone restores the history of the runs that read their source.
  */
 import { randomUUID } from "node:crypto"
 import { Effect, FileSystem, Option, Path } from "effect"

@@ -230,10 +230,14 @@ export const aLayout = Effect.gen(function* () {
 })
 
 /** Rebuilds the data set, as if these were its runs in the raw archive. */
-export const rebuildExample = Effect.fnUntraced(function* (layout: Layout, runs: Readonly<Record<string, Found>>) {
+export const rebuildExample = Effect.fnUntraced(function* (
+  layout: Layout,
+  runs: Readonly<Record<string, Found>>,
+  leftOut: ReadonlyArray<FeedLeftOut> = []
+) {
   const since = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets.example
   const from = yield* aLayout
-  for (const [run_id, found] of Object.entries(runs)) yield* publishRows(from, found, { run: { run_id } })
+  for (const [run_id, found] of Object.entries(runs)) yield* publishRows(from, found, { run: { run_id }, leftOut })
   return yield* rebuildFrom({ layout, dataSet: example.dataSet, from, since })
 })
 
