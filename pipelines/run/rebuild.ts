@@ -150,7 +150,9 @@ export const rebuildOlderMapping = Effect.fn("Pipeline.rebuildOlderMapping")(fun
       `${name} was made with version ${found} of its mapping, and is rebuilt with version ${supported} from the raw archive: ${runs.length} ${runs.length === 1 ? "run" : "runs"}`
     )
     const { generation } = yield* rebuildFromRuns(pipeline, layout, runs, since).pipe(
-      Effect.catchTag(["RawFileDamaged", "ArchiveUnreadable"], ({ message }) => refuse(message))
+      Effect.catchTag("RawFileDamaged", ({ file, problem }) =>
+        refuse(`The archived payload ${file} ${problem}. Restore it from a backup, and run again.`)
+      )
     )
     yield* Effect.logInfo(`${name} is rebuilt, and live in ${generation}`)
   })
