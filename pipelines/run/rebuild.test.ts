@@ -9,7 +9,7 @@ import { onAnotherMachine, overtakeWith } from "@larder/test/support/warehouse/o
 import { type Layout, newestManifest, rollback } from "@larder/warehouse"
 import { Effect, Option } from "effect"
 import { Origin } from "./origins/origin.ts"
-import type { Pipeline } from "./pipeline.ts"
+import { type Pipeline, ReadFailed } from "./pipeline.ts"
 import { rebuildDataSet, rebuildOlderMapping } from "./rebuild.ts"
 import { ingestFromOrigin } from "./run.ts"
 
@@ -156,6 +156,16 @@ describe("a run that finds the data of an older mapping", () => {
       assert.include(message, command)
       assert.strictEqual(yield* readMapping(layout), 1)
       assert.deepStrictEqual(readdirSync(layout.staging), [])
+    })
+  )
+  itLive("refuses if a run that once published fails with the new mapping, and says why", () =>
+    Effect.gen(function* () {
+      const layout = yield* madeByVersion1
+      const strict = { ...shopOf(2), read: () => Effect.fail(new ReadFailed({ faults: ["apples are spoiled"] })) }
+      const options = { home: layout.home, days: undefined, dryRun: false }
+      const { message } = yield* Effect.flip(ingestFromOrigin(strict, options)).pipe(noOrigin)
+      assert.include(message, `A run that it repeats fails: apples are spoiled. ${command}`)
+      assert.strictEqual(yield* readMapping(layout), 1)
     })
   )
   itLive("leaves out runs that were rolled back, whose payloads may be gone", () =>

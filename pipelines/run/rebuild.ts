@@ -152,6 +152,9 @@ export const rebuildOlderMapping = Effect.fn("Pipeline.rebuildOlderMapping")(fun
     const { generation } = yield* rebuildFromRuns(pipeline, layout, runs, since).pipe(
       Effect.catchTag("RawFileDamaged", ({ file, problem }) =>
         refuse(`The archived payload ${file} ${problem}. Restore it from a backup, and run again.`)
+      ),
+      Effect.catchTag(["ReadFailed", "NothingRead"], ({ message }) =>
+        refuse(`A run that it repeats fails: ${message.replace(/\.$/, "")}.`)
       )
     )
     yield* Effect.logInfo(`${name} is rebuilt, and live in ${generation}`)
