@@ -32,6 +32,7 @@ export {
   listNumbers,
   type Manifest,
   type ManifestUnusable,
+  mappingOf,
   newestManifest,
   readKeptManifests,
   readManifest
@@ -92,4 +93,13 @@ export {
   unknownFieldTable
 } from "./tables/ingest-tables.ts"
 export { type DataSet, type RowValues, type Table, toCells, viewsOf } from "./tables/tables.ts"
-export { findNewer, type NewerDataSet, requireKnown, requireKnownIngest, type TablesDiffer } from "./tables/versions.ts"
+export {
+  findNewer,
+  hasOlderMapping,
+  type NewerDataSet,
+  OtherMapping,
+  requireKnown,
+  requireKnownIngest,
+  requireNoNewerMapping,
+  type TablesDiffer
+} from "./tables/versions.ts"

@@ -3,10 +3,12 @@ import { brandedFood } from "@larder/warehouse"
 import { Effect } from "effect"
 import type { Pipeline } from "../run/pipeline.ts"
 import { brandedFoodChecks } from "./checks.ts"
+import { labelMappingVersion } from "./mapping-version.ts"
 
 export const brandedFoods: Pipeline = {
   name: "branded-foods",
   dataSet: brandedFood,
+  mappingVersion: labelMappingVersion,
   rowNoun: "labels",
   checks: brandedFoodChecks,
   samples: new URL("./samples/", import.meta.url),

@@ -2,7 +2,7 @@
 import { brandedFood, readLive } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
-import { labelMappingHash } from "./mapping-version.ts"
+import { labelMappingHash } from "./mapping-hash.ts"
 import { KnownPayload } from "./source/fetch-release.ts"
 
 interface EarlierRuns {

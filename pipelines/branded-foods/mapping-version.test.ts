@@ -6,7 +6,8 @@ import { aLayout, aRun } from "@larder/test/support/warehouse/example-data-set.t
 import { brandedFood, stage } from "@larder/warehouse"
 import { Effect, FileSystem, Schema } from "effect"
 import type { FetchedPayload } from "../run/archive/fetch-list.ts"
-import { labelMappingHash, labelMappingVersion } from "./mapping-version.ts"
+import { labelMappingHash } from "./mapping-hash.ts"
+import { labelMappingVersion } from "./mapping-version.ts"
 import { formFeed, type ReleaseForm } from "./source/fetch-release.ts"
 import { loadForms } from "./stage/load-forms.ts"
 

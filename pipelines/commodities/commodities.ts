@@ -3,6 +3,7 @@ import { commodity } from "@larder/warehouse"
 import { Effect } from "effect"
 import type { Pipeline } from "../run/pipeline.ts"
 import { commodityChecks } from "./checks.ts"
+import { commodityMappingVersion } from "./mapping-version.ts"
 import { marsKey } from "./source/requests.ts"
 
 const missingKeyWarning =
@@ -11,6 +12,7 @@ const missingKeyWarning =
 export const commodities: Pipeline = {
   name: "commodities",
   dataSet: commodity,
+  mappingVersion: commodityMappingVersion,
   rowNoun: "prices",
   acceptsDays: true,
   rebuildRepeatsEmptyRuns: true,

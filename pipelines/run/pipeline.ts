@@ -90,6 +90,8 @@ export class NothingRead extends Schema.TaggedError<NothingRead>()("NothingRead"
 export interface Pipeline {
   readonly name: string
   readonly dataSet: DataSet
+  /** Increases when the same payloads become other rows: then a run first rebuilds what an earlier version made. */
+  readonly mappingVersion: number
   /** Name of its rows in messages, in the plural. */
   readonly rowNoun: string
   readonly checks: ReadonlyArray<Check>

@@ -9,12 +9,12 @@ import {
   example,
   pears,
   publishRows,
-  queryWarehouse,
-  withDepot
+  queryWarehouse
 } from "@larder/test/support/warehouse/example-data-set.ts"
 import { interruptAtManifest } from "@larder/test/support/warehouse/interrupt-at-manifest.ts"
+import { onAnotherMachine, overtakeWith } from "@larder/test/support/warehouse/other-machine.ts"
 import { type Check, type Layout, rawFileTable, rejectTable, rollback } from "@larder/warehouse"
-import { Effect, FileSystem, Option, type Path, type Scope } from "effect"
+import { Effect, FileSystem, Option } from "effect"
 import { Archive } from "./archive/archive.ts"
 import type { Pipeline } from "./pipeline.ts"
 import { type FailedRun, readAndPublish } from "./read-and-publish.ts"
@@ -27,6 +27,7 @@ const url = "https://shop.example/prices.txt"
 const makePipeline = (checks: ReadonlyArray<Check>): Pipeline => ({
   name: "example",
   dataSet: example.dataSet,
+  mappingVersion: 1,
   rowNoun: "prices",
   checks,
   samples: new URL("file:///none/"),
@@ -141,32 +142,6 @@ describe("a run that fails", () => {
   )
 })
 
-/** Another machine with the same warehouse: it does not wait for a lock of this one. */
-const onAnotherMachine = (layout: Layout): Layout => ({
-  ...layout,
-  lockOf: (pipeline) => layout.lockOf(`${pipeline}-elsewhere`)
-})
-
-/** The same warehouse, with another publication just before the first manifest is written. */
-const overtakeWith = <E>(
-  layout: Layout,
-  other: Effect.Effect<unknown, E, FileSystem.FileSystem | Path.Path | Scope.Scope>
-) =>
-  Effect.gen(function* () {
-    const context = yield* Effect.context<FileSystem.FileSystem | Path.Path | Scope.Scope>()
-    let isFirst = true
-    const { putText } = layout.depot
-    const depot: Layout["depot"] = {
-      ...layout.depot,
-      putText: (name, text) => {
-        if (!isFirst) return putText(name, text)
-        isFirst = false
-        return Effect.andThen(Effect.orDie(Effect.provide(other, context)), putText(name, text))
-      }
-    }
-    return withDepot(layout, depot)
-  })
-
 const readItems = (layout: Layout) =>
   Effect.map(queryWarehouse(layout, "select item from example.price order by item"), (rows) =>
     rows.map(({ item }) => item)
@@ -209,6 +184,23 @@ describe("a run during which another machine publishes the data set", () => {
       const { run } = yield* runWith(yield* overtakeWith(layout, winner), ["pear 2.0000"])
       assert.deepInclude(run, { outcome: "unchanged", rows_loaded: 0, generation: null })
       assert.deepStrictEqual(yield* readItems(layout), ["apple", "pear"])
+    })
+  )
+  itLive("fails if the other run has a newer version of the mapping, and is recorded once", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const newer = { mappingVersion: 2, run: { run_id: "newer" } }
+      const winner = publishRows(onAnotherMachine(layout), { prices: [pears] }, newer)
+      const error = yield* Effect.flip(runWith(yield* overtakeWith(layout, winner), ["plum 3"]))
+      assert.match(
+        error.message,
+        /^The live data of example was made with version 2 .* Update Larder on this machine\.$/
+      )
+      assert.deepStrictEqual(yield* readItems(layout), ["pear"])
+      assert.deepStrictEqual(yield* readRuns(layout), [
+        ["newer", "published", "larder-000001"],
+        ["own", "failed", null]
+      ])
     })
   )
   itLive("fails if the other run was rolled back, and is recorded once", () =>

@@ -49,6 +49,25 @@ export interface RunOptions {
   readonly onFailed?: (run: FailedRun) => void
 }
 
+/** A run that is repeated from the archive keeps its identity. */
+export type RunIdentity = Pick<RunRecord, "run_id" | "started_at" | "origin"> & Partial<Pick<RunRecord, "finished_at">>
+
+/** The record of a run as it begins. Counts are unknown until everything is read, or compared with what is live. */
+export const startRecord = (pipeline: Pipeline, identity: RunIdentity, { days }: RunOptions): RunRecord => ({
+  finished_at: identity.started_at,
+  ...identity,
+  pipeline: pipeline.name,
+  outcome: "failed",
+  generation: null,
+  window_from: days?.from ?? null,
+  window_to: days?.to ?? null,
+  rows_read: null,
+  rows_loaded: null,
+  rows_unchanged: null,
+  rows_rejected: null,
+  message: null
+})
+
 interface PipelineRun {
   readonly pipeline: Pipeline
   readonly layout: Layout
@@ -149,6 +168,7 @@ const publishRead = Effect.fnUntraced(function* (
   const published = yield* publish({
     layout,
     dataSet: pipeline.dataSet,
+    mappingVersion: pipeline.mappingVersion,
     staged,
     since,
     run,
@@ -168,7 +188,7 @@ const attempt = Effect.fnUntraced(function* (pipelineRun: PipelineRun, since: Ma
   const { layout, options, pipeline, started } = pipelineRun
   const { acceptShrinkage = false, days, isRepeated = false, stores } = options
   const { run_id, started_at } = started
-  yield* requirePublishable(layout, pipeline.dataSet) // before anything is fetched
+  yield* requirePublishable(layout, pipeline.dataSet, pipeline.mappingVersion) // before anything is fetched
   yield* Progress.use((progress) => progress.start(pipeline.name))
   const { filled, staged } = yield* stage(layout, started, pipeline.dataSet, (staging) =>
     readSource(pipeline, started, { run_id, started_at, layout, staging, days, stores, acceptShrinkage }, isRepeated)
@@ -179,6 +199,9 @@ const attempt = Effect.fnUntraced(function* (pipelineRun: PipelineRun, since: Ma
 export type IngestResult = Effect.Success<ReturnType<typeof attempt>>
 
 const initialState = ({ started }: PipelineRun): RunState => ({ run: started, left_out: [], checks: [] })
+
+/** Records the failure of what a run does before it reads. */
+export const recordingFailureOf = (pipelineRun: PipelineRun) => recordingFailure(pipelineRun, initialState(pipelineRun))
 
 /** Undefined if another machine published first. The files of an attempt exist until its failure has been recorded. */
 const attemptOnce = (pipelineRun: PipelineRun, since: Manifest | undefined) =>
@@ -214,9 +237,7 @@ export const readAndPublish = Effect.fnUntraced(function* (pipelineRun: Pipeline
   let published = yield* attemptOnce(pipelineRun, since)
   const withoutList = { ...pipelineRun, options: { ...pipelineRun.options, stores: undefined } } // it is archived
   while (published === undefined) {
-    const { newest, source } = yield* reuseFetched(pipelineRun, since).pipe(
-      recordingFailure(pipelineRun, initialState(pipelineRun))
-    )
+    const { newest, source } = yield* reuseFetched(pipelineRun, since).pipe(recordingFailureOf(pipelineRun))
     since = newest
     published = yield* attemptOnce(withoutList, since).pipe(Effect.provide(source))
   }

@@ -7,26 +7,32 @@
 import { randomUUID } from "node:crypto"
 import path from "node:path"
 import {
+  ConcurrentPublication,
   catchUp,
   type DataSetEntry,
+  hasOlderMapping,
   isLoaded,
   type Layout,
   layoutOf,
+  listContributingRuns,
   listRunIds,
   makeOwnFolder,
+  mappingOf,
   newestManifest,
+  OtherMapping,
   openLayout,
   rebuildFrom,
   recordKilledRuns,
   requireKnown,
   requireKnownIngest,
+  requireNoNewerMapping,
   requireWritableFolder,
   withLock
 } from "@larder/warehouse"
 import { Effect, Option } from "effect"
 import { type ArchivedRun, listArchivedRuns } from "./archive/archived-runs.ts"
 import type { Pipeline } from "./pipeline.ts"
-import { repeatRuns } from "./run.ts"
+import { repeatRuns } from "./repeat-runs.ts"
 
 /** If a clock was wrong, run ids sort in a different order from the records. Runs without a record keep their place. */
 const sortByRecord = (runs: ReadonlyArray<ArchivedRun>, recorded: ReadonlySet<string>) => {
@@ -35,6 +41,8 @@ const sortByRecord = (runs: ReadonlyArray<ArchivedRun>, recorded: ReadonlySet<st
   return runs.map((run) => (recorded.has(run.run_id) ? (known.shift() ?? run) : run))
 }
 
+const archiveOf = ({ home }: Layout) => path.join(home, "raw")
+
 /**
  * Selects the runs that published according to their lists, or according to `ingest` if a run was killed after its
  * manifest was written. If the record of a run is lost, the manifest shows whether the generation in its list was
@@ -42,7 +50,7 @@ const sortByRecord = (runs: ReadonlyArray<ArchivedRun>, recorded: ReadonlySet<st
  */
 const selectRuns = Effect.fnUntraced(function* (pipeline: Pipeline, layout: Layout, live: DataSetEntry | undefined) {
   const { published, recorded, rolledBack } = yield* listRunIds(layout)
-  const archived = yield* listArchivedRuns(path.join(layout.home, "raw"), pipeline.name, published)
+  const archived = yield* listArchivedRuns(archiveOf(layout), pipeline.name, published)
   const isUndone = ({ generation, run_id }: ArchivedRun) =>
     rolledBack.has(run_id) ||
     (!recorded.has(run_id) &&
@@ -52,22 +60,107 @@ const selectRuns = Effect.fnUntraced(function* (pipeline: Pipeline, layout: Layo
   )
 })
 
+const maxNames = 3
+
+/** Describes the runs that published live rows but are not in the archive; undefined if there are none. */
+const describeMissing = Effect.fnUntraced(function* (
+  { name }: Pipeline,
+  layout: Layout,
+  runs: ReadonlyArray<ArchivedRun>
+) {
+  const archived = new Set(runs.map(({ run_id }) => run_id))
+  const contributing = yield* listContributingRuns(layout, name)
+  const missing = contributing.filter((run_id) => !archived.has(run_id))
+  if (missing.length === 0) return undefined
+  const names = missing.slice(0, maxNames).join(", ") + (missing.length > maxNames ? ", …" : "")
+  return `${archiveOf(layout)} lacks ${missing.length} of the ${contributing.length} runs that published the live data of ${name} (${names})`
+})
+
+const readEntry = (layout: Layout, { name }: Pipeline) =>
+  Effect.map(newestManifest(layout.local), (newest) => Option.getOrUndefined(newest)?.data_sets[name])
+
+/** Repeats the runs in a warehouse of their own, and makes the result live. The caller has the lock of the data set. */
+const rebuildFromRuns = Effect.fnUntraced(function* (
+  pipeline: Pipeline,
+  layout: Layout,
+  runs: ReadonlyArray<ArchivedRun>,
+  since: DataSetEntry | undefined
+) {
+  const from = yield* layoutOf(yield* makeOwnFolder(layout, `rebuild-${pipeline.name}-${randomUUID()}`))
+  const repeated = yield* repeatRuns(pipeline, layout.home, runs, from)
+  const generation = yield* rebuildFrom({ layout, dataSet: pipeline.dataSet, from, since })
+  return { runs: repeated, generation }
+}, Effect.scoped)
+
 export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline: Pipeline, home: string) {
   const layout = yield* openLayout(home)
   yield* requireWritableFolder(layout.dir)
   yield* catchUp(layout)
-  const live = Option.getOrUndefined(yield* newestManifest(layout.local))
-  yield* requireKnown(pipeline.dataSet, live?.data_sets[pipeline.name])
-  yield* requireKnownIngest(live)
+  const newest = Option.getOrUndefined(yield* newestManifest(layout.local))
+  const live = newest?.data_sets[pipeline.name]
+  yield* requireKnown(pipeline.dataSet, live)
+  yield* requireKnownIngest(newest)
+  yield* requireNoNewerMapping(pipeline.dataSet, pipeline.mappingVersion, live)
   yield* recordKilledRuns(layout)
   const rebuilding = Effect.gen(function* () {
-    const since = Option.getOrUndefined(yield* newestManifest(layout.local))?.data_sets[pipeline.name]
-    const scratch = yield* makeOwnFolder(layout, `rebuild-${pipeline.name}-${randomUUID()}`)
-    const runs = yield* repeatRuns(pipeline, home, yield* selectRuns(pipeline, layout, since), { home: scratch })
-    if (runs.length === 0) return { runs, generation: null, isLoaded: isLoaded(since) }
-    const from = yield* layoutOf(scratch)
-    const generation = yield* rebuildFrom({ layout, dataSet: pipeline.dataSet, from, since })
-    return { runs, generation, isLoaded: true }
+    const since = yield* readEntry(layout, pipeline)
+    const runs = yield* selectRuns(pipeline, layout, since)
+    if (runs.length === 0) return { runs: [], generation: null, isLoaded: isLoaded(since) }
+    const missing = yield* describeMissing(pipeline, layout, runs)
+    if (missing !== undefined) {
+      yield* Effect.logWarning(`${missing}: the rebuilt data set is without the rows that only they have`)
+    }
+    return { ...(yield* rebuildFromRuns(pipeline, layout, runs, since)), isLoaded: true }
   })
   return yield* withLock(layout.lockOf(pipeline.name), rebuilding)
-}, Effect.scoped)
+})
+
+/** Why a run must not rebuild the data set by itself; undefined if it may. Whether rows are lost is for a person to decide. */
+const findObstacle = Effect.fnUntraced(function* (
+  pipeline: Pipeline,
+  layout: Layout,
+  runs: ReadonlyArray<ArchivedRun>
+) {
+  const missing = yield* describeMissing(pipeline, layout, runs)
+  if (missing !== undefined) {
+    return `${missing}. Copy these runs into it from a backup, or from the machine that fetched them, and run again. A rebuild without them loses the rows that only they have.`
+  }
+  return runs.length === 0 ? `${archiveOf(layout)} has no run of it.` : undefined
+})
+
+/**
+ * Before a run reads: rebuilds a data set that an earlier version of the mapping made. Fails if the archive does not have
+ * all of its runs; then nothing has changed. If another machine publishes the data set meanwhile, looks again.
+ */
+export const rebuildOlderMapping = Effect.fn("Pipeline.rebuildOlderMapping")(function* (
+  pipeline: Pipeline,
+  layout: Layout
+) {
+  const { mappingVersion: supported, name } = pipeline
+  const rebuilding = Effect.gen(function* () {
+    yield* catchUp(layout)
+    const since = yield* readEntry(layout, pipeline)
+    if (!hasOlderMapping(since, supported)) return
+    const found = mappingOf(since)
+    const refuse = (obstacle: string) => Effect.fail(new OtherMapping({ pipeline: name, found, supported, obstacle }))
+    const runs = yield* selectRuns(pipeline, layout, since)
+    const obstacle = yield* findObstacle(pipeline, layout, runs)
+    if (obstacle !== undefined) return yield* refuse(obstacle)
+    yield* Effect.logInfo(
+      `${name} was made with version ${found} of its mapping, and is rebuilt with version ${supported} from the raw archive: ${runs.length} ${runs.length === 1 ? "run" : "runs"}`
+    )
+    const { generation } = yield* rebuildFromRuns(pipeline, layout, runs, since).pipe(
+      Effect.catchTag("RawFileDamaged", ({ file, problem }) =>
+        refuse(`The archived payload ${file} ${problem}. Restore it from a backup, and run again.`)
+      ),
+      Effect.catchTag(["ReadFailed", "NothingRead"], ({ message }) =>
+        refuse(`A run that it repeats fails: ${message.replace(/\.$/, "")}.`)
+      )
+    )
+    yield* Effect.logInfo(`${name} is rebuilt, and live in ${generation}`)
+  })
+  if (!hasOlderMapping(yield* readEntry(layout, pipeline), supported)) return
+  yield* withLock(layout.lockOf(name), rebuilding).pipe(
+    Effect.retry({ while: (error) => error instanceof ConcurrentPublication })
+  )
+})

@@ -1,7 +1,4 @@
-/**
- * Runs a pipeline once, and repeats archived runs. A run reads an origin, and writes to a home folder and to the archive
- * in it.
- */
+/** Runs a pipeline once. A run reads an origin, and writes to a home folder and to the archive in it. */
 
 import { randomBytes } from "node:crypto"
 import path from "node:path"
@@ -20,7 +17,6 @@ import {
 } from "@larder/warehouse"
 import { Clock, Config, Effect, Exit, FileSystem, Layer, Option, Runtime, Schema } from "effect"
 import { Archive } from "./archive/archive.ts"
-import { type ArchivedRun, makeUnpackingFolder, openArchive, repeatRun } from "./archive/archived-runs.ts"
 import { reasonOf } from "./files/causes.ts"
 import type { BundleUnusable } from "./origins/bundle-files.ts"
 import { type FileUnusable, fileOrigin } from "./origins/file.ts"
@@ -30,10 +26,16 @@ import { type RecordingsMissing, replayOrigin, sampleOrigin } from "./origins/re
 import { FeedsLeftOutList, type Pipeline, reasonLines } from "./pipeline.ts"
 import { type SourceOptions, sourceKind } from "./preflight.ts"
 import { Progress } from "./progress.ts"
-import { classifyFailure, formatTime, type RunOptions, readAndPublish } from "./read-and-publish.ts"
-
-/** A run that is repeated from the archive keeps its identity. */
-type RunIdentity = Pick<RunRecord, "run_id" | "started_at" | "origin"> & Partial<Pick<RunRecord, "finished_at">>
+import {
+  classifyFailure,
+  formatTime,
+  type RunIdentity,
+  type RunOptions,
+  readAndPublish,
+  recordingFailureOf,
+  startRecord
+} from "./read-and-publish.ts"
+import { rebuildOlderMapping } from "./rebuild.ts"
 
 /** If nothing is new about what was left out, its message is only logged: see `hasOnlyKnown`. */
 export class FeedsLeftOut extends Schema.TaggedError<FeedsLeftOut>()("FeedsLeftOut", {
@@ -121,27 +123,14 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
   const homeLayout = yield* openLayout(options.home)
   if (temporaryFolder === undefined) yield* requireWritableFolder(homeLayout.home)
   const layout = temporaryFolder === undefined ? homeLayout : yield* redirectWrites(homeLayout, temporaryFolder)
-  const started: RunRecord = {
-    finished_at: identity.started_at,
-    ...identity,
-    pipeline: pipeline.name,
-    outcome: "failed",
-    generation: null,
-    window_from: options.days?.from ?? null,
-    window_to: options.days?.to ?? null,
-    // unknown until everything is read, or compared with what is live
-    rows_read: null,
-    rows_loaded: null,
-    rows_unchanged: null,
-    rows_rejected: null,
-    message: null
-  }
+  const pipelineRun = { pipeline, layout, started: startRecord(pipeline, identity, options), options }
   if (!options.dryRun) {
     yield* catchUp(layout)
     yield* refreshOpened(layout) // a run may have been killed before it did this
     yield* recordKilledRuns(layout)
+    yield* rebuildOlderMapping(pipeline, layout).pipe(recordingFailureOf(pipelineRun))
   }
-  return yield* readAndPublish({ pipeline, layout, started, options })
+  return yield* readAndPublish(pipelineRun)
 })
 
 /**
@@ -205,27 +194,3 @@ export const ingestFromSource = (pipeline: Pipeline, source: SourceOptions, opti
   ingestFromOrigin(pipeline, { ...options, stores: Option.getOrUndefined(source.stores) }).pipe(
     Effect.provide(selectOrigin(pipeline, source))
   )
-
-/**
- * Repeats runs that read from the source. Their payloads come from the archive in the folder `from`; the data goes into
- * the warehouse in `options.home`. All of them succeeded originally. So shrinkage is accepted, and a run that fails now is
- * an error.
- */
-export const repeatRuns = Effect.fn("Pipeline.repeat")(function* (
-  pipeline: Pipeline,
-  from: string,
-  runs: ReadonlyArray<ArchivedRun>,
-  options: Pick<RunOptions, "home">
-) {
-  const folder = path.join(path.resolve(from), "raw")
-  yield* requireWritableFolder(options.home)
-  const archive = yield* openArchive(folder, yield* makeUnpackingFolder(yield* layoutOf(options.home)))
-  return yield* Effect.forEach(runs, (run) => {
-    const { days, finished_at, origin, run_id, shrinkage_accepted: acceptShrinkage, started_at } = run
-    const repeating = { ...options, days: days ?? undefined, dryRun: false, acceptShrinkage, isRepeated: true } as const
-    return runPipeline(pipeline, { run_id, started_at, finished_at, origin }, repeating).pipe(
-      Effect.provide(repeatRun(archive, run)),
-      Effect.map((result) => result.run)
-    )
-  })
-}, Effect.scoped)

@@ -1,11 +1,7 @@
 /**
- * The version of the mapping from feed rows to rows of `storefront`. A store that was read with another version is due
- * immediately.
+ * The version of the mapping from feed rows to rows of `storefront`. When it changes, the next run rebuilds the data set
+ * from the raw archive.
  */
-import { createHash } from "node:crypto"
-import { readFileSync } from "node:fs"
-import { listWordFiles } from "./normalise/category/dictionary.ts"
-import { listTaxonomyFiles } from "./normalise/category/taxonomy.ts"
 
 /**
  * Raise it by one with every change after which the same feed becomes different products, variants, collections or
@@ -13,9 +9,3 @@ import { listTaxonomyFiles } from "./normalise/category/taxonomy.ts"
  * (docs/contributing.md).
  */
 export const mappingVersion = 1
-
-const hash = createHash("sha256").update(String(mappingVersion))
-for (const file of [...listWordFiles(), ...listTaxonomyFiles()]) hash.update(readFileSync(file))
-
-/** Recorded as `mapping_sha256`: hash of the version and of the data files that determine categories. */
-export const mappingHash = hash.digest("hex")

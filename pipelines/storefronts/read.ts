@@ -12,7 +12,7 @@ import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../ru
 import { Progress } from "../run/progress.ts"
 import { feedKinds } from "./feed-kinds.ts"
 import { readKnownStores, stageKnownProducts } from "./known-stores.ts"
-import { mappingHash } from "./mapping-version.ts"
+import { mappingHash } from "./mapping-hash.ts"
 import { assembleProducts } from "./normalise/assemble.ts"
 import { loadDictionary } from "./normalise/category/dictionary.ts"
 import { readStore } from "./read-store.ts"

@@ -3,11 +3,13 @@ import { storefront } from "@larder/warehouse"
 import { Effect } from "effect"
 import type { Pipeline } from "../run/pipeline.ts"
 import { checks } from "./checks.ts"
+import { mappingVersion } from "./mapping-version.ts"
 import { storeLivePolicy } from "./source/crawl/policy.ts"
 
 export const storefronts: Pipeline = {
   name: "storefronts",
   dataSet: storefront,
+  mappingVersion,
   rowNoun: "stores",
   rebuildRepeatsEmptyRuns: true,
   checks,

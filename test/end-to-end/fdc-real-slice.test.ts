@@ -1,27 +1,15 @@
 /** The real slice of a CSV release: every row is counted, with and without the other files of a release. */
-import { appendFileSync, cpSync, mkdirSync, readFileSync } from "node:fs"
+import { appendFileSync, cpSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import type { Ended } from "../support/programs.ts"
-import { describeSamples, samplesOf } from "../support/shared-samples.ts"
+import { describeSamples } from "../support/shared-samples.ts"
 import { derivedOf, ingest, labelsOf, recordsOf, rejectsOf } from "./branded-foods.ts"
 import { parseRunRecord, query, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { parseCsv } from "./plain-csv.ts"
-
-const sample = (name: string) => path.join(samplesOf("fdc"), name)
-const sliceFiles = [
-  ["branded_food.csv", "branded_food.csv"],
-  ["food_other.csv", "food.csv"],
-  ["food_nutrient.csv", "food_nutrient.csv"]
-] as const
+import { copySlice, sample } from "./real-slice.ts"
 
 const recordsIn = (name: string) => parseCsv(readFileSync(sample(`slice-2023-10/${name}`), "utf8"))
-
-const copySlice = (folder: string) => {
-  mkdirSync(folder)
-  for (const [from, to] of sliceFiles) cpSync(sample(`slice-2023-10/${from}`), path.join(folder, to))
-  return folder
-}
 
 const testSlice = () => {
   const folder = temporaryFolder()

@@ -4,11 +4,18 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 import { writeRecordings } from "../support/pipelines/commodity-payloads.ts"
 import { describeSamples } from "../support/shared-samples.ts"
 import { parseRunRecord, query, removeFolder, replayFolder, temporaryFolder, valuesOf } from "./ingesting.ts"
-import { butterMonths, classIVMonths, powderPrints, recordings, reportTitles, spotCloses } from "./real-recordings.ts"
+import {
+  butterMonths,
+  classIVMonths,
+  keepOrder,
+  type Order,
+  powderPrints,
+  recordings,
+  reportTitles,
+  spotCloses
+} from "./real-recordings.ts"
 
 const { feedsByName } = catalog()
-
-type Order = <A>(rows: ReadonlyArray<A>) => ReadonlyArray<A>
 
 /** Sorts by a fixed rule that is independent of the rows. */
 const shuffle: Order = (rows) =>
@@ -16,7 +23,6 @@ const shuffle: Order = (rows) =>
     .map((row, index) => ({ row, rank: (index * 7919 + 13) % 1009 }))
     .toSorted((a, b) => a.rank - b.rank)
     .map(({ row }) => row)
-const keepOrder: Order = (rows) => rows
 
 const folders = { recorded: "", shuffled: "", home: "", otherHome: "" }
 

@@ -120,7 +120,8 @@ const makePowderRow = ({ price, seen, week }: ReturnType<typeof powderPrints>[nu
 })
 const withoutDataWeek = ({ "Week Ending Date": _, ...row }: Row): Row => row
 
-type Order = <A>(rows: ReadonlyArray<A>) => ReadonlyArray<A>
+export type Order = <A>(rows: ReadonlyArray<A>) => ReadonlyArray<A>
+export const keepOrder: Order = (rows) => rows
 
 /** Reorders the rows of a recorded payload, and keeps everything else as recorded. */
 const reorder = (name: string, order: Order) => {

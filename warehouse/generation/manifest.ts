@@ -24,6 +24,8 @@ const DataSetEntry = Schema.Struct({
   schema: Schema.Int,
   /** Hash of its tables, views and comments. If it differs, the next publication with new rows updates them. */
   definition: Schema.optionalKey(Schema.String),
+  /** Version of the mapping that made all its rows from payloads. */
+  mapping: Schema.optionalKey(Schema.Int),
   /** The generation that published these parts. */
   published_in: Schema.Int,
   /** The generation that made them live: the one that published them, or a rollback. */
@@ -42,6 +44,9 @@ export type DataSetEntry = typeof DataSetEntry.Type
 
 export const isLoaded = (entry: DataSetEntry | undefined): entry is DataSetEntry =>
   entry !== undefined && entry.parts.length > 0
+
+/** Manifests did not state the first version of a mapping. */
+export const mappingOf = ({ mapping = 1 }: DataSetEntry) => mapping
 
 /** The records of the generations from `first` to `last`. */
 const IngestPart = Schema.Struct({ ...ObjectId.fields, first: Schema.Int, last: Schema.Int })

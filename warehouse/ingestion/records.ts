@@ -72,14 +72,25 @@ const missingRuns = (rebuilt: string, known: string | undefined) => {
       select * exclude (recorded_in, rebuilt_in, rolled_back_by) replace (null as generation),
         generation is not null as has_changed_data
       ${missing("run")} order by run_id`,
-    [checkResultTable.name]: `select * replace (examples::varchar as examples) ${missing("check_result")}`,
-    [leftOutTable.name]: missing("left_out")
+    [checkResultTable.name]: `select * replace (examples::varchar as examples) ${missing("check_result")}`
   }
 }
 
 /**
- * Writes the part of a rebuild: the records of the payloads that it read again, and of the repeated runs that have none
- * yet. `rebuilt` and `known` are attached databases with the records of the repeated runs, and of all known runs if
+ * Queries for what the repeated runs left out. A feed that a run could not reach has no payload to repeat: its record stays
+ * as it is.
+ */
+const repeatedLeftOut = (rebuilt: string, known: string | undefined) => {
+  const rows = `from ${rebuilt}.ingest.left_out repeated`
+  const unreachable = `from ${known}.ingest.left_out k where k.kind = 'unreachable'`
+  return known === undefined
+    ? rows
+    : `${rows} where not exists (${unreachable} and k.run_id = repeated.run_id and k.feed = repeated.feed)`
+}
+
+/**
+ * Writes the part of a rebuild: the records of the payloads that it read again, what it left out of them, and the repeated
+ * runs that have no record yet. `rebuilt` and `known` are attached databases with the records of the repeated runs, and of all known runs if
  * there are any.
  */
 export const writeRecordsOfRebuild = Effect.fnUntraced(function* (
@@ -92,6 +103,7 @@ export const writeRecordsOfRebuild = Effect.fnUntraced(function* (
   const queries = {
     [rebuiltRun]: `select run_id from ${rebuilt}.ingest.run order by run_id`,
     ...missingRuns(rebuilt, known),
+    [leftOutTable.name]: repeatedLeftOut(rebuilt, known),
     ...stagedRecords(db, rebuilt).queries
   }
   yield* writeIngestPart(file, [yield* recordsOfGeneration(event)], { db, queries })

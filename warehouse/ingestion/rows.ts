@@ -1,13 +1,12 @@
 /**
  * Fills the tables of `ingestion.duckdb` with the records of all parts of `ingest`, in the order of their generations.
- * The records of a rebuild replace those of earlier runs that read the same payloads, and add runs that have no other
- * records. If the rebuild was rolled back, its records do not count.
+ * The records of a rebuild replace those of the runs that it repeated, and add runs that have no other records. If the rebuild was rolled back, its records do not count.
  */
 import { DataSetRow } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import { type DuckDb, identifier, literal } from "../duckdb.ts"
 import { generationId, isLoaded, type Manifest } from "../generation/manifest.ts"
-import { generationTable, recordTables, runTable, stagedIngestTables } from "../tables/ingest-tables.ts"
+import { generationTable, leftOutTable, recordTables, runTable, stagedIngestTables } from "../tables/ingest-tables.ts"
 import { sampleTexts } from "../tables/sample-marks.ts"
 import type { DataSet, Table } from "../tables/tables.ts"
 import type { IngestPartFile } from "./part.ts"
@@ -79,13 +78,21 @@ const removeUndoneRebuilds = `
     and ${selectUndoneBy("(rebuild.row->>'pipeline')", "rebuild.generation")} is not null
     and line.generation = rebuild.generation and line."table" <> '${generationTable.name}'`
 
-/** The records of payloads that a rebuild read again replace those of the runs that read them first. */
-const replaceRebuilt = stagedIngestTables.flatMap(({ name }) => [
-  `delete from ingest.${name} where run_id in (select (row->>'run_id') from line where "table" = '${rebuiltRun}')`,
-  `delete from line earlier using line rebuilt
-   where rebuilt."table" = '${rebuiltRun}' and earlier."table" = '${name}' and earlier.generation < rebuilt.generation
-     and (earlier.row->>'run_id') = (rebuilt.row->>'run_id')`
-])
+/**
+ * The records of payloads that a rebuild read again, and of what it left out of them, replace those of the runs that read
+ * them first. A feed that could not be reached then has no payload: its record stays.
+ */
+const replaceRebuilt = [...stagedIngestTables, leftOutTable].flatMap(({ name }) => {
+  const isLeftOut = name === leftOutTable.name
+  return [
+    `delete from ingest.${name} where run_id in (select (row->>'run_id') from line where "table" = '${rebuiltRun}')
+     ${isLeftOut ? "and kind <> 'unreachable'" : ""}`,
+    `delete from line earlier using line rebuilt
+     where rebuilt."table" = '${rebuiltRun}' and earlier."table" = '${name}' and earlier.generation < rebuilt.generation
+       and (earlier.row->>'run_id') = (rebuilt.row->>'run_id')
+       ${isLeftOut ? "and (earlier.row->>'kind') <> 'unreachable'" : ""}`
+  ]
+})
 
 const markRebuilt = `
   update ingest.run set rebuilt_in = rebuilt.generation

@@ -18,6 +18,7 @@ import {
   listTables,
   requireKnown,
   requireKnownIngest,
+  requireMapping,
   selectList
 } from "../tables/versions.ts"
 
@@ -121,9 +122,11 @@ export const readLive = Effect.fnUntraced(function* <A, E, R>(
 /** Fails before a run fetches anything, if this version cannot publish to the live data set. */
 export const requirePublishable = Effect.fn("LiveDataSet.requirePublishable")(function* (
   layout: Layout,
-  dataSet: DataSet
+  dataSet: DataSet,
+  mappingVersion: number
 ) {
   const { entry, file } = yield* readLiveDataSet(layout, dataSet)
+  yield* requireMapping(dataSet, mappingVersion, entry)
   if (entry === undefined || file === undefined || !hasOtherDefinition(dataSet, entry)) return
   yield* attachAndCompare(yield* DuckDb.memory, dataSet, file, true)
 }, Effect.scoped)

@@ -109,6 +109,25 @@ export const listRunIds = Effect.fnUntraced(function* (layout: Layout) {
   }
 })
 
+/** If the live data set was rebuilt, it has the rows of the runs that the rebuild repeated, and of later ones. */
+const selectContributing = `
+  with rebuild as (
+    select max(generation) as generation from ingest.generation
+    where kind = 'rebuild' and pipeline = $pipeline and rolled_back_by is null
+  )
+  select run_id from ingest.run, rebuild
+  where pipeline = $pipeline and run.generation is not null and rolled_back_by is null
+    and (rebuild.generation is null or rebuilt_in = rebuild.generation or recorded_in > rebuild.generation)
+  order by recorded_in, run_id`
+
+/** Ids of the runs that published rows from which the live data set descends, oldest first. */
+export const listContributingRuns = Effect.fnUntraced(function* (layout: Layout, pipeline: string) {
+  yield* refreshOpened(layout)
+  const row = Schema.Struct({ run_id: Schema.String })
+  const runs = yield* selectFromIngestion(layout, row, selectContributing, { pipeline })
+  return runs.map(({ run_id }) => run_id)
+})
+
 const PastRun = Schema.Struct({
   run_id: Schema.String,
   pipeline: Schema.String,

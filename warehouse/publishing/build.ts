@@ -26,6 +26,8 @@ type Db = DuckDb["Service"]
 export interface Publication {
   readonly layout: Layout
   readonly dataSet: DataSet
+  /** Version of the mapping that made the staged rows. */
+  readonly mappingVersion: number
   readonly staged: Staged
   /** The live generation when the run began to read; undefined if there was none. */
   readonly since?: Manifest | undefined

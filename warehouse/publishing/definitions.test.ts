@@ -53,7 +53,7 @@ describe("a version with an additional column", () => {
           { item: "pear", price: "2.0000", colour: "green" }
         ]
       )
-      yield* requirePublishable(layout, withColour.dataSet)
+      yield* requirePublishable(layout, withColour.dataSet, 1)
       const repeated = yield* publishRows(layout, { prices: [{ ...pears, colour: "green" }] }, { target: withColour })
       assert.strictEqual(repeated.run.outcome, "unchanged")
       const red = yield* publishRows(layout, { prices: [{ ...apples, colour: "red" }] }, { target: withColour })
@@ -96,7 +96,7 @@ describe("a version with other differences in its tables", () => {
     itLive(`publishes nothing and advises a rebuild: ${change}`, () =>
       Effect.gen(function* () {
         const layout = yield* withApples
-        const earlyError = yield* Effect.flip(requirePublishable(layout, other.dataSet))
+        const earlyError = yield* Effect.flip(requirePublishable(layout, other.dataSet, 1))
         const run = aRun()
         const { staged } = yield* stage(layout, run, other.dataSet, () => Effect.void)
         const error = yield* Effect.flip(publishStaged(layout, other.dataSet, staged, run))

@@ -60,11 +60,11 @@ describe("a program that is older than the live data", () => {
     Effect.gen(function* () {
       const layout = yield* upgraded
       const sentence = toSentence("commodities")
-      assert.strictEqual(yield* messageOf(requirePublishable(layout, commodity)), sentence)
+      assert.strictEqual(yield* messageOf(requirePublishable(layout, commodity, 1)), sentence)
       assert.strictEqual(yield* messageOf(readLive(layout, commodity, [], (db) => db.rows("select 1"))), sentence)
       assert.strictEqual(yield* messageOf(publishSeries(layout, commodity, "milk")), sentence)
       assert.strictEqual((yield* readNewest(layout)).number, 2)
-      yield* requirePublishable(layout, newer)
+      yield* requirePublishable(layout, newer, 1)
     })
   )
   itLive("does not rebuild data of a newer version", () =>
@@ -92,7 +92,7 @@ describe("a program that is older than the live data", () => {
       const layout = yield* withNewerIngest
       const sentence = toSentence("schema ingest", ingestVersion)
       const failedRun = { run: aRun({ pipeline: "commodities", outcome: "failed" }), checks: [], leftOut: [] }
-      assert.strictEqual(yield* messageOf(requirePublishable(layout, commodity)), sentence)
+      assert.strictEqual(yield* messageOf(requirePublishable(layout, commodity, 1)), sentence)
       assert.strictEqual(yield* messageOf(publishSeries(layout, commodity, "milk")), sentence)
       assert.strictEqual(yield* messageOf(recordFailedRun(layout, failedRun)), sentence)
       assert.strictEqual(yield* messageOf(rollback(layout, toGeneration(1))), sentence)

@@ -251,7 +251,16 @@ describe("a run during which its data set was rolled back", () => {
       const run = aRun()
       const { staged } = yield* stage(layout, run, example.dataSet, () => Effect.void)
       yield* rollback(layout, { to: Option.none(), only: Option.none(), note: Option.none() })
-      const publication = { layout, dataSet: example.dataSet, staged, since, run, leftOut: [], silentRows: 0 }
+      const publication = {
+        layout,
+        dataSet: example.dataSet,
+        mappingVersion: 1,
+        staged,
+        since,
+        run,
+        leftOut: [],
+        silentRows: 0
+      }
       const error = yield* Effect.flip(publish({ ...publication, checks: [], dryRun: false }))
       assert.match(
         error.message,

@@ -13,6 +13,7 @@ import { stagedRecords, writeRecordsOfRun } from "../ingestion/records.ts"
 import { type LiveDataSet, readLiveDataSet } from "../live/live-data-set.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { definitionHash } from "../tables/dictionary.ts"
+import { requireMapping } from "../tables/versions.ts"
 import { type Built, build, type Publication } from "./build.ts"
 import { type Reduced, reduceToNew } from "./merge.ts"
 import { during } from "./publish-failed.ts"
@@ -31,7 +32,7 @@ const putParts = (layout: Layout, { files }: Built) =>
   })
 
 const entryOf = (
-  { dataSet, run }: Publication,
+  { dataSet, mappingVersion, run }: Publication,
   { entry }: LiveDataSet,
   { newest_on }: Built,
   parts: ReadonlyArray<DataSetPart>,
@@ -42,6 +43,7 @@ const entryOf = (
   return {
     schema: dataSet.version,
     definition: definitionHash(dataSet),
+    mapping: mappingVersion,
     published_in: number,
     changed_in: number,
     built_on: before?.published_in ?? null,
@@ -117,8 +119,9 @@ const publishUnchanged = Effect.fnUntraced(function* (
 })
 
 const publishWith = Effect.fnUntraced(function* (publication: Publication) {
-  const { dataSet, layout, silentRows, since, staged } = publication
+  const { dataSet, layout, mappingVersion, silentRows, since, staged } = publication
   const live = yield* readLiveDataSet(layout, dataSet).pipe(during("finding the live data"))
+  yield* requireMapping(dataSet, mappingVersion, live.entry)
   yield* requireNoRollback(dataSet.about.pipeline, since, live.entry)
   const comparing = during(`comparing with ${live.file ?? "an empty warehouse"}`)
   const reduced = yield* reduceToNew(staged.db, layout, dataSet, live).pipe(comparing)

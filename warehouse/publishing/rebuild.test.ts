@@ -1,4 +1,5 @@
 import { assert, describe } from "@effect/vitest"
+import type { FeedLeftOut } from "@larder/schemas"
 import { itLive } from "@larder/test/support/it-live.ts"
 import {
   aLayout,
@@ -9,8 +10,9 @@ import {
   rebuildExample
 } from "@larder/test/support/warehouse/example-data-set.ts"
 import { interruptAtManifest } from "@larder/test/support/warehouse/interrupt-at-manifest.ts"
-import { Effect, Option } from "effect"
+import { Effect, FileSystem, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
+import { refreshOpened } from "../opened/opened-files.ts"
 import { rollback } from "./rollback.ts"
 
 const goBack = (layout: Layout, to?: number) =>
@@ -90,6 +92,38 @@ describe("a rebuild", () => {
           [["as read again"], ["as read again"]]
         )
         assert.deepStrictEqual(yield* queryRuns(layout), [...before, ["two", "4", "4", null, "5"]])
+      })
+  )
+  itLive(
+    "replaces what its runs left out, except feeds that could not be reached, which have no payload to repeat",
+    () =>
+      Effect.gen(function* () {
+        const layout = yield* aLayout
+        const read = (reason: string, ...feeds: ReadonlyArray<FeedLeftOut["kind"]>) =>
+          feeds.map((kind): FeedLeftOut => ({ feed: kind, kind, reason }))
+        const leftOut = read("as first read", "untrusted", "unreachable", "partial")
+        yield* publishRows(layout, { prices: [apples] }, { run: { run_id: "one" }, leftOut })
+        yield* publishRows(layout, { prices: [pears] }, { run: { run_id: "two" }, leftOut: leftOut.slice(0, 1) })
+        const again = read("as read again", "untrusted", "unreachable")
+        yield* rebuildExample(layout, { one: { prices: [apples] }, three: { prices: [] } }, again)
+        const readLeftOut = queryWarehouse(layout, "select run_id, feed, reason from ingest.left_out order by all")
+        const rebuilt = [
+          { run_id: "one", feed: "unreachable", reason: "as first read" },
+          { run_id: "one", feed: "untrusted", reason: "as read again" },
+          { run_id: "three", feed: "unreachable", reason: "as read again" },
+          { run_id: "three", feed: "untrusted", reason: "as read again" },
+          { run_id: "two", feed: "untrusted", reason: "as first read" }
+        ]
+        assert.deepStrictEqual(yield* readLeftOut, rebuilt)
+        const fs = yield* FileSystem.FileSystem
+        yield* fs.remove(layout.ingestion)
+        yield* refreshOpened(layout)
+        assert.deepStrictEqual(yield* readLeftOut, rebuilt)
+        yield* goBack(layout)
+        assert.deepStrictEqual(
+          (yield* readLeftOut).map(({ feed, run_id }) => `${run_id} ${feed}`),
+          ["one partial", "one unreachable", "one untrusted", "two untrusted"]
+        )
       })
   )
   itLive("is shown to people, and reported as live, if it is interrupted after its manifest was stored", (logs) =>

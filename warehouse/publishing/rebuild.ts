@@ -1,7 +1,7 @@
 /**
  * Replaces the live data set with a rebuilt one. Its parts come from another warehouse, in which its runs were repeated.
- * The records of payloads are replaced, and runs without records get theirs, so the raw archive alone restores the
- * history of the runs that read their source.
+ * The records of payloads, and of what was left out of them, are replaced, and runs without records get theirs, so the raw
+ * archive alone restores the history of the runs that read their source.
  */
 import { randomUUID } from "node:crypto"
 import { Effect, FileSystem, Option, Path } from "effect"
@@ -14,6 +14,7 @@ import {
   generationId,
   isLoaded,
   type Manifest,
+  mappingOf,
   newestManifest
 } from "../generation/manifest.ts"
 import { verifyPart } from "../generation/parts.ts"
@@ -22,7 +23,7 @@ import { eventWithoutRun, writeRecordsOfRebuild } from "../ingestion/records.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { WarehouseProblem } from "../problem.ts"
 import type { DataSet } from "../tables/tables.ts"
-import { requireKnown } from "../tables/versions.ts"
+import { requireKnown, requireNoNewerMapping } from "../tables/versions.ts"
 import { addPart, ConcurrentPublication, isUnchangedEntry, promoteChange, putFile } from "./record.ts"
 import { makeOwnFolder } from "./staging.ts"
 
@@ -68,6 +69,7 @@ export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet,
     const before = base?.data_sets ?? {}
     const live = before[pipeline]
     yield* requireKnown(dataSet, live)
+    if (isLoaded(rebuilt)) yield* requireNoNewerMapping(dataSet, mappingOf(rebuilt), live)
     if (!isUnchangedEntry(live, since)) return yield* new ConcurrentPublication({ pipeline })
     const entry: DataSetEntry | undefined = isLoaded(rebuilt)
       ? {

@@ -2,12 +2,13 @@
  * Reads data that another version of Larder published. Data of an earlier version is read by column name: a missing
  * column is null in every row, and a missing table is empty. If tables differ in any other way, the meaning of their
  * rows is unknown, and the data set must be rebuilt from the raw archive. Data of a newer version is neither read nor
- * replaced: this version would lose the columns and tables that it does not define.
+ * replaced: this version would lose the columns and tables that it does not define. Rows that another version of a mapping
+ * made are read, but never published together with rows of this one.
  */
 import { Effect, Schema } from "effect"
 import { dataSets } from "../data-sets.ts"
 import { DuckDb, identifier, literal, openError } from "../duckdb.ts"
-import { type DataSetEntry, isLoaded, type Manifest } from "../generation/manifest.ts"
+import { type DataSetEntry, isLoaded, type Manifest, mappingOf } from "../generation/manifest.ts"
 import { createUncommentedTables, definitionHash, qualifiedName } from "./dictionary.ts"
 import { ingestVersion } from "./ingest-tables.ts"
 import type { DataSet, Table } from "./tables.ts"
@@ -21,6 +22,9 @@ export interface AddedColumn {
   readonly type: string
 }
 
+const rebuildAdvice = (pipeline: string) =>
+  `Rebuild it from the raw archive with: npx larder-ingest rebuild ${pipeline}`
+
 /** The published tables have other columns, in a way that no publication can repair. */
 export class TablesDiffer extends Schema.TaggedError<TablesDiffer>()("TablesDiffer", {
   pipeline: Schema.String,
@@ -28,7 +32,7 @@ export class TablesDiffer extends Schema.TaggedError<TablesDiffer>()("TablesDiff
 }) {
   override get message() {
     const shown = this.differences.slice(0, 3).join("; ")
-    return `The live data of ${this.pipeline} was published by another version of Larder: ${shown}. This version can neither read it nor add to it. Rebuild it from the raw archive with: npx larder-ingest rebuild ${this.pipeline}`
+    return `The live data of ${this.pipeline} was published by another version of Larder: ${shown}. This version can neither read it nor add to it. ${rebuildAdvice(this.pipeline)}`
   }
 }
 
@@ -184,3 +188,37 @@ export const requireKnown = (dataSet: DataSet, entry: DataSetEntry | undefined) 
 
 /** Fails if a newer version wrote records: those of this version must not replace them. */
 export const requireKnownIngest = (manifest: Manifest | undefined) => failWith(findNewerIngest(manifest))
+
+/** Another version of the mapping made the live rows of a data set. */
+export class OtherMapping extends Schema.TaggedError<OtherMapping>()("OtherMapping", {
+  pipeline: Schema.String,
+  found: Schema.Int,
+  supported: Schema.Int,
+  /** Why a run cannot rebuild the data set itself, in sentences. */
+  obstacle: Schema.optionalKey(Schema.String)
+}) {
+  override get message() {
+    const versions = `The live data of ${this.pipeline} was made with version ${this.found} of its mapping. This version of Larder has version ${this.supported}, and never mixes values of two versions. Nothing was published.`
+    if (this.found > this.supported) return `${versions} Update Larder on this machine.`
+    return [versions, this.obstacle, rebuildAdvice(this.pipeline)].filter(Boolean).join(" ")
+  }
+}
+
+const otherMapping = ({ about: { pipeline } }: Pick<DataSet, "about">, supported: number, entry: DataSetEntry) =>
+  new OtherMapping({ pipeline, found: mappingOf(entry), supported })
+
+/** Whether an earlier version of the mapping than this one made the live rows. */
+export const hasOlderMapping = (entry: DataSetEntry | undefined, supported: number): entry is DataSetEntry =>
+  isLoaded(entry) && mappingOf(entry) < supported
+
+/** Fails if a later version of the mapping made the live rows: this one must not replace them. */
+export const requireNoNewerMapping = (
+  dataSet: Pick<DataSet, "about">,
+  supported: number,
+  entry: DataSetEntry | undefined
+) =>
+  isLoaded(entry) && mappingOf(entry) > supported ? Effect.fail(otherMapping(dataSet, supported, entry)) : Effect.void
+
+/** Fails if rows of this version of the mapping would be mixed with live rows of another one. */
+export const requireMapping = (dataSet: Pick<DataSet, "about">, supported: number, entry: DataSetEntry | undefined) =>
+  isLoaded(entry) && mappingOf(entry) !== supported ? Effect.fail(otherMapping(dataSet, supported, entry)) : Effect.void

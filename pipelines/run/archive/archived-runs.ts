@@ -60,7 +60,7 @@ export const listArchivedRuns = Effect.fnUntraced(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const lists = path.join(folder, "fetches")
-  const names = yield* fs.readDirectory(lists).pipe(unreadable(lists))
+  const names = yield* fs.readDirectory(lists).pipe(ifMissing<ReadonlyArray<string>>([]), unreadable(lists))
   const runs = yield* Effect.forEach(names.filter((name) => name.endsWith(".ndjson")).sort(), (name) =>
     readLines(path.join(lists, name))
   )

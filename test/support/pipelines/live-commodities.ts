@@ -7,6 +7,7 @@ import path from "node:path"
 import {
   Archive,
   catalog,
+  commodities,
   commodityChecks,
   type DayRange,
   liveOrigin,
@@ -108,6 +109,7 @@ export const runLive = ({
     const { run } = yield* publish({
       layout,
       dataSet: commodity,
+      mappingVersion: commodities.mappingVersion,
       staged,
       run: { ...started, rows_read: filled.rows_read, rows_rejected: filled.rows_rejected },
       leftOut: [],

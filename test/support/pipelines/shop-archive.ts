@@ -15,6 +15,7 @@ const { dataSet, price } = exampleIn("shops")
 export const shop: Pipeline = {
   name: "shops",
   dataSet,
+  mappingVersion: 1,
   rowNoun: "prices",
   checks: [],
   samples: new URL("file:///not/there"),

@@ -1,6 +1,6 @@
 /** An example data set with one table for each kind of merge, in a separate warehouse. */
 import { randomUUID } from "node:crypto"
-import type { RunRecord } from "@larder/schemas"
+import type { FeedLeftOut, RunRecord } from "@larder/schemas"
 import {
   type Check,
   ConcurrentPublication,
@@ -164,7 +164,17 @@ const fill = (target: ExampleDataSet, run_id: string, found: Found) =>
 
 /** Publishes what a run has staged, without checks. */
 export const publishStaged = (layout: Layout, dataSet: DataSet, staged: Staged, run: RunRecord) =>
-  publish({ layout, dataSet, staged, run, leftOut: [], silentRows: 0, checks: noChecks, dryRun: false })
+  publish({
+    layout,
+    dataSet,
+    mappingVersion: 1,
+    staged,
+    run,
+    leftOut: [],
+    silentRows: 0,
+    checks: noChecks,
+    dryRun: false
+  })
 
 interface Publishing {
   /** By default, `example`. */
@@ -172,22 +182,32 @@ interface Publishing {
   readonly checks?: ReadonlyArray<Check>
   readonly dryRun?: boolean
   readonly acceptShrinkage?: boolean
+  readonly mappingVersion?: number
+  readonly leftOut?: ReadonlyArray<FeedLeftOut>
   readonly run?: Partial<RunRecord>
 }
 
 const stageAndPublish = Effect.fnUntraced(function* (
   layout: Layout,
   found: Found,
-  { acceptShrinkage, checks = noChecks, dryRun = false, target = example }: Publishing,
+  {
+    acceptShrinkage,
+    checks = noChecks,
+    dryRun = false,
+    leftOut = [],
+    mappingVersion = 1,
+    target = example
+  }: Publishing,
   run: RunRecord
 ) {
   const { filled, staged } = yield* stage(layout, run, target.dataSet, fill(target, run.run_id, found))
   return yield* publish({
     layout,
     dataSet: target.dataSet,
+    mappingVersion,
     staged,
     run: { ...run, rows_read: filled, rows_rejected: found.rejects?.length ?? 0 },
-    leftOut: [],
+    leftOut,
     silentRows: 0,
     checks,
     acceptShrinkage,
@@ -210,10 +230,14 @@ export const aLayout = Effect.gen(function* () {
 })
 
 /** Rebuilds the data set, as if these were its runs in the raw archive. */
-export const rebuildExample = Effect.fnUntraced(function* (layout: Layout, runs: Readonly<Record<string, Found>>) {
+export const rebuildExample = Effect.fnUntraced(function* (
+  layout: Layout,
+  runs: Readonly<Record<string, Found>>,
+  leftOut: ReadonlyArray<FeedLeftOut> = []
+) {
   const since = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets.example
   const from = yield* aLayout
-  for (const [run_id, found] of Object.entries(runs)) yield* publishRows(from, found, { run: { run_id } })
+  for (const [run_id, found] of Object.entries(runs)) yield* publishRows(from, found, { run: { run_id }, leftOut })
   return yield* rebuildFrom({ layout, dataSet: example.dataSet, from, since })
 })
 

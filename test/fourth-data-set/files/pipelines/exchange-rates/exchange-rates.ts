@@ -7,6 +7,7 @@ import { checks } from "./checks.ts"
 export const exchangeRates: Pipeline = {
   name: "exchange-rates",
   dataSet: exchangeRate,
+  mappingVersion: 1,
   rowNoun: "rates",
   checks,
   samples: new URL("./samples/", import.meta.url),
