@@ -28,7 +28,7 @@ import {
   valuesOf
 } from "./ingesting.ts"
 
-const closes = feedNamed("gov-mars/1603")
+const [closes, classes] = [feedNamed("gov-mars/1603"), feedNamed("gov-mpr/2991/Detail")]
 const block = "cheese_block_sales_price_weekly"
 const weeks = ["08/29/2026", "09/05/2026", "09/12/2026", "09/19/2026", "09/26/2026"]
 const makeReport = (published_date: string, prices: ReadonlyArray<string | null>): ReadonlyArray<Row> =>
@@ -120,7 +120,7 @@ describe("the next run", () => {
     const nothing = '{"message":"No Results Found","results":null}'
     const bodies = {
       ...everyFeed(),
-      [closes.feed]: bodyOf(closes, []),
+      [classes.feed]: bodyOf(classes, []),
       [blocks.feed]: nothing,
       [finalBlocks.feed]: nothing
     }
@@ -128,6 +128,15 @@ describe("the next run", () => {
     expect(run.code).toBe(0)
     expect(countsOf(run)).toMatchObject({ rows_loaded: 0, rows_rejected: 0 })
     expect(await valuesOf(copy, block)).toEqual(["2026-08-29 1.6140"])
+    expect(await valuesOf(copy, "milk_class_iv_price_monthly")).toEqual(["2026-07-01 18.34"])
+    expect(run.stderr).toContain("the response has no row, although prices of 1 of the requested days are known")
+  })
+
+  it("leaves out a daily report whose response has no row, and keeps its prices", async () => {
+    const copy = copyForTest(home)
+    const run = await replay(copy, { ...everyFeed(), [closes.feed]: bodyOf(closes, []) })
+    expect(run.code).toBe(4)
+    expect(run.stderr).toContain("1603 has no row, although prices of 1 of the requested days are known")
     expect(await valuesOf(copy, "butter_exch_spot_close_daily")).toEqual(["2026-09-29 1.39"])
   })
 })

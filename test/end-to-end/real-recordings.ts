@@ -168,6 +168,7 @@ export const recordings = (order: Order): Bodies => {
     }),
     "gov-mars/1053": marsBody([
       aRange(1053, {
+        report_begin_date: "08/17/2026",
         report_end_date: "08/21/2026",
         price_min: 1.88,
         price_max: 2.75,

@@ -109,6 +109,46 @@ const changedPayloads: ReadonlyArray<Fault> = [
   }
 ]
 
+/** Adds a row to each that a feed has. */
+const withRows =
+  (...changes: ReadonlyArray<(row: Row, feed: string) => Row>) =>
+  (feed: string, rows: ReadonlyArray<Row>) =>
+    bodyOf(feedNamed(feed), [...rows, ...changes.flatMap((change) => rows.map((row) => change(row, feed)))])
+
+const older = { published_date: "09/17/2026 13:00:00" }
+
+/** Feeds with these faults are left out in part: their other rows are published. */
+const partlyBadPayloads: ReadonlyArray<Fault> = [
+  {
+    fault: "a row dated far in the future",
+    feeds: pair(1035, block),
+    body: withRows((row, feed) => ({ ...row, [dayIn(feed)]: "11/30/2027" }))
+  },
+  {
+    fault: "a row of other goods",
+    feeds: ["gov-mars/1046"],
+    body: withRows((row) => ({ ...row, quality: "Non-Edible" }))
+  },
+  {
+    fault: "a row with another freight",
+    feeds: ["gov-mars/1043"],
+    body: withRows((row) => ({ ...row, freight: "F.O.B. Plant" }))
+  },
+  {
+    fault: "a label of another spelling",
+    feeds: ["gov-mars/1049"],
+    body: payload((row) => (row.lot_Desc === "High Heat" ? { ...row, lot_Desc: "Hi-Heat" } : row))
+  },
+  {
+    fault: "more than 2 % of the rows rejected",
+    feeds: pair(1050, barrel),
+    body: withRows(
+      (row, feed) => ({ ...row, ...older, [dayIn(feed)]: "09/07/2026", [priceIn(feed, row)]: "€ 1.50" }),
+      (row, feed) => ({ ...row, ...older, [dayIn(feed)]: "09/14/2026", [priceIn(feed, row)]: "€ 1.51" })
+    )
+  }
+]
+
 const otherPayloads: ReadonlyArray<Fault> = [
   {
     fault: "another region's rows",
@@ -185,16 +225,16 @@ export const faultyRuns = (random: () => number): ReadonlyArray<FaultyRun> => [
     faults: [
       { fault: "a column added", feeds: pair(1034, butter), body: payload((row) => ({ ...row, moisture: "38 %" })) },
       {
-        fault: "a row dated far in the future",
-        feeds: pair(1035, block),
-        body: (feed, rows) =>
-          bodyOf(feedNamed(feed), [...rows, ...rows.map((row) => ({ ...row, [dayIn(feed)]: "11/30/2027" }))])
+        fault: "an older row under an unknown name",
+        feeds: ["gov-mars/1047"],
+        body: withRows((row) => ({ ...row, ...older, report_begin_date: "09/07/2026", region: "Southeast" }))
       },
       { fault: "a clock that is a day ahead", feeds: [] }
     ],
     machine: "is a day ahead"
   },
   { faults: changedPayloads },
+  { faults: partlyBadPayloads },
   { faults: otherPayloads },
   { faults: emptiedPayloads },
   { faults: damagedPayloads(random) },
@@ -224,6 +264,7 @@ const makeEdition = (number: number): Readonly<Record<string, ReadonlyArray<Row>
       rowsOfWeeks(feed, rowsIn(body)).map((row) => ({
         ...row,
         published_date: at,
+        ...(feed === "gov-mpr/2989/Detail" ? { report_month: "Nov" } : {}), // the month after its publication
         ...Object.fromEntries(pricesIn(feed, row).map((column) => [column, price]))
       }))
     ])
