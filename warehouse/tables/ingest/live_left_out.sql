@@ -1,0 +1,50 @@
+create or replace view ingest.live_left_out as
+with run as (
+  select run_id, pipeline, window_from is not null as has_window, recorded_in,
+    coalesce(rebuilt_in, recorded_in) as read_in
+  from ingest.live_run
+),
+-- a known payload from another address was not read again
+first_reading as (
+  select pipeline, feed, has_window, read_in, run_id
+  from ingest.raw_file
+  join run using (run_id, pipeline)
+  qualify row_number() over (partition by pipeline, feed, raw_sha256, mapping_sha256 order by read_in, run_id) = 1
+),
+-- a run of some days neither reads the feed as a whole nor tells whether it can be reached today
+last_reading as (
+  select pipeline, feed, max((read_in, run_id)) as last_read from first_reading where not has_window group by all
+),
+last_attempt as (
+  select pipeline, max((recorded_in, run_id)) as last_run from run where not has_window group by all
+),
+from_feeds as (
+  select left_out.*
+  from ingest.left_out
+  join run using (run_id, pipeline)
+  left join last_reading using (pipeline, feed)
+  left join last_attempt using (pipeline)
+  where pipeline <> 'storefronts'
+    and if(
+      kind = 'partial',
+      last_read is null or (read_in, run_id) >= last_read,
+      (recorded_in, run_id) = last_run
+    )
+  qualify row_number() over (
+    partition by pipeline, feed, kind, has_window order by read_in desc, run_id desc
+  ) = 1
+),
+-- each store is read alone, and a read that was not taken leaves the rows of an earlier one live
+from_stores as (
+  select left_out.*
+  from ingest.left_out
+  join ingest.live_store_read own using (run_id, feed)
+  where pipeline = 'storefronts'
+    and not exists (
+      from ingest.live_store_read later
+      where later.feed = own.feed
+        and (later.is_taken or not own.is_taken)
+        and (later.read_at > own.read_at or (later.read_at = own.read_at and later.run_id > own.run_id))
+    )
+)
+from from_feeds union all from from_stores
