@@ -69,7 +69,7 @@ const leftOutLines = (feeds: ReadonlyArray<FeedLeftOut>) => {
   const more = feeds.length - maxFeeds
   const rest = more > 0 ? [`and ${more} more: ingest.live_left_out`] : []
   return [
-    ...feeds.slice(0, maxFeeds).map(({ feed, kind, reason }) => `${feed} ${kindWords[kind]}: ${shorten(reason)}`),
+    ...feeds.slice(0, maxFeeds).map(({ feed, kind, reason }) => `${feed} (${kindWords[kind]}): ${shorten(reason)}`),
     ...rest
   ].map((line) => `  ${line}`)
 }

@@ -84,8 +84,8 @@ describe("larder-ingest status", () => {
     assert.strictEqual(code, 4)
     assert.match(lines[0] ?? "", /^late +commodities: .+; the run of .+ left feeds out: ingest\.left_out$/)
     assert.deepStrictEqual(lines.slice(1, 3), [
-      "  butter left out in part: 3 of 9 rows were rejected.",
-      "  milk not reached: no response"
+      "  butter (left out in part): 3 of 9 rows were rejected.",
+      "  milk (not reached): no response"
     ])
     assert.match(lines[4] ?? "", /^fresh +storefronts: .+ left feeds out/)
   })
@@ -99,9 +99,9 @@ describe("larder-ingest status", () => {
     assert.strictEqual(code, 0)
     assert.include(lines[0] ?? "", `fresh       commodities: last read ${daysAgo(1).slice(0, 10)}`)
     assert.deepStrictEqual(lines.slice(1, 4), [
-      "  butter left out in part: 3 of 9 rows were rejected.",
-      "  milk not trusted: a page",
-      "  whey left out in part: 2 of 9 rows were rejected."
+      "  butter (left out in part): 3 of 9 rows were rejected.",
+      "  milk (not trusted): a page",
+      "  whey (left out in part): 2 of 9 rows were rejected."
     ])
   })
 
@@ -115,9 +115,9 @@ describe("larder-ingest status", () => {
     assert.strictEqual(code, 0)
     assert.match(lines[1] ?? "", /^fresh +branded-foods: last read [^;]+$/)
     const first =
-      '  a left out in part: 21 of 40 rows were rejected, most often because price is "\\u001b]0;title\\u0007xx'
+      '  a (left out in part): 21 of 40 rows were rejected, most often because price is "\\u001b]0;title\\u0007xx'
     assert.isTrue(lines[2]?.startsWith(first) && lines[2].endsWith("x…"), lines[2])
-    assert.match(lines[6] ?? "", /^ {2}e left out/)
+    assert.match(lines[6] ?? "", /^ {2}e \(left out/)
     assert.strictEqual(lines[7], "  and 2 more: ingest.live_left_out")
     assert.notInclude(stdout, "\u001b")
     const json = await readStatus(["--json"], runs)

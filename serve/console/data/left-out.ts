@@ -15,7 +15,7 @@ ${stackedTable("Feeds that are left out", feeds, [
   ["Feed", ({ feed }) => nameCode(feed)],
   ["Pipeline", ({ pipeline }) => pipelineTitleTag(pipeline)],
   ["Left out", ({ kind }) => badge(kindTexts[kind], "warning")],
-  ["Reason", ({ reason }) => firstLine(reason)],
+  ["Reason", ({ reason }) => html`<div class="quoted">${firstLine(reason)}</div>`],
   ["Run", ({ run_id, started_at }) => html`<a href="${runPath(run_id)}">${timeTag(started_at)}</a>`]
 ])}`
   )
@@ -33,8 +33,8 @@ export const oddValuesSection = (values: ReadonlyArray<typeof OddValue.Type>): H
   section(
     "Texts that were not understood",
     stackedTable("Texts in rows that were used all the same", values, [
-      ["Text", ({ said }) => said],
       ["Field", ({ field }) => nameCode(field)],
+      ["Text", ({ said }) => html`<div class="quoted">${said}</div>`],
       ["Feed", ({ feed }) => nameCode(feed)],
       ["Pipeline", ({ pipeline }) => pipelineTitleTag(pipeline)],
       ["What it is", ({ kind }) => oddTexts[kind]],
