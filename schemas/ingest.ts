@@ -22,7 +22,7 @@ export const RunRecord = Schema.Struct({
   }),
   outcome: described.oneOf(
     ["published", "unchanged", "partial", "failed", "checks_failed", "interrupted"],
-    "`published`: everything was read and new rows went live; `unchanged`: no row was new; `partial`: some feeds were skipped (`ingest.left_out`), the others were published; `checks_failed`, `failed` and `interrupted` runs published nothing."
+    "`published`: everything was read and new rows went live; `unchanged`: no row was new; `partial`: feeds were left out, all or in part (`ingest.left_out`), and the rest was published; `checks_failed`, `failed` and `interrupted` runs published nothing."
   ),
   started_at: described.text("When the run started, in UTC."),
   finished_at: described.text(
