@@ -34,17 +34,18 @@ from_feeds as (
     partition by pipeline, feed, kind, has_window order by read_in desc, run_id desc
   ) = 1
 ),
--- each store is read alone, and a read that was not taken leaves the rows of an earlier one live
+-- Each store is read alone, and a read that was not taken leaves the rows of an earlier one live. These are window
+-- functions because DuckDB 1.5.5 hangs on a correlated comparison of reads in the catalogue, which uses read_duckdb.
+store_reading as (
+  select run_id, feed,
+    row_number() over (partition by feed order by read_at desc, run_id desc) = 1 as is_last,
+    is_taken and row_number() over (partition by feed, is_taken order by read_at desc, run_id desc) = 1 as is_last_taken
+  from ingest.live_store_read
+),
 from_stores as (
   select left_out.*
   from ingest.left_out
-  join ingest.live_store_read own using (run_id, feed)
-  where pipeline = 'storefronts'
-    and not exists (
-      from ingest.live_store_read later
-      where later.feed = own.feed
-        and (later.is_taken or not own.is_taken)
-        and (later.read_at > own.read_at or (later.read_at = own.read_at and later.run_id > own.run_id))
-    )
+  join store_reading using (run_id, feed)
+  where pipeline = 'storefronts' and (is_last or is_last_taken)
 )
 from from_feeds union all from from_stores
