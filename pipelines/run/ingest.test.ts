@@ -24,6 +24,7 @@ const readingInPart = (left_out: ReadonlyArray<FeedLeftOut>): Pipeline => ({
   name: "example",
   dataSet: example.dataSet,
   rowNoun: "prices",
+  mappingVersion: 1,
   checks: [],
   samples: new URL("file:///none/"),
   recordingFolders: [],
