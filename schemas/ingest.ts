@@ -22,7 +22,7 @@ export const RunRecord = Schema.Struct({
   }),
   outcome: described.oneOf(
     ["published", "unchanged", "partial", "failed", "checks_failed", "interrupted"],
-    "`published`: everything was read and new rows went live; `unchanged`: no row was new; `partial`: some feeds were skipped (`ingest.left_out`), the others were published; `checks_failed`, `failed` and `interrupted` runs published nothing."
+    "`published`: everything was read and new rows went live; `unchanged`: no row was new; `partial`: feeds were left out, all or in part (`ingest.left_out`), and the rest was published; `checks_failed`, `failed` and `interrupted` runs published nothing."
   ),
   started_at: described.text("When the run started, in UTC."),
   finished_at: described.text(
@@ -153,7 +153,7 @@ export const LeftOut = Schema.Struct({
 }).annotate({
   identifier: "ingest.left_out",
   description:
-    "Feeds and stores that a run could not read, did not trust, or read only in part. What it did not read keeps its earlier values."
+    "Feeds and stores that a run could not read, did not trust, or read only in part. What it did not read keeps its earlier values. What is left out of the live data is in `ingest.live_left_out`."
 })
 
 /** A feed that a run skipped, without the run and pipeline that it belongs to. */
@@ -250,7 +250,10 @@ export const StoreReadRow = Schema.Struct({
   ),
   collections_read: described.integer("Collections that were found."),
   currency: described.textOrNull("ISO 4217 currency in which the prices were served; null if unknown."),
-  seconds: described.number("How long the read took, in seconds.")
+  seconds: described.number("How long the read took, in seconds."),
+  feed: described.textOrNull(
+    "Name of the store in `ingest.left_out` and `ingest.raw_file`, such as `store/shop.example`; null if an earlier version of Larder recorded the read."
+  )
 }).annotate({
   identifier: "ingest.store_read",
   description: "One row for each read of a store, including reads that failed or found nothing new."

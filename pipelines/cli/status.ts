@@ -1,4 +1,8 @@
-/** `larder-ingest status`: reports whether each data set is fresh, for people and for monitoring. */
+/**
+ * `larder-ingest status`: reports whether each data set is fresh, and what is left out of it, for people and for
+ * monitoring.
+ */
+import type { LeftOut } from "@larder/schemas"
 import {
   findNewer,
   hasFailed,
@@ -9,6 +13,7 @@ import {
   newestManifest,
   type PipelineState,
   pull,
+  readLiveLeftOut,
   readLiveStates
 } from "@larder/warehouse"
 import { Clock, Console, Effect, Option } from "effect"
@@ -39,7 +44,34 @@ const explainStatus = ({ last_read, last_run, late_after_days }: PipelineState, 
   const read = last_read === undefined ? "never read completely" : `last read ${formatUtcMinute(last_read.finished_at)}`
   const late = status === "late" ? `; it should be less than ${late_after_days} days old` : ""
   if (last_run.outcome !== "partial") return read + late
-  return `${read}${late}; the run of ${formatUtcMinute(last_run.started_at)} left feeds out: ingest.left_out`
+  const part = last_run.has_read && last_run.pipeline !== "storefronts" ? "read feeds only in part" : "left feeds out"
+  return `${read}${late}; the run of ${formatUtcMinute(last_run.started_at)} ${part}: ingest.left_out`
+}
+
+type FeedLeftOut = Pick<typeof LeftOut.Type, "feed" | "kind" | "reason">
+
+const kindWords: Readonly<Record<FeedLeftOut["kind"], string>> = {
+  partial: "left out in part",
+  untrusted: "not trusted",
+  unreachable: "not reached"
+}
+const maxFeeds = 5
+const maxReasonLength = 120
+
+/** A reason may have several lines, and may quote a response. */
+const shorten = (reason: string) => {
+  const line = reason.replace(/\s+/g, " ").trim()
+  return line.length > maxReasonLength ? `${line.slice(0, maxReasonLength).toWellFormed()}…` : line
+}
+
+/** One line per feed, under the line of its pipeline. */
+const leftOutLines = (feeds: ReadonlyArray<FeedLeftOut>) => {
+  const more = feeds.length - maxFeeds
+  const rest = more > 0 ? [`and ${more} more: ingest.live_left_out`] : []
+  return [
+    ...feeds.slice(0, maxFeeds).map(({ feed, kind, reason }) => `${feed} (${kindWords[kind]}): ${shorten(reason)}`),
+    ...rest
+  ].map((line) => `  ${line}`)
 }
 
 /** Returns an error for everything in the newest generation that this version of Larder does not support. */
@@ -61,6 +93,11 @@ export const statusCommand = Command.make(
     )
     for (const { message } of yield* findUnsupported(layout)) yield* Effect.logWarning(message)
     const states = yield* readLiveStates(layout)
+    const leftOut = yield* readLiveLeftOut(layout).pipe(
+      Effect.catch(({ message }) =>
+        Effect.as(Effect.logWarning(`what is left out of the live data is unknown: ${message}`), [])
+      )
+    )
     const hasRun = states.some(({ last_run }) => last_run !== undefined)
     const now = yield* Clock.currentTimeMillis
     const assessed = states.map((state) => {
@@ -71,13 +108,14 @@ export const statusCommand = Command.make(
         detail: explainStatus(state, status),
         late_after_days: state.late_after_days,
         last_read_at: state.last_read?.finished_at ?? null,
-        last_run_id: state.last_run?.run_id ?? null
+        last_run_id: state.last_run?.run_id ?? null,
+        left_out: leftOut.flatMap(({ pipeline, ...left }) => (pipeline === state.pipeline ? [left] : []))
       }
     })
-    const lines = assessed.map(
-      ({ detail, pipeline, status }) =>
-        `${status.replace("_", " ").padEnd("not loaded".length)}  ${pipeline}: ${detail}`
-    )
+    const lines = assessed.flatMap(({ detail, left_out, pipeline, status }) => [
+      `${status.replace("_", " ").padEnd("not loaded".length)}  ${pipeline}: ${detail}`,
+      ...leftOutLines(left_out)
+    ])
     if (json || hasRun) yield* Console.log(json ? JSON.stringify(assessed) : lines.join("\n"))
     if (!hasRun) return yield* new NoWarehouse({ dir: layout.dir })
     const { failed = [], late = [] } = Object.groupBy(assessed, ({ status }) => status)
@@ -90,6 +128,6 @@ export const statusCommand = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Report whether each data set is fresh: exits with 4 if one is late, with 1 if a last run failed"
+    "Report whether each data set is fresh, and what is left out of it: exits with 4 if one is late, with 1 if a last run failed"
   )
 )

@@ -18,7 +18,7 @@ import {
 import { progressOnStderr } from "./progress.ts"
 import type { FailedRun } from "./read-and-publish.ts"
 import { ingestFromSource, openHome } from "./run.ts"
-import { formatResultJson, formatSummary, formatUnpublishedJson, leftOutError } from "./summary.ts"
+import { formatResultJson, formatSummary, formatUnpublishedJson, hasOnlyKnown, leftOutError } from "./summary.ts"
 
 const programName = "larder-ingest"
 
@@ -127,7 +127,7 @@ const ingestPipeline = Effect.fnUntraced(function* (pipeline: Pipeline, { days, 
   yield* Console.log(json ? formatResultJson(result, dryRun) : formatSummary(result, dryRun))
   const leftOut = leftOutError(result, dryRun)
   if (leftOut === undefined) return
-  if (!leftOut.hasOnlyKnown) return yield* leftOut
+  if (!hasOnlyKnown(result)) return yield* leftOut
   yield* Effect.logWarning(leftOut.message)
 })
 

@@ -37,7 +37,7 @@ import {
 } from "./read-and-publish.ts"
 import { rebuildOlderMapping } from "./rebuild.ts"
 
-/** If nothing is new about what was left out, its message is only logged: see `hasOnlyKnown`. */
+/** Feeds were left out. If all of them are known, a run only logs this, as a warning. */
 export class FeedsLeftOut extends Schema.TaggedError<FeedsLeftOut>()("FeedsLeftOut", {
   pipeline: Schema.String,
   left_out: FeedsLeftOutList,
@@ -45,10 +45,6 @@ export class FeedsLeftOut extends Schema.TaggedError<FeedsLeftOut>()("FeedsLeftO
   all_failed: Schema.Boolean
 }) {
   override readonly [Runtime.errorExitCode] = this.all_failed ? 1 : 4
-  /** Whether everything was left out in part, and an earlier run recorded the same rejects. */
-  get hasOnlyKnown() {
-    return this.left_out.every(({ is_known }) => is_known === true)
-  }
   override get message() {
     const reasons = reasonLines(this.left_out)
     const shown = reasons.slice(0, maxReasons).map((reason) => reason.replaceAll("\n", "\n  ")) // indents later lines

@@ -50,12 +50,40 @@ describe("the summary of a run", () => {
       leftOutError(makeResult({ feeds: 4, left_out }), false)?.message.split("\n")[0]
     assert.strictEqual(
       firstLineOf(leaveOut("a", "partial")),
-      "1 feed of storefronts read only in part; the others were published."
+      "1 feed of storefronts read only in part; everything else was published."
     )
     assert.strictEqual(
       firstLineOf(leaveOut("a"), leaveOut("b"), leaveOut("c", "partial")),
-      "2 feeds of storefronts left out, 1 read only in part; the other was published."
+      "2 feeds of storefronts left out, 1 read only in part; everything else was published."
     )
+  })
+
+  it("names a part that is left out, with its share", () => {
+    const reason = "21 of 40 rows were rejected (52.5 %), most often because close_price is empty."
+    const left_out = [{ feed: "gov-mars/1603", kind: "partial", reason } as const]
+    assert.strictEqual(
+      leftOutError(makeResult({ feeds: 39, left_out }), false)?.message,
+      `1 feed of storefronts read only in part; everything else was published.\ngov-mars/1603: ${reason}`
+    )
+  })
+
+  it.each([
+    [1, "1 feed left out in part, because of rows that an earlier run rejected, too: a"],
+    [3, "3 feeds left out in part, because of rows that an earlier run rejected, too: a, b, c"],
+    [5, "5 feeds left out in part, because of rows that an earlier run rejected, too: a, b, c and 2 more"]
+  ])("names parts that an earlier run left out, too, in one line: %i", (count, line) => {
+    const left_out = ["a", "b", "c", "d", "e"]
+      .slice(0, count)
+      .map((feed) => ({ ...leaveOut(feed, "partial"), is_known: true }))
+    assert.strictEqual(formatSummary(makeResult({ left_out }), false).split("\n")[2], `  ${line}`)
+  })
+
+  it("leaves parts with new rejects to the error", () => {
+    const left_out = [
+      { ...leaveOut("a", "partial"), is_known: true },
+      { ...leaveOut("b", "partial"), is_known: false }
+    ]
+    assert.strictEqual(formatSummary(makeResult({ left_out }), false).split("\n").length, 2)
   })
 
   it.each<readonly [string, Partial<IngestResult>, boolean, string]>([
@@ -70,7 +98,25 @@ describe("the summary of a run", () => {
       "one store, which was read in part",
       { left_out: [leaveOut("a", "partial")] },
       false,
-      "what was received was published"
+      "everything else was published"
+    ],
+    [
+      "one of three, which was read in part, in a dry run",
+      { feeds: 3, left_out: [leaveOut("a", "partial")] },
+      true,
+      "everything else would be published"
+    ],
+    [
+      "one of three, which was read in part, without anything new",
+      { feeds: 3, left_out: [leaveOut("a", "partial")], changes: false },
+      false,
+      "nothing else was new"
+    ],
+    [
+      "one store without anything new",
+      { left_out: [leaveOut("a")], changes: false },
+      false,
+      "what was received was not new"
     ],
     ["one of two", { feeds: 2, left_out: [leaveOut("a")] }, false, "the other was published"],
     ["one of three", { feeds: 3, left_out: [leaveOut("a")] }, false, "the others were published"],

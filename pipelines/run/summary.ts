@@ -1,4 +1,4 @@
-/** The output of a finished run: two lines for people, or an object for machines. */
+/** The output of a finished run: a few lines for people, or an object for machines. */
 import { RunRecord } from "@larder/schemas"
 import type { FailedRun, IngestResult } from "./read-and-publish.ts"
 import { FeedsLeftOut } from "./run.ts"
@@ -13,18 +13,34 @@ const formatHeadline = ({ changes, run }: Pick<IngestResult, "run" | "changes">,
   return run.generation === null ? "nothing new, nothing published" : `published ${run.generation}`
 }
 
+/** Whether everything was left out in part, and earlier runs recorded the same rejects: the run exits with 0. */
+export const hasOnlyKnown = ({ left_out }: Pick<IngestResult, "left_out">): boolean =>
+  left_out.every(({ is_known }) => is_known === true)
+
+const maxFeeds = 3
+
+/** One line about parts that earlier runs left out, too: no error names them. */
+const formatKnown = (left_out: IngestResult["left_out"]): ReadonlyArray<string> => {
+  if (left_out.length === 0 || !hasOnlyKnown({ left_out })) return []
+  const names = left_out.slice(0, maxFeeds).map(({ feed }) => feed)
+  const more = left_out.length > maxFeeds ? ` and ${formatCount(left_out.length - maxFeeds)} more` : ""
+  const feeds = left_out.length === 1 ? "1 feed" : `${formatCount(left_out.length)} feeds`
+  return [`  ${feeds} left out in part, because of rows that an earlier run rejected, too: ${names.join(", ")}${more}`]
+}
+
 export const formatSummary = (
-  result: Pick<IngestResult, "run" | "changes"> & Partial<Pick<IngestResult, "stores">>,
+  result: Pick<IngestResult, "run" | "changes"> & Partial<Pick<IngestResult, "left_out" | "stores">>,
   dryRun: boolean
 ): string => {
-  const { run, stores } = result
+  const { left_out = [], run, stores } = result
   const [read, loaded, unchanged, rejected] = [run.rows_read, run.rows_loaded, run.rows_unchanged, run.rows_rejected]
   return [
     `${run.pipeline}: ${formatHeadline(result, dryRun)}`,
     `  ${formatCount(read)} rows read: ${formatCount(loaded)} new, ${formatCount(unchanged)} with nothing new, ${formatCount(rejected)} rejected`,
     ...(stores?.not_due
       ? [`  ${formatCount(stores.not_due)} of ${formatCount(stores.listed)} stores were not due`]
-      : [])
+      : []),
+    ...formatKnown(left_out)
   ].join("\n")
 }
 
@@ -32,6 +48,9 @@ const describeRest = ({ all_failed, changes, feeds, left_out }: IngestResult, dr
   const others = feeds - left_out.length
   const [was, were] = dryRun ? ["would be", "would be"] : ["was", "were"]
   if (all_failed) return left_out.length === 1 ? "no row of it changes" : "none could be read"
+  if (left_out.some(({ kind }) => kind === "partial")) {
+    return changes ? `everything else ${was} published` : "nothing else was new"
+  }
   if (others === 0) return changes ? `what was received ${was} published` : "what was received was not new"
   if (others === 1) return changes ? `the other ${was} published` : "the other had nothing new"
   return changes ? `the others ${were} published` : "the others had nothing new"

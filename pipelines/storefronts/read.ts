@@ -82,7 +82,8 @@ const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext
       is_taken: isAccepted(item.read),
       collections_read: item.read.collections_read,
       currency: item.read.currency,
-      seconds: item.seconds
+      seconds: item.seconds,
+      feed: feedName(item.store)
     }))
   )
 })

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import type { RunRecord } from "@larder/schemas"
+import type { FeedLeftOut, RunRecord } from "@larder/schemas"
 import { layoutOf, recordFailedRun } from "@larder/warehouse"
 import { Effect } from "effect"
 import { inject } from "vitest"
@@ -15,17 +15,28 @@ const live = (pipeline: string, days: number, stated: Partial<RunRecord> = {}) =
   aRun({ pipeline, origin: "live", outcome: "unchanged", rows_read: 9, finished_at: daysAgo(days), ...stated })
 
 /** Returns the exit code, one line per pipeline, and the message, for a home with these runs, oldest first. */
-const readStatusAfter = (...runs: ReadonlyArray<RunRecord>) => readStatus([], runs)
+const readStatusAfter = (...runs: ReadonlyArray<RunWithLeftOut>) => readStatus([], runs)
+
+/** `left_out` has the kind and the reason, by feed. */
+type RunWithLeftOut = RunRecord & {
+  readonly left_out?: Readonly<Record<string, readonly [kind: FeedLeftOut["kind"], reason: string]>>
+}
+const partial = (pipeline: string, days: number, left_out: RunWithLeftOut["left_out"] = {}): RunWithLeftOut => ({
+  ...live(pipeline, days, { outcome: "partial" }),
+  left_out
+})
+
 const readStatus = async (
   flags: ReadonlyArray<string>,
-  runs: ReadonlyArray<RunRecord>,
+  runs: ReadonlyArray<RunWithLeftOut>,
   damage: (warehouse: string) => void = () => {}
 ) => {
   const home = mkdtempSync(path.join(tmpdir(), "larder-status-"))
   try {
     const layout = await Effect.runPromise(layoutOf(home).pipe(Effect.provide(NodeServices.layer)))
-    for (const [n, record] of runs.entries()) {
-      const recording = recordFailedRun(layout, { run: { ...record, run_id: `${n}` }, checks: [], leftOut: [] })
+    for (const [n, { left_out = {}, ...record }] of runs.entries()) {
+      const leftOut = Object.entries(left_out).map(([feed, [kind, reason]]) => ({ feed, kind, reason }))
+      const recording = recordFailedRun(layout, { run: { ...record, run_id: `${n}` }, checks: [], leftOut })
       await Effect.runPromise(recording.pipe(Effect.provide(NodeServices.layer)))
     }
     damage(layout.dir)
@@ -63,16 +74,58 @@ describe("larder-ingest status", () => {
   })
 
   it("does not count a run that left feeds out as a read, except for stores, of which some always fail", async () => {
-    const partial = (pipeline: string) => live(pipeline, 0, { outcome: "partial" })
+    const missing = { milk: ["unreachable", "no response"], butter: ["partial", "3 of 9 rows were rejected."] } as const
     const { code, lines } = await readStatusAfter(
       live("commodities", 3),
-      partial("commodities"),
+      partial("commodities", 0, missing),
       live("storefronts", 3),
-      partial("storefronts")
+      partial("storefronts", 0, { "store/shop.example": ["unreachable", "no response"] })
     )
     assert.strictEqual(code, 4)
     assert.match(lines[0] ?? "", /^late +commodities: .+; the run of .+ left feeds out: ingest\.left_out$/)
-    assert.match(lines[2] ?? "", /^fresh +storefronts: .+ left feeds out/)
+    assert.deepStrictEqual(lines.slice(1, 3), [
+      "  butter (left out in part): 3 of 9 rows were rejected.",
+      "  milk (not reached): no response"
+    ])
+    assert.match(lines[4] ?? "", /^fresh +storefronts: .+ left feeds out/)
+  })
+
+  it("counts a run that read feeds only in part as a read, even if newer ones left feeds out as a whole", async () => {
+    const { code, lines } = await readStatusAfter(
+      live("commodities", 9),
+      partial("commodities", 1, { butter: ["partial", "3 of 9 rows were rejected."] }),
+      partial("commodities", 0, { milk: ["untrusted", "a page"], whey: ["partial", "2 of 9 rows were rejected."] })
+    )
+    assert.strictEqual(code, 0)
+    assert.include(lines[0] ?? "", `fresh       commodities: last read ${daysAgo(1).slice(0, 10)}`)
+    assert.deepStrictEqual(lines.slice(1, 4), [
+      "  butter (left out in part): 3 of 9 rows were rejected.",
+      "  milk (not trusted): a page",
+      "  whey (left out in part): 2 of 9 rows were rejected."
+    ])
+  })
+
+  it("names what is left out of the live data, at most five feeds of each data set in one short line each", async () => {
+    const said = `21 of 40 rows were rejected,\nmost often because price is "\u001b]0;title\u0007${"x".repeat(200)}"`
+    const left_out = Object.fromEntries(
+      ["a", "b", "c", "d", "e", "f", "g"].map((feed) => [feed, ["partial", said] as const])
+    )
+    const runs = [partial("branded-foods", 1, left_out), live("branded-foods", 0)]
+    const { code, lines, stdout } = await readStatusAfter(...runs)
+    assert.strictEqual(code, 0)
+    assert.match(lines[1] ?? "", /^fresh +branded-foods: last read [^;]+$/)
+    const first =
+      '  a (left out in part): 21 of 40 rows were rejected, most often because price is "\\u001b]0;title\\u0007xx'
+    assert.isTrue(lines[2]?.startsWith(first) && lines[2].endsWith("x…"), lines[2])
+    assert.match(lines[6] ?? "", /^ {2}e \(left out/)
+    assert.strictEqual(lines[7], "  and 2 more: ingest.live_left_out")
+    assert.notInclude(stdout, "\u001b")
+    const json = await readStatus(["--json"], runs)
+    const states: ReadonlyArray<{ readonly left_out: unknown }> = JSON.parse(json.stdout)
+    assert.deepStrictEqual(
+      states.map((state) => state.left_out),
+      [[], Object.keys(left_out).map((feed) => ({ feed, kind: "partial", reason: said })), []]
+    )
   })
 
   it("exits with 1 if the last run of a pipeline failed, even if another one is late", async () => {

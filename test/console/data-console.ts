@@ -164,6 +164,8 @@ const insertRejects = `
     'close_price is "1.' || i || 'x", which is no price', '{"commodity":"Butter, \\"AA\\"","close_price":1.5000}'
   from generate_series(1, 30) as t(i);
   insert into ingest.unknown_field
-  values ('commodities', 'gov-mars/1603', 'settlement_price', '20200101T000000000Z-commodities-000001', '1.6200')`
+  values ('commodities', 'gov-mars/1603', 'settlement_price', '20200101T000000000Z-commodities-000001', '1.6200');
+  insert into ingest.odd_value values
+    ('commodities', 'gov-mars/1098', 'unlisted', 'grade', 'Extra <b>Fine</b>', 3, '20200101T000000000Z-commodities-000001')`
 
 export const layerSamplesWithRejects = layerSamples(recordUnchangedRuns(insertRejects))

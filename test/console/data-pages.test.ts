@@ -1,9 +1,9 @@
 /** The pages about the warehouse, over the bundled samples with failed runs and rejected rows. */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { bytesText, DataRead, dataPages } from "@larder/serve/console"
-import { type Layout, rollback } from "@larder/warehouse"
+import { type Layout, recordFailedRun, rollback } from "@larder/warehouse"
 import { Effect, Option } from "effect"
-import { aLayout } from "../support/warehouse/example-data-set.ts"
+import { aLayout, aRun } from "../support/warehouse/example-data-set.ts"
 import { publishReads } from "../support/warehouse/store-reads.ts"
 import {
   failedRun,
@@ -216,6 +216,13 @@ layer(layerSamplesWithRejects, { excludeTestServices: true })("over samples with
         assert.include(yield* readBody("/data"), "Upstream has an unmapped field")
       })
     )
+    it.effect("shows texts that were not understood beside the unmapped fields", () =>
+      Effect.gen(function* () {
+        const page = yield* readBody("/data/feeds")
+        assert.match(page, />grade<.*Extra &lt;b&gt;Fine&lt;\/b&gt;.*>gov-mars\/1098<.*>not in the catalog</s)
+        assert.notInclude(page, "Left out of the live data")
+      })
+    )
     it.effect("states how many checks passed, and shows the checks of each pipeline with their run", () =>
       Effect.gen(function* () {
         const checks = yield* (yield* DataRead).checks
@@ -266,6 +273,46 @@ layer(layerSamplesWithRejects, { excludeTestServices: true })("over samples with
       Effect.map(readFailure(target), (tag) => assert.strictEqual(tag, "PageNotFound"))
     )
   })
+})
+
+const runInPart = aRun({
+  run_id: "20991030T100000000Z-commodities-9a47a1",
+  pipeline: "commodities",
+  outcome: "partial",
+  started_at: "2099-10-30T10:00:00.000Z"
+})
+const leaveOut = (layout: Layout) =>
+  recordFailedRun(layout, {
+    run: runInPart,
+    checks: [],
+    leftOut: [
+      {
+        feed: "gov-mars/1603",
+        kind: "partial",
+        reason: `21 of 40 rows were rejected, because close_price is "<script>alert(1)</script>".\nsecond line`
+      },
+      { feed: 'gov-mpr/<img src="x">', kind: "unreachable", reason: "no response" }
+    ]
+  })
+
+layer(layerSamples(leaveOut), { excludeTestServices: true })("over a run that left out feeds", (it) => {
+  it.effect("names the feeds that are left out of the live data, with the reason and the run", () =>
+    Effect.gen(function* () {
+      const page = yield* readBody("/data/feeds")
+      const [, table = ""] = /Feeds that are left out(.*?)<\/table>/s.exec(page) ?? []
+      assert.match(table, />gov-mars\/1603<.*>in part<.*>gov-mpr\/&lt;img src=&quot;x&quot;&gt;<.*>not reached</s)
+      assert.include(
+        table,
+        "21 of 40 rows were rejected, because close_price is &quot;&lt;script&gt;alert(1)&lt;/script&gt;"
+      )
+      assert.notInclude(table, "second line")
+      assert.strictEqual(table.split(`href="/data/runs/${runInPart.run_id}"`).length, 3)
+      assert.include(
+        yield* readBody("/data"),
+        '2 feeds of Commodities are left out of the live data, all or in part. <a href="/data/feeds">'
+      )
+    })
+  )
 })
 
 const rollBack = (layout: Layout) =>

@@ -1,6 +1,6 @@
 /** Reads runs from `ingestion.duckdb`, which has all of them, including failed ones. Decides whether data is late. */
-import { Run, RunRecord } from "@larder/schemas"
-import { Effect, FileSystem, Schema } from "effect"
+import { LeftOut, Run, RunRecord } from "@larder/schemas"
+import { Effect, FileSystem, Schema, Struct } from "effect"
 import { dataSets } from "../data-sets.ts"
 import { listObjectTimes } from "../depot/depot.ts"
 import type { DuckDb, Params } from "../duckdb.ts"
@@ -10,7 +10,12 @@ import { openIngestion } from "../ingestion/file.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { timestampToText } from "../read-models/json-expressions.ts"
 
-type Row = typeof Run.Type
+const StateRow = Schema.Struct({
+  ...Run.fields,
+  /** Whether it read its source, and is not rolled back. */
+  has_read: Schema.Boolean
+})
+type Row = typeof StateRow.Type
 
 export const timestampColumn = (column: string) => `${timestampToText(column)} as ${column}`
 
@@ -24,22 +29,21 @@ export const runColumns = `
 /** By the generation that recorded a run, because the id of a run depends on the clock of its machine. */
 export const newestFirst = "recorded_in desc, run_id desc"
 
-/** The newest run of each pipeline for each outcome, with and without rows: these include the last run and last read. */
-const selectNewest = `
-  select ${runColumns}
-  from ingest.run
-  qualify row_number() over (partition by pipeline, outcome, rows_read > 0 order by ${newestFirst}) = 1
-  order by ${newestFirst}`
-
 /**
- * Whether a run read its source and is not rolled back. A run that skipped feeds did not, except a run of stores: in a
- * long list some stores are always unreachable, and each store has its own status.
+ * A run that read some feeds only in part has read its source. One that left a feed out as a whole has not, except a run
+ * of stores: in a long list some stores are always unreachable, and each store has its own status.
  */
-const hasRead = ({ outcome, pipeline, rolled_back_by, rows_read }: Row) =>
-  rolled_back_by === null &&
-  (outcome === "published" ||
-    outcome === "unchanged" ||
-    (outcome === "partial" && pipeline === "storefronts" && (rows_read ?? 0) > 0))
+const hasRead = `rolled_back_by is null and (
+  outcome in ('published', 'unchanged')
+  or (outcome = 'partial' and if(pipeline = 'storefronts', coalesce(rows_read, 0) > 0, coalesce(is_complete, false))))`
+
+/** The newest runs of each pipeline: for each outcome, one that read its source and one that did not. */
+const selectNewest = `
+  select ${runColumns}, ${hasRead} as has_read
+  from ingest.run
+  left join (select run_id, bool_and(kind = 'partial') as is_complete from ingest.left_out group by run_id) using (run_id)
+  qualify row_number() over (partition by pipeline, outcome, has_read order by ${newestFirst}) = 1
+  order by ${newestFirst}`
 
 /** Whether a run failed, or skipped feeds and read nothing. */
 export const hasFailed = ({ outcome, rows_read }: Row): boolean =>
@@ -56,14 +60,15 @@ const toStates = (runs: ReadonlyArray<Row>) =>
       /** The newest run that was not interrupted, because interruptions do not come from the source. Otherwise the newest. */
       last_run: runsOfPipeline.find(({ outcome }) => outcome !== "interrupted") ?? runsOfPipeline[0],
       /** The newest run that read its source, new rows or not. */
-      last_read: runsOfPipeline.find(hasRead)
+      last_read: runsOfPipeline.find(({ has_read }) => has_read)
     }
   })
 
 export type PipelineState = Readonly<ReturnType<typeof toStates>[number]>
 
 /** The state of every pipeline. `ingest` has the tables of schema `ingest`. */
-export const readPipelineStates = (ingest: DuckDb["Service"]) => Effect.map(ingest.all(Run, selectNewest), toStates)
+export const readPipelineStates = (ingest: DuckDb["Service"]) =>
+  Effect.map(ingest.all(StateRow, selectNewest), toStates)
 
 /** Selects from `ingestion.duckdb`; no rows if it does not exist yet. */
 const selectFromIngestion = Effect.fnUntraced(function* <S extends Schema.Constraint>(
@@ -83,8 +88,18 @@ export const readLiveStates = Effect.fnUntraced(function* (layout: Layout) {
   yield* refreshOpened(layout).pipe(
     Effect.catch((error) => Effect.logWarning(`the newest runs may be missing here: ${error.message}`))
   )
-  return toStates(yield* selectFromIngestion(layout, Run, selectNewest))
+  return toStates(yield* selectFromIngestion(layout, StateRow, selectNewest))
 })
+
+const LiveLeftOut = LeftOut.mapFields(Struct.pick(["pipeline", "feed", "kind", "reason"]))
+
+/** What is left out of the live data: what the last runs did not read, and the parts that are missing. */
+export const readLiveLeftOut = (layout: Layout) =>
+  selectFromIngestion(
+    layout,
+    LiveLeftOut,
+    "select pipeline, feed, kind, reason from ingest.live_left_out order by pipeline, feed, kind, run_id"
+  )
 
 const RunIds = Schema.Struct({
   run_id: Schema.String,

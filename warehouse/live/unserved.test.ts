@@ -136,7 +136,7 @@ describe("a new generation that cannot be served", () => {
       yield* waitUntil(() => live.current().id === "larder-000002")
       yield* Effect.sleep("600 millis")
       assert.strictEqual(models, 2)
-      const warnings = logs.filter((line) => line.includes("schema ingest was published with tables of version 2"))
+      const warnings = logs.filter((line) => line.includes("schema ingest was published with tables of version 3"))
       assert.strictEqual(warnings.length, 1)
     })
   )

@@ -98,7 +98,8 @@ export const ingestViews: ReadonlyArray<View> = [
   defineView("ingest", "live_cursor", Cursor),
   defineView("ingest", "live_unknown_field", UnknownField),
   defineView("ingest", "live_odd_value", OddValue),
-  defineView("ingest", "live_store_read", StoreReadRow)
+  defineView("ingest", "live_store_read", StoreReadRow),
+  defineView("ingest", "live_left_out", LeftOut)
 ]
 
 /** All tables of the schema. */

@@ -8,7 +8,8 @@ const aRead = (finished_at: string, origin: "live" | "sample" = "live") => ({
   ...aRun({ finished_at, origin }),
   recorded_in: "larder-000001",
   rebuilt_in: null,
-  rolled_back_by: null
+  rolled_back_by: null,
+  has_read: true
 })
 
 const commodities = (changes: Partial<DataSetState>): DataSetState => {

@@ -19,6 +19,7 @@ import { type Page, show } from "../web/page.ts"
 import { listAlerts, unknownFieldsText } from "./alerts.ts"
 import { type DataSetState, pipelineTitle } from "./data-sets.ts"
 import { dataFeedsPage } from "./feeds.ts"
+import { leftOutAlerts } from "./left-out.ts"
 import {
   ageText,
   bytesText,
@@ -130,13 +131,13 @@ const statePage: DataPage = {
   nav: "Data",
   get: Effect.fnUntraced(function* ({ now }) {
     const data = yield* DataRead
-    const [dataSets, generations, checks, unknownFields, { rows: runs }] = yield* Effect.all(
-      [data.dataSets, data.generations, data.checks, data.unknownFields, data.runs({ limit: 8 })],
+    const [dataSets, generations, checks, unknownFields, leftOut, { rows: runs }] = yield* Effect.all(
+      [data.dataSets, data.generations, data.checks, data.unknownFields, data.leftOutCounts, data.runs({ limit: 8 })],
       { concurrency: "unbounded" }
     )
     const failedChecks = checks.filter(({ bad_rows }) => bad_rows > 0)
     const unserved = data.unserved()
-    const alerts = listAlerts(dataSets, unserved, failedChecks, now)
+    const alerts = [...listAlerts(dataSets, unserved, failedChecks, now), ...leftOutAlerts(leftOut)]
     const [newest] = generations
     const sumSizes = (listed: typeof generations) => bytesText(listed.reduce((sum, { bytes }) => sum + bytes, 0))
     const kept = generations.filter((generation) => generation.kept)

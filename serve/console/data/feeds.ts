@@ -1,4 +1,4 @@
-/** How far each feed has been read, its rows, rejects and unmapped fields. */
+/** How far each feed has been read, its rows and rejects, what is left out of it, and what was not understood in it. */
 import type { Frequency, UnknownField } from "@larder/schemas"
 import { Effect } from "effect"
 import { searchForm } from "../web/form.ts"
@@ -16,6 +16,7 @@ import {
 } from "../web/html.ts"
 import { show } from "../web/page.ts"
 import { listPaging, makePath, readParameter } from "../web/query.ts"
+import { leftOutSection, oddValuesSection } from "./left-out.ts"
 import { bytesText, type DataPage, dateWithAge, pipelineSelect, pipelineTitleTag, readPipeline } from "./pieces.ts"
 import { DataRead } from "./read.ts"
 
@@ -74,10 +75,14 @@ export const dataFeedsPage: DataPage = {
     const pipeline = yield* readPipeline(url)
     const [after, after_pipeline] = [readParameter(url, "after"), readParameter(url, "after_pipeline")]
     const { last, rows } = yield* data.feeds({ pipeline, after, after_pipeline, limit: feedsPerPage })
-    const fields = yield* data.unknownFields
+    const [leftOut, fields, oddValues] = yield* Effect.all([data.leftOut, data.unknownFields, data.oddValues], {
+      concurrency: "unbounded"
+    })
     return show(
       "Feeds",
-      html`${fields.length === 0 ? html`<p class="lead">No feed has an unmapped field.</p>` : unknownSection(fields)}
+      html`${leftOut.length > 0 && leftOutSection(leftOut)}
+${fields.length === 0 ? html`<p class="lead">No feed has an unmapped field.</p>` : unknownSection(fields)}
+${oddValues.length > 0 && oddValuesSection(oddValues)}
 ${searchForm(pipelineSelect(pipeline))}
 ${rows.length === 0 ? renderEmptyState("No feeds", "No feed has been read yet.") : html`<div class="card feeds">${feedTable(rows, now)}</div>`}
 ${listPaging(path, { pipeline }, after === undefined || after_pipeline === undefined, last && { after_pipeline: last.pipeline, after: last.feed })}`

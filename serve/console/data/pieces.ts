@@ -84,7 +84,7 @@ export const outcomeBadge = ({ outcome }: RunRecord): Html => badge(...outcomes[
 export const runPath = (run_id: string): string => `/data/runs/${encodeURIComponent(run_id)}`
 
 /** The start of a message, which may be a page long; the page of the run shows all of it. */
-const firstLine = (message: string): string => {
+export const firstLine = (message: string): string => {
   const [line = ""] = message.split("\n")
   return line.length > 160 ? `${line.slice(0, 160)}…` : line
 }

@@ -15,6 +15,7 @@ import type { ReadModel } from "../../api/index.ts"
 import { type Filters, type PageLimit, readPage, toParameters } from "../web/query.ts"
 import { type DataSetContents, type DataSetState, readContents } from "./data-sets.ts"
 import { type FeedsQuery, readFeeds, readUnknownFields } from "./feeds-read.ts"
+import { readLeftOut, readLeftOutCounts, readOddValues } from "./left-out-read.ts"
 import {
   type ReasonsFilters,
   type RejectsFilters,
@@ -108,6 +109,9 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
     feedsWithRejects: (pipeline: string | undefined) => readLive((db) => readFeedsWithRejects(db, pipeline)),
     feeds: (query: FeedsQuery) => readLive((db, { dataSet }) => readFeeds(db, query, dataSet("commodities"))),
     unknownFields: readLive(readUnknownFields),
+    oddValues: readLive(readOddValues),
+    leftOut: readLive(readLeftOut),
+    leftOutCounts: readLive(readLeftOutCounts),
     /** The catalog and all readings, which the live generation keeps in memory. */
     commodities: () => live.current().model.commodities,
     provenances: () => live.current().model.provenances,

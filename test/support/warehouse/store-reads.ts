@@ -123,7 +123,8 @@ const insertRows = (read: StoreRead, run_id: string): ReadonlyArray<string> => {
         has_all_products,
         is_taken: status !== "failed",
         collections_read: collections.length,
-        seconds: 1.5
+        seconds: 1.5,
+        feed: `store/${store_id}.example.com`
       },
       "ingest"
     ),

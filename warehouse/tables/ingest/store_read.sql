@@ -11,5 +11,6 @@ create table if not exists ingest.store_read (
   is_taken boolean not null,
   collections_read integer not null,
   currency varchar,
-  seconds double not null
+  seconds double not null,
+  feed varchar
 )
