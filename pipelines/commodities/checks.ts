@@ -91,14 +91,14 @@ export const commodityChecks: ReadonlyArray<Check> = [
   ),
   warning(
     "new_days_follow_the_rhythm",
-    "a new value has a neighbour within the usual gap of its frequency, and a weekly one has the weekday of its series",
+    "a new value has a neighbour within the usual gap of its frequency, except mostly ranges, which some reports rarely state; and a weekly one has the weekday of its series",
     `with weekday as (
        select metric_name, mode(isodow(observed_on)) as weekday from commodity.price
        join commodity.metric using (metric_name) where frequency = 'weekly' group by all)
      select metric_name, observed_on, value_text, day_before, day_after
      from (${neighbours}) left join weekday using (metric_name)
      where is_new and (isodow(observed_on) <> weekday
-       or least(coalesce(observed_on - day_before, day_after - observed_on), coalesce(day_after - observed_on, observed_on - day_before)) > ${gapDays})`
+       or not contains(metric_name, '_mostly_') and least(coalesce(observed_on - day_before, day_after - observed_on), coalesce(day_after - observed_on, observed_on - day_before)) > ${gapDays})`
   ),
   warning(
     "new_years_fit_their_publication",

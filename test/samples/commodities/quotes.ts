@@ -270,7 +270,7 @@ const proteins: ReadonlyArray<Quote> = [
     1052,
     { commodity: "Lactose", region: "Central and West", grade: "N/A" },
     makeCentsLine([42, 45, 35, 22, 34, 52, 72]),
-    { reach: 11, noise: 150, mostly: 0.96 }
+    { reach: 7, noise: 100, mostly: 0.96 }
   ),
   {
     ...quotePerPound(
