@@ -11,9 +11,10 @@ import { UsageError } from "../run/preflight.ts"
 import type { OriginLayer } from "../run/run.ts"
 import { hasStoreList } from "../storefronts/source/operator-files.ts"
 import { storefronts } from "../storefronts/storefronts.ts"
-import { CommandFailed, jsonFlag, replayFlag, storesFlag } from "./flags.ts"
+import { booleanFlag, CommandFailed, jsonFlag, replayFlag, storesFlag } from "./flags.ts"
 
-interface ProbeOptions {
+interface ProbeFlags {
+  readonly full: boolean
   readonly pipeline: Option.Option<string>
   readonly replay: Option.Option<string>
   readonly stores: Option.Option<string>
@@ -21,7 +22,7 @@ interface ProbeOptions {
 
 const isStorefronts = ({ pipeline }: Probe) => pipeline === storefronts
 
-const selectProbes = Effect.fnUntraced(function* ({ pipeline, replay, stores }: ProbeOptions) {
+const selectProbes = Effect.fnUntraced(function* ({ pipeline, replay, stores }: ProbeFlags) {
   const requested = probes.filter((probe) => Option.isNone(pipeline) || pipeline.value === probe.pipeline.name)
   if (Option.isSome(stores) && !requested.some(isStorefronts)) {
     return yield* new UsageError({
@@ -43,14 +44,17 @@ const selectProbes = Effect.fnUntraced(function* ({ pipeline, replay, stores }: 
   return requested.filter((probe) => !isStorefronts(probe))
 })
 
-const probeAll = Effect.fnUntraced(function* (options: ProbeOptions) {
+const probeAll = Effect.fnUntraced(function* (options: ProbeFlags) {
   const selected = yield* selectProbes(options)
   const folder = Option.isSome(options.replay) ? yield* openRecordings(options.replay.value) : undefined
   const originFor = ({ livePolicy }: Pipeline): OriginLayer =>
     folder === undefined ? liveOrigin({ ...livePolicy, ...probePolicy }) : replayOrigin(folder)
   return yield* Effect.forEach(
     selected,
-    (probe) => runProbe(probe, Option.getOrUndefined(options.stores)).pipe(Effect.provide(originFor(probe.pipeline))),
+    (probe) =>
+      runProbe(probe, { stores: Option.getOrUndefined(options.stores), isFull: options.full }).pipe(
+        Effect.provide(originFor(probe.pipeline))
+      ),
     { concurrency: "unbounded" }
   )
 })
@@ -92,6 +96,7 @@ const flags = {
     Flag.withDescription("Write what was received, without keys, as a zip for a maintainer; --replay reads it"),
     Flag.optional
   ),
+  full: booleanFlag("full", "Read the whole history of each report, instead of a few weeks of each of its eras"),
   json: jsonFlag()
 }
 

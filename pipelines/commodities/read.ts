@@ -51,6 +51,14 @@ const detectIgnoredDays = (outcomes: ReadonlyArray<Outcome>): ReadonlyArray<Outc
   )
 }
 
+/** One reason for all feeds that fail like those before them, without the address of each. */
+const explainAgain = (outcome: Outcome, fault: string | undefined): Outcome => {
+  if (fault === undefined || outcome.kind !== "unreachable" || outcome.error === undefined) return outcome
+  const { error } = outcome
+  const problem = "problem" in error ? error.problem : error.message
+  return { ...outcome, reason: `One try failed: ${problem}. Before, ${fault}.` }
+}
+
 const readService = Effect.fnUntraced(function* (
   context: FeedContext,
   feeds: ReadonlyArray<Feed>,
@@ -59,14 +67,15 @@ const readService = Effect.fnUntraced(function* (
   const progress = yield* Progress
   const { kind } = yield* Origin
   const outcomes: Array<Outcome> = []
+  let fault: string | undefined
   for (const feed of feeds) {
     if (reasonToSkip === undefined) yield* progress.advance({ started: feed.feed })
-    const hasFailed = findServiceFault(outcomes) !== undefined
     const outcome: Outcome =
       reasonToSkip === undefined
-        ? yield* readOutcome(hasFailed ? { ...context, triesOnce: true } : context, feed)
+        ? explainAgain(yield* readOutcome(fault === undefined ? context : { ...context, triesOnce: true }, feed), fault)
         : { kind: "unreachable", feed: feed.feed, reason: reasonToSkip }
     outcomes.push(outcome)
+    fault ??= findServiceFault(outcomes)
     yield* progress.advance({ finished: feed.feed, rows: outcome.kind === "read" ? outcome.rows_read : 0 })
   }
   // days that the operator chose may have no rows, and so may a recording

@@ -1,7 +1,8 @@
 /**
  * Writes what a probe read as a zip for a maintainer, which `replay.ts` can replay: recordings, refusals as
  * `<name>.refused.json`, and `probe.json` with the verdicts, the response headers and the lists of zip members. Keys
- * are removed. Names omit the date window, because a replay requests none.
+ * are removed. Names omit the window of the newest days, because a replay
+ * requests none.
  */
 
 import { readFile, rename, rm, writeFile } from "node:fs/promises"
@@ -81,17 +82,31 @@ const shortenMember = (member: MemberHead) => {
 const encodeJson = (value: unknown) => Buffer.from(`${JSON.stringify(value, null, 2)}\n`)
 
 /** For commodities, the parameter `q` contains only the date window. */
-const nameRecording = (url: string, pipeline: string) =>
-  recordingName(pipeline === "commodities" ? url.replace(/([?&])q=[^&]*&?/, "$1").replace(/[?&]$/, "") : url)
+const omitWindow = (url: string) => url.replace(/([?&])q=[^&]*&?/, "$1").replace(/[?&]$/, "")
+
+/**
+ * Names the first response of each report without its window: a replay requests the newest days without one. Later
+ * responses, of earlier eras, keep theirs.
+ */
+const makeRecordingNames = (pipeline: string) => {
+  const named = new Set<string>()
+  return (url: string) => {
+    const report = pipeline === "commodities" ? omitWindow(url) : url
+    const isFirst = !named.has(report)
+    named.add(report)
+    return recordingName(isFirst ? report : url)
+  }
+}
 
 const hasValidName = (name: string) => name.split("/").every((part) => Buffer.byteLength(part) <= maxNameBytes)
 
 const listRecordings = Effect.fnUntraced(function* (probed: ProbedPipeline) {
   const entries: Array<BundleEntry> = []
   const fetches: Array<unknown> = []
+  const nameRecording = makeRecordingNames(probed.pipeline)
   let stores: string | undefined
   for (const line of yield* Effect.orDie(readFetches(probed.folder, probeRunId))) {
-    const recording = nameRecording(line.url, probed.pipeline)
+    const recording = nameRecording(line.url)
     if (!hasPayload(line)) {
       const refusal = encodeRefusal(line.url, line.refusal)
       entries.push({ name: recording + refusedSuffix, bytes: encodeJson(refusal) })

@@ -1,15 +1,13 @@
 /**
- * Probes the reports of both services: reads a window of a few weeks of each report and checks it against the catalog,
- * with the code of a run. Feeds of one service are read one after the other; the rest is skipped once all would fail
+ * Probes the reports of both services: reads a few weeks of each report and of each of its earlier eras, or its whole
+ * history, and checks them against the catalog, with the code of a run. Feeds of one service are read one after the other; the rest is skipped once all would fail
  * for the same reason.
  */
-import { daysBefore } from "@larder/schemas"
 import { Clock, DateTime, Effect, FileSystem, type Redacted, Result } from "effect"
 import { type Catalog, catalog, type Feed } from "../commodities/catalog.ts"
-import { PayloadUnreadable, parseRows } from "../commodities/decode/payload.ts"
+import { PayloadUnreadable } from "../commodities/decode/payload.ts"
 import { DriftFound } from "../commodities/normalise/drift.ts"
-import { normalise } from "../commodities/normalise/normalise.ts"
-import { daysAhead, fetchFirst } from "../commodities/source/fetch-feed.ts"
+import { fetchFirst } from "../commodities/source/fetch-feed.ts"
 import {
   allEmptyExplanation,
   areAllEmpty,
@@ -17,94 +15,22 @@ import {
   findServiceFault,
   marsKey
 } from "../commodities/source/requests.ts"
-import type { FetchedPayload } from "../run/archive/fetch-list.ts"
 import { readHandEdited } from "../run/files/hand-edited.ts"
 import { NotRecorded, Origin, type OriginError, RefusedByUpstream } from "../run/origins/origin.ts"
 import type { DayRange } from "../run/pipeline.ts"
-import {
-  describeExcessRejects,
-  explainUnreachable,
-  failOnLocalFault,
-  makeVerdictFactory,
-  type ProbeFinding
-} from "./verdict.ts"
-
-/** Number of days in which a report of this frequency appears at least once, even if one is late. */
-const spanDays: Readonly<Record<Feed["frequency"], number>> = {
-  daily: 14,
-  weekly: 28,
-  biweekly: 42,
-  monthly: 93,
-  annual: 400
-}
-
-/** A week is final after four more reports have restated it. */
-const finalAfterDays = 35
-
-/** `window_reach_days` also covers year-to-date reports, which begin on 1 January. */
-const selectWindow = ({ isFinal, frequency, window_reach_days }: Feed, today: string): DayRange => ({
-  from: daysBefore(today, spanDays[frequency] + window_reach_days + (isFinal ? finalAfterDays : 0)),
-  to: daysBefore(today, -daysAhead)
-})
+import { describeFeed, type ProbedWindow } from "./commodity-report.ts"
+import { explainUnreachable, failOnLocalFault, makeVerdictFactory, type ProbeFinding } from "./verdict.ts"
+import { eraWindows, newestWindow } from "./windows.ts"
 
 const services = {
   "gov-mars": "My Market News (marsapi.ams.usda.gov)",
   "gov-mpr": "Datamart (mpr.datamart.ams.usda.gov)"
 }
 
-const formatNames = (names: ReadonlyArray<string>) =>
-  names.length > 4 ? `${names.slice(0, 4).join(", ")} and ${names.length - 4} more` : names.join(", ")
-
-/** A smaller difference does not matter, because date windows are in whole days. */
-const clockToleranceMinutes = 5
-
-const describeClock = ({ fetched_at, told }: FetchedPayload) => {
-  const minutes = Math.round((Date.parse(fetched_at) - Date.parse(told?.date ?? "")) / 60_000)
-  if (Number.isNaN(minutes) || Math.abs(minutes) <= clockToleranceMinutes) return []
-  return [`the clock of this machine is ${Math.abs(minutes)} minutes ${minutes > 0 ? "ahead" : "behind"}: correct it`]
-}
-
-const describeRedirect = ({ final_url, url }: FetchedPayload) =>
-  new URL(final_url).host === new URL(url).host ? [] : [`it redirects to ${final_url}: the source has moved`]
-
-const checkPayload = (
-  feed: Feed,
-  raw: FetchedPayload,
-  text: string,
-  window: DayRange | undefined,
-  isRecorded: boolean
-): ProbeFinding => {
-  const payload = parseRows(feed, { ...raw, text, isRecorded })
-  const { remark, rows } = payload
-  const read = normalise(feed, payload, { requestedWindow: raw.exact ? window : undefined })
-  const unknown = read.unknown_fields.map(({ field }) => field)
-  const notes = [
-    ...describeRedirect(raw),
-    ...(isRecorded ? [] : describeClock(raw)),
-    ...(remark === undefined ? [] : [`it ${remark}`]),
-    ...(read.metrics_without_rows.length === 0 || rows.length === 0
-      ? []
-      : [`no row of ${formatNames(read.metrics_without_rows)}`]),
-    ...(unknown.length === 0 ? [] : [`unmapped columns: ${formatNames(unknown)}`])
-  ]
-  const newest_day = read.readings.reduce((day, { observed_on }) => (observed_on > day ? observed_on : day), "")
-  const about = { feed: feed.feed, notes, rows: rows.length, newest_day: newest_day === "" ? null : newest_day }
-  const rejected = describeExcessRejects(read.rejects, rows.length, "rows")
-  if (rejected !== undefined) return { ...about, verdict: "differs", detail: rejected }
-  if (rows.length === 0) {
-    const days = window === undefined ? "" : ` of ${window.from} to ${window.to}`
-    return { ...about, verdict: "ok", detail: `${feed.title} has no row${days}` }
-  }
-  const newest = newest_day === "" ? "none states a price" : `newest ${newest_day}`
-  return { ...about, verdict: "ok", detail: `${feed.title}, ${rows.length} rows, ${newest}` }
-}
-
-type ProbedFeed = ProbeFinding & { readonly error?: OriginError }
-
 /** Drift and unreadable payloads become findings. Any other exception is a bug. */
-const tryPayload = (feed: Feed, ...rest: [FetchedPayload, string, DayRange | undefined, boolean]): ProbedFeed => {
+const tryWindows = (feed: Feed, windows: ReadonlyArray<ProbedWindow>): ProbedFeed => {
   try {
-    return checkPayload(feed, ...rest)
+    return describeFeed(feed, windows)
   } catch (cause) {
     if (!(cause instanceof DriftFound || cause instanceof PayloadUnreadable)) throw cause
     // without the address, so that feeds with the same problem get the same text
@@ -113,17 +39,53 @@ const tryPayload = (feed: Feed, ...rest: [FetchedPayload, string, DayRange | und
   }
 }
 
-const probeFeed = Effect.fnUntraced(function* (feed: Feed, today: string, key: Redacted.Redacted | undefined) {
+type ProbedFeed = ProbeFinding & { readonly error?: OriginError }
+
+const fetchWindow = Effect.fnUntraced(function* (
+  feed: Feed,
+  window: DayRange | undefined,
+  key: Redacted.Redacted | undefined
+) {
   const fs = yield* FileSystem.FileSystem
   const { kind } = yield* Origin
-  const window = kind === "live" ? selectWindow(feed, today) : undefined
   const requests = feedRequests(feed, window, key).map((request) => ({ ...request, extraValues: ["date"] }))
-  const fetched = yield* Effect.result(fetchFirst(requests))
-  if (Result.isSuccess(fetched)) {
-    const text = yield* Effect.orDie(fs.readFileString(fetched.success.path)) // the archive has just written it
-    return tryPayload(feed, fetched.success, text, window, kind !== "live")
+  const raw = yield* fetchFirst(requests)
+  const bytes = yield* Effect.orDie(fs.readFile(raw.path)) // the archive has just written it
+  return { raw, bytes, window, isRecorded: kind !== "live" } satisfies ProbedWindow as ProbedWindow
+})
+
+/**
+ * Earlier eras of a report that responded. A recording is read only if it has the very window, because one of the whole
+ * history answers every window and was read already. A service may not answer.
+ */
+const fetchEras = Effect.fnUntraced(function* (feed: Feed, key: Redacted.Redacted | undefined) {
+  const { kind, list } = yield* Origin
+  const isRecorded = Effect.fnUntraced(function* (window: DayRange) {
+    const addresses = feedRequests(feed, window, undefined).map(({ url }) => url)
+    const found = yield* Effect.forEach(addresses, (address) => Effect.orElseSucceed(list(address), () => undefined))
+    return addresses.some((address, index) => found[index]?.includes(address) === true)
+  })
+  const windows = kind === "live" ? eraWindows(feed) : yield* Effect.filter(eraWindows(feed), isRecorded)
+  const fetched = yield* Effect.forEach(windows, (window) => Effect.result(fetchWindow(feed, window, key)))
+  return fetched.flatMap((era) => (Result.isSuccess(era) ? [era.success] : []))
+})
+
+const probeFeed = Effect.fnUntraced(function* (
+  feed: Feed,
+  {
+    isFull,
+    key,
+    today
+  }: { readonly isFull: boolean; readonly key: Redacted.Redacted | undefined; readonly today: string }
+) {
+  const { kind } = yield* Origin
+  const newest = yield* Effect.result(
+    fetchWindow(feed, kind === "live" && !isFull ? newestWindow(feed, today) : undefined, key)
+  )
+  if (Result.isSuccess(newest)) {
+    return tryWindows(feed, [newest.success, ...(isFull ? [] : yield* fetchEras(feed, key))])
   }
-  const error = yield* failOnLocalFault(fetched.failure)
+  const error = yield* failOnLocalFault(newest.failure)
   const unread: ProbedFeed =
     error instanceof NotRecorded
       ? { feed: feed.feed, verdict: "not_asked", detail: "it is not recorded" }
@@ -155,7 +117,11 @@ const detectIgnoredDays = (findings: ReadonlyArray<ProbeFinding>): ReadonlyArray
 const missingKeyAdvice =
   "MARS_API_KEY is not set: get a free key at https://mymarketnews.ams.usda.gov, set it, and run the probe again"
 
-const probeService = Effect.fnUntraced(function* ({ feeds }: Catalog, source: Feed["source"], today: string) {
+const probeService = Effect.fnUntraced(function* (
+  { feeds }: Catalog,
+  source: Feed["source"],
+  { isFull, today }: { readonly isFull: boolean; readonly today: string }
+) {
   const { kind } = yield* Origin
   const key = yield* marsKey
   const serviceFeeds = feeds.filter((feed) => feed.source === source)
@@ -163,7 +129,7 @@ const probeService = Effect.fnUntraced(function* ({ feeds }: Catalog, source: Fe
   let stopReason = source === "gov-mars" && key === undefined && kind === "live" ? missingKeyAdvice : undefined
   for (const feed of serviceFeeds) {
     if (stopReason !== undefined) break
-    probed.push(yield* probeFeed(feed, today, key))
+    probed.push(yield* probeFeed(feed, { isFull, key, today }))
     stopReason = findServiceFault(probed)
   }
   const skipped = serviceFeeds
@@ -173,12 +139,12 @@ const probeService = Effect.fnUntraced(function* ({ feeds }: Catalog, source: Fe
 })
 
 export const probeCommodities = Effect.fn("probe.commodities")(
-  function* () {
+  function* (isFull: boolean) {
     const today = DateTime.formatIsoDateUtc(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
     const loadedCatalog = yield* readHandEdited(catalog)
     const verdicts = yield* Effect.forEach(
       ["gov-mars", "gov-mpr"] as const,
-      (source) => probeService(loadedCatalog, source, today),
+      (source) => probeService(loadedCatalog, source, { isFull, today }),
       { concurrency: "unbounded" }
     )
     return verdicts.flat()

@@ -31,13 +31,20 @@ export interface ProbedPipeline {
   readonly folder: string
 }
 
-/** The pipelines that can be probed. Each probe is loaded when it is called; `stores` is the file of `--stores`. */
+export interface ProbeOptions {
+  /** The file of `--stores`. */
+  readonly stores?: string | undefined
+  /** Whole histories of reports instead of a few weeks of each era. */
+  readonly isFull?: boolean
+}
+
+/** The pipelines that can be probed. Each probe is loaded when it is called. */
 export const probes = [
   {
     pipeline: commodities,
-    probeFeeds: Effect.fnUntraced(function* () {
+    probeFeeds: Effect.fnUntraced(function* ({ isFull = false }: ProbeOptions) {
       const { probeCommodities } = yield* Effect.promise(() => import("./commodities.ts"))
-      return { verdicts: yield* probeCommodities(), zips: [] }
+      return { verdicts: yield* probeCommodities(isFull), zips: [] }
     })
   },
   {
@@ -49,7 +56,7 @@ export const probes = [
   },
   {
     pipeline: storefronts,
-    probeFeeds: Effect.fnUntraced(function* (stores?: string) {
+    probeFeeds: Effect.fnUntraced(function* ({ stores }: ProbeOptions) {
       const { probeStorefronts } = yield* Effect.promise(() => import("./storefronts.ts"))
       return { verdicts: yield* probeStorefronts(stores), zips: [] }
     })
@@ -58,11 +65,11 @@ export const probes = [
 export type Probe = (typeof probes)[number]
 
 /** Probes one pipeline from the provided origin. */
-export const runProbe = Effect.fnUntraced(function* ({ pipeline: { name }, probeFeeds }: Probe, stores?: string) {
+export const runProbe = Effect.fnUntraced(function* ({ pipeline: { name }, probeFeeds }: Probe, options: ProbeOptions) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "larder-probe-" }))
   const { verdicts, zips } = yield* Effect.gen(function* () {
-    return yield* probeFeeds(stores)
+    return yield* probeFeeds(options)
   }).pipe(Effect.provide(Archive.layer({ folder, run_id: probeRunId, pipeline: name, days: null })))
   const probed: ProbedPipeline = { pipeline: name, verdicts, zips, folder }
   return probed

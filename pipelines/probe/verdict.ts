@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import type { ArchiveUnwritable, RawFileDamaged } from "../run/archive/fetch-list.ts"
 import { isOriginError, type OriginError, UpstreamUnavailable } from "../run/origins/origin.ts"
+import { describeShare, findCommonestReason, isLeftOutInPart } from "../run/shares.ts"
 
 export interface FeedVerdict {
   readonly pipeline: string
@@ -15,15 +16,28 @@ export interface FeedVerdict {
   /** What does not stop a run: new columns, metrics without rows. */
   readonly notes: ReadonlyArray<string>
   readonly rows: number | null
+  /** Prices that a run would publish from these rows; null if unknown, and for other pipelines. */
+  readonly prices: number | null
+  /** Rows, labels or products that a run would reject; null if unknown. */
+  readonly rejected: number | null
   readonly newest_day: string | null
 }
 
 export type ProbeFinding = Pick<FeedVerdict, "feed" | "verdict" | "detail"> &
-  Partial<Pick<FeedVerdict, "notes" | "rows" | "newest_day">>
+  Partial<Pick<FeedVerdict, "notes" | "rows" | "prices" | "rejected" | "newest_day">>
 
 export const makeVerdictFactory =
   (pipeline: string, group: string) =>
-  ({ detail, feed, newest_day = null, notes = [], rows = null, verdict }: ProbeFinding): FeedVerdict => ({
+  ({
+    detail,
+    feed,
+    newest_day = null,
+    notes = [],
+    prices = null,
+    rejected = null,
+    rows = null,
+    verdict
+  }: ProbeFinding): FeedVerdict => ({
     pipeline,
     group,
     feed,
@@ -31,20 +45,20 @@ export const makeVerdictFactory =
     detail: detail.replace(/\.$/, ""),
     notes,
     rows,
+    prices,
+    rejected,
     newest_day
   })
 
-/** The share of rejected rows above which the verdict is `differs`. */
-const maxRejectedShare = 0.1
-
+/** The sentence of a feed that a run would leave out in part; undefined if it would not. */
 export const describeExcessRejects = (
-  rejects: ReadonlyArray<{ readonly position: string | number; readonly reason: string }>,
+  rejects: ReadonlyArray<{ readonly reason: string }>,
   rows: number,
   noun: string
-) => {
-  const [first] = rejects
-  if (first === undefined || rejects.length <= rows * maxRejectedShare) return undefined
-  return `${rejects.length} of ${rows} ${noun} cannot be read, the first at ${first.position}: ${first.reason}`
+): string | undefined => {
+  const share = { read: rows, rejected: rejects.length }
+  if (!isLeftOutInPart(share)) return undefined
+  return describeShare(share, noun, findCommonestReason(rejects.map(({ reason }) => reason)))
 }
 
 /** Returns an error of the source, so that it becomes a verdict. A fault of this machine fails the probe. */

@@ -2,7 +2,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { catalog, type Pipeline, type ProbedPipeline, probes, runProbe, writeProbeBundle } from "@larder/pipelines"
 import { ConfigProvider, Effect } from "effect"
-import { type Bodies, everyFeed, recordingOf } from "../support/pipelines/commodity-payloads.ts"
+import { type Bodies, bodyOf, everyFeed, feedNamed, recordingOf } from "../support/pipelines/commodity-payloads.ts"
 import { redirectHosts, unpaced } from "../support/pipelines/live-runs.ts"
 import { startUpstream, type Upstream } from "../support/pipelines/upstream.ts"
 
@@ -14,6 +14,7 @@ interface ProbeSetting {
   readonly origin: ReturnType<typeof redirectHosts>
   readonly environment?: Readonly<Record<string, string>>
   readonly stores?: string
+  readonly isFull?: boolean
 }
 
 const withSettings =
@@ -24,13 +25,13 @@ const withSettings =
       Effect.provide(NodeServices.layer)
     )
 
-const runProbeOf = (pipeline: Pipeline, stores?: string) => {
+const runProbeOf = (pipeline: Pipeline, { stores, isFull = false }: Pick<ProbeSetting, "stores" | "isFull">) => {
   const probe = probes.find((candidate) => candidate.pipeline === pipeline)
-  return probe === undefined ? Effect.die(`${pipeline.name} cannot be probed`) : runProbe(probe, stores)
+  return probe === undefined ? Effect.die(`${pipeline.name} cannot be probed`) : runProbe(probe, { stores, isFull })
 }
 
-export const probe = (pipeline: Pipeline, { environment = key, origin, stores }: ProbeSetting) =>
-  Effect.map(runProbeOf(pipeline, stores), ({ verdicts }) => verdicts).pipe(
+export const probe = (pipeline: Pipeline, { environment = key, origin, ...options }: ProbeSetting) =>
+  Effect.map(runProbeOf(pipeline, options), ({ verdicts }) => verdicts).pipe(
     Effect.scoped,
     Effect.provide(origin),
     withSettings(environment)
@@ -44,8 +45,8 @@ export const probeIntoBundle = (
 ) =>
   Effect.gen(function* () {
     const probed: Array<ProbedPipeline> = []
-    for (const [pipeline, { origin, stores }] of settings) {
-      probed.push(yield* runProbeOf(pipeline, stores).pipe(Effect.provide(origin)))
+    for (const [pipeline, { origin, ...options }] of settings) {
+      probed.push(yield* runProbeOf(pipeline, options).pipe(Effect.provide(origin)))
     }
     const verdicts = probed.flatMap(({ verdicts }) => verdicts)
     yield* writeProbeBundle(file, probed, verdicts)
@@ -61,19 +62,41 @@ export const makeRecent = (body: string) =>
     return `${shiftedMonth}/${shiftedDay}/${shiftedYear}`
   })
 
+const monthNames = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ")
+/** Class I is for the month after its publication. */
+const nameMonthAfter = (body: string) => {
+  const [, month = "", year = ""] = /"published_date":"(\d\d)\/\d\d\/(\d{4})/.exec(body) ?? []
+  const next = new Date(Date.UTC(Number(year), Number(month), 1))
+  return body
+    .replace(/"report_month":"\w+"/, `"report_month":"${monthNames[next.getUTCMonth()]}"`)
+    .replace(/"report_year":"\d+"/, `"report_year":"${next.getUTCFullYear()}"`)
+}
+
 const makeRecentBodies = () => {
-  const all = Object.entries(everyFeed()).map(([feed, body]) => [feed, makeRecent(body)])
+  const all = Object.entries(everyFeed()).map(([feed, body]) => {
+    const recent = makeRecent(body)
+    return [feed, feed === "gov-mpr/2989/Detail" ? nameMonthAfter(recent) : recent]
+  })
   return Object.fromEntries(all) as Bodies // its entries are texts by feed
 }
 
 type Responses = Readonly<Record<string, { readonly status?: number; readonly type?: string; readonly body?: string }>>
 
-/** Starts both services on one server. `responses` are by feed; `*` is for all feeds. */
+/** The last year of the window of days that an address requests; undefined without one. */
+const lastYearOf = (url: string) => /%2F(\d{4})(?:&|$)/.exec(url)?.[1]
+
+/**
+ * Starts both services on one server, which have rows of recent days only. `responses` are by feed; `*` is for all
+ * feeds.
+ */
 export const startServices = (responses: Responses = {}) => {
   const intact = makeRecentBodies()
   return startUpstream((response, _, { url }) => {
     const requested = decodeURI(url.split("?")[0] ?? "").slice(1)
     const feed = feeds.find((other) => decodeURI(recordingOf(other)) === requested)?.feed ?? ""
+    if (Number(lastYearOf(url) ?? 9999) < 2024) {
+      return void response.writeHead(200, { "content-type": "application/json" }).end(bodyOf(feedNamed(feed), []))
+    }
     const { body = intact[feed], status = 200, type = "application/json" } = responses[feed] ?? responses["*"] ?? {}
     response.writeHead(status, { "content-type": type }).end(body)
   })
