@@ -33,9 +33,60 @@ export const thresholds = {
     of: "commodities",
     what: "untrusted feeds among those that responded",
     consequence: "nothing is published, exit code 1"
-  }
+  },
 
   // branded foods
+  rejectedValues: {
+    value: 10,
+    limit: "10",
+    of: "branded foods",
+    what: "unreadable values of a key or of a field of the substance, in a form without any readable value of it; fewer if no label is left",
+    consequence: "from it on, the form is left out, exit code 4; an optional field only causes a warning"
+  },
+  recordsWithUsualKeys: {
+    value: 100,
+    limit: "100",
+    of: "branded foods",
+    what: "JSON records without one of the usual keys in any of them",
+    consequence: "from it on, the form is left out, exit code 4; a missing optional key only causes a warning"
+  },
+  missingRecords: {
+    ...percent(1),
+    of: "branded foods",
+    what: "records of an unpacked CSV file that are missing from the number that its release states",
+    consequence: "the form is left out, exit code 4"
+  },
+  checkedRows: {
+    value: 10_000,
+    limit: "10,000",
+    of: "branded foods",
+    what: "rows of a form in its newest release",
+    consequence: "from it on, the number of rows is compared with that of the next release"
+  },
+  shrunkForm: {
+    ...percent(5),
+    of: "branded foods",
+    what: "fewer rows of a form than in its newest release",
+    consequence: "nothing is published, exit code 3"
+  },
+  fewerCurrentLabels: {
+    ...percent(5),
+    of: "branded foods",
+    what: "fewer current labels",
+    consequence: "nothing is published, exit code 3"
+  },
+  labelsLosingNutrients: {
+    ...percent(2),
+    of: "branded foods",
+    what: "labels, or current labels, that lost a nutrient",
+    consequence: "nothing is published, exit code 3"
+  },
+  labelsWithoutNutrients: {
+    ...oneIn(20),
+    of: "branded foods",
+    what: "labels without nutrients",
+    consequence: "a warning"
+  }
 
   // storefronts
 } as const satisfies Record<string, Threshold>

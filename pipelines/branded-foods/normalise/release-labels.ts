@@ -1,8 +1,9 @@
 /** The SQL that returns the labels of a release form: a query for that form inside a query that both forms share. */
 import { readFileSync } from "node:fs"
-import { labelColumns } from "@larder/warehouse"
+import { labelColumns, literal } from "@larder/warehouse"
 import { foodShape, jsonRelation, keyColumns, labelKeys } from "../decode/json/keys.ts"
-import { type FieldNames, normaliseLabels } from "./label.ts"
+import { type FieldNames, normaliseLabels, oddFields, oddText } from "./label.ts"
+import { type LabelField, labelFields } from "./label-fields.ts"
 
 const readSql = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8")
 
@@ -28,15 +29,47 @@ export const jsonLabels = (path: string) => `with chunk as (from ${jsonRelation(
 /** Needs the tables of the release: DuckDB resolves them when it creates the macro. */
 export const createCsvLabels = readSql("./csv-labels.sql")
 
-const csvNames: FieldNames = {
-  description: "description in food.csv",
-  serving_size: "serving_size in branded_food.csv",
-  published_on: "publication_date in food.csv",
-  available_on: "available_date in branded_food.csv",
-  modified_on: "modified_date in branded_food.csv",
-  discontinued_on: "discontinued_date in branded_food.csv"
-}
+const csvNames: FieldNames = Object.fromEntries(
+  Object.entries<LabelField>(labelFields).flatMap(([column, { csv }]) => {
+    const [file, header] = csv?.split(".") ?? []
+    return header === undefined ? [] : [[column, `${header} in ${file}.csv`]]
+  })
+)
 
 /** Takes a range of fdc_id, so that memory does not grow with the release. */
 export const csvLabels = (range: { readonly first: number; readonly last: number }, hasAttributes: boolean) =>
   normaliseLabels(`labels_in_csv(${range.first}, ${range.last}, ${hasAttributes})`, csvNames)
+
+const structs = (texts: ReadonlyArray<readonly [field: string, said: string]>) =>
+  texts.map(([field, said]) => `{'field': ${literal(field)}, 'said': ${said}}`).join(", ")
+
+/** `field` and `said` of unreadable texts in the log of a label's earlier versions. */
+const oddLogEntries = ["fdcId", "publicationDate"].map((key) => {
+  const said = oddText(key === "fdcId" ? "whole number" : "day", `earlier."${key}"`)
+  return `list_transform(coalesce("foodUpdateLog", []), lambda earlier: ${structs([[`foodUpdateLog.${key}`, said]])})`
+})
+
+const jsonOddTexts = `list_concat(
+  [${structs(oddFields.flatMap(([, { json, type }]) => (json === undefined ? [] : [[json, oddText(type, `"${json}"`)] as const])))}],
+  ${oddLogEntries.join(", ")}
+)`
+
+/** What unreadable optional fields of foods of a chunk said. `ids` is a query of their `fdc_id`. */
+export const jsonOdd = (path: string, ids: string) => `
+  select odd.field, odd.said
+  from (select unnest(${jsonOddTexts}) as odd from ${jsonRelation(path)} where try_cast("fdcId" as integer) in (${ids}))
+  where odd.said is not null`
+
+/** What unreadable optional fields of labels of the staged CSV files said. */
+export const csvOdd = `
+  select field, said
+  from (${oddFields
+    .flatMap(([column, { csv, type }]) => {
+      if (csv === undefined) return []
+      const said = oddText(type, column === "trade_channels" ? "trade_channel" : column)
+      return [
+        `select fdc_id, ${literal(csv)} as field, ${said} as said from release.${csv.split(".")[0]} where ${said} is not null`
+      ]
+    })
+    .join(" union all ")})
+  semi join branded_food.food using (fdc_id)`
