@@ -68,7 +68,7 @@ select
   (line is not null)::integer + (labelled.fdc_id is not null)::integer + coalesce(amounts, 0) + coalesce(attribute_count, 0)
     as source_rows,
   labelled.fdc_id is not null as has_label_row,
-  false as parts_may_be_odd,
+  null::struct(field varchar, said varchar)[] as odd_parts,
   if(
     line is null,
     coalesce('data_type in food.csv is "' || left(data_type, 60) || '", not branded_food', 'food.csv has no row with this fdc_id'),

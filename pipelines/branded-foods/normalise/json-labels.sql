@@ -48,9 +48,11 @@ select
     lambda earlier: earlier.fdc_id is distinct from try_cast(fdcId as integer) and earlier.fdc_id is not null
   ) as earlier_versions,
   -- The log lists the label itself, too. Other entries without an id, and entries without a day, may be odd.
-  len(foodUpdateLog) - len(earlier_versions) > 1
-    or list_count(list_transform(earlier_versions, lambda earlier: earlier.published_on)) < len(earlier_versions)
-    as parts_may_be_odd,
+  case
+    when len(foodUpdateLog) - len(earlier_versions) > 1
+      or list_count(list_transform(earlier_versions, lambda earlier: earlier.published_on)) < len(earlier_versions)
+    then odd_log_entries(foodUpdateLog)
+  end as odd_parts,
   1 as source_rows,
   true as has_label_row,
   nullif(concat_ws('; ',

@@ -5,6 +5,7 @@
  */
 import { literal } from "@larder/warehouse"
 import { codedColumns, isInWords, type LabelField, labelFields } from "./label-fields.ts"
+import { oddFields, oddText, textColumn } from "./odd-fields.ts"
 import { qualityFlags } from "./quality.ts"
 
 const columnsWhere = (isWanted: (field: LabelField) => boolean) =>
@@ -43,7 +44,18 @@ const unlessPlaceholder = (column: string) =>
 
 const isStated = (column: string) => `(${column} <> '' and not is_placeholder(${column}))`
 
-/** Returns `line`, `problem`, `may_be_odd`, and the columns of `branded_food.food` that do not describe the run. */
+const collectOdd = (names: FieldNames) => {
+  const texts = oddFields.flatMap(([column, { type }]) => {
+    const field = names[textColumn(column)]
+    return field === undefined ? [] : [`{'field': ${literal(field)}, 'said': ${oddText(type, `${column}_said`)}}`]
+  })
+  return `list_filter(list_concat([${texts.join(", ")}], coalesce(odd_parts, [])), lambda odd: odd.said is not null)`
+}
+
+/**
+ * Returns `line`, `problem`, `odd` (what unreadable optional fields said), and the columns of `branded_food.food` that do
+ * not describe the run.
+ */
 export const normaliseLabels = (labels: string, names: FieldNames) => `
   with joined as (
     select *, has_untidy_part(${joinedStrings}) as is_untidy
@@ -66,6 +78,7 @@ export const normaliseLabels = (labels: string, names: FieldNames) => `
       ${days.map((day) => `day_of(${day}) as ${day}_day`).join(", ")},
       channels_in(trade_channel) as channels,
       whole(gpc_class_code, try_cast(gpc_class_code as integer)) as gpc_class,
+      ${oddFields.map(([column]) => `${textColumn(column)} as ${column}_said`).join(", ")},
       compact_gtin(upc) as compact_gtin,
       try_cast(serving_size as decimal(18, 6)) as size,
       list_transform(nutrients, lambda amount: amount.nutrient_id) as ids,
@@ -104,34 +117,15 @@ export const normaliseLabels = (labels: string, names: FieldNames) => `
       food_category, category_is_stated, category_is_odd, gpc_class, gpc_class_is_odd, channels, channels_are_odd, trade_channel,
       size, size_is_stated, compact_gtin, ids, amounts,
       ${days.map((day) => `${day}_day`).join(", ")}, ${optionalDays.map((day) => `${day}_is_odd`).join(", ")},
-      has_label_row, other_problem, is_untidy, parts_may_be_odd
+      ${oddFields.map(([column]) => `${column}_said`).join(", ")},
+      has_label_row, other_problem, is_untidy, odd_parts
     ),
-    ${[
-      "parts_may_be_odd",
+    case when ${[
+      "odd_parts is not null",
       "category_is_odd",
       "gpc_class_is_odd",
       "channels_are_odd",
       ...optionalDays.map((day) => `${day}_is_odd`)
-    ]
-      .map((condition) => `coalesce(${condition}, false)`)
-      .join(" or ")} as may_be_odd,
+    ].join(" or ")} then ${collectOdd(names)} end as odd,
     ${qualityFlags} as quality_flags
   from normalised`
-
-/** By type: whether a text of an optional field is not one of its values. */
-const isUnreadable: Readonly<Partial<Record<LabelField["type"], (said: string) => string>>> = {
-  day: (said) => `plausible(day_of(${said})) is null`,
-  "whole number": (said) => `whole(${said}, try_cast(${said} as integer)) is null`,
-  channels: (said) => `channels_in(${said}) is null`,
-  vocabulary: (said) => `categorised(tidied(${said})) is null`
-}
-
-/** The text if it cannot be read; otherwise null. */
-export const oddText = (type: LabelField["type"], said: string) =>
-  `case when ${said} <> '' and ${isUnreadable[type]?.(said) ?? "false"} and not is_placeholder(${said}) then ${said} end`
-
-/** Optional fields of a label whose texts can be unreadable. A `food_category_id` is often a number, which is no category. */
-export const oddFields = Object.entries<LabelField>(labelFields).filter(
-  ([column, { role, type }]) =>
-    role === "optional" && type in isUnreadable && column !== "food_category" && column !== "data_type"
-)

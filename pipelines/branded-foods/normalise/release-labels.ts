@@ -2,8 +2,9 @@
 import { readFileSync } from "node:fs"
 import { labelColumns, literal } from "@larder/warehouse"
 import { foodShape, jsonRelation, keyColumns, labelKeys } from "../decode/json/keys.ts"
-import { type FieldNames, normaliseLabels, oddFields, oddText } from "./label.ts"
+import { type FieldNames, normaliseLabels } from "./label.ts"
 import { type LabelField, labelFields } from "./label-fields.ts"
+import { oddFields, oddText, textColumn } from "./odd-fields.ts"
 
 const readSql = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8")
 
@@ -14,11 +15,25 @@ const ownAmounts = labelKeys.map((key, i) => `try_cast(${ownAmount(key)} as deci
 const unreadable = `case when "labelNutrients" is not null then coalesce(
   ${labelKeys.map((key) => `unreadable_amount('${key}', ${ownAmount(key)})`).join(", ")}
 ) end`
+/** What unreadable ids and days in the log of a label's earlier versions said. */
+const oddLogEntries = (
+  [
+    ["fdcId", "whole number"],
+    ["publicationDate", "day"]
+  ] as const
+).map(
+  ([key, type]) =>
+    `list_transform(foodUpdateLog, lambda earlier: {'field': 'foodUpdateLog.${key}', 'said': ${oddText(type, `earlier.${key}`)}})`
+)
+const jsonQuery = readSql("./json-labels.sql").replace(
+  "odd_log_entries(foodUpdateLog)",
+  `list_concat(${oddLogEntries.join(", ")})`
+)
 const withColumns = `
   select
     * exclude ("${Object.keys(foodShape).join('", "')}") replace (nullif(concat_ws('; ', other_problem, ${unreadable}), '') as other_problem),
     ${[...columns, ...ownAmounts].join(", ")}
-  from (${readSql("./json-labels.sql")})`
+  from (${jsonQuery})`
 
 const jsonNames = Object.fromEntries(Object.entries(keyColumns).map(([key, column]) => [column, key]))
 
@@ -40,33 +55,13 @@ const csvNames: FieldNames = Object.fromEntries(
 export const csvLabels = (range: { readonly first: number; readonly last: number }, hasAttributes: boolean) =>
   normaliseLabels(`labels_in_csv(${range.first}, ${range.last}, ${hasAttributes})`, csvNames)
 
-const structs = (texts: ReadonlyArray<readonly [field: string, said: string]>) =>
-  texts.map(([field, said]) => `{'field': ${literal(field)}, 'said': ${said}}`).join(", ")
-
-/** `field` and `said` of unreadable texts in the log of a label's earlier versions. */
-const oddLogEntries = ["fdcId", "publicationDate"].map((key) => {
-  const said = oddText(key === "fdcId" ? "whole number" : "day", `earlier."${key}"`)
-  return `list_transform(coalesce("foodUpdateLog", []), lambda earlier: ${structs([[`foodUpdateLog.${key}`, said]])})`
-})
-
-const jsonOddTexts = `list_concat(
-  [${structs(oddFields.flatMap(([, { json, type }]) => (json === undefined ? [] : [[json, oddText(type, `"${json}"`)] as const])))}],
-  ${oddLogEntries.join(", ")}
-)`
-
-/** What unreadable optional fields of foods of a chunk said. `ids` is a query of their `fdc_id`. */
-export const jsonOdd = (path: string, ids: string) => `
-  select odd.field, odd.said
-  from (select unnest(${jsonOddTexts}) as odd from ${jsonRelation(path)} where try_cast("fdcId" as integer) in (${ids}))
-  where odd.said is not null`
-
 /** What unreadable optional fields of labels of the staged CSV files said. */
 export const csvOdd = `
   select field, said
   from (${oddFields
     .flatMap(([column, { csv, type }]) => {
       if (csv === undefined) return []
-      const said = oddText(type, column === "trade_channels" ? "trade_channel" : column)
+      const said = oddText(type, textColumn(column))
       return [
         `select fdc_id, ${literal(csv)} as field, ${said} as said from release.${csv.split(".")[0]} where ${said} is not null`
       ]

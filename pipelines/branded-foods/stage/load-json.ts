@@ -9,7 +9,7 @@ import { checkLines, isRecordError, removeUnreadableLines } from "../decode/json
 import { type Chunk, type FoodList, splitFoods } from "../decode/json/food-lines.ts"
 import type { FoodReject } from "../decode/json/food-list.ts"
 import { knownKeys, maxJsonObjectBytes, readChunkSql, textKeys } from "../decode/json/keys.ts"
-import { chunkLabels, jsonLabels, jsonOdd } from "../normalise/release-labels.ts"
+import { chunkLabels, jsonLabels } from "../normalise/release-labels.ts"
 import { addCountedTexts, addOddTexts } from "../odd-texts.ts"
 import { readStart } from "../source/zip.ts"
 import { printableName } from "../source/zip-members.ts"
@@ -82,18 +82,33 @@ const repeatedIds = `
   group by all
   having count(*) > 1`
 
-/** A label with `source_rows` of 0 may have unreadable optional fields: the query that makes labels does not keep their texts. */
+/** Until its odd texts are counted, a label has them among its quality flags: the query can only fill one table. */
+const mark = "odd "
 const insertMarkedSql = (load: LoadInput, labels: string) =>
-  insertLabelsSql(load, `select * replace (if(may_be_odd, 0, source_rows) as source_rows) from (${labels})`)
+  insertLabelsSql(
+    load,
+    `select * replace (if(
+      len(odd) > 0,
+      list_concat(quality_flags, list_transform(odd, lambda text: ${literal(mark)} || text.field || ' ' || text.said)),
+      quality_flags
+    ) as quality_flags) from (${labels})`
+  )
 
-const oddLabels = (before: number) => `from branded_food.food where rowid > ${before} and source_rows = 0`
+const markedLabels = (before: number) => `rowid > ${before} and starts_with(quality_flags[-1], ${literal(mark)})`
+const isMark = `starts_with(flag, ${literal(mark)})`
 
-/** Counts the texts of marked labels, and removes the marks. The file is read again, but only if there are any. */
-const countOddTexts = Effect.fnUntraced(function* (db: DuckDb["Service"], file: string, before: number) {
-  const [odd] = yield* db.all(Count, `select count(*)::integer as rows ${oddLabels(before)}`)
-  if (odd?.rows === 0) return
-  yield* db.run(addOddTexts(jsonOdd(file, `select fdc_id ${oddLabels(before)}`)))
-  yield* db.run(`update branded_food.food set source_rows = 1 where rowid > ${before} and source_rows = 0`)
+/** Counts the odd texts of a chunk, and removes them from the quality flags. */
+const countOddTexts = Effect.fnUntraced(function* (db: DuckDb["Service"], before: number) {
+  const where = markedLabels(before)
+  const [marked] = yield* db.all(Count, `select count(*)::integer as rows from branded_food.food where ${where}`)
+  if (marked?.rows === 0) return
+  const texts = `
+    select split_part(flag, ' ', 2) as field, regexp_replace(flag, '^\\S+ \\S+ ', '') as said
+    from (select unnest(quality_flags) as flag from branded_food.food where ${where})
+    where ${isMark}`
+  yield* db.run(addOddTexts(texts))
+  yield* db.run(`
+    update branded_food.food set quality_flags = list_filter(quality_flags, lambda flag: not ${isMark}) where ${where}`)
 })
 
 /** Labels of the table `chunk`, each with its problem. The first food with an fdc_id is used. */
@@ -217,7 +232,7 @@ export const loadJson = Effect.fnUntraced(function* (
       const [lastRow] = yield* db.all(Row, lastLabel)
       const before = lastRow?.row ?? -1
       if (!(yield* loadWholeChunk(db, load, chunk, before))) yield* loadLineByLine(db, load, chunk.file, reject)
-      yield* countOddTexts(db, chunk.file, before)
+      yield* countOddTexts(db, before)
       yield* findUnknownKeys(chunk.file, unknown)
       const [unnamed] = yield* db.all(Count, countUnnamedNutrientsSql(before))
       if (unnamed?.rows !== 0) yield* db.run(insertNutrientNamesSql(chunk.file))

@@ -2,6 +2,7 @@
 import { parseJsonKeepingNumbers } from "@larder/schemas"
 import { labelColumns, literal } from "@larder/warehouse"
 import { isInWords, type LabelField, labelFields, optionalJsonPaths } from "../../normalise/label-fields.ts"
+import { textColumn } from "../../normalise/odd-fields.ts"
 
 /** `text` is published unchanged, and may be a number; `value` is validated later; other keys of an object are ignored. */
 export type JsonShape = "text" | "value" | "number" | readonly [JsonShape] | { readonly [key: string]: JsonShape }
@@ -14,9 +15,7 @@ export const labelKeys = labelColumns.map((column) =>
 const listKeys = (isWanted: (field: LabelField) => boolean): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries<LabelField>(labelFields).flatMap(([column, field]) =>
-      field.json !== undefined && isWanted(field)
-        ? [[field.json, column === "trade_channels" ? "trade_channel" : column]]
-        : []
+      field.json !== undefined && isWanted(field) ? [[field.json, textColumn(column)]] : []
     )
   )
 export const textKeys = listKeys(isInWords)
