@@ -6,7 +6,7 @@ import { type DuckDb, literal } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { maxSaidLength, type OddValue, readOddTexts } from "../run/odd-values.ts"
 import { thresholds } from "../run/thresholds.ts"
-import { type LabelField, labelFields } from "./normalise/label-fields.ts"
+import { type LabelField, labelFields } from "./label-fields.ts"
 
 type Db = DuckDb["Service"]
 

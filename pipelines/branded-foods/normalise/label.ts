@@ -4,8 +4,8 @@
  * is null. An implausible value is kept and gets a quality flag.
  */
 import { literal } from "@larder/warehouse"
-import { codedColumns, isInWords, type LabelField, labelFields } from "./label-fields.ts"
-import { oddFields, oddText, textColumn } from "./odd-fields.ts"
+import { codedColumns, isInWords, type LabelField, labelFields, textColumn } from "../label-fields.ts"
+import { oddFields, oddText } from "./odd-fields.ts"
 import { qualityFlags } from "./quality.ts"
 
 const columnsWhere = (isWanted: (field: LabelField) => boolean) =>

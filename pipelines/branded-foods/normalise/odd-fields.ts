@@ -1,5 +1,5 @@
 /** SQL that finds texts of optional fields that cannot be read. */
-import { type LabelField, labelFields } from "./label-fields.ts"
+import { type LabelField, labelFields } from "../label-fields.ts"
 
 /** By type: whether a text of an optional field is not one of its values. */
 const isUnreadable: Readonly<Partial<Record<LabelField["type"], (said: string) => string>>> = {
@@ -18,6 +18,3 @@ export const oddFields = Object.entries<LabelField>(labelFields).filter(
   ([column, { role, type }]) =>
     role === "optional" && type in isUnreadable && column !== "food_category" && column !== "data_type"
 )
-
-/** The column with the text of such a field. */
-export const textColumn = (column: string) => (column === "trade_channels" ? "trade_channel" : column)

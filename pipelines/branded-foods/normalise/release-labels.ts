@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs"
 import { labelColumns, literal } from "@larder/warehouse"
 import { foodShape, jsonRelation, keyColumns, labelKeys } from "../decode/json/keys.ts"
+import { type LabelField, labelFields, textColumn } from "../label-fields.ts"
 import { type FieldNames, normaliseLabels } from "./label.ts"
-import { type LabelField, labelFields } from "./label-fields.ts"
-import { oddFields, oddText, textColumn } from "./odd-fields.ts"
+import { oddFields, oddText } from "./odd-fields.ts"
 
 const readSql = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8")
 

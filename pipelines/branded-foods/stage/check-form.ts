@@ -6,7 +6,7 @@
 import { type DuckDb, firstOwnAmount } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { thresholds } from "../../run/thresholds.ts"
-import { type LabelField, labelFields } from "../normalise/label-fields.ts"
+import { type LabelField, labelFields } from "../label-fields.ts"
 import type { ReleaseForm } from "../source/fetch-release.ts"
 
 export class ImplausibleForm extends Schema.TaggedError<ImplausibleForm>()("ImplausibleForm", {

@@ -6,7 +6,7 @@
  */
 import { type DuckDb, identifier, literal } from "@larder/warehouse"
 import { Effect, Exit, Schema } from "effect"
-import { fieldOfCsv } from "../../normalise/label-fields.ts"
+import { fieldOfCsv } from "../../label-fields.ts"
 import { addOddTexts } from "../../odd-texts.ts"
 import { countRecords } from "./count-records.ts"
 import { filterRecords } from "./filter-records.ts"
@@ -94,19 +94,18 @@ const stageCheckedSql = (header: LabelHeader) => {
     from ${csvRelation(header)}`
 }
 
-/** Counts what optional fields said, and removes the columns that only the check needs. */
-const finishChecked = Effect.fnUntraced(function* (db: Db, header: LabelHeader) {
+/** Counts what optional fields of usable rows said, and removes the columns with these texts. */
+const takeOddColumns = Effect.fnUntraced(function* (db: Db, header: LabelHeader) {
   const { member } = header
-  const optional = checkedColumns(header).filter(({ field }) => field.role === "optional")
-  for (const { header: column, name } of optional) {
+  for (const { field, header: column, name } of checkedColumns(header)) {
+    if (field.role !== "optional") continue
+    const odd = oddColumn(name)
     yield* db.run(
       addOddTexts(`
-        select ${literal(`${member}.${column}`)} as field, ${oddColumn(name)} as said
-        from release.${member} where ${oddColumn(name)} is not null`)
+        select ${literal(`${member}.${column}`)} as field, ${odd} as said
+        from release.${member} where ${odd} is not null and unreadable is null`)
     )
-  }
-  for (const column of ["unreadable", ...optional.map(({ name }) => oddColumn(name))]) {
-    yield* db.run(`alter table release.${member} drop column ${column}`)
+    yield* db.run(`alter table release.${member} drop column ${odd}`)
   }
 })
 
@@ -148,12 +147,13 @@ const stageChecked = Effect.fnUntraced(function* (
     const staged = yield* countStaged
     if (staged !== records) return yield* new RecordsLost({ file: `${member}.csv`, staged, counted: records })
   }
+  yield* takeOddColumns(db, header)
   yield* moveToRejects(
     db,
     member,
     `select rowid as row, unreadable as reason from release.${member} where unreadable is not null`
   )
-  yield* finishChecked(db, header)
+  yield* db.run(`alter table release.${member} drop column unreadable`)
 })
 
 /** Fills `release.<member>`, in the order of the file, and `rejects_<member>` with the records that cannot be read. */

@@ -2,7 +2,7 @@
  * The files of a CSV release that are read, by base name, and their columns. Releases add, drop and move columns without
  * notice: if the column of a key or a substance is missing, the file is unreadable; an unknown column is recorded and ignored.
  */
-import { fieldOfCsv, type LabelField } from "../../normalise/label-fields.ts"
+import { fieldOfCsv, type LabelField } from "../../label-fields.ts"
 
 /** How a column is read: with a type, or as a string that is checked. The functions return SQL for a field of the file. */
 export interface CsvColumn {

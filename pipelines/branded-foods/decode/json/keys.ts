@@ -1,8 +1,7 @@
 /** The keys of a food in the JSON release, how DuckDB reads them, and the check of a record against them. */
 import { parseJsonKeepingNumbers } from "@larder/schemas"
 import { labelColumns, literal } from "@larder/warehouse"
-import { isInWords, type LabelField, labelFields, optionalJsonPaths } from "../../normalise/label-fields.ts"
-import { textColumn } from "../../normalise/odd-fields.ts"
+import { isInWords, type LabelField, labelFields, optionalJsonPaths, textColumn } from "../../label-fields.ts"
 
 /** `text` is published unchanged, and may be a number; `value` is validated later; other keys of an object are ignored. */
 export type JsonShape = "text" | "value" | "number" | readonly [JsonShape] | { readonly [key: string]: JsonShape }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { labelFileColumns, members } from "../decode/csv/members.ts"
-import { foodShape } from "../decode/json/keys.ts"
+import { labelFileColumns, members } from "./decode/csv/members.ts"
+import { foodShape } from "./decode/json/keys.ts"
 import { codedColumns, fieldOfCsv, fields, optionalJsonPaths } from "./label-fields.ts"
 
 describe("the fields of a label", () => {

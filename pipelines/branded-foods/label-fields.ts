@@ -122,6 +122,9 @@ export const partFields = {
 
 export type LabelColumn = keyof typeof labelFields
 
+/** The column of a staged label that has the field as a text: channels become a list later. */
+export const textColumn = (column: string): string => (column === "trade_channels" ? "trade_channel" : column)
+
 const typesInWords: ReadonlyArray<FieldType> = ["text", "code", "unit", "vocabulary", "quantity"]
 const keepsPlaceholders = ({ type }: LabelField) => type === "text"
 
