@@ -4,6 +4,7 @@
  */
 import type { Check } from "@larder/warehouse"
 import { error, shrinkage, warning } from "../run/severity.ts"
+import { thresholds } from "../run/thresholds.ts"
 
 const nutrientIds = (label: string) =>
   `list_transform(list_filter(${label}.nutrients, lambda n: n.amount is not null), lambda n: n.nutrient_id)`
@@ -16,9 +17,6 @@ const labelsLosingNutrients = `
 const selectCurrent = (versions: string) => `select fdc_id from ${versions} where is_current`
 const liveCurrentLabels = selectCurrent("live.branded_food.version")
 
-/** Forms with fewer rows are not checked: small forms legitimately vary by more than 5 %. */
-const minCheckedRows = 10_000
-
 /** Releases of each form, each with the last run that read part of it. The CSV files of a folder are one release. */
 const selectReleases = (rawFiles: string) => `
   select feed, max(regexp_extract(url, '\\d{4}-\\d{2}-\\d{2}')) as day, max(run_id) as run_id, sum(rows)::integer as rows
@@ -30,7 +28,10 @@ const selectReleases = (rawFiles: string) => `
   )
   group by feed, regexp_replace(url, '/[^/]+[.]csv$', '', 'i')`
 
-/** Forms that have fewer rows than the newest known release of the form. An older release may have fewer. */
+/**
+ * Forms that have fewer rows than the newest known release of the form. An older release may have fewer, and small forms
+ * legitimately vary by more.
+ */
 const shrunkForms = `
   with form as (${selectReleases("ingest.raw_file")}),
   known as (
@@ -42,7 +43,8 @@ const shrunkForms = `
     round(100 * (known.rows - form.rows) / known.rows, 1) as percent_fewer
   from form join known using (feed)
   where form.run_id = getvariable('run_id') and form.day >= known.day
-    and known.rows >= ${minCheckedRows} and 100 * (known.rows - form.rows) > 5 * known.rows`
+    and known.rows >= ${thresholds.checkedRows.value}
+    and 100 * (known.rows - form.rows) > ${thresholds.shrunkForm.value} * known.rows`
 
 export const brandedFoodChecks: ReadonlyArray<Check> = [
   shrinkage({
@@ -50,26 +52,26 @@ export const brandedFoodChecks: ReadonlyArray<Check> = [
     what: "current labels",
     before: `select count(*) from (${liveCurrentLabels})`,
     now: `select count(*) from (${selectCurrent("branded_food.version")})`,
-    percent: 5
+    percent: thresholds.fewerCurrentLabels.value
   }),
   shrinkage({
     name: "labels_keep_nutrients",
     what: "labels with each nutrient that they had",
     before: "select count(*) from live.branded_food.food",
     now: `(select count(*) from live.branded_food.food) - (select count(*) ${labelsLosingNutrients})`,
-    percent: 2
+    percent: thresholds.labelsLosingNutrients.value
   }),
   shrinkage({
     name: "current_labels_keep_nutrients",
     what: "current labels with each nutrient that they had",
     before: `select count(*) from (${liveCurrentLabels})`,
     now: `(select count(*) from (${liveCurrentLabels})) - (select count(*) ${labelsLosingNutrients} and fdc_id in (${liveCurrentLabels}))`,
-    percent: 2
+    percent: thresholds.labelsLosingNutrients.value
   }),
   {
     ...error(
       "forms_do_not_shrink",
-      "at most 5 % fewer rows of a form than in its newest release; --accept-shrinkage publishes fewer",
+      `at most ${thresholds.shrunkForm.limit} fewer rows of a form than in its newest release; --accept-shrinkage publishes fewer`,
       shrunkForms // a file that was truncated between two records looks complete
     ),
     isLiveComparison: true
@@ -111,8 +113,8 @@ export const brandedFoodChecks: ReadonlyArray<Check> = [
   ),
   warning(
     "most_labels_have_nutrients",
-    "at most one label in twenty has no nutrients",
+    `at most ${thresholds.labelsWithoutNutrients.limit} labels has no nutrients`,
     `select count(*) filter (where coalesce(len(nutrients), 0) = 0) as without_nutrients, count(*) as labels from branded_food.food
-     having without_nutrients * 20 > labels`
+     having without_nutrients * ${thresholds.labelsWithoutNutrients.value} > labels`
   )
 ]

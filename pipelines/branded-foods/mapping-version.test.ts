@@ -99,7 +99,19 @@ const labels: ReadonlyArray<Label> = [
   aLabel({ fdc_id: 1006, description: "", nutrients: [protein] }),
   aLabel({ fdc_id: 1007, publication_date: "13/32/2020", serving_size: "-1" }),
   aLabel({ fdc_id: 1008, modified_date: "1899-12-31" }),
-  aLabel({ fdc_id: 1009, label_nutrients: {} })
+  aLabel({ fdc_id: 1009, label_nutrients: {} }),
+  aLabel({
+    fdc_id: 1011,
+    brand_owner: "NA",
+    gtin_upc: "NULL",
+    publication_date: "4/24/2025 12:00:00 AM",
+    available_date: "2025-04-24T00:00:00",
+    modified_date: "2025-04-01 23:30:00+02:00",
+    discontinued_date: "9999-12-31",
+    serving_size: "30",
+    serving_size_unit: "n/a",
+    package_weight: "-"
+  })
 ]
 const onlyInJson = aLabel({ fdc_id: 1010, description: "CRACKERS" })
 const onlyInCsv = aLabel({ fdc_id: 901, description: "OATS", publication_date: "2019-04-01" })
@@ -157,6 +169,7 @@ const queries = {
   foods: `select ${columns} from branded_food.food order by fdc_id`,
   nutrients: "select * from branded_food.nutrient where nutrient_id > 9000",
   // the wording of a reason may change without another version
+  odd_values: "select feed, field, said, rows from ingest.odd_value order by all",
   rejects: "select feed, list(position order by position) as positions from ingest.reject group by feed order by feed"
 }
 
@@ -170,7 +183,7 @@ const loadRelease = Effect.fnUntraced(function* (forms: ReadonlyArray<ReleaseFor
       const toLoad = forms.map((form) => ({ form, released_on: "2026-04-30", files: files[form] }))
       const { left_out, staged } = yield* loadForms(run, toLoad, new Map())
       const counts = staged.map(({ form, rows_ignored }) => ({ feed: formFeed(form), rows_silent: rows_ignored }))
-      const rows: Record<string, unknown> = { left_out, counts }
+      const rows: Record<string, unknown> = { left_out: left_out.map(({ feed, kind }) => ({ feed, kind })), counts }
       for (const [name, query] of Object.entries(queries)) {
         const found = yield* staging.db.all(Json, `select to_json(found)::varchar as row from (${query}) found`)
         const listValues = ({ row }: typeof Json.Type) => Object.entries(row).filter(([, value]) => value !== null)

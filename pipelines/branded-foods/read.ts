@@ -1,6 +1,6 @@
 /**
  * Reads the newest release: fetches new payloads into the archive, loads the forms into the staging file, and accounts
- * for every row. A form that cannot be fetched or trusted is left out. The run fails if no form remains.
+ * for every row. A form that cannot be fetched or trusted is left out, and a form of which too much was rejected is left out in part. The run fails if no form remains.
  */
 import type { FeedLeftOut } from "@larder/schemas"
 import { rawFileTable, unknownFieldTable } from "@larder/warehouse"
@@ -112,8 +112,8 @@ export const readBrandedFoods = Effect.fn("brandedFoods.read")(
     const fetched = yield* fetchRelease(release, previous.payloads)
     const { known, moved } = fetched
     yield* recordAddresses(run, moved)
-    const { left_out: untrusted, staged } = yield* loadForms(run, fetched.forms, previous.nutrientNumbers)
-    const left_out = [...fetched.left_out, ...untrusted]
+    const { left_out: notLoaded, staged } = yield* loadForms(run, fetched.forms, previous.nutrientNumbers)
+    const left_out = [...fetched.left_out, ...notLoaded]
     if (staged.length + known.length === 0) return yield* makeNothingReadError(left_out)
     const rows_rejected = yield* recordPayloads(run, staged, previous.unknownFields)
     const knownRejected = sum(known.map((payload) => payload.rows_rejected))
@@ -122,7 +122,7 @@ export const readBrandedFoods = Effect.fn("brandedFoods.read")(
       rows_read: knownRead + sum(staged.flatMap((form) => [...form.rows_read.values()])),
       rows_silent: knownRead - knownRejected + sum(staged.map((form) => form.rows_ignored)),
       rows_rejected: knownRejected + rows_rejected,
-      feeds: staged.length + known.length + left_out.length,
+      feeds: staged.length + known.length + left_out.filter(({ kind }) => kind !== "partial").length,
       left_out
     } satisfies ReadResult as ReadResult
   },

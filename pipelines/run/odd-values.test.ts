@@ -1,5 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { maxTexts, OddValueCounter } from "./odd-values.ts"
+import { itLive } from "@larder/test/support/it-live.ts"
+import { DuckDb } from "@larder/warehouse"
+import { Effect } from "effect"
+import { maxTexts, OddValueCounter, readOddTexts } from "./odd-values.ts"
 
 describe("odd values", () => {
   it("are counted once per kind, field and text", () => {
@@ -26,4 +29,20 @@ describe("odd values", () => {
     counter.add("unreadable", "weight", `${"x".repeat(199)}😀`)
     assert.strictEqual(counter.list()[0]?.said, `${"x".repeat(199)}\ufffd`)
   })
+  itLive("have the same limits if SQL counts them", () =>
+    Effect.gen(function* () {
+      const db = yield* DuckDb.memory
+      const list = yield* readOddTexts(
+        db,
+        "unreadable",
+        `from (
+          select 'weight' as field, repeat('x', 300) as said, 5 as rows from range(2)
+          union all select 'weight', i || ' stone', 1 from range(${maxTexts + 50}) counter(i)
+        )`
+      )
+      assert.lengthOf(list, maxTexts + 1)
+      assert.deepStrictEqual(list[0], { kind: "unreadable", field: "weight", said: "x".repeat(200), rows: 10 })
+      assert.deepStrictEqual(list.at(-1), { kind: "unreadable", field: "weight", said: "(other texts)", rows: 51 })
+    })
+  )
 })

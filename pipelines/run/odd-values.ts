@@ -3,7 +3,7 @@
  * does not have. Each is kept once per feed, field and text, in `ingest.odd_value`, and logged once.
  */
 import type { OddValue as OddValueRow } from "@larder/schemas"
-import { type DataSet, literal, oddValueTable, readLive } from "@larder/warehouse"
+import { type DataSet, type DuckDb, literal, oddValueTable, readLive } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "./pipeline.ts"
 
@@ -11,7 +11,7 @@ export type OddValue = Pick<typeof OddValueRow.Type, "kind" | "field" | "said" |
 
 /** Different texts per feed. A field whose texts are all different would otherwise fill the table. */
 export const maxTexts = 1000
-const maxLength = 200
+export const maxSaidLength = 200
 const otherTexts = "(other texts)"
 
 /** Counts the odd values of one feed. Its size does not grow with the number of rows. */
@@ -19,7 +19,7 @@ export class OddValueCounter {
   readonly #counts = new Map<string, OddValue & { rows: number }>()
 
   add(kind: OddValue["kind"], field: string, said: string) {
-    const shortened = said.toWellFormed().slice(0, maxLength).toWellFormed()
+    const shortened = said.toWellFormed().slice(0, maxSaidLength).toWellFormed()
     const identify = (text: string) => JSON.stringify([kind, field, text])
     const isNew = !this.#counts.has(identify(shortened))
     const kept = isNew && this.#counts.size >= maxTexts ? otherTexts : shortened
@@ -32,6 +32,22 @@ export class OddValueCounter {
     return [...this.#counts.values()]
   }
 }
+
+const Counted = Schema.Struct({ field: Schema.String, said: Schema.String, rows: Schema.Int })
+
+/** Texts that SQL has counted, within the same limits. `counts` is the end of a query, from `from` on, of `field`, `said` and `rows`. */
+export const readOddTexts = (db: DuckDb["Service"], kind: OddValue["kind"], counts: string) =>
+  db
+    .all(
+      Counted,
+      `with counted as (select field, left(said, ${maxSaidLength}) as said, sum(rows) as rows ${counts} group by all),
+      ranked as (select *, row_number() over (order by rows desc, field, said) as position from counted)
+      select field, if(position <= ${maxTexts}, said, ${literal(otherTexts)}) as said, sum(rows)::integer as rows
+      from ranked
+      group by all
+      order by min(position)`
+    )
+    .pipe(Effect.map((rows): ReadonlyArray<OddValue> => rows.map((row) => ({ kind, ...row }))))
 
 const Known = Schema.Struct({ feed: Schema.String, kind: Schema.String, field: Schema.String, said: Schema.String })
 

@@ -19,7 +19,7 @@ const percent = (value: number) => ({ value, limit: `${value} %` })
 const count = (value: number, noun: string) => ({ value, limit: `${value.toLocaleString("en-US")} ${noun}` })
 const gap = (frequency: string) => ({
   of: "commodities",
-  what: `days from a new price of a ${frequency} report to its nearest neighbours`,
+  what: `days from a new price to its nearest neighbour, in a report that is ${frequency}`,
   consequence: "a check warns"
 })
 const oneIn = (value: number) => ({ value, limit: `1 in ${value}` })
@@ -85,10 +85,61 @@ export const thresholds = {
     ...percent(5),
     of: "commodities",
     what: "fewer points than are live",
-    consequence: "the run fails, exit code 3"
-  }
+    consequence: "nothing is published, exit code 3"
+  },
 
   // branded foods
+  rejectedValues: {
+    value: 10,
+    limit: "10",
+    of: "branded foods",
+    what: "unreadable values of a key or of a field of the substance, in a form without any readable value of it; fewer if no label is left",
+    consequence: "from it on, the form is left out, exit code 4; an optional field only causes a warning"
+  },
+  recordsWithUsualKeys: {
+    value: 100,
+    limit: "100",
+    of: "branded foods",
+    what: "JSON records without one of the usual keys in any of them",
+    consequence: "from it on, the form is left out, exit code 4; a missing optional key only causes a warning"
+  },
+  missingRecords: {
+    ...percent(1),
+    of: "branded foods",
+    what: "records of an unpacked CSV file that are missing from the number that its release states",
+    consequence: "the form is left out, exit code 4"
+  },
+  checkedRows: {
+    value: 10_000,
+    limit: "10,000",
+    of: "branded foods",
+    what: "rows of a form in its newest release",
+    consequence: "from it on, the number of rows is compared with that of the next release"
+  },
+  shrunkForm: {
+    ...percent(5),
+    of: "branded foods",
+    what: "fewer rows of a form than in its newest release",
+    consequence: "nothing is published, exit code 3"
+  },
+  fewerCurrentLabels: {
+    ...percent(5),
+    of: "branded foods",
+    what: "fewer current labels",
+    consequence: "nothing is published, exit code 3"
+  },
+  labelsLosingNutrients: {
+    ...percent(2),
+    of: "branded foods",
+    what: "labels, or current labels, that lost a nutrient",
+    consequence: "nothing is published, exit code 3"
+  },
+  labelsWithoutNutrients: {
+    ...oneIn(20),
+    of: "branded foods",
+    what: "labels without nutrients",
+    consequence: "a warning"
+  }
 
   // storefronts
 } as const satisfies Record<string, Threshold>

@@ -140,10 +140,10 @@ export const NutritionRow = Schema.Struct({
 export const QualityFlagRow = Schema.Struct({
   fdc_id: FoodRow.fields.fdc_id,
   flag: described.text(
-    "What looks wrong: gtin_missing, gtin_unreadable, gtin_check_digit, serving_size_zero, serving_unit_miscoded, serving_unit_unknown, country_unknown, category_unreadable, gpc_class_unreadable, no_nutrients, nutrient_twice, energy_impossible (above 905 kcal), mass_impossible (protein, fat and carbohydrates together above 110 g), amount_impossible (one amount above 110 g, cholesterol above 5 g or sodium above 45 g), part_exceeds_whole (more sugars than carbohydrates or more saturated fat than fat, beyond rounding), amount_negative, label_row_missing."
+    "What looks wrong: gtin_missing, gtin_unreadable, gtin_check_digit, serving_size_zero, serving_unit_miscoded, serving_unit_unknown, country_unknown, category_unreadable, gpc_class_unreadable, discontinued_unreadable (a day that was stated is not known, so the product may be discontinued), trade_channels_unreadable, no_nutrients, nutrient_twice, energy_impossible (above 905 kcal), mass_impossible (protein, fat and carbohydrates together above 110 g), amount_impossible (one amount above 110 g, cholesterol above 5 g or sodium above 45 g), part_exceeds_whole (more sugars than carbohydrates or more saturated fat than fat, beyond rounding), amount_negative, label_row_missing."
   )
 }).annotate({
   identifier: "branded_food.quality_flag",
   description:
-    "What looks wrong in a label, with one row for each label and finding. Flagged values are published unchanged."
+    "What looks wrong in a label, with one row for each label and finding. Flagged values are published unchanged, but those that cannot be read are null: `ingest.odd_value` has their texts."
 })

@@ -48,6 +48,9 @@ const findings: ReadonlyArray<Finding> = [
   ["country_unknown", { market_country: "Atlantis" }, { market_country: "" }],
   ["category_unreadable", { branded_food_category: "21.99" }, { branded_food_category: "" }],
   ["gpc_class_unreadable", { gpc_class_code: "50161800.5" }, { gpc_class_code: "50161800" }, "json"],
+  ["discontinued_unreadable", { discontinued_date: "9999-12-31" }, { discontinued_date: "2099-12-31" }],
+  ["discontinued_unreadable", { discontinued_date: "0000-00-00" }, { discontinued_date: "N/A" }],
+  ["trade_channels_unreadable", { trade_channels: ["DRUG", ["GROCERY"]] }, { trade_channels: ["GROCERY"] }],
   ["no_nutrients", { nutrients: [] }, amounts({ 1003: "0" })],
   [
     "nutrient_twice",

@@ -1,18 +1,18 @@
 /**
- * Releases of branded foods with an invalid field: at most its own row is rejected, the fault is reported, and all other rows
- * are loaded.
+ * Releases of branded foods with an invalid field. A key or a substance that cannot be read costs at most its own row; an
+ * optional field costs none, and what it said is kept.
  */
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { aLabel, csvText, type Row, toCsvRows, writeCsv } from "../support/label-releases.ts"
+import { aLabel, csvText, ingestLabels, type Row, toCsvRows, writeCsv } from "../support/label-releases.ts"
 import { ingest, recordsOf } from "./branded-foods.ts"
 import { makeTestFolder, parseRunRecord, query, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { foodsIn, jsonRelease, recordOf } from "./small-releases.ts"
 
-const loadRelease = async (home: string, release: string) => {
+const loadRelease = async (home: string, release: string, code = 0) => {
   const end = await ingest(home, release)
-  if (end.code !== 0) throw new Error(end.stderr)
+  if (end.code !== code) throw new Error(`exit code ${end.code}: ${end.stderr}`)
   const run = parseRunRecord(end)
   expect(Number(run.rows_loaded) + Number(run.rows_unchanged) + Number(run.rows_rejected)).toBe(run.rows_read)
   return { run, stderr: end.stderr }
@@ -24,6 +24,11 @@ const formatRejects = async (home: string): Promise<ReadonlyArray<string>> => {
     "select feed, position::integer as position, reason from ingest.reject order by feed, position"
   )
   return rows.map(({ feed, position, reason }) => `${String(feed).replace("gov-fdc/", "")} ${position}: ${reason}`)
+}
+
+const readOddValues = async (home: string): Promise<ReadonlyArray<string>> => {
+  const [rows = []] = await query(home, "select feed, kind, field, said, rows::integer as rows from ingest.odd_value")
+  return rows.map(({ feed, field, kind, rows, said }) => `${feed} ${kind}: ${rows} × ${field} ${said}`).toSorted()
 }
 
 describe("a CSV release with invalid fields", () => {
@@ -75,13 +80,13 @@ describe("a CSV release with invalid fields", () => {
       path.join(release, "food_nutrient_derivation.csv"),
       csvText([derivation("99", "LCNW"), derivation("70", "OTHER"), derivation("98.5", "NEARLY"), derivation("97", "")])
     )
-    end = await loadRelease(home, release)
+    end = await loadRelease(home, release, 4) // two labels of another type are more than 2 %
     rejects = await formatRejects(home)
   })
   afterAll(() => removeFolder(folder))
 
-  it("loads all labels except the seven that are rejected", async () => {
-    const rejectedIds = [103, 104, 105, 106, 205, 206, 401]
+  it("loads all labels except the two that are rejected, and those of another type", async () => {
+    const rejectedIds = [205, 206, 401]
     const all = [...channels.keys(), ...types.keys(), ...derivations.keys()].length
     expect(all).toBe(18)
     expect(await foodsIn(home)).toEqual(
@@ -91,27 +96,31 @@ describe("a CSV release with invalid fields", () => {
     )
   })
 
-  it.each([
-    [103, 4, "GROCERY"],
-    [104, 5, '{"a":1}'],
-    [105, 6, '["GROCERY"'],
-    [106, 7, '[{"a":1}]']
-  ])(
-    "rejects a label whose trade channels are not a JSON array of strings, in each of three files: %i",
-    (_, position, text) => {
-      const reason = `its label was rejected: trade_channel in branded_food.csv is "${text}", which is not a JSON array of strings`
-      for (const file of ["food", "branded_food", "food_nutrient"]) {
-        expect(rejects).toContain(`csv/${file}.csv ${position}: ${reason}`)
-      }
-    }
-  )
-
-  it("reads the trade channels of the other labels", async () => {
+  it("reads trade channels from a JSON array of strings, or from a code, and flags anything else", async () => {
     const [rows] = await query(
       home,
-      "select trade_channels::varchar as channels from branded_food.food where fdc_id < 200"
+      `select coalesce(trade_channels::varchar, 'null') as channels, quality_flags::varchar as flags
+       from branded_food.food where fdc_id < 200 order by fdc_id`
     )
-    expect(rows?.map(({ channels }) => channels)).toEqual(["[]", "[DRUG, GROCERY]", "[]"])
+    const unreadable = { channels: "null", flags: "[trade_channels_unreadable]" }
+    const read = (list: string) => ({ channels: list, flags: "[]" })
+    expect(
+      rows?.map(({ channels, flags }) => ({ channels, flags: String(flags).replace(/\w*country\w*,? ?/g, "") }))
+    ).toEqual([read("[]"), read("[DRUG, GROCERY]"), read("[GROCERY]"), unreadable, unreadable, unreadable, read("[]")])
+    const records = await recordsOf(home, [104])
+    expect(records[0]?.trade_channels).toEqual([])
+  })
+
+  it("keeps what optional fields said, once for each text, and logs it", async () => {
+    expect(await readOddValues(home)).toEqual([
+      'gov-fdc/csv unreadable: 1 × branded_food.trade_channel ["GROCERY"',
+      'gov-fdc/csv unreadable: 1 × branded_food.trade_channel [{"a":1}]',
+      'gov-fdc/csv unreadable: 1 × branded_food.trade_channel {"a":1}',
+      "gov-fdc/csv unreadable: 1 × food_nutrient.derivation_id -70",
+      "gov-fdc/csv unreadable: 1 × food_nutrient.derivation_id 1.5",
+      "gov-fdc/csv unreadable: 1 × food_nutrient.derivation_id LCCS"
+    ])
+    expect(end.stderr).toMatch(/values of optional fields were not understood.*trade_channel/)
   })
 
   it("accepts branded_food in several spellings, and rejects labels of a different type in food.csv", () => {
@@ -128,7 +137,7 @@ describe("a CSV release with invalid fields", () => {
   it("does not reject foods of other kinds that only food.csv and food_nutrient.csv contain", () => {
     expect(end.run.rows_unchanged).toBe(2)
     expect(end.run.rows_rejected).toBe(rejects.length)
-    expect(rejects.length).toBe((4 + 2) * 3)
+    expect(rejects.length).toBe(2 * 3)
   })
 
   it("treats a derivation that is not a whole number as missing", async () => {
@@ -153,7 +162,7 @@ describe("a CSV release with invalid fields", () => {
   })
 
   it("warns with the position of the first rejected record", () => {
-    expect(end.stderr).toContain('"first":"record 4: its label was rejected: trade_channel')
+    expect(end.stderr).toContain('"first":"record 13: its label was rejected: data_type')
   })
 })
 
@@ -192,11 +201,11 @@ describe("a CSV release with unusable dictionaries", () => {
   })
 })
 
-const loadJson = async (home: string, lines: ReadonlyArray<string>) => {
+const loadJson = async (home: string, lines: ReadonlyArray<string>, code = 0) => {
   mkdirSync(home)
   const file = path.join(home, "release.json")
   writeFileSync(file, jsonRelease(lines))
-  return await loadRelease(home, file)
+  return await loadRelease(home, file, code)
 }
 
 describe("a JSON release with invalid fields", () => {
@@ -204,10 +213,24 @@ describe("a JSON release with invalid fields", () => {
   const home = path.join(folder, "home")
   const nestedTexts = [
     ["description", { description: {} }, "description is not a string"],
-    ["brandOwner", { brandOwner: { name: "" } }, "brandOwner is not a string"],
-    ["tradeChannels", { tradeChannels: ["DRUG", ["A"]] }, "tradeChannels[1] is not a string"],
-    ["foodAttributes", { foodAttributes: [{ name: "A", value: {} }] }, "foodAttributes[0].value is not a string"]
+    ["gtinUpc", { gtinUpc: { code: "" } }, "gtinUpc is not a string"],
+    ["ingredients", { ingredients: ["SALT"] }, "ingredients is not a string"],
+    ["foodNutrients", { foodNutrients: {} }, "foodNutrients is not a list"]
   ] as const
+  /** Optional fields of another shape. */
+  const odd = [
+    { brandOwner: { name: "ACME" } },
+    { tradeChannels: { code: "DRUG" } },
+    { tradeChannels: ["DRUG", ["A"]] },
+    {
+      foodAttributes: [
+        { name: "A", value: {} },
+        { name: "B", value: "2" }
+      ]
+    },
+    { foodUpdateLog: "none" },
+    { discontinuedDate: ["2025-04-24"] }
+  ]
   /** Larder's dictionary has no number for it. */
   const unnumbered = { id: 2067, number: "960", name: "Vitamin A, RAE", unitName: "UG" }
   const similar = { ingredients: "[2 EGGS]", footnote: "{}" }
@@ -215,23 +238,72 @@ describe("a JSON release with invalid fields", () => {
     recordOf(1000 + index).replace("{", '{"description":"FIRST",')
   )
   beforeAll(() =>
-    loadJson(home, [
-      recordOf(1, { gpcClassCode: 50161800 }),
-      recordOf(2, { gpcClassCode: "50161800.0" }),
-      recordOf(3, { gpcClassCode: "050161800" }),
-      recordOf(4, { gpcClassCode: "n/a" }),
-      recordOf(5, { gpcClassCode: 50161800.5 }),
-      recordOf(6, { gpcClassCode: "" }),
-      recordOf(7, { labelNutrients: { fat: { value: 1.5 }, calories: { value: "abc" } } }),
-      recordOf(8, { labelNutrients: { fat: { value: 1.5 }, calories: { value: "" } } }),
-      recordOf(9, { foodNutrients: [{ id: "abc", nutrient: { id: 1003 }, amount: 1 }] }),
-      ...nestedTexts.map(([, fields], index) => recordOf(10 + index, fields)),
-      recordOf(20, similar),
-      recordOf(21, { foodNutrients: [{ id: 1, nutrient: unnumbered, amount: 5 }] }),
-      ...duplicates
-    ])
+    loadJson(
+      home,
+      [
+        recordOf(1, { gpcClassCode: 50161800 }),
+        recordOf(2, { gpcClassCode: "50161800.0" }),
+        recordOf(3, { gpcClassCode: "050161800" }),
+        recordOf(4, { gpcClassCode: "n/a" }),
+        recordOf(5, { gpcClassCode: 50161800.5 }),
+        recordOf(6, { gpcClassCode: "" }),
+        recordOf(7, { labelNutrients: { fat: { value: 1.5 }, calories: { value: "abc" } } }),
+        recordOf(8, { labelNutrients: { fat: { value: 1.5 }, calories: { value: "" } } }),
+        recordOf(9, { foodNutrients: [{ id: "abc", nutrient: { id: 1003 }, amount: 1 }] }),
+        ...nestedTexts.map(([, fields], index) => recordOf(10 + index, fields)),
+        ...odd.map((fields, index) => recordOf(30 + index, fields)),
+        recordOf(20, similar),
+        recordOf(21, { foodNutrients: [{ id: 1, nutrient: unnumbered, amount: 5 }] }),
+        ...duplicates
+      ],
+      4
+    )
   )
   afterAll(() => removeFolder(folder))
+
+  it("loads labels with optional fields of another shape without these fields, flags them, and keeps what they said", async () => {
+    const [rows] = await query(
+      home,
+      `select fdc_id, brand_owner, trade_channels, attributes, discontinued_on,
+         list_filter(quality_flags, lambda flag: flag like '%unreadable') as quality_flags
+       from branded_food.food where fdc_id between 30 and 35 order by fdc_id`
+    )
+    const nothing = {
+      brand_owner: null,
+      trade_channels: null,
+      attributes: null,
+      discontinued_on: null,
+      quality_flags: []
+    }
+    const unreadable = { ...nothing, quality_flags: ["trade_channels_unreadable"] }
+    expect(rows).toEqual([
+      { fdc_id: 30, ...nothing },
+      { fdc_id: 31, ...unreadable },
+      { fdc_id: 32, ...unreadable },
+      {
+        fdc_id: 33,
+        ...nothing,
+        attributes: [
+          { name: "A", value: null },
+          { name: "B", value: "2" }
+        ]
+      },
+      { fdc_id: 34, ...nothing },
+      { fdc_id: 35, ...nothing, quality_flags: ["discontinued_unreadable"] }
+    ])
+    expect(await readOddValues(home)).toEqual(
+      [
+        'brandOwner {"name":"ACME"}',
+        'discontinuedDate ["2025-04-24"]',
+        "foodAttributes.value {}",
+        "foodNutrients.id abc",
+        "foodUpdateLog none",
+        "gpcClassCode 50161800.5",
+        'tradeChannels ["DRUG",["A"]]',
+        'tradeChannels {"code":"DRUG"}'
+      ].map((text) => `gov-fdc/json unreadable: 1 × ${text}`)
+    )
+  })
 
   it("reads a GPC class from a number or a text, and flags one that is not a whole number", async () => {
     const [rows] = await query(
@@ -241,26 +313,24 @@ describe("a JSON release with invalid fields", () => {
     )
     const read = { code: 50_161_800, flagged: false }
     const unreadable = { code: null, flagged: true }
-    expect(rows).toEqual([read, read, read, unreadable, unreadable, { code: null, flagged: false }])
+    const nothing = { code: null, flagged: false } // "n/a" means nothing, too
+    expect(rows).toEqual([read, read, read, nothing, unreadable, nothing])
   })
 
-  it("rejects label nutrients and nutrient ids that are not numbers", async () => {
-    expect((await formatRejects(home)).slice(0, 2)).toEqual([
-      'json 8: labelNutrients.calories is "abc", which is not a number',
-      "json 10: foodNutrients[0].id is not a number"
-    ])
-    expect(await foodsIn(home)).toEqual([1, 2, 3, 4, 5, 6, 8, 20, 21])
+  it("rejects label nutrients that are not numbers, but no label for the id of a row", async () => {
+    expect((await formatRejects(home))[0]).toBe('json 8: labelNutrients.calories is "abc", which is not a number')
+    expect(await foodsIn(home)).toEqual([1, 2, 3, 4, 5, 6, 8, 9, 20, 21, 30, 31, 32, 33, 34, 35])
   })
 
   it("rejects each of 1,101 records that state a key twice", async () => {
-    const duplicateRejects = (await formatRejects(home)).slice(2 + nestedTexts.length)
+    const duplicateRejects = (await formatRejects(home)).slice(1 + nestedTexts.length)
     expect(duplicateRejects).toEqual(
-      duplicates.map((_, index) => `json ${17 + index}: the record has a duplicate key "description"`)
+      duplicates.map((_, index) => `json ${17 + odd.length + index}: the record has a duplicate key "description"`)
     )
   })
 
   it.each(nestedTexts.map(([field, , reason], index) => [field, 11 + index, reason] as const))(
-    "rejects an object in place of a text: %s",
+    "rejects a key or a substance of another shape: %s",
     async (_, position, reason) => {
       expect(await formatRejects(home)).toContain(`json ${position}: ${reason}`)
     }
@@ -274,5 +344,123 @@ describe("a JSON release with invalid fields", () => {
   it("keeps a text that looks like an object", async () => {
     const [rows] = await query(home, "select ingredients, footnote from branded_food.food where fdc_id = 20")
     expect(rows).toEqual([similar])
+  })
+})
+
+describe("a release whose days have times, with placeholders and unreadable optional fields", () => {
+  const count = 60
+  const stated = {
+    gtin_upc: "059642932491",
+    nutrients: [
+      { nutrient_id: 1003, amount: "10", percent_daily_value: "a lot" },
+      { nutrient_id: 1004, amount: "5", percent_daily_value: "-" }
+    ],
+    brand_owner: "NA",
+    ingredients: "NULL",
+    serving_size_unit: "N/A",
+    branded_food_category: "--",
+    package_weight: "null",
+    publication_date: "2025-04-24T00:00:00",
+    modified_date: "2025-04-15 00:00:00",
+    available_date: "4/24/2025 12:00:00 AM",
+    discontinued_date: "someday"
+  }
+  const labels = Array.from({ length: count }, (_, index) => aLabel({ ...stated, fdc_id: 1 + index }))
+  it.each(["json", "csv"] as const)("costs no label: %s", async (form) => {
+    const home = makeTestFolder()
+    const { left_out } = await ingestLabels(home, form, labels)
+    expect(left_out).toEqual([])
+    const [rows] = await query(
+      home,
+      `select count(*)::integer as labels, published_on::varchar as published, modified_on::varchar as modified,
+         available_on::varchar as available, discontinued_on as discontinued, brand_owner, ingredients,
+         serving_size_unit, category, package_weight, quality_flags
+       from branded_food.food group by all`
+    )
+    expect(rows).toEqual([
+      {
+        labels: count,
+        published: "2025-04-24",
+        modified: "2025-04-15",
+        available: "2025-04-24",
+        discontinued: null,
+        brand_owner: "NA",
+        ingredients: "NULL",
+        serving_size_unit: null,
+        category: null,
+        package_weight: null,
+        quality_flags: ["discontinued_unreadable"]
+      }
+    ])
+    const odd = {
+      json: ["discontinuedDate someday"],
+      csv: ["branded_food.discontinued_date someday", "food_nutrient.percent_daily_value a lot"]
+    }[form]
+    expect(await readOddValues(home)).toEqual(odd.map((text) => `gov-fdc/${form} unreadable: ${count} × ${text}`))
+  })
+
+  it("has a warning about a field that no label states readably, and no second row for a known text", async () => {
+    const home = path.join(makeTestFolder(), "home")
+    const lines = labels.map(({ fdc_id }) => recordOf(fdc_id, { discontinuedDate: "someday" }))
+    const { stderr } = await loadJson(home, lines)
+    expect(stderr).toMatch(/no value of an optional field was understood.*"discontinuedDate","rows":60/)
+    writeFileSync(path.join(home, "next.json"), jsonRelease(lines.slice(1)))
+    const next = await loadRelease(home, path.join(home, "next.json"))
+    expect(next.stderr).not.toContain("values of optional fields were not understood")
+    expect(await readOddValues(home)).toHaveLength(1)
+  })
+
+  it("reads amounts that JSON states as texts, and a placeholder as no amount", async () => {
+    const home = path.join(makeTestFolder(), "home")
+    const amount = (id: number, amount: unknown) => ({ id, nutrient: { id: 1002 + id }, amount })
+    const own = { fat: { value: "N/A" }, calories: { value: "150" } }
+    const { run } = await loadJson(home, [
+      recordOf(1, { servingSize: "NA", labelNutrients: own, foodNutrients: [amount(1, "4.5"), amount(2, "--")] })
+    ])
+    expect(run.rows_rejected).toBe(0)
+    const [rows] = await query(
+      home,
+      "select amount::double as amount, label_calories::double as calories, label_fat, serving_size from branded_food.nutrient_amount join branded_food.food using (fdc_id) order by nutrient_id"
+    )
+    const label = { calories: 150, label_fat: null, serving_size: null }
+    expect(rows).toEqual([
+      { amount: 4.5, ...label },
+      { amount: null, ...label }
+    ])
+  })
+})
+
+describe("a CSV file in which an unquoted NA means nothing, as R writes it", () => {
+  const loadText = async (change: (text: string) => string) => {
+    const release = path.join(makeTestFolder(), "FoodData_Central_branded_food_csv_2026-04-30")
+    const rows = toCsvRows([
+      aLabel({ fdc_id: 1, brand_owner: "NA", nutrients: [{ nutrient_id: 1003, amount: "10" }], ingredients: "SALT" })
+    ])
+    writeCsv(release, rows)
+    for (const file of ["food.csv", "branded_food.csv", "food_nutrient.csv"]) {
+      const [header = "", ...lines] = readFileSync(path.join(release, file), "utf8").split("\n")
+      writeFileSync(path.join(release, file), [change(header), ...lines.map(change)].join("\n"))
+    }
+    const home = path.join(release, "home")
+    await loadRelease(home, release)
+    const [foods] = await query(
+      home,
+      "select brand_owner, brand_name, package_weight, ingredients from branded_food.food"
+    )
+    return foods
+  }
+
+  it("has no text there, but keeps a quoted NA", async () => {
+    const unquoted = (text: string) => text.replaceAll(/(?<=,)""(?=,|$)/g, "NA")
+    expect(await loadText(unquoted)).toEqual([
+      { brand_owner: "NA", brand_name: null, package_weight: null, ingredients: "SALT" }
+    ])
+  })
+
+  it("keeps NA as a name if nothing is in quotes, but not as a weight", async () => {
+    const plain = (text: string) => text.replaceAll(/(?<=,)""(?=,|$)/g, "NA").replaceAll('"', "")
+    expect(await loadText(plain)).toEqual([
+      { brand_owner: "NA", brand_name: "NA", package_weight: null, ingredients: "SALT" }
+    ])
   })
 })

@@ -39,7 +39,8 @@ export interface Label {
   readonly market_country: string
   readonly discontinued_date: string
   readonly preparation_state_code: string
-  readonly trade_channels: ReadonlyArray<string>
+  /** A list in the list cannot be read. */
+  readonly trade_channels: ReadonlyArray<string | ReadonlyArray<string>>
   readonly short_description: string
   readonly nutrients: ReadonlyArray<Amount>
   readonly attributes: ReadonlyArray<{ readonly name: string; readonly value: string }>

@@ -57,7 +57,7 @@ attribute as (
   from sorted_attribute
 )
 select
-  * exclude (data_type, trade_channel, amounts, attribute_count) replace (
+  * exclude (data_type, amounts, attribute_count) replace (
     coalesce(nutrients, []) as nutrients,
     if(has_attributes, coalesce(attributes, []), null) as attributes -- null: the release has no such file
   ),
@@ -65,22 +65,15 @@ select
   null::varchar as caffeine_statement,
   null::varchar as footnote,
   null as earlier_versions,
-  if(trim(trade_channel) = '', []::varchar[], channels_in(trade_channel)) as trade_channels,
   (line is not null)::integer + (labelled.fdc_id is not null)::integer + coalesce(amounts, 0) + coalesce(attribute_count, 0)
     as source_rows,
   labelled.fdc_id is not null as has_label_row,
-  nullif(concat_ws('; ',
-    if(
-      line is null,
-      coalesce('data_type in food.csv is "' || left(data_type, 60) || '", not branded_food', 'food.csv has no row with this fdc_id'),
-      null
-    ),
-    case when trim(trade_channel) <> '' then if(
-      channels_in(trade_channel) is null,
-      'trade_channel in branded_food.csv is "' || left(trade_channel, 60) || '", which is not a JSON array of strings',
-      null
-    ) end
-  ), '') as other_problem
+  null::struct(field varchar, said varchar)[] as odd_parts,
+  if(
+    line is null,
+    coalesce('data_type in food.csv is "' || left(data_type, 60) || '", not branded_food', 'food.csv has no row with this fdc_id'),
+    null
+  ) as other_problem
 from labelled
 full join named using (fdc_id)
 left join amount using (fdc_id)

@@ -9,7 +9,10 @@ with food as (
       if(amount.nutrient.id >= 0 and amount.nutrient.id = floor(amount.nutrient.id), amount.nutrient.id, null)
     )::integer,
     'amount': try_cast(amount.amount as decimal(18, 6)),
-    'unreadable': if(amount.amount <> '' and try_cast(amount.amount as decimal(18, 6)) is null, true, null),
+    'unreadable': case
+      when amount.amount <> '' and try_cast(amount.amount as decimal(18, 6)) is null
+      then if(is_placeholder(amount.amount), null, true)
+    end,
     'derivation_id': derivation_id_of(amount.foodNutrientDerivation.code)
   }) as foodNutrients)
   from chunk
@@ -18,7 +21,6 @@ select
   food.*,
   whole(fdcId, try_cast(fdcId as integer)) as fdc_id,
   null::varchar as food_category,
-  tradeChannels as trade_channels,
   list_transform(
     list_sort(list_transform(foodNutrients, lambda amount: {
       'sort_key': sort_key_of(amount.nutrient_id, ranks[amount.derivation_id], amount.id),
@@ -45,6 +47,12 @@ select
     }),
     lambda earlier: earlier.fdc_id is distinct from try_cast(fdcId as integer) and earlier.fdc_id is not null
   ) as earlier_versions,
+  -- The log lists the label itself, too. Other entries without an id, and entries without a day, may be odd.
+  case
+    when len(foodUpdateLog) - len(earlier_versions) > 1
+      or list_count(list_transform(earlier_versions, lambda earlier: earlier.published_on)) < len(earlier_versions)
+    then odd_log_entries(foodUpdateLog)
+  end as odd_parts,
   1 as source_rows,
   true as has_label_row,
   nullif(concat_ws('; ',

@@ -34,21 +34,27 @@ create or replace temp macro sort_key_of(nutrient_id, rank, id) as
   + 1099511627775 - least(greatest(coalesce(id, 0), 0), 1099511627775);
 -- The problem with one of the label's own amounts in a JSON file.
 create or replace temp macro unreadable_amount(key, raw) as case
-  when raw <> '' and try_cast(raw as decimal(18, 6)) is null
+  when raw <> '' and try_cast(raw as decimal(18, 6)) is null and not is_placeholder(raw)
   then 'labelNutrients.' || key || ' is "' || left(raw, 60) || '", which is not a number'
 end;
 -- Nearly every release uses the first spelling, and the column may be empty or missing.
-create or replace temp macro is_branded(data_type) as coalesce(
-  data_type = 'branded_food' or lower(trim(data_type)) in ('branded_food', 'branded', ''),
-  true
-);
+create or replace temp macro is_branded(data_type) as case
+  when data_type = 'branded_food' then true
+  else coalesce(lower(trim(data_type)) in ('branded_food', 'branded') or is_placeholder(data_type), true)
+end;
 
 create or replace temp macro branded(raw) as if(upper(raw) = 'NOT A BRANDED ITEM', null, raw);
 create or replace temp macro categorised(raw) as if(regexp_full_match(raw, '[0-9.,]*'), null, raw);
 
--- Days in either of two formats; null for anything else, such as 13/11/2020.
-create or replace temp macro day_of(raw) as
-  if(contains(raw, '/'), try_strptime(trim(raw), '%m/%d/%Y'), try_strptime(trim(raw), '%Y-%m-%d'))::date;
+-- Days in either of two formats; null for anything else, such as 13/11/2020. A day with a time is that day, in any zone.
+create or replace temp macro date_part_of(raw) as regexp_extract(
+  trim(raw),
+  '^(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}/\d{1,2}/\d{4})([T ]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?[AaPp][Mm])?( ?(Z|UTC|GMT|[+-]\d{2}(:?\d{2})?))?)?$',
+  1
+);
+create or replace temp macro day_in(date) as
+  if(contains(date, '/'), try_strptime(date, '%m/%d/%Y'), try_strptime(date, '%Y-%m-%d'))::date;
+create or replace temp macro day_of(raw) as day_in(case when strlen(raw) > 12 then date_part_of(raw) else trim(raw) end);
 create or replace temp macro plausible(day) as if(day between date '1900-01-01' and date '2999-12-31', day, null);
 
 -- A serving size that was stored as a 32-bit float has noise after its seventh digit. It becomes the shortest decimal
@@ -85,14 +91,17 @@ create or replace temp macro normalised_unit(unit, household, category) as case
   when is_miscoded(unit) then if(is_liquid(household, category), 'ml', 'g')
 end;
 
--- Trade channels of a CSV file are a JSON array of strings; null for anything else. json_type fails for text that is
--- not JSON, and only CASE skips it.
+-- Trade channels are a JSON array of strings; or codes, with commas between them. Null for anything else. json_type fails
+-- for text that is not JSON, and only CASE skips it.
 create or replace temp macro channels_in(raw) as case
+  when raw in ('', '["NO_TRADE_CHANNEL"]') then []::varchar[]
+  when is_placeholder(raw) then []::varchar[]
   when json_valid(raw) then case
     when json_type(raw) = 'ARRAY'
       and len(list_filter(json_extract(raw, '$[*]'), lambda channel: json_type(channel) in ('OBJECT', 'ARRAY'))) = 0
     then from_json(raw, '["VARCHAR"]')
   end
+  when regexp_full_match(raw, '\s*[A-Z][A-Z_]*(\s*,\s*[A-Z][A-Z_]*)*\s*') then string_split(raw, ',')
 end;
 -- Trade channels without duplicates, in alphabetical order, without `NO_TRADE_CHANNEL`, which means "none".
 create or replace temp macro channels_of(stated) as

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { assert, it } from "@effect/vitest"
 import { DuckDb, literal } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
+import { placeholderMacro } from "../../run/placeholders.ts"
 
 const macros = readFileSync(new URL("./macros.sql", import.meta.url), "utf8")
 const Value = Schema.Struct({ value: Schema.NullOr(Schema.String) })
@@ -15,6 +16,14 @@ it.live.each<readonly [macro: string, args: ReadonlyArray<string | null>, value:
   ["day_of", ["4/24/2025"], "2025-04-24"],
   ["day_of", ["2025-04-24"], "2025-04-24"],
   ["day_of", ["13/11/2020"], null],
+  ["day_of", ["   2025-04-24   "], "2025-04-24"],
+  ["day_of", ["2025-04-24T00:00:00"], "2025-04-24"],
+  ["day_of", ["2025-04-24 23:59:59"], "2025-04-24"],
+  ["day_of", ["2025-04-24T23:59:59.999Z"], "2025-04-24"],
+  ["day_of", ["2025-04-24T23:59:59-0500"], "2025-04-24"],
+  ["day_of", ["4/24/2025 12:00:00 AM"], "2025-04-24"],
+  ["day_of", ["2025-04-24 or so"], null],
+  ["day_of", ["2025-04-24T00:00:00 or so"], null],
   ["shortest_float", ["1.7999999523"], "1.800000"],
   ["is_noisy", ["1.7999999523"], "true"],
   ["is_noisy", ["4.00000000E+1"], "false"],
@@ -29,15 +38,24 @@ it.live.each<readonly [macro: string, args: ReadonlyArray<string | null>, value:
   ["normalised_unit", ["bag", null, null], null],
   ["channels_in", ['["GROCERY","CLUB"]'], "[GROCERY, CLUB]"],
   ["channels_in", ['["GROCERY",["CLUB"]]'], null],
-  ["channels_in", ["GROCERY"], null],
+  ["channels_in", ["GROCERY"], "[GROCERY]"],
+  ["channels_in", ["GROCERY,ONLINE"], "[GROCERY, ONLINE]"],
+  ["channels_in", [""], "[]"],
+  ["channels_in", ["null"], "[]"],
+  ["channels_in", ["NA"], "[]"],
+  ["channels_in", ['["GROCERY"'], null],
+  ["channels_in", ["['GROCERY']"], null],
   ["is_branded", [" Branded "], "true"],
   ["is_branded", [null], "true"],
+  ["is_branded", ["N/A"], "true"],
   ["is_branded", ["sub_sample_food"], "false"],
   ["unreadable_amount", ["fat", "a trace"], 'labelNutrients.fat is "a trace", which is not a number'],
-  ["unreadable_amount", ["fat", "4.00E+1"], null]
+  ["unreadable_amount", ["fat", "4.00E+1"], null],
+  ["unreadable_amount", ["fat", "N/A"], null]
 ])("macro %s of %j is %j", ([macro, args, value]) =>
   Effect.gen(function* () {
     const db = yield* DuckDb.memory
+    yield* db.run(placeholderMacro)
     yield* db.run(macros)
     const texts = args.map((text) => (text === null ? "null::varchar" : literal(text)))
     assert.deepStrictEqual(yield* db.all(Value, `select ${macro}(${texts.join(", ")})::varchar as value`), [{ value }])
@@ -47,6 +65,7 @@ it.live.each<readonly [macro: string, args: ReadonlyArray<string | null>, value:
 it.live("accepts 85 and 85.0 as whole numbers, but not 1.6 and -5", () =>
   Effect.gen(function* () {
     const db = yield* DuckDb.memory
+    yield* db.run(placeholderMacro)
     yield* db.run(macros)
     const query = `select whole(raw, try_cast(raw as integer))::varchar as value
       from (values (1, '85'), (2, '85.0'), (3, '1.6'), (4, '-5')) as example(position, raw) order by position`

@@ -48,7 +48,9 @@ const flagConditions: Readonly<Record<string, string>> = {
   serving_unit_unknown: "serving_size_unit is not null and serving_size_unit_normalized is null",
   country_unknown: "market_country is not null and market_country_normalized is null",
   category_unreadable: "category is null and category_is_stated",
-  gpc_class_unreadable: "gpc_class_code is null and gpc_class_is_stated",
+  gpc_class_unreadable: "gpc_class_is_odd",
+  discontinued_unreadable: "discontinued_on_is_odd",
+  trade_channels_unreadable: "channels_are_odd",
   no_nutrients: "coalesce(len(ids), 0) = 0",
   // amounts are sorted by nutrient; reading the previous element from the list instead takes eight times as long
   nutrient_twice: "list_reduce(ids, lambda before, id: if(id = before or before = -1, -1, id), -2) = -1",

@@ -1,8 +1,10 @@
 /** The SQL that returns the labels of a release form: a query for that form inside a query that both forms share. */
 import { readFileSync } from "node:fs"
-import { labelColumns } from "@larder/warehouse"
+import { labelColumns, literal } from "@larder/warehouse"
 import { foodShape, jsonRelation, keyColumns, labelKeys } from "../decode/json/keys.ts"
+import { type LabelField, labelFields, textColumn } from "../label-fields.ts"
 import { type FieldNames, normaliseLabels } from "./label.ts"
+import { oddFields, oddText } from "./odd-fields.ts"
 
 const readSql = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8")
 
@@ -13,11 +15,25 @@ const ownAmounts = labelKeys.map((key, i) => `try_cast(${ownAmount(key)} as deci
 const unreadable = `case when "labelNutrients" is not null then coalesce(
   ${labelKeys.map((key) => `unreadable_amount('${key}', ${ownAmount(key)})`).join(", ")}
 ) end`
+/** What unreadable ids and days in the log of a label's earlier versions said. */
+const oddLogEntries = (
+  [
+    ["fdcId", "whole number"],
+    ["publicationDate", "day"]
+  ] as const
+).map(
+  ([key, type]) =>
+    `list_transform(foodUpdateLog, lambda earlier: {'field': 'foodUpdateLog.${key}', 'said': ${oddText(type, `earlier.${key}`)}})`
+)
+const jsonQuery = readSql("./json-labels.sql").replace(
+  "odd_log_entries(foodUpdateLog)",
+  `list_concat(${oddLogEntries.join(", ")})`
+)
 const withColumns = `
   select
     * exclude ("${Object.keys(foodShape).join('", "')}") replace (nullif(concat_ws('; ', other_problem, ${unreadable}), '') as other_problem),
     ${[...columns, ...ownAmounts].join(", ")}
-  from (${readSql("./json-labels.sql")})`
+  from (${jsonQuery})`
 
 const jsonNames = Object.fromEntries(Object.entries(keyColumns).map(([key, column]) => [column, key]))
 
@@ -28,15 +44,27 @@ export const jsonLabels = (path: string) => `with chunk as (from ${jsonRelation(
 /** Needs the tables of the release: DuckDB resolves them when it creates the macro. */
 export const createCsvLabels = readSql("./csv-labels.sql")
 
-const csvNames: FieldNames = {
-  description: "description in food.csv",
-  serving_size: "serving_size in branded_food.csv",
-  published_on: "publication_date in food.csv",
-  available_on: "available_date in branded_food.csv",
-  modified_on: "modified_date in branded_food.csv",
-  discontinued_on: "discontinued_date in branded_food.csv"
-}
+const csvNames: FieldNames = Object.fromEntries(
+  Object.entries<LabelField>(labelFields).flatMap(([column, { csv }]) => {
+    const [file, header] = csv?.split(".") ?? []
+    return header === undefined ? [] : [[column, `${header} in ${file}.csv`]]
+  })
+)
 
 /** Takes a range of fdc_id, so that memory does not grow with the release. */
 export const csvLabels = (range: { readonly first: number; readonly last: number }, hasAttributes: boolean) =>
   normaliseLabels(`labels_in_csv(${range.first}, ${range.last}, ${hasAttributes})`, csvNames)
+
+/** What unreadable optional fields of labels of the staged CSV files said. */
+export const csvOdd = `
+  select field, said
+  from (${oddFields
+    .flatMap(([column, { csv, type }]) => {
+      if (csv === undefined) return []
+      const said = oddText(type, textColumn(column))
+      return [
+        `select fdc_id, ${literal(csv)} as field, ${said} as said from release.${csv.split(".")[0]} where ${said} is not null`
+      ]
+    })
+    .join(" union all ")})
+  semi join branded_food.food using (fdc_id)`

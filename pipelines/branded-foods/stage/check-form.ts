@@ -1,10 +1,12 @@
 /**
- * Decides whether a staged form is plausible. A key that no record has, or a field without any readable value, was renamed
- * or has changed its meaning, and loading the form would remove known values.
+ * Decides whether a staged form is plausible. A key or a field of the substance that no record has, or that has no readable
+ * value, was renamed or has changed its meaning, and loading the form would remove known values. Optional fields only
+ * cause warnings.
  */
 import { type DuckDb, firstOwnAmount } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
-import { keyColumns } from "../decode/json/keys.ts"
+import { thresholds } from "../../run/thresholds.ts"
+import { type LabelField, labelFields } from "../label-fields.ts"
 import type { ReleaseForm } from "../source/fetch-release.ts"
 
 export class ImplausibleForm extends Schema.TaggedError<ImplausibleForm>()("ImplausibleForm", {
@@ -16,53 +18,38 @@ export class ImplausibleForm extends Schema.TaggedError<ImplausibleForm>()("Impl
   }
 }
 
-/** Keys that most JSON records have in every release. */
-const usualKeys = [
-  "foodNutrients",
-  "publicationDate",
-  "brandOwner",
-  "gtinUpc",
-  "ingredients",
-  "servingSize",
-  "servingSizeUnit",
-  "householdServingFullText",
-  "brandedFoodCategory",
-  "dataSource",
-  "modifiedDate",
-  "availableDate"
-]
+const stagedFields = Object.entries<LabelField>(labelFields).filter(
+  ([column]) => !["fdc_id", "description"].includes(column)
+)
+const isNeeded = ({ role }: LabelField) => role !== "optional"
 
+/** JSON keys of every release with their columns: of keys and of the substance. */
+const neededKeys: ReadonlyArray<readonly [key: string, column: string]> = [
+  ["foodNutrients", "has_nutrients"],
+  ...stagedFields.flatMap(([column, field]) =>
+    isNeeded(field) && field.json !== undefined ? [[field.json, column] as const] : []
+  )
+]
+const usualKeys = stagedFields.flatMap(([column, { isUsual, json }]) =>
+  isUsual && json !== undefined ? [[json, column] as const] : []
+)
 /** Every record has these. In a form with few records, the other keys may be missing by chance. */
 const requiredKeys: ReadonlyArray<string> = ["foodNutrients", "publicationDate"]
-const minRecords = 100
 
-/** Other validated fields, by their names in rejects, with their columns. The fifteen own amounts count as one column. */
-const checkedFields = {
-  nutrient_id: "nutrients",
-  amount: "nutrients",
-  percent_daily_value: "daily_values",
-  serving_size: "serving_size",
-  publication_date: "published_on",
-  available_date: "available_on",
-  modified_date: "modified_on",
-  discontinuedDate: "discontinued_on",
-  discontinued_date: "discontinued_on",
-  trade_channel: "trade_channels",
-  labelNutrients: "own_amounts"
-}
-
-/** At least this many unreadable values of a field, or at least two and as many as labels, are not isolated errors. */
-const minRejectedValues = 10
-
+/** Columns by the names of their fields in rejects. The fifteen own amounts count as one column. */
 const columnsByField: ReadonlyMap<string, string> = new Map([
-  ...usualKeys.map((key) => [key, keyColumns[key] ?? "nutrients"] as const),
-  ...Object.entries(checkedFields)
+  ...["foodNutrients", "nutrient_id", "amount"].map((name) => [name, "nutrients"] as const),
+  ["labelNutrients", "own_amounts"] as const,
+  ...stagedFields.flatMap(([column, field]) =>
+    isNeeded(field)
+      ? [field.json, field.csv?.split(".")[1]].flatMap((name) => (name === undefined ? [] : [[name, column] as const]))
+      : []
+  )
 ])
-const columns = [...new Set(columnsByField.values())]
+const columns = [...new Set([...columnsByField.values(), ...usualKeys.map(([, column]) => column)])]
 /** What is counted in columns that may be empty without being null. */
 const countedValues: Readonly<Record<string, string>> = {
   nutrients: "if(len(nutrients) > 0, 1, null)",
-  trade_channels: "if(len(trade_channels) > 0, 1, null)",
   own_amounts: firstOwnAmount()
 }
 
@@ -127,17 +114,24 @@ export const checkForm = Effect.fnUntraced(function* (
   }
   for (const { example, field, rows } of yield* db.all(Rejected, rejectedFields, { feed })) {
     const column = columnsByField.get(field)
-    const isSystematic = rows >= minRejectedValues || rows >= Math.max(2, labels)
+    const isSystematic = rows >= thresholds.rejectedValues.value || rows >= Math.max(2, labels)
     if (column !== undefined && counts[column] === 0 && isSystematic) {
       return yield* implausible(`has no readable ${field}. ${rows} values were rejected. For example, ${example}`)
     }
   }
   if (form === "json") {
-    const missing = usualKeys.filter(
-      (key) => counts[keyColumns[key] ?? "has_nutrients"] === 0 && (labels >= minRecords || requiredKeys.includes(key))
-    )
+    const isWhole = labels >= thresholds.recordsWithUsualKeys.value
+    const listMissing = (keys: typeof neededKeys) =>
+      keys.flatMap(([key, column]) => (counts[column] === 0 && (isWhole || requiredKeys.includes(key)) ? [key] : []))
+    const missing = listMissing(neededKeys)
     if (missing.length > 0) {
       return yield* implausible(`has no ${missing.join(", ")} in any of its ${labels} records`)
+    }
+    const absent = listMissing(usualKeys)
+    if (absent.length > 0) {
+      yield* Effect.logWarning("keys of every earlier release are missing; their values become null").pipe(
+        Effect.annotateLogs({ feed, keys: absent })
+      )
     }
   }
   if (counts.nutrients === 0) return

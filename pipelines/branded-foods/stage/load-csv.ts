@@ -10,8 +10,10 @@ import { dictionaries, readDictionaryHeader, stageDictionary } from "../decode/c
 import { loadMember } from "../decode/csv/load-member.ts"
 import { type CsvMember, type LabelMember, labelMembers } from "../decode/csv/members.ts"
 import { findMissingRecords, readStatedCounts } from "../decode/csv/stated-counts.ts"
-import { createCsvLabels, csvLabels } from "../normalise/release-labels.ts"
+import { createCsvLabels, csvLabels, csvOdd } from "../normalise/release-labels.ts"
+import { addOddTexts } from "../odd-texts.ts"
 import { insertLabelsSql, type LoadInput, type LoadResult, maxPayloadLength } from "./load.ts"
+import { otherKinds, stageCsvRejects } from "./rejected-labels.ts"
 
 type Db = DuckDb["Service"]
 
@@ -54,8 +56,7 @@ const rejectRows = Effect.fnUntraced(function* (db: Db, load: LoadInput, member:
 })
 
 const withoutLabel = "anti join branded_food.food label using (fdc_id)"
-/** A food in branded_food.csv is branded, even if food.csv states another kind. */
-const isOtherKind = "fdc_id in (select fdc_id from release.other_kind anti join release.branded_food using (fdc_id))"
+const isOtherKind = `fdc_id in (${otherKinds})`
 
 /** After labels are assembled: rejects rows without a label, except those of other kinds of food. Returns the number of rows of other kinds of food. */
 const rejectLeftovers = Effect.fnUntraced(function* (db: Db, load: LoadInput, member: LabelMember) {
@@ -138,6 +139,7 @@ export const loadCsv = Effect.fnUntraced(function* (
   for (const header of dictionaryHeaders) yield* stageDictionary(db, header, folder)
   yield* db.run("reset force_compression")
   yield* stageLabels(db, load, hasAttributes)
+  yield* db.run(addOddTexts(csvOdd))
 
   const rows_read = new Map<string, number>()
   let rows_ignored = 0
@@ -146,6 +148,7 @@ export const loadCsv = Effect.fnUntraced(function* (
     const { url } = load.payloadContaining(member)
     rows_read.set(url, (rows_read.get(url) ?? 0) + (yield* countAllRows(db, member)))
   }
+  yield* stageCsvRejects(db, load.feed, labelHeaders)
   return {
     rows_read,
     rows_ignored,

@@ -4,14 +4,18 @@
  */
 import { readFileSync } from "node:fs"
 import type { FeedLeftOut } from "@larder/schemas"
-import { assignments, type DuckDb, foodTable, literal, mergeLabelColumn } from "@larder/warehouse"
+import { assignments, brandedFood, type DuckDb, foodTable, literal, mergeLabelColumn } from "@larder/warehouse"
 import { Effect, Path } from "effect"
+import { readKnownOddValues, stageOddValues } from "../../run/odd-values.ts"
 import type { RunContext } from "../../run/pipeline.ts"
+import { placeholderMacro } from "../../run/placeholders.ts"
 import { Progress } from "../../run/progress.ts"
+import { createOddTexts, takeOddTexts } from "../odd-texts.ts"
 import { type FormToLoad, formFeed, type ReleaseForm } from "../source/fetch-release.ts"
 import { checkForm } from "./check-form.ts"
 import type { LoadResult } from "./load.ts"
 import { loadForm } from "./load-form.ts"
+import { findPartlyRejected } from "./rejected-labels.ts"
 import { completeDictionaries, stageDictionaries } from "./stage-dictionaries.ts"
 
 export type StagedForm = LoadResult & Omit<FormToLoad, "form"> & { readonly form: ReleaseForm }
@@ -39,6 +43,7 @@ const removeForm = (db: DuckDb["Service"], feed: string) =>
     reset force_compression;
     delete from branded_food.food;
     delete from ingest.reject where feed = ${literal(feed)} or starts_with(feed, ${literal(`${feed}/`)});
+    delete from release.odd_text;
     delete from release.nutrient;
     delete from release.derivation;
     checkpoint`)
@@ -57,21 +62,25 @@ const mergeJson = `
   insert into branded_food.food from release.json json anti join branded_food.food food using (fdc_id)`
 
 export const loadForms = Effect.fnUntraced(function* (
-  { acceptShrinkage, run_id, staging }: RunContext,
+  run: RunContext,
   forms: ReadonlyArray<FormToLoad>,
   numbers: ReadonlyMap<number, string>
 ) {
   const path = yield* Path.Path
   const progress = yield* Progress
+  const { acceptShrinkage, run_id, staging } = run
   const { db } = staging
   const staged: Array<StagedForm> = []
   const left_out: Array<FeedLeftOut> = []
   if (forms.length === 0) return { staged, left_out }
   const folder = path.dirname(staging.file)
   yield* attachRelease(db, path.join(folder, "release.duckdb"))
+  yield* db.run(placeholderMacro)
   yield* db.run(macros)
+  yield* db.run(createOddTexts)
   yield* stageDictionaries(staging, numbers)
   const reportProgress = (rows: number) => progress.advance({ rows })
+  const knownOddValues = yield* readKnownOddValues(run, brandedFood)
   let isJsonMoved = false
   for (const form of forms) {
     // if both forms are present, JSON comes first
@@ -90,6 +99,11 @@ export const loadForms = Effect.fnUntraced(function* (
       yield* removeForm(db, feed)
     } else {
       staged.push({ ...form, ...loaded })
+      const loadedFeed = formFeed(loaded.form)
+      const partlyRejected = yield* findPartlyRejected(run, loadedFeed)
+      if (partlyRejected !== undefined) left_out.push(partlyRejected)
+      const odd = yield* takeOddTexts(db, loadedFeed)
+      yield* stageOddValues(run, brandedFood.about.pipeline, loadedFeed, odd, knownOddValues)
       yield* completeDictionaries(staging)
     }
     yield* progress.advance({ finished: feed })

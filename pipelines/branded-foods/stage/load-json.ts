@@ -3,15 +3,18 @@ import { basename } from "node:path"
 import { type DuckDb, type DuckDbError, literal, rejectTable, type Staging } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { reasonOf } from "../../run/files/causes.ts"
+import { OddValueCounter } from "../../run/odd-values.ts"
 import { ReadFailed } from "../../run/pipeline.ts"
 import { checkLines, isRecordError, removeUnreadableLines } from "../decode/json/check-lines.ts"
 import { type Chunk, type FoodList, splitFoods } from "../decode/json/food-lines.ts"
 import type { FoodReject } from "../decode/json/food-list.ts"
 import { knownKeys, maxJsonObjectBytes, readChunkSql, textKeys } from "../decode/json/keys.ts"
 import { chunkLabels, jsonLabels } from "../normalise/release-labels.ts"
+import { addCountedTexts, addOddTexts } from "../odd-texts.ts"
 import { readStart } from "../source/zip.ts"
 import { printableName } from "../source/zip-members.ts"
 import { insertLabelsSql, type LoadInput, type LoadResult, maxPayloadLength } from "./load.ts"
+import { stageJsonRejects } from "./rejected-labels.ts"
 
 /** Bytes per chunk that are searched for unknown keys. A new key is in all records, or is rare enough to ignore. */
 const searchedBytes = 262_144
@@ -69,7 +72,6 @@ const countNestedStringsSql = (row: number) => {
       ${Object.values(textKeys)
         .map((column) => `coalesce(${looksNested(column)}, false)`)
         .join(" or ")}
-      or coalesce(${anyLooksNested("trade_channels", "item")}, false)
       or coalesce(${anyLooksNested("attributes", "item.name")} or ${anyLooksNested("attributes", "item.value")}, false)
     )`
 }
@@ -79,6 +81,35 @@ const repeatedIds = `
   from chunk
   group by all
   having count(*) > 1`
+
+/** Until its odd texts are counted, a label has them among its quality flags: the query can only fill one table. */
+const mark = "odd "
+const insertMarkedSql = (load: LoadInput, labels: string) =>
+  insertLabelsSql(
+    load,
+    `select * replace (if(
+      len(odd) > 0,
+      list_concat(quality_flags, list_transform(odd, lambda text: ${literal(mark)} || text.field || ' ' || text.said)),
+      quality_flags
+    ) as quality_flags) from (${labels})`
+  )
+
+const markedLabels = (before: number) => `rowid > ${before} and starts_with(quality_flags[-1], ${literal(mark)})`
+const isMark = `starts_with(flag, ${literal(mark)})`
+
+/** Counts the odd texts of a chunk, and removes them from the quality flags. */
+const countOddTexts = Effect.fnUntraced(function* (db: DuckDb["Service"], before: number) {
+  const where = markedLabels(before)
+  const [marked] = yield* db.all(Count, `select count(*)::integer as rows from branded_food.food where ${where}`)
+  if (marked?.rows === 0) return
+  const texts = `
+    select split_part(flag, ' ', 2) as field, regexp_replace(flag, '^\\S+ \\S+ ', '') as said
+    from (select unnest(quality_flags) as flag from branded_food.food where ${where})
+    where ${isMark}`
+  yield* db.run(addOddTexts(texts))
+  yield* db.run(`
+    update branded_food.food set quality_flags = list_filter(quality_flags, lambda flag: not ${isMark}) where ${where}`)
+})
 
 /** Labels of the table `chunk`, each with its problem. The first food with an fdc_id is used. */
 const labelsWithProblems = `
@@ -96,7 +127,7 @@ const checkedLoadSql = (load: LoadInput) => [
    select 'branded-foods', ${literal(load.feed)}, ${literal(load.run_id)}, ${literal(load.raw_sha256)}, line, problem,
      left(to_json(chunk)::varchar, ${maxPayloadLength})
    from (${labelsWithProblems}) join chunk using (line) where problem is not null`,
-  insertLabelsSql(load, labelsWithProblems)
+  insertMarkedSql(load, labelsWithProblems)
 ]
 
 const nutrientNames = "struct(nutrient struct(id varchar, number varchar, name varchar, unitName varchar))[]"
@@ -136,7 +167,7 @@ const loadWholeChunk = Effect.fnUntraced(function* (
   chunk: Chunk,
   before: number
 ) {
-  const isRead = yield* db.run(insertLabelsSql(load, jsonLabels(chunk.file))).pipe(
+  const isRead = yield* db.run(insertMarkedSql(load, jsonLabels(chunk.file))).pipe(
     Effect.as(true),
     Effect.catchTag("DuckDbError", () => Effect.succeed(false)) // the check line by line finds the bad record
   )
@@ -152,14 +183,20 @@ const loadWholeChunk = Effect.fnUntraced(function* (
 
 type Reject = (rejects: ReadonlyArray<FoodReject>) => Effect.Effect<void, DuckDbError>
 
-/** The slow path of a chunk with an error: invalid lines are removed first, then each record is checked. */
+/**
+ * The slow path of a chunk with an error: invalid lines, and optional parts of another shape, are removed first, then
+ * each record is checked.
+ */
 const loadLineByLine = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   load: LoadInput,
   file: string,
   reject: Reject
 ) {
-  yield* checkLines(file, reject)
+  const odd = new OddValueCounter()
+  const toText = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value))
+  yield* checkLines(file, reject, ({ field, value }) => odd.add("unreadable", field, toText(value)))
+  if (odd.list().length > 0) yield* db.run(addCountedTexts(odd.list()))
   const readAll = db.run(readChunkSql(file))
   const readWithoutBadLines = removeUnreadableLines(db, file).pipe(Effect.flatMap(reject), Effect.andThen(readAll))
   yield* Effect.catchTag(readAll, "DuckDbError", (error) =>
@@ -195,12 +232,14 @@ export const loadJson = Effect.fnUntraced(function* (
       const [lastRow] = yield* db.all(Row, lastLabel)
       const before = lastRow?.row ?? -1
       if (!(yield* loadWholeChunk(db, load, chunk, before))) yield* loadLineByLine(db, load, chunk.file, reject)
+      yield* countOddTexts(db, before)
       yield* findUnknownKeys(chunk.file, unknown)
       const [unnamed] = yield* db.all(Count, countUnnamedNutrientsSql(before))
       if (unnamed?.rows !== 0) yield* db.run(insertNutrientNamesSql(chunk.file))
       yield* load.reportProgress(chunk.records)
     })
   )
+  yield* stageJsonRejects(db, feed)
   return {
     rows_read: new Map([[load.url, counts.records + counts.rejects]]), // counted by the splitter, independently of DuckDB
     rows_ignored: 0,

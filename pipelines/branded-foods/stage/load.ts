@@ -38,7 +38,7 @@ export const maxPayloadLength = 100_000
 export const insertLabelsSql = ({ fetched_at, form, raw_sha256, released_on, run_id }: LoadInput, labels: string) => `
   insert into branded_food.food by name
   select
-    * exclude (line, problem),
+    * exclude (line, problem, odd),
     ${literal(form)} as form,
     ${released_on === null ? "null" : `date ${literal(released_on)}`} as release_on,
     timestamp ${literal(fetched_at.replace(/Z$/, ""))} as fetched_at,

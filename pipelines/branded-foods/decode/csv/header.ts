@@ -43,6 +43,10 @@ export interface Header<Name extends CsvMember = CsvMember> {
   readonly member: Name
   readonly path: string
   readonly columns: ReadonlyArray<string>
+  /** Whether all names are in quotes, and so the texts below them. */
+  readonly isQuoted: boolean
+  /** Read an unquoted `NA` or `NULL` as nothing, in every column. Then an empty quoted field is an empty string. */
+  readonly hasBareNulls?: true
   /** Columns that the mapping does not read, escaped for display. */
   readonly unknown: ReadonlyArray<string>
 }
@@ -62,7 +66,7 @@ export const readHeader = Effect.fnUntraced(function* <Name extends CsvMember>(m
     )
   }
   const columns = splitNames(line)
-  const { ignoredColumns, neededColumns, otherColumns } = members[member]
+  const { ignoredColumns, neededColumns, otherColumns, usualColumns } = members[member]
   const missing = neededColumns.filter((name) => !columns.includes(name))
   if (line.trim() === "") return yield* unreadable("the file is empty: not even a header", null)
   if (missing.length > 0) {
@@ -74,11 +78,18 @@ export const readHeader = Effect.fnUntraced(function* <Name extends CsvMember>(m
   const lowerCaseNames = columns.map((name) => name.toLowerCase()) // as DuckDB compares them
   const duplicate = columns.find((_, index) => lowerCaseNames.indexOf(lowerCaseNames[index] ?? "") < index)
   if (duplicate !== undefined) return yield* unreadable(`there are two columns ${printableName(duplicate)}`)
+  const absent = usualColumns.filter((name) => !columns.includes(name))
+  if (absent.length > 0) {
+    yield* Effect.logWarning("columns of every earlier release are missing; their values become null").pipe(
+      Effect.annotateLogs({ file, columns: absent })
+    )
+  }
   const known = new Set<string>([...neededColumns, ...otherColumns, ...ignoredColumns])
   return {
     member,
     path,
     columns,
+    isQuoted: /^("[^"]*"(,|$))+$/.test(line.trim()),
     unknown: columns.filter((name) => !known.has(name)).map(printableName)
   } satisfies Header<Name> as Header<Name>
 })
@@ -91,8 +102,12 @@ export const maxRowBytes = 2_000_000
  * auto-detection, one bad line makes DuckDB read a file as if it had no quotes. The first line that does not parse
  * fails the query.
  */
-export const csvRelation = ({ columns, path }: Header, typeOf: ReadonlyMap<string, string> = new Map()) => {
+export const csvRelation = (
+  { columns, hasBareNulls, path }: Header,
+  typeOf: ReadonlyMap<string, string> = new Map()
+) => {
   const types = columns.map((name) => `${literal(name)}: ${literal(typeOf.get(name) ?? "varchar")}`).join(", ")
+  const nulls = hasBareNulls ? ", nullstr = ['', 'NA', 'NULL'], allow_quoted_nulls = false" : ""
   return `read_csv(${literal(path)}, auto_detect = false, hive_partitioning = false, header = true, delim = ',', quote = '"', escape = '"',
-    strict_mode = true, null_padding = false, max_line_size = ${maxRowBytes + 64}, columns = {${types}})`
+    strict_mode = true, null_padding = false, max_line_size = ${maxRowBytes + 64}, columns = {${types}}${nulls})`
 }

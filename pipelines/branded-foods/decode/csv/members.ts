@@ -1,75 +1,63 @@
 /**
  * The files of a CSV release that are read, by base name, and their columns. Releases add, drop and move columns without
- * notice: if a needed column is missing, the file is unreadable; an unknown column is recorded and ignored.
+ * notice: if the column of a key or a substance is missing, the file is unreadable; an unknown column is recorded and ignored.
  */
+import { fieldOfCsv, type LabelField } from "../../label-fields.ts"
 
 /** How a column is read: with a type, or as a string that is checked. The functions return SQL for a field of the file. */
 export interface CsvColumn {
   readonly header: string
-  /** Whether a file without the column is unreadable. */
-  readonly isRequired: boolean
   readonly type: string
   readonly typed: (raw: string) => string
   readonly checked: (raw: string) => string
   /** The type in the table, if it differs from `type`. */
   readonly stagedType?: string
-  /** The type without which the row of the field is unusable. An empty field is accepted unless `isMandatory`. */
-  readonly requirement?: { readonly type: string; readonly isMandatory: boolean }
+  /** Whether fields that are not of the type can be found: the column is no string. */
+  readonly isChecked?: true
 }
 
 const unchanged = (raw: string) => raw
-const optionalString = (header: string): CsvColumn => ({
-  header,
-  isRequired: false,
-  type: "varchar",
-  typed: unchanged,
-  checked: unchanged
-})
-const string = (header: string): CsvColumn => ({ ...optionalString(header), isRequired: true })
+const string = (header: string): CsvColumn => ({ header, type: "varchar", typed: unchanged, checked: unchanged })
 
 /** Doubles are exact for ids. Integers would accept 1.6 as 2. */
 const wholeNumber = (header: string, type: string) => ({
   header,
   type: "double",
   typed: (raw: string) => `if(${raw} >= 0 and ${raw} = floor(${raw}), try_cast(${raw} as ${type}), null)`,
-  checked: (raw: string) => `whole(${raw}, try_cast(${raw} as ${type}))`
+  checked: (raw: string) => `whole(${raw}, try_cast(${raw} as ${type}))`,
+  isChecked: true as const
 })
-const fdcId: CsvColumn = {
-  ...wholeNumber("fdc_id", "integer"),
-  isRequired: true,
-  requirement: { type: "whole number", isMandatory: true }
-}
+const fdcId: CsvColumn = wholeNumber("fdc_id", "integer")
 const nutrientNumber = wholeNumber("nutrient_id", "integer")
 const nutrientId: CsvColumn = {
-  ...fdcId,
   ...nutrientNumber,
   typed: (raw) => `nutrient_id_of(${nutrientNumber.typed(raw)})`,
   checked: (raw) => `nutrient_id_of(${nutrientNumber.checked(raw)})`
 }
 
-/** A derivation id that is not a whole number becomes null, and its row is still usable. */
+const derivationNumber = wholeNumber("derivation_id", "smallint")
+/** If it is stated and not a whole number, typing fails, because only the check counts what optional fields said. */
 const derivationId: CsvColumn = {
-  ...wholeNumber("derivation_id", "smallint"),
-  isRequired: false,
+  ...derivationNumber,
+  typed: (raw) =>
+    `case when ${raw} is null then null else coalesce(${derivationNumber.typed(raw)}, error('not a whole number')::smallint) end`,
   stagedType: "smallint"
 }
 
-/** Distinguishes rows of one food. Rows without it are still usable. */
+/** Distinguishes rows of one food. */
 const rowId: CsvColumn = {
   header: "id",
-  isRequired: false,
   type: "bigint",
   typed: unchanged,
-  checked: (raw) => `try_cast(${raw} as bigint)`
+  checked: (raw) => `try_cast(${raw} as bigint)`,
+  isChecked: true
 }
-/** A value that is not a number makes its row unusable; an empty field is null. */
-const number = (header: string, type: string, isRequired: boolean): CsvColumn => ({
+const number = (header: string, type: string): CsvColumn => ({
   header,
-  isRequired,
   type,
   typed: unchanged,
   checked: (raw) => `try_cast(${raw} as ${type})`,
-  requirement: { type: "number", isMandatory: false }
+  isChecked: true
 })
 
 /** Older layouts do not state channels. In newer ones, an empty field means that there are none. */
@@ -79,40 +67,40 @@ const channelsOrEmpty = (raw: string) => `coalesce(${raw}, '')`
 export const labelFileColumns = {
   food: {
     fdc_id: fdcId,
-    data_type: optionalString("data_type"),
+    data_type: string("data_type"),
     description: string("description"),
-    food_category: optionalString("food_category_id"),
+    food_category: string("food_category_id"),
     published_on: string("publication_date")
   },
   branded_food: {
     fdc_id: fdcId,
     brand_owner: string("brand_owner"),
-    brand_name: optionalString("brand_name"),
-    subbrand_name: optionalString("subbrand_name"),
+    brand_name: string("brand_name"),
+    subbrand_name: string("subbrand_name"),
     gtin_upc: string("gtin_upc"),
     ingredients: string("ingredients"),
-    not_a_significant_source_of: optionalString("not_a_significant_source_of"),
+    not_a_significant_source_of: string("not_a_significant_source_of"),
     serving_size: string("serving_size"),
     serving_size_unit: string("serving_size_unit"),
     household: string("household_serving_fulltext"),
     category: string("branded_food_category"),
     data_source: string("data_source"),
-    package_weight: optionalString("package_weight"),
+    package_weight: string("package_weight"),
     modified_on: string("modified_date"),
     available_on: string("available_date"),
-    market_country: optionalString("market_country"),
-    discontinued_on: optionalString("discontinued_date"),
-    preparation_state_code: optionalString("preparation_state_code"),
-    trade_channel: { ...optionalString("trade_channel"), typed: channelsOrEmpty, checked: channelsOrEmpty },
-    short_description: optionalString("short_description"),
-    material_code: optionalString("material_code")
+    market_country: string("market_country"),
+    discontinued_on: string("discontinued_date"),
+    preparation_state_code: string("preparation_state_code"),
+    trade_channel: { ...string("trade_channel"), typed: channelsOrEmpty, checked: channelsOrEmpty },
+    short_description: string("short_description"),
+    material_code: string("material_code")
   },
   food_nutrient: {
     fdc_id: fdcId,
     nutrient_id: nutrientId,
-    amount: number("amount", "decimal(18, 6)", true),
+    amount: number("amount", "decimal(18, 6)"),
     derivation_id: derivationId,
-    percent_daily_value: number("percent_daily_value", "decimal(9, 2)", false),
+    percent_daily_value: number("percent_daily_value", "decimal(9, 2)"),
     added: rowId
   },
   food_attribute: { fdc_id: fdcId, name: string("name"), value: string("value"), added: rowId }
@@ -121,18 +109,20 @@ export const labelFileColumns = {
 export type LabelMember = keyof typeof labelFileColumns
 export const labelMembers = ["food", "branded_food", "food_nutrient", "food_attribute"] as const
 
-const listHeaders = (member: LabelMember, isRequired: boolean) =>
-  Object.values<CsvColumn>(labelFileColumns[member]).flatMap((column) =>
-    column.isRequired === isRequired ? [column.header] : []
+const listHeaders = (member: LabelMember, isWanted: (field: LabelField) => boolean) =>
+  Object.values<CsvColumn>(labelFileColumns[member]).flatMap(({ header }) =>
+    isWanted(fieldOfCsv(member, header)) ? [header] : []
   )
 
 /** `ignoredColumns` are known but not read: empty in branded foods, or stated elsewhere. The raw archive has them. */
 const labelMember = (member: LabelMember, ignoredColumns: ReadonlyArray<string>) => ({
   /** Without a needed file the release cannot be read. */
   isRequired: member !== "food_attribute",
-  neededColumns: listHeaders(member, true),
+  neededColumns: listHeaders(member, ({ role }) => role !== "optional"),
   /** Read if present. Older layouts lack them. */
-  otherColumns: listHeaders(member, false),
+  otherColumns: listHeaders(member, ({ role }) => role === "optional"),
+  /** Columns of every layout so far. Without one of them, a warning is logged. */
+  usualColumns: listHeaders(member, ({ isUsual }) => isUsual === true),
   ignoredColumns
 })
 
@@ -140,7 +130,7 @@ const dictionary = (
   neededColumns: ReadonlyArray<string>,
   otherColumns: ReadonlyArray<string>,
   ignoredColumns: ReadonlyArray<string>
-) => ({ isRequired: false, neededColumns, otherColumns, ignoredColumns })
+) => ({ isRequired: false, neededColumns, otherColumns, usualColumns: [], ignoredColumns })
 
 export const members = {
   food: labelMember("food", ["market_country", "trade_channel", "microbe_data"]),

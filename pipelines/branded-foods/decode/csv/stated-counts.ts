@@ -5,14 +5,12 @@
  * rejected. Files of a zip have correct checksums and only cause a warning: the declared count may be wrong.
  */
 import { Effect, Schema } from "effect"
+import { thresholds } from "../../../run/thresholds.ts"
 import { readStart } from "../../source/zip.ts"
 import { fileUnreadable } from "./header.ts"
 import type { LabelMember } from "./members.ts"
 
 export const countsFile = "all_downloaded_table_record_counts.csv"
-
-/** A few missing records do not mean that a file was truncated. One in a hundred random truncations is below this limit. */
-const maxPercentMissing = 1
 
 export class RecordsMissing extends Schema.TaggedError<RecordsMissing>()("RecordsMissing", {
   file: Schema.String,
@@ -42,11 +40,14 @@ export const readStatedCounts = (path: string) =>
     })
   )
 
-/** The error of a file with fewer records than declared; undefined if it has enough. */
+/**
+ * The error of a file with fewer records than declared; undefined if it has enough. A few missing records do not mean that
+ * a file was truncated: one in a hundred random truncations is below the limit.
+ */
 export const findMissingRecords = (counts: ReadonlyMap<string, number>, member: LabelMember, found: number) => {
   const comparedWith = member === "food" ? "branded_food" : member
   const stated = counts.get(comparedWith) ?? 0
-  return 100 * (stated - found) > maxPercentMissing * stated
+  return 100 * (stated - found) > thresholds.missingRecords.value * stated
     ? new RecordsMissing({ file: `${member}.csv`, found, stated, counted: `${comparedWith}.csv` })
     : undefined
 }

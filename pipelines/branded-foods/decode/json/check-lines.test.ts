@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { checkLines } from "./check-lines.ts"
 import type { FoodReject } from "./food-list.ts"
+import type { OddPart } from "./keys.ts"
 
 const checkChunk = Effect.fnUntraced(function* (...lines: ReadonlyArray<string | Buffer>) {
   const fs = yield* FileSystem.FileSystem
@@ -10,16 +11,20 @@ const checkChunk = Effect.fnUntraced(function* (...lines: ReadonlyArray<string |
   const file = `${folder}/foods-00001.ndjson`
   yield* fs.writeFile(file, Buffer.concat(lines.map((line) => Buffer.concat([Buffer.from(line), Buffer.from("\n")]))))
   const parts: Array<ReadonlyArray<FoodReject>> = []
-  yield* checkLines(file, (rejects) => Effect.sync(() => parts.push(rejects)))
+  const odd: Array<string> = []
+  const countOdd = ({ field, value }: OddPart) => odd.push(`${field}: ${JSON.stringify(value)}`)
+  yield* checkLines(file, (rejects) => Effect.sync(() => parts.push(rejects)), countOdd)
   assert.deepStrictEqual(yield* fs.readDirectory(folder), ["foods-00001.ndjson"])
-  return { parts: parts.map(({ length }) => length), rejects: parts.flat(), remaining: yield* fs.readFileString(file) }
+  const remaining = yield* fs.readFileString(file)
+  return { parts: parts.map(({ length }) => length), rejects: parts.flat(), odd, remaining }
 })
 
 layer(NodeServices.layer)("a chunk that could not be loaded as a whole", (it) => {
   it.effect("keeps its good lines unchanged", () =>
     Effect.gen(function* () {
       const good = ['{"line":2,"d":"ü 😀 \\ud83d\\ude00"}', '{"line":3,"n":4.00E+4}'] as const
-      assert.deepStrictEqual(yield* checkChunk(...good), { parts: [], rejects: [], remaining: `${good.join("\n")}\n` })
+      const remaining = `${good.join("\n")}\n`
+      assert.deepStrictEqual(yield* checkChunk(...good), { parts: [], rejects: [], odd: [], remaining })
     })
   )
 
@@ -54,7 +59,7 @@ layer(NodeServices.layer)("a chunk that could not be loaded as a whole", (it) =>
       /^the record has a duplicate key "fdcId"$/,
       '{"fdcId":1,"fdcId":2}'
     ],
-    ["an object instead of a string", '{"line":7,"footnote":{}}', /^footnote is not a string$/, '{"footnote":{}}'],
+    ["an object instead of a string", '{"line":7,"gtinUpc":{}}', /^gtinUpc is not a string$/, '{"gtinUpc":{}}'],
     ["not UTF-8", Buffer.from('{"line":7,"d":"\xff"}', "latin1"), /^the record is not valid UTF-8$/, '{"d":"\ufffd"}'],
     [
       "very long",
@@ -69,6 +74,25 @@ layer(NodeServices.layer)("a chunk that could not be loaded as a whole", (it) =>
       assert.lengthOf(rejects, 1)
       assert.match(rejects[0]?.reason ?? "", reason)
       assert.deepStrictEqual(rejects[0], { line: 7, reason: rejects[0]?.reason ?? "", payload })
+    })
+  )
+
+  it.effect("removes optional parts of another shape, and keeps the other numbers as they are", () =>
+    Effect.gen(function* () {
+      const odd =
+        '{"line":7,"servingSize":4.00E+1,"footnote":{"a":1},"foodAttributes":[{"name":"A","value":[]},5,6,{"name":"B"}]}'
+      const { odd: counted, rejects, remaining } = yield* checkChunk('{"line":6,"n":0.000}', odd)
+      assert.deepStrictEqual(rejects, [])
+      assert.strictEqual(
+        remaining,
+        '{"line":6,"n":0.000}\n{"line":7,"servingSize":4.00E+1,"foodAttributes":[{"name":"A"},{"name":"B"}]}\n'
+      )
+      assert.deepStrictEqual(counted.toSorted(), [
+        "foodAttributes.value: []",
+        "foodAttributes: 5",
+        "foodAttributes: 6",
+        'footnote: {"a":1}'
+      ])
     })
   )
 

@@ -1,6 +1,7 @@
 /**
  * The slow and exact checks of a chunk that could not be loaded as a whole. `checkLines` removes lines that break the
- * rules of a release: about 60 MB/s in constant memory. `removeUnreadableLines` removes those that only DuckDB rejects.
+ * rules of a release, and optional parts of another shape: about 60 MB/s in constant memory. `removeUnreadableLines`
+ * removes lines that only DuckDB rejects.
  */
 import { createReadStream } from "node:fs"
 import { appendFile, open, rename, rm, writeFile } from "node:fs/promises"
@@ -13,7 +14,7 @@ import { FileUnwritable } from "../../../run/files/write-all.ts"
 import { makeBufferedWriter } from "../buffered-writer.ts"
 import { findDuplicateKey } from "./duplicate-keys.ts"
 import { type FoodReject, maxRejectBytes, shortenPayload } from "./food-list.ts"
-import { findShapeProblem, readChunkSql } from "./keys.ts"
+import { compareWithShape, type OddPart, readChunkSql, removeParts } from "./keys.ts"
 
 const lineFeed = Buffer.from("\n")
 
@@ -52,43 +53,60 @@ const requireWellFormed = (key: string, value: unknown) => {
   return value
 }
 
-const findProblem = (bytes: Buffer): string | undefined => {
+interface CheckedLine {
+  /** Why the record is rejected. */
+  readonly problem?: string | undefined
+  /** The line without `odd`. */
+  readonly kept: Buffer
+  readonly odd: ReadonlyArray<OddPart>
+}
+
+const checkLine = (bytes: Buffer): CheckedLine => {
+  const reject = (problem: string) => ({ problem, kept: bytes, odd: [] })
   let text: string
   try {
     text = strictDecoder.decode(bytes)
   } catch {
-    return "the record is not valid UTF-8" // the decoder gives no details
+    return reject("the record is not valid UTF-8") // the decoder gives no details
   }
   try {
-    const shape = findShapeProblem(
+    const { odd, problem } = compareWithShape(
       /\\u[dD][89a-fA-F]/.test(text) ? JSON.parse(text, requireWellFormed) : JSON.parse(text)
     )
-    const key = shape === undefined ? findDuplicateKey(text) : undefined
-    return key === undefined ? shape : `the record has a duplicate key ${JSON.stringify(key)}`
+    if (problem !== undefined) return reject(problem)
+    const key = findDuplicateKey(text)
+    if (key !== undefined) return reject(`the record has a duplicate key ${JSON.stringify(key)}`)
+    return { kept: odd.length === 0 ? bytes : Buffer.from(removeParts(text, odd)), odd }
   } catch (error) {
     // the engine quotes the text around the error, which the payload already contains
     const reason = error instanceof Error ? error.message.replace(/, (\.\.\.)?".*$/s, "") : String(error)
-    return `the record is not JSON: ${reason}`
+    return reject(`the record is not JSON: ${reason}`)
   }
 }
 
 /** Rejects per batch: even a chunk without any good line is reported in batches. */
 const maxRejects = 1000
 
-async function* checkFile(file: string): AsyncGenerator<ReadonlyArray<FoodReject>, void, undefined> {
+type CountOdd = (part: OddPart) => void
+
+async function* checkFile(
+  file: string,
+  countOdd: CountOdd
+): AsyncGenerator<ReadonlyArray<FoodReject>, void, undefined> {
   const target = `${file}.good`
   const good = await open(target, "w")
   const writer = makeBufferedWriter(good)
   let rejects: Array<FoodReject> = []
-  let areAllGood = true
+  let areAllUnchanged = true
   try {
     for await (const line of readLines(file)) {
-      const reason = findProblem(line)
+      const { kept, odd, problem: reason } = checkLine(line)
+      if (reason !== undefined || odd.length > 0) areAllUnchanged = false
       if (reason === undefined) {
-        await writer.write(line)
+        odd.forEach(countOdd)
+        await writer.write(kept)
         await writer.write(lineFeed)
       } else {
-        areAllGood = false
         rejects.push(makeReject(line, reason))
         if (rejects.length < maxRejects) continue
         yield rejects
@@ -99,22 +117,25 @@ async function* checkFile(file: string): AsyncGenerator<ReadonlyArray<FoodReject
   } finally {
     await good.close()
   }
-  if (areAllGood) return await rm(target)
+  if (areAllUnchanged) return await rm(target)
   await rename(target, file)
   yield rejects
 }
 
 /**
  * Removes from the chunk's file each line that is not strict UTF-8, not JSON of the expected shape, or has a duplicate
- * key, and passes the rejects to `report`.
+ * key, and passes the rejects to `report`. Removes from the other lines each optional part of another shape, and passes
+ * it to `countOdd`.
  */
 export const checkLines = <E, R>(
   file: string,
-  report: (rejects: ReadonlyArray<FoodReject>) => Effect.Effect<void, E, R>
+  report: (rejects: ReadonlyArray<FoodReject>) => Effect.Effect<void, E, R>,
+  countOdd: CountOdd
 ) =>
-  Stream.fromAsyncIterable(checkFile(file), (cause) => new FileUnwritable({ file: basename(file), cause })).pipe(
-    Stream.runForEach(report)
-  )
+  Stream.fromAsyncIterable(
+    checkFile(file, countOdd),
+    (cause) => new FileUnwritable({ file: basename(file), cause })
+  ).pipe(Stream.runForEach(report))
 
 /** Lines per batch: usually 200 kB, never more than the chunk. */
 const batchLines = 32

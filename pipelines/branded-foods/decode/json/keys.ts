@@ -1,5 +1,7 @@
 /** The keys of a food in the JSON release, how DuckDB reads them, and the check of a record against them. */
+import { parseJsonKeepingNumbers } from "@larder/schemas"
 import { labelColumns, literal } from "@larder/warehouse"
+import { isInWords, type LabelField, labelFields, optionalJsonPaths, textColumn } from "../../label-fields.ts"
 
 /** `text` is published unchanged, and may be a number; `value` is validated later; other keys of an object are ignored. */
 export type JsonShape = "text" | "value" | "number" | readonly [JsonShape] | { readonly [key: string]: JsonShape }
@@ -9,33 +11,14 @@ export const labelKeys = labelColumns.map((column) =>
   column.slice("label_".length).replace(/_./g, (letter) => letter.slice(1).toUpperCase())
 )
 
-export const textKeys = {
-  description: "description",
-  shortDescription: "short_description",
-  brandOwner: "brand_owner",
-  brandName: "brand_name",
-  subbrandName: "subbrand_name",
-  brandedFoodCategory: "category",
-  gtinUpc: "upc",
-  packageWeight: "package_weight",
-  servingSizeUnit: "serving_size_unit",
-  householdServingFullText: "household_serving_text",
-  preparationStateCode: "preparation_state_code",
-  marketCountry: "market_country",
-  ingredients: "ingredients",
-  caffeineStatement: "caffeine_statement",
-  footnote: "footnote",
-  materialCode: "material_code",
-  dataSource: "data_source"
-}
-const valueKeys = {
-  gpcClassCode: "gpc_class_code",
-  servingSize: "serving_size",
-  publicationDate: "published_on",
-  availableDate: "available_on",
-  modifiedDate: "modified_on",
-  discontinuedDate: "discontinued_on"
-}
+const listKeys = (isWanted: (field: LabelField) => boolean): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries<LabelField>(labelFields).flatMap(([column, field]) =>
+      field.json !== undefined && isWanted(field) ? [[field.json, textColumn(column)]] : []
+    )
+  )
+export const textKeys = listKeys(isInWords)
+const valueKeys = listKeys((field) => !isInWords(field) && field.json !== "fdcId")
 /** Keys that each become one column. */
 export const keyColumns: Readonly<Record<string, string>> = { ...textKeys, ...valueKeys }
 
@@ -46,7 +29,6 @@ export const foodShape: { readonly [key: string]: JsonShape } = {
   fdcId: "value",
   ...withShape(textKeys, "text"),
   ...withShape(valueKeys, "value"),
-  tradeChannels: ["text"],
   foodNutrients: [
     { id: "number", amount: "value", nutrient: { id: "number" }, foodNutrientDerivation: { code: "value" } }
   ],
@@ -87,32 +69,69 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const canBeNumber = (value: unknown) =>
   typeof value === "string" ? /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value) : typeof value !== "object"
 
-const findFirst = <A>(items: Iterable<A>, check: (item: A) => string | undefined) => {
-  for (const item of items) {
-    const problem = check(item)
-    if (problem !== undefined) return problem
-  }
-  return undefined
-}
-
-const findProblem = (path: string, value: unknown, shape: JsonShape): string | undefined => {
+const describeMismatch = (value: unknown, shape: JsonShape): string | undefined => {
   if (value === undefined || value === null || shape === "value") return undefined
-  if (shape === "text") return typeof value === "object" ? `${path} is not a string` : undefined
-  if (shape === "number") return canBeNumber(value) ? undefined : `${path} is not a number`
-  if (isList(shape)) {
-    if (!Array.isArray(value)) return `${path} is not a list`
-    return findFirst(value.entries(), ([index, item]) => findProblem(`${path}[${index}]`, item, shape[0]))
-  }
-  if (!isObject(value)) return `${path} is not an object`
-  return findObjectProblem(value, shape, `${path}.`)
+  if (shape === "text") return typeof value === "object" ? "is not a string" : undefined
+  if (shape === "number") return canBeNumber(value) ? undefined : "is not a number"
+  if (isList(shape)) return Array.isArray(value) ? undefined : "is not a list"
+  return isObject(value) ? undefined : "is not an object"
 }
 
-const findObjectProblem = (
-  value: Readonly<Record<string, unknown>>,
-  shape: { readonly [key: string]: JsonShape },
-  prefix: string
-) => findFirst(Object.entries(shape), ([key, inner]) => findProblem(`${prefix}${key}`, value[key], inner))
+/** A part of a record that has another shape than expected, although the record may be used without it. */
+export interface OddPart {
+  /** Its path without positions in lists. */
+  readonly field: string
+  readonly path: ReadonlyArray<string | number>
+  readonly value: unknown
+}
 
-/** The problem with the shape of a food; undefined if there is none. A `value` is validated later. */
-export const findShapeProblem = (value: unknown): string | undefined =>
-  isObject(value) ? findObjectProblem(value, foodShape, "") : "the record is not an object"
+interface Findings {
+  /** Of a key or of the substance, or of the whole record. */
+  readonly problem?: string
+  readonly odd: ReadonlyArray<OddPart>
+}
+
+const nothingFound: Findings = { odd: [] }
+
+const merge = (findings: ReadonlyArray<Findings>): Findings => {
+  const problem = findings.find((found) => found.problem !== undefined)?.problem
+  return { ...(problem !== undefined && { problem }), odd: findings.flatMap(({ odd }) => odd) }
+}
+
+const formatPath = (path: ReadonlyArray<string | number>) =>
+  path.map((step, index) => (typeof step === "number" ? `[${step}]` : `${index === 0 ? "" : "."}${step}`)).join("")
+
+const compare = (value: unknown, shape: JsonShape, path: OddPart["path"], isInOptional: boolean): Findings => {
+  const field = path.filter((step) => typeof step === "string").join(".")
+  const isOptional = isInOptional || optionalJsonPaths.has(field)
+  const mismatch = describeMismatch(value, shape)
+  if (mismatch !== undefined) {
+    return isOptional ? { odd: [{ field, path, value }] } : { problem: `${formatPath(path)} ${mismatch}`, odd: [] }
+  }
+  if (Array.isArray(value) && isList(shape)) {
+    return merge(value.map((item, index) => compare(item, shape[0], [...path, index], isOptional)))
+  }
+  if (!isObject(value) || typeof shape === "string" || isList(shape)) return nothingFound
+  return merge(Object.entries(shape).map(([key, inner]) => compare(value[key], inner, [...path, key], isOptional)))
+}
+
+/** Compares a food with the expected shape. A `value` is validated later. */
+export const compareWithShape = (food: unknown): Findings =>
+  isObject(food) ? compare(food, foodShape, [], false) : { problem: "the record is not an object", odd: [] }
+
+const removeAt = (container: unknown, [step, ...rest]: OddPart["path"]): void => {
+  if (Array.isArray(container) && typeof step === "number") {
+    if (rest.length === 0) container.splice(step, 1)
+    else removeAt(container[step], rest)
+  } else if (isObject(container) && typeof step === "string") {
+    if (rest.length === 0) Reflect.deleteProperty(container, step)
+    else removeAt(container[step], rest)
+  }
+}
+
+/** The record without these parts, and with every number as it was printed. */
+export const removeParts = (text: string, parts: ReadonlyArray<OddPart>): string => {
+  const food = parseJsonKeepingNumbers(text)
+  for (const { path } of parts.toReversed()) removeAt(food, path) // from the end, so that positions in lists stay valid
+  return JSON.stringify(food)
+}
