@@ -235,7 +235,7 @@ export const StoreReadRow = Schema.Struct({
   read_at: described.text("When the store was read, in UTC."),
   fetch_status: FetchStatus.annotate({
     description:
-      "complete; partial: some of the store could not be read, so nothing was withdrawn, except products if `has_all_products` is true; failed: no data of the store was loaded."
+      "complete; partial: some of the store could not be read, so nothing was withdrawn, except products if `has_all_products` is true, and collections if the outcome is `rejected`; failed: no data of the store was loaded."
   }),
   ...ReadOutcome.fields,
   pages_read: described.integer(

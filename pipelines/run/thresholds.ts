@@ -139,9 +139,69 @@ export const thresholds = {
     of: "branded foods",
     what: "labels without nutrients",
     consequence: "a warning"
-  }
+  },
 
   // storefronts
+  mistypedRows: {
+    ...count(3, "rows"),
+    of: "storefronts",
+    what: "rows with a needed field that has a value of another type in all of them",
+    consequence: "from this number on, the read is not accepted (`unreadable`)"
+  },
+  lostFieldProducts: {
+    ...count(2, "products"),
+    of: "storefronts",
+    what: "products with a value in a field that their feed no longer has, if the feed omits empty fields",
+    consequence: "with the next limit exceeded too, the read is not accepted (`unreadable`)"
+  },
+  lostFieldShare: {
+    ...percent(10),
+    of: "storefronts",
+    what: "such products among those of the store",
+    consequence: "with the previous limit exceeded too, the read is not accepted (`unreadable`)"
+  },
+  missingPrices: {
+    ...percent(10),
+    of: "storefronts",
+    what: "increase of the share of prices that are missing or 0, from one read to the next",
+    consequence: "the read is not accepted (`unpriced`)"
+  },
+  exchangedProducts: {
+    ...count(3, "products"),
+    of: "storefronts",
+    what: "products of a store of which a read finds none, but others",
+    consequence: "from this number on, the read is not accepted, unless the next one finds the same (`exchanged`)"
+  },
+  lostProducts: {
+    ...percent(50),
+    of: "storefronts",
+    what: "products of a store that a read does not find",
+    consequence: "nothing is withdrawn until the next read confirms it (`shrunk`)"
+  },
+  lostRows: {
+    ...percent(20),
+    of: "storefronts",
+    what: "the same in a CSV or TSV, which may be cut off at the end of a line",
+    consequence: "from this share on, nothing is withdrawn until the next read confirms it (`shrunk`)"
+  },
+  emptyCollections: {
+    ...count(2, "collections"),
+    of: "storefronts",
+    what: "collections of a store, if all of them are empty",
+    consequence: "the read counts as broken off"
+  },
+  lostStoreProducts: {
+    ...percent(5),
+    of: "storefronts",
+    what: "products that are no longer listed, although no complete list of their store shows it",
+    consequence: "nothing is published, exit code 3; `--accept-shrinkage` publishes"
+  },
+  unpricedProducts: {
+    ...percent(20),
+    of: "storefronts",
+    what: "listed products of a store that have no price, if it lists at least 10",
+    consequence: "a warning"
+  }
 } as const satisfies Record<string, Threshold>
 
 /** The rows of the table in `docs/ingesting.md`. */

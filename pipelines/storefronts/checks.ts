@@ -4,6 +4,7 @@
  */
 import type { Check } from "@larder/warehouse"
 import { error, shrinkage, warning } from "../run/severity.ts"
+import { thresholds } from "../run/thresholds.ts"
 
 const fromListed = (sighting: string) => `from ${sighting} where kind = 'product' and is_listed`
 
@@ -21,7 +22,7 @@ export const checks: ReadonlyArray<Check> = [
     what: "products",
     before: `select count(*) ${fromListed("live.storefront.sighting")}`,
     now: `(select count(*) ${fromListed("live.storefront.sighting")}) - (${vanished})`,
-    percent: 5
+    percent: thresholds.lostStoreProducts.value
   }),
   error(
     "products_stand_once",
@@ -61,8 +62,8 @@ export const checks: ReadonlyArray<Check> = [
   ),
   warning(
     "products_have_prices",
-    "at most one listed product in five of a store has no price",
+    `at most ${thresholds.unpricedProducts.limit} of the listed products of a store have no price`,
     `select store_id, count(*) as products, count(*) filter (where price_min is null) as without_price
-     from storefront.listing group by store_id having without_price * 5 > products and products >= 10`
+     from storefront.listing group by store_id having without_price * 100 > ${thresholds.unpricedProducts.value} * products and products >= 10`
   )
 ]

@@ -14,7 +14,7 @@ import type { FeedPage } from "./decode/page.ts"
 import { feedKinds } from "./feed-kinds.ts"
 import { mappingHash } from "./mapping-hash.ts"
 import { mappingVersion } from "./mapping-version.ts"
-import { assembleProducts } from "./normalise/assemble.ts"
+import { assembleProducts, separateRows } from "./normalise/assemble.ts"
 import type { ListedStore } from "./source/store-list.ts"
 import { stageRows } from "./stage/stage-rows.ts"
 
@@ -81,7 +81,8 @@ const rowsOf = Effect.gen(function* () {
     yield* db.run(`insert into feed.store values (${literal(domain)}, 'EUR', ${feedKinds[kind].isFile})`)
   }
   yield* finishLoading
-  const counts = yield* assembleProducts(db, "run-1", folder, surveys)
+  yield* separateRows(db, "run-1")
+  const counts = yield* assembleProducts(db, folder, surveys)
   const rows: Record<string, unknown> = { rejects, counts }
   for (const [name, query] of Object.entries(queries)) {
     const found = yield* db.all(Json, `select to_json(found)::varchar as row from (${query}) found`)

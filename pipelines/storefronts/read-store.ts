@@ -2,12 +2,13 @@
 import { rawFileTable, rejectTable, type Staging } from "@larder/warehouse"
 import { Clock, Effect } from "effect"
 import type { FetchedPayload } from "../run/archive/fetch-list.ts"
+import { OddValueCounter } from "../run/odd-values.ts"
 import { Progress } from "../run/progress.ts"
 import { feedKinds } from "./feed-kinds.ts"
 import type { FindKnownProducts } from "./known-stores.ts"
 import { mappingHash } from "./mapping-hash.ts"
 import { storePolicy } from "./source/crawl/policy.ts"
-import { feedName, makeStoreRead, type ReadStore, type StoreRead, type TakeRows } from "./source/crawl/store-read.ts"
+import { feedName, type ReadStore, type TakeRows } from "./source/crawl/store-read.ts"
 import type { ListedStore } from "./source/store-list.ts"
 import type { stageRows } from "./stage/stage-rows.ts"
 
@@ -22,18 +23,6 @@ interface StoreReadContext {
   readonly findKnown: FindKnownProducts
 }
 
-/** A reject without an id may be a known product or collection, so none is withdrawn. */
-const checkUnnamedRejects = (read: StoreRead, collections: number, products: number): StoreRead => {
-  if (read.fetch_status === "failed" || products + collections === 0) return read
-  const has_all_products = read.has_all_products && products === 0
-  if (read.outcome !== "complete") return { ...read, has_all_products }
-  const rows = products + collections
-  return makeStoreRead("unclear", rows === 1 ? "there is 1 such row" : `there are ${rows} such rows`, {
-    ...read,
-    has_all_products
-  })
-}
-
 export const readStore = Effect.fn("Storefronts.readStore")(function* (store: ListedStore, context: StoreReadContext) {
   const progress = yield* Progress
   const { list_fetched_at, rows, run_id, staging } = context
@@ -42,7 +31,7 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
   yield* progress.advance({ started: feed })
   const source = { pipeline, feed, run_id }
   const payloads = new Map<string, { readonly raw: FetchedPayload; rows_read: number; rows_rejected: number }>()
-  const unnamedRejects = { products: 0, collections: 0 }
+  const oddValues = new OddValueCounter()
   const take = Effect.fnUntraced(function* (batch: Parameters<TakeRows<never, never>>[0], raw: FetchedPayload) {
     const { fetched_at, sha256: raw_sha256, url } = raw
     const payload = payloads.get(url + raw_sha256) ?? { raw, rows_read: 0, rows_rejected: 0 }
@@ -51,18 +40,16 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
     const count = batch.rows.length + batch.collections.length + batch.rejects.length
     payload.rows_read += count
     payload.rows_rejected += batch.rejects.length
-    unnamedRejects[batch.collections.length > 0 ? "collections" : "products"] +=
-      batch.rejects.length - batch.rejected.length
     yield* staging.add(
       rejectTable,
-      batch.rejects.map((reject) => ({ ...source, raw_sha256, ...reject }))
+      batch.rejects.map(({ payload, position, reason }) => ({ ...source, raw_sha256, position, reason, payload }))
     )
+    for (const { field, said } of batch.odd_values) oddValues.add("unreadable", field, said)
     yield* progress.advance({ rows: count })
   })
-  const result = yield* feedKinds[store.kind]
+  const read = yield* feedKinds[store.kind]
     .read(store, take, storePolicy, context.findKnown(store))
     .pipe(Effect.catchTag("Unread", Effect.die)) // each reader converts it into an outcome
-  const read = checkUnnamedRejects(result, unnamedRejects.collections, unnamedRejects.products)
   const fetched = [...payloads.values()]
   yield* staging.add(
     rawFileTable,
@@ -90,6 +77,7 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
     rows_read: fetched.reduce((sum, { rows_read }) => sum + rows_read, 0),
     rows_rejected: fetched.reduce((sum, { rows_rejected }) => sum + rows_rejected, 0),
     read_at: fetched.reduce((last, { raw }) => (raw.fetched_at > last ? raw.fetched_at : last), list_fetched_at),
-    seconds: ((yield* Clock.currentTimeMillis) - startedAt) / 1000
+    seconds: ((yield* Clock.currentTimeMillis) - startedAt) / 1000,
+    odd_values: oddValues.list()
   } satisfies ReadStore as ReadStore
 })

@@ -7,13 +7,14 @@ import { Effect, FileSystem, Path, Schema } from "effect"
 import { Archive } from "../run/archive/archive.ts"
 import { reasonOf } from "../run/files/causes.ts"
 import { readHandEdited } from "../run/files/hand-edited.ts"
+import { readKnownOddValues, stageOddValues } from "../run/odd-values.ts"
 import { Origin } from "../run/origins/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { feedKinds } from "./feed-kinds.ts"
 import { readKnownStores, stageKnownProducts } from "./known-stores.ts"
 import { mappingHash } from "./mapping-hash.ts"
-import { assembleProducts } from "./normalise/assemble.ts"
+import { assembleProducts, separateRows } from "./normalise/assemble.ts"
 import { loadDictionary } from "./normalise/category/dictionary.ts"
 import { readStore } from "./read-store.ts"
 import { isAccepted, outcomes } from "./source/crawl/outcome.ts"
@@ -22,6 +23,7 @@ import { pickDueStores } from "./source/due.ts"
 import { findListName, listAddress, withOperatorFiles } from "./source/operator-files.ts"
 import { parseStoreList, StoreListUnusable } from "./source/store-list.ts"
 import { checkReads, discardRejectedReads } from "./stage/check-reads.ts"
+import { checkShares } from "./stage/check-shares.ts"
 import { stageRows } from "./stage/stage-rows.ts"
 
 /** Each has at most one page in memory, within the limit of `PageMemory`, and most are waiting for a response. */
@@ -47,7 +49,6 @@ const storeValues = ({ read, store }: ReadStore) =>
   `(${literal(store.domain)}, ${read.currency === null ? "null" : literal(read.currency)}, ${feedKinds[store.kind].isFile})`
 
 const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext, results: ReadonlyArray<ReadStore>) {
-  yield* staging.db.run(`insert into feed.store values ${results.map(storeValues).join(", ")}`)
   const ids = yield* staging.db.all(StoreId, "select domain, id_of('store', domain, '') as store_id from feed.store")
   const idsByDomain = new Map(ids.map(({ domain, store_id }) => [domain, store_id]))
   const store_id = ({ store }: ReadStore) => idsByDomain.get(store.domain) ?? null
@@ -85,6 +86,17 @@ const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext
       seconds: item.seconds,
       feed: feedName(item.store)
     }))
+  )
+})
+
+const stageOddTexts = Effect.fnUntraced(function* (run: RunContext, results: ReadonlyArray<ReadStore>) {
+  const odd = results.filter(({ odd_values, read }) => isAccepted(read) && odd_values.length > 0)
+  if (odd.length === 0) return
+  const known = yield* readKnownOddValues(run, storefront)
+  yield* Effect.forEach(
+    odd,
+    ({ odd_values, store }) => stageOddValues(run, storefront.about.pipeline, feedName(store), odd_values, known),
+    { discard: true }
   )
 })
 
@@ -133,9 +145,13 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       yield* progress.phase("assembling products")
       yield* rows.finishLoading
       const checked = yield* checkReads(run, read, previous)
-      const results = yield* discardRejectedReads(run.staging.db, run.run_id, checked)
+      const accepted = yield* discardRejectedReads(run.staging.db, run.run_id, checked)
+      yield* run.staging.db.run(`insert into feed.store values ${accepted.map(storeValues).join(", ")}`)
+      yield* separateRows(run.staging.db, run.run_id)
+      const results = yield* checkShares(run, accepted)
       yield* stageStores(run, results)
-      const { rows_rejected, rows_silent } = yield* assembleProducts(run.staging.db, run.run_id, folder, rows.surveys)
+      yield* stageOddTexts(run, results)
+      const { rows_rejected, rows_silent } = yield* assembleProducts(run.staging.db, folder, rows.surveys)
       const sum = (count: (item: ReadStore) => number) => results.reduce((total, item) => total + count(item), 0)
       const result = {
         rows_read: sum(({ rows_read }) => rows_read),
@@ -145,9 +161,9 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       return { results, result, stores }
     }).pipe(Effect.provideService(Origin, originWithFiles))
     yield* checkCounts(run, result)
-    const left_out = results.flatMap(({ read, store }) => {
+    const left_out = results.flatMap(({ is_known = false, read, store }) => {
       const { kind } = outcomes[read.outcome]
-      return kind === null ? [] : [{ feed: feedName(store), kind, reason: read.detail ?? read.outcome }]
+      return kind === null ? [] : [{ feed: feedName(store), kind, reason: read.detail ?? read.outcome, is_known }]
     })
     const all_failed = results.length > 0 && results.every(({ read }) => read.fetch_status === "failed")
     return { ...result, feeds: results.length, left_out, all_failed, stores } satisfies ReadResult as ReadResult

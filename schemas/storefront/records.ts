@@ -60,8 +60,10 @@ export const Variant = Schema.Struct({
   sku: described.textOrNull("The store's stock-keeping unit."),
   price: described.numberOrNull("What it costs now, in the product's currency; null if it has no price."),
   compare_at_price: described.numberOrNull("The price before a reduction; null unless above `price`."),
-  grams: described.numberOrNull("Weight in g; null if the feed states none, or states 0."),
-  available: described.flagOrNull("Whether it can be bought now; null if the feed does not state it."),
+  grams: described.numberOrNull("Weight in g; null if the feed states none, 0, or one that is not understood."),
+  available: described.flagOrNull(
+    "Whether it can be bought now; null if the feed does not state it, or in words that are not understood."
+  ),
   option1: described.textOrNull("First option, such as a size; null if there is nothing to choose."),
   option2: described.textOrNull("Second option."),
   option3: described.textOrNull("Third option."),
@@ -104,7 +106,7 @@ export type FetchStatus = typeof FetchStatus.Type
 /** How a read of a store ended; columns of `ingest.store_read` and `storefront.store_status`. */
 export const ReadOutcome = Schema.Struct({
   outcome: described.text(
-    "How the read ended, in more detail than `fetch_status`: for example throttled, blocked or window."
+    "How the read ended, in more detail than `fetch_status`: for example throttled, blocked, window or rejected (everything was read, but too many products were rejected)."
   ),
   outcome_detail: described.textOrNull("What stopped the read, in words; null if nothing did.")
 })

@@ -148,7 +148,7 @@ export const SightingRow = Schema.Struct({
 }).annotate({
   identifier: "storefront.sighting",
   description:
-    "Which products and collections the stores list, and since when. A row changes when something is first listed, no longer listed or listed again, but not with every read: `storefront.last_seen` shows when each was last seen. An incomplete list never marks an item as no longer listed."
+    "Which products and collections the stores list, and since when. A row changes when something is first listed, no longer listed or listed again, but not with every read: `storefront.last_seen` shows when each was last seen. An incomplete list never marks an item as no longer listed, and neither does a rejected row of the item."
 })
 
 export const LastSeenRow = Schema.Struct({
@@ -237,14 +237,18 @@ export const VariantRow = Schema.Struct({
   native_id: described.text("The feed's own key of the variant."),
   title: Variant.fields.title,
   sku: Variant.fields.sku,
-  barcode: described.textOrNull("Barcode as the feed states it, without a check."),
+  barcode: described.textOrNull(
+    "Barcode as the feed states it, without a check; null if it is a number that a spreadsheet abbreviated."
+  ),
   price: Variant.fields.price.annotate({
     description: "What it costs now, in `currency`; null if it has no price."
   }),
   compare_at_price: Variant.fields.compare_at_price,
   currency: described.textOrNull("ISO 4217 currency of the variant's prices; null if unknown."),
   ...Struct.pick(Variant.fields, ["grams", "available", "option1", "option2", "option3", "position", "image_src"]),
-  requires_shipping: described.flagOrNull("Whether it is shipped; null if the feed does not state it.")
+  requires_shipping: described.flagOrNull(
+    "Whether it is shipped; null if the feed does not state it, or in words that are not understood."
+  )
 }).annotate({
   identifier: "storefront.variant",
   description:

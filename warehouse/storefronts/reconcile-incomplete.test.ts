@@ -33,6 +33,36 @@ describe("a read that has all products but not all collections", () => {
   )
 })
 
+describe("a read that saw everything but rejected some", () => {
+  const fresh = { id: "fresh", set: { product_ids: ["bread", "cake"] } }
+  const rejected = stores(
+    "rejected",
+    { day: 1, products: [bread, cake], collections: [fresh, { id: "sweet" }] },
+    {
+      day: 2,
+      status: "partial",
+      outcome: "rejected",
+      has_all_products: true,
+      products: [cake],
+      collections: [{ id: "fresh", set: { product_ids: ["cake"] } }]
+    }
+  )
+  itLive("withdraws products and collections, and replaces the members of the others", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* rejected.sightings, [
+        ["bread", 1, 1, false],
+        ["cake", 1, 2, true],
+        ["fresh", 1, 2, true],
+        ["sweet", 1, 1, false]
+      ])
+      assert.deepStrictEqual(yield* rejected.rows("native_id, len(product_ids)::integer as members", "collection"), [
+        { native_id: "rejected/fresh", members: 1 },
+        { native_id: "rejected/sweet", members: 0 }
+      ])
+    })
+  )
+})
+
 describe("a partial read", () => {
   const pricier = { id: "bread", variants: [{ variant_id: "bread.1", price: 5 }] }
   const growing = stores(

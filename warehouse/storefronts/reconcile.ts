@@ -18,6 +18,9 @@ export interface KnownStores {
   readonly knownReads: KnownTable
 }
 
+/** SQL condition on a row of `ingest.store_read`: whether the read saw all that the store lists, even if it rejected some. */
+const sawAll = "outcome in ('complete', 'rejected')"
+
 const selectChanged = (known: KnownTable, kind: "product" | "collection") => `
     select '${kind}' as kind, ${kind}_id as id, read_at
     from ${known(kind)} join store_read using (run_id, store_id)`
@@ -37,7 +40,7 @@ export const lastSeen = ({ known, knownReads }: KnownStores) => `
     from store_read where is_taken and has_all_products group by store_id
     union all
     select store_id, 'collection', max(read_at)
-    from store_read where is_taken and fetch_status = 'complete' group by store_id
+    from store_read where is_taken and ${sawAll} group by store_id
   ),
   changed as (${selectChanged(known, "product")}
     union all ${selectChanged(known, "collection")}
@@ -68,7 +71,7 @@ const discardOlderReads = (knownReads: KnownTable) => [
 /** The reads that are used. The stores of the others were deleted. */
 const createReads = `
   create or replace temp view current_read as
-  select store_id, fetch_status, read_at, has_all_products
+  select store_id, fetch_status, read_at, has_all_products, ${sawAll} as saw_all
   from ingest.store_read join storefront.store using (store_id)`
 
 /** Facts that a partial or failed read may have missed. */
@@ -102,7 +105,7 @@ const keepStoreFacts = ({ known, knownReads }: KnownStores) => `
   ) l
   where l.store_id = s.store_id`
 
-/** Sightings that are already staged are of products in unusable rows: known products stay listed. */
+/** Sightings that are already staged are of products and collections in unusable rows: known ones stay listed. */
 const keepKnownSightings = (known: KnownTable) => [
   `delete from storefront.sighting where (kind, id) not in (select (kind, id) from ${known("sighting")} where is_listed)`,
   `update storefront.sighting s set first_seen_at = l.first_seen_at, listed_since = l.listed_since
@@ -128,7 +131,7 @@ const withdraw = (stores: KnownStores) => `
   join current_read on current_read.store_id = l.store_id
   anti join storefront.sighting seen on seen.kind = l.kind and seen.id = l.id
   join (${lastSeen(stores)}) last_seen on last_seen.kind = l.kind and last_seen.id = l.id
-  where l.is_listed and if(l.kind = 'product', has_all_products, fetch_status = 'complete')`
+  where l.is_listed and if(l.kind = 'product', has_all_products, saw_all)`
 
 const listedRows = (known: KnownTable) => `
   select * from ${known("product")}
@@ -151,13 +154,13 @@ const discardIncompleteProducts = (known: KnownTable) => `
     where not list_has_all(${variantIds("s.variants")}, ${variantIds("l.variants")})
   )`
 
-/** After a partial read, a collection that lacks known members may be incomplete, and the existing row is kept. */
+/** After a read that missed something, a collection that lacks known members may be incomplete: the existing row is kept. */
 const discardIncompleteCollections = (known: KnownTable) => `
   delete from storefront.collection
   where collection_id in (
     select s.collection_id
     from storefront.collection s
-    join current_read on current_read.store_id = s.store_id and fetch_status = 'partial'
+    join current_read on current_read.store_id = s.store_id and not saw_all
     join ${known("collection")} l on l.collection_id = s.collection_id
     where not list_has_all(s.product_ids, l.product_ids)
   )`

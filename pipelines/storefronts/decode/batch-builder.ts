@@ -7,6 +7,7 @@ import {
   type FeedCollection,
   type FeedImage,
   type FeedProduct,
+  type FeedReject,
   type FeedVariant,
   makeBatch,
   UnusableRow
@@ -46,15 +47,17 @@ export class BatchBuilder {
   #batch = makeBatch()
   #characters = 0
   readonly #stats: FeedStats
+  readonly #kind: FeedReject["kind"]
 
-  constructor(stats: FeedStats) {
+  constructor(stats: FeedStats, kind: FeedReject["kind"] = "product") {
     this.#stats = stats
+    this.#kind = kind
   }
 
   /**
    * Adds one payload row. `read` passes its native id to `identify` as soon as it is known, because a reject needs it,
-   * too. It passes undefined if the id turns out to be uncertain. If `read` fails with `UnusableRow`, only the reject and
-   * the id are added. `raw` is a function if the row has to be serialized first.
+   * too. It passes undefined if the id turns out to be uncertain. If `read` fails with `UnusableRow`, only the reject
+   * is added. `raw` is a function if the row has to be serialized first.
    */
   addRow(position: number, raw: string | (() => string), read: (identify: Identify) => ParsedRow) {
     if (typeof raw === "string") this.#characters += raw.length
@@ -74,13 +77,15 @@ export class BatchBuilder {
       if (product !== undefined) this.#batch.products.push(product)
       for (const variant of variants) this.#batch.variants.push(variant)
       for (const image of images) this.#batch.images.push(image)
+      for (const oddValue of this.#stats.takeOddValues()) this.#batch.odd_values.push(oddValue)
       this.#stats.recordUsed()
     } catch (cause) {
       if (!(cause instanceof UnusableRow)) throw cause
-      if (id !== undefined) this.#batch.rejected.push(id)
+      this.#stats.takeOddValues() // the reject has the whole row
       this.#stats.recordReject(cause.message)
       const payload = (typeof raw === "string" ? raw : raw()).slice(0, maxPayloadCharacters)
-      this.#batch.rejects.push({ position, reason: cause.message, payload })
+      const reject = { position, reason: cause.message, payload, kind: this.#kind, native_id: id ?? null }
+      this.#batch.rejects.push(reject)
     }
   }
 

@@ -6,6 +6,7 @@
  * Strings are normalized and never ""; prices are decimal strings such as `12.5`; times are UTC,
  * `2026-06-06T12:41:05.000Z`. A value that the feed does not state is null.
  */
+import type { OddValue } from "../../run/odd-values.ts"
 import type { FeedStats } from "./typed-fields.ts"
 
 /** The first row with a `native_id` is used; the others are variants of the product, or repeat it. */
@@ -73,13 +74,19 @@ interface FeedMember {
   readonly position: number
 }
 
-interface FeedReject {
+export interface FeedReject {
   /** Line of a CSV record, number of an item or of a product in its payload, from 1. */
   readonly position: number
   readonly reason: string
   /** As received, truncated to 10,000 characters. */
   readonly payload: string
+  readonly kind: "product" | "collection"
+  /** Of the product or collection, which is not withdrawn; null if the row does not tell it. */
+  readonly native_id: string | null
 }
+
+/** A value of an optional field that was not understood, so the field is null. */
+export type FeedOddValue = Pick<OddValue, "field" | "said">
 
 /**
  * The rows of one piece of a payload. Payload rows are the products of a page, the records of a CSV file, the items of
@@ -94,8 +101,8 @@ export interface Batch {
   readonly collections: ReadonlyArray<FeedCollection>
   readonly members: ReadonlyArray<FeedMember>
   readonly rejects: ReadonlyArray<FeedReject>
-  /** The `native_id` of products in rejected rows: these products are not withdrawn. */
-  readonly rejected: ReadonlyArray<string>
+  /** In rows that are used. */
+  readonly odd_values: ReadonlyArray<FeedOddValue>
 }
 
 export const makeBatch = (): { readonly [Field in keyof Batch]: Array<Batch[Field][number]> } => ({
@@ -106,7 +113,7 @@ export const makeBatch = (): { readonly [Field in keyof Batch]: Array<Batch[Fiel
   collections: [],
   members: [],
   rejects: [],
-  rejected: []
+  odd_values: []
 })
 
 /** A row that cannot be used. The message is the end of the sentence "The row was rejected because …". */

@@ -1,6 +1,6 @@
 /** Reads a page of a shop's list, entry by entry. */
 import { BatchBuilder, type ParsedRow } from "./batch-builder.ts"
-import { type Batch, makeBatch, UnusableRow } from "./feed.ts"
+import { type Batch, type FeedReject, makeBatch, UnusableRow } from "./feed.ts"
 import { undecodable } from "./payload-text.ts"
 import { formatJson, isObject, type JsonObject, UnexpectedResponse } from "./responses.ts"
 import { parseId } from "./texts.ts"
@@ -24,9 +24,10 @@ export interface PageEntries {
 export const readFeedPage = (
   { entries, hasBadBytes }: PageEntries,
   stats: FeedStats,
-  read: (entry: JsonObject, id: string) => ParsedRow
+  read: (entry: JsonObject, id: string) => ParsedRow,
+  kind: FeedReject["kind"] = "product"
 ): FeedPage => {
-  const builder = new BatchBuilder(stats)
+  const builder = new BatchBuilder(stats, kind)
   const ids: Array<string> = []
   for (const [index, entry] of entries.entries()) {
     builder.addRow(

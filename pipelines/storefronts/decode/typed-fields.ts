@@ -1,9 +1,12 @@
 /**
- * Reads the fields of a row and checks their types. A value of another type rejects its row; it never counts as absent.
- * If all values of a field have another type, in several rows, the whole feed is rejected: its source has changed, and
- * nothing else in it can be trusted.
+ * Reads the fields of a row and checks their types. A value of another type rejects its row, except in an optional
+ * field: there it is null and recorded as an odd value. If all values of a key or substance have another type, in several
+ * rows, the whole feed is rejected: its source has changed, and nothing else in it can be trusted.
  */
-import { UnusableRow } from "./feed.ts"
+import { isPlaceholder } from "../../run/placeholders.ts"
+import { thresholds } from "../../run/thresholds.ts"
+import { type FeedOddValue, UnusableRow } from "./feed.ts"
+import type { Role } from "./field-roles.ts"
 import { htmlToLine, htmlToText } from "./html-text.ts"
 import { formatJson, isObject, type JsonObject } from "./responses.ts"
 import { normalizeText, parseCount, parseDecimal, parseId, parseTime, parseWebAddress } from "./texts.ts"
@@ -13,6 +16,8 @@ export interface FieldType<A> {
   readonly name: string
   /** Undefined for a value of another type; null for one that means "not known", such as 0 grams. */
   readonly read: (value: unknown) => A | null | undefined
+  /** In names and other free texts, `NA` may be a value. */
+  readonly keepsPlaceholders?: true
 }
 
 const isText = (value: unknown) => typeof value === "string" || (typeof value === "number" && Number.isFinite(value))
@@ -21,7 +26,8 @@ const isNumber = (value: unknown) =>
 
 const textType = (read: (value: unknown) => string | null): FieldType<string> => ({
   name: "a string",
-  read: (value) => (isText(value) ? read(value) : undefined)
+  read: (value) => (isText(value) ? read(value) : undefined),
+  keepsPlaceholders: true
 })
 /** `parse` returns null for a value of another type. */
 const parsedType = <A>(name: string, parse: (value: unknown) => A | null): FieldType<A> => ({
@@ -29,12 +35,22 @@ const parsedType = <A>(name: string, parse: (value: unknown) => A | null): Field
   read: (value) => parse(value) ?? undefined
 })
 
+/** Spreadsheets show long numbers like this, without most of their digits. */
+const spreadsheetNumber = /^\d+(?:[.,]\d+)?E\+?\d+$/i
+
 export const types = {
   text: textType(normalizeText),
   line: textType(htmlToLine),
   body: textType(htmlToText),
-  /** An address that no browser would load is null. */
-  address: textType(parseWebAddress),
+  /** Files contain a leading `'`, which keeps spreadsheets from reading a code as a number. */
+  barcode: {
+    name: "a barcode",
+    read: (value: unknown) => {
+      const code = isText(value) ? normalizeText(String(value).trim().replace(/^'+/, "")) : undefined
+      return code !== null && code !== undefined && spreadsheetNumber.test(code) ? undefined : code
+    }
+  },
+  address: parsedType("a web address", parseWebAddress),
   price: parsedType("a price", parseDecimal),
   time: parsedType("a time", parseTime),
   id: parsedType("an id", parseId),
@@ -48,15 +64,20 @@ export const types = {
   /** 0 means "not known". */
   grams: {
     name: "a weight",
-    read: (value: unknown) => (isNumber(value) ? Number(parseDecimal(value)) || null : undefined)
+    read: (value: unknown) => {
+      const grams = isNumber(value) ? parseDecimal(value) : null
+      return grams === null ? undefined : Number(grams) || null
+    }
   }
 }
 
-const isMissing = (value: unknown) =>
-  value === undefined || value === null || (typeof value === "string" && value.trim() === "")
+const isMissing = (value: unknown, { keepsPlaceholders }: FieldType<unknown>) =>
+  value === undefined ||
+  value === null ||
+  (typeof value === "string" && (keepsPlaceholders ? value.trim() === "" : isPlaceholder(value)))
 
-/** If fewer rows than this have a field, all of their values may be wrong by chance. */
-const minMistypedRows = 3
+/** Characters of an odd value that are kept until it is counted. */
+const maxSaid = 1000
 
 interface Mistyped {
   rows: number
@@ -71,6 +92,7 @@ export class FeedStats {
   readonly #typed = new Map<string, Set<string>>()
   readonly #mistyped = new Map<string, Mistyped>()
   readonly #fieldsSeen = new Set<string>()
+  #oddValues: Array<FeedOddValue> = []
 
   /** Fields, columns or elements that occur in any row, even without a value: `vendor`, `variant sku`. */
   get fieldsSeen(): ReadonlySet<string> {
@@ -101,6 +123,19 @@ export class FeedStats {
     this.#mistyped.set(key, mistyped)
   }
 
+  /** A value of an optional field that is not understood. */
+  recordOddValue(field: string, value: unknown) {
+    const said = typeof value === "string" ? value : formatJson(value)
+    this.#oddValues.push({ field, said: said.slice(0, maxSaid) })
+  }
+
+  /** The odd values since the last call: those of one row. */
+  takeOddValues(): ReadonlyArray<FeedOddValue> {
+    const found = this.#oddValues
+    if (found.length > 0) this.#oddValues = []
+    return found
+  }
+
   recordUsed() {
     this.#usedCount += 1
   }
@@ -119,34 +154,39 @@ export class FeedStats {
     if (missing !== undefined) return `none of its ${this.#usedCount} rows has a ${missing}`
     for (const [key, { reason, rows }] of this.#mistyped) {
       const [part = "", field = ""]: ReadonlyArray<string> = JSON.parse(key)
-      if (rows < minMistypedRows || this.typedFields(part).has(field)) continue
+      if (rows < thresholds.mistypedRows.value || this.typedFields(part).has(field)) continue
       return `all ${rows} rows with a ${field} have a value of another type in it: ${reason}`
     }
     return null
   }
 }
 
-export class Fields {
+/** The fields of a row, or of a part of it, such as a variant. Only fields with a role can be read. */
+export class Fields<Name extends string> {
   readonly #stats: FeedStats
+  readonly #roles: Readonly<Record<Name, Role>>
   readonly #part: string
   readonly #number: number
   readonly #typed: Set<string>
 
-  constructor(stats: FeedStats, part = "", number = 0) {
+  constructor(stats: FeedStats, roles: Readonly<Record<Name, Role>>, part = "", number = 0) {
     this.#stats = stats
+    this.#roles = roles
     this.#part = part
     this.#number = number
     this.#typed = stats.typedFields(part)
   }
 
   /**
-   * Null if there is no value. Fails with `UnusableRow` for a value of another type. `name` is the name in messages.
+   * Null if there is no value. Fails with `UnusableRow` for a value of another type, unless the field is optional. `name`
+   * is the field's name in messages.
    */
-  read<A>(field: string, value: unknown, type: FieldType<A>, name = field): A | null {
-    if (value !== undefined) this.#stats.recordField(this.#part === "" ? field : `${this.#part} ${field}`)
-    if (isMissing(value)) return null
+  read<A>(field: Name, value: unknown, type: FieldType<A>, name: string = field): A | null {
+    if (value !== undefined) this.#stats.recordField(this.#qualify(field))
+    if (isMissing(value, type)) return null
     const result = type.read(value)
     if (result === undefined) {
+      if (this.#roles[field] === "optional") return this.#recordOddValue(name, value)
       return this.reject(field, `is ${formatJson(value).slice(0, 100)}, which is not ${type.name}`, name)
     }
     this.#typed.add(field)
@@ -154,17 +194,26 @@ export class Fields {
   }
 
   /** The objects of a list, which may contain only objects and null. */
-  readObjects(field: string, value: unknown): ReadonlyArray<JsonObject> {
-    const entries = this.read(field, value, types.list) ?? []
-    const wrong = entries.find((entry) => !isObject(entry) && entry !== null)
-    if (wrong === undefined) return entries.filter(isObject)
-    return this.reject(field, `contains ${formatJson(wrong).slice(0, 100)}, which is not an object`)
+  readObjects(field: Name, value: unknown): ReadonlyArray<JsonObject> {
+    return (this.read(field, value, types.list) ?? []).flatMap((entry) => {
+      const object = this.read(field, entry, types.object)
+      return object === null ? [] : [object]
+    })
   }
 
-  reject(field: string, problem: string, name = field): never {
+  reject(field: Name, problem: string, name: string = field): never {
     const owner = this.#part === "" ? `its ${name}` : `the ${name} of its ${this.#part} ${this.#number}`
     const reason = `${owner} ${problem}`
     this.#stats.recordMistyped(this.#part, field, reason)
     throw new UnusableRow(reason)
+  }
+
+  #qualify(field: string) {
+    return this.#part === "" ? field : `${this.#part} ${field}`
+  }
+
+  #recordOddValue(field: string, value: unknown): null {
+    this.#stats.recordOddValue(this.#qualify(field), value)
+    return null
   }
 }

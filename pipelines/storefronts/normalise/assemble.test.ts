@@ -4,7 +4,7 @@ import { DuckDb, define, stagedIngestTables, storefront } from "@larder/warehous
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { readShopifyCsv } from "../decode/csv/shopify-csv.ts"
 import { stageRows } from "../stage/stage-rows.ts"
-import { assembleProducts } from "./assemble.ts"
+import { assembleProducts, separateRows } from "./assemble.ts"
 import { findPageEnds } from "./categorise.ts"
 
 const from = { domain: "shop.example", fetched_at: "2026-03-02T10:00:00.000Z", raw_sha256: "0".repeat(64) }
@@ -41,7 +41,8 @@ const stageAndAssemble = Effect.fnUntraced(function* (
       select 'run-1' as run_id, store_id, now() as read_at, '${status}' as fetch_status, '${status}' as outcome, 1 as pages_read,
         1 as products_read, false as has_all_products, true as is_taken, 0 as collections_read, 1 as seconds
       from storefront.store`)
-  const counts = yield* assembleProducts(db, "run-1", folder, surveys, maxBytes)
+  yield* separateRows(db, "run-1")
+  const counts = yield* assembleProducts(db, folder, surveys, maxBytes)
   return { db, counts }
 })
 

@@ -1,8 +1,6 @@
 /**
- * Assembles the staged feed rows into the products and collections of the staging file. Duplicate rows, rows without a
- * product, and rows of unpublished products are separated and counted.
- *
- * The other products are divided, in the order in which they arrived, into parts that are assembled one at a time and
+ * Assembles the staged feed rows into the products and collections of the staging file. First, duplicate rows, rows
+ * without a product, and rows of unpublished products are separated. Then the other products are divided, in the order in which they arrived, into parts that are assembled one at a time and
  * that easily fit into DuckDB's memory. Parts are measured in bytes, because the size of products varies widely.
  * The rows of a product are mostly adjacent, so a part reads little more than its own rows.
  */
@@ -12,7 +10,7 @@ import { Effect, Schema } from "effect"
 import { categorizeProducts, type Surveys } from "./categorise.ts"
 
 const readSql = (name: string) => readFileSync(new URL(`./${name}.sql`, import.meta.url), "utf8")
-const separateRows = readSql("separate-rows")
+const separateRowsSql = readSql("separate-rows")
 const products = readSql("products")
 const collections = readSql("collections")
 
@@ -69,16 +67,14 @@ const assemblePartSql = ({ first, last, part }: ProductPart) =>
 const possiblyIncompleteProducts = `
   ${createPossiblyIncompleteTable};
   insert into ${possiblyIncompleteTable}
-  select id_of('product', domain, native_id) from feed.rejected
-  union
-  select id_of('product', domain, product_native_id) from feed.excess_variant
+  select id_of('product', domain, native_id) from feed.rejected where kind = 'product' and native_id is not null
   union
   select product_id
   from storefront.product
   join storefront.store using (store_id)
   join feed.store using (domain)
   join ingest.store_read using (store_id)
-  where is_file and fetch_status = 'partial'`
+  where is_file and outcome not in ('complete', 'rejected')`
 
 const Counts = Schema.Struct({ rows_rejected: Schema.Int, rows_silent: Schema.Int })
 const counts = `
@@ -98,18 +94,20 @@ const counts = `
     + (select count(*) from feed.collection anti join feed.first_collection using (domain, native_id, seq))
   )::integer as rows_silent`
 
+/** Call it before `assembleProducts`, after `feed.store` has all stores. */
+export const separateRows = (db: DuckDb["Service"], run_id: string) =>
+  db.run(`set variable run_id = ${literal(run_id)}; ${separateRowsSql}`)
+
 /**
  * Fills `storefront.product` and `storefront.collection`, from parts of `maxBytes` each. Returns the
  * number of rejected rows, and the number of rows that add nothing.
  */
 export const assembleProducts = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
-  run_id: string,
   folder: string,
   surveys: Surveys,
   maxBytes?: number
 ) {
-  yield* db.run(`set variable run_id = ${literal(run_id)}; ${separateRows}`)
   yield* categorizeProducts(db, folder, surveys)
   const parts = yield* divideIntoParts(db, maxBytes)
   // one transaction: full row groups are written directly to the file, not first to the write-ahead log

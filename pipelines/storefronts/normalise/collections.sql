@@ -4,7 +4,9 @@ with member as (
   select m.domain, m.collection_native_id as native_id, m.product_native_id, min(m.position) as place, min(m.seq) as seq
   from feed.member m
   semi join (
-    select domain, native_id from feed.first_product where is_published union all from feed.rejected
+    select domain, native_id from feed.first_product where is_published
+    union all
+    select domain, native_id from feed.rejected where kind = 'product'
   ) p on p.domain = m.domain and p.native_id = m.product_native_id
   group by all
 ),
@@ -23,11 +25,15 @@ select
 from feed.collection semi join feed.first_collection using (domain, native_id, seq)
 left join listed using (domain, native_id);
 
--- A product in a rejected row is still listed: it keeps its known data, if there is any.
+-- A product or collection in a rejected row is still listed: it keeps its known data, if there is any.
 insert into storefront.sighting by name
-select distinct 'product' as kind, id_of('product', rejected.domain, rejected.native_id) as id, store.store_id,
-  read_at as first_seen_at, read_at as listed_since, true as is_listed
-from feed.rejected
-join storefront.store store on store.domain = rejected.domain
-join ingest.store_read read on read.store_id = store.store_id
-anti join storefront.product product on product.product_id = id_of('product', rejected.domain, rejected.native_id);
+with rejected as (
+  select distinct domain, kind, id_of(kind, domain, native_id) as id from feed.rejected where native_id is not null
+)
+select rejected.kind, id, store.store_id, read_at as first_seen_at, read_at as listed_since, true as is_listed
+from rejected
+join storefront.store store using (domain)
+join ingest.store_read read using (store_id)
+where id not in (
+  select product_id from storefront.product union all select collection_id from storefront.collection
+);

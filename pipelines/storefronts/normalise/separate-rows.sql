@@ -26,6 +26,11 @@ select domain, product_native_id, native_id, min(seq) as seq from feed.variant g
 create table feed.first_collection as
 select domain, native_id, min(seq) as seq from feed.collection group by all;
 
+-- Rejected rows of drafts say nothing about what the store lists.
+delete from feed.rejected
+where kind = 'product'
+  and (domain, native_id) in (select (domain, native_id) from feed.first_product where not is_published);
+
 create view feed.published as
 select domain, native_id as product_native_id from feed.first_product where is_published;
 
@@ -47,26 +52,36 @@ semi join (select domain, product_native_id from feed.image group by all having 
 group by domain, product_native_id, src
 qualify row_number() over (partition by domain, product_native_id order by min(position), min(seq)) > 1000;
 
+-- The payload of a reject, without what differs from run to run: a later run recognises it by its text.
+create or replace temp macro payload_of(staged) as
+  json_merge_patch(to_json(staged), '{"seq": null, "raw_sha256": null}')::varchar;
+
 -- One reject per product, with the first row beyond the limit.
-insert into ingest.reject
+create table feed.excess as
 with excess as (
-  select domain, product_native_id as native_id, '2048 variants' as maximum, min(seq) as seq, count(*) as rows
+  select domain, product_native_id as native_id, 'variants' as parts, '2048' as maximum, min(seq) as seq, count(*) as rows
   from feed.excess_variant group by all
   union all
-  select domain, product_native_id, '1000 pictures', min(seq), count(*) from feed.excess_picture group by all
+  select domain, product_native_id, 'pictures', '1000', min(seq), count(*) from feed.excess_picture group by all
 ),
 left_out as (
-  select seq, position, to_json(v)::varchar as payload from feed.variant v where seq in (select seq from excess)
+  select seq, position, payload_of(v) as payload from feed.variant v where seq in (select seq from excess)
   union all
-  select seq, position, to_json(i)::varchar from feed.image i where seq in (select seq from excess)
+  select seq, position, payload_of(i) from feed.image i where seq in (select seq from excess)
 )
-select 'storefronts', 'store/' || excess.domain, getvariable('run_id'), product.raw_sha256, coalesce(left_out.position, 0),
-  product.native_id || ' has more than ' || maximum || '; left out: ' || excess.rows, payload
+select excess.domain, excess.native_id, parts, product.raw_sha256, coalesce(left_out.position, 0) as position,
+  product.native_id || ' has more than ' || maximum || ' ' || parts || '; left out: ' || excess.rows as reason, payload
 from excess
 join feed.first_product stated using (domain, native_id)
 join feed.product product on product.seq = stated.seq
 join left_out on left_out.seq = excess.seq
 where stated.is_published;
+
+insert into ingest.reject
+select 'storefronts', 'store/' || domain, getvariable('run_id'), raw_sha256, position, reason, payload from feed.excess;
+
+insert into feed.rejected by name
+select domain, 'product' as kind, native_id, position, raw_sha256 from feed.excess where parts = 'variants';
 
 delete from feed.first_variant where seq in (select seq from feed.excess_variant);
 delete from feed.image
@@ -92,7 +107,7 @@ where is_file;
 
 insert into ingest.reject
 select 'storefronts', 'store/' || v.domain, getvariable('run_id'), v.raw_sha256, v.position,
-  'duplicate id ' || v.native_id || ' (first seen in an earlier row)', to_json(v)::varchar
+  'duplicate id ' || v.native_id || ' (first seen in an earlier row)', payload_of(v)
 from feed.variant v semi join feed.duplicate_variant using (seq);
 
 -- Rows of products that have no row with a title.
@@ -101,16 +116,24 @@ select domain, product_native_id, sum(rows)::bigint as rows, any_value(raw_sha25
 from feed.row_count b anti join feed.first_product p on p.domain = b.domain and p.native_id = b.product_native_id
 group by all;
 
-insert into ingest.reject
-select 'storefronts', 'store/' || o.domain, getvariable('run_id'), any_value(o.raw_sha256), coalesce(min(v.position), 0),
-  'no row of product ' || o.product_native_id || ' has a title; rows: ' || any_value(o.rows),
+create table feed.orphan_reject as
+select o.domain, o.product_native_id as native_id, any_value(o.raw_sha256) as raw_sha256,
+  coalesce(min(v.position), 0) as position,
+  'no row of product ' || o.product_native_id || ' has a title; rows: ' || any_value(o.rows) as reason,
   coalesce(
-    to_json(any_value(v) filter (where v.native_id is not null)),
-    json_object('product_native_id', o.product_native_id)
-  )::varchar
+    payload_of(arg_min(v, v.seq) filter (where v.native_id is not null)),
+    json_object('product_native_id', o.product_native_id)::varchar
+  ) as payload
 from feed.orphan o
 left join feed.variant v on v.domain = o.domain and v.product_native_id = o.product_native_id
 group by o.domain, o.product_native_id;
+
+insert into ingest.reject
+select 'storefronts', 'store/' || domain, getvariable('run_id'), raw_sha256, position, reason, payload
+from feed.orphan_reject;
+
+insert into feed.rejected by name
+select domain, 'product' as kind, native_id, position, raw_sha256 from feed.orphan_reject;
 
 insert into ingest.reject
 select 'storefronts', 'store/' || domain, getvariable('run_id'), arg_min(raw_sha256, seq), 0,

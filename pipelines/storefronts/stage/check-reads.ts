@@ -9,6 +9,7 @@ import { Effect, Schema } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
 import { Origin } from "../../run/origins/origin.ts"
 import type { RunContext } from "../../run/pipeline.ts"
+import { thresholds } from "../../run/thresholds.ts"
 import type { KnownStore } from "../known-stores.ts"
 import { findTableEnd } from "../source/crawl/feed-file.ts"
 import { isAccepted, type StoreOutcome } from "../source/crawl/outcome.ts"
@@ -19,11 +20,11 @@ import { feedTables } from "./stage-rows.ts"
 const StagedCounts = Schema.Struct({
   domain: Schema.String,
   products: Schema.Int,
-  /** Products that occur only in rejected rows. They count as still listed. */
+  /** Products that occur only in rejected rows. They count as still listed, and as still having a price. */
   rejected: Schema.Int,
-  /** Found products that were listed before. */
+  /** Products that were listed before, also in rejected rows. */
   already_known: Schema.Int,
-  /** Variants. A product without variants counts as one. */
+  /** Variants. A product without variants, or only in rejected rows, counts as one. */
   items: Schema.Int,
   /** Variants without a price, or with a price of 0. */
   items_without_price: Schema.Int
@@ -78,9 +79,6 @@ const checkEnd: Check = ({ isTruncated }) => {
 const checkFields: Check = ({ lostField }) =>
   lostField === undefined ? undefined : ["unreadable", `${lostField}; ${acceptAdvice}`]
 
-/** Maximum increase of the share of missing prices from one read to the next. */
-const maxMissingIncrease = 0.1
-
 const missingShare = ({ items, items_without_price }: Pick<StagedCounts, "items_without_price" | "items">) =>
   items === 0 ? 0 : items_without_price / items
 const formatPercent = (share: number) => `${(share * 100).toFixed(1)} %`
@@ -88,16 +86,13 @@ const formatPercent = (share: number) => `${(share * 100).toFixed(1)} %`
 /** If many prices disappear at once, the feed has probably changed their format. */
 const checkPrices: Check = ({ current, previous }) => {
   const [before, now] = [missingShare(previous), missingShare(current)]
-  if (previous.items === 0 || now - before <= maxMissingIncrease) return undefined
+  if (previous.items === 0 || (now - before) * 100 <= thresholds.missingPrices.value) return undefined
   const change = `${formatPercent(now)} instead of ${formatPercent(before)}`
   return [
     "unpriced",
     `${current.items_without_price} of ${current.items} prices are missing or 0, ${change}; ${acceptAdvice}`
   ]
 }
-
-/** With fewer products, it is plausible that a store replaces them all. */
-const minListed = 3
 
 /**
  * If none of the known products is found, the next read has to confirm it. A menu may be replaced as a whole, but the
@@ -107,18 +102,22 @@ const checkExchanged: Check = ({ current, previous, read }) =>
   read.has_all_products &&
   current.products > 0 &&
   current.already_known === 0 &&
-  previous.listed >= minListed &&
+  previous.listed >= thresholds.exchangedProducts.value &&
   previous.outcome !== "exchanged"
     ? ["exchanged", `previous reads listed ${previous.listed} products`]
     : undefined
 
 /**
- * A large loss of products is more likely a bad read than a real one, so the next read must confirm it. Large means
- * more than half of the products, or a fifth of a CSV or TSV: nothing else shows that one was truncated at a line end.
+ * A large loss of products is more likely a bad read than a real one, so the next read must confirm it. The limit for a
+ * CSV or TSV is lower: nothing else shows that one was truncated at a line end.
  */
 const checkShrinkage: Check = ({ current, previous, read }) => {
   const listed = read.products_read + current.rejected
-  const isWithinLimit = (before: number) => (read.table_end === null ? listed * 2 >= before : listed * 5 > before * 4)
+  const { lostProducts, lostRows } = thresholds
+  const isWithinLimit = (before: number) =>
+    read.table_end === null
+      ? (before - listed) * 100 <= lostProducts.value * before
+      : (before - listed) * 100 < lostRows.value * before || listed >= before
   const matchesReportedCount = read.facts.reported_product_count === read.products_read
   const isConfirmed = previous.outcome === "shrunk" && isWithinLimit(previous.products_read)
   return !read.has_all_products || isWithinLimit(previous.listed) || matchesReportedCount || isConfirmed

@@ -28,8 +28,11 @@ create table feed.category (
 );
 -- Number of payload rows per product, even if no product row exists: every row that was read has to be accounted for.
 create table feed.row_count (domain varchar, product_native_id varchar, rows bigint, raw_sha256 varchar);
--- Products that a feed lists in rejected rows.
-create table feed.rejected (domain varchar, native_id varchar);
+-- Products and collections that a feed lists in rejected rows. `native_id` is null if the row does not tell it. The
+-- reject itself is in `ingest.reject`, with the same payload and position.
+create table feed.rejected (
+  domain varchar, kind varchar, native_id varchar, position bigint, raw_sha256 varchar
+);
 -- Strings that exceeded their limit; the other tables contain them shortened.
 create table feed.truncation (
   domain varchar, seq bigint, native_id varchar, field varchar, characters integer, beginning varchar, raw_sha256 varchar

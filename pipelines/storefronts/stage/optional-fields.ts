@@ -6,6 +6,7 @@
 import { type DuckDb, literal, readLive, storefront } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../../run/pipeline.ts"
+import { thresholds } from "../../run/thresholds.ts"
 import { feedKinds } from "../feed-kinds.ts"
 import type { ListedStore } from "../source/store-list.ts"
 
@@ -33,7 +34,8 @@ const optionalFields = Object.keys(hasValue) as ReadonlyArray<OptionalField> // 
 
 /** If items omit empty fields, a few of them may lose the last values of a field by chance. */
 const isLost = (kind: ListedStore["kind"], products: number, listed: number) =>
-  !feedKinds[kind].omitsEmptyFields || (products > 2 && products * 10 > listed)
+  !feedKinds[kind].omitsEmptyFields ||
+  (products > thresholds.lostFieldProducts.value && products * 100 > thresholds.lostFieldShare.value * listed)
 
 const FieldCount = Schema.Struct({ domain: Schema.String, field: Schema.String, products: Schema.Int })
 

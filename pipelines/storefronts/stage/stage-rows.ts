@@ -70,7 +70,7 @@ const groupRows = (
   collection: batch.collections,
   member: batch.members,
   row_count: countSourceRows(batch),
-  rejected: batch.rejected.map((native_id) => ({ native_id })),
+  rejected: batch.rejects.map(({ kind, native_id, position }) => ({ kind, native_id, position })),
   truncation
 })
 

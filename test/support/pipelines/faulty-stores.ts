@@ -142,8 +142,8 @@ const addField = (format: Format, feed: string) => {
   return feed.replaceAll(/(?<=.)\n/g, `${separator}New\n`)
 }
 
-/** Prices in another format: all of them, or only the first. */
-const retypePrices = (format: Format, feed: string, first: boolean) => {
+/** Prices in another format: those of the first products. */
+const retypePrices = (format: Format, feed: string, products: number) => {
   const [from, to] = {
     shopify: [`"price":"${newPrice}"`, `"price":{"amount":"${newPrice}"}`],
     woocommerce: [`"price":"${newPrice.replace(".", "")}"`, '"price":"ask us"'],
@@ -151,7 +151,7 @@ const retypePrices = (format: Format, feed: string, first: boolean) => {
     tsv: [`${newPrice} EUR`, "ask us"],
     xml: [`${newPrice} EUR`, "ask us"]
   }[format] as [string, string]
-  return first ? feed.replace(from, to) : feed.replaceAll(from, to)
+  return ids.slice(0, products).reduce((changed) => changed.replace(from, to), feed)
 }
 
 const removePrices = (format: Format, feed: string) => {
@@ -233,8 +233,9 @@ const feedFaults: ReadonlyArray<
   ["a field renamed that had values", (format, feed) => renameField(format, feed, optionalFields[format])],
   ["a field missing that had values", (format, feed) => removeField(format, feed, optionalFields[format])],
   ["a field added", addField],
-  ["all prices of another type", (format, feed) => retypePrices(format, feed, false)],
-  ["one price of another type", (format, feed) => retypePrices(format, feed, true)],
+  ["all prices of another type", (format, feed) => retypePrices(format, feed, ids.length)],
+  ["one price of another type", (format, feed) => retypePrices(format, feed, 1)],
+  ["two of four prices of another type", (format, feed) => retypePrices(format, feed, 2)],
   ["prices that vanish", removePrices],
   ["prices that become 0", zeroPrices],
   ["the feed of another store", changeIds],

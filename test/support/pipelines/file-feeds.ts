@@ -36,7 +36,7 @@ export const readWhole = async (read: ReadFile, payload: string | Uint8Array, cu
     variants: found.flatMap(({ variants }) => variants),
     images: found.flatMap(({ images }) => images),
     rejects: found.flatMap(({ rejects }) => rejects),
-    rejected: found.flatMap(({ rejected }) => rejected),
+    odd_values: found.flatMap(({ odd_values }) => odd_values),
     problem
   }
 }

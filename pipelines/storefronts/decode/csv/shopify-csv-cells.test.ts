@@ -13,6 +13,10 @@ describe("whether a product is published", () => {
     [{ Status: "archived" }, false],
     [{ Status: "Unlisted" }, false],
     [{ Published: "false" }, false],
+    [{ Published: "1" }, true],
+    [{ Published: "yes" }, true],
+    [{ Published: "0" }, false],
+    [{ Published: "No" }, false],
     [{ Published: "FALSE", Status: "" }, false]
   ])("reads %j as %s", async (changes, expected) => {
     assert.strictEqual((await productWith(changes))?.is_published, expected)
@@ -35,7 +39,15 @@ describe("whether a variant is available", () => {
       true
     ],
     ["is true when stock is not tracked", { "Variant Inventory Qty": "0", "Variant Inventory Tracker": "" }, true],
-    ["is null when stock is tracked without a number", { "Variant Inventory Qty": "" }, null]
+    ["is null when stock is tracked without a number", { "Variant Inventory Qty": "" }, null],
+    ["is null when the number is not understood", { "Variant Inventory Qty": "many" }, null],
+    ["is null when the number is NA", { "Variant Inventory Qty": "NA" }, null],
+    ["is true with some in stock and a policy that is not understood", { "Variant Inventory Policy": "ask" }, true],
+    [
+      "is null with none in stock and a policy that is not understood",
+      { "Variant Inventory Qty": "0", "Variant Inventory Policy": "ask" },
+      null
+    ]
   ])("%s", async (_name, changes, expected) => {
     assert.strictEqual((await variantWith(changes))?.available, expected)
   })
@@ -67,6 +79,7 @@ describe("cells of a variant", () => {
     ["250.0201143", 250],
     ["0.0", null],
     ["", null],
+    ["N/A", null],
     ["4989.51607", 4990]
   ])("give %j grams as %j", async (grams, expected) => {
     assert.strictEqual((await variantWith({ "Variant Grams": grams }))?.grams, expected)
@@ -90,6 +103,19 @@ describe("cells of a variant", () => {
       variants.map(({ title }) => title),
       ["Default Title", "a/b / c", "a / b/c", "a\\ / b", "a / b", "a / b", "a"]
     )
+  })
+
+  it("keep NA in names and options", async () => {
+    const changes = {
+      Vendor: "NA",
+      Title: "Null",
+      "Option1 Value": "N/A",
+      "Variant SKU": "NA",
+      "Variant Barcode": "NA"
+    }
+    const { products, variants } = await read(aProduct(changes))
+    assert.deepInclude(products[0], { title: "Null", vendor: "NA" })
+    assert.deepInclude(variants[0], { option1: "N/A", sku: "NA", barcode: null })
   })
 
   it("leave out pictures whose address a browser would not load", async () => {

@@ -1,9 +1,10 @@
 /** Shopify product exports as files: unreadable records and files, other formats, and any size. */
 import { assert, describe, it } from "@effect/vitest"
-import { bytesOf, manyRows, readOneBatch, readWhole } from "@larder/test/support/pipelines/file-feeds.ts"
+import { bytesOf, manyRows, readOneBatch, readWhole, yieldAll } from "@larder/test/support/pipelines/file-feeds.ts"
 import { csvHeader as header, csvRow as row } from "@larder/test/support/pipelines/large-feeds.ts"
 import { aProduct, csvOf, read } from "@larder/test/support/pipelines/shopify-csv-rows.ts"
 import fc from "fast-check"
+import { FeedStats } from "../typed-fields.ts"
 import { readShopifyCsv } from "./shopify-csv.ts"
 
 describe("records that cannot be used", () => {
@@ -21,8 +22,8 @@ describe("records that cannot be used", () => {
       rejects.map(({ position, reason }) => [position, reason]),
       [
         [3, "it has no handle"],
-        [4, 'its price is "free", which is not a price'],
-        [5, 'its compare-at price is "12,5", which is not a price']
+        [4, 'its variant price is "free", which is not a price'],
+        [5, 'its variant compare at price is "12,5", which is not a price']
       ]
     )
     assert.strictEqual(rejects[0]?.payload, `${payload.split("\n")[2]}\n`)
@@ -34,20 +35,27 @@ describe("records that cannot be used", () => {
   })
 
   it.each([
-    ["Published", "maybe", 'its published on online store is "maybe", which is not a boolean'],
-    ["Status", "aktiv", 'its status is "aktiv", which is not a status'],
-    ["Variant Grams", "heavy", 'its weight value (grams) is "heavy", which is not a weight'],
-    ["Variant Inventory Qty", "many", 'its inventory quantity is "many", which is not a number'],
-    [
-      "Variant Inventory Policy",
-      "ask",
-      'its continue selling when out of stock is "ask", which is not an inventory policy'
-    ],
-    ["Variant Requires Shipping", "2", 'its requires shipping is "2", which is not a boolean'],
-    ["Image Position", "first", 'its image position is "first", which is not a number']
-  ])("include one whose %s is %j", async (column, cell, reason) => {
+    ["Published", "maybe", 'its published is "maybe", which is not a boolean'],
+    ["Status", "aktiv", 'its status is "aktiv", which is not a status']
+  ])("include one whose %s is %j: it may be a draft", async (column, cell, reason) => {
     const { rejects, rows } = await read(aProduct({ [column]: cell }), aProduct({ Handle: "rye-bar" }))
     assert.deepStrictEqual([rejects.map((reject) => reject.reason), rows], [[reason], ["rye-bar"]])
+  })
+
+  it.each([
+    ["Variant Grams", "heavy"],
+    ["Variant Inventory Qty", "many"],
+    ["Variant Inventory Policy", "ask"],
+    ["Variant Requires Shipping", "2"],
+    ["Variant Barcode", "8.90E+12"],
+    ["Image Position", "first"],
+    ["Image Src", "oat.jpg"]
+  ])("do not include one whose %s is %j, which is recorded", async (column, said) => {
+    const { odd_values, rejects, rows } = await read(aProduct({ [column]: said }), aProduct({ Handle: "rye-bar" }))
+    assert.deepStrictEqual(
+      [odd_values, rejects, rows],
+      [[{ field: column.toLowerCase(), said }], [], ["oat-bar", "rye-bar"]]
+    )
   })
 
   it("include one with bytes that are not text", async () => {
@@ -127,5 +135,15 @@ describe("an export of any size", () => {
     assert.isAtMost(rows, 500)
     assert.isAtMost(pulled, 40) // of about 330
     assert.isTrue(isClosed)
+  })
+})
+
+describe("the columns that a file has", () => {
+  it("do not include one that is only asked for: its loss is a fault", async () => {
+    const stats = new FeedStats()
+    const rows = readShopifyCsv(yieldAll(bytesOf("Handle,Title,Variant Price\na,A,1\n")), { currency: null, stats })
+    for await (const _ of rows);
+    assert.notInclude([...stats.fieldsSeen], "barcode")
+    assert.include([...stats.fieldsSeen], "variant price")
   })
 })

@@ -51,7 +51,7 @@ describe("a record of a product export", () => {
         }
       ],
       rejects: [],
-      rejected: [],
+      odd_values: [],
       problem: null
     })
   })

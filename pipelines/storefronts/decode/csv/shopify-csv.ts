@@ -6,12 +6,14 @@
  *
  * Positions are lines of the file; the header is line 1. The export has neither currencies nor times.
  */
+import { isPlaceholder } from "../../../run/placeholders.ts"
 import { pickStatement } from "../../normalise/category/taxonomy.ts"
 import { collectBatches } from "../batch-builder.ts"
 import { type FeedImage, type FeedProduct, type FeedVariant, type ReadFile, UnusableRow } from "../feed.ts"
+import { shopifyCsvRoles } from "../field-roles.ts"
 import { htmlToText } from "../html-text.ts"
 import { decodePieces } from "../payload-text.ts"
-import { dropLowerPrice, normalizeText, parseWebAddress } from "../texts.ts"
+import { dropLowerPrice, normalizeText } from "../texts.ts"
 import { FeedStats, Fields, type FieldType, types } from "../typed-fields.ts"
 import { type Columns, readTable, type TableFormat } from "./table.ts"
 import type { TableRecord } from "./table-records.ts"
@@ -61,7 +63,16 @@ const oneOfWords = <A>(name: string, words: Readonly<Record<string, A>>): FieldT
   name,
   read: (value) => words[normalizeText(value)?.toLowerCase() ?? ""]
 })
-const flag = oneOfWords("a boolean", { true: true, false: false })
+const flag = oneOfWords("a boolean", {
+  true: true,
+  yes: true,
+  y: true,
+  "1": true,
+  false: false,
+  no: false,
+  n: false,
+  "0": false
+})
 const status = oneOfWords("a status", { active: true, draft: false, archived: false, unlisted: false })
 const policy = oneOfWords("an inventory policy", {
   continue: true,
@@ -76,16 +87,17 @@ const quantity: FieldType<number> = {
   read: (value) => (/^-?\d+(?:\.\d+)?$/.test(normalizeText(value) ?? "") ? Number(value) : undefined)
 }
 
-const readCells = ({ cell, has }: Columns<Column>, record: TableRecord, stats: FeedStats) => {
-  const text = (column: Column) => normalizeText(cell(record, column))
-  const fields = new Fields(stats)
+const readCells = ({ cell, has, name }: Columns<Column>, record: TableRecord, stats: FeedStats) => {
+  const raw = (column: Column) => cell(record, column)
+  const text = (column: Column) => normalizeText(raw(column))
+  const fields = new Fields(stats, shopifyCsvRoles)
   return {
+    raw,
     text,
     has,
-    raw: (column: Column) => cell(record, column),
-    /** Messages use the last of the column's names. */
-    check: <A>(column: Column, type: FieldType<A>) =>
-      fields.read(column, text(column), type, exportColumns[column].at(-1)),
+    hasValue: (column: Column) => !isPlaceholder(raw(column)),
+    read: <A>(column: Column, type: FieldType<A>) =>
+      fields.read(column, has(column) ? raw(column) : undefined, type, name(column)),
     /** A leading `'` keeps spreadsheets from reading a code as a number. */
     code: (column: Column) => normalizeText(text(column)?.replace(/^'+/, ""))
   }
@@ -93,8 +105,8 @@ const readCells = ({ cell, has }: Columns<Column>, record: TableRecord, stats: F
 type Cells = ReturnType<typeof readCells>
 
 const isPublished = (cells: Cells) => {
-  const isActive = cells.check("status", status) !== false
-  return cells.check("published", flag) !== false && isActive
+  const isActive = cells.read("status", status) !== false
+  return cells.read("published", flag) !== false && isActive
 }
 
 const readTags = (cells: Cells): ReadonlyArray<string> => {
@@ -125,13 +137,18 @@ const readProduct = (cells: Cells, native_id: string): FeedProduct | undefined =
   }
 }
 
-/** Null if the stock is tracked and the export omits its quantity, as newer exports do. */
+/**
+ * Null if the stock is tracked and the export omits its quantity, as newer exports do, or if nothing is in stock and the
+ * policy is not understood.
+ */
 const readAvailability = (cells: Cells): boolean | null => {
-  const isSoldWithoutStock = cells.check("policy", policy)
-  const stock = cells.check("quantity", quantity)
+  const isSoldWithoutStock = cells.read("policy", policy)
+  const stock = cells.read("quantity", quantity)
   if (isSoldWithoutStock === true) return true
-  if (cells.has("tracker") && cells.text("tracker") === null) return true
-  return stock === null ? null : stock > 0
+  if (cells.has("tracker") && !cells.hasValue("tracker")) return true
+  if (stock === null || stock > 0) return stock === null ? null : true
+  const isPolicyUnknown = isSoldWithoutStock === null && cells.hasValue("policy")
+  return isPolicyUnknown ? null : false
 }
 
 /** The option values distinguish the variants of a handle: `shirt/Green/S`. */
@@ -143,36 +160,36 @@ const buildVariantId = (handle: string, options: ReadonlyArray<string | null>) =
 /** One variant; none in a record that only adds a picture. */
 const readVariants = (cells: Cells, product_native_id: string, position: number): ReadonlyArray<FeedVariant> => {
   const values = (["option1", "option2", "option3"] as const).map(cells.text)
-  if ([cells.text("price"), cells.text("sku"), ...values].every((text) => text === null)) return []
+  if (!cells.hasValue("price") && [cells.text("sku"), ...values].every((text) => text === null)) return []
   const options = values.map((value) => (value === "Default Title" ? null : value))
   const [option1 = null, option2 = null, option3 = null] = options
-  const price = cells.check("price", types.price)
+  const price = cells.read("price", types.price)
   return [
     {
       product_native_id,
       native_id: buildVariantId(product_native_id, options),
       title: options.filter((option) => option !== null).join(" / ") || "Default Title",
       sku: cells.code("sku"),
-      barcode: cells.code("barcode"),
+      barcode: cells.read("barcode", types.barcode),
       price,
-      compare_at_price: dropLowerPrice(cells.check("compareAt", types.price), price),
+      compare_at_price: dropLowerPrice(cells.read("compareAt", types.price), price),
       currency: null,
-      grams: Math.round(cells.check("grams", types.grams) ?? 0) || null,
+      grams: Math.round(cells.read("grams", types.grams) ?? 0) || null,
       available: readAvailability(cells),
       option1,
       option2,
       option3,
       position,
-      image_src: parseWebAddress(cells.raw("variantImage")),
-      requires_shipping: cells.check("requiresShipping", flag)
+      image_src: cells.read("variantImage", types.address),
+      requires_shipping: cells.read("requiresShipping", flag)
     }
   ]
 }
 
 /** A record's picture is the product's next picture, even if the record is a variant. */
 const readImages = (cells: Cells, product_native_id: string, line: number): ReadonlyArray<FeedImage> => {
-  const src = parseWebAddress(cells.raw("image"))
-  const position = cells.check("imagePosition", types.count) ?? line
+  const src = cells.read("image", types.address)
+  const position = cells.read("imagePosition", types.count) ?? line
   return src === null ? [] : [{ product_native_id, position, src, width: null, height: null }]
 }
 

@@ -7,6 +7,7 @@
 import Papa from "papaparse"
 import { FeedUnreadable } from "../feed.ts"
 import { undecodable } from "../payload-text.ts"
+import { removeUnquotedNulls } from "./unquoted-nulls.ts"
 
 export interface TableRecord {
   /** Where it begins; the first line of the file is 1. */
@@ -187,7 +188,7 @@ class TableText {
         if (quotes === "open") stop = "open quote"
         else if (this.#isTruncated(cells, raw)) stop = "truncated"
         if (stop !== "end") return parser.abort()
-        this.#push(records, cells, raw, quotes)
+        this.#push(records, removeUnquotedNulls(cells, raw, this.#separator ?? ","), raw, quotes)
         at = cursor
       }
     }

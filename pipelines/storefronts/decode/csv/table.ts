@@ -6,6 +6,8 @@ import { readRecords, type TableRecord } from "./table-records.ts"
 
 export interface Columns<Column extends string> {
   readonly has: (column: Column) => boolean
+  /** The name of the column in this table; its last name if the table has no such column. */
+  readonly name: (column: Column) => string
   /** "" if the table has no such column, or the record ends before it. */
   readonly cell: (record: TableRecord, column: Column) => string
 }
@@ -41,6 +43,7 @@ const findColumns = <Column extends string>(
   }
   return {
     has: (column) => indexes.has(column),
+    name: (column) => names[indexes.get(column) ?? -1] ?? aliases(column).at(-1) ?? column,
     cell: (record, column) => record.cells[indexes.get(column) ?? -1] ?? ""
   }
 }

@@ -3,6 +3,8 @@
  * another field, such as the price of `g:shipping`, is not a field of the item.
  */
 import { UnusableRow } from "../feed.ts"
+import { googleRoles } from "../field-roles.ts"
+import { FeedStats } from "../typed-fields.ts"
 import { checkWellFormed, type ItemElement, parseElements } from "./item-elements.ts"
 
 /** Values of a field in the order of the item. Texts have decoded entities; fields that may contain HTML are unchanged. */
@@ -34,10 +36,15 @@ export type FieldName = (typeof fieldNames)[number]
 
 const mayContainMarkup = (name: FieldName) => name === "description" || name === "summary" || name === "content"
 
-const readValue = (name: FieldName, element: ItemElement, isWellFormed: boolean): string => {
+/** "" for an optional field that contains elements. If the item is not well-formed, they may be fields themselves. */
+const readValue = (name: FieldName, element: ItemElement, isWellFormed: boolean, stats: FeedStats): string => {
   const { attributes, markup, text, innerNames } = element
   if (innerNames.length === 0) return name === "link" && text.trim() === "" ? (attributes.href ?? "") : text
   if (mayContainMarkup(name) || (isWellFormed && name === "title")) return markup
+  if (isWellFormed && googleRoles[name] === "optional") {
+    stats.recordOddValue(name, markup)
+    return ""
+  }
   throw new UnusableRow(`its ${element.name} contains <${innerNames[0]}>: perhaps a "<" in it is not escaped`)
 }
 
@@ -63,7 +70,8 @@ const rejectNestedFields = (elements: ReadonlyArray<ItemElement>, isField: (elem
 /** Fails with `UnusableRow`. `prefixes` are the prefixes of Google's namespace, in lower case. */
 export const readFields = (
   item: string,
-  prefixes: ReadonlySet<string>
+  prefixes: ReadonlySet<string>,
+  stats = new FeedStats()
 ): { readonly fields: FieldValues; readonly isWellFormed: boolean } => {
   const findFieldName = (elementName: string): FieldName | undefined => {
     const [prefix = "", name] = elementName.split(":", 2)
@@ -78,7 +86,7 @@ export const readFields = (
   for (const element of elements) {
     const name = findFieldName(element.name)
     if (name === undefined || isOtherLink(element)) continue
-    const value = readValue(name, element, isWellFormed)
+    const value = readValue(name, element, isWellFormed, stats)
     if (value.trim() === "") continue
     const fields = element.name.includes(":") ? google : plain
     const values = fields.get(name)

@@ -56,7 +56,7 @@ const expectedRows = {
     { product_native_id: "L-1", position: 2, src: "https://cdn.example/2.jpg", width: null, height: null }
   ],
   rejects: [],
-  rejected: [],
+  odd_values: [],
   problem: null
 }
 
@@ -223,15 +223,14 @@ describe("the values of an item", () => {
 describe("items that cannot be used", () => {
   it.each([
     ["g:sale_price", "soon", 'its sale_price is "soon", which is not an amount with a currency'],
-    ["g:availability", "on the moon", 'its availability is "on the moon", which is not an availability'],
-    ["g:shipping_weight", "heavy", 'its shipping_weight is "heavy", which is not a weight']
+    ["g:price", "ask us", 'its price is "ask us", which is not an amount with a currency']
   ])("include one whose %s is %j", async (name, value, reason) => {
     const { rejects, rows } = await read(anItem({ [name]: value }), anItem({ "g:id": "other" }))
     assert.deepStrictEqual([rejects.map((reject) => reject.reason), rows], [[reason], ["other"]])
   })
 
   it("are rejected one by one, and the others are kept", async () => {
-    const { problem, rejected, rejects, rows } = await read(
+    const { problem, rejects, rows } = await read(
       anItem({ "g:id": null }),
       anItem({ "g:id": "2", "g:title": " " }),
       anItem({ "g:id": "3", "g:price": "ask us" }),
@@ -241,7 +240,10 @@ describe("items that cannot be used", () => {
       anItem({ "g:id": "7" })
     )
     assert.deepStrictEqual([rows, problem], [["7"], null])
-    assert.deepStrictEqual(rejected, ["2", "3"]) // the ids of the others are missing or uncertain
+    assert.deepStrictEqual(
+      rejects.map(({ native_id }) => native_id),
+      [null, "2", "3", null, null, null] // the ids of the others are missing or uncertain
+    )
     assert.deepStrictEqual(
       rejects.map(({ position, reason }) => [position, reason]),
       [
@@ -271,6 +273,33 @@ describe("items that cannot be used", () => {
       [rows, problem],
       [["L-1"], "The feed ends within item 2, before its end tag: it is cut off."]
     )
+  })
+})
+
+describe("optional fields of an item", () => {
+  it.each([
+    ["g:availability", "on the moon"],
+    ["g:shipping_weight", "heavy"],
+    ["g:shipping_weight", "1.2.3 kg"],
+    ["g:shipping_weight", "-1 kg"],
+    ["g:shipping_weight", "500"],
+    ["g:gtin", "4.76E+12"],
+    ["g:brand", "<b>Acme</b>"],
+    ["g:link", "tea"]
+  ])("cost no item when they cannot be read, and are recorded: %s is %j", async (name, said) => {
+    const { odd_values, rejects, rows } = await read(anItem({ [name]: said }), anItem({ "g:id": "other" }))
+    assert.deepStrictEqual([odd_values, rejects, rows], [[{ field: name.slice(2), said }], [], ["L-1", "other"]])
+  })
+
+  it.each(["n/a", "NULL", "--"])("have no value when they are %j", async (said) => {
+    const changes = { "g:availability": said, "g:shipping_weight": said, "g:gtin": said, "g:item_group_id": said }
+    const { odd_values, products, variants } = await read(anItem(changes))
+    assert.deepStrictEqual([odd_values, products[0]?.native_id], [[], "L-1"])
+    assert.deepInclude(variants[0], { available: null, grams: null, barcode: null })
+  })
+
+  it("include an availability that will begin: it is not available", async () => {
+    assert.isFalse((await read(anItem({ "g:availability": "coming soon" }))).variants[0]?.available)
   })
 })
 
@@ -307,7 +336,14 @@ describe("a table for Google", () => {
     const text = "id,title,price,sale_price,shipping\n1,Fan,200 AED,150 AED,AE:::0 AED\n2,,1,,\n"
     const { rejects, variants } = await readWhole(readGoogleMerchant, `\n${text}`, "USD")
     assert.deepInclude(variants[0], { native_id: "1", price: "150", compare_at_price: "200", currency: "AED" })
-    assert.deepStrictEqual(rejects, [{ position: 4, reason: "it has no title", payload: "2,,1,,\n" }])
+    const reject = {
+      position: 4,
+      reason: "it has no title",
+      payload: "2,,1,,\n",
+      kind: "product",
+      native_id: "2"
+    } as const
+    assert.deepStrictEqual(rejects, [reject])
   })
 
   it("fails if it has no column names, or is empty", async () => {

@@ -18,7 +18,7 @@ type ItemContext = Omit<FeedItem, "fields">
 const readXmlItem = (item: SplitItem, prefixes: ReadonlySet<string>, context: ItemContext): ParsedRow => {
   if (item.problem !== null) throw new UnusableRow(item.problem)
   if (item.text.includes(undecodable)) throw new UnusableRow("it has bytes that are not text in the feed's encoding")
-  const { fields, isWellFormed } = readFields(item.text, prefixes)
+  const { fields, isWellFormed } = readFields(item.text, prefixes, context.stats)
   const row = readItem({ ...context, fields })
   if (isWellFormed || row.variants.some(({ price }) => price !== null)) return row
   context.identify(undefined) // the tags may hide the id of its group

@@ -53,9 +53,12 @@ describe("weights", () => {
     ["1.5 LB", 680],
     ["2 lbs", 907],
     ["0 kg", null],
-    ["500", null],
-    ["3 stone", null],
-    ["", null]
+    ["0.00", null],
+    ["500", undefined],
+    ["3 stone", undefined],
+    ["1.2.3 kg", undefined],
+    ["-1 kg", undefined],
+    ["", undefined]
   ])("reads %j as %j grams", (text, expected) => {
     assert.strictEqual(parseGrams(text), expected)
   })

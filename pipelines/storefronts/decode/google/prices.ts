@@ -42,10 +42,11 @@ const gramsPerUnit: Readonly<Record<string, number>> = {
   lbs: 453.59237
 }
 
-/** `3 kg` → 3000, `12 oz` → 340. Null without a unit, and for 0, which means "not known". */
-export const parseGrams = (text: string): number | null => {
+/** `3 kg` → 3000, `12 oz` → 340. 0 means "not known" and is null. Undefined without a unit, and for anything else. */
+export const parseGrams = (text: string): number | null | undefined => {
+  if (/^\s*0+(?:[.,]0+)?\s*$/.test(text)) return null
   const match = text.length > maxLength ? null : /^(\d[\d.,]*)\s*(g|kg|oz|lbs?)$/i.exec(text.trim())
   const amount = parseDecimal(normalizeSeparators(match?.[1] ?? ""))
-  const grams = Number(amount ?? 0) * (gramsPerUnit[(match?.[2] ?? "").toLowerCase()] ?? 0)
-  return Math.round(grams) || null
+  if (amount === null) return undefined
+  return Math.round(Number(amount) * (gramsPerUnit[(match?.[2] ?? "").toLowerCase()] ?? 0)) || null
 }

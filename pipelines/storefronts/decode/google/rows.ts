@@ -6,13 +6,15 @@
  * `sale_price_effective_date` is ignored: a sale price always applies, because reading the same feed again later must
  * give the same rows. `condition`, `mpn` and custom labels are omitted.
  */
+import { isPlaceholder } from "../../../run/placeholders.ts"
 import { pickStatement, readStatement } from "../../normalise/category/taxonomy.ts"
 import type { Identify } from "../batch-builder.ts"
 import { type FeedImage, type FeedProduct, type FeedVariant, UnusableRow } from "../feed.ts"
+import { googleRoles } from "../field-roles.ts"
 import { htmlToLine, htmlToText } from "../html-text.ts"
-import { compareDecimals, normalizeText, parseWebAddress } from "../texts.ts"
-import { type FeedStats, Fields, type FieldType } from "../typed-fields.ts"
-import { type FieldValues, fieldNames } from "./fields.ts"
+import { compareDecimals, normalizeText } from "../texts.ts"
+import { type FeedStats, Fields, type FieldType, types } from "../typed-fields.ts"
+import { type FieldName, type FieldValues, fieldNames } from "./fields.ts"
 import { type Money, parseGrams, parseMoney } from "./prices.ts"
 
 export interface FeedItem {
@@ -35,7 +37,7 @@ const amount: FieldType<Money> = {
 }
 
 /** A lower sale price becomes the price; the regular price becomes the one before the reduction. 0 means "no sale". */
-const readPrices = (fields: FieldValues, typed: Fields) => {
+const readPrices = (fields: FieldValues, typed: Fields<FieldName>) => {
   const price = typed.read("price", normalizeText(fields("price")[0]), amount)
   const sale = typed.read("sale_price", normalizeText(fields("sale_price")[0]), amount)
   if (sale === null || sale.amount === "0") return { price, compareAt: null }
@@ -54,7 +56,7 @@ const availableWords = new Set(
   ).split(" ")
 )
 const unavailableWords = new Set(
-  "outofstock soldout discontinued reserved unavailable notavailable no false".split(" ")
+  "outofstock soldout comingsoon discontinued reserved unavailable notavailable no false".split(" ")
 )
 const availability: FieldType<boolean> = {
   name: "an availability",
@@ -67,7 +69,7 @@ const availability: FieldType<boolean> = {
 }
 const weight: FieldType<number> = {
   name: "a weight",
-  read: (value) => (/^[+-]?[.\d]/.test(String(value)) ? parseGrams(String(value)) : undefined)
+  read: (value) => parseGrams(String(value))
 }
 
 /** `/products/bronze-ace?x=1` → `bronze-ace`. A page for all products, such as `product.html?id=1`, has no handle. */
@@ -103,8 +105,17 @@ const readCategory = (fields: FieldValues): string | null => {
   return pickStatement([...googlePaths, ...otherPaths])
 }
 
-const readImages = (fields: FieldValues, product_native_id: string, position: number): ReadonlyArray<FeedImage> => {
-  const addresses = [...fields("image_link").slice(0, 1), ...fields("additional_image_link")].map(parseWebAddress)
+/** The main picture, which may be null, and the others. */
+const readAddresses = (fields: FieldValues, typed: Fields<FieldName>) => [
+  typed.read("image_link", fields("image_link")[0], types.address),
+  ...fields("additional_image_link").map((link) => typed.read("additional_image_link", link, types.address))
+]
+
+const placeImages = (
+  addresses: ReadonlyArray<string | null>,
+  product_native_id: string,
+  position: number
+): ReadonlyArray<FeedImage> => {
   const unique = [...new Set(addresses.filter((address) => address !== null))].slice(0, imagePositionsPerItem)
   const from = (position - 1) * imagePositionsPerItem + 1
   return unique.map((src, index) => ({ product_native_id, position: from + index, src, width: null, height: null }))
@@ -113,20 +124,22 @@ const readImages = (fields: FieldValues, product_native_id: string, position: nu
 export const readItem = ({ currency, fields, identify, position, stats }: FeedItem) => {
   const id = normalizeText(fields("id")[0])
   if (id === null) throw new UnusableRow("it has no id")
-  const group = normalizeText(fields("item_group_id")[0])
+  // a placeholder would combine all items without a group into one product
+  const group = normalizeText(fields("item_group_id").find((value) => !isPlaceholder(value)))
   const native_id = group ?? id
   identify(native_id)
-  const typed = new Fields(stats)
+  const typed = new Fields(stats, googleRoles)
   for (const name of fieldNames) if (fields(name).length > 0) stats.recordField(name)
   const title = htmlToLine(fields("title")[0])
   if (title === null) throw new UnusableRow("it has no title")
   const [option1, option2] =
     group === null ? [null, null] : [normalizeText(fields("size")[0]), normalizeText(fields("color")[0])]
   const { compareAt, price } = readPrices(fields, typed)
+  const addresses = readAddresses(fields, typed)
   const product: FeedProduct = {
     native_id,
     title,
-    handle: parseHandle(parseWebAddress(fields("link")[0])),
+    handle: parseHandle(typed.read("link", fields("link")[0], types.address)),
     vendor: htmlToLine(fields("brand")[0]),
     // of several product types, Google uses the first
     product_type: normalizePath(fields("product_type")[0] ?? fields("category")[0]),
@@ -142,7 +155,7 @@ export const readItem = ({ currency, fields, identify, position, stats }: FeedIt
     native_id: id,
     title: [option1, option2].filter((option) => option !== null).join(" / ") || title,
     sku: null,
-    barcode: normalizeText(fields("gtin")[0]?.trim().replace(/^'+/, "")),
+    barcode: typed.read("gtin", fields("gtin")[0], types.barcode),
     price: price?.amount ?? null,
     compare_at_price: compareAt,
     currency: price?.currency ?? currency,
@@ -152,8 +165,8 @@ export const readItem = ({ currency, fields, identify, position, stats }: FeedIt
     option2,
     option3: null,
     position,
-    image_src: parseWebAddress(fields("image_link")[0]),
+    image_src: addresses[0] ?? null,
     requires_shipping: null
   }
-  return { product, variants: [variant], images: readImages(fields, native_id, position) }
+  return { product, variants: [variant], images: placeImages(addresses, native_id, position) }
 }

@@ -1,6 +1,7 @@
 /** Collections of a Shopify storefront, their members, and the facts that a shop states about itself. */
 import { assert, describe, it } from "@effect/vitest"
 import { describeRejection, type Fields, responseTime } from "@larder/test/support/pipelines/shopify-responses.ts"
+import { FeedStats } from "../typed-fields.ts"
 import { readCollections, readMembers, readMeta } from "./shopify-json.ts"
 
 const aCollection = (fields: Fields = {}) => ({
@@ -128,14 +129,27 @@ describe("the facts that a shop states about itself", () => {
   it.each([
     ["currency", "euro", 'its currency is "euro", which is not an ISO 4217 code'],
     ["country", "Austria", 'its country is "Austria", which is not an ISO 3166-1 alpha-2 code'],
-    ["published_products_count", "many", 'its published_products_count is "many", which is not a number of entries'],
-    ["name", {}, "its name is {}, which is not a string"]
+    ["published_products_count", "many", 'its published_products_count is "many", which is not a number of entries']
   ])("are not read when %s is %j", (key, value, problem) => {
     const text = JSON.stringify({ id: 1, [key]: value })
     assert.deepStrictEqual(
       describeRejection(() => readMeta(text)),
       { kind: "mistyped", problem }
     )
+  })
+
+  it("are null where an optional one cannot be read, which is recorded", () => {
+    const stats = new FeedStats()
+    const { name, url } = readMeta(JSON.stringify({ id: 1, name: {}, url: "hill" }), stats)
+    assert.deepStrictEqual([name, url], [null, null])
+    assert.deepStrictEqual(stats.takeOddValues(), [
+      { field: "name", said: "{}" },
+      { field: "url", said: "hill" }
+    ])
+  })
+
+  it("may include Namibia", () => {
+    assert.strictEqual(readMeta(JSON.stringify({ id: 1, country: "NA" })).country, "NA")
   })
 
   it("include a language that is stated as a locale, but only if it is a code", () => {

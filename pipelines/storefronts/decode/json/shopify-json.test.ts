@@ -70,7 +70,7 @@ describe("a page of products", () => {
         collections: [],
         members: [],
         rejects: [],
-        rejected: []
+        odd_values: []
       }
     })
   })

@@ -7,6 +7,7 @@
  */
 
 import { type FeedCollection, UnusableRow } from "../feed.ts"
+import { shopifyRoles } from "../field-roles.ts"
 import { type FeedPage, type PageEntries, readFeedPage, readMemberPage } from "../page.ts"
 import { undecodable } from "../payload-text.ts"
 import {
@@ -64,9 +65,9 @@ const areTimesOfResponse = (times: ReadonlyArray<string | null>) => {
 }
 
 const readImage = (value: unknown, stats: FeedStats): FeedCollection["image"] => {
-  const image = new Fields(stats).read("image", value, types.object)
+  const image = new Fields(stats, shopifyRoles.collection).read("image", value, types.object)
   if (image === null) return null
-  const fields = new Fields(stats, "picture", 1)
+  const fields = new Fields(stats, shopifyRoles.picture, "picture", 1)
   const src = fields.read("src", image.src, types.address)
   const width = fields.read("width", image.width, types.count)
   const height = fields.read("height", image.height, types.count)
@@ -78,24 +79,28 @@ export const readCollections = (response: string, stats = new FeedStats()): Feed
   const areResponseTimes = areTimesOfResponse(
     pickObjects(entries.entries).map((collection) => parseTime(collection.updated_at))
   )
-  const page = readFeedPage(entries, stats, (collection, native_id) => {
-    const fields = new Fields(stats)
-    const title = fields.read("title", collection.title, types.text)
-    const updated_at = fields.read("updated_at", collection.updated_at, types.time)
-    if (title === null) throw new UnusableRow("it has no title")
-    return {
-      collection: {
-        native_id,
-        title,
-        handle: fields.read("handle", collection.handle, types.text),
-        description: fields.read("description", collection.description, types.body),
-        image: readImage(collection.image, stats),
-        published_at: fields.read("published_at", collection.published_at, types.time),
-        updated_at: areResponseTimes ? null : updated_at
+  return readFeedPage(
+    entries,
+    stats,
+    (collection, native_id) => {
+      const fields = new Fields(stats, shopifyRoles.collection)
+      const title = fields.read("title", collection.title, types.text)
+      const updated_at = fields.read("updated_at", collection.updated_at, types.time)
+      if (title === null) throw new UnusableRow("it has no title")
+      return {
+        collection: {
+          native_id,
+          title,
+          handle: fields.read("handle", collection.handle, types.text),
+          description: fields.read("description", collection.description, types.body),
+          image: readImage(collection.image, stats),
+          published_at: fields.read("published_at", collection.published_at, types.time),
+          updated_at: areResponseTimes ? null : updated_at
+        }
       }
-    }
-  })
-  return { ...page, batch: { ...page.batch, rejected: [] } } // these are ids of collections, not of products
+    },
+    "collection"
+  )
 }
 
 const codeType = (name: string, pattern: RegExp): FieldType<string> => ({
@@ -106,8 +111,12 @@ const codeType = (name: string, pattern: RegExp): FieldType<string> => ({
   }
 })
 const currencyCode = codeType("an ISO 4217 code", /^[A-Z]{3}$/)
-const countryCode = codeType("an ISO 3166-1 alpha-2 code", /^[A-Z]{2}$/)
-const language = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/
+/** NA is Namibia. */
+const countryCode: FieldType<string> = {
+  ...codeType("an ISO 3166-1 alpha-2 code", /^[A-Z]{2}$/),
+  keepsPlaceholders: true
+}
+const languageTag = codeType("a BCP 47 tag", /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/)
 
 /** From 0: a shop that lists nothing reports 0. */
 const total: FieldType<number> = {
@@ -118,13 +127,14 @@ const total: FieldType<number> = {
 
 const shopFields = ["id", "name", "domain", "myshopify_domain", "currency", "published_products_count"]
 
-const readShopFields = (meta: JsonObject) => {
-  const fields = new Fields(new FeedStats())
-  const readText = (key: string) => {
+type TextField = "name" | "description" | "domain" | "myshopify_domain" | "province" | "city"
+
+const readShopFields = (meta: JsonObject, stats: FeedStats) => {
+  const fields = new Fields(stats, shopifyRoles.shop)
+  const readText = (key: TextField) => {
     const text = fields.read(key, meta[key], types.text)
     return text?.includes(undecodable) ? null : text
   }
-  const languageTag = fields.read("language", meta.language ?? meta.locale, types.text)
   return {
     platform_shop_id: fields.read("id", meta.id, types.id),
     name: readText("name"),
@@ -138,7 +148,7 @@ const readShopFields = (meta: JsonObject) => {
     country: fields.read("country", meta.country, countryCode),
     province: readText("province"),
     city: readText("city"),
-    language: languageTag !== null && language.test(languageTag) ? languageTag : null,
+    language: fields.read("language", meta.language ?? meta.locale, languageTag),
     published_products_count: fields.read("published_products_count", meta.published_products_count, total),
     published_collections_count: fields.read("published_collections_count", meta.published_collections_count, total)
   }
@@ -147,13 +157,13 @@ const readShopFields = (meta: JsonObject) => {
 /** The facts that a shop states about itself; null for those that it does not state. */
 export type StoreMeta = ReturnType<typeof readShopFields>
 
-/** `/meta.json`. Fails with `UnexpectedResponse`, of kind `mistyped` if one of its fields has another type. */
-export const readMeta = (response: string): StoreMeta => {
+/** `/meta.json`. Fails with `UnexpectedResponse`, of kind `mistyped` if one of its substances has another type. */
+export const readMeta = (response: string, stats = new FeedStats()): StoreMeta => {
   const meta = parseResponse(response)
   if (!isObject(meta) || shopFields.every((key) => meta[key] === undefined))
     throw explainUnexpected(meta, "description of a shop")
   try {
-    return readShopFields(meta)
+    return readShopFields(meta, stats)
   } catch (cause) {
     throw cause instanceof UnusableRow ? new UnexpectedResponse("mistyped", cause.message) : cause
   }

@@ -4,6 +4,7 @@
  */
 import type { ParsedRow } from "../batch-builder.ts"
 import { type FeedImage, type FeedVariant, UnusableRow } from "../feed.ts"
+import { shopifyRoles } from "../field-roles.ts"
 import { isObject, type JsonObject } from "../responses.ts"
 import { dropLowerPrice, parseId } from "../texts.ts"
 import { type FeedStats, Fields, types } from "../typed-fields.ts"
@@ -15,8 +16,10 @@ const dropPlaceholder = (option: string | null) => (option === "Default Title" ?
 const readPictures = (product: JsonObject, product_native_id: string, stats: FeedStats) => {
   const srcByVariant = new Map<string, string>()
   const images: Array<FeedImage> = []
-  for (const [index, image] of new Fields(stats).readObjects("images", product.images).entries()) {
-    const fields = new Fields(stats, "picture", index + 1)
+  for (const [index, image] of new Fields(stats, shopifyRoles.product)
+    .readObjects("images", product.images)
+    .entries()) {
+    const fields = new Fields(stats, shopifyRoles.picture, "picture", index + 1)
     const src = fields.read("src", image.src, types.address)
     const position = fields.read("position", image.position, types.count) ?? index + 1
     const width = fields.read("width", image.width, types.count)
@@ -33,7 +36,7 @@ const readPictures = (product: JsonObject, product_native_id: string, stats: Fee
 }
 
 /** Tags are a list, or a string with commas; each is kept once. */
-const readTags = ({ tags }: JsonObject, fields: Fields): ReadonlyArray<string> => {
+const readTags = ({ tags }: JsonObject, fields: Fields<"tags">): ReadonlyArray<string> => {
   const entries = typeof tags === "string" ? tags.split(",") : (fields.read("tags", tags, types.list) ?? [])
   return [...new Set(entries.map((tag) => fields.read("tags", tag, types.text)).filter((tag) => tag !== null))]
 }
@@ -41,7 +44,7 @@ const readTags = ({ tags }: JsonObject, fields: Fields): ReadonlyArray<string> =
 const readVariant = (variant: unknown, product_native_id: string, number: number, stats: FeedStats): FeedVariant => {
   const native_id = isObject(variant) ? parseId(variant.id) : null
   if (!isObject(variant) || native_id === null) throw new UnusableRow(`its variant ${number} has no id`)
-  const fields = new Fields(stats, "variant", number)
+  const fields = new Fields(stats, shopifyRoles.variant, "variant", number)
   // null is a price that the shop does not state; without the field this is another kind of response
   if (variant.price === undefined) fields.reject("price", "is missing")
   const price = fields.read("price", variant.price, types.price)
@@ -51,7 +54,7 @@ const readVariant = (variant: unknown, product_native_id: string, number: number
     native_id,
     title: fields.read("title", variant.title, types.text) ?? "Default Title",
     sku: fields.read("sku", variant.sku, types.text),
-    barcode: fields.read("barcode", variant.barcode, types.text),
+    barcode: fields.read("barcode", variant.barcode, types.barcode),
     price,
     compare_at_price: dropLowerPrice(fields.read("compare_at_price", variant.compare_at_price, types.price), price),
     currency: null,
@@ -67,10 +70,9 @@ const readVariant = (variant: unknown, product_native_id: string, number: number
 }
 
 const readVariants = (product: JsonObject, product_native_id: string, stats: FeedStats) => {
-  if (!Array.isArray(product.variants)) throw new UnusableRow("it has no list of variants")
-  return removeZeroPrices(
-    product.variants.map((variant: unknown, index) => readVariant(variant, product_native_id, index + 1, stats))
-  )
+  const variants = new Fields(stats, shopifyRoles.product).read("variants", product.variants, types.list)
+  if (variants === null) throw new UnusableRow("it has no list of variants")
+  return removeZeroPrices(variants.map((variant, index) => readVariant(variant, product_native_id, index + 1, stats)))
 }
 
 /** A price of 0 next to one above 0 means "no price yet"; if all are 0, it is a price. */
@@ -80,7 +82,7 @@ const removeZeroPrices = (variants: ReadonlyArray<FeedVariant>): ReadonlyArray<F
     : variants
 
 export const readProduct = (product: JsonObject, native_id: string, stats: FeedStats): ParsedRow => {
-  const fields = new Fields(stats)
+  const fields = new Fields(stats, shopifyRoles.product)
   const title = fields.read("title", product.title, types.text)
   if (title === null) throw new UnusableRow("it has no title")
   const { images, srcByVariant } = readPictures(product, native_id, stats)

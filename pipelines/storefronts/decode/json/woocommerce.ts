@@ -5,6 +5,7 @@
  */
 import type { ParsedRow } from "../batch-builder.ts"
 import { type FeedImage, UnusableRow } from "../feed.ts"
+import { wooCommerceRoles } from "../field-roles.ts"
 import { type FeedPage, readFeedPage } from "../page.ts"
 import { undecodable } from "../payload-text.ts"
 import {
@@ -36,8 +37,10 @@ const readNames = (
   key: "brands" | "categories" | "tags",
   stats: FeedStats
 ): ReadonlyArray<string> => {
-  const terms = new Fields(stats).readObjects(key, product[key])
-  const names = terms.map((term, index) => new Fields(stats, key, index + 1).read("name", term.name, types.line))
+  const terms = new Fields(stats, wooCommerceRoles.product).readObjects(key, product[key])
+  const names = terms.map((term, index) =>
+    new Fields(stats, wooCommerceRoles.term, key, index + 1).read("name", term.name, types.line)
+  )
   return [...new Set(names.filter((name) => name !== null))]
 }
 
@@ -55,12 +58,13 @@ const priceType = (unit: unknown): FieldType<string> => ({
 })
 
 const readImages = (product: JsonObject, product_native_id: string, stats: FeedStats): ReadonlyArray<FeedImage> =>
-  new Fields(stats).readObjects("images", product.images).flatMap((image, index) => {
-    const src = new Fields(stats, "picture", index + 1).read("src", image.src, types.address)
+  new Fields(stats, wooCommerceRoles.product).readObjects("images", product.images).flatMap((image, index) => {
+    const fields = new Fields(stats, wooCommerceRoles.picture, "picture", index + 1)
+    const src = fields.read("src", image.src, types.address)
     return src === null ? [] : [{ product_native_id, position: index + 1, src, width: null, height: null }]
   })
 
-const readPrices = (product: JsonObject, fields: Fields) => {
+const readPrices = (product: JsonObject, fields: Fields<keyof typeof wooCommerceRoles.product>) => {
   // null, and "" in its fields, are prices that the shop does not state; without the field this is another kind of response
   if (product.prices === undefined) fields.reject("prices", "are missing")
   const prices = fields.read("prices", product.prices, types.object)
@@ -83,7 +87,7 @@ const readPrices = (product: JsonObject, fields: Fields) => {
 }
 
 const readProduct = (product: JsonObject, native_id: string, stats: FeedStats): ParsedRow => {
-  const fields = new Fields(stats)
+  const fields = new Fields(stats, wooCommerceRoles.product)
   const title = fields.read("name", product.name, types.line)
   if (title === null) throw new UnusableRow("it has no name")
   const { price_range, ...prices } = readPrices(product, fields)

@@ -1,6 +1,7 @@
 /**
  * The outcomes of reading a store. Products and collections that the store no longer lists are withdrawn only after
- * `complete`. After any other outcome the known data stays, but products that a complete list lacks are still withdrawn.
+ * `complete` and `rejected`. After any other outcome the known data stays, but products that a complete list lacks are
+ * still withdrawn.
  */
 import type { FeedLeftOut } from "@larder/schemas"
 import { Effect, Schema } from "effect"
@@ -23,6 +24,7 @@ const untrusted = (sentence: string) => ({ fetch_status: "failed", sentence, kin
 
 export const outcomes = {
   complete: { fetch_status: "complete", sentence: "Everything that the store lists was read.", kind: null },
+  rejected: partial("Everything that the store lists was read, but rejected products keep their known data."),
   window: partial("The store lists more than can be paged through."),
   budget: partial("The time limit for one store ended the read."),
   broken_off: partial("The read stopped before its end."),

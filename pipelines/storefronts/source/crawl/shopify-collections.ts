@@ -5,6 +5,7 @@
  * but leaves the products as they were read.
  */
 import { Effect } from "effect"
+import { thresholds } from "../../../run/thresholds.ts"
 import { readCollections, readMembers } from "../../decode/json/shopify-json.ts"
 import { isObject, parseResponse, pickObjects } from "../../decode/responses.ts"
 import { parseId } from "../../decode/texts.ts"
@@ -44,7 +45,8 @@ const failsNextCollection = (outcome: StoreOutcome) =>
 const isAcceptable = (outcome: StoreOutcome) => outcome === "complete" || outcome === "moved"
 
 /** Shops may have an empty collection or two. If all of many are empty, the products are sold elsewhere. */
-const isHeadless = (collections: number, members: number) => collections > 2 && members === 0
+const isHeadless = (collections: number, members: number) =>
+  collections > thresholds.emptyCollections.value && members === 0
 
 export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources: Sources<E, R>) {
   const { makeAddress, requests, limit, maxCollections, reported, take, window } = sources

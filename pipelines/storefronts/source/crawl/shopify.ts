@@ -5,6 +5,7 @@
  */
 import { Effect } from "effect"
 import type { FetchedPayload } from "../../../run/archive/fetch-list.ts"
+import { makeBatch } from "../../decode/feed.ts"
 import { readMeta, readShopifyProducts, type StoreMeta } from "../../decode/json/shopify-json.ts"
 import type { FeedPage } from "../../decode/page.ts"
 import { UnexpectedResponse } from "../../decode/responses.ts"
@@ -48,25 +49,31 @@ const failsAllRequests = ({ outcome }: Unread) =>
   ["locked", "throttled", "unreachable", "private_address", "budget"].includes(outcome)
 
 /** `Unread` if a currency or a count has another type: everything that follows would lack it. */
-const readMetaOrFault = (text: string): StoreMeta | Unread => {
+const readMetaOrFault = (text: string, stats: FeedStats): StoreMeta | Unread => {
   try {
-    return readMeta(text)
+    return readMeta(text, stats)
   } catch (cause) {
     if (!(cause instanceof UnexpectedResponse) || cause.kind !== "mistyped") throw cause
     return makeUnread("unreadable", `meta.json: ${cause.problem}`)
   }
 }
 
-/** Null if the store has no description of itself; its products may still be readable. */
-const readFacts = (requests: StoreRequests, base: string) =>
-  Effect.catchIf(
-    Effect.map(
-      requests.getPage(`${base}meta.json`, [], readMetaOrFault),
-      ({ content }): StoreMeta | Unread | null => content
-    ),
+/**
+ * Null if the store has no description of itself; its products may still be readable. `take` receives the odd values of
+ * the description.
+ */
+const readFacts = Effect.fnUntraced(function* <E, R>(requests: StoreRequests, base: string, take: TakeRows<E, R>) {
+  const stats = new FeedStats()
+  const page = yield* Effect.catchIf(
+    requests.getPage(`${base}meta.json`, [], (text) => readMetaOrFault(text, stats)),
     isUnread,
     (error) => Effect.succeed(failsAllRequests(error) ? error : null)
   )
+  if (page === null || isUnread(page)) return page
+  const odd_values = stats.takeOddValues()
+  if (odd_values.length > 0) yield* take({ ...makeBatch(), odd_values }, page.raw)
+  return page.content
+})
 
 /** Also uses recordings that were made without a country for requests with one. */
 const retryWithoutCountry = (countryQuery: string, requests: StoreRequests): StoreRequests => ({
@@ -92,7 +99,7 @@ const readAt = Effect.fnUntraced(function* <E, R>(
 ) {
   const anyCountryRequests = yield* makeStoreRequests(policy, shopifyLane)
   const base = baseAddress(address)
-  const meta = yield* readFacts(anyCountryRequests, base)
+  const meta = yield* readFacts(anyCountryRequests, base, take)
   if (isUnread(meta)) {
     return makeStoreRead(meta.outcome === "budget" ? "unreachable" : meta.outcome, meta.detail)
   }
@@ -131,7 +138,10 @@ const readAt = Effect.fnUntraced(function* <E, R>(
     },
     known,
     recount: () =>
-      Effect.map(readFacts(requests, base), (end) => (isUnread(end) ? null : (end?.published_products_count ?? null)))
+      Effect.map(
+        readFacts(requests, base, () => Effect.void),
+        (end) => (isUnread(end) ? null : (end?.published_products_count ?? null))
+      )
   })
   const read = summariseProductRead(products, stats, { currency: currency ?? fallbackCurrency, facts })
   const isOver = read.fetch_status === "failed" || ["budget", "broken_off"].includes(read.outcome)

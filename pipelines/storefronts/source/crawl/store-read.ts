@@ -1,6 +1,7 @@
 /** What the reads of all kinds of stores share: the function that receives their rows, and their result. */
 import type { Effect } from "effect"
 import type { FetchedPayload } from "../../../run/archive/fetch-list.ts"
+import type { OddValue } from "../../../run/odd-values.ts"
 import type { Batch } from "../../decode/feed.ts"
 import type { StoreMeta } from "../../decode/json/shopify-json.ts"
 import type { ListedStore } from "../store-list.ts"
@@ -57,6 +58,10 @@ export interface ReadStore {
   readonly rows_rejected: number
   readonly read_at: string
   readonly seconds: number
+  /** Values of optional fields that were not understood. */
+  readonly odd_values: ReadonlyArray<OddValue>
+  /** Whether only rejects make the read incomplete, and an earlier run recorded them with the same text. */
+  readonly is_known?: boolean
 }
 
 export const feedName = ({ domain }: ListedStore) => `store/${domain}`
