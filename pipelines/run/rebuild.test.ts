@@ -164,8 +164,30 @@ describe("a run that finds the data of an older mapping", () => {
       const strict = { ...shopOf(2), read: () => Effect.fail(new ReadFailed({ faults: ["apples are spoiled"] })) }
       const options = { home: layout.home, days: undefined, dryRun: false }
       const { message } = yield* Effect.flip(ingestFromOrigin(strict, options)).pipe(noOrigin)
-      assert.include(message, `A run that it repeats fails: apples are spoiled. ${command}`)
+      assert.include(
+        message,
+        `A run that it repeats fails: apples are spoiled. A rebuild leaves that run out. ${command}`
+      )
       assert.strictEqual(yield* readMapping(layout), 1)
+    })
+  )
+  itLive("refuses such a run until a person rebuilds without it, which warns of it", (logs) =>
+    Effect.gen(function* () {
+      const layout = yield* madeByVersion1
+      const first = listsOf(layout)[0]?.replace(".ndjson", "")
+      const spoiled = new ReadFailed({ faults: ["apples are spoiled"] })
+      const strict = (version: number): Pipeline => ({
+        ...shopOf(version),
+        read: (context) => (context.run_id === first ? Effect.fail(spoiled) : shopOf(version).read(context))
+      })
+      yield* rebuildDataSet(strict(2), layout.home)
+      assert.deepStrictEqual(logs, [
+        `Warn: the run ${first} fails, and is left out of the rebuilt data set: apples are spoiled`
+      ])
+      assert.deepStrictEqual(yield* readPrices(layout), ["figs 2", "pears 2"])
+      const all: Pipeline = { ...shopOf(3), read: () => Effect.fail(spoiled) }
+      assert.strictEqual((yield* Effect.flip(rebuildDataSet(all, layout.home))).message, "apples are spoiled")
+      assert.deepStrictEqual(yield* readPrices(layout), ["figs 2", "pears 2"])
     })
   )
   itLive("leaves out runs that were rolled back, whose payloads may be gone", () =>

@@ -32,7 +32,7 @@ import {
 import { Effect, Option } from "effect"
 import { type ArchivedRun, listArchivedRuns } from "./archive/archived-runs.ts"
 import type { Pipeline } from "./pipeline.ts"
-import { repeatRuns } from "./repeat-runs.ts"
+import { type FailedRepetition, repeatRuns } from "./repeat-runs.ts"
 
 /** If a clock was wrong, run ids sort in a different order from the records. Runs without a record keep their place. */
 const sortByRecord = (runs: ReadonlyArray<ArchivedRun>, recorded: ReadonlySet<string>) => {
@@ -84,10 +84,11 @@ const rebuildFromRuns = Effect.fnUntraced(function* (
   pipeline: Pipeline,
   layout: Layout,
   runs: ReadonlyArray<ArchivedRun>,
-  since: DataSetEntry | undefined
+  since: DataSetEntry | undefined,
+  failure: FailedRepetition
 ) {
   const from = yield* layoutOf(yield* makeOwnFolder(layout, `rebuild-${pipeline.name}-${randomUUID()}`))
-  const repeated = yield* repeatRuns(pipeline, layout.home, runs, from)
+  const repeated = yield* repeatRuns(pipeline, layout.home, runs, from, failure)
   const generation = yield* rebuildFrom({ layout, dataSet: pipeline.dataSet, from, since })
   return { runs: repeated, generation }
 }, Effect.scoped)
@@ -110,7 +111,8 @@ export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline:
     if (missing !== undefined) {
       yield* Effect.logWarning(`${missing}: the rebuilt data set is without the rows that only they have`)
     }
-    return { ...(yield* rebuildFromRuns(pipeline, layout, runs, since)), isLoaded: true }
+    const failure = "is left out with a warning" // a person asked for it
+    return { ...(yield* rebuildFromRuns(pipeline, layout, runs, since, failure)), isLoaded: true }
   })
   return yield* withLock(layout.lockOf(pipeline.name), rebuilding)
 })
@@ -149,12 +151,12 @@ export const rebuildOlderMapping = Effect.fn("Pipeline.rebuildOlderMapping")(fun
     yield* Effect.logInfo(
       `${name} was made with version ${found} of its mapping, and is rebuilt with version ${supported} from the raw archive: ${runs.length} ${runs.length === 1 ? "run" : "runs"}`
     )
-    const { generation } = yield* rebuildFromRuns(pipeline, layout, runs, since).pipe(
+    const { generation } = yield* rebuildFromRuns(pipeline, layout, runs, since, "is an error").pipe(
       Effect.catchTag("RawFileDamaged", ({ file, problem }) =>
         refuse(`The archived payload ${file} ${problem}. Restore it from a backup, and run again.`)
       ),
       Effect.catchTag(["ReadFailed", "NothingRead"], ({ message }) =>
-        refuse(`A run that it repeats fails: ${message.replace(/\.$/, "")}.`)
+        refuse(`A run that it repeats fails: ${message.replace(/\.$/, "")}. A rebuild leaves that run out.`)
       )
     )
     yield* Effect.logInfo(`${name} is rebuilt, and live in ${generation}`)
