@@ -18,13 +18,13 @@ const otherTexts = "(other texts)"
 export class OddValueCounter {
   readonly #counts = new Map<string, OddValue & { rows: number }>()
 
-  add(kind: OddValue["kind"], field: string, said: string) {
+  add(kind: OddValue["kind"], field: string, said: string, rows = 1) {
     const shortened = said.toWellFormed().slice(0, maxSaidLength).toWellFormed()
     const identify = (text: string) => JSON.stringify([kind, field, text])
     const isNew = !this.#counts.has(identify(shortened))
     const kept = isNew && this.#counts.size >= maxTexts ? otherTexts : shortened
     const known = this.#counts.get(identify(kept)) ?? { kind, field, said: kept, rows: 0 }
-    known.rows += 1
+    known.rows += rows
     this.#counts.set(identify(kept), known)
   }
 
