@@ -127,7 +127,7 @@ const findObstacle = Effect.fnUntraced(function* (
   const missing = yield* describeMissing(pipeline, layout, runs)
   if (missing !== undefined) {
     if (runs.length === 0) {
-      return `${archiveOf(layout)} has no run of it. Restore the archive from a backup, and run again. If it is lost for good, move the folder warehouse aside: the next runs begin anew with what the sources have today, and the data sets whose runs are in the archive can be rebuilt.`
+      return `${archiveOf(layout)} has no run of it. Restore the archive from a backup, and run again. If no backup has it, move the folder warehouse aside: the next runs load what the sources have today, and the data sets whose runs are in the archive can be rebuilt.`
     }
     return `${missing}. Copy these runs into it from a backup, or from the machine that fetched them, and run again. A rebuild without them loses the rows that only they have.`
   }

@@ -23,7 +23,7 @@ const normaliseName = (text: string) => {
     .join(" ")
 }
 
-/** `MD_DA8*` stands for every name that begins like this, in any case. */
+/** `MD_DA8*` matches every name that begins with `MD_DA8`, in any case. */
 const makeNameTest = (values: ReadonlyArray<string>) => {
   const names = new Set(values.filter((value) => !value.endsWith("*")).map(normaliseName))
   const beginnings = values.filter((value) => value.endsWith("*")).map((value) => value.slice(0, -1).toLowerCase())

@@ -8,7 +8,7 @@ import { findOnlyField, type PayloadRow, quoteCell, readCell } from "../decode/p
 /** `Non-Edible` and `non edible` are the same text, and so are `WPC80%` and `wpc 80`. */
 const normaliseText = (text: string) => (text.toLowerCase().match(/\p{L}+|\p{N}+/gu) ?? []).join(" ")
 
-/** `*feed*` stands for every text that contains it, also in a longer word; `*80*` for every text with that number. */
+/** `*feed*` matches every text that contains it, also in a longer word; `*80*` every text with that number. */
 const makeTextTest = (texts: ReadonlyArray<string>) => {
   const whole = new Set(texts.filter((text) => !text.startsWith("*")).map(normaliseText))
   const parts = texts.filter((text) => text.startsWith("*")).map(normaliseText)
