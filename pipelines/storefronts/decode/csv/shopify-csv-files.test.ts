@@ -58,6 +58,17 @@ describe("records that cannot be used", () => {
     )
   })
 
+  it.each([
+    { Status: "draft", "Variant Price": "on request" },
+    { Published: "FALSE", "Variant Compare At Price": "12,5" },
+    { Status: "archived", Published: "maybe" },
+    { Status: "aktiv", Published: "no" }
+  ])("do not include a product that is left out anyway: %j", async (changes) => {
+    const { products, rejects, rows, variants } = await read(aProduct(changes))
+    assert.deepStrictEqual([rejects, rows, variants], [[], ["oat-bar"], []])
+    assert.isFalse(products[0]?.is_published)
+  })
+
   it("include one with bytes that are not text", async () => {
     const bytes = Buffer.concat([
       bytesOf("Handle,Title,Variant Price\na,Gr"),

@@ -104,9 +104,16 @@ const readCells = ({ cell, has, name }: Columns<Column>, record: TableRecord, st
 }
 type Cells = ReturnType<typeof readCells>
 
+const states = [
+  ["status", status],
+  ["published", flag]
+] as const
+
+/** Either column can say that the product is hidden; then it does not matter whether the other can be read. */
 const isPublished = (cells: Cells) => {
-  const isActive = cells.read("status", status) !== false
-  return cells.read("published", flag) !== false && isActive
+  const hidden = states.find(([column, type]) => type.read(cells.raw(column)) === false)
+  const stated = hidden === undefined ? states : [hidden]
+  return stated.map(([column, type]) => cells.read(column, type)).every((isShown) => isShown !== false)
 }
 
 const readTags = (cells: Cells): ReadonlyArray<string> => {
@@ -200,8 +207,11 @@ export const readShopifyCsv: ReadFile = (bytes, { content_type, stats = new Feed
       const native_id = cells.text("handle")
       if (native_id === null) throw new UnusableRow("it has no handle")
       identify(native_id)
+      const product = readProduct(cells, native_id)
+      // a draft is left out with its variants, so a price in it that cannot be read does not make it a reject
+      if (product?.is_published === false) return { product }
       return {
-        product: readProduct(cells, native_id),
+        product,
         variants: readVariants(cells, native_id, record.line),
         images: readImages(cells, native_id, record.line)
       }
