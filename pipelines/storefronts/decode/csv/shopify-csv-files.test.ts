@@ -29,6 +29,14 @@ describe("records that cannot be used", () => {
     assert.strictEqual(rejects[0]?.payload, `${payload.split("\n")[2]}\n`)
   })
 
+  it.each(["-", "NA", "n/a", "NULL"])("include one whose handle is %j: products would be combined", async (Handle) => {
+    const { rejects, rows } = await read(aProduct({ Handle }), aProduct())
+    assert.deepStrictEqual(
+      [rejects.map(({ native_id, reason }) => [native_id, reason]), rows],
+      [[[null, "it has no handle"]], ["oat-bar"]]
+    )
+  })
+
   it("are quoted up to 10,000 characters", async () => {
     const { rejects } = await read(aProduct({ Handle: "", "Body (HTML)": "x".repeat(50_000) }))
     assert.strictEqual(rejects[0]?.payload.length, 10_000)

@@ -53,7 +53,7 @@ const readVariant = (variant: unknown, product_native_id: string, number: number
     product_native_id,
     native_id,
     title: fields.read("title", variant.title, types.text) ?? "Default Title",
-    sku: fields.read("sku", variant.sku, types.text),
+    sku: fields.read("sku", variant.sku, types.code),
     barcode: fields.read("barcode", variant.barcode, types.barcode),
     price,
     compare_at_price: dropLowerPrice(fields.read("compare_at_price", variant.compare_at_price, types.price), price),

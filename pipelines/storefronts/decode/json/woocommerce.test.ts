@@ -216,6 +216,10 @@ describe("a page of WooCommerce products", () => {
     assert.deepStrictEqual(batch.rows, ["1", "3"])
   })
 
+  it.each(["-", "--", "na", "N/A", "NULL"])("has no SKU if it is %j", (sku) => {
+    assert.isNull(read(aProduct({ sku })).batch.variants[0]?.sku)
+  })
+
   it.each([
     ["is_in_stock", "yes", { is_in_stock: "yes" }],
     ["sku", "{}", { sku: {} }],

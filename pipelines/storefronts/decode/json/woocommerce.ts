@@ -113,7 +113,7 @@ const readProduct = (product: JsonObject, native_id: string, stats: FeedStats): 
         product_native_id: native_id,
         native_id,
         title,
-        sku: fields.read("sku", product.sku, types.text),
+        sku: fields.read("sku", product.sku, types.code),
         barcode: null,
         ...prices,
         grams: null,
