@@ -164,7 +164,7 @@ export class FeedStats {
     for (const [key, { reason, rows }] of this.#mistyped) {
       const [part = "", field = ""]: ReadonlyArray<string> = JSON.parse(key)
       if (rows < thresholds.mistypedRows.value || this.typedFields(part).has(field)) continue
-      return `all ${rows} rows with a ${field} have a value of another type in it: ${reason}`
+      return `all ${rows} rows with a value in ${field} have one of another type there: ${reason}`
     }
     return null
   }

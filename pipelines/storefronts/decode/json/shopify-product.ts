@@ -70,7 +70,8 @@ const readVariant = (variant: unknown, product_native_id: string, number: number
 }
 
 const readVariants = (product: JsonObject, product_native_id: string, stats: FeedStats) => {
-  const variants = new Fields(stats, shopifyRoles.product).read("variants", product.variants, types.list)
+  const fields = new Fields(stats, shopifyRoles.product)
+  const variants = fields.read("variants", product.variants, types.list, "variants field")
   if (variants === null) throw new UnusableRow("it has no list of variants")
   return removeZeroPrices(variants.map((variant, index) => readVariant(variant, product_native_id, index + 1, stats)))
 }
