@@ -41,8 +41,14 @@ const makeMembers = (domain: string, ...ids: ReadonlyArray<number>): Files =>
       [`${domain}/collections/shelf-${id}/products.json?limit=250&page=2`, { products: [] }]
     ])
   )
-const makeExport = (status: string) =>
-  `Handle,Title,Variant Price,Status\n${[1, 2, 3, 4].map((id) => `bread-${id},Bread ${id},2.50,${status}`).join("\n")}\n`
+const makeExport = (status: string, count = 4) =>
+  `Handle,Title,Variant Price,Status\n${Array.from({ length: count }, (_, index) => index + 1)
+    .map((id) => `bread-${id},Bread ${id},2.50,${status}`)
+    .join("\n")}\n`
+
+/** A bakery with many products, of which the last has this status and price. */
+const makeRetired = (status: string, price: string) =>
+  `${makeExport("active", 9)}bread-10,Bread 10,${price},${status}\n`
 
 const csv: Listed = { domain: "drafts.example", name: "Drafts", kind: "shopify-csv", location: "drafts.csv" }
 const woo = (domain: string): Listed => ({ ...shop(domain), kind: "woocommerce" })
@@ -86,6 +92,7 @@ const stores = [
   woo("ranged.example"),
   woo("office.example"),
   { ...csv, domain: "twins.example", name: "Twins", location: "twins.csv" },
+  { ...csv, domain: "retired.example", name: "Retired", location: "retired.csv" },
   csv
 ]
 const makePriced = (price: (id: number) => unknown) => ({
@@ -102,6 +109,7 @@ const makeSizes = (groups: number) =>
 const first: Files = {
   "stores.json": stores,
   "drafts.csv": makeExport("active"),
+  "retired.csv": makeRetired("active", "2.50"),
   ...feed("group.example", "a\tTea, small\t1.00 EUR\ttea", "b\tTea, large\t2.00 EUR\ttea"),
   ...feed("unnamed.example", "1\tMilk\t1.00 EUR\t", "2\tCream\t2.00 EUR\t"),
   ...feed("sizes.example", ...makeSizes(10)),
@@ -128,6 +136,7 @@ const first: Files = {
 const second: Files = {
   "stores.json": [...stores, nowhere],
   "drafts.csv": makeExport("draft"),
+  "retired.csv": makeRetired("draft", "on request"),
   ...feed("group.example", "a\tTea, small\t1.50 EUR\ttea", "b\tTea, large\task us\ttea"),
   ...feed("unnamed.example", "1\tMilk\t1.00 EUR\t", "\tCream\t2.00 EUR\t", "3\tButter\t99999999999999.99999 EUR\t"),
   ...feed("sizes.example", ...makeSizes(2)),
@@ -203,6 +212,12 @@ it("withdraws nothing when rows do not identify their product", async () => {
 it("compares products, not rows: a file with 2 of 10 products withdraws nothing", async () => {
   expect((await outcomesOf(home))["sizes.example"]).toBe("partial shrunk")
   expect(await countListed("sizes.example")).toEqual([{ n: 10 }])
+})
+
+it("withdraws a product that became a draft, even if its price cannot be read", async () => {
+  expect((await outcomesOf(home))["retired.example"]).toBe("complete complete")
+  expect(await countListed("retired.example")).toEqual([{ n: 9 }])
+  expect(await rowsOf(home, "select reason from ingest.reject where feed = 'store/retired.example'")).toEqual([])
 })
 
 it("withdraws nothing when all products of a file became drafts", async () => {

@@ -33,7 +33,7 @@ describe("the field types of a feed's rows", () => {
   it("reject a feed if all values of a field have another type", () => {
     assert.strictEqual(
       faultOf([null, ...times(3, { amount: "1.00" })]),
-      'all 3 rows with a price have a value of another type in it: the price of its variant 2 is {"amount":"1.00"}, which is not a price'
+      'all 3 rows with a value in price have one of another type there: the price of its variant 2 is {"amount":"1.00"}, which is not a price'
     )
   })
 

@@ -38,15 +38,24 @@ const parsedType = <A>(name: string, parse: (value: unknown) => A | null): Field
 /** Spreadsheets show long numbers like this, without most of their digits. */
 const spreadsheetNumber = /^\d+(?:[.,]\d+)?E\+?\d+$/i
 
+/** Files contain a leading `'`, which keeps spreadsheets from reading a code as a number. */
+const dropApostrophe = (value: unknown): string | null => {
+  const code = normalizeText(String(value).trim().replace(/^'+/, ""))
+  return code === null || isPlaceholder(code) ? null : code
+}
+
 export const types = {
   text: textType(normalizeText),
   line: textType(htmlToLine),
   body: textType(htmlToText),
-  /** Files contain a leading `'`, which keeps spreadsheets from reading a code as a number. */
+  /** Ids, SKUs and the like: unlike a name, `NA` is no value in them. */
+  code: { name: "a code", read: (value: unknown) => (isText(value) ? normalizeText(value) : undefined) },
+  /** A code in a file that may come from a spreadsheet. */
+  sheetCode: { name: "a code", read: (value: unknown) => (isText(value) ? dropApostrophe(value) : undefined) },
   barcode: {
     name: "a barcode",
     read: (value: unknown) => {
-      const code = isText(value) ? normalizeText(String(value).trim().replace(/^'+/, "")) : undefined
+      const code = isText(value) ? dropApostrophe(value) : undefined
       return code !== null && code !== undefined && spreadsheetNumber.test(code) ? undefined : code
     }
   },
@@ -155,7 +164,7 @@ export class FeedStats {
     for (const [key, { reason, rows }] of this.#mistyped) {
       const [part = "", field = ""]: ReadonlyArray<string> = JSON.parse(key)
       if (rows < thresholds.mistypedRows.value || this.typedFields(part).has(field)) continue
-      return `all ${rows} rows with a ${field} have a value of another type in it: ${reason}`
+      return `all ${rows} rows with a value in ${field} have one of another type there: ${reason}`
     }
     return null
   }

@@ -119,10 +119,9 @@ describe("assembling products", () => {
 
   itLive("truncates texts that are too long, and reports their number once per store", () =>
     Effect.gen(function* () {
-      const { db } = yield* stageAndAssemble([
-        `a,${"A".repeat(5000)},,,,1.00,`,
-        `b,B,,${"t".repeat(300)},${"o".repeat(2000)},1.00,`
-      ])
+      const first = `a,${"A".repeat(5000)},,,,1.00,`
+      const { db } = yield* stageAndAssemble([first, `b,B,,${"t".repeat(300)},${"o".repeat(2000)},1.00,`])
+      const single = yield* stageAndAssemble([first])
       const Reject = Schema.Struct({ feed: Schema.String, reason: Schema.String, payload: Schema.String })
       assert.deepStrictEqual(yield* db.all(Reject, "select feed, reason, payload from ingest.reject"), [
         {
@@ -130,6 +129,10 @@ describe("assembling products", () => {
           reason: "4 texts were too long and were truncated; the first: title of a, with 5000 characters",
           payload: JSON.stringify({ title: "A".repeat(1000) })
         }
+      ])
+      const reasons = yield* single.db.rows("select reason from ingest.reject")
+      assert.deepStrictEqual(reasons, [
+        { reason: "1 text was too long and was truncated: title of a, with 5000 characters" }
       ])
     })
   )

@@ -1,8 +1,9 @@
 /**
  * Assembles the staged feed rows into the products and collections of the staging file. First, duplicate rows, rows
- * without a product, and rows of unpublished products are separated. Then the other products are divided, in the order in which they arrived, into parts that are assembled one at a time and
- * that easily fit into DuckDB's memory. Parts are measured in bytes, because the size of products varies widely.
- * The rows of a product are mostly adjacent, so a part reads little more than its own rows.
+ * without a product, and rows of unpublished products are separated. Then the other products are divided, in the order in
+ * which they arrived, into parts that are assembled one at a time and that easily fit into DuckDB's memory. Parts are
+ * measured in bytes, because the size of products varies widely. The rows of a product are mostly adjacent, so a part
+ * reads little more than its own rows.
  */
 import { readFileSync } from "node:fs"
 import { createPossiblyIncompleteTable, type DuckDb, literal, possiblyIncompleteTable } from "@larder/warehouse"

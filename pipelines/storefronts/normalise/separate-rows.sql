@@ -137,7 +137,8 @@ select domain, 'product' as kind, native_id, position, raw_sha256 from feed.orph
 
 insert into ingest.reject
 select 'storefronts', 'store/' || domain, getvariable('run_id'), arg_min(raw_sha256, seq), 0,
-  count(*) || ' texts were too long and were truncated; the first: ' || arg_min(field, seq) || ' of '
+  if(count(*) = 1, '1 text was too long and was truncated: ', count(*) || ' texts were too long and were truncated; the first: ')
+    || arg_min(field, seq) || ' of '
     || arg_min(native_id, seq) || ', with ' || arg_min(characters, seq) || ' characters',
   json_object(arg_min(field, seq), arg_min(beginning, seq))::varchar
 from feed.truncation group by domain;

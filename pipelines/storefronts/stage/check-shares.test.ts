@@ -115,7 +115,8 @@ describe("the rejected products of a store", () => {
         "roll-1,,,S,3",
         "pie,,,S,1",
         "secret,Secret,draft,S,1",
-        "secret,,,M,ask us"
+        "secret,,,M,ask us",
+        "hidden,Hidden,draft,S,ask us"
       ]
       const [outcome, detail] = yield* check(file("shopify-csv", readShopifyCsv, feed))
       assert.strictEqual(outcome, "rejected")

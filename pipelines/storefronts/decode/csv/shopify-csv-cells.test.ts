@@ -105,7 +105,7 @@ describe("cells of a variant", () => {
     )
   })
 
-  it("keep NA in names and options", async () => {
+  it("keep NA in names and options, and have no code if it is NA", async () => {
     const changes = {
       Vendor: "NA",
       Title: "Null",
@@ -115,7 +115,20 @@ describe("cells of a variant", () => {
     }
     const { products, variants } = await read(aProduct(changes))
     assert.deepInclude(products[0], { title: "Null", vendor: "NA" })
-    assert.deepInclude(variants[0], { option1: "N/A", sku: "NA", barcode: null })
+    assert.deepInclude(variants[0], { option1: "N/A", sku: null, barcode: null })
+  })
+
+  it.each(["-", "--", "NA", "n/a", "Null", "'NA", "'"])("give the codes %j as null", async (code) => {
+    const variant = await variantWith({ "Variant SKU": code, "Variant Barcode": code })
+    assert.deepInclude(variant, { sku: null, barcode: null })
+  })
+
+  it("are those of a picture alone if there is no price and no option, and the SKU is a placeholder", async () => {
+    const { images, variants } = await read(
+      aProduct(),
+      aVariant({ "Variant Price": "", "Variant SKU": "--", "Image Src": "https://x.example/2.jpg" })
+    )
+    assert.deepStrictEqual([images.length, variants.length], [2, 1])
   })
 
   it("leave out pictures whose address a browser would not load", async () => {

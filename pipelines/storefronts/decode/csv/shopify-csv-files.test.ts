@@ -29,6 +29,14 @@ describe("records that cannot be used", () => {
     assert.strictEqual(rejects[0]?.payload, `${payload.split("\n")[2]}\n`)
   })
 
+  it.each(["-", "NA", "n/a", "NULL"])("include one whose handle is %j: products would be combined", async (Handle) => {
+    const { rejects, rows } = await read(aProduct({ Handle }), aProduct())
+    assert.deepStrictEqual(
+      [rejects.map(({ native_id, reason }) => [native_id, reason]), rows],
+      [[[null, "it has no handle"]], ["oat-bar"]]
+    )
+  })
+
   it("are quoted up to 10,000 characters", async () => {
     const { rejects } = await read(aProduct({ Handle: "", "Body (HTML)": "x".repeat(50_000) }))
     assert.strictEqual(rejects[0]?.payload.length, 10_000)
@@ -56,6 +64,17 @@ describe("records that cannot be used", () => {
       [odd_values, rejects, rows],
       [[{ field: column.toLowerCase(), said }], [], ["oat-bar", "rye-bar"]]
     )
+  })
+
+  it.each([
+    { Status: "draft", "Variant Price": "on request" },
+    { Published: "FALSE", "Variant Compare At Price": "12,5" },
+    { Status: "archived", Published: "maybe" },
+    { Status: "aktiv", Published: "no" }
+  ])("do not include a product that is left out anyway: %j", async (changes) => {
+    const { products, rejects, rows, variants } = await read(aProduct(changes))
+    assert.deepStrictEqual([rejects, rows, variants], [[], ["oat-bar"], []])
+    assert.isFalse(products[0]?.is_published)
   })
 
   it("include one with bytes that are not text", async () => {

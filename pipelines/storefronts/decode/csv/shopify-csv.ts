@@ -11,7 +11,6 @@ import { pickStatement } from "../../normalise/category/taxonomy.ts"
 import { collectBatches } from "../batch-builder.ts"
 import { type FeedImage, type FeedProduct, type FeedVariant, type ReadFile, UnusableRow } from "../feed.ts"
 import { shopifyCsvRoles } from "../field-roles.ts"
-import { htmlToText } from "../html-text.ts"
 import { decodePieces } from "../payload-text.ts"
 import { dropLowerPrice, normalizeText } from "../texts.ts"
 import { FeedStats, Fields, type FieldType, types } from "../typed-fields.ts"
@@ -86,32 +85,40 @@ const quantity: FieldType<number> = {
   name: "a number",
   read: (value) => (/^-?\d+(?:\.\d+)?$/.test(normalizeText(value) ?? "") ? Number(value) : undefined)
 }
+const tagList: FieldType<ReadonlyArray<string>> = {
+  name: "a list of tags",
+  read: (value) => {
+    const tags = String(value).split(",").map(normalizeText)
+    return [...new Set(tags.filter((tag) => tag !== null))]
+  },
+  keepsPlaceholders: true
+}
 
 const readCells = ({ cell, has, name }: Columns<Column>, record: TableRecord, stats: FeedStats) => {
   const raw = (column: Column) => cell(record, column)
-  const text = (column: Column) => normalizeText(raw(column))
   const fields = new Fields(stats, shopifyCsvRoles)
+  const read = <A>(column: Column, type: FieldType<A>) =>
+    fields.read(column, has(column) ? raw(column) : undefined, type, name(column))
   return {
     raw,
-    text,
     has,
     hasValue: (column: Column) => !isPlaceholder(raw(column)),
-    read: <A>(column: Column, type: FieldType<A>) =>
-      fields.read(column, has(column) ? raw(column) : undefined, type, name(column)),
-    /** A leading `'` keeps spreadsheets from reading a code as a number. */
-    code: (column: Column) => normalizeText(text(column)?.replace(/^'+/, ""))
+    read,
+    text: (column: Column) => read(column, types.text)
   }
 }
 type Cells = ReturnType<typeof readCells>
 
-const isPublished = (cells: Cells) => {
-  const isActive = cells.read("status", status) !== false
-  return cells.read("published", flag) !== false && isActive
-}
+const states = [
+  ["status", status],
+  ["published", flag]
+] as const
 
-const readTags = (cells: Cells): ReadonlyArray<string> => {
-  const tags = cells.raw("tags").split(",").map(normalizeText)
-  return [...new Set(tags.filter((tag) => tag !== null))]
+/** Either column can say that the product is hidden; then it does not matter whether the other can be read. */
+const isPublished = (cells: Cells) => {
+  const hidden = states.find(([column, type]) => type.read(cells.raw(column)) === false)
+  const stated = hidden === undefined ? states : [hidden]
+  return stated.map(([column, type]) => cells.read(column, type)).every((isShown) => isShown !== false)
 }
 
 /** Google's own names come first: Shopify's may be from its own taxonomy, or translated. */
@@ -129,8 +136,8 @@ const readProduct = (cells: Cells, native_id: string): FeedProduct | undefined =
     vendor: cells.text("vendor"),
     product_type: cells.text("type"),
     stated_category: readCategory(cells),
-    tags: readTags(cells),
-    body_text: htmlToText(cells.raw("body")),
+    tags: cells.read("tags", tagList) ?? [],
+    body_text: cells.read("body", types.body),
     published_at: null,
     created_at: null,
     is_published: isPublished(cells)
@@ -145,7 +152,7 @@ const readAvailability = (cells: Cells): boolean | null => {
   const isSoldWithoutStock = cells.read("policy", policy)
   const stock = cells.read("quantity", quantity)
   if (isSoldWithoutStock === true) return true
-  if (cells.has("tracker") && !cells.hasValue("tracker")) return true
+  if (cells.has("tracker") && cells.read("tracker", types.code) === null) return true
   if (stock === null || stock > 0) return stock === null ? null : true
   const isPolicyUnknown = isSoldWithoutStock === null && cells.hasValue("policy")
   return isPolicyUnknown ? null : false
@@ -160,7 +167,8 @@ const buildVariantId = (handle: string, options: ReadonlyArray<string | null>) =
 /** One variant; none in a record that only adds a picture. */
 const readVariants = (cells: Cells, product_native_id: string, position: number): ReadonlyArray<FeedVariant> => {
   const values = (["option1", "option2", "option3"] as const).map(cells.text)
-  if (!cells.hasValue("price") && [cells.text("sku"), ...values].every((text) => text === null)) return []
+  const sku = cells.read("sku", types.sheetCode)
+  if (!cells.hasValue("price") && [sku, ...values].every((text) => text === null)) return []
   const options = values.map((value) => (value === "Default Title" ? null : value))
   const [option1 = null, option2 = null, option3 = null] = options
   const price = cells.read("price", types.price)
@@ -169,7 +177,7 @@ const readVariants = (cells: Cells, product_native_id: string, position: number)
       product_native_id,
       native_id: buildVariantId(product_native_id, options),
       title: options.filter((option) => option !== null).join(" / ") || "Default Title",
-      sku: cells.code("sku"),
+      sku,
       barcode: cells.read("barcode", types.barcode),
       price,
       compare_at_price: dropLowerPrice(cells.read("compareAt", types.price), price),
@@ -197,11 +205,14 @@ export const readShopifyCsv: ReadFile = (bytes, { content_type, stats = new Feed
   collectBatches(stats, (builder) =>
     readTable(builder, decodePieces(bytes, content_type), format, stats, (record, columns, identify) => {
       const cells = readCells(columns, record, stats)
-      const native_id = cells.text("handle")
+      const native_id = cells.read("handle", types.code)
       if (native_id === null) throw new UnusableRow("it has no handle")
       identify(native_id)
+      const product = readProduct(cells, native_id)
+      // a draft is left out with its variants, so a price in it that cannot be read does not make it a reject
+      if (product?.is_published === false) return { product }
       return {
-        product: readProduct(cells, native_id),
+        product,
         variants: readVariants(cells, native_id, record.line),
         images: readImages(cells, native_id, record.line)
       }

@@ -37,15 +37,25 @@ describe("records of a table", () => {
     ["only CR", "\r"]
   ])("may end with %s", async (_name, newline) => {
     const { cells, lines } = await read(["a,b", '1,"2"', "", "3,4"].join(newline))
-    assert.deepStrictEqual(
-      cells.map((row) => row.map((cell) => cell.trim())),
-      [
-        ["a", "b"],
-        ["1", "2"],
-        ["3", "4"]
-      ]
-    )
+    assert.deepStrictEqual(cells, [
+      ["a", "b"],
+      ["1", "2"],
+      ["3", "4"]
+    ])
     assert.deepStrictEqual(lines, [1, 2, 4])
+  })
+
+  it.each([
+    ["CSV", 'a,b\r\n1,2\r\n3,"4\r"\r\n5,6"\r\n7,8\r', "4\r"],
+    ["TSV", 'a\tb\r\n1\t2\r\n3\t4\r\n5\t6"\r\n7\t8\r', "4"]
+  ])("have no carriage return of a line end in their last cell: %s", async (_name, text, quoted) => {
+    assert.deepStrictEqual((await read(text)).cells, [
+      ["a", "b"],
+      ["1", "2"],
+      ["3", quoted],
+      ["5", '6"'],
+      ["7", "8"]
+    ])
   })
 
   it("are all found in a file with two kinds of line breaks", async () => {

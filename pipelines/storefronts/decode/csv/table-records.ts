@@ -7,7 +7,7 @@
 import Papa from "papaparse"
 import { FeedUnreadable } from "../feed.ts"
 import { undecodable } from "../payload-text.ts"
-import { removeUnquotedNulls } from "./unquoted-nulls.ts"
+import { UnquotedNulls } from "./unquoted-nulls.ts"
 
 export interface TableRecord {
   /** Where it begins; the first line of the file is 1. */
@@ -31,6 +31,14 @@ const guessSeparator = (header: string): string => {
 }
 
 const isEmptyCell = (text: string) => text.trim() === ""
+
+/** In a file whose lines are split at their line feeds, the last cell of a CRLF line ends with a carriage return. */
+const removeCarriageReturn = (cells: ReadonlyArray<string>, raw: string): ReadonlyArray<string> => {
+  const last = cells.at(-1)
+  // a quoted cell may end with one too: there the record goes on with a quote
+  const isLineEnd = last?.endsWith("\r") === true && (raw.endsWith(`${last}\n`) || raw.endsWith(last))
+  return isLineEnd ? [...cells.slice(0, -1), last.slice(0, -1)] : cells
+}
 
 interface Parsed {
   readonly data: ReadonlyArray<ReadonlyArray<string>>
@@ -110,6 +118,7 @@ class TableText {
   #width: number | undefined
   /** Some programs omit empty cells at the end of a line. */
   #hasShortRecords = false
+  readonly #nulls = new UnquotedNulls()
 
   /** Returns the records that are complete and, if the file cannot be read any further, the reason. */
   read(
@@ -188,7 +197,7 @@ class TableText {
         if (quotes === "open") stop = "open quote"
         else if (this.#isTruncated(cells, raw)) stop = "truncated"
         if (stop !== "end") return parser.abort()
-        this.#push(records, removeUnquotedNulls(cells, raw, this.#separator ?? ","), raw, quotes)
+        this.#push(records, cells, raw, quotes)
         at = cursor
       }
     }
@@ -211,11 +220,14 @@ class TableText {
     return cells.length < (this.#width ?? 0) && !cells.every(isEmptyCell)
   }
 
-  #push(records: Array<TableRecord>, cells: ReadonlyArray<string>, raw: string, quotes: Quotes) {
+  #push(records: Array<TableRecord>, parsed: ReadonlyArray<string>, raw: string, quotes: Quotes) {
     const line = this.#line
     const lines = raw.split(this.#newline).length - 1
     this.#line += lines
-    if (cells.every(isEmptyCell)) return
+    if (parsed.every(isEmptyCell)) return
+    const stated = removeCarriageReturn(parsed, raw)
+    const separator = this.#separator ?? ","
+    const cells = separator === "\t" ? stated : this.#nulls.remove(stated, raw, separator)
     this.#width ??= cells.length
     if (cells.length < this.#width) this.#hasShortRecords = true
     records.push({ line, cells, raw, problem: this.#findProblem(cells, raw, quotes, line + Math.max(lines - 1, 0)) })

@@ -258,6 +258,14 @@ describe("items that cannot be used", () => {
     assert.strictEqual(rejects[0]?.payload, anItem({ "g:id": null }))
   })
 
+  it.each(["-", "--", "NA", "n/a", "NULL"])("include one whose id is %j, which is no id", async (id) => {
+    const { rejects, rows } = await read(anItem({ "g:id": id }), anItem())
+    assert.deepStrictEqual(
+      [rejects.map(({ native_id, reason }) => [native_id, reason]), rows],
+      [[[null, "it has no id"]], ["L-1"]]
+    )
+  })
+
   it("include one with bytes that are not text", async () => {
     const [before, after] = feedOf(anItem({ "g:brand": "@" }), anItem({ "g:id": "2" })).split("@")
     const bytes = Buffer.concat([bytesOf(before ?? ""), Buffer.from([0xfc]), bytesOf(after ?? "")])

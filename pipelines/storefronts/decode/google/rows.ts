@@ -122,25 +122,31 @@ const placeImages = (
 }
 
 export const readItem = ({ currency, fields, identify, position, stats }: FeedItem) => {
-  const id = normalizeText(fields("id")[0])
+  const typed = new Fields(stats, googleRoles)
+  // as an id, a placeholder would combine all items with it into one product; as a group, all items without one
+  const id = typed.read("id", fields("id")[0], types.code)
   if (id === null) throw new UnusableRow("it has no id")
-  // a placeholder would combine all items without a group into one product
-  const group = normalizeText(fields("item_group_id").find((value) => !isPlaceholder(value)))
+  const group = typed.read(
+    "item_group_id",
+    fields("item_group_id").find((value) => !isPlaceholder(value)),
+    types.code
+  )
   const native_id = group ?? id
   identify(native_id)
-  const typed = new Fields(stats, googleRoles)
   for (const name of fieldNames) if (fields(name).length > 0) stats.recordField(name)
-  const title = htmlToLine(fields("title")[0])
+  const title = typed.read("title", fields("title")[0], types.line)
   if (title === null) throw new UnusableRow("it has no title")
   const [option1, option2] =
-    group === null ? [null, null] : [normalizeText(fields("size")[0]), normalizeText(fields("color")[0])]
+    group === null
+      ? [null, null]
+      : [typed.read("size", fields("size")[0], types.text), typed.read("color", fields("color")[0], types.text)]
   const { compareAt, price } = readPrices(fields, typed)
   const addresses = readAddresses(fields, typed)
   const product: FeedProduct = {
     native_id,
     title,
     handle: parseHandle(typed.read("link", fields("link")[0], types.address)),
-    vendor: htmlToLine(fields("brand")[0]),
+    vendor: typed.read("brand", fields("brand")[0], types.line),
     // of several product types, Google uses the first
     product_type: normalizePath(fields("product_type")[0] ?? fields("category")[0]),
     stated_category: readCategory(fields),

@@ -25,7 +25,7 @@ describe("a product that cannot be used", () => {
       aProduct({ variants: [aVariant({ price: "on request" })] })
     ],
     ["the price of its variant 1 is missing", aProduct({ variants: [aVariant({ price: undefined })] })],
-    ["its variants is {}, which is not a list", aProduct({ variants: {} })],
+    ["its variants field is {}, which is not a list", aProduct({ variants: {} })],
     ...Object.entries({
       price: [
         [{ amount: "1.00" }, "a price"],

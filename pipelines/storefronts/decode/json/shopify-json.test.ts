@@ -154,6 +154,13 @@ describe("variants", () => {
     assert.isNull(firstVariant({ option1: "Default Title" })?.option1)
   })
 
+  it("have no SKU if it is a placeholder", () => {
+    assert.deepStrictEqual(
+      ["-", "--", "na", "N/A", " NULL ", " NA-7 ", 12].map((sku) => firstVariant({ sku })?.sku),
+      [null, null, null, null, null, "NA-7", "12"]
+    )
+  })
+
   it("have no weight if it is 0 grams or less", () => {
     assert.deepStrictEqual(
       [0, 250, "250.5", null, -5].map((grams) => firstVariant({ grams })?.grams),

@@ -53,7 +53,7 @@ const readVariant = (variant: unknown, product_native_id: string, number: number
     product_native_id,
     native_id,
     title: fields.read("title", variant.title, types.text) ?? "Default Title",
-    sku: fields.read("sku", variant.sku, types.text),
+    sku: fields.read("sku", variant.sku, types.code),
     barcode: fields.read("barcode", variant.barcode, types.barcode),
     price,
     compare_at_price: dropLowerPrice(fields.read("compare_at_price", variant.compare_at_price, types.price), price),
@@ -70,7 +70,8 @@ const readVariant = (variant: unknown, product_native_id: string, number: number
 }
 
 const readVariants = (product: JsonObject, product_native_id: string, stats: FeedStats) => {
-  const variants = new Fields(stats, shopifyRoles.product).read("variants", product.variants, types.list)
+  const fields = new Fields(stats, shopifyRoles.product)
+  const variants = fields.read("variants", product.variants, types.list, "variants field")
   if (variants === null) throw new UnusableRow("it has no list of variants")
   return removeZeroPrices(variants.map((variant, index) => readVariant(variant, product_native_id, index + 1, stats)))
 }

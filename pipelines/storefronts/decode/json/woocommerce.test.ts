@@ -205,7 +205,7 @@ describe("a page of WooCommerce products", () => {
     ],
     ["its price is missing", { prices: somePrices({ price: undefined }) }],
     ["its prices are missing", { prices: undefined }],
-    ['its prices is "120050", which is not an object', { prices: "120050" }],
+    ['its prices field is "120050", which is not an object', { prices: "120050" }],
     ['its currency_code is "E£", which is not an ISO 4217 code', { prices: somePrices({ currency_code: "E£" }) }]
   ])("rejects one product and keeps the others: %s", (reason, fields) => {
     const { batch } = read(aProduct({ id: 1 }), aProduct(fields), aProduct({ id: 3 }))
@@ -214,6 +214,10 @@ describe("a page of WooCommerce products", () => {
       [[2, reason]]
     )
     assert.deepStrictEqual(batch.rows, ["1", "3"])
+  })
+
+  it.each(["-", "--", "na", "N/A", "NULL"])("has no SKU if it is %j", (sku) => {
+    assert.isNull(read(aProduct({ sku })).batch.variants[0]?.sku)
   })
 
   it.each([

@@ -67,7 +67,7 @@ const readImages = (product: JsonObject, product_native_id: string, stats: FeedS
 const readPrices = (product: JsonObject, fields: Fields<keyof typeof wooCommerceRoles.product>) => {
   // null, and "" in its fields, are prices that the shop does not state; without the field this is another kind of response
   if (product.prices === undefined) fields.reject("prices", "are missing")
-  const prices = fields.read("prices", product.prices, types.object)
+  const prices = fields.read("prices", product.prices, types.object, "prices field")
   if (prices === null) return { price_range: null, price: null, compare_at_price: null, currency: null }
   if (prices.price === undefined) fields.reject("price", "is missing")
   const amount = priceType(prices.currency_minor_unit)
@@ -113,7 +113,7 @@ const readProduct = (product: JsonObject, native_id: string, stats: FeedStats): 
         product_native_id: native_id,
         native_id,
         title,
-        sku: fields.read("sku", product.sku, types.text),
+        sku: fields.read("sku", product.sku, types.code),
         barcode: null,
         ...prices,
         grams: null,
