@@ -192,6 +192,32 @@ describe("a CSV release with broken lines", () => {
   })
 })
 
+describe("a CSV record with an empty field after its last column", () => {
+  it("is rejected, although DuckDB ignores such a field and all others are readable", async () => {
+    const home = makeTestFolder()
+    const ids = [121, 122, 123]
+    const shifted = brandedLine(122).replace('"OWNER",', ',"OWNER",').replace('"2024-04-18"\n', '""\n')
+    const files = csvFiles({
+      "food.csv": ids.map((id) => foodLine(id)).join(""),
+      "branded_food.csv": [brandedLine(121), shifted, brandedLine(123)].join(""),
+      "food_nutrient.csv": ids.map((id) => amountLine(id, id)).join("")
+    })
+    const file = path.join(home, "release.zip")
+    writeFileSync(file, zipOf(...files))
+    expect((await load(home, file)).code).toBe(0) // one label is not left out in part
+    expect(await readRejects(home)).toEqual([
+      {
+        feed: "gov-fdc/csv/branded_food.csv",
+        position: 3,
+        reason: "it has 12 instead of 11 fields",
+        payload: shifted.trimEnd()
+      }
+    ])
+    const [brands] = await query(home, "select distinct brand_owner from branded_food.food order by all")
+    expect(brands).toEqual([{ brand_owner: "OWNER" }, { brand_owner: null }])
+  })
+})
+
 describe("a JSON release with broken records", () => {
   const lines: ReadonlyArray<readonly [text: string | Buffer, reason?: RegExp]> = [
     [recordOf(201)],
