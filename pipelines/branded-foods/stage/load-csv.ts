@@ -58,7 +58,10 @@ const rejectRows = Effect.fnUntraced(function* (db: Db, load: LoadInput, member:
 const withoutLabel = "anti join branded_food.food label using (fdc_id)"
 const isOtherKind = `fdc_id in (${otherKinds})`
 
-/** After labels are assembled: rejects rows without a label, except those of other kinds of food. Returns the number of rows of other kinds of food. */
+/**
+ * After labels are assembled: rejects rows without a label, except those of other kinds of food. Returns the number of
+ * rows of other kinds of food.
+ */
 const rejectLeftovers = Effect.fnUntraced(function* (db: Db, load: LoadInput, member: LabelMember) {
   const ignored = yield* countRows(db, `from release.${member} where ${isOtherKind}`)
   const leftovers = yield* countRows(db, `from release.${member} ${withoutLabel}`)
