@@ -229,7 +229,8 @@ describe("a JSON release with invalid fields", () => {
       ]
     },
     { foodUpdateLog: "none" },
-    { discontinuedDate: ["2025-04-24"] }
+    { discontinuedDate: ["2025-04-24"] },
+    { foodAttributes: "nul\u0000h" }
   ]
   /** Larder's dictionary has no number for it. */
   const unnumbered = { id: 2067, number: "960", name: "Vitamin A, RAE", unitName: "UG" }
@@ -266,7 +267,7 @@ describe("a JSON release with invalid fields", () => {
       home,
       `select fdc_id, brand_owner, trade_channels, attributes, discontinued_on,
          list_filter(quality_flags, lambda flag: flag like '%unreadable') as quality_flags
-       from branded_food.food where fdc_id between 30 and 35 order by fdc_id`
+       from branded_food.food where fdc_id between 30 and 36 order by fdc_id`
     )
     const nothing = {
       brand_owner: null,
@@ -289,12 +290,14 @@ describe("a JSON release with invalid fields", () => {
         ]
       },
       { fdc_id: 34, ...nothing },
-      { fdc_id: 35, ...nothing, quality_flags: ["discontinued_unreadable"] }
+      { fdc_id: 35, ...nothing, quality_flags: ["discontinued_unreadable"] },
+      { fdc_id: 36, ...nothing }
     ])
     expect(await readOddValues(home)).toEqual(
       [
         'brandOwner {"name":"ACME"}',
         'discontinuedDate ["2025-04-24"]',
+        "foodAttributes nul\u0000h",
         "foodAttributes.value {}",
         "foodNutrients.id abc",
         "foodUpdateLog none",
@@ -319,7 +322,7 @@ describe("a JSON release with invalid fields", () => {
 
   it("rejects label nutrients that are not numbers, but no label for the id of a row", async () => {
     expect((await formatRejects(home))[0]).toBe('json 8: labelNutrients.calories is "abc", which is not a number')
-    expect(await foodsIn(home)).toEqual([1, 2, 3, 4, 5, 6, 8, 9, 20, 21, 30, 31, 32, 33, 34, 35])
+    expect(await foodsIn(home)).toEqual([1, 2, 3, 4, 5, 6, 8, 9, 20, 21, 30, 31, 32, 33, 34, 35, 36])
   })
 
   it("rejects each of 1,101 records that state a key twice", async () => {

@@ -196,7 +196,7 @@ const loadLineByLine = Effect.fnUntraced(function* (
   const odd = new OddValueCounter()
   const toText = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value))
   yield* checkLines(file, reject, ({ field, value }) => odd.add("unreadable", field, toText(value)))
-  if (odd.list().length > 0) yield* db.run(addCountedTexts(odd.list()))
+  if (odd.list().length > 0) yield* addCountedTexts(db, odd.list())
   const readAll = db.run(readChunkSql(file))
   const readWithoutBadLines = removeUnreadableLines(db, file).pipe(Effect.flatMap(reject), Effect.andThen(readAll))
   yield* Effect.catchTag(readAll, "DuckDbError", (error) =>
