@@ -334,6 +334,21 @@ describe("a release of which labels are rejected", () => {
     expect(await foodsIn(home)).toHaveLength(40)
   })
 
+  it("exits with 0 if an earlier release had the same rejected records in other lines of its JSON form", async () => {
+    const home = makeTestFolder()
+    const good = Array.from({ length: 40 }, (_, index) => recordOf(701 + index))
+    const bad = [recordOf(751, { description: " " }), recordOf(752, { servingSize: "thirty" })]
+    const loadLines = async (day: string, lines: ReadonlyArray<string>) => {
+      const file = path.join(home, `FoodData_Central_branded_food_json_${day}.json`)
+      writeFileSync(file, jsonRelease(lines))
+      const end = await load(home, file)
+      return [end.code, leftOutOf(end)]
+    }
+    const partial = (is_known: boolean) => [{ feed: "gov-fdc/json", kind: "partial", is_known }]
+    expect(await loadLines("2026-01-01", [...bad, ...good])).toMatchObject([4, partial(false)])
+    expect(await loadLines("2026-02-01", [recordOf(753), ...bad, ...good])).toMatchObject([0, partial(true)])
+  })
+
   it("names the share even if a check then fails: labels would lose nutrients", async () => {
     const home = makeTestFolder()
     expect((await load(home, writeRelease(home, "2026-01-01", 0))).code).toBe(0)

@@ -1,6 +1,6 @@
 /** Loads the JSON release: reads each chunk with DuckDB while the next is written, and accounts for every record. */
 import { basename } from "node:path"
-import { type DuckDb, type DuckDbError, literal, rejectTable, type Staging } from "@larder/warehouse"
+import { type DuckDb, type DuckDbError, identifier, literal, rejectTable, type Staging } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { reasonOf } from "../../run/files/causes.ts"
 import { OddValueCounter } from "../../run/odd-values.ts"
@@ -8,7 +8,7 @@ import { ReadFailed } from "../../run/pipeline.ts"
 import { checkLines, isRecordError, removeUnreadableLines } from "../decode/json/check-lines.ts"
 import { type Chunk, type FoodList, splitFoods } from "../decode/json/food-lines.ts"
 import type { FoodReject } from "../decode/json/food-list.ts"
-import { knownKeys, maxJsonObjectBytes, readChunkSql, textKeys } from "../decode/json/keys.ts"
+import { foodShape, knownKeys, maxJsonObjectBytes, readChunkSql, textKeys } from "../decode/json/keys.ts"
 import { chunkLabels, jsonLabels } from "../normalise/release-labels.ts"
 import { addCountedTexts, addOddTexts } from "../odd-texts.ts"
 import { readStart } from "../source/zip.ts"
@@ -122,10 +122,15 @@ const labelsWithProblems = `
   from (${chunkLabels})
   left join (${repeatedIds}) using (fdc_id)`
 
+/** A rejected record without its line, which may be another one in the next release. */
+const record = `{${Object.keys(foodShape)
+  .map((key) => `${literal(key)}: chunk.${identifier(key)}`)
+  .join(", ")}}`
+
 const checkedLoadSql = (load: LoadInput) => [
   `insert into ingest.reject
    select 'branded-foods', ${literal(load.feed)}, ${literal(load.run_id)}, ${literal(load.raw_sha256)}, line, problem,
-     left(to_json(chunk)::varchar, ${maxPayloadLength})
+     left(to_json(${record})::varchar, ${maxPayloadLength})
    from (${labelsWithProblems}) join chunk using (line) where problem is not null`,
   insertMarkedSql(load, labelsWithProblems)
 ]
