@@ -61,7 +61,7 @@ export const labelFields = {
   serving_size: substance("size", { csv: "branded_food.serving_size", json: "servingSize" }),
   serving_size_unit: substance("unit", { csv: "branded_food.serving_size_unit", json: "servingSizeUnit" }),
 
-  /** Only distinguishes other kinds of food, in releases that have them. */
+  /** Only distinguishes foods of other kinds that are not in branded_food.csv, in releases that have them. */
   data_type: optional("vocabulary", { csv: "food.data_type" }),
   food_category: optional("vocabulary", { csv: "food.food_category_id" }),
   brand_owner: optional("text", { csv: "branded_food.brand_owner", json: "brandOwner", isUsual: true }),
