@@ -114,7 +114,7 @@ export const partFields = {
   percent_daily_value: optional("number", { csv: "food_nutrient.percent_daily_value" }),
   /** Remarks on what an update changed. */
   attributes: optional("list", { json: "foodAttributes" }),
-  attribute_row: optional("whole number", { csv: "food_attribute.id" }),
+  attribute_row: optional("whole number", { csv: "food_attribute.id", json: "foodAttributes.id" }),
   attribute_name: optional("text", { csv: "food_attribute.name" }),
   attribute_value: optional("text", { csv: "food_attribute.value" }),
   earlier_versions: optional("list", { json: "foodUpdateLog" })

@@ -398,6 +398,64 @@ describe("a release whose days have times, with placeholders and unreadable opti
     expect(await readOddValues(home)).toHaveLength(1)
   })
 
+  it("keeps what codes and ids inside of lists said in JSON, but no placeholder for a list", async () => {
+    const home = path.join(makeTestFolder(), "home")
+    const amount = (id: number, code: unknown) => ({
+      id,
+      nutrient: { id: 1002 + id },
+      amount: 1,
+      foodNutrientDerivation: { code }
+    })
+    await loadJson(home, [
+      recordOf(1, { foodNutrients: [amount(1, { a: 1 }), amount(2, "ODD"), amount(3, "LCCS"), amount(4, "-")] }),
+      recordOf(2, { foodAttributes: [{ id: "first", name: "A", value: "1" }] }),
+      recordOf(3, {
+        foodAttributes: [
+          { id: 7, name: "A", value: "1" },
+          { id: "", name: "B", value: "2" }
+        ]
+      }),
+      recordOf(4, { foodAttributes: "" }),
+      recordOf(5, { foodAttributes: "NA", foodUpdateLog: "--" })
+    ])
+    expect(await readOddValues(home)).toEqual(
+      [
+        "foodAttributes.id first",
+        "foodNutrients.foodNutrientDerivation.code ODD",
+        'foodNutrients.foodNutrientDerivation.code {"a":1}'
+      ].map((text) => `gov-fdc/json unreadable: 1 × ${text}`)
+    )
+    expect(await foodsIn(home)).toEqual([1, 2, 3, 4, 5])
+  })
+
+  it.each([
+    ["a key", { gtinUpc: true }, "gtinUpc is not a string"],
+    ["a substance", { ingredients: false }, "ingredients is not a string"],
+    [
+      "the id of a nutrient",
+      { foodNutrients: [{ nutrient: { id: true }, amount: 1 }] },
+      "foodNutrients[0].nutrient.id is not a number"
+    ]
+  ])("rejects a record with a boolean as %s", async (_, fields, reason) => {
+    const home = path.join(makeTestFolder(), "home")
+    await loadJson(home, [recordOf(1, fields), recordOf(2)])
+    expect(await formatRejects(home)).toEqual([`json 2: ${reason}`])
+    expect(await foodsIn(home)).toEqual([2])
+  })
+
+  it("reads no boolean as a name, but keeps a name that looks like one", async () => {
+    const home = path.join(makeTestFolder(), "home")
+    await loadJson(home, [
+      recordOf(1, { brandOwner: true, foodAttributes: [{ name: "A", value: false }] }),
+      recordOf(2, { brandOwner: "true" })
+    ])
+    const [owners] = await query(home, "select brand_owner from branded_food.food order by fdc_id")
+    expect(owners).toEqual([{ brand_owner: null }, { brand_owner: "true" }])
+    expect(await readOddValues(home)).toEqual(
+      ["brandOwner true", "foodAttributes.value false"].map((text) => `gov-fdc/json unreadable: 1 × ${text}`)
+    )
+  })
+
   it("reads amounts that JSON states as texts, and a placeholder as no amount", async () => {
     const home = path.join(makeTestFolder(), "home")
     const amount = (id: number, amount: unknown) => ({ id, nutrient: { id: 1002 + id }, amount })

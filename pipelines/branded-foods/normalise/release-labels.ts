@@ -62,7 +62,7 @@ const selectOdd = (csv: string, said: string, isOdd: string) =>
 export const csvOdd = `
   select field, said
   from (${[
-    selectOdd(labelFields.data_type.csv, "data_type", "not is_branded(data_type)"),
+    selectOdd("food.data_type", "data_type", "not is_branded(data_type)"),
     ...oddFields.flatMap(([column, { csv, type }]) => {
       if (csv === undefined) return []
       const said = oddText(type, textColumn(column))
