@@ -44,8 +44,7 @@ const explainStatus = ({ last_read, last_run, late_after_days }: PipelineState, 
   const read = last_read === undefined ? "never read completely" : `last read ${formatUtcMinute(last_read.finished_at)}`
   const late = status === "late" ? `; it should be less than ${late_after_days} days old` : ""
   if (last_run.outcome !== "partial") return read + late
-  const part = last_run.has_read && last_run.pipeline !== "storefronts" ? "read feeds only in part" : "left feeds out"
-  return `${read}${late}; the run of ${formatUtcMinute(last_run.started_at)} ${part}: ingest.left_out`
+  return `${read}${late}; the run of ${formatUtcMinute(last_run.started_at)} left feeds out, all or in part: ingest.left_out`
 }
 
 type FeedLeftOut = Pick<typeof LeftOut.Type, "feed" | "kind" | "reason">

@@ -194,7 +194,7 @@ describe("feeds", () => {
       } else if (frequency === "monthly") {
         assert.strictEqual(period.kind, "month")
         assert.strictEqual(period.kind === "month" && period.isYearOfDay, source === "gov-mars")
-      } else if (frequency === "weekly" && /\/10\d\d$/.test(feed)) {
+      } else if (frequency === "weekly") {
         assert.deepStrictEqual(period, { kind: "friday", fields: ["report_begin_date", "report_end_date"] })
       } else {
         const field = frequency === "daily" ? "report_date" : "report_end_date"

@@ -43,7 +43,8 @@ interface Condition {
 }
 
 /** Texts of a field that a product is known to have, and texts that contradict it. */
-export interface ProductTexts extends Pick<typeof TextLine.Type, "field"> {
+export interface ProductTexts {
+  readonly field: string
   readonly expected: ReadonlyArray<string>
   readonly contradictions: ReadonlyArray<string>
 }
@@ -180,6 +181,18 @@ type TextLines = ReadonlyArray<typeof TextLine.Type>
 const isTextOf = (product: string) => (line: typeof TextLine.Type) =>
   splitTrimmed(line.product_slug, "|").includes(product)
 
+/** Lines of several fields, and several lines of one field. */
+const joinTexts = (lines: TextLines): ReadonlyArray<ProductTexts> => {
+  const single = lines.flatMap(({ field, ...line }) =>
+    splitTrimmed(field, "|").map((name) => ({ ...line, field: name }))
+  )
+  return [...Map.groupBy(single, ({ field }) => field)].map(([field, group]) => ({
+    field,
+    expected: group.flatMap(({ expected }) => splitTrimmed(expected, "|")),
+    contradictions: group.flatMap(({ contradictions }) => splitTrimmed(contradictions, "|"))
+  }))
+}
+
 const parseMetric =
   (texts: TextLines) =>
   ({ freight_texts, ...row }: typeof MetricLine.Type): CatalogMetric => ({
@@ -188,11 +201,7 @@ const parseMetric =
     where: parseConditions(row.where),
     column: parseColumn(row.column),
     freightTexts: splitTrimmed(freight_texts, "|"),
-    texts: texts.filter(isTextOf(row.product_slug)).map(({ contradictions, expected, field }) => ({
-      field,
-      expected: splitTrimmed(expected, "|"),
-      contradictions: splitTrimmed(contradictions, "|")
-    }))
+    texts: joinTexts(texts.filter(isTextOf(row.product_slug)))
   })
 
 /** Covers everything that determines which values are read from a feed: its lines except licences, and the code. */

@@ -12,13 +12,16 @@ const countPoints = (versions: string) =>
 
 /** Every current value with its neighbours in time. `is_new`: this run published it. */
 const neighbours = `
-  select metric_name, frequency, unit, observed_on, value, value_text, published_at,
+  select metric_name, frequency, feed, unit, observed_on, value, value_text, published_at,
     (metric_name, observed_on) in (
       select metric_name, observed_on from commodity.price_version where run_id = getvariable('run_id')) as is_new,
     lag(observed_on) over series as day_before, lead(observed_on) over series as day_after,
     lag(value) over series as value_before, lead(value) over series as value_after
   from commodity.price join commodity.metric using (metric_name)
   window series as (partition by metric_name order by observed_on)`
+
+/** Each of its reports repeats the months of its year. */
+const yearToDateFeed = "gov-mars/1623"
 
 const gapDays = `case frequency ${Object.entries(maxGapDays)
   .map(([frequency, days]) => `when '${frequency}' then ${days}`)
@@ -104,7 +107,7 @@ export const commodityChecks: ReadonlyArray<Check> = [
     "new_years_fit_their_publication",
     "a new value is not much older than its publication",
     `select metric_name, observed_on, value_text, published_at from (${neighbours})
-     where is_new and published_at::date - observed_on > if(frequency in ('monthly', 'annual'), ${thresholds.monthlyPublicationLag.value}, ${thresholds.publicationLag.value})`
+     where is_new and published_at::date - observed_on > if(feed = '${yearToDateFeed}', ${thresholds.yearToDateLag.value}, ${thresholds.publicationLag.value})`
   ),
   warning(
     "mostly_within_range",

@@ -40,7 +40,7 @@ export const explainPart = ({ faults, rejects, rows_judged }: Omit<FeedPart, "fe
   return [...faults, ...shares, ...describeNewest(rejects.filter(({ is_newest }) => is_newest))].map(toSentence)
 }
 
-const Unknown = Schema.Struct({ feed: Schema.String, position: Schema.Int })
+const UnknownReject = Schema.Struct({ feed: Schema.String, position: Schema.Int })
 
 /** Returns the feeds that are left out in part, after their rejects are staged. */
 export const listParts = Effect.fnUntraced(function* (run: RunContext, read: ReadonlyArray<FeedPart>) {
@@ -55,13 +55,12 @@ export const listParts = Effect.fnUntraced(function* (run: RunContext, read: Rea
     parts.map(({ feed }) => feed)
   )
   const unknown = yield* run.staging.db.all(
-    Unknown,
+    UnknownReject,
     `select feed, position::integer as position from ingest.reject where ${isUnknownReject}`
   )
-  return parts.map(({ faults, feed, reason, rejects, rows_judged }): FeedLeftOut => {
+  return parts.map(({ faults, feed, reason, rejects }): FeedLeftOut => {
     const positions = new Set(unknown.filter((reject) => reject.feed === feed).map(({ position }) => position))
-    const newRejects = rejects.filter(({ position }) => positions.has(position))
-    const is_known = explainPart({ faults, rejects: newRejects, rows_judged }).length === 0
+    const is_known = faults.length === 0 && !rejects.some(({ position }) => positions.has(position))
     return { feed, kind: "partial", reason, is_known }
   })
 })

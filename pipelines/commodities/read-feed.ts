@@ -30,7 +30,7 @@ const findKnownRead = (context: FeedContext, feed: Feed, raw: FetchedPayload): F
     (payload) =>
       payload.raw_sha256 === raw.sha256 && payload.feed === feed.feed && mappings.includes(payload.mapping_sha256)
   )
-  if (known === undefined) return undefined
+  if (known === undefined || known.rows_read === 0) return undefined // an empty response has the same bytes every time
   const { rows_read, rows_rejected } = known
   return { rows_read, rows_rejected, rows_silent: rows_read - rows_rejected, measures: new Map() }
 }
@@ -61,7 +61,7 @@ const newestOf = (days: Iterable<string>) => [...days].reduce((last, day) => (da
  */
 const countUnansweredDays = (daysWithValues: DaysWithValues, window: DayRange | undefined, newestDay: string) => {
   const known = new Set([...daysWithValues.values()].flatMap((days) => [...days]))
-  if (window === undefined && newestOf(known) < daysBefore(newestDay, maxGapDays.monthly)) return 0
+  if (newestOf(known) < daysBefore(newestDay, maxGapDays.monthly)) return 0
   return [...known].filter((day) => window === undefined || (day >= window.from && day <= window.to)).length
 }
 
@@ -102,7 +102,8 @@ export const readFeed = Effect.fnUntraced(
           runDays: context.run.days,
           requestedWindow: raw.exact ? window : undefined,
           daysWithValues,
-          newestPublication: findNewestPublication(feed, context)
+          newestPublication: findNewestPublication(feed, context),
+          fetchedOn: raw.fetched_at.slice(0, 10)
         }
         return { read: normalise(feed, payload, options), remark: payload.remark }
       },

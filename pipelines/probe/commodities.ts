@@ -1,7 +1,7 @@
 /**
  * Probes the reports of both services: reads a few weeks of each report and of each of its earlier eras, or its whole
- * history, and checks them against the catalog, with the code of a run. Feeds of one service are read one after the other; the rest is skipped once all would fail
- * for the same reason.
+ * history, and checks them against the catalog, with the code of a run. Feeds of one service are read one after the
+ * other; the rest is skipped once all would fail for the same reason.
  */
 import { Clock, DateTime, Effect, FileSystem, type Redacted, Result } from "effect"
 import { type Catalog, catalog, type Feed } from "../commodities/catalog.ts"

@@ -37,8 +37,13 @@ const newestOf = (texts: ReadonlyArray<string>) => texts.reduce((last, text) => 
 
 const readWindow = (feed: Feed, { bytes, isRecorded, raw, window }: ProbedWindow, newestPublication?: string) => {
   const payload = parseRows(feed, { ...raw, text: decodeText(raw.url, bytes), isRecorded })
-  const requestedWindow = raw.exact ? window : undefined
-  return { payload, read: normalise(feed, payload, { requestedWindow, newestPublication }) }
+  const options = {
+    requestedWindow: raw.exact ? window : undefined,
+    newestPublication,
+    fetchedOn: raw.fetched_at.slice(0, 10),
+    isPartOfHistory: newestPublication !== undefined
+  }
+  return { payload, read: normalise(feed, payload, options) }
 }
 
 const listNotes = ({ isRecorded, raw }: ProbedWindow, { payload, read }: ReturnType<typeof readWindow>) => {
@@ -67,7 +72,7 @@ export const describeFeed = (feed: Feed, windows: ReadonlyArray<ProbedWindow>): 
   const all = [newest, ...eras.map((era) => readWindow(feed, era, newestPublication))]
   const rejects = all.flatMap(({ read }) => read.rejects)
   const sentences = explainPart({
-    faults: all.flatMap(({ read }) => read.lost_metrics),
+    faults: [...all.flatMap(({ read }) => read.lost_metrics), ...newest.read.possible_spellings],
     rejects,
     rows_judged: all.reduce((sum, { read }) => sum + read.rows_judged, 0)
   })

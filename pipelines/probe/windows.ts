@@ -4,7 +4,7 @@
  */
 import { daysBefore } from "@larder/schemas"
 import type { Feed } from "../commodities/catalog.ts"
-import { daysAhead } from "../commodities/source/fetch-feed.ts"
+import { requestedDaysAhead } from "../commodities/source/fetch-feed.ts"
 import type { DayRange } from "../run/pipeline.ts"
 
 /** Number of days in which a report of this frequency appears at least once, even if one is late. */
@@ -25,7 +25,7 @@ const countDays = ({ isFinal, frequency, window_reach_days }: Feed) =>
 
 export const newestWindow = (feed: Feed, today: string): DayRange => ({
   from: daysBefore(today, countDays(feed)),
-  to: daysBefore(today, -daysAhead)
+  to: daysBefore(today, -requestedDaysAhead)
 })
 
 /**

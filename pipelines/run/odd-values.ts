@@ -9,7 +9,7 @@ import type { RunContext } from "./pipeline.ts"
 
 export type OddValue = Pick<typeof OddValueRow.Type, "kind" | "field" | "said" | "rows">
 
-/** Different texts per feed. A field whose texts are all different would otherwise fill the table. */
+/** Different texts per feed, over all runs. A field whose texts are all different would otherwise fill the table. */
 export const maxTexts = 1000
 export const maxSaidLength = 200
 const otherTexts = "(other texts)"
@@ -18,13 +18,13 @@ const otherTexts = "(other texts)"
 export class OddValueCounter {
   readonly #counts = new Map<string, OddValue & { rows: number }>()
 
-  add(kind: OddValue["kind"], field: string, said: string) {
+  add(kind: OddValue["kind"], field: string, said: string, rows = 1) {
     const shortened = said.toWellFormed().slice(0, maxSaidLength).toWellFormed()
     const identify = (text: string) => JSON.stringify([kind, field, text])
     const isNew = !this.#counts.has(identify(shortened))
     const kept = isNew && this.#counts.size >= maxTexts ? otherTexts : shortened
     const known = this.#counts.get(identify(kept)) ?? { kind, field, said: kept, rows: 0 }
-    known.rows += 1
+    known.rows += rows
     this.#counts.set(identify(kept), known)
   }
 
@@ -57,7 +57,11 @@ const Known = Schema.Struct({ feed: Schema.String, kind: Schema.String, field: S
 /** Identifies an odd value within a pipeline. */
 const identify = ({ feed, field, kind, said }: typeof Known.Type) => JSON.stringify([feed, kind, field, said])
 
-export type KnownOddValues = ReadonlySet<string>
+export interface KnownOddValues {
+  readonly texts: ReadonlySet<string>
+  /** How many each feed has. */
+  readonly counts: ReadonlyMap<string, number>
+}
 
 /** The odd values that live runs of a pipeline have found. */
 export const readKnownOddValues = ({ layout }: Pick<RunContext, "layout">, dataSet: DataSet) =>
@@ -66,7 +70,21 @@ export const readKnownOddValues = ({ layout }: Pick<RunContext, "layout">, dataS
       Known,
       `select feed, kind, field, said from ingest.odd_value where pipeline = ${literal(dataSet.about.pipeline)}`
     )
-  ).pipe(Effect.map((rows): KnownOddValues => new Set(rows.map(identify))))
+  ).pipe(
+    Effect.map((rows): KnownOddValues => {
+      const counts = new Map<string, number>()
+      for (const { feed } of rows) counts.set(feed, (counts.get(feed) ?? 0) + 1)
+      return { texts: new Set(rows.map(identify)), counts }
+    })
+  )
+
+/** Texts beyond the limit are counted together, so that a field with a new text each day does not fill the table. */
+const limitTexts = (values: ReadonlyArray<OddValue>, room: number): ReadonlyArray<OddValue> => {
+  if (values.length <= room) return values
+  const counter = new OddValueCounter()
+  for (const { field, kind, rows } of values.slice(room)) counter.add(kind, field, otherTexts, rows)
+  return [...values.slice(0, room), ...counter.list()]
+}
 
 const warnings: Readonly<Record<OddValue["kind"], string>> = {
   unreadable: "values of optional fields were not understood",
@@ -84,7 +102,9 @@ export const stageOddValues = Effect.fnUntraced(function* (
   values: ReadonlyArray<OddValue>,
   known: KnownOddValues
 ) {
-  const found = values.filter((value) => !known.has(identify({ feed, ...value })))
+  const isNew = (value: OddValue) => !known.texts.has(identify({ feed, ...value }))
+  const room = Math.max(0, maxTexts - (known.counts.get(feed) ?? 0))
+  const found = limitTexts(values.filter(isNew), room).filter(isNew)
   if (found.length === 0) return
   yield* staging.add(
     oddValueTable,

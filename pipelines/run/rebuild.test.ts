@@ -138,7 +138,10 @@ describe("a run that finds the data of an older mapping", () => {
     Effect.gen(function* () {
       const layout = yield* madeByVersion1
       rmSync(rawOf(layout), { recursive: true })
-      assert.include((yield* ingestWithoutSource(layout, 2)).message, "lacks 2 of the 2 runs")
+      assert.include(
+        (yield* ingestWithoutSource(layout, 2)).message,
+        "has no run of it. Restore the archive from a backup"
+      )
       assert.strictEqual(yield* readMapping(layout), 1)
     })
   )
@@ -151,7 +154,7 @@ describe("a run that finds the data of an older mapping", () => {
       assert.include(message, restored)
       assert.match(
         message,
-        /The archived payload \S+ is missing, and no pack contains it\. Restore it from a backup, and run again\./
+        /The archived payload \S+ is missing, and no pack contains it\. Restore that file from a backup first\./
       )
       assert.include(message, command)
       assert.strictEqual(yield* readMapping(layout), 1)

@@ -21,6 +21,7 @@ import {
   newestManifest,
   OtherMapping,
   openLayout,
+  readLiveLeftOut,
   rebuildFrom,
   recordKilledRuns,
   requireKnown,
@@ -125,9 +126,22 @@ const findObstacle = Effect.fnUntraced(function* (
 ) {
   const missing = yield* describeMissing(pipeline, layout, runs)
   if (missing !== undefined) {
+    if (runs.length === 0) {
+      return `${archiveOf(layout)} has no run of it. Restore the archive from a backup, and run again. If no backup has it, move the folder warehouse aside: the next runs load what the sources have today, and the data sets whose runs are in the archive can be rebuilt.`
+    }
     return `${missing}. Copy these runs into it from a backup, or from the machine that fetched them, and run again. A rebuild without them loses the rows that only they have.`
   }
-  return runs.length === 0 ? `${archiveOf(layout)} has no run of it.` : undefined
+  return undefined
+})
+
+/** The runs before knew nothing of these parts, and the next ones know their rejects: nothing else tells of them once. */
+const warnOfParts = Effect.fnUntraced(function* (layout: Layout, pipeline: string) {
+  const parts = (yield* readLiveLeftOut(layout)).filter((left) => left.pipeline === pipeline && left.kind === "partial")
+  if (parts.length === 0) return
+  const reasons = parts.slice(0, maxNames).map(({ feed, reason }) => `${feed}: ${reason}`)
+  yield* Effect.logWarning(
+    `the rebuilt ${pipeline} lacks a part of ${parts.length} ${parts.length === 1 ? "feed" : "feeds"}; larder-ingest status names them`
+  ).pipe(Effect.annotateLogs({ reasons }))
 })
 
 /**
@@ -153,13 +167,14 @@ export const rebuildOlderMapping = Effect.fn("Pipeline.rebuildOlderMapping")(fun
     )
     const { generation } = yield* rebuildFromRuns(pipeline, layout, runs, since, "is an error").pipe(
       Effect.catchTag("RawFileDamaged", ({ file, problem }) =>
-        refuse(`The archived payload ${file} ${problem}. Restore it from a backup, and run again.`)
+        refuse(`The archived payload ${file} ${problem}. Restore that file from a backup first.`)
       ),
       Effect.catchTag(["ReadFailed", "NothingRead"], ({ message }) =>
         refuse(`A run that it repeats fails: ${message.replace(/\.$/, "")}. A rebuild leaves that run out.`)
       )
     )
     yield* Effect.logInfo(`${name} is rebuilt, and live in ${generation}`)
+    yield* warnOfParts(layout, name)
   })
   if (!hasOlderMapping(yield* readEntry(layout, pipeline), supported)) return
   yield* withLock(layout.lockOf(name), rebuilding).pipe(

@@ -45,16 +45,12 @@ export const describeShare = ({ read, rejected }: Share, noun: string, reason: s
   return `${part} of ${all} ${noun} were rejected (${percent})${cause}`
 }
 
-/** The exit code counts only rejects that no earlier run recorded. */
-export const leaveOutInPart = (
-  feed: string,
-  share: Share & { readonly unknown: number },
-  reason: string
-): FeedLeftOut => ({
+/** `unknown`: how many of the rejects no earlier run recorded. Without any, the exit code is that of a complete read. */
+export const leaveOutInPart = (feed: string, unknown: number, reason: string): FeedLeftOut => ({
   feed,
   kind: "partial",
   reason: `${reason}.`,
-  is_known: !isLeftOutInPart({ read: share.read, rejected: share.unknown })
+  is_known: unknown === 0
 })
 
 /** Fields that change although the record does not. */

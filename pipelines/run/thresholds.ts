@@ -40,6 +40,12 @@ export const thresholds = {
     what: "untrusted feeds among those that responded",
     consequence: "nothing is published, exit code 1"
   },
+  emptyFeeds: {
+    ...count(3, "feeds"),
+    of: "commodities",
+    what: "feeds of a service that respond without any row for days that have rows, if no other one has a row; from this number on",
+    consequence: "they are left out: the service ignores the days"
+  },
   unavailableFeeds: {
     ...count(3, "feeds"),
     of: "commodities",
@@ -72,13 +78,13 @@ export const thresholds = {
   publicationLag: {
     ...count(120, "days"),
     of: "commodities",
-    what: "days from a new daily, weekly or biweekly price to its publication",
+    what: "days from a new price to its publication",
     consequence: "a check warns that the year does not fit"
   },
-  monthlyPublicationLag: {
+  yearToDateLag: {
     ...count(460, "days"),
     of: "commodities",
-    what: "the same for a monthly price: year-to-date reports repeat earlier months",
+    what: "the same for a price of a year-to-date report, which repeats earlier months",
     consequence: "a check warns that the year does not fit"
   },
   pointShrinkage: {

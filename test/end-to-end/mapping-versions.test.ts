@@ -226,7 +226,7 @@ describeSamples("gov", "recordings of reports that an older mapping read", () =>
   testRecordings(commodities, 4, (folder) => writeRecordings(folder, recordings(keepOrder)), replayFolder)
 )
 describeSamples("fdc", "the slice of a release that an older mapping read", () =>
-  testRecordings(brandedFoods, 0, copySlice, ingest)
+  testRecordings(brandedFoods, 4, copySlice, ingest)
 )
 describeSamples("storefront", "recordings of stores that an older mapping read", () =>
   testRecordings(

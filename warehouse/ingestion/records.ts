@@ -90,8 +90,8 @@ const repeatedLeftOut = (rebuilt: string, known: string | undefined) => {
 
 /**
  * Writes the part of a rebuild: the records of the payloads that it read again, what it left out of them, and the repeated
- * runs that have no record yet. `rebuilt` and `known` are attached databases with the records of the repeated runs, and of all known runs if
- * there are any.
+ * runs that have no record yet. `rebuilt` and `known` are attached databases with the records of the repeated runs, and of
+ * all known runs if there are any.
  */
 export const writeRecordsOfRebuild = Effect.fnUntraced(function* (
   file: string,

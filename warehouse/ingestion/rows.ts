@@ -1,6 +1,7 @@
 /**
  * Fills the tables of `ingestion.duckdb` with the records of all parts of `ingest`, in the order of their generations.
- * The records of a rebuild replace those of the runs that it repeated, and add runs that have no other records. If the rebuild was rolled back, its records do not count.
+ * The records of a rebuild replace those of the runs that it repeated, and add runs that have no other records. If the
+ * rebuild was rolled back, its records do not count.
  */
 import { DataSetRow } from "@larder/schemas"
 import { Effect, Schema } from "effect"

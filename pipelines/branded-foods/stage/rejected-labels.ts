@@ -109,7 +109,7 @@ export const findPartlyRejected = Effect.fnUntraced(function* (
   yield* stageKnownRejects(run, brandedFood, [feed])
   const share = (yield* countWith(isUnknownReject)) ?? all
   const [reason] = yield* db.all(Reason, commonestReason)
-  const leftOut: FeedLeftOut = leaveOutInPart(feed, share, describeShare(share, "labels", reason?.reason))
+  const leftOut: FeedLeftOut = leaveOutInPart(feed, share.unknown, describeShare(share, "labels", reason?.reason))
   // the result of a run whose checks fail does not have it
   yield* Effect.logWarning("a release form is left out in part").pipe(
     Effect.annotateLogs({ feed, reason: leftOut.reason })

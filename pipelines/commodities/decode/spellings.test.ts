@@ -15,7 +15,11 @@ describe("spellings of one field", () => {
       [1, 2, 3]
     )
   })
-  it("stay apart if a row has both: they are two fields", () => {
+  it("are one field even if a row has both, as long as one of them is empty", () => {
+    const rows = [{ close_price: 1 }, { close_price: null, close_Price: 2 }, { close_Price: "", close_price: 3 }]
+    assert.deepStrictEqual(unifySpellings(rows, none), [{ close_price: 1 }, { close_price: 2 }, { close_price: 3 }])
+  })
+  it("stay apart if both state something in a row: they are two fields", () => {
     const rows = [{ "Week Ending Date": 1, week_ending_date: 2 }, { week_ending_date: 3 }]
     assert.deepStrictEqual(unifySpellings(rows, none), rows)
   })

@@ -1,5 +1,5 @@
 /** Upstream spells one field in different ways, even within one payload: `close_price` in most rows, `close_Price` in some. */
-import { normaliseKey, type PayloadRow } from "./payload.ts"
+import { isStated, normaliseKey, type PayloadRow } from "./payload.ts"
 
 /** How many rows have each spelling of a field, by the field's normalised name. */
 const countSpellings = (rows: ReadonlyArray<PayloadRow>) => {
@@ -9,7 +9,7 @@ const countSpellings = (rows: ReadonlyArray<PayloadRow>) => {
 }
 
 /**
- * Spells fields as most rows do. Two spellings that occur together in a row are two fields, such as
+ * Spells fields as most rows do. Two spellings that both state something in one row are two fields, such as
  * `"Week Ending Date"` and `week_ending_date`, and stay as they are. So do names in `exact`.
  */
 export const unifySpellings = (
@@ -20,15 +20,19 @@ export const unifySpellings = (
   for (const spellings of countSpellings(rows).values()) {
     const names = spellings.map(([name]) => name)
     if (names.length < 2 || names.some((name) => exact.has(name))) continue
-    const areTwoFields = rows.some((row) => names.filter((name) => name in row).length > 1)
+    const areTwoFields = rows.some((row) => names.filter((name) => isStated(row[name])).length > 1)
     if (areTwoFields) continue
     const [[usual] = [""]] = spellings.toSorted(([, a], [, b]) => b - a)
     for (const name of names) if (name !== usual) renamed.set(name, usual)
   }
   if (renamed.size === 0) return rows
-  return rows.map((row) =>
-    Object.keys(row).some((name) => renamed.has(name))
-      ? Object.fromEntries(Object.entries(row).map(([name, cell]) => [renamed.get(name) ?? name, cell]))
-      : row
-  )
+  return rows.map((row) => {
+    if (!Object.keys(row).some((name) => renamed.has(name))) return row
+    const cells: Record<string, unknown> = {}
+    for (const [name, cell] of Object.entries(row)) {
+      const usual = renamed.get(name) ?? name
+      if (!isStated(cells[usual])) cells[usual] = cell
+    }
+    return cells
+  })
 }

@@ -152,6 +152,9 @@ describe("the Friday of a week", () => {
     ["a week from Monday to Friday", { report_begin_date: "09/21/2026", report_end_date: "09/25/2026" }],
     ["a week that ends on its Monday", { report_begin_date: "09/21/2026", report_end_date: "09/21/2026" }],
     ["a week that begins on Tuesday", { report_begin_date: "09/22/2026", report_end_date: "09/25/2026" }],
+    ["a week that begins on Sunday", { report_begin_date: "09/20/2026", report_end_date: "09/25/2026" }],
+    ["a week that begins on Saturday", { report_begin_date: "09/19/2026", report_end_date: "09/25/2026" }],
+    ["a week that ends on Saturday, without a first day", { report_end_date: "09/26/2026" }],
     ["a week without a first day", { report_begin_date: null, report_end_date: "09/24/2026" }],
     ["a row without that field", { report_end_date: "09/25/2026 00:00:00" }]
   ])("is the day of %s", (_, row) => assert.deepStrictEqual(read(period, row), { day: "2026-09-25" }))
@@ -172,6 +175,8 @@ describe("the Friday of a week", () => {
     assert.deepStrictEqual(publishedAt("01/03/2000 00:00:00"), friday, "the Monday of that week")
     assert.deepStrictEqual(publishedAt("01/06/2000 00:00:00"), { ...friday, timestamp: "2000-01-06 00:00:00" })
     assert.deepStrictEqual(publishedAt("01/04/2000 10:00:00"), { ...friday, timestamp: "2000-01-04 10:00:00" })
+    const withoutBegin = { report_end_date: "01/07/2000", published_date: "01/03/2000 00:00:00" }
+    assert.deepStrictEqual(makePublished(period, withoutBegin), friday)
   })
 })
 

@@ -93,18 +93,24 @@ const makeFault = (row: PayloadRow, field: string, expected: string): DateFault 
   stated: isStated(row[field])
 })
 
-/** 0 for Monday. */
-const weekdayOf = (day: string) => (new Date(day).getUTCDay() + 6) % 7
-const mondayOf = (day: string) => daysBefore(day, weekdayOf(day))
-export const fridayOf = (day: string) => daysBefore(mondayOf(day), -4)
+const friday = 5
+const weekdayOf = (day: string) => new Date(day).getUTCDay()
+/** A week that begins on a Saturday or Sunday ends on the Friday after it. */
+const fridayAfter = (begin: string) => daysBefore(begin, -((friday - weekdayOf(begin) + 7) % 7))
+/** A week that ends on a Saturday or Sunday has its Friday before it. */
+const fridayOfEnd = (end: string) => daysBefore(fridayAfter(end), [0, 6].includes(weekdayOf(end)) ? 7 : 0)
 
-const makeFridayReader = ([first, second]: readonly [string, string], fields: ReadonlyArray<string>): PeriodReader => {
-  const names = [first, second].flatMap((name) => findOnlyField(fields, name) ?? [])
-  if (names.length === 0) requireField(fields, first, false)
-  return (row) => {
-    const field = names.find((name) => isStated(row[name])) ?? names[0] ?? first
-    const day = readDay(row, field)
-    return day === undefined ? makeFault(row, field, "date") : { day: fridayOf(day) }
+/** The Friday of a row's week: of its first day, or of its last one if it states no first. */
+const makeWeekReader = ([first, second]: readonly [string, string], fields: ReadonlyArray<string>) => {
+  const [begin, end] = [findOnlyField(fields, first), findOnlyField(fields, second)]
+  if (begin === undefined && end === undefined) requireField(fields, first, false)
+  return (row: PayloadRow): { readonly begin: string | undefined; readonly friday: string } | DateFault => {
+    if (begin !== undefined && (isStated(row[begin]) || end === undefined || !isStated(row[end]))) {
+      const day = readDay(row, begin)
+      return day === undefined ? makeFault(row, begin, "date") : { begin: day, friday: fridayAfter(day) }
+    }
+    const day = end && readDay(row, end)
+    return day === undefined ? makeFault(row, end ?? first, "date") : { begin: undefined, friday: fridayOfEnd(day) }
   }
 }
 
@@ -144,7 +150,13 @@ const makeMonthReader = (key: MonthKey, fields: ReadonlyArray<string>): PeriodRe
 }
 
 export const makePeriodReader = (key: PeriodKey, fields: ReadonlyArray<string>): PeriodReader => {
-  if (key.kind === "friday") return makeFridayReader(key.fields, fields)
+  if (key.kind === "friday") {
+    const readWeek = makeWeekReader(key.fields, fields)
+    return (row) => {
+      const week = readWeek(row)
+      return "fault" in week ? week : { day: week.friday }
+    }
+  }
   if (key.kind === "month") return makeMonthReader(key, fields)
   const field = requireField(fields, key.field, key.isExact)
   return (row) => {
@@ -166,11 +178,20 @@ const reportDays = ["created_date", "week_ending_date", "report_end_date", "repo
  * Before February 2018, weekly reports have no time of publication, but the first day of their week at 00:00:00. They
  * appeared during that week.
  */
-const toEndOfWeek = (timestamp: string, begin: string | undefined) => {
-  const day = timestamp.slice(0, 10)
-  const isFirstDay = timestamp.endsWith(" 00:00:00") && begin !== undefined && [begin, mondayOf(begin)].includes(day)
-  return isFirstDay ? `${fridayOf(day)} ${endOfDay}` : timestamp
+const toEndOfWeek = (timestamp: string, week: ReturnType<ReturnType<typeof makeWeekReader>> | undefined) => {
+  if (week === undefined || "fault" in week || !timestamp.endsWith(" 00:00:00")) return timestamp
+  const firstDays = [week.begin, daysBefore(week.friday, 4)] // its Monday
+  return firstDays.includes(timestamp.slice(0, 10)) ? `${week.friday} ${endOfDay}` : timestamp
 }
+
+const findReportDay = (row: PayloadRow, names: ReadonlyArray<string>) =>
+  names
+    .flatMap((name) => parseDay(readCell(row[name]) ?? "") ?? [])
+    .sort()
+    .at(-1)
+
+/** The day that a row states about its report in any way; for rows whose time of publication cannot be read. */
+export const estimateReportDay = (row: PayloadRow) => findReportDay(row, [...reportDays, "report_begin_date"])
 
 export type PublicationReader = (row: PayloadRow) => Publication | DateFault | undefined
 
@@ -188,20 +209,18 @@ export const makePublicationReader = (
   if (field !== undefined) {
     assertTypes([{ field, fits: (cell) => parseTimestamp(readCell(cell) ?? "") !== undefined }], rows)
   }
-  const begin = period.kind === "friday" ? findOnlyField(fields, period.fields[0]) : undefined
+  const hasWeek = period.kind === "friday" && period.fields.some((name) => findOnlyField(fields, name) !== undefined)
+  const readWeek = hasWeek ? makeWeekReader(period.fields, fields) : undefined
   return (row) => {
     const stated = field === undefined ? undefined : readCell(row[field])
     if (stated === undefined) {
-      const newest = reportDays
-        .flatMap((name) => parseDay(readCell(row[name]) ?? "") ?? [])
-        .sort()
-        .at(-1)
+      const newest = findReportDay(row, reportDays)
       return newest === undefined ? undefined : { timestamp: `${newest} ${placeholderTime}`, isStated: false }
     }
     const timestamp = parseTimestamp(stated)
     if (timestamp === undefined)
       return { fault: `${field} is ${quoteCell(stated)}, which is not a date and time`, stated: true }
-    return { timestamp: toEndOfWeek(timestamp, begin && readDay(row, begin)), isStated: true }
+    return { timestamp: toEndOfWeek(timestamp, readWeek?.(row)), isStated: true }
   }
 }
 

@@ -86,6 +86,29 @@ describe("the report that a payload states", () => {
     const mixed = [aRange(1047, older), aRange(1047, { ...older, report_begin_date: "09/07/2026", region: "West" })]
     assert.strictEqual(readRows(east, mixed, known).rejects.length, 1, "the newest publication is not among these rows")
     assert.throws(() => readRows(east, mixed), /row 2 states region "West"/)
+    const some = { ...known, isPartOfHistory: true }
+    assert.strictEqual(readRows(east, [aRange(1047, { ...older, region: "West" })], some).rejects.length, 1)
+  })
+
+  it("is judged by another day of the row if its time of publication cannot be read", () => {
+    const undated = { published_date: "unknown", region: "West" }
+    const old = {
+      ...undated,
+      report_date: "01/07/1991",
+      report_begin_date: "01/07/1991",
+      report_end_date: "01/11/1991"
+    }
+    assert.strictEqual(readRows(east, [aRange(1047), aRange(1047, old)]).rejects.length, 1)
+    assert.throws(() => readRows(east, [aRange(1047), aRange(1047, undated)]), /row 2 states region "West"/)
+    const pending = { published_date: "pending", report_begin_date: "09/21/2026" }
+    const [reject] = readRows(east, [aRange(1047), aRange(1047, pending)]).rejects
+    assert.deepInclude(reject, { position: 2, is_newest: true })
+  })
+
+  it("does not take a publication after the fetch for the newest one", () => {
+    const typo = { report_begin_date: "09/14/2026", published_date: "09/17/2062 12:20:53" }
+    const rows = [aRange(1047), aRange(1047, { region: "West" }), aRange(1047, typo)]
+    assert.throws(() => readRows(east, rows, { fetchedOn: "2026-09-25" }), /row 2 states region "West"/)
   })
 
   it("may have an older name that the catalog knows", () => {
@@ -127,7 +150,7 @@ describe("the report that a payload states", () => {
     const powder = feedNamed("gov-mars/1049")
     const row = (region: string) => aRange(1049, { region, lot_Desc: "High Heat" })
     assert.strictEqual(readRows(powder, [row("Central/East US")]).readings.length, 4)
-    assert.throws(() => readRows(powder, [row("Central")]), /region "Central"/)
+    assert.throws(() => readRows(powder, [row("West")]), /region "West"/)
   })
 
   it("is compared with the catalog for Datamart, too", () => {

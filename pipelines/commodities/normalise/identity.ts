@@ -23,7 +23,7 @@ const normaliseName = (text: string) => {
     .join(" ")
 }
 
-/** `MD_DA8*` stands for every name that begins like this, in any case. */
+/** `MD_DA8*` matches every name that begins with `MD_DA8`, in any case. */
 const makeNameTest = (values: ReadonlyArray<string>) => {
   const names = new Set(values.filter((value) => !value.endsWith("*")).map(normaliseName))
   const beginnings = values.filter((value) => value.endsWith("*")).map((value) => value.slice(0, -1).toLowerCase())
@@ -69,16 +69,17 @@ const makeStrangerFinder =
     })
 
 /**
- * Returns the reason for which each strange row is rejected, by its position. Throws `PayloadUnreadable` if no row names the report, if a
- * row has the number of another one, if no row is of the requested one, or if a strange row is in the newest
- * publication.
+ * Returns the reason for which each strange row is rejected, by its position. Throws `PayloadUnreadable` if no row names
+ * the report, if a row has the number of another one, if a strange row is in the newest publication, or if all rows of a
+ * whole report are strange.
  */
 export const findStrangers = (
   feed: Feed,
   url: string,
   fields: ReadonlyArray<string>,
   rows: ReadonlyArray<NumberedRow>,
-  isNewest: (row: PayloadRow) => boolean
+  isNewest: (row: PayloadRow) => boolean,
+  isPartOfHistory: boolean
 ): ReadonlyMap<number, string> => {
   const strangers = new Map<number, string>()
   if (rows.length === 0) return strangers
@@ -101,7 +102,7 @@ export const findStrangers = (
     strangers.set(source_row, `it states ${describe(row, stranger)}, which the catalog does not know for this report`)
   }
   const [first] = rows
-  if (first !== undefined && strangers.size === rows.length) {
+  if (first !== undefined && strangers.size === rows.length && !isPartOfHistory) {
     const stranger = findStranger(first[0])
     if (stranger !== undefined) {
       fail(

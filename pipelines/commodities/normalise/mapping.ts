@@ -126,8 +126,13 @@ const assertNumbers = (metric: CatalogMetric, column: string, rows: ReadonlyArra
   )
 }
 
+/** Names of the fields that distinguish the rows of a feed's metrics. */
+export const listSelectors = ({ metrics }: Feed): ReadonlyArray<string> => [
+  ...new Set(metrics.flatMap(({ where }) => where.map(({ field }) => field)))
+]
+
 export const listSelectorFields = (feed: Feed, fields: ReadonlyArray<string>): ReadonlyArray<TypedField> =>
-  [...new Set(feed.metrics.flatMap(({ where }) => where.map(({ field }) => field)))].flatMap((name) => {
+  listSelectors(feed).flatMap((name) => {
     const field = findOnlyField(fields, name)
     return field === undefined ? [] : [{ field, fits: (cell: unknown) => typeof cell === "string" }]
   })

@@ -184,7 +184,11 @@ describe("the unit that a row states", () => {
     ["Dollars per 100 Pounds", ["usd_per_cwt"]],
     ["Basis Pricing", ["usd_per_lb_basis"]],
     ["Cents per Pound", []],
-    ["per carton", units],
+    ["per carton", []],
+    ["Euros per Metric Ton", []],
+    ["Dollars per Kilogram", []],
+    ["12", []],
+    ["N/A", units],
     [null, units]
   ])("%s fits metrics in %j", (price_unit, expected) => {
     assert.deepStrictEqual(findAcceptingUnits(price_unit), expected)

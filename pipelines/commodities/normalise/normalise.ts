@@ -8,13 +8,20 @@
  * older row costs that row.
  */
 
+import { daysBefore } from "@larder/schemas"
 import { type OddValue, OddValueCounter } from "../../run/odd-values.ts"
 import type { DayRange } from "../../run/pipeline.ts"
 import type { Feed } from "../catalog.ts"
 import { isRow, isStated, listFields, type Payload, type PayloadRow, readCell } from "../decode/payload.ts"
 import { unifySpellings } from "../decode/spellings.ts"
 import { findContradictions } from "./contradictions.ts"
-import { makePeriodReader, makePublicationReader, type PublicationReader, parseDay } from "./dates.ts"
+import {
+  estimateReportDay,
+  makePeriodReader,
+  makePublicationReader,
+  type PublicationReader,
+  parseDay
+} from "./dates.ts"
 import { assertTypes, makeDrift, type TypedField } from "./drift.ts"
 import { findStrangers, identityFields } from "./identity.ts"
 import {
@@ -26,7 +33,13 @@ import {
   readNumber
 } from "./mapping.ts"
 import { makeRowReader, type PriceReading, type RowResult, reject } from "./rows.ts"
-import { describeText, explainLostMetrics, groupUnmatched, type UnmatchedText } from "./unmatched.ts"
+import {
+  describeText,
+  explainLostMetrics,
+  explainMissingMetrics,
+  groupUnmatched,
+  type UnmatchedText
+} from "./unmatched.ts"
 
 export interface PriceReject {
   /** Row in the payload, from 1. */
@@ -51,6 +64,8 @@ export interface Normalised {
   readonly metrics_without_rows: ReadonlyArray<string>
   /** Messages about metrics that lost their value, with the text that is the probable cause. */
   readonly lost_metrics: ReadonlyArray<string>
+  /** Messages about metrics without any value, beside texts that may be another spelling of theirs. */
+  readonly possible_spellings: ReadonlyArray<string>
   /** Messages about optional columns that had values and are now missing or empty. */
   readonly emptied_columns: ReadonlyArray<string>
 }
@@ -63,6 +78,10 @@ export interface NormaliseOptions {
   readonly daysWithValues?: DaysWithValues | undefined
   /** The newest known publication of the report: a window of earlier days does not contain it. */
   readonly newestPublication?: string | undefined
+  /** The day of the fetch: no report is published after it. */
+  readonly fetchedOn?: string | undefined
+  /** Days of which the rows say nothing about the report as a whole; true for the days of a run. */
+  readonly isPartOfHistory?: boolean
 }
 
 /** The fields whose values must have a fixed type: identity, selectors, and the requested window's date. */
@@ -102,51 +121,67 @@ const findUnknownFields = (
 const timestampOf = (publication: ReturnType<PublicationReader>) =>
   publication !== undefined && "timestamp" in publication ? publication.timestamp : undefined
 
-/** Whether rows are of the newest publication: of its day. A row without any day may be. */
+/** A day that a row states in another way may be some days before the publication. */
+const estimateDays = 7
+
+/**
+ * Returns a test for rows of the newest publication: of its day. A row whose time of publication cannot be read may be of
+ * it if it states a day shortly before. A publication after the fetch is a typing error, and never the newest.
+ */
 const makeNewestTest = (
   readPublication: PublicationReader,
   rows: ReadonlyArray<PayloadRow>,
-  known: string | undefined
+  { fetchedOn, newestPublication = "" }: NormaliseOptions
 ) => {
-  const newest = rows.reduce((last, row) => {
+  const latest = fetchedOn === undefined ? "9999-12-31" : daysBefore(fetchedOn, -1) // reports have another time zone
+  const newest = rows.reduce(
+    (last, row) => {
+      const day = timestampOf(readPublication(row))?.slice(0, 10)
+      return day !== undefined && day > last && day <= latest ? day : last
+    },
+    newestPublication.slice(0, 10)
+  )
+  const isNewestDay = (timestamp: string) => newest === "" || timestamp.slice(0, 10) === newest
+  const isNewestRow = (row: PayloadRow) => {
     const timestamp = timestampOf(readPublication(row))
-    return timestamp !== undefined && timestamp > last ? timestamp : last
-  }, known ?? "")
-  return (timestamp: string | undefined) => timestamp === undefined || timestamp.slice(0, 10) === newest.slice(0, 10)
+    if (timestamp !== undefined) return isNewestDay(timestamp)
+    const estimate = estimateReportDay(row)
+    return newest === "" || (estimate !== undefined && estimate >= daysBefore(newest, estimateDays))
+  }
+  return { isNewestDay, isNewestRow }
 }
 
 /** Rejects all rows of each contradiction. Throws `DriftFound` for one in the newest publication. */
 const rejectContradictions = (
   results: Array<RowResult>,
-  isNewest: (timestamp: string | undefined) => boolean
+  isNewestDay: (timestamp: string) => boolean
 ): ReadonlyArray<RowResult> => {
   const readings = results.flatMap((result) => (result.kind === "readings" ? result.readings : []))
   for (const { problem, published_at, source_rows } of findContradictions(readings)) {
-    if (isNewest(published_at)) throw makeDrift(problem)
+    if (isNewestDay(published_at)) throw makeDrift(problem)
     for (const source_row of source_rows) results[source_row - 1] = reject(problem)
   }
   return results
 }
 
 /**
- * Throws `DriftFound` if no row matches a metric although rows have prices, or metrics have had values. Days that a person
- * chose may have no row of the catalog.
+ * Throws `DriftFound` if no row matches a metric although rows have prices, or metrics have had values.
  */
 const assertMatched = (
   feed: Feed,
   rows: number,
   selected: number,
   unmatched: ReadonlyArray<UnmatchedText>,
-  { daysWithValues, runDays }: NormaliseOptions
+  daysWithValues: DaysWithValues
 ) => {
-  if (rows === 0 || selected > 0 || runDays !== undefined) return
+  if (rows === 0 || selected > 0) return
   if (unmatched.length > 0) {
     const priced = unmatched.reduce((sum, text) => sum + text.rows, 0)
     const texts = unmatched.slice(0, 3).map(describeText)
     const more = unmatched.length > 3 ? ` and ${unmatched.length - 3} more` : ""
     throw makeDrift(`none of its ${priced} rows with a price matches a metric: they say ${texts.join("; ")}${more}`)
   }
-  const known = feed.metrics.find(({ metric_name }) => daysWithValues?.has(metric_name))
+  const known = feed.metrics.find(({ metric_name }) => daysWithValues.has(metric_name))
   if (known !== undefined)
     throw makeDrift(`none of its ${rows} rows matches ${known.metric_name}, which had values before`)
 }
@@ -156,10 +191,8 @@ const countOddValues = (results: ReadonlyArray<RowResult>, unmatched: ReadonlyAr
   for (const result of results) {
     if ("odd" in result) for (const { field, kind, said } of result.odd) counter.add(kind, field, said)
   }
-  return [
-    ...counter.list(),
-    ...unmatched.map(({ field, rows, said }) => ({ kind: "unmatched" as const, field, said, rows }))
-  ]
+  for (const { field, rows, said } of unmatched) counter.add("unmatched", field, said, rows)
+  return counter.list()
 }
 
 /** The day that a row prices; undefined if it cannot be read. */
@@ -178,16 +211,15 @@ const makeDayReader = (feed: Feed, fields: ReadonlyArray<string>, readPublicatio
  * content does not fit the mapping, or its newest publication contradicts itself.
  */
 export const normalise = (feed: Feed, payload: Payload, options: NormaliseOptions = {}): Normalised => {
-  const { daysWithValues = new Map() } = options
+  const { daysWithValues = new Map(), isPartOfHistory = options.runDays !== undefined } = options
   const exact = new Set(feed.period.kind === "day" && feed.period.isExact ? [feed.period.field] : [])
   const objects = unifySpellings(payload.rows.filter(isRow), exact)
   const positions = payload.rows.flatMap((row, index) => (isRow(row) ? [index + 1] : []))
   const numbered = objects.map((row, index) => [row, positions[index] ?? 0] as const)
   const fields = listFields(objects)
   const readPublication = makePublicationReader(feed.period, fields, objects)
-  const isNewest = makeNewestTest(readPublication, objects, options.newestPublication)
-  const isNewestRow = (row: PayloadRow) => isNewest(timestampOf(readPublication(row)))
-  const strangers = findStrangers(feed, payload.url, fields, numbered, isNewestRow)
+  const { isNewestDay, isNewestRow } = makeNewestTest(readPublication, objects, options)
+  const strangers = findStrangers(feed, payload.url, fields, numbered, isNewestRow, isPartOfHistory)
   const rows = numbered.flatMap(([row, source_row]) => (strangers.has(source_row) ? [] : [row]))
   const typed = listTypedFields(feed, fields, options)
   assertTypes(typed, rows)
@@ -209,18 +241,19 @@ export const normalise = (feed: Feed, payload: Payload, options: NormaliseOption
   const read = payload.rows.map((_, index) => readResult(index + 1))
 
   const prices = listPriceColumns(mapping, fields, rows)
+  const readRowDay = makeDayReader(feed, fields, readPublication)
   const unmatchedRows = read.flatMap((result, index) => {
     const row = result.kind === "not selected" ? byPosition.get(index + 1) : undefined
     if (row === undefined || !prices.some((column) => readNumber(row[column]) !== undefined)) return []
-    return [{ row, published_at: timestampOf(readPublication(row)) ?? "" }]
+    return [{ row, published_at: timestampOf(readPublication(row)) ?? "", observed_on: readRowDay(row) ?? "" }]
   })
   const unmatched = groupUnmatched(feed, fields, unmatchedRows)
-  assertMatched(feed, rows.length, selectedRows.length, unmatched, options)
-  const emptied = findEmptied(mapping, selectedRows, makeDayReader(feed, fields, readPublication), daysWithValues)
+  if (!isPartOfHistory) assertMatched(feed, rows.length, selectedRows.length, unmatched, daysWithValues)
+  const emptied = findEmptied(mapping, selectedRows, readRowDay, daysWithValues)
   const fault = emptied.find(({ metric }) => !metric.column.isOptional)
   if (fault !== undefined) throw makeDrift(fault.problem)
-  assertReadable(fields, read)
-  const results = rejectContradictions(read, isNewest)
+  if (!isPartOfHistory) assertReadable(fields, read)
+  const results = rejectContradictions(read, isNewestDay)
 
   const readings = results.flatMap((result) => (result.kind === "readings" ? result.readings : []))
   const staged = results.flatMap((result) =>
@@ -229,8 +262,7 @@ export const normalise = (feed: Feed, payload: Payload, options: NormaliseOption
   const rejects = results.flatMap((result, index) => {
     if (result.kind !== "rejected") return []
     const row = byPosition.get(index + 1)
-    const timestamp = row && timestampOf(readPublication(row))
-    const is_newest = timestamp !== undefined && isNewest(timestamp) // a row without any date happens in old ones, too
+    const is_newest = row !== undefined && isNewestRow(row)
     return [{ position: index + 1, reason: result.reason, payload: JSON.stringify(payload.rows[index]), is_newest }]
   })
   const measures = new Map<string, string>()
@@ -248,7 +280,8 @@ export const normalise = (feed: Feed, payload: Payload, options: NormaliseOption
     metrics_without_rows: mapping.flatMap(({ metric, selectedCount }) =>
       selectedCount === 0 ? [metric.metric_name] : []
     ),
-    lost_metrics: explainLostMetrics(feed, unmatched, readings, daysWithValues),
+    lost_metrics: explainLostMetrics(feed, unmatched, readings, { daysWithValues, isPartOfHistory }),
+    possible_spellings: explainMissingMetrics(feed, unmatched, readings),
     emptied_columns: emptied.map(({ problem }) => problem)
   }
 }

@@ -56,7 +56,7 @@ const isPrice = (metric: CatalogMetric, token: string) =>
   /^-?\d{1,12}(\.\d+)?$/.test(token) &&
   (metric.unit === "usd_per_lb_basis" || /^[^-]*[1-9]/.test(token))
 
-/** The order matters: "Dollars per 100 Pounds" must match before "pounds". No match counts as no unit. */
+/** The order matters: "Dollars per 100 Pounds" must match before "pounds". */
 const unitPatterns: ReadonlyArray<readonly [RegExp, unit: string]> = [
   [/\bbasis\b/i, "usd_per_lb_basis"],
   [/\bcents?\b/i, "cents"],
@@ -64,13 +64,16 @@ const unitPatterns: ReadonlyArray<readonly [RegExp, unit: string]> = [
   [/\bcwt\b|hundredweight|\b100 (lbs?|pounds?)\b/i, "usd_per_cwt"],
   [/\blbs?\b|\bpounds?\b/i, "usd_per_lb"]
 ]
+const isInDollars = (text: string) => /\bdollars?\b|\bUSD?\b|\$|\bbasis\b|\bcents?\b/i.test(text)
 
+/** Returns the unit that a row states; undefined if it states none, and `unknown` for any other text. */
 const makeUnitReader = (fields: ReadonlyArray<string>) => {
   const field = findOnlyField(fields, "price_unit")
   return (row: PayloadRow) => {
-    const unitText = (field && readCell(row[field])) ?? ""
-    const unit = unitPatterns.find(([pattern]) => pattern.test(unitText))?.[1]
-    return unit === undefined ? undefined : { unit, unitText }
+    const unitText = field && readCell(row[field])
+    if (unitText === undefined) return undefined
+    const unit = isInDollars(unitText) ? unitPatterns.find(([pattern]) => pattern.test(unitText))?.[1] : undefined
+    return { unit: unit ?? "unknown", unitText }
   }
 }
 

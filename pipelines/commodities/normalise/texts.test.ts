@@ -20,11 +20,15 @@ describe("a row that contradicts its metric", () => {
     ["whey for animals", { application: "Animal Feed" }, 'application is "Animal Feed", which contradicts dry-whey'],
     ["whey by another word", { grade: "Feed Grade" }, 'grade is "Feed Grade", which contradicts dry-whey'],
     ["milk replacer", { lot_Desc: "Animal Feed - Milk Replacer" }, "which contradicts dry-whey"],
-    ["another freight", { freight: "F.O.B. Plant" }, 'freight is "F.O.B. Plant", but none or Delivered was expected']
+    ["whey for animals in one word", { quality: "Feedgrade" }, "which contradicts dry-whey"],
+    ["whey unfit for people", { quality: "Not for Human Consumption" }, "which contradicts dry-whey"],
+    ["another grade in its own column", { other_Grades: "Feed Grade" }, "which contradicts dry-whey"],
+    ["another freight", { freight: "F.O.B. Plant" }, 'freight is "F.O.B. Plant", but Delivered or None was expected']
   ])("is rejected: %s", (_, row, reason) => assert.include(rejectionOf(west, 1046, row), reason))
 
-  it.each(["WPC 80%", "80%", "Isolate", "wpc-80"])("is rejected: a concentrate of grade %s", (grade) =>
-    assert.include(rejectionOf(concentrate, 1053, { grade }), "which contradicts whey-protein-concentrate")
+  it.each(["WPC 80%", "80%", "Isolate", "wpc-80", "WPC80", "Whey Protein 80pct", "WPI90"])(
+    "is rejected: a concentrate of grade %s",
+    (grade) => assert.include(rejectionOf(concentrate, 1053, { grade }), "which contradicts whey-protein-concentrate")
   )
 
   it("is published if it is known, or in neither list, which is reported once", () => {

@@ -5,16 +5,18 @@
 import type { CatalogMetric } from "../catalog.ts"
 import { findOnlyField, type PayloadRow, quoteCell, readCell } from "../decode/payload.ts"
 
-/** `Non-Edible` and `non edible` are the same text. */
-const normaliseText = (text: string) => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(" ")
+/** `Non-Edible` and `non edible` are the same text, and so are `WPC80%` and `wpc 80`. */
+const normaliseText = (text: string) => (text.toLowerCase().match(/\p{L}+|\p{N}+/gu) ?? []).join(" ")
 
-/** `*feed*` stands for every text with that word, or with these words one after the other. */
+/** `*feed*` matches every text that contains it, also in a longer word; `*80*` every text with that number. */
 const makeTextTest = (texts: ReadonlyArray<string>) => {
   const whole = new Set(texts.filter((text) => !text.startsWith("*")).map(normaliseText))
-  const parts = texts.filter((text) => text.startsWith("*")).map((text) => ` ${normaliseText(text)} `)
+  const parts = texts.filter((text) => text.startsWith("*")).map(normaliseText)
   return (text: string) => {
     const normalised = normaliseText(text)
-    return whole.has(normalised) || parts.some((part) => ` ${normalised} `.includes(part))
+    const contains = (part: string) =>
+      /^\p{N}+$/u.test(part) ? normalised.split(" ").includes(part) : normalised.includes(part)
+    return whole.has(normalised) || parts.some(contains)
   }
 }
 
@@ -55,7 +57,7 @@ export const makeTextReader = (metric: CatalogMetric, fields: ReadonlyArray<stri
   const freight = findOnlyField(fields, "freight")
   if (freight !== undefined) {
     const accepts = makeTextTest(metric.freightTexts)
-    const accepted = ["none", ...metric.freightTexts].join(" or ")
+    const accepted = metric.freightTexts.length === 0 ? "no text" : metric.freightTexts.join(" or ")
     const judge = rememberVerdicts((cell) =>
       accepts(readCell(cell) ?? "")
         ? undefined

@@ -18,7 +18,7 @@ export interface FeedContext {
 }
 
 /** Values of the newest reports may be dated after the day of the request: a Thursday report ends on Friday. */
-export const daysAhead = 14
+export const requestedDaysAhead = 14
 
 /**
  * Selects the days to request: around the given days, or back from the end of the last live run. Undefined means the
@@ -30,7 +30,7 @@ const selectWindow = (feed: Feed, { run, previous, today }: FeedContext, isLive:
   const cursor = previous.cursors.find((known) => known.feed === feed.feed)
   if (!isLive || cursor?.mapping_sha256 !== feed.mapping_sha256) return undefined
   const read_to = cursor.read_to < today ? cursor.read_to : today
-  return { from: daysBefore(read_to, feed.look_back_days), to: daysBefore(today, -daysAhead) }
+  return { from: daysBefore(read_to, feed.look_back_days), to: daysBefore(today, -requestedDaysAhead) }
 }
 
 /** Whether the address has no payload: a recording is missing, or the service returned 404. */

@@ -37,7 +37,8 @@ export const widenWindow = ({ from, to }: DayRange, { window_reach_days }: Feed)
  * Whether all feeds of a service are empty for days that are known to have rows: then the service no longer supports
  * the field by which days are requested. One or two feeds may really have no rows.
  */
-export const areAllEmpty = (rows: ReadonlyArray<number>) => rows.length >= 3 && rows.every((count) => count === 0)
+export const areAllEmpty = (rows: ReadonlyArray<number>) =>
+  rows.length >= thresholds.emptyFeeds.value && rows.every((count) => count === 0)
 
 export const allEmptyExplanation =
   "like every other report of this service: it may no longer support the field by which days are requested"

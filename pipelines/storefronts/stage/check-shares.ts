@@ -101,7 +101,7 @@ const adjustRead = (item: ReadStore, share: StoreShare, texts: typeof RejectText
     const detail = isPartial ? `${read.detail ?? ""} ${sentence}.`.trim() : read.detail
     return { ...item, read: { ...withdrawal, detail } }
   }
-  const is_known = !isLeftOutInPart({ read: share.read, rejected: texts.unknown }) && !texts.has_unknown_unnamed
+  const is_known = texts.unknown === 0 && !texts.has_unknown_unnamed
   if (unnamed === 0) return { ...item, is_known, read: makeStoreRead("rejected", sentence, withdrawal) }
   const detail = unnamed === 1 ? "there is 1 such row" : `there are ${unnamed} such rows`
   const unclear = makeStoreRead("unclear", isPartial ? `${detail}; ${sentence}` : detail, withdrawal)
