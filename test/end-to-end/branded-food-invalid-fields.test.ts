@@ -398,6 +398,29 @@ describe("a release whose days have times, with placeholders and unreadable opti
     expect(await readOddValues(home)).toHaveLength(1)
   })
 
+  it("has 1,000 different texts at most, over all releases of a form", async () => {
+    const home = path.join(makeTestFolder(), "home")
+    const linesFrom = (first: number, days: number) =>
+      Array.from({ length: 1000 }, (_, index) =>
+        recordOf(1 + index, {
+          ingredients: "SALT",
+          ...(index < days && { discontinuedDate: `day ${first + index}` })
+        })
+      )
+    const countTexts = "select said = '(other texts)' as other, count(*)::integer as texts, sum(rows)::integer as rows"
+    const readCounts = async () =>
+      (await query(home, `${countTexts} from ingest.odd_value group by all order by all`))[0]
+    await loadJson(home, linesFrom(0, 998))
+    expect(await readCounts()).toEqual([{ other: false, texts: 998, rows: 998 }])
+    const next = path.join(home, "next.json")
+    writeFileSync(next, jsonRelease(linesFrom(500, 505))) // 498 of them are known
+    await loadRelease(home, next)
+    expect(await readCounts()).toEqual([
+      { other: false, texts: 1000, rows: 1000 },
+      { other: true, texts: 1, rows: 5 }
+    ])
+  })
+
   it("keeps what codes and ids inside of lists said in JSON, but no placeholder for a list", async () => {
     const home = path.join(makeTestFolder(), "home")
     const amount = (id: number, code: unknown) => ({
