@@ -61,7 +61,7 @@ export const labelFields = {
   serving_size: substance("size", { csv: "branded_food.serving_size", json: "servingSize" }),
   serving_size_unit: substance("unit", { csv: "branded_food.serving_size_unit", json: "servingSizeUnit" }),
 
-  /** Only distinguishes other kinds of food, in releases that have them. */
+  /** Only distinguishes foods of other kinds that are not in branded_food.csv, in releases that have them. */
   data_type: optional("vocabulary", { csv: "food.data_type" }),
   food_category: optional("vocabulary", { csv: "food.food_category_id" }),
   brand_owner: optional("text", { csv: "branded_food.brand_owner", json: "brandOwner", isUsual: true }),
@@ -114,7 +114,7 @@ export const partFields = {
   percent_daily_value: optional("number", { csv: "food_nutrient.percent_daily_value" }),
   /** Remarks on what an update changed. */
   attributes: optional("list", { json: "foodAttributes" }),
-  attribute_row: optional("whole number", { csv: "food_attribute.id" }),
+  attribute_row: optional("whole number", { csv: "food_attribute.id", json: "foodAttributes.id" }),
   attribute_name: optional("text", { csv: "food_attribute.name" }),
   attribute_value: optional("text", { csv: "food_attribute.value" }),
   earlier_versions: optional("list", { json: "foodUpdateLog" })

@@ -2,7 +2,7 @@
  * What optional fields of a form said where it cannot be read. While a form is staged, the texts are counted in
  * `release.odd_text`; only those of accepted forms are staged for `ingest.odd_value`.
  */
-import { type DuckDb, literal } from "@larder/warehouse"
+import type { DuckDb } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { maxSaidLength, type OddValue, readOddTexts } from "../run/odd-values.ts"
 import { thresholds } from "../run/thresholds.ts"
@@ -17,9 +17,13 @@ export const addOddTexts = (texts: string) => `
   insert into release.odd_text
   select field, left(said, ${maxSaidLength}) as said, count(*) as rows from (${texts}) group by all`
 
-/** Adds texts that were counted without SQL. */
-export const addCountedTexts = (values: ReadonlyArray<OddValue>) =>
-  `insert into release.odd_text values ${values.map(({ field, rows, said }) => `(${literal(field)}, ${literal(said)}, ${rows})`).join(", ")}`
+const insertCounted = `
+  insert into release.odd_text by name
+  select unnest(from_json($values, '[{"field": "VARCHAR", "said": "VARCHAR", "rows": "BIGINT"}]'), recursive := true)`
+
+/** Adds texts that were counted without SQL. As a parameter, a text may contain anything, such as a NUL. */
+export const addCountedTexts = (db: Db, values: ReadonlyArray<OddValue>) =>
+  Effect.asVoid(db.rows(insertCounted, { values: JSON.stringify(values) }))
 
 const Counts = Schema.Record(Schema.String, Schema.Int)
 const countValues = `select count(*)::integer as labels, ${Object.entries<LabelField>(labelFields)

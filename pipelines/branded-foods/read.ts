@@ -1,6 +1,7 @@
 /**
  * Reads the newest release: fetches new payloads into the archive, loads the forms into the staging file, and accounts
- * for every row. A form that cannot be fetched or trusted is left out, and a form of which too much was rejected is left out in part. The run fails if no form remains.
+ * for every row. A form that cannot be fetched or trusted is left out, and a form of which too much was rejected is left
+ * out in part. The run fails if no form remains.
  */
 import type { FeedLeftOut } from "@larder/schemas"
 import { rawFileTable, unknownFieldTable } from "@larder/warehouse"

@@ -35,7 +35,10 @@ export class OddValueCounter {
 
 const Counted = Schema.Struct({ field: Schema.String, said: Schema.String, rows: Schema.Int })
 
-/** Texts that SQL has counted, within the same limits. `counts` is the end of a query, from `from` on, of `field`, `said` and `rows`. */
+/**
+ * Texts that SQL has counted, within the same limits. `counts` is the end of a query, from `from` on, of `field`, `said`
+ * and `rows`.
+ */
 export const readOddTexts = (db: DuckDb["Service"], kind: OddValue["kind"], counts: string) =>
   db
     .all(

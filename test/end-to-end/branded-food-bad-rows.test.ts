@@ -186,9 +186,34 @@ describe("a CSV release with broken lines", () => {
     ])
   })
 
-  it("warns about rejected rows and names food.csv", () => {
-    expect(result.stderr).toMatch(/rows rejected/)
-    expect(result.stderr).toMatch(/food\.csv/)
+  it("warns about rejected rows, and names food.csv and the first of them", () => {
+    expect(result.stderr).toMatch(/rows rejected.*food\.csv.*"first":"record 4: it has 1 instead of 5 fields"/)
+  })
+})
+
+describe("a CSV record with an empty field after its last column", () => {
+  it("is rejected, although DuckDB ignores such a field and all others are readable", async () => {
+    const home = makeTestFolder()
+    const ids = [121, 122, 123]
+    const shifted = brandedLine(122).replace('"OWNER",', ',"OWNER",').replace('"2024-04-18"\n', '""\n')
+    const files = csvFiles({
+      "food.csv": ids.map((id) => foodLine(id)).join(""),
+      "branded_food.csv": [brandedLine(121), shifted, brandedLine(123)].join(""),
+      "food_nutrient.csv": ids.map((id) => amountLine(id, id)).join("")
+    })
+    const file = path.join(home, "release.zip")
+    writeFileSync(file, zipOf(...files))
+    expect((await load(home, file)).code).toBe(0) // one label is not left out in part
+    expect(await readRejects(home)).toEqual([
+      {
+        feed: "gov-fdc/csv/branded_food.csv",
+        position: 3,
+        reason: "it has 12 instead of 11 fields",
+        payload: shifted.trimEnd()
+      }
+    ])
+    const [brands] = await query(home, "select distinct brand_owner from branded_food.food order by all")
+    expect(brands).toEqual([{ brand_owner: "OWNER" }, { brand_owner: null }])
   })
 })
 
@@ -306,6 +331,21 @@ describe("a release of which labels are rejected", () => {
     const [leftOut] = await query(home, "select feed, kind, reason from ingest.left_out order by run_id limit 1")
     expect(leftOut).toEqual([{ feed: "gov-fdc/csv", kind: "partial", reason }])
     expect(await foodsIn(home)).toHaveLength(40)
+  })
+
+  it("exits with 0 if an earlier release had the same rejected records in other lines of its JSON form", async () => {
+    const home = makeTestFolder()
+    const good = Array.from({ length: 40 }, (_, index) => recordOf(701 + index))
+    const bad = [recordOf(751, { description: " " }), recordOf(752, { servingSize: "thirty" })]
+    const loadLines = async (day: string, lines: ReadonlyArray<string>) => {
+      const file = path.join(home, `FoodData_Central_branded_food_json_${day}.json`)
+      writeFileSync(file, jsonRelease(lines))
+      const end = await load(home, file)
+      return [end.code, leftOutOf(end)]
+    }
+    const partial = (is_known: boolean) => [{ feed: "gov-fdc/json", kind: "partial", is_known }]
+    expect(await loadLines("2026-01-01", [...bad, ...good])).toMatchObject([4, partial(false)])
+    expect(await loadLines("2026-02-01", [recordOf(753), ...bad, ...good])).toMatchObject([0, partial(true)])
   })
 
   it("names the share even if a check then fails: labels would lose nutrients", async () => {

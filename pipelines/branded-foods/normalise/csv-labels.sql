@@ -5,7 +5,7 @@ create or replace temp macro labels_in_csv(first, last, has_attributes) as table
 with named as (
   select rowid as line, fdc_id, description, food_category, published_on
   from release.food
-  where fdc_id between first and last and is_branded(data_type)
+  where fdc_id between first and last and fdc_id not in (select fdc_id from release.other_kind)
 ),
 labelled as (
   select * rename (gtin_upc as upc, household as household_serving_text)
@@ -57,7 +57,7 @@ attribute as (
   from sorted_attribute
 )
 select
-  * exclude (data_type, amounts, attribute_count) replace (
+  * exclude (amounts, attribute_count) replace (
     coalesce(nutrients, []) as nutrients,
     if(has_attributes, coalesce(attributes, []), null) as attributes -- null: the release has no such file
   ),
@@ -69,13 +69,8 @@ select
     as source_rows,
   labelled.fdc_id is not null as has_label_row,
   null::struct(field varchar, said varchar)[] as odd_parts,
-  if(
-    line is null,
-    coalesce('data_type in food.csv is "' || left(data_type, 60) || '", not branded_food', 'food.csv has no row with this fdc_id'),
-    null
-  ) as other_problem
+  if(line is null, 'food.csv has no row with this fdc_id', null) as other_problem
 from labelled
 full join named using (fdc_id)
 left join amount using (fdc_id)
 left join attribute using (fdc_id)
-left join release.other_kind using (fdc_id)

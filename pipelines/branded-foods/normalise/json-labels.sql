@@ -13,6 +13,7 @@ with food as (
       when amount.amount <> '' and try_cast(amount.amount as decimal(18, 6)) is null
       then if(is_placeholder(amount.amount), null, true)
     end,
+    'code': amount.foodNutrientDerivation.code,
     'derivation_id': derivation_id_of(amount.foodNutrientDerivation.code)
   }) as foodNutrients)
   from chunk
@@ -47,12 +48,26 @@ select
     }),
     lambda earlier: earlier.fdc_id is distinct from try_cast(fdcId as integer) and earlier.fdc_id is not null
   ) as earlier_versions,
-  -- The log lists the label itself, too. Other entries without an id, and entries without a day, may be odd.
-  case
-    when len(foodUpdateLog) - len(earlier_versions) > 1
-      or list_count(list_transform(earlier_versions, lambda earlier: earlier.published_on)) < len(earlier_versions)
-    then odd_log_entries(foodUpdateLog)
-  end as odd_parts,
+  list_concat(
+    -- The log lists the label itself, too. Other entries without an id, and entries without a day, may be odd.
+    case
+      when len(foodUpdateLog) - len(earlier_versions) > 1
+        or list_count(list_transform(earlier_versions, lambda earlier: earlier.published_on)) < len(earlier_versions)
+      then odd_log_entries(foodUpdateLog)
+    end,
+    list_concat(
+      case
+        when list_count(list_transform(foodNutrients, lambda amount: amount.derivation_id))
+          < list_count(list_transform(foodNutrients, lambda amount: amount.code))
+        then odd_codes(foodNutrients)
+      end,
+      case
+        when list_count(list_transform(foodAttributes, lambda attribute: try_cast(attribute.id as bigint)))
+          < list_count(list_transform(foodAttributes, lambda attribute: attribute.id))
+        then odd_attribute_ids(foodAttributes)
+      end
+    )
+  ) as odd_parts,
   1 as source_rows,
   true as has_label_row,
   nullif(concat_ws('; ',

@@ -37,6 +37,15 @@ create or replace temp macro unreadable_amount(key, raw) as case
   when raw <> '' and try_cast(raw as decimal(18, 6)) is null and not is_placeholder(raw)
   then 'labelNutrients.' || key || ' is "' || left(raw, 60) || '", which is not a number'
 end;
+-- What derivations said that no dictionary has, and what unreadable ids of attributes said.
+create or replace temp macro odd_codes(amounts) as list_transform(
+  list_filter(amounts, lambda amount: amount.derivation_id is null and not is_placeholder(amount.code)),
+  lambda amount: {'field': 'foodNutrients.foodNutrientDerivation.code', 'said': amount.code}
+);
+create or replace temp macro odd_attribute_ids(attributes) as list_transform(
+  list_filter(attributes, lambda attribute: try_cast(attribute.id as bigint) is null and not is_placeholder(attribute.id)),
+  lambda attribute: {'field': 'foodAttributes.id', 'said': attribute.id}
+);
 -- Nearly every release uses the first spelling, and the column may be empty or missing.
 create or replace temp macro is_branded(data_type) as case
   when data_type = 'branded_food' then true

@@ -55,16 +55,18 @@ const csvNames: FieldNames = Object.fromEntries(
 export const csvLabels = (range: { readonly first: number; readonly last: number }, hasAttributes: boolean) =>
   normaliseLabels(`labels_in_csv(${range.first}, ${range.last}, ${hasAttributes})`, csvNames)
 
-/** What unreadable optional fields of labels of the staged CSV files said. */
+const selectOdd = (csv: string, said: string, isOdd: string) =>
+  `select fdc_id, ${literal(csv)} as field, ${said} as said from release.${csv.split(".")[0]} where ${isOdd}`
+
+/** What unreadable optional fields of labels of the staged CSV files said. A label is branded, whatever its kind says. */
 export const csvOdd = `
   select field, said
-  from (${oddFields
-    .flatMap(([column, { csv, type }]) => {
+  from (${[
+    selectOdd("food.data_type", "data_type", "not is_branded(data_type)"),
+    ...oddFields.flatMap(([column, { csv, type }]) => {
       if (csv === undefined) return []
       const said = oddText(type, textColumn(column))
-      return [
-        `select fdc_id, ${literal(csv)} as field, ${said} as said from release.${csv.split(".")[0]} where ${said} is not null`
-      ]
+      return [selectOdd(csv, said, `${said} is not null`)]
     })
-    .join(" union all ")})
+  ].join(" union all ")})
   semi join branded_food.food using (fdc_id)`

@@ -13,7 +13,7 @@ import { findMissingRecords, readStatedCounts } from "../decode/csv/stated-count
 import { createCsvLabels, csvLabels, csvOdd } from "../normalise/release-labels.ts"
 import { addOddTexts } from "../odd-texts.ts"
 import { insertLabelsSql, type LoadInput, type LoadResult, maxPayloadLength } from "./load.ts"
-import { otherKinds, stageCsvRejects } from "./rejected-labels.ts"
+import { stageCsvRejects } from "./rejected-labels.ts"
 
 type Db = DuckDb["Service"]
 
@@ -56,9 +56,12 @@ const rejectRows = Effect.fnUntraced(function* (db: Db, load: LoadInput, member:
 })
 
 const withoutLabel = "anti join branded_food.food label using (fdc_id)"
-const isOtherKind = `fdc_id in (${otherKinds})`
+const isOtherKind = "fdc_id in (from release.other_kind)"
 
-/** After labels are assembled: rejects rows without a label, except those of other kinds of food. Returns the number of rows of other kinds of food. */
+/**
+ * After labels are assembled: rejects rows without a label, except those of other kinds of food. Returns the number of
+ * rows of other kinds of food.
+ */
 const rejectLeftovers = Effect.fnUntraced(function* (db: Db, load: LoadInput, member: LabelMember) {
   const ignored = yield* countRows(db, `from release.${member} where ${isOtherKind}`)
   const leftovers = yield* countRows(db, `from release.${member} ${withoutLabel}`)
@@ -95,11 +98,15 @@ const ranges = `
   group by range
   order by first`
 
+/** Foods of other kinds, in releases that have them. A food in branded_food.csv is branded whatever food.csv states. */
+const otherKinds = `
+  select fdc_id from release.food anti join release.branded_food using (fdc_id) where not is_branded(data_type)`
+
 /** Fills `branded_food.food`, `release.rejected` with invalid labels, and `release.other_kind`. */
 const stageLabels = Effect.fnUntraced(function* (db: Db, load: LoadInput, hasAttributes: boolean) {
   yield* db.run(`
     create table release.rejected (fdc_id integer, reason varchar);
-    create table release.other_kind as select fdc_id, data_type from release.food where not is_branded(data_type)`)
+    create table release.other_kind as ${otherKinds}`)
   yield* db.run(createCsvLabels)
   for (const range of yield* db.all(Range, ranges)) {
     const { first, labels, last } = range

@@ -1,6 +1,6 @@
 /** Loads the JSON release: reads each chunk with DuckDB while the next is written, and accounts for every record. */
 import { basename } from "node:path"
-import { type DuckDb, type DuckDbError, literal, rejectTable, type Staging } from "@larder/warehouse"
+import { type DuckDb, type DuckDbError, identifier, literal, rejectTable, type Staging } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { reasonOf } from "../../run/files/causes.ts"
 import { OddValueCounter } from "../../run/odd-values.ts"
@@ -8,7 +8,7 @@ import { ReadFailed } from "../../run/pipeline.ts"
 import { checkLines, isRecordError, removeUnreadableLines } from "../decode/json/check-lines.ts"
 import { type Chunk, type FoodList, splitFoods } from "../decode/json/food-lines.ts"
 import type { FoodReject } from "../decode/json/food-list.ts"
-import { knownKeys, maxJsonObjectBytes, readChunkSql, textKeys } from "../decode/json/keys.ts"
+import { foodShape, knownKeys, maxJsonObjectBytes, readChunkSql, textKeys } from "../decode/json/keys.ts"
 import { chunkLabels, jsonLabels } from "../normalise/release-labels.ts"
 import { addCountedTexts, addOddTexts } from "../odd-texts.ts"
 import { readStart } from "../source/zip.ts"
@@ -57,22 +57,26 @@ const countAddedSql = (row: number) => `
   from branded_food.food`
 
 /**
- * DuckDB reads a nested object or list as a string of JSON. Counts strings that may be one. Few strings begin with a
- * bracket, so few chunks need the slow check of their records, which distinguishes nested values from strings.
+ * DuckDB reads a nested object, a list or a boolean as a string of JSON, and a boolean as the number 0 or 1. Counts labels
+ * that may have one. Few do, so few chunks need the slow check of their records, which distinguishes these values from
+ * strings and numbers.
  */
-const countNestedStringsSql = (row: number) => {
-  const looksNested = (text: string) =>
-    `case when starts_with(${text}, '[') then regexp_matches(${text}, '^.["{}\\[\\]0-9tfn-]') else starts_with(${text}, '{') end`
-  const anyLooksNested = (list: string, text: string) =>
-    `len(list_filter(${list}, lambda item: ${looksNested(text)})) > 0`
+const countNoStringsSql = (row: number) => {
+  const isBoolean = (text: string) => `${text} in ('true', 'false', 'TRUE', 'FALSE')` // some codes are in upper case
+  const maybeNoString = (text: string) =>
+    `case when starts_with(${text}, '[') then regexp_matches(${text}, '^.["{}\\[\\]0-9tfn-]')
+      else starts_with(${text}, '{') or ${isBoolean(text)} end`
+  const anyMaybeNoString = (list: string, text: string) =>
+    `len(list_filter(${list}, lambda item: ${maybeNoString(text)})) > 0`
   return `
     select count(*)::integer as rows
     from branded_food.food
     where rowid > ${row} and (
       ${Object.values(textKeys)
-        .map((column) => `coalesce(${looksNested(column)}, false)`)
+        .map((column) => `coalesce(${maybeNoString(column)}, false)`)
         .join(" or ")}
-      or coalesce(${anyLooksNested("attributes", "item.name")} or ${anyLooksNested("attributes", "item.value")}, false)
+      or coalesce(${anyMaybeNoString("attributes", "item.name")} or ${anyMaybeNoString("attributes", "item.value")}, false)
+      or coalesce(nutrients[1].nutrient_id <= 1, false) -- they are sorted
     )`
 }
 
@@ -122,10 +126,15 @@ const labelsWithProblems = `
   from (${chunkLabels})
   left join (${repeatedIds}) using (fdc_id)`
 
+/** A rejected record without its line, which may be another one in the next release. */
+const record = `{${Object.keys(foodShape)
+  .map((key) => `${literal(key)}: chunk.${identifier(key)}`)
+  .join(", ")}}`
+
 const checkedLoadSql = (load: LoadInput) => [
   `insert into ingest.reject
    select 'branded-foods', ${literal(load.feed)}, ${literal(load.run_id)}, ${literal(load.raw_sha256)}, line, problem,
-     left(to_json(chunk)::varchar, ${maxPayloadLength})
+     left(to_json(${record})::varchar, ${maxPayloadLength})
    from (${labelsWithProblems}) join chunk using (line) where problem is not null`,
   insertMarkedSql(load, labelsWithProblems)
 ]
@@ -160,7 +169,7 @@ const Row = Schema.Struct({ row: Schema.Int })
 const Added = Schema.Struct({ labels: Schema.Int, duplicates: Schema.Int })
 const Count = Schema.Struct({ rows: Schema.Int })
 
-/** The fast path of nearly every chunk: all records become labels, are unique, and have no nested values in strings. */
+/** The fast path of nearly every chunk: all records become labels, are unique, and have only strings as texts. */
 const loadWholeChunk = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   load: LoadInput,
@@ -174,8 +183,8 @@ const loadWholeChunk = Effect.fnUntraced(function* (
   if (!isRead) return false
   const [added] = yield* db.all(Added, countAddedSql(before))
   if (added?.labels === chunk.records && added.duplicates === 0) {
-    const [nested] = yield* db.all(Count, countNestedStringsSql(before))
-    if (nested?.rows === 0) return true
+    const [noStrings] = yield* db.all(Count, countNoStringsSql(before))
+    if (noStrings?.rows === 0) return true
   }
   yield* db.run(`delete from branded_food.food where rowid > ${before}`)
   return false
@@ -196,7 +205,7 @@ const loadLineByLine = Effect.fnUntraced(function* (
   const odd = new OddValueCounter()
   const toText = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value))
   yield* checkLines(file, reject, ({ field, value }) => odd.add("unreadable", field, toText(value)))
-  if (odd.list().length > 0) yield* db.run(addCountedTexts(odd.list()))
+  if (odd.list().length > 0) yield* addCountedTexts(db, odd.list())
   const readAll = db.run(readChunkSql(file))
   const readWithoutBadLines = removeUnreadableLines(db, file).pipe(Effect.flatMap(reject), Effect.andThen(readAll))
   yield* Effect.catchTag(readAll, "DuckDbError", (error) =>

@@ -41,9 +41,6 @@ const fdcIdInPayload = ({ columns }: Header<LabelMember>) => {
   end as integer)`
 }
 
-/** A food in branded_food.csv is branded, even if food.csv states another kind. */
-export const otherKinds = "select fdc_id from release.other_kind anti join release.branded_food using (fdc_id)"
-
 /**
  * Rows of food.csv and branded_food.csv are labels of their own if their id cannot be read. Rows of the other files
  * belong to a label of these two, or to none.
@@ -66,7 +63,7 @@ export const stageCsvRejects = Effect.fnUntraced(function* (
       )
       select "row", case
         when fdc_id is null then if(${isInLabelFile}, 'record ' || "row", null)
-        when fdc_id in (${otherKinds}) then null
+        when fdc_id in (from release.other_kind) then null
         when fdc_id in (select fdc_id from branded_food.food union all select fdc_id from rejected where ${isInLabelFile})
         then fdc_id::varchar
       end as label

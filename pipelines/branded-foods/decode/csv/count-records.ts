@@ -1,6 +1,7 @@
 /**
- * Counts the records of a CSV file independently of DuckDB, to find lost records. A state machine for RFC 4180 reads two
- * bytes per step, 0.7 s per gigabyte, on the main thread while DuckDB reads the file on its own threads.
+ * Counts the records of a CSV file independently of DuckDB, to find lost records, and their fields: DuckDB fails at a
+ * record with too few, but ignores empty fields after the last column. A state machine for RFC 4180 reads two bytes per
+ * step, 0.7 s per gigabyte, on the main thread while DuckDB reads the file on its own threads.
  */
 import { open } from "node:fs/promises"
 import { Effect } from "effect"
@@ -21,12 +22,13 @@ const closed = 4
 const beforeLineFeed = 5
 const broken = 6
 const stateCount = 7
-/** A state is three bits; this bit above them is set if a record ends. */
+/** A state is three bits. Two bits above them count the records that end, and two more the commas between fields. */
 const recordEnds = 8
+const fieldEnds = 32
 
 const atFieldStart = (byte: number) => {
   if (byte === quote) return inQuotes
-  if (byte === comma) return fieldStart
+  if (byte === comma) return fieldStart | fieldEnds
   if (byte === lineFeed) return recordStart | recordEnds
   return byte === carriageReturn ? beforeLineFeed : unquoted
 }
@@ -48,20 +50,41 @@ const pairSteps = new Uint8Array(stateCount << 16)
 for (let at = 0; at < pairSteps.length; at++) {
   const first = byteSteps[((at >> 16) << 8) | (at & 0xff)] ?? broken
   const second = byteSteps[((first & 7) << 8) | ((at >> 8) & 0xff)] ?? broken
-  pairSteps[at] = (second & 7) + (first & recordEnds) + (second & recordEnds)
+  pairSteps[at] = second + (first & ~7)
 }
 
-/** Returns the state after these pairs, and how many records end in them, as `ended * 8 + state`. */
-const walk = (pairs: Uint16Array, from: number, to: number, state: number) => {
+/** The state after some bytes, and how many records and fields end in them. */
+interface Walked {
+  readonly state: number
+  readonly records: number
+  readonly commas: number
+}
+
+/** `ended` is the sum of all counts, in which a comma counts as four records. */
+const splitCounts = (state: number, ended: number, commas: number): Walked => ({
+  state,
+  records: ended - 4 * commas,
+  commas
+})
+
+const walk = (pairs: Uint16Array, from: number, to: number, state: number): Walked => {
   let current = state
   let ended = 0
+  let commas = 0
   for (let at = from; at < to; at++) {
     const step = pairSteps[(current << 16) | (pairs[at] ?? 0)] ?? broken
     current = step & 7
     ended += step >> 3
+    commas += step >> 5
   }
-  return ended * 8 + current
+  return splitCounts(current, ended, commas)
 }
+
+const add = (first: Walked, second: Walked): Walked => ({
+  state: second.state,
+  records: first.records + second.records,
+  commas: first.commas + second.commas
+})
 
 /** A pair near the middle where a record seems to begin; 0 if there is none. */
 const findMiddle = (bytes: Uint8Array) => {
@@ -75,12 +98,14 @@ const findMiddle = (bytes: Uint8Array) => {
  * Walks both halves in one loop: each step waits for the previous step of its half, so the processor overlaps the two. The
  * second half begins in the expected state. If the first half ends in another state, the second half is walked again.
  */
-const walkHalves = (pairs: Uint16Array, middle: number, state: number) => {
+const walkHalves = (pairs: Uint16Array, middle: number, state: number): Walked => {
   const paired = Math.min(middle, pairs.length - middle)
   let first = state
   let second = recordStart
   let endedInFirst = 0
   let endedInSecond = 0
+  let commasInFirst = 0
+  let commasInSecond = 0
   for (let at = 0; at < paired; at++) {
     const step = pairSteps[(first << 16) | (pairs[at] ?? 0)] ?? broken
     const secondStep = pairSteps[(second << 16) | (pairs[middle + at] ?? 0)] ?? broken
@@ -88,42 +113,41 @@ const walkHalves = (pairs: Uint16Array, middle: number, state: number) => {
     second = secondStep & 7
     endedInFirst += step >> 3
     endedInSecond += secondStep >> 3
+    commasInFirst += step >> 5
+    commasInSecond += secondStep >> 5
   }
-  const firstHalf = walk(pairs, paired, middle, first)
-  const secondHalf =
-    (firstHalf & 7) === recordStart
-      ? walk(pairs, middle + paired, pairs.length, second) + endedInSecond * 8
-      : walk(pairs, middle, pairs.length, firstHalf & 7)
-  return (endedInFirst + (firstHalf >> 3)) * 8 + secondHalf
+  const firstHalf = add(splitCounts(first, endedInFirst, commasInFirst), walk(pairs, paired, middle, first))
+  if (firstHalf.state !== recordStart) return add(firstHalf, walk(pairs, middle, pairs.length, firstHalf.state))
+  const startOfSecond = splitCounts(second, endedInSecond, commasInSecond)
+  return add(add(firstHalf, startOfSecond), walk(pairs, middle + paired, pairs.length, second))
 }
 
-const makeCounter = () => {
-  let state = recordStart
-  let records = 0
-  const apply = (walked: number) => {
-    state = walked & 7
-    records += walked >> 3
-  }
+const makeCounter = (columns: number) => {
+  let walked: Walked = { state: recordStart, records: 0, commas: 0 }
   return {
     /** Each piece must begin at an even offset of its buffer, as `Uint16Array` requires. */
     add(bytes: Uint8Array) {
       const pairs = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length >> 1)
       const middle = findMiddle(bytes)
-      apply(middle === 0 ? walk(pairs, 0, pairs.length, state) : walkHalves(pairs, middle, state))
-      if (bytes.length % 2 === 1) apply(byteSteps[(state << 8) | (bytes.at(-1) ?? 0)] ?? broken)
+      const { state } = walked
+      walked = add(walked, middle === 0 ? walk(pairs, 0, pairs.length, state) : walkHalves(pairs, middle, state))
+      if (bytes.length % 2 === 0) return
+      const step = byteSteps[(walked.state << 8) | (bytes.at(-1) ?? 0)] ?? broken
+      walked = add(walked, splitCounts(step & 7, step >> 3, step >> 5))
     },
-    /** Undefined if the file is not well-formed, or ends with a comma, after which DuckDB would read an empty field. */
     end: () => {
+      const { commas, records: ended, state } = walked
       if (state === broken || state === inQuotes || state === fieldStart) return undefined
-      return state === recordStart ? records : records + 1
+      const records = state === recordStart ? ended : ended + 1
+      return commas === records * (columns - 1) ? records : undefined
     }
   }
 }
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
-const countFile = async (path: string, signal: AbortSignal) => {
-  const counter = makeCounter()
+const countFile = async (path: string, columns: number, signal: AbortSignal) => {
+  const counter = makeCounter(columns)
   const file = await open(path)
   const buffer = Buffer.from(new ArrayBuffer(pieceBytes))
   try {
@@ -141,9 +165,12 @@ const countFile = async (path: string, signal: AbortSignal) => {
   }
 }
 
-/** Counts all records, including the header and blank lines; undefined if the file is not well-formed CSV. */
-export const countRecords = (member: string, path: string) =>
+/**
+ * Counts all records, including the header and blank lines. Undefined if the file is not well-formed CSV, has more or
+ * fewer fields than `columns` in each record, or ends with a comma, after which DuckDB would read an empty field.
+ */
+export const countRecords = (member: string, path: string, columns: number) =>
   Effect.tryPromise({
-    try: (signal) => countFile(path, signal),
+    try: (signal) => countFile(path, columns, signal),
     catch: fileUnreadable(`${member}.csv`)
   })

@@ -1,8 +1,8 @@
 /**
  * Stages a CSV file as `release.<member>` without losing records. DuckDB types its fields while `countRecords` counts
  * its records. If a field cannot be typed, all are read as strings and checked, which takes 1.7 times as long. If
- * DuckDB still cannot read the file, or the counts differ, broken records are filtered out first. A quoted file in which
- * a text is `NA` or `NULL` is read again: without quotes, these are no text.
+ * DuckDB still cannot read the file, or the counts of records or fields differ, broken records are filtered out first. A
+ * quoted file in which a text is `NA` or `NULL` is read again: without quotes, these are no text.
  */
 import { type DuckDb, identifier, literal } from "@larder/warehouse"
 import { Effect, Exit, Schema } from "effect"
@@ -164,7 +164,7 @@ export const loadMember = Effect.fnUntraced(function* (db: Db, header: LabelHead
     field.role === "key" ? [`${name} is not null`] : []
   )
   const [typed, counted] = yield* Effect.all(
-    [Effect.exit(db.run(stageTypedSql(header))), countRecords(member, header.path)],
+    [Effect.exit(db.run(stageTypedSql(header))), countRecords(member, header.path, header.columns.length)],
     { concurrency: 2 }
   )
   const usable = Exit.isSuccess(typed)

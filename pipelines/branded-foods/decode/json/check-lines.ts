@@ -11,6 +11,7 @@ import { Effect, Stream } from "effect"
 import { reasonOf } from "../../../run/files/causes.ts"
 import { pieceBytes } from "../../../run/files/chunk-size.ts"
 import { FileUnwritable } from "../../../run/files/write-all.ts"
+import { isPlaceholder } from "../../../run/placeholders.ts"
 import { makeBufferedWriter } from "../buffered-writer.ts"
 import { findDuplicateKey } from "./duplicate-keys.ts"
 import { type FoodReject, maxRejectBytes, shortenPayload } from "./food-list.ts"
@@ -89,6 +90,8 @@ const maxRejects = 1000
 
 type CountOdd = (part: OddPart) => void
 
+const isNothing = ({ value }: OddPart) => typeof value === "string" && isPlaceholder(value)
+
 async function* checkFile(
   file: string,
   countOdd: CountOdd
@@ -103,7 +106,7 @@ async function* checkFile(
       const { kept, odd, problem: reason } = checkLine(line)
       if (reason !== undefined || odd.length > 0) areAllUnchanged = false
       if (reason === undefined) {
-        odd.forEach(countOdd)
+        for (const part of odd) if (!isNothing(part)) countOdd(part)
         await writer.write(kept)
         await writer.write(lineFeed)
       } else {
@@ -125,7 +128,7 @@ async function* checkFile(
 /**
  * Removes from the chunk's file each line that is not strict UTF-8, not JSON of the expected shape, or has a duplicate
  * key, and passes the rejects to `report`. Removes from the other lines each optional part of another shape, and passes
- * it to `countOdd`.
+ * it to `countOdd` unless it is a placeholder.
  */
 export const checkLines = <E, R>(
   file: string,

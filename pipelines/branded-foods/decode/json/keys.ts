@@ -67,17 +67,17 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 const canBeNumber = (value: unknown) =>
-  typeof value === "string" ? /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value) : typeof value !== "object"
+  typeof value === "string" ? /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value) : typeof value === "number"
 
 const describeMismatch = (value: unknown, shape: JsonShape): string | undefined => {
   if (value === undefined || value === null || shape === "value") return undefined
-  if (shape === "text") return typeof value === "object" ? "is not a string" : undefined
+  if (shape === "text") return typeof value === "string" || typeof value === "number" ? undefined : "is not a string"
   if (shape === "number") return canBeNumber(value) ? undefined : "is not a number"
   if (isList(shape)) return Array.isArray(value) ? undefined : "is not a list"
   return isObject(value) ? undefined : "is not an object"
 }
 
-/** A part of a record that has another shape than expected, although the record may be used without it. */
+/** A part of a record that has another shape than expected, or is a placeholder for it. The record is used without it. */
 export interface OddPart {
   /** Its path without positions in lists. */
   readonly field: string
