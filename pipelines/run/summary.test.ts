@@ -68,9 +68,9 @@ describe("the summary of a run", () => {
   })
 
   it.each([
-    [1, "1 feed left out in part, because of rows that an earlier run rejected, too: a"],
-    [3, "3 feeds left out in part, because of rows that an earlier run rejected, too: a, b, c"],
-    [5, "5 feeds left out in part, because of rows that an earlier run rejected, too: a, b, c and 2 more"]
+    [1, "1 feed left out in part, as in an earlier run: a"],
+    [3, "3 feeds left out in part, as in an earlier run: a, b, c"],
+    [5, "5 feeds left out in part, as in an earlier run: a, b, c and 2 more"]
   ])("names parts that an earlier run left out, too, in one line: %i", (count, line) => {
     const left_out = ["a", "b", "c", "d", "e"]
       .slice(0, count)

@@ -25,7 +25,7 @@ const formatKnown = (left_out: IngestResult["left_out"]): ReadonlyArray<string> 
   const names = left_out.slice(0, maxFeeds).map(({ feed }) => feed)
   const more = left_out.length > maxFeeds ? ` and ${formatCount(left_out.length - maxFeeds)} more` : ""
   const feeds = left_out.length === 1 ? "1 feed" : `${formatCount(left_out.length)} feeds`
-  return [`  ${feeds} left out in part, because of rows that an earlier run rejected, too: ${names.join(", ")}${more}`]
+  return [`  ${feeds} left out in part, as in an earlier run: ${names.join(", ")}${more}`]
 }
 
 export const formatSummary = (

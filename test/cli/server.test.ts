@@ -152,7 +152,7 @@ describe("larder-serve start", () => {
       const { key } = await createKey(home)
       rewrite(findDatabase(home, "commodities"), (text) => `${text.slice(0, -1)}x`)
       rewrite(newestManifest(home), (text) =>
-        text.replaceAll(/"schema":1(,"definition":"\w+","published_in":2)/g, '"schema":9$1')
+        text.replaceAll(/"schema":1(,"definition":"\w+","mapping":\d+,"published_in":2)/g, '"schema":9$1')
       )
       const server = await startServer(home)
       const client = await makeClient(server.api)

@@ -119,9 +119,7 @@ describe("a run that finds samples of an older mapping", () => {
       const { data_sets } = newestManifest(home)
       const { code, problems } = await runSamples(home, [name])
       expect(code).toBe(1)
-      expect(problems).toContain(
-        `${path.join(home, "raw")} lacks 1 of the 1 runs that published the live data of ${name}`
-      )
+      expect(problems).toContain(`${path.join(home, "raw")} has no run of it. Restore the archive from a backup`)
       expect(problems).toContain(`npx larder-ingest rebuild ${name}\n`)
       expect(newestManifest(home)).toMatchObject({ data_sets, event: { kind: "run", outcome: "failed" } })
     }
@@ -158,7 +156,7 @@ describe("machines that share a depot", () => {
     const rows = await readRows(here, "branded-foods")
     setMapping(here, "branded-foods", -1, depot)
     const refused = await runSamples(there, ["branded-foods"], shared)
-    expect([refused.code, refused.problems]).toEqual([1, expect.stringContaining("lacks 1 of the 1 runs")])
+    expect([refused.code, refused.problems]).toEqual([1, expect.stringContaining("has no run of it")])
     const { code, stderr } = await runSamples(here, ["branded-foods"], shared)
     expect(code, stderr).toBe(0)
     expect((await runSamples(there, ["branded-foods"], shared)).code).toBe(0)
@@ -198,10 +196,10 @@ describe("a run during which a newer version of Larder publishes the same data s
     }).pipe(Effect.scoped, Effect.runPromise))
 })
 
-/** The recordings are replayed twice: before and after the older mapping. */
+/** The recordings are replayed twice: before and after the older mapping. Known payloads are not read again. */
 const testRecordings = (
   pipeline: (typeof pipelines)[number],
-  expected: number,
+  [expected, expectedAgain]: readonly [number, number],
   write: (folder: string) => void,
   replay: (home: string, folder: string) => Promise<Awaited<ReturnType<typeof run>>>
 ) => {
@@ -214,7 +212,7 @@ const testRecordings = (
   afterAll(() => [home, path.dirname(folder)].forEach(removeFolder))
 
   it("are rebuilt by the next run, with the same ids, times and histories", async () => {
-    await expectRebuilt(home, pipeline, expected, async () => {
+    await expectRebuilt(home, pipeline, expectedAgain, async () => {
       const ended = await replay(home, folder)
       expect(parseRunRecord(ended)).toMatchObject({ rows_loaded: 0 })
       return ended
@@ -223,15 +221,15 @@ const testRecordings = (
 }
 
 describeSamples("gov", "recordings of reports that an older mapping read", () =>
-  testRecordings(commodities, 4, (folder) => writeRecordings(folder, recordings(keepOrder)), replayFolder)
+  testRecordings(commodities, [4, 4], (folder) => writeRecordings(folder, recordings(keepOrder)), replayFolder)
 )
 describeSamples("fdc", "the slice of a release that an older mapping read", () =>
-  testRecordings(brandedFoods, 4, copySlice, ingest)
+  testRecordings(brandedFoods, [4, 0], copySlice, ingest)
 )
 describeSamples("storefront", "recordings of stores that an older mapping read", () =>
   testRecordings(
     storefronts,
-    4,
+    [4, 4],
     (folder) => {
       const stores = recordedStores()
       for (const { files } of stores) writeFiles(folder, files)

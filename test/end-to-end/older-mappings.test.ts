@@ -1,17 +1,22 @@
+/** Runs that find data of an older mapping, with a small pipeline whose mapping is its price. */
 import { readdirSync, rmSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
-import { itLive } from "@larder/test/support/it-live.ts"
-import { assignUrls, fetchAll, originOf } from "@larder/test/support/pipelines/raw-archive.ts"
-import { listsOf, rawOf, shop, zipsOf } from "@larder/test/support/pipelines/shop-archive.ts"
-import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
-import { aLayout, exampleIn, queryWarehouse } from "@larder/test/support/warehouse/example-data-set.ts"
-import { onAnotherMachine, overtakeWith } from "@larder/test/support/warehouse/other-machine.ts"
+import {
+  ingestFromOrigin,
+  Origin,
+  type Pipeline,
+  ReadFailed,
+  rebuildDataSet,
+  rebuildOlderMapping
+} from "@larder/pipelines"
 import { type Layout, newestManifest, rollback } from "@larder/warehouse"
 import { Effect, Option } from "effect"
-import { Origin } from "./origins/origin.ts"
-import { type Pipeline, ReadFailed } from "./pipeline.ts"
-import { rebuildDataSet, rebuildOlderMapping } from "./rebuild.ts"
-import { ingestFromOrigin } from "./run.ts"
+import { itLive } from "../support/it-live.ts"
+import { assignUrls, fetchAll, originOf } from "../support/pipelines/raw-archive.ts"
+import { listsOf, rawOf, shop, zipsOf } from "../support/pipelines/shop-archive.ts"
+import { copyPerTest } from "../support/warehouse/copy-per-test.ts"
+import { aLayout, exampleIn, queryWarehouse } from "../support/warehouse/example-data-set.ts"
+import { onAnotherMachine, overtakeWith } from "../support/warehouse/other-machine.ts"
 
 const { price } = exampleIn("shops")
 
