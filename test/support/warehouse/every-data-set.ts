@@ -1,5 +1,6 @@
 /** A warehouse with rows in every data set, for tests of the files that users open. */
 
+import { commodities } from "@larder/pipelines"
 import {
   brandedFood,
   commodity,
@@ -36,7 +37,7 @@ export const publishPrices = Effect.fnUntraced(function* (layout: Layout, ...met
       metrics.map((metric_name) => ({ ...price, metric_name, value: "1.5", run_id: run.run_id }))
     )
   )
-  yield* publishStaged(layout, commodity, staged, run)
+  yield* publishStaged(layout, commodity, staged, run, commodities.mappingVersion) // programs add to it
 }, Effect.scoped)
 
 const images = [{ src: "https://shop.example/oat.jpg", width: 640, height: null }]

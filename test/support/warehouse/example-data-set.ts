@@ -1,6 +1,5 @@
 /** An example data set with one table for each kind of merge, in a separate warehouse. */
 import { randomUUID } from "node:crypto"
-import { brandedFoods, commodities, storefronts } from "@larder/pipelines"
 import type { FeedLeftOut, RunRecord } from "@larder/schemas"
 import {
   type Check,
@@ -163,16 +162,12 @@ const fill = (target: ExampleDataSet, run_id: string, found: Found) =>
     return prices.length + deliveries.length + rejects.length
   })
 
-/** The mapping of a real data set is the one that its pipeline has: a run would rebuild data of another one. */
-const findMapping = (dataSet: DataSet) =>
-  [commodities, brandedFoods, storefronts].find((pipeline) => pipeline.dataSet === dataSet)?.mappingVersion ?? 1
-
 /** Publishes what a run has staged, without checks. */
-export const publishStaged = (layout: Layout, dataSet: DataSet, staged: Staged, run: RunRecord) =>
+export const publishStaged = (layout: Layout, dataSet: DataSet, staged: Staged, run: RunRecord, mappingVersion = 1) =>
   publish({
     layout,
     dataSet,
-    mappingVersion: findMapping(dataSet),
+    mappingVersion,
     staged,
     run,
     leftOut: [],
