@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
-import { defineConfig } from "vitest/config"
+import { configDefaults, defineConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 import { nodeFlags } from "./test/support/node-flags.ts"
 
@@ -36,6 +36,14 @@ const surface = ["contract", "client", "console", "house"]
 /** Files that run a second time, with the ledger in PostgreSQL. */
 const overPostgres = ["contract/authentication", "contract/billing", "console/isolation", "console/keys"]
 
+/** Unit tests that take half a minute each: `npm test` stays below four minutes without them. */
+const slowUnits = [
+  "warehouse/lake/lake",
+  "pipelines/run/archive/prune",
+  "warehouse/generation/pull",
+  "pipelines/run/archive/pack-kills"
+].map((file) => `${file}.test.ts`)
+
 /** Suites that people start by hand: soak tests, and long crash and race tests. */
 const long = ["long"]
 
@@ -61,7 +69,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["{schemas,warehouse,pipelines,serve}/**/*.test.ts"] }
+        test: {
+          name: "unit",
+          include: ["{schemas,warehouse,pipelines,serve}/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, ...slowUnits]
+        }
       },
       {
         extends: true,
@@ -76,7 +88,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "all",
-          include: [...matchSuites(otherSuites), ...matchFiles(overPostgres)],
+          include: [...matchSuites(otherSuites), ...matchFiles(overPostgres), ...slowUnits],
           provide: { ledger: "in PostgreSQL" },
           globalSetup
         }
