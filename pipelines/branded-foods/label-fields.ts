@@ -8,7 +8,7 @@
  * `key`: identifies or orders labels. A stated `key` or `substance` that cannot be read rejects its row, and a form
  * without the column cannot be trusted. An `optional` field that cannot be read is null.
  */
-export type FieldRole = "key" | "substance" | "optional"
+type FieldRole = "key" | "substance" | "optional"
 
 /** A `code`, `unit`, `vocabulary` or `quantity` is a text, too, but a placeholder in it means nothing. */
 export type FieldType =
@@ -97,7 +97,7 @@ export const labelFields = {
 } satisfies Readonly<Record<string, LabelField>>
 
 /** Of the parts: amounts, the label's own amounts, attributes, and earlier versions. */
-export const partFields = {
+const partFields = {
   label_of_data: key("whole number", { csv: "branded_food.fdc_id" }),
   label_of_amount: key("whole number", { csv: "food_nutrient.fdc_id" }),
   label_of_attribute: key("whole number", { csv: "food_attribute.fdc_id" }),
@@ -119,8 +119,6 @@ export const partFields = {
   attribute_value: optional("text", { csv: "food_attribute.value" }),
   earlier_versions: optional("list", { json: "foodUpdateLog" })
 } satisfies Readonly<Record<string, LabelField>>
-
-export type LabelColumn = keyof typeof labelFields
 
 /** The column of a staged label that has the field as a text: channels become a list later. */
 export const textColumn = (column: string): string => (column === "trade_channels" ? "trade_channel" : column)

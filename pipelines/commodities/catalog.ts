@@ -43,7 +43,7 @@ interface Condition {
 }
 
 /** Texts of a field that a product is known to have, and texts that contradict it. */
-export interface ProductTexts {
+interface ProductTexts {
   readonly field: string
   readonly expected: ReadonlyArray<string>
   readonly contradictions: ReadonlyArray<string>

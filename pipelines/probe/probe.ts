@@ -31,7 +31,7 @@ export interface ProbedPipeline {
   readonly folder: string
 }
 
-export interface ProbeOptions {
+interface ProbeOptions {
   /** The file of `--stores`. */
   readonly stores?: string | undefined
   /** Whole histories of reports instead of a few weeks of each era. */

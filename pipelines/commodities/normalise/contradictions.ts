@@ -4,7 +4,7 @@ import type { PriceReading } from "./rows.ts"
 /** `1.40` and `1.4` are one value. */
 const trimZeros = (token: string) => (token.includes(".") ? token.replace(/\.?0+$/, "") : token)
 
-export interface Contradiction {
+interface Contradiction {
   readonly published_at: string
   readonly problem: string
   readonly source_rows: ReadonlyArray<number>

@@ -55,7 +55,7 @@ export const identityFields = (feed: Feed, fields: ReadonlyArray<string>): Reado
 /** Each of these identifies a report; many reports share a region or a commodity. */
 const reportFields = ["slug_id", "slug_name", "report_title"]
 
-export type NumberedRow = readonly [row: PayloadRow, source_row: number]
+type NumberedRow = readonly [row: PayloadRow, source_row: number]
 
 /** Returns what a row states about another report; undefined if nothing. A row may state nothing at all. */
 type FindStranger = (row: PayloadRow) => IdentityField | undefined

@@ -217,7 +217,9 @@ export const normalise = (feed: Feed, payload: Payload, options: NormaliseOption
   const positions = payload.rows.flatMap((row, index) => (isRow(row) ? [index + 1] : []))
   const numbered = objects.map((row, index) => [row, positions[index] ?? 0] as const)
   const fields = listFields(objects)
-  const readPublication = makePublicationReader(feed.period, fields, objects)
+  const parsePublication = makePublicationReader(feed.period, fields, objects)
+  const publications = new Map(objects.map((row) => [row, parsePublication(row)])) // several steps need them
+  const readPublication: PublicationReader = (row) => publications.get(row)
   const { isNewestDay, isNewestRow } = makeNewestTest(readPublication, objects, options)
   const strangers = findStrangers(feed, payload.url, fields, numbered, isNewestRow, isPartOfHistory)
   const rows = numbered.flatMap(([row, source_row]) => (strangers.has(source_row) ? [] : [row]))

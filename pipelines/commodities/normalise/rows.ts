@@ -28,7 +28,7 @@ export interface PriceReading {
 }
 
 /** A text of a row that was not understood, although the row was used. */
-export interface OddText {
+interface OddText {
   readonly kind: "unreadable" | "unlisted"
   readonly field: string
   readonly said: string

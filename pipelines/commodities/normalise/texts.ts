@@ -20,7 +20,7 @@ const makeTextTest = (texts: ReadonlyArray<string>) => {
   }
 }
 
-export type TextVerdict =
+type TextVerdict =
   | { readonly kind: "contradiction"; readonly reason: string }
   | { readonly kind: "unlisted"; readonly field: string; readonly said: string }
 

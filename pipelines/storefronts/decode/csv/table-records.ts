@@ -35,7 +35,7 @@ const isEmptyCell = (text: string) => text.trim() === ""
 /** In a file whose lines are split at their line feeds, the last cell of a CRLF line ends with a carriage return. */
 const removeCarriageReturn = (cells: ReadonlyArray<string>, raw: string): ReadonlyArray<string> => {
   const last = cells.at(-1)
-  // a quoted cell may end with one too: there the record goes on with a quote
+  // a quoted cell may end with one too: there the record continues with a quote
   const isLineEnd = last?.endsWith("\r") === true && (raw.endsWith(`${last}\n`) || raw.endsWith(last))
   return isLineEnd ? [...cells.slice(0, -1), last.slice(0, -1)] : cells
 }
