@@ -30,7 +30,7 @@ interface Feed {
 const file = (domain: string, kind: ListedStore["kind"], decode: ReadFile, name: string): Feed => ({
   domain,
   kind,
-  batches: decode(yieldAll(payloadOf(name)), { currency: "CHF" })
+  batches: decode(() => yieldAll(payloadOf(name)), { currency: "CHF" })
 })
 const pages = (domain: string, kind: ListedStore["kind"], ...read: ReadonlyArray<FeedPage>): Feed => ({
   domain,

@@ -10,7 +10,7 @@ const fileOf = (name: string) => path.join(samplesOf("storefront"), name)
 
 const readAll = async (read: ReadFile, name: string, currency: string | null = null) => {
   const batches = []
-  for await (const batch of read(createReadStream(fileOf(name)), { currency })) batches.push(batch)
+  for await (const batch of read(() => createReadStream(fileOf(name)), { currency })) batches.push(batch)
   return {
     rows: batches.flatMap(({ rows }) => rows),
     products: batches.flatMap(({ products }) => products),

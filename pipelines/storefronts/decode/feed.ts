@@ -128,15 +128,19 @@ export class FeedUnreadable extends Error {
   }
 }
 
+/** The bytes of a file, from its beginning at each call: some questions need all of it before its first row is read. */
+export type OpenFile = () => AsyncIterable<Uint8Array>
+
 /**
- * Reads a feed that is one file: CSV, XML or TSV. `currency` comes from the store list, for prices without one.
- * `content_type` is the header of the response; its charset is used. Batches have up to 500 rows. Fails with
- * `FeedUnreadable`, after yielding the batches before the fault.
+ * Reads a feed that is one file: CSV, XML or TSV. Batches have up to 500 rows. Fails with `FeedUnreadable`, after yielding
+ * the batches before the fault.
  */
 export type ReadFile = (
-  bytes: AsyncIterable<Uint8Array>,
+  open: OpenFile,
   context: {
+    /** Of the store list, for prices without one. */
     readonly currency: string | null
+    /** The header of the response; its charset is used. */
     readonly content_type?: string | null
     /** Collects the types of all values, which show whether the file as a whole can be trusted. */
     readonly stats?: FeedStats

@@ -6,7 +6,7 @@ import { decodePieces, undecodable } from "./payload-text.ts"
 
 const read = async (...parts: ReadonlyArray<Uint8Array>) => {
   const texts: Array<string> = []
-  for await (const text of decodePieces(yieldAll(...parts))) texts.push(text)
+  for await (const text of decodePieces(() => yieldAll(...parts))) texts.push(text)
   return texts
 }
 const readJoined = async (...parts: ReadonlyArray<Uint8Array>) => (await read(...parts)).join("")
@@ -73,7 +73,7 @@ describe("the text of a payload", () => {
     ["UTF-8 when the header names no encoding", "text/csv", Buffer.from("Café"), "Café"]
   ] as const)("is read in %s", async (_, contentType, bytes, expected) => {
     const texts: Array<string> = []
-    for await (const text of decodePieces(yieldAll(bytes), contentType)) texts.push(text)
+    for await (const text of decodePieces(() => yieldAll(bytes), contentType)) texts.push(text)
     assert.strictEqual(texts.join(""), expected)
   })
 

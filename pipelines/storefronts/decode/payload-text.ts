@@ -7,7 +7,7 @@
  */
 import { isUtf8 } from "node:buffer"
 import { TextDecoder } from "node:util"
-import { FeedUnreadable } from "./feed.ts"
+import { FeedUnreadable, type OpenFile } from "./feed.ts"
 
 /** A code point that does not occur in text: it marks bytes that could not be decoded. */
 export const undecodable = "\uFDD0"
@@ -121,14 +121,11 @@ export const decodePage = (bytes: Buffer, contentType: string | null = null): st
  * Yields pieces of about 64 KiB, without the byte order mark, never split inside a character of the encoding.
  * `contentType` is the header of the response.
  */
-export async function* decodePieces(
-  bytes: AsyncIterable<Uint8Array>,
-  contentType: string | null = null
-): AsyncGenerator<string> {
+export async function* decodePieces(open: OpenFile, contentType: string | null = null): AsyncGenerator<string> {
   let decoder: TextDecoder | undefined
   let incompleteBytes = Buffer.alloc(0)
   let isFirst = true
-  for await (const piece of splitEvenly(bytes)) {
+  for await (const piece of splitEvenly(open())) {
     const encoding = isFirst ? detectEncoding(piece, contentType) : "utf-8"
     if (encoding !== "utf-8") decoder = new TextDecoder(encoding)
     let text: string

@@ -29,7 +29,10 @@ const stageAndAssemble = Effect.fnUntraced(function* (
     ...rows,
     ""
   ].join("\n")
-  const batches = Stream.fromAsyncIterable(readShopifyCsv(bytesOf(text), { currency: null }), String)
+  const batches = Stream.fromAsyncIterable(
+    readShopifyCsv(() => bytesOf(text), { currency: null }),
+    String
+  )
   yield* Stream.runForEach(batches, (batch) => add(batch, from))
   yield* finishLoading
   yield* db.run(`insert into feed.store values ('${from.domain}', 'EUR', true)`)

@@ -24,7 +24,7 @@ interface Feed {
 const ids = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 const file = (kind: ListedStore["kind"], decode: ReadFile, lines: ReadonlyArray<string>): Feed => ({
   kind,
-  batches: decode(yieldAll(Buffer.from(`${lines.join("\n")}\n`)), { currency: "EUR" })
+  batches: decode(() => yieldAll(Buffer.from(`${lines.join("\n")}\n`)), { currency: "EUR" })
 })
 
 /** A feed of each kind, with 40 products. `price` is a valid one or not. */

@@ -29,7 +29,7 @@ async function* wrapEach(batches: AsyncIterable<Batch>) {
 /** The rows of a payload: all of its batches in one. */
 export const readWhole = async (read: ReadFile, payload: string | Uint8Array, currency: string | null = null) => {
   const bytes = typeof payload === "string" ? bytesOf(payload) : payload
-  const { found, problem } = await collectUntilFault(wrapEach(read(yieldAll(bytes), { currency })))
+  const { found, problem } = await collectUntilFault(wrapEach(read(() => yieldAll(bytes), { currency })))
   return {
     rows: found.flatMap(({ rows }) => rows),
     products: found.flatMap(({ products }) => products),
@@ -97,7 +97,7 @@ export const readOneBatch = async (read: ReadFile, file: AsyncIterable<Uint8Arra
     }
   }
   let rows = 0
-  for await (const batch of read(counted(), { currency: null })) {
+  for await (const batch of read(counted, { currency: null })) {
     rows = batch.rows.length
     break
   }

@@ -26,7 +26,7 @@ const firstOfEach = (products: ReadonlyArray<FeedProduct>) => {
 
 const file = (read: ReadFile, name: string) => async () => {
   const found: Array<FeedProduct> = []
-  for await (const { products } of read(createReadStream(path.join(folder, name)), { currency: null })) {
+  for await (const { products } of read(() => createReadStream(path.join(folder, name)), { currency: null })) {
     found.push(...products)
   }
   return firstOfEach(found)

@@ -375,7 +375,7 @@ describe("a feed of any size", () => {
           for (let from = 0; from < bytes.length; from += length) yield bytes.subarray(from, from + length)
         }
         const rows: Array<string> = []
-        for await (const batch of readGoogleMerchant(parts(), { currency: null })) rows.push(...batch.rows)
+        for await (const batch of readGoogleMerchant(parts, { currency: null })) rows.push(...batch.rows)
         assert.deepStrictEqual(rows, expected.rows)
       })
     )
@@ -393,7 +393,7 @@ describe("a feed of any size", () => {
       for (let number = 0; number < 2000; number++) yield bytesOf(" ".repeat(65_536))
       yield bytesOf(feedOf(anItem()))
     }
-    const { growth, rows } = await readMeasured(readGoogleMerchant(spaces(), { currency: null }))
+    const { growth, rows } = await readMeasured(readGoogleMerchant(spaces, { currency: null }))
     assert.deepStrictEqual([rows, growth < 30], [1, true])
   })
 })

@@ -120,9 +120,9 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
     read.pages_read = 1
     const head = yield* readHead(raw)
     if (isPage(head.toString("utf8"))) return yield* unreadFromPage(head.toString("utf8"), raw.final_url)
-    const pieces = readBytes(raw, isGzip(head), policy.maxFileBytes)
+    const openFile = () => readBytes(raw, isGzip(head), policy.maxFileBytes)
     const batches = Stream.fromAsyncIterable(
-      decode(pieces, { currency, content_type: raw.content_type, stats }),
+      decode(openFile, { currency, content_type: raw.content_type, stats }),
       (cause) => new DecodeFailure(cause)
     )
     const takeAll = Stream.runForEach(batches, (batch): Effect.Effect<void, E | Unread, R> => {
