@@ -31,6 +31,7 @@ describe("whether a product is published", () => {
 describe("whether a variant is available", () => {
   it.each([
     ["is true with some in stock", {}, true],
+    ["is true with a part in stock, with a comma", { "Variant Inventory Qty": "0,5" }, true],
     ["is false with none in stock", { "Variant Inventory Qty": "0" }, false],
     ["is false with a negative stock", { "Variant Inventory Qty": "-2" }, false],
     [
@@ -80,6 +81,8 @@ describe("cells of a variant", () => {
     ["0.0", null],
     ["", null],
     ["N/A", null],
+    ["heavy", null],
+    ["250,5", 251],
     ["4989.51607", 4990]
   ])("give %j grams as %j", async (grams, expected) => {
     assert.strictEqual((await variantWith({ "Variant Grams": grams }))?.grams, expected)

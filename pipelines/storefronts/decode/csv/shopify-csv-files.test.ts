@@ -55,6 +55,7 @@ describe("records that cannot be used", () => {
     ["Variant Inventory Qty", "many"],
     ["Variant Inventory Policy", "ask"],
     ["Variant Requires Shipping", "2"],
+    ["Variant Requires Shipping", "constructor"],
     ["Variant Barcode", "8.90E+12"],
     ["Image Position", "first"],
     ["Image Src", "oat.jpg"]

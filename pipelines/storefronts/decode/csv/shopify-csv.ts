@@ -14,6 +14,7 @@ import { shopifyCsvRoles } from "../field-roles.ts"
 import { decodePieces } from "../payload-text.ts"
 import { dropLowerPrice, normalizeText } from "../texts.ts"
 import { FeedStats, Fields, type FieldType, types } from "../typed-fields.ts"
+import { parseGrams } from "../weights.ts"
 import { type Columns, readTable, type TableFormat } from "./table.ts"
 import type { TableRecord } from "./table-records.ts"
 
@@ -58,10 +59,10 @@ const format: TableFormat<Column> = {
 }
 
 /** One of several words, in any case. */
-const oneOfWords = <A>(name: string, words: Readonly<Record<string, A>>): FieldType<A> => ({
-  name,
-  read: (value) => words[normalizeText(value)?.toLowerCase() ?? ""]
-})
+const oneOfWords = <A>(name: string, words: Readonly<Record<string, A>>): FieldType<A> => {
+  const values = new Map(Object.entries(words))
+  return { name, read: (value) => values.get(normalizeText(value)?.toLowerCase() ?? "") }
+}
 const flag = oneOfWords("a boolean", {
   true: true,
   yes: true,
@@ -81,9 +82,17 @@ const policy = oneOfWords("an inventory policy", {
   false: false,
   no: false
 })
+/** Only its sign matters, so a separator of thousands may be read as a decimal separator. */
 const quantity: FieldType<number> = {
   name: "a number",
-  read: (value) => (/^-?\d+(?:\.\d+)?$/.test(normalizeText(value) ?? "") ? Number(value) : undefined)
+  read: (value) => {
+    const text = normalizeText(value) ?? ""
+    return /^-?\d+(?:[.,]\d+)?$/.test(text) ? Number(text.replace(",", ".")) : undefined
+  }
+}
+const grams: FieldType<number> = {
+  name: "a weight",
+  read: (value) => parseGrams(String(value), "g")
 }
 const tagList: FieldType<ReadonlyArray<string>> = {
   name: "a list of tags",
@@ -182,7 +191,7 @@ const readVariants = (cells: Cells, product_native_id: string, position: number)
       price,
       compare_at_price: dropLowerPrice(cells.read("compareAt", types.price), price),
       currency: null,
-      grams: Math.round(cells.read("grams", types.grams) ?? 0) || null,
+      grams: cells.read("grams", grams),
       available: readAvailability(cells),
       option1,
       option2,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { parseGrams, parseMoney } from "./prices.ts"
+import { parseMoney } from "./prices.ts"
 
 describe("amounts of money", () => {
   it.each([
@@ -41,25 +41,5 @@ describe("amounts of money", () => {
   it("finds no amount in a text of 500,000 characters or more", () => {
     assert.isNull(parseMoney(`1${" ".repeat(500_000)}x`))
     assert.isNull(parseMoney(`${"1,".repeat(400_000)}x`))
-  })
-})
-
-describe("weights", () => {
-  it.each([
-    ["3 kg", 3000],
-    ["500g", 500],
-    ["1,5 kg", 1500],
-    ["12 oz", 340],
-    ["1.5 LB", 680],
-    ["2 lbs", 907],
-    ["0 kg", null],
-    ["0.00", null],
-    ["500", undefined],
-    ["3 stone", undefined],
-    ["1.2.3 kg", undefined],
-    ["-1 kg", undefined],
-    ["", undefined]
-  ])("reads %j as %j grams", (text, expected) => {
-    assert.strictEqual(parseGrams(text), expected)
   })
 })

@@ -1,4 +1,4 @@
-/** Parses amounts as Google feeds write them: with a currency, a unit, and the separators of many countries. */
+/** Parses amounts as Google feeds write them: with a currency and the separators of many countries. */
 import { parseDecimal } from "../texts.ts"
 
 export interface Money {
@@ -32,21 +32,4 @@ export const parseMoney = (text: string): Money | null => {
   const amount = parseDecimal(normalizeSeparators(digits))
   if (amount === null || (prefix !== undefined && suffix !== undefined)) return null
   return { amount, currency: (prefix ?? suffix)?.toUpperCase() ?? null }
-}
-
-const gramsPerUnit: Readonly<Record<string, number>> = {
-  g: 1,
-  kg: 1000,
-  oz: 28.349523125,
-  lb: 453.59237,
-  lbs: 453.59237
-}
-
-/** `3 kg` → 3000, `12 oz` → 340. 0 means "not known" and is null. Undefined without a unit, and for anything else. */
-export const parseGrams = (text: string): number | null | undefined => {
-  if (/^\s*0+(?:[.,]0+)?\s*$/.test(text)) return null
-  const match = text.length > maxLength ? null : /^(\d[\d.,]*)\s*(g|kg|oz|lbs?)$/i.exec(text.trim())
-  const amount = parseDecimal(normalizeSeparators(match?.[1] ?? ""))
-  if (amount === null) return undefined
-  return Math.round(Number(amount) * (gramsPerUnit[(match?.[2] ?? "").toLowerCase()] ?? 0)) || null
 }

@@ -14,8 +14,9 @@ import { googleRoles } from "../field-roles.ts"
 import { htmlToLine, htmlToText } from "../html-text.ts"
 import { compareDecimals, normalizeText } from "../texts.ts"
 import { type FeedStats, Fields, type FieldType, types } from "../typed-fields.ts"
+import { parseGrams } from "../weights.ts"
 import { type FieldName, type FieldValues, fieldNames } from "./fields.ts"
-import { type Money, parseGrams, parseMoney } from "./prices.ts"
+import { type Money, parseMoney } from "./prices.ts"
 
 export interface FeedItem {
   readonly fields: FieldValues
