@@ -71,6 +71,8 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
       Effect.annotateLogs({ outcome, detail })
     )
   }
+  if (read.contradiction !== null)
+    yield* Effect.logWarning(`the currency of ${store.domain} is contradictory: ${read.contradiction}`)
   return {
     store,
     read,

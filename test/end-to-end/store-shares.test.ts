@@ -91,9 +91,9 @@ const fourth: Files = {
 
 const shares = {
   hundred:
-    '99 of 100 products were rejected (99.0 %), most often because its price is "on request", which is not an amount with a currency',
+    '99 of 100 products were rejected (99.0 %), most often because its price is "on request", which is not an amount',
   quarter:
-    '10 of 39 products were rejected (25.6 %), most often because its price is "on request", which is not an amount with a currency',
+    '10 of 39 products were rejected (25.6 %), most often because its price is "on request", which is not an amount',
   nameless: "2 of 39 products were rejected (5.1 %), most often because it has no id",
   shop: '2 of 49 products were rejected (4.1 %), most often because the price of its variant 1 is "on request", which is not a price'
 }

@@ -80,8 +80,8 @@ export class BatchBuilder {
       for (const oddValue of this.#stats.takeOddValues()) this.#batch.odd_values.push(oddValue)
       this.#stats.recordUsed()
     } catch (cause) {
-      if (!(cause instanceof UnusableRow)) throw cause
       this.#stats.takeOddValues() // the reject has the whole row
+      if (!(cause instanceof UnusableRow)) throw cause
       this.#stats.recordReject(cause.message)
       const payload = (typeof raw === "string" ? raw : raw()).slice(0, maxPayloadCharacters)
       const reject = { position, reason: cause.message, payload, kind: this.#kind, native_id: id ?? null }

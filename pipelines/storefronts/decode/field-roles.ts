@@ -85,7 +85,8 @@ export const wooCommerceRoles = {
     description: "optional",
     short_description: "optional",
     images: "optional",
-    is_in_stock: "optional"
+    is_in_stock: "optional",
+    is_purchasable: "optional"
   },
   /** A brand, category or tag. */
   term: { name: "optional" },
@@ -128,6 +129,8 @@ export const googleRoles = {
   title: "substance",
   price: "substance",
   sale_price: "substance",
+  sale_price_effective_date: "optional", // of a sale whose days are not understood, the usual price is read
+  currency: "substance",
   size: "substance", // an option
   color: "substance",
   description: "optional",

@@ -16,6 +16,8 @@ export interface FieldType<A> {
   readonly name: string
   /** Undefined for a value of another type; null for one that means "not known", such as 0 grams. */
   readonly read: (value: unknown) => A | null | undefined
+  /** Why a value is of another type, in place of "which is not …". */
+  readonly explain?: (value: unknown) => string | undefined
   /** In names and other free texts, `NA` may be a value. */
   readonly keepsPlaceholders?: true
 }
@@ -101,6 +103,8 @@ export class FeedStats {
   readonly #typed = new Map<string, Set<string>>()
   readonly #mistyped = new Map<string, Mistyped>()
   readonly #fieldsSeen = new Set<string>()
+  #contradiction: string | null = null
+  #saleChange = Number.POSITIVE_INFINITY
   #oddValues: Array<FeedOddValue> = []
 
   /** Fields, columns or elements that occur in any row, even without a value: `vendor`, `variant sku`. */
@@ -110,6 +114,24 @@ export class FeedStats {
 
   get rejectCount() {
     return this.#rejectCount
+  }
+
+  /** The first two statements about the currency of its prices that contradict each other; null if none do. */
+  get contradiction() {
+    return this.#contradiction
+  }
+
+  recordContradiction(contradiction: string) {
+    this.#contradiction ??= contradiction
+  }
+
+  /** The first beginning or end of a sale after the read; null if no sale states one. */
+  get saleChange(): Date | null {
+    return Number.isFinite(this.#saleChange) ? new Date(this.#saleChange) : null
+  }
+
+  recordSaleChange(time: number) {
+    this.#saleChange = Math.min(this.#saleChange, time)
   }
 
   recordField(field: string) {
@@ -196,7 +218,8 @@ export class Fields<Name extends string> {
     const result = type.read(value)
     if (result === undefined) {
       if (this.#roles[field] === "optional") return this.#recordOddValue(name, value)
-      return this.reject(field, `is ${formatJson(value).slice(0, 100)}, which is not ${type.name}`, name)
+      const problem = type.explain?.(value) ?? `which is not ${type.name}`
+      return this.reject(field, `is ${formatJson(value).slice(0, 100)}, ${problem}`, name)
     }
     this.#typed.add(field)
     return result

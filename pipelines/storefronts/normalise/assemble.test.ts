@@ -80,6 +80,26 @@ describe("assembling products", () => {
     })
   )
 
+  itLive("reads a price of 0 as none if another variant of the product has a price", () =>
+    Effect.gen(function* () {
+      const Priced = Schema.Struct({ native_id: Schema.String, prices: Schema.String })
+      const { db } = yield* stageAndAssemble([
+        "mug,Mug,,,S,0.00,",
+        "mug,,,,M,9.90,",
+        "gift,Gift,,,S,0.00,",
+        "gift,,,,M,0,"
+      ])
+      const prices = "to_json(list_transform(variants, lambda variant: variant.price::double))::varchar"
+      assert.deepStrictEqual(
+        yield* db.all(Priced, `select native_id, ${prices} as prices from storefront.product order by native_id`),
+        [
+          { native_id: "gift", prices: "[0.0,0.0]" },
+          { native_id: "mug", prices: "[null,9.9]" }
+        ]
+      )
+    })
+  )
+
   itLive("counts a product as merchandise unless none of its variants is shipped", () =>
     Effect.gen(function* () {
       const Product = Schema.Struct({ native_id: Schema.String, is_merchandise: Schema.Boolean })

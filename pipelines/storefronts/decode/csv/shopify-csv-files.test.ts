@@ -13,7 +13,7 @@ describe("records that cannot be used", () => {
       aProduct(),
       aProduct({ Handle: "" }),
       aProduct({ Handle: "jam", "Variant Price": "free" }),
-      aProduct({ Handle: "tea", "Variant Compare At Price": "12,5" }),
+      aProduct({ Handle: "tea", "Variant Compare At Price": "12,5,0" }),
       aProduct({ Handle: "rice" })
     ])
     const { rejects, rows, problem } = await readWhole(readShopifyCsv, payload)
@@ -22,8 +22,8 @@ describe("records that cannot be used", () => {
       rejects.map(({ position, reason }) => [position, reason]),
       [
         [3, "it has no handle"],
-        [4, 'its variant price is "free", which is not a price'],
-        [5, 'its variant compare at price is "12,5", which is not a price']
+        [4, 'its variant price is "free", which is not an amount'],
+        [5, 'its variant compare at price is "12,5,0", which is not an amount']
       ]
     )
     assert.strictEqual(rejects[0]?.payload, `${payload.split("\n")[2]}\n`)

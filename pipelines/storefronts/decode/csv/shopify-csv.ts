@@ -4,18 +4,21 @@
  * product share its handle and may be far apart. Only the first one has a title and states whether the product is
  * published.
  *
- * Positions are lines of the file; the header is line 1. The export has neither currencies nor times.
+ * Positions are lines of the file; the header is line 1. Shopify writes prices without a currency; other programs may write
+ * one. The export has no times.
  */
 import { isPlaceholder } from "../../../run/placeholders.ts"
 import { pickStatement } from "../../normalise/category/taxonomy.ts"
 import { collectBatches } from "../batch-builder.ts"
 import { type FeedImage, type FeedProduct, type FeedVariant, type ReadFile, UnusableRow } from "../feed.ts"
 import { shopifyCsvRoles } from "../field-roles.ts"
+import { amountType } from "../money/amounts.ts"
+import type { FilePrices } from "../money/file-prices.ts"
 import { decodePieces } from "../payload-text.ts"
 import { dropLowerPrice, normalizeText } from "../texts.ts"
 import { FeedStats, Fields, type FieldType, types } from "../typed-fields.ts"
 import { parseGrams } from "../weights.ts"
-import { type Columns, readTable, type TableFormat } from "./table.ts"
+import { type Columns, readTable, readTablePrices, type TableFormat } from "./table.ts"
 import type { TableRecord } from "./table-records.ts"
 
 /** The names of each column, in lower case. */
@@ -173,14 +176,31 @@ const buildVariantId = (handle: string, options: ReadonlyArray<string | null>) =
     .map((part) => (part ?? "").replace(/[\\/]/g, "\\$&"))
     .join("/")
 
+type PriceContext = { readonly prices: Pick<FilePrices, "separator">; readonly currency: string | null }
+
+const readPrices = (cells: Cells, { currency, prices }: PriceContext) => {
+  const amount = amountType({ currency, separator: prices.separator })
+  const price = cells.read("price", amount)
+  const compareAt = cells.read("compareAt", amount)
+  return {
+    price: price?.amount ?? null,
+    compare_at_price: dropLowerPrice(compareAt?.amount ?? null, price?.amount ?? null),
+    currency: price?.currency ?? null
+  }
+}
+
 /** One variant; none in a record that only adds a picture. */
-const readVariants = (cells: Cells, product_native_id: string, position: number): ReadonlyArray<FeedVariant> => {
+const readVariants = (
+  cells: Cells,
+  product_native_id: string,
+  position: number,
+  context: PriceContext
+): ReadonlyArray<FeedVariant> => {
   const values = (["option1", "option2", "option3"] as const).map(cells.text)
   const sku = cells.read("sku", types.sheetCode)
   if (!cells.hasValue("price") && [sku, ...values].every((text) => text === null)) return []
   const options = values.map((value) => (value === "Default Title" ? null : value))
   const [option1 = null, option2 = null, option3 = null] = options
-  const price = cells.read("price", types.price)
   return [
     {
       product_native_id,
@@ -188,9 +208,7 @@ const readVariants = (cells: Cells, product_native_id: string, position: number)
       title: options.filter((option) => option !== null).join(" / ") || "Default Title",
       sku,
       barcode: cells.read("barcode", types.barcode),
-      price,
-      compare_at_price: dropLowerPrice(cells.read("compareAt", types.price), price),
-      currency: null,
+      ...readPrices(cells, context),
       grams: cells.read("grams", grams),
       available: readAvailability(cells),
       option1,
@@ -210,9 +228,11 @@ const readImages = (cells: Cells, product_native_id: string, line: number): Read
   return src === null ? [] : [{ product_native_id, position, src, width: null, height: null }]
 }
 
-export const readShopifyCsv: ReadFile = (open, { content_type, stats = new FeedStats() }) =>
-  collectBatches(stats, (builder) =>
-    readTable(builder, decodePieces(open, content_type), format, stats, (record, columns, identify) => {
+export const readShopifyCsv: ReadFile = (open, { content_type, currency, stats = new FeedStats() }) => {
+  const openText = () => decodePieces(open, content_type)
+  const prices = readTablePrices(openText, format, ["price", "compareAt"])
+  return collectBatches(stats, (builder) =>
+    readTable(builder, openText(), format, { prices, stats }, (record, columns, identify) => {
       const cells = readCells(columns, record, stats)
       const native_id = cells.read("handle", types.code)
       if (native_id === null) throw new UnusableRow("it has no handle")
@@ -222,8 +242,9 @@ export const readShopifyCsv: ReadFile = (open, { content_type, stats = new FeedS
       if (product?.is_published === false) return { product }
       return {
         product,
-        variants: readVariants(cells, native_id, record.line),
+        variants: readVariants(cells, native_id, record.line, { currency, prices }),
         images: readImages(cells, native_id, record.line)
       }
     })
   )
+}

@@ -1,6 +1,7 @@
 /** Reads the rows of a table by the names of its columns, because files have different columns in different orders. */
 import type { BatchBuilder, Identify, ParsedRow } from "../batch-builder.ts"
 import { FeedUnreadable, UnusableRow } from "../feed.ts"
+import { FilePrices } from "../money/file-prices.ts"
 import type { FeedStats } from "../typed-fields.ts"
 import { readRecords, type TableRecord } from "./table-records.ts"
 
@@ -48,12 +49,40 @@ const findColumns = <Column extends string>(
   }
 }
 
+/** The texts of some columns, without empty cells. */
+async function* readCells<Column extends string>(
+  pieces: AsyncIterable<string>,
+  format: TableFormat<Column>,
+  names: ReadonlyArray<Column>
+): AsyncGenerator<string> {
+  let columns: Columns<Column> | undefined
+  for await (const records of readRecords(pieces)) {
+    for (const record of records) {
+      if (columns === undefined) {
+        columns = findColumns(record, format)
+        continue
+      }
+      for (const name of names) {
+        const text = columns.cell(record, name).trim()
+        if (text !== "") yield text
+      }
+    }
+  }
+}
+
+/** The prices of a table, in these columns. */
+export const readTablePrices = <Column extends string>(
+  open: () => AsyncIterable<string>,
+  format: TableFormat<Column>,
+  names: ReadonlyArray<Column>
+) => new FilePrices(() => readCells(open(), format, names))
+
 /** Adds the rows of a table to `builder`, and yields whenever it is full. Fails with `FeedUnreadable`. */
 export async function* readTable<Column extends string>(
   builder: BatchBuilder,
   pieces: AsyncIterable<string>,
   format: TableFormat<Column>,
-  stats: FeedStats,
+  { prices, stats }: { readonly prices: FilePrices; readonly stats: FeedStats },
   readRow: (record: TableRecord, columns: Columns<Column>, identify: Identify) => ParsedRow
 ): AsyncGenerator<void> {
   let columns: Columns<Column> | undefined
@@ -67,10 +96,17 @@ export async function* readTable<Column extends string>(
         continue
       }
       const known = columns
-      builder.addRow(record.line, record.raw, (identify) => {
-        if (record.problem !== null) throw new UnusableRow(record.problem)
-        return readRow(record, known, identify)
-      })
+      const add = () =>
+        builder.addRow(record.line, record.raw, (identify) => {
+          if (record.problem !== null) throw new UnusableRow(record.problem)
+          return readRow(record, known, identify)
+        })
+      try {
+        add()
+      } catch (cause) {
+        await prices.learn(cause)
+        add()
+      }
       if (builder.isFull) yield
     }
   }

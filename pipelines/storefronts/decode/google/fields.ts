@@ -23,6 +23,8 @@ export const fieldNames = [
   "availability",
   "price",
   "sale_price",
+  "sale_price_effective_date",
+  "currency",
   "brand",
   "gtin",
   "google_product_category",

@@ -4,16 +4,19 @@
  * the others. Positions count the items in XML, and the lines of the file in a table.
  */
 import { type BatchBuilder, collectBatches, type ParsedRow } from "../batch-builder.ts"
-import { readTable, type TableFormat } from "../csv/table.ts"
+import { readTable, readTablePrices, type TableFormat } from "../csv/table.ts"
 import { type ReadFile, UnusableRow } from "../feed.ts"
+import { FilePrices } from "../money/file-prices.ts"
 import { decodePieces, undecodable } from "../payload-text.ts"
 import { FeedStats } from "../typed-fields.ts"
 import { type FieldName, fieldNames, readFields } from "./fields.ts"
 import { type SplitItem, splitItems } from "./items.ts"
 import { type FeedItem, readItem } from "./rows.ts"
 
-type FeedContext = Pick<FeedItem, "currency" | "stats">
+type FeedContext = Pick<FeedItem, "currency" | "read_at" | "stats">
 type ItemContext = Omit<FeedItem, "fields">
+
+const priceFields = ["price", "sale_price"] as const
 
 const readXmlItem = (item: SplitItem, prefixes: ReadonlySet<string>, context: ItemContext): ParsedRow => {
   if (item.problem !== null) throw new UnusableRow(item.problem)
@@ -25,13 +28,46 @@ const readXmlItem = (item: SplitItem, prefixes: ReadonlySet<string>, context: It
   throw new UnusableRow("it has no price, and its tags are not well-formed: something in it is not escaped")
 }
 
-async function* readXml(builder: BatchBuilder, pieces: AsyncIterable<string>, context: FeedContext) {
+async function* readXmlPrices(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   const prefixes = new Set(["g"])
   for await (const items of splitItems(pieces, prefixes)) {
+    for (const { problem, text } of items) {
+      const fields = problem === null ? readPriceFields(text, prefixes) : undefined
+      for (const name of priceFields) yield* (fields?.(name) ?? []).map((price) => price.trim())
+    }
+  }
+}
+
+/** Undefined for an item that cannot be read. */
+const readPriceFields = (item: string, prefixes: ReadonlySet<string>) => {
+  try {
+    return readFields(item, prefixes).fields
+  } catch (cause) {
+    if (!(cause instanceof UnusableRow)) throw cause
+    return undefined
+  }
+}
+
+async function* readXml(
+  builder: BatchBuilder,
+  open: () => AsyncIterable<string>,
+  pieces: AsyncIterable<string>,
+  context: FeedContext
+) {
+  const prefixes = new Set(["g"])
+  const prices = new FilePrices(() => readXmlPrices(open()))
+  for await (const items of splitItems(pieces, prefixes)) {
     for (const item of items) {
-      builder.addRow(item.number, item.text, (identify) =>
-        readXmlItem(item, prefixes, { ...context, identify, position: item.number })
-      )
+      const add = () =>
+        builder.addRow(item.number, item.text, (identify) =>
+          readXmlItem(item, prefixes, { ...context, prices, identify, position: item.number })
+        )
+      try {
+        add()
+      } catch (cause) {
+        await prices.learn(cause)
+        add()
+      }
       if (builder.isFull) yield
     }
   }
@@ -55,11 +91,18 @@ const tableFormat: TableFormat<FieldName> = {
 const splitCell = (name: FieldName, cell: string) =>
   name === "additional_image_link" ? cell.split(/,\s*(?=https?:)/i) : [cell]
 
-const readItemTable = (builder: BatchBuilder, pieces: AsyncIterable<string>, context: FeedContext) =>
-  readTable(builder, pieces, tableFormat, context.stats, (record, columns, identify) => {
+const readItemTable = (
+  builder: BatchBuilder,
+  open: () => AsyncIterable<string>,
+  pieces: AsyncIterable<string>,
+  context: FeedContext
+) => {
+  const prices = readTablePrices(open, tableFormat, priceFields)
+  return readTable(builder, pieces, tableFormat, { ...context, prices }, (record, columns, identify) => {
     const fields = (name: FieldName) => splitCell(name, columns.cell(record, name)).filter((cell) => cell.trim() !== "")
-    return readItem({ ...context, identify, fields, position: record.line })
+    return readItem({ ...context, prices, identify, fields, position: record.line })
   })
+}
 
 async function* prepend(first: string, others: AsyncGenerator<string>): AsyncGenerator<string> {
   try {
@@ -70,13 +113,19 @@ async function* prepend(first: string, others: AsyncGenerator<string>): AsyncGen
   }
 }
 
-async function* readPieces(builder: BatchBuilder, pieces: AsyncGenerator<string>, context: FeedContext) {
+async function* readPieces(builder: BatchBuilder, open: () => AsyncGenerator<string>, context: FeedContext) {
+  const pieces = open()
   let piece = await pieces.next()
   while (piece.done !== true && piece.value.trim() === "") piece = await pieces.next()
   const first = piece.done === true ? "" : piece.value
   const read = first.trimStart().startsWith("<") ? readXml : readItemTable
-  yield* read(builder, prepend(first, pieces), context)
+  yield* read(builder, open, prepend(first, pieces), context)
 }
 
-export const readGoogleMerchant: ReadFile = (open, { content_type, currency, stats = new FeedStats() }) =>
-  collectBatches(stats, (builder) => readPieces(builder, decodePieces(open, content_type), { currency, stats }))
+export const readGoogleMerchant: ReadFile = (
+  open,
+  { content_type, currency, read_at = Date.now(), stats = new FeedStats() }
+) =>
+  collectBatches(stats, (builder) =>
+    readPieces(builder, () => decodePieces(open, content_type), { currency, read_at, stats })
+  )

@@ -1,35 +1,75 @@
-/** Parses amounts as Google feeds write them: with a currency and the separators of many countries. */
-import { parseDecimal } from "../texts.ts"
-
-export interface Money {
-  readonly amount: string
-  readonly currency: string | null
-}
-
 /**
- * The last comma or point is the decimal separator if there are both. A comma alone is one, unless groups of three
- * digits follow it.
+ * The price of an item. A lower sale price is the price while the sale takes place, and the regular price is then the one
+ * before the reduction. Without days, a sale takes place.
  */
-const normalizeSeparators = (digits: string): string => {
-  const text = digits.replace(/[\s'’]/g, "")
-  const comma = text.lastIndexOf(",")
-  const point = text.lastIndexOf(".")
-  if (comma === -1) return /^\d{1,3}(?:\.\d{3}){2,}$/.test(text) ? text.replaceAll(".", "") : text
-  if (point > comma || /^\d{1,3}(?:,\d{3})+$/.test(text)) return text
-  return text.replaceAll(".", "").replace(",", ".")
+import { isPlaceholder } from "../../../run/placeholders.ts"
+import { type Amount, amountType, currencyType } from "../money/amounts.ts"
+import { compareDecimals, normalizeText, parseTime } from "../texts.ts"
+import type { Fields, FieldType } from "../typed-fields.ts"
+import type { FieldName, FieldValues } from "./fields.ts"
+import type { FeedItem } from "./rows.ts"
+
+/** In milliseconds since 1970. `to` is the first moment after the period. */
+interface Period {
+  readonly from: number
+  readonly to: number
 }
 
-/** No amount is longer, and the time for matching is quadratic in the length. */
-const maxLength = 60
+const day = 86_400_000
 
-const money = /^(?:([a-z]{3})\s*)?(\d[\d.,\s'’]*?)\s*([a-z]{3})?$/i
+/** A time, in UTC if it names no zone, or a day. `isEnd`: a day ends with its last moment. Undefined for other texts. */
+const parseMoment = (text: string, isEnd: boolean): number | undefined => {
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text)
+  const time = parseTime(text) ?? parseTime(isDay ? `${text}T00:00Z` : `${text}Z`)
+  return time === null ? undefined : Date.parse(time) + (isDay && isEnd ? day : 0)
+}
 
-/** `15.00 USD`, `AED 15`, `1,299.00 USD`, `12,50 EUR`, `9999 KES`, `250.00`. Null for anything else. */
-export const parseMoney = (text: string): Money | null => {
-  const match = text.length > maxLength ? null : money.exec(text.trim())
-  if (match === null) return null
-  const [, prefix, digits = "", suffix] = match
-  const amount = parseDecimal(normalizeSeparators(digits))
-  if (amount === null || (prefix !== undefined && suffix !== undefined)) return null
-  return { amount, currency: (prefix ?? suffix)?.toUpperCase() ?? null }
+/** `2026-03-01T00:00+0100/2026-04-01T00:00+0100`. Either end may be missing. */
+const period: FieldType<Period> = {
+  name: "a period of two times",
+  read: (value) => {
+    const [begin = "", end, ...others] = String(value)
+      .split("/")
+      .map((part) => part.trim())
+    if (end === undefined || others.length > 0 || begin + end === "") return undefined
+    const from = begin === "" ? Number.NEGATIVE_INFINITY : parseMoment(begin, false)
+    const to = end === "" ? Number.POSITIVE_INFINITY : parseMoment(end, true)
+    return from === undefined || to === undefined || from >= to ? undefined : { from, to }
+  }
+}
+
+/** Whether the sale takes place at `read_at`. One whose period is not understood does not. */
+const isNow = (
+  typed: Fields<FieldName>,
+  text: string | null,
+  { read_at, stats }: Pick<FeedItem, "read_at" | "stats">
+) => {
+  if (text === null || isPlaceholder(text)) return true
+  const stated = typed.read("sale_price_effective_date", text, period)
+  if (stated === null) return false
+  for (const time of [stated.from, stated.to]) if (time > read_at) stats.recordSaleChange(time)
+  return stated.from <= read_at && read_at < stated.to
+}
+
+const isLower = (sale: Amount, price: Amount | null) =>
+  price === null ||
+  ((sale.currency === null || price.currency === null || sale.currency === price.currency) &&
+    compareDecimals(sale.amount, price.amount) < 0)
+
+/** `currency` is null if the item names none. */
+export const readPrices = (fields: FieldValues, typed: Fields<FieldName>, item: Omit<FeedItem, "fields">) => {
+  const first = (name: FieldName) => normalizeText(fields(name)[0])
+  const stated = typed.read("currency", first("currency"), currencyType(item))
+  const amount = amountType({ currency: stated ?? item.currency, separator: item.prices.separator })
+  const statedPrice = typed.read("price", first("price"), amount)
+  const statedSale = typed.read("sale_price", first("sale_price"), amount)
+  const sale = statedSale?.amount === "0" ? null : statedSale // 0 means "no sale"
+  const price = statedPrice?.amount === "0" && sale !== null ? null : statedPrice
+  const named = statedPrice?.currency ?? sale?.currency ?? null
+  if (named !== null && stated !== null && named !== stated)
+    item.stats.recordContradiction(`a price is in ${named}, and its item states ${stated} as its currency`)
+  const currency = named ?? stated
+  if (sale === null || !isLower(sale, price) || !isNow(typed, first("sale_price_effective_date"), item))
+    return { price: price?.amount ?? null, compare_at_price: null, currency }
+  return { price: sale.amount, compare_at_price: price?.amount ?? null, currency }
 }

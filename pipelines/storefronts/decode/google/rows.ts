@@ -2,9 +2,7 @@
  * Converts an item of a Google feed to a variant of the product that `item_group_id` names, or to a product with one
  * variant. Parses its prices, availability, weight and category, the handle in its link, and its pictures. Items of one
  * group may be far apart. Each becomes a row of the whole product, and SQL uses the first of these rows.
- *
- * `sale_price_effective_date` is ignored: a sale price always applies, because reading the same feed again later must
- * give the same rows. `condition`, `mpn` and custom labels are omitted.
+ * `condition`, `mpn` and custom labels are omitted.
  */
 import { isPlaceholder } from "../../../run/placeholders.ts"
 import { pickStatement, readStatement } from "../../normalise/category/taxonomy.ts"
@@ -12,11 +10,12 @@ import type { Identify } from "../batch-builder.ts"
 import { type FeedImage, type FeedProduct, type FeedVariant, UnusableRow } from "../feed.ts"
 import { googleRoles } from "../field-roles.ts"
 import { htmlToLine, htmlToText } from "../html-text.ts"
-import { compareDecimals, normalizeText } from "../texts.ts"
+import type { FilePrices } from "../money/file-prices.ts"
+import { normalizeText } from "../texts.ts"
 import { type FeedStats, Fields, type FieldType, types } from "../typed-fields.ts"
 import { parseGrams } from "../weights.ts"
 import { type FieldName, type FieldValues, fieldNames } from "./fields.ts"
-import { type Money, parseMoney } from "./prices.ts"
+import { readPrices } from "./prices.ts"
 
 export interface FeedItem {
   readonly fields: FieldValues
@@ -24,6 +23,9 @@ export interface FeedItem {
   readonly position: number
   /** Currency in the store list, for prices without one. */
   readonly currency: string | null
+  readonly prices: Pick<FilePrices, "separator">
+  /** When the feed was received, in milliseconds since 1970. */
+  readonly read_at: number
   readonly stats: FeedStats
   /** Receives the native id of the product, as soon as it is known. */
   readonly identify: Identify
@@ -31,23 +33,6 @@ export interface FeedItem {
 
 /** Reserved for each item, so that no two items of a product share a position. Google accepts 11 pictures per item. */
 const imagePositionsPerItem = 100
-
-const amount: FieldType<Money> = {
-  name: "an amount with a currency",
-  read: (value) => parseMoney(normalizeText(value) ?? "") ?? undefined
-}
-
-/** A lower sale price becomes the price; the regular price becomes the one before the reduction. 0 means "no sale". */
-const readPrices = (fields: FieldValues, typed: Fields<FieldName>) => {
-  const price = typed.read("price", normalizeText(fields("price")[0]), amount)
-  const sale = typed.read("sale_price", normalizeText(fields("sale_price")[0]), amount)
-  if (sale === null || sale.amount === "0") return { price, compareAt: null }
-  if (price === null) return { price: sale, compareAt: null }
-  const isSameCurrency = sale.currency === null || price.currency === null || sale.currency === price.currency
-  const isLower = isSameCurrency && compareDecimals(sale.amount, price.amount) < 0
-  const currency = price.currency ?? sale.currency
-  return isLower ? { price: { amount: sale.amount, currency }, compareAt: price.amount } : { price, compareAt: null }
-}
 
 /** Words in use before and after Google introduced underscores, and those of schema.org. */
 const availableWords = new Set(
@@ -122,7 +107,8 @@ const placeImages = (
   return unique.map((src, index) => ({ product_native_id, position: from + index, src, width: null, height: null }))
 }
 
-export const readItem = ({ currency, fields, identify, position, stats }: FeedItem) => {
+export const readItem = ({ fields, ...item }: FeedItem) => {
+  const { identify, position, stats } = item
   const typed = new Fields(stats, googleRoles)
   // as an id, a placeholder would combine all items with it into one product; as a group, all items without one
   const id = typed.read("id", fields("id")[0], types.code)
@@ -141,7 +127,6 @@ export const readItem = ({ currency, fields, identify, position, stats }: FeedIt
     group === null
       ? [null, null]
       : [typed.read("size", fields("size")[0], types.text), typed.read("color", fields("color")[0], types.text)]
-  const { compareAt, price } = readPrices(fields, typed)
   const addresses = readAddresses(fields, typed)
   const product: FeedProduct = {
     native_id,
@@ -163,9 +148,7 @@ export const readItem = ({ currency, fields, identify, position, stats }: FeedIt
     title: [option1, option2].filter((option) => option !== null).join(" / ") || title,
     sku: null,
     barcode: typed.read("gtin", fields("gtin")[0], types.barcode),
-    price: price?.amount ?? null,
-    compare_at_price: compareAt,
-    currency: price?.currency ?? currency,
+    ...readPrices(fields, typed, item),
     grams: typed.read("shipping_weight", fields("shipping_weight").map(normalizeText)[0], weight),
     available: typed.read("availability", fields("availability").map(normalizeText)[0], availability),
     option1,

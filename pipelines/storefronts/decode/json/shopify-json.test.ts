@@ -134,19 +134,6 @@ describe("variants", () => {
     assert.deepStrictEqual(former, ["15", null, null, null, null])
   })
 
-  it("have no price instead of 0 if another one has a price, and cost 0 if all do", () => {
-    const free = aVariant({ id: 2, price: "0.00", compare_at_price: "5.00" })
-    const prices = (variants: ReturnType<typeof variantsOf>) => variants.map((v) => [v.price, v.compare_at_price])
-    assert.deepStrictEqual(prices(variantsOf(aVariant(), free)), [
-      ["12.5", null],
-      [null, null]
-    ])
-    assert.deepStrictEqual(prices(variantsOf(free, aVariant({ id: 3, price: "0.00" }))), [
-      ["0", "5"],
-      ["0", null]
-    ])
-  })
-
   it("keep real options, and drop the placeholder", () => {
     const { option1, option2, option3 } =
       firstVariant({ option1: " Red ", option2: "", option3: null }) ?? assert.fail()

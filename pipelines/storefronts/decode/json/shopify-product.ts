@@ -73,14 +73,8 @@ const readVariants = (product: JsonObject, product_native_id: string, stats: Fee
   const fields = new Fields(stats, shopifyRoles.product)
   const variants = fields.read("variants", product.variants, types.list, "variants field")
   if (variants === null) throw new UnusableRow("it has no list of variants")
-  return removeZeroPrices(variants.map((variant, index) => readVariant(variant, product_native_id, index + 1, stats)))
+  return variants.map((variant, index) => readVariant(variant, product_native_id, index + 1, stats))
 }
-
-/** A price of 0 next to one above 0 means "no price yet"; if all are 0, it is a price. */
-const removeZeroPrices = (variants: ReadonlyArray<FeedVariant>): ReadonlyArray<FeedVariant> =>
-  variants.some(({ price }) => price !== null && price !== "0")
-    ? variants.map((variant) => (variant.price === "0" ? { ...variant, price: null, compare_at_price: null } : variant))
-    : variants
 
 export const readProduct = (product: JsonObject, native_id: string, stats: FeedStats): ParsedRow => {
   const fields = new Fields(stats, shopifyRoles.product)

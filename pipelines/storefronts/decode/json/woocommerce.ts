@@ -78,11 +78,18 @@ const readPrices = (product: JsonObject, fields: Fields<keyof typeof wooCommerce
   if (price_range !== null && compareDecimals(price_range.min, price_range.max) > 0) {
     fields.reject("price_range", `goes from ${price_range.min} down to ${price_range.max}`)
   }
+  const code = fields.read("currency_code", prices.currency_code, currency)
+  const regular = fields.read("regular_price", prices.regular_price, amount)
+  const lowest = price_range?.min ?? price
+  const isBuyable = fields.read("is_purchasable", product.is_purchasable, types.boolean) !== false
+  // 0 is no price if the product cannot be bought, or if another variation has a price
+  if (lowest === "0" && (!isBuyable || (price_range !== null && price_range.max !== "0")))
+    return { price_range: null, price: null, compare_at_price: null, currency: code }
   return {
     price_range,
     price: price ?? price_range?.min ?? null,
-    compare_at_price: dropLowerPrice(fields.read("regular_price", prices.regular_price, amount), price),
-    currency: fields.read("currency_code", prices.currency_code, currency)
+    compare_at_price: dropLowerPrice(regular, price),
+    currency: code
   }
 }
 

@@ -13,7 +13,7 @@ import type { ListedStore } from "../store-list.ts"
 import { isUnread, makeUnread, type StoreOutcome, type Unread, unreadFromPage } from "./outcome.ts"
 import type { StorePolicy } from "./policy.ts"
 import { makeStoreRequests } from "./requests.ts"
-import { makeStoreRead, type TableEnd, type TakeRows } from "./store-read.ts"
+import { findContradiction, makeStoreRead, type StoreRead, type TableEnd, type TakeRows } from "./store-read.ts"
 
 interface FileKind {
   readonly decode: ReadFile
@@ -108,8 +108,13 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
   const currency = store.currency ?? null
   const stats = new FeedStats()
   const read = { pages_read: 0, products_read: 0, currency, fields_seen: stats.fieldsSeen }
-  /** Currencies of all prices. A single one is the currency of the store, even if the list states another. */
+  /** Currencies of all prices, null for those that name none. A single one is the currency of the store. */
   const currencies = new Set<string | null>()
+  const describeRead = (): Partial<StoreRead> => ({
+    ...read,
+    contradiction: findContradiction(store, currencies) ?? stats.contradiction,
+    sale_changes_at: stats.saleChange
+  })
 
   const reading = Effect.gen(function* () {
     const requests = yield* makeStoreRequests(policy)
@@ -122,7 +127,7 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
     if (isPage(head.toString("utf8"))) return yield* unreadFromPage(head.toString("utf8"), raw.final_url)
     const openFile = () => readBytes(raw, isGzip(head), policy.maxFileBytes)
     const batches = Stream.fromAsyncIterable(
-      decode(openFile, { currency, content_type: raw.content_type, stats }),
+      decode(openFile, { currency, content_type: raw.content_type, read_at: Date.parse(raw.fetched_at), stats }),
       (cause) => new DecodeFailure(cause)
     )
     const takeAll = Stream.runForEach(batches, (batch): Effect.Effect<void, E | Unread, R> => {
@@ -143,10 +148,10 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
     const fault = stats.findFault(required)
     if (fault !== null) return yield* makeUnread("unreadable", fault)
     const table_end = yield* findTableEnd(raw)
-    return makeStoreRead(read.products_read > 0 ? "complete" : "empty", null, { ...read, table_end })
+    return makeStoreRead(read.products_read > 0 ? "complete" : "empty", null, { ...describeRead(), table_end })
   })
 
   return yield* Effect.catchIf(Effect.scoped(reading), isUnread, ({ detail, outcome }) =>
-    Effect.succeed(makeStoreRead(adjustOutcome(outcome, read.products_read > 0), detail, read))
+    Effect.succeed(makeStoreRead(adjustOutcome(outcome, read.products_read > 0), detail, describeRead()))
   )
 })

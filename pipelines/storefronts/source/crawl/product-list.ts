@@ -72,14 +72,13 @@ const explainEmpty = ({ detail, outcome, reported }: ReadPages): readonly [Store
 export const summariseProductRead = (
   products: ReadPages,
   stats: FeedStats,
-  { currency, facts }: Pick<StoreRead, "currency" | "facts">
+  shop: Pick<StoreRead, "contradiction" | "currency" | "facts">
 ): StoreRead => {
   const read = {
     pages_read: products.pages,
     products_read: products.listed,
     has_all_products: products.outcome === "complete",
-    currency,
-    facts,
+    ...shop,
     fields_seen: stats.fieldsSeen
   }
   const fault = stats.findFault()

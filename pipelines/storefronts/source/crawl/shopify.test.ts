@@ -154,12 +154,15 @@ describe("the currency of a shop's prices", () => {
     })
   )
 
-  it.live("is that of the list if there is no cookie, then that of meta.json, otherwise unknown", () =>
+  it.live("is that of meta.json if there is no cookie, then that of the list, otherwise unknown", () =>
     Effect.gen(function* () {
-      const listed = yield* readShop({ pages: [[1]], meta }, undefined, { store: { currency: "EUR" } })
-      const stated = yield* readShop({ pages: [[1]], meta })
+      const store = { currency: "EUR" }
+      const stated = yield* readShop({ pages: [[1]], meta }, undefined, { store })
+      const listed = yield* readShop({ pages: [[1]] }, undefined, { store })
       const unknown = yield* readShop({ pages: [[1]] })
-      assert.deepStrictEqual([listed.read.currency, stated.read.currency, unknown.read.currency], ["EUR", "USD", null])
+      assert.deepStrictEqual([stated.read.currency, listed.read.currency, unknown.read.currency], ["USD", "EUR", null])
+      assert.strictEqual(stated.read.contradiction, "its prices are in USD, and the store list states EUR")
+      assert.isNull(listed.read.contradiction)
     })
   )
 

@@ -16,7 +16,14 @@ import { ShopifyStoreSlots, type StorePolicy, shopifyLane } from "./policy.ts"
 import { type KnownProducts, readProductList, summariseProductRead } from "./product-list.ts"
 import { makeStoreRequests, type StoreRequests } from "./requests.ts"
 import { readShopifyCollections } from "./shopify-collections.ts"
-import { emptyShopFacts, makeStoreRead, parseShopAddress, type ShopFacts, type TakeRows } from "./store-read.ts"
+import {
+  emptyShopFacts,
+  findContradiction,
+  makeStoreRead,
+  parseShopAddress,
+  type ShopFacts,
+  type TakeRows
+} from "./store-read.ts"
 
 const adminApi = { path: /\/admin\/api\//, name: "Shopify's Admin API" }
 
@@ -108,17 +115,17 @@ const readAt = Effect.fnUntraced(function* <E, R>(
   const countryQuery = country === undefined || country === null ? "" : `&country=${country}`
   const requests = retryWithoutCountry(countryQuery, anyCountryRequests)
   const makeAddress = (path: string, page: number) => `${base}${path}?limit=${limit}&page=${page}${countryQuery}`
-  const fallbackCurrency = store.currency ?? meta?.currency ?? null
 
-  let currency: string | null = null
+  /** Currencies that the pages name, in order. */
+  const currencies = new Set<string>()
   /**
    * The market may change during a read. Prices in a currency other than the first one are stored with it. Pages without
-   * a currency are in the first one that any page names, or if no page names one, in that of the list or the account.
+   * a currency are in the first one that any page names, or if no page names one, in that of the account or the list.
    */
   const takeProducts = ({ batch }: FeedPage, raw: FetchedPayload) => {
     const pageCurrency = readCurrency(raw)
-    currency ??= pageCurrency
-    const isForeign = pageCurrency !== null && pageCurrency !== currency
+    if (pageCurrency !== null) currencies.add(pageCurrency)
+    const isForeign = pageCurrency !== null && pageCurrency !== [...currencies][0]
     const variants = isForeign
       ? batch.variants.map((variant) => ({ ...variant, currency: pageCurrency }))
       : batch.variants
@@ -143,7 +150,12 @@ const readAt = Effect.fnUntraced(function* <E, R>(
         (end) => (isUnread(end) ? null : (end?.published_products_count ?? null))
       )
   })
-  const read = summariseProductRead(products, stats, { currency: currency ?? fallbackCurrency, facts })
+  const stated = currencies.size > 0 ? [...currencies] : [meta?.currency ?? null]
+  const read = summariseProductRead(products, stats, {
+    contradiction: findContradiction(store, stated),
+    currency: stated[0] ?? store.currency ?? null,
+    facts
+  })
   const isOver = read.fetch_status === "failed" || ["budget", "broken_off"].includes(read.outcome)
   if (isOver || products.listed === 0) return read
   const collections = yield* readShopifyCollections({

@@ -44,6 +44,10 @@ export interface StoreRead {
   readonly collections_read: number
   /** ISO 4217 code for prices that name none themselves. */
   readonly currency: string | null
+  /** Two statements about the currency of its prices that contradict each other; null if none do. */
+  readonly contradiction: string | null
+  /** When the first sale after the read begins or ends; null if the store states no such time. */
+  readonly sale_changes_at: Date | null
   readonly facts: ShopFacts
   /** How the file ends if the feed is a table; otherwise null. A `.gz` counts as complete: a truncated one fails. */
   readonly table_end: TableEnd | null
@@ -64,6 +68,16 @@ export interface ReadStore {
   readonly is_known?: boolean
 }
 
+/** How the currency in the store list contradicts those that the store states itself; null if it does not. */
+export const findContradiction = (
+  { currency }: Pick<ListedStore, "currency">,
+  stated: Iterable<string | null>
+): string | null => {
+  const others = [...stated].filter((code) => code !== null && code !== currency)
+  if (currency === undefined || others.length === 0) return null
+  return `its prices are in ${others.join(", ")}, and the store list states ${currency}`
+}
+
 export const feedName = ({ domain }: ListedStore) => `store/${domain}`
 
 const joinDetail = (sentence: string, detail: string | null) =>
@@ -82,6 +96,8 @@ export const makeStoreRead = (
     products_read: 0,
     collections_read: 0,
     currency: null,
+    contradiction: null,
+    sale_changes_at: null,
     facts: emptyShopFacts,
     table_end: null,
     fields_seen: new Set(),

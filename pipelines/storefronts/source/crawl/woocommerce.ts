@@ -7,7 +7,7 @@ import type { ListedStore } from "../store-list.ts"
 import type { StorePolicy } from "./policy.ts"
 import { type KnownProducts, readProductList, summariseProductRead } from "./product-list.ts"
 import { makeStoreRequests } from "./requests.ts"
-import { emptyShopFacts, parseShopAddress, type TakeRows } from "./store-read.ts"
+import { emptyShopFacts, findContradiction, parseShopAddress, type TakeRows } from "./store-read.ts"
 
 const adminApi = { path: /\/wp-json\/wc\/v\d/, name: "the REST API wc/v3 of WooCommerce" }
 
@@ -35,7 +35,8 @@ export const readWooCommerce = Effect.fn("Crawl.readWooCommerce")(function* <E, 
   const address = parseShopAddress(store.location, adminApi)
   if (!(address instanceof URL)) return address
   const stats = new FeedStats()
-  let currency = store.currency ?? null
+  /** Currencies of all prices, which every row names. */
+  const currencies = new Set<string | null>()
   const reading = Effect.gen(function* () {
     const requests = yield* makeStoreRequests(policy)
     return yield* readProductList({
@@ -50,7 +51,7 @@ export const readWooCommerce = Effect.fn("Crawl.readWooCommerce")(function* <E, 
             (page) => ({ ...page, ...readTotal(page.raw) })
           ),
         takePage: ({ content, raw }) => {
-          currency ??= content.batch.variants.find((variant) => variant.currency !== null)?.currency ?? null
+          for (const variant of content.batch.variants) if (variant.price !== null) currencies.add(variant.currency)
           return take(content.batch, raw)
         }
       },
@@ -60,5 +61,7 @@ export const readWooCommerce = Effect.fn("Crawl.readWooCommerce")(function* <E, 
   })
   const products = yield* Effect.scoped(reading)
   const facts = { ...emptyShopFacts, reported_product_count: products.reported }
-  return summariseProductRead(products, stats, { currency, facts })
+  const contradiction = findContradiction(store, currencies)
+  const currency = [...currencies].find((code) => code !== null) ?? store.currency ?? null
+  return summariseProductRead(products, stats, { contradiction, currency, facts })
 })

@@ -1,0 +1,179 @@
+/**
+ * Reads amounts of money in the files of stores, in the light of their currency. People write the same amount as `1,299.00`,
+ * `1.299,00`, `1 299` and `1.299`, with a code or a symbol before or after it.
+ */
+import { parseDecimal } from "../texts.ts"
+import type { FieldType } from "../typed-fields.ts"
+import { findCommonCodes, findDecimals } from "./currencies.ts"
+
+export interface Amount {
+  /** A result of `parseDecimal`. */
+  readonly amount: string
+  /** ISO 4217; null if the text names no currency. */
+  readonly currency: string | null
+}
+
+/** What stands before the fraction of an amount. */
+export type Separator = "." | ","
+
+export interface AmountContext {
+  /** The currency of amounts that name none, and the one that a shared symbol such as `$` may mean; null if unknown. */
+  readonly currency: string | null
+  /**
+   * The separator of the other prices of the file; null if they do not show it, undefined if they have not been searched.
+   * Then an amount that depends on it fails with `SeparatorUnknown`.
+   */
+  readonly separator: Separator | null | undefined
+}
+
+/** An amount such as `1.299 EUR` depends on the other prices of its file, which have not been searched. */
+export class SeparatorUnknown extends Error {}
+
+interface Digits {
+  readonly whole: string
+  readonly fraction: string
+  /** The separator that the form shows; null if it shows none. */
+  readonly separator: Separator | null
+  /** If the fraction may also be three more digits of a whole number, as in `1.299`, what is before it. */
+  readonly unclear: Separator | null
+}
+
+const opposite = (separator: Separator): Separator => (separator === "." ? "," : ".")
+
+/** Joins groups of thousands: of three digits, or Indian ones, which have two before the last three. */
+const joinGroups = (text: string, separator: RegExp | string): string | undefined => {
+  const groups = text.split(separator)
+  const [first = "", ...others] = groups
+  if (others.length === 0) return first
+  const last = others.pop() ?? ""
+  const isGrouped =
+    first.length <= 3 && last.length === 3 && [2, 3].some((size) => others.every(({ length }) => length === size))
+  return isGrouped ? groups.join("") : undefined
+}
+
+const readWhole = (whole: string | undefined, separator: Separator | null): Digits | undefined =>
+  whole === undefined ? undefined : { whole, fraction: "", separator, unclear: null }
+
+const spaces = /[\s'’]/
+
+/** `text` begins and ends with a digit, and has digits, points, commas, spaces and apostrophes in between. */
+const splitDigits = (text: string): Digits | undefined => {
+  const [point, comma] = [text.lastIndexOf("."), text.lastIndexOf(",")]
+  const at = Math.max(point, comma)
+  if (at === -1) return readWhole(joinGroups(text, spaces), null)
+  const separator: Separator = at === point ? "." : ","
+  const hasBoth = point !== -1 && comma !== -1
+  const isRepeated = text.indexOf(separator) !== at
+  if (isRepeated) return hasBoth ? undefined : readWhole(joinGroups(text, separator), opposite(separator))
+  const [before, fraction] = [text.slice(0, at), text.slice(at + 1)]
+  const whole = joinGroups(before, hasBoth ? opposite(separator) : spaces)
+  if (whole === undefined || !/^\d+$/.test(whole + fraction)) return undefined
+  const isUnclear = !hasBoth && fraction.length === 3 && /^[1-9]\d{0,2}$/.test(before)
+  return { whole, fraction, separator: isUnclear ? null : separator, unclear: isUnclear ? separator : null }
+}
+
+/** No amount is longer. */
+const maxLength = 60
+const parts = /^(\D*)(\d(?:[\d.,\s'’]*\d)?)(\D*)$/
+/** A dash in place of zeros: `12,-`. */
+const dash = /^[.,]\s?[-–—]+/
+/** Marks for the direction of writing. */
+const directions = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+const splitMarks = (text: string) => text.split(/\s+/).filter((mark) => mark !== "")
+
+/** `.89` and `$.89`, but not `Rs.500`: there the point belongs to the symbol. */
+const isLeadingSeparator = (before: string) =>
+  /[.,]$/.test(before) &&
+  (before.length === 1 ||
+    (findCommonCodes(splitMarks(before)).size === 0 && findCommonCodes(splitMarks(before.slice(0, -1))).size > 0))
+
+/** The digits of an amount, and the codes and symbols around them. */
+const splitText = (text: string) => {
+  if (text.length > maxLength) return undefined
+  const [, before = "", number = "", after = ""] = parts.exec(text.replace(directions, "").trim()) ?? []
+  const hasLeading = isLeadingSeparator(before)
+  const digits = splitDigits(hasLeading ? `0${before.at(-1)}${number}` : number)
+  const marks = splitMarks(`${hasLeading ? before.slice(0, -1) : before} ${after.replace(dash, "")}`)
+  return digits === undefined || number === "" ? undefined : { digits, marks }
+}
+
+/** The separator that the form of an amount shows, whatever its currency is; null if it shows none. */
+export const showSeparator = (text: string): Separator | null => splitText(text)?.digits.separator ?? null
+
+/** Why an amount cannot be read, as the end of the sentence "it is …, which …". */
+interface Problem {
+  readonly problem: string
+}
+
+const notAnAmount: Problem = { problem: "which is not an amount" }
+
+/** The currency that the marks name; null without marks. */
+const readMarks = (marks: ReadonlyArray<string>, currency: string | null): string | null | Problem => {
+  if (marks.length === 0) return null
+  const codes = findCommonCodes(marks)
+  const [code] = codes
+  if (code === undefined) return notAnAmount
+  if (codes.size === 1) return code
+  if (currency !== null && codes.has(currency)) return currency
+  const reason =
+    currency === null ? "several currencies have: state the store's in the store list" : `${currency} does not have`
+  return { problem: `whose symbol "${marks.join(" ")}" ${reason}` }
+}
+
+/** Whether an unclear amount is a whole number; undefined if nothing tells. */
+const isWhole = (unclear: Separator, code: string | null, separator: AmountContext["separator"]) => {
+  const { decimals, used_decimals } = findDecimals(code)
+  if (used_decimals === 0) return true
+  if (decimals === 3) return false
+  if (separator === undefined) throw new SeparatorUnknown()
+  if (separator === null) return unclear === "," ? true : undefined
+  return separator !== unclear
+}
+
+const unclearPoint: Problem = {
+  problem:
+    "whose point may stand before a fraction or between thousands, and no other price of the file shows which: write 1299.00"
+}
+
+/** `text` is an amount without blanks around it. Fails with `SeparatorUnknown`. */
+export const readAmount = (text: string, { currency, separator }: AmountContext): Amount | Problem => {
+  const split = splitText(text)
+  if (split === undefined) return notAnAmount
+  const { fraction, unclear, whole } = split.digits
+  const named = readMarks(split.marks, currency)
+  if (named !== null && typeof named === "object") return named
+  const code = named ?? currency
+  const isJoined = unclear === null ? false : isWhole(unclear, code, separator)
+  if (isJoined === undefined) return unclearPoint
+  const amount = parseDecimal(isJoined || fraction === "" ? whole + fraction : `${whole}.${fraction}`)
+  if (amount === null) return notAnAmount
+  if (amount.includes(".") && findDecimals(code).decimals === 0) {
+    return { problem: `which has a fraction, and ${code} has none` }
+  }
+  return { amount, currency: named }
+}
+
+/** Reads the codes and symbols of a field that states a currency. */
+export const currencyType = (context: Pick<AmountContext, "currency">): FieldType<string> => ({
+  name: "a currency",
+  read: (value) => {
+    const named = readMarks(splitMarks(String(value)), context.currency)
+    return typeof named === "string" ? named : undefined
+  }
+})
+
+export const amountType = (context: AmountContext): FieldType<Amount> => {
+  const read = (value: unknown) => readAmount(String(value), context)
+  return {
+    name: "an amount",
+    read: (value) => {
+      const amount = read(value)
+      return "problem" in amount ? undefined : amount
+    },
+    explain: (value) => {
+      const amount = read(value)
+      return "problem" in amount ? amount.problem : undefined
+    }
+  }
+}
