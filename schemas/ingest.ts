@@ -253,6 +253,9 @@ export const StoreReadRow = Schema.Struct({
   seconds: described.number("How long the read took, in seconds."),
   feed: described.textOrNull(
     "Name of the store in `ingest.left_out` and `ingest.raw_file`, such as `store/shop.example`; null if an earlier version of Larder recorded the read."
+  ),
+  sale_changes_at: described.textOrNull(
+    "When the first sale after the read begins or ends, in UTC: the store is then due again. Null if its feed states no such time."
   )
 }).annotate({
   identifier: "ingest.store_read",

@@ -15,6 +15,28 @@ const vanished = `
   anti join (${fromListed("storefront.sighting")}) s using (id)
   anti join (from ingest.store_read where run_id = getvariable('run_id') and has_all_products and is_taken) r using (store_id)`
 
+/** Only products that changed in this run are compared. In another currency, another magnitude is no surprise. */
+const leapingPrices = `
+  with listed as (select id as product_id ${fromListed("live.storefront.sighting")}),
+  changed as (select product_id, store_id, variants from storefront.product where run_id = getvariable('run_id')),
+  current as (select store_id, unnest(variants, recursive := true) from changed),
+  known as (
+    select unnest(variants, recursive := true) from live.storefront.product semi join changed using (product_id) semi join listed using (product_id)
+  ),
+  leap as (
+    select store_id, count(*) as prices
+    from current join known on known.variant_id = current.variant_id and known.currency is not distinct from current.currency
+    where known.price > 0 and current.price > 0 and greatest(known.price, current.price) >= 10 * least(known.price, current.price)
+    group by store_id
+  ),
+  all_known as (
+    select store_id, sum(len(list_filter(variants, lambda variant: variant.price > 0))) as prices
+    from live.storefront.product semi join leap using (store_id) semi join listed using (product_id) group by store_id
+  )
+  select domain, leap.prices::integer as leaping_prices, all_known.prices::integer as known_prices
+  from leap join all_known using (store_id) join storefront.store using (store_id)
+  where leap.prices * 100 > ${thresholds.leapingPrices.value} * all_known.prices`
+
 export const checks: ReadonlyArray<Check> = [
   // Products that a complete read does not find are withdrawn. Their number is checked for each store when it is read.
   shrinkage({
@@ -60,6 +82,14 @@ export const checks: ReadonlyArray<Check> = [
     `select variant_id, count(*) as rows from (select unnest(variants).variant_id as variant_id from storefront.product)
      group by variant_id having count(*) > 1`
   ),
+  {
+    ...warning(
+      "prices_keep_their_magnitude",
+      `at most ${thresholds.leapingPrices.limit} of the known prices of a store become ten times as high or a tenth at once`,
+      leapingPrices
+    ),
+    isLiveComparison: true
+  },
   warning(
     "products_have_prices",
     `at most ${thresholds.unpricedProducts.limit} of the listed products of a store have no price`,

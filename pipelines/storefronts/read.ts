@@ -84,7 +84,8 @@ const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext
       collections_read: item.read.collections_read,
       currency: item.read.currency,
       seconds: item.seconds,
-      feed: feedName(item.store)
+      feed: feedName(item.store),
+      sale_changes_at: item.read.sale_changes_at?.toISOString() ?? null
     }))
   )
 })

@@ -2,7 +2,8 @@
 -- its `run_id`.
 with latest as (
   select store_id, max(read_at) as read_at, arg_max(run_id, read_at) as run_id, arg_max(fetch_status, read_at) as fetch_status,
-    arg_max(run_id, read_at) filter (fetch_status <> 'failed') as last_successful_run_id
+    arg_max(run_id, read_at) filter (fetch_status <> 'failed') as last_successful_run_id,
+    arg_max_null(sale_changes_at, read_at) filter (fetch_status <> 'failed') as sale_changes_at
   from ingest.store_read group by store_id
 ),
 other_status as (
@@ -30,6 +31,7 @@ select domain, kind, latest.run_id, latest.fetch_status, last_successful_run_id,
   epoch_ms(coalesce(run.started_at, latest.read_at))::double as run_started_at,
   epoch_ms(latest.read_at)::double as read_at,
   epoch_ms(greatest(began_at, seen_at))::double as unchanged_since,
+  epoch_ms(if(sale_changes_at > latest.read_at, sale_changes_at, null))::double as sale_changes_at,
   latest.fetch_status = 'failed' or 'store/' || domain in (
     select feed from ingest.raw_file where pipeline = 'storefronts' and mapping_sha256 = $mapping
   ) as has_current_mapping

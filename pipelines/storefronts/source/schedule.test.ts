@@ -13,7 +13,7 @@ const now = Date.parse("2026-09-30T03:00:00Z")
 
 /** Hours until the next read of a store that was read just now and had not changed for `hours`. */
 const computeWait = (hours: number, domain = "shop.example", limits = bounds) => {
-  const last = { domain, run_started_at: now, read_at: now, unchanged_since: now - hours * hour }
+  const last = { domain, run_started_at: now, read_at: now, unchanged_since: now - hours * hour, sale_changes_at: null }
   return (computeDueTime(last, limits) - now) / hour
 }
 const domains = Array.from({ length: 1000 }, (_, n) => `shop-${n}.example`)
@@ -43,12 +43,21 @@ describe("the schedule of a store", () => {
   it("never reads before the minimum interval is over, counted from run to run", () => {
     const limits = { minInterval: 20 * hour, maxInterval: 7 * day }
     assert.strictEqual(computeWait(0, "shop.example", limits), 20)
-    const slow = { domain: "shop.example", run_started_at: now, read_at: now + 3 * hour, unchanged_since: now }
+    const [run_started_at, read_at] = [now, now + 3 * hour]
+    const slow = { domain: "shop.example", run_started_at, read_at, unchanged_since: now, sale_changes_at: null }
     assert.strictEqual(computeDueTime(slow, limits), now + 20 * hour)
   })
 
   it("reads every store in every run if the maximum interval is 0", () => {
     assert.strictEqual(computeWait(5000, "shop.example", { minInterval: 20 * hour, maxInterval: 0 }), 0)
+  })
+
+  it("reads a store again when a sale begins or ends, even before the minimum interval is over", () => {
+    const last = { domain: "shop.example", run_started_at: now, read_at: now, unchanged_since: now - 96 * hour }
+    const dueAt = (sale_changes_at: number, limits = bounds) => computeDueTime({ ...last, sale_changes_at }, limits)
+    assert.strictEqual(dueAt(now + hour), now + hour)
+    assert.strictEqual(dueAt(now + hour, { minInterval: 20 * hour, maxInterval: 7 * day }), now + hour)
+    assert.isBelow(dueAt(now + 200 * hour), now + 96 * hour)
   })
 
   it("is always the same for the same reads", () => {
@@ -75,6 +84,36 @@ const reads: Readonly<Record<string, ReadonlyArray<Omit<StoreRead, "day">>>> = {
   opened: [{ status: "failed" }, { status: "failed" }, bread("opened")],
   broken: [bread("broken"), { status: "partial", ...bread("broken") }, { status: "partial", ...bread("broken") }]
 }
+
+describe("the next sale of a store in a generation", () => {
+  const future = "2026-01-09T12:00:00Z"
+  const stores: Readonly<Record<string, ReadonlyArray<Partial<StoreRead>>>> = {
+    coming: [{ sale_changes_at: "2026-01-04T00:00:00Z" }, { sale_changes_at: future }],
+    over: [{ sale_changes_at: "2026-01-04T00:00:00Z" }, { status: "failed" }],
+    dropped: [{ sale_changes_at: future }, {}],
+    kept: [{ sale_changes_at: future }, { status: "failed" }]
+  }
+  itLive("is what its last successful read stated, until it is in the past", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      for (const [index, day] of [1, 5].entries()) {
+        const dayReads = Object.entries(stores).map(
+          ([store, its]): StoreRead => ({ ...bread(store), ...its[index], day, store })
+        )
+        yield* publishReads(layout, ...dayReads)
+      }
+      const none: ReadonlyMap<string, LastRead> = new Map()
+      const known = yield* readLive(layout, storefront, none, (db) => readLastReads(db, "of this version"))
+      const changes = [...known.values()].map(({ domain, sale_changes_at }) => [domain.split(".")[0], sale_changes_at])
+      assert.deepStrictEqual(Object.fromEntries(changes), {
+        coming: Date.parse(future),
+        over: null,
+        dropped: null,
+        kept: Date.parse(future)
+      })
+    })
+  )
+})
 
 describe("the last change of a store in a generation", () => {
   itLive("is the last read that changed a price, a product, a collection or the status of the reads", () =>

@@ -1,7 +1,7 @@
 /**
  * Computes when a store is due again. A store that has been unchanged, or failing, for a time T is due after T/2 to T.
  * So a store that changes is read in every run, one that rarely changes less and less often, and a failing one in the
- * next run and then less and less often. The jitter is derived from the domain and the last read, so that stores that
+ * next run and then less and less often. A store whose sale begins or ends is due then. The jitter is derived from the domain and the last read, so that stores that
  * were first read together do not stay due together.
  */
 import { createHash } from "node:crypto"
@@ -19,6 +19,8 @@ const LastRead = Schema.Struct({
   read_at: Schema.Finite,
   /** The last change of its data or of the status of its reads. */
   unchanged_since: Schema.Finite,
+  /** When a sale that the store stated begins or ends, if that was still to come at its last read. */
+  sale_changes_at: Schema.NullOr(Schema.Finite),
   run_id: Schema.String,
   fetch_status: Schema.String,
   /** The last run whose read of this store did not fail. */
@@ -62,16 +64,18 @@ export const invalidIntervals =
 /** From 0.5 to 1, always the same for the same text. */
 const jitterFactor = (text: string) => 0.5 + createHash("sha256").update(text).digest().readUInt32BE(0) / 2 ** 33
 
-/** The earliest time when a run reads the store again. */
+/** The earliest time when a run reads the store again: a sale that begins or ends does not wait. */
 export const computeDueTime = (
   {
     domain,
     read_at,
     run_started_at,
+    sale_changes_at,
     unchanged_since
-  }: Pick<LastRead, "domain" | "read_at" | "run_started_at" | "unchanged_since">,
+  }: Pick<LastRead, "domain" | "read_at" | "run_started_at" | "sale_changes_at" | "unchanged_since">,
   { maxInterval, minInterval }: IntervalLimits
 ) => {
   const wait = Math.min(read_at - unchanged_since, maxInterval) * jitterFactor(`${domain} ${read_at}`)
-  return run_started_at + Math.min(Math.max(wait, minInterval), maxInterval)
+  const due = run_started_at + Math.min(Math.max(wait, minInterval), maxInterval)
+  return sale_changes_at === null ? due : Math.min(due, sale_changes_at)
 }

@@ -32,6 +32,7 @@ export interface StoreRead {
   readonly has_all_products?: boolean
   /** Default: the status. */
   readonly outcome?: string
+  readonly sale_changes_at?: string
   readonly set?: Columns
   readonly products?: ReadonlyArray<ProductRead>
   readonly collections?: ReadonlyArray<{ readonly id: string; readonly set?: Columns }>
@@ -124,7 +125,8 @@ const insertRows = (read: StoreRead, run_id: string): ReadonlyArray<string> => {
         is_taken: status !== "failed",
         collections_read: collections.length,
         seconds: 1.5,
-        feed: `store/${store_id}.example.com`
+        feed: `store/${store_id}.example.com`,
+        sale_changes_at: read.sale_changes_at ?? null
       },
       "ingest"
     ),
