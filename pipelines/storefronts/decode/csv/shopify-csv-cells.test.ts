@@ -1,6 +1,8 @@
 /** How each column of a Shopify product export is read. */
 import { assert, describe, it } from "@effect/vitest"
-import { aProduct, aVariant, type Cells, read } from "@larder/test/support/pipelines/shopify-csv-rows.ts"
+import { readWhole } from "@larder/test/support/pipelines/file-feeds.ts"
+import { aProduct, aVariant, type Cells, csvOf, read } from "@larder/test/support/pipelines/shopify-csv-rows.ts"
+import { readShopifyCsv } from "./shopify-csv.ts"
 
 const variantWith = async (changes: Cells) => (await read(aProduct(changes))).variants[0]
 const productWith = async (changes: Cells) => (await read(aProduct(changes))).products[0]
@@ -59,11 +61,52 @@ describe("whether a variant is available", () => {
   })
 })
 
+describe("prices of an export", () => {
+  const priced = (...prices: ReadonlyArray<string>) =>
+    prices.map((price, index) =>
+      aProduct({ Handle: `tea-${index}`, "Variant Price": price, "Variant Compare At Price": "" })
+    )
+  const pricesOf = async (...prices: ReadonlyArray<string>) =>
+    (await read(...priced(...prices))).variants.map(({ price }) => price)
+
+  it("are read as the others of the file show, also those after them and those before a reduction", async () => {
+    assert.deepStrictEqual(await pricesOf("1.299", "9,90"), ["1299", "9.9"])
+    assert.deepStrictEqual(await pricesOf("1.299", "9.90"), ["1.299", "9.9"])
+    const reduced = aProduct({ Handle: "cup", "Variant Price": "5", "Variant Compare At Price": "9,90" })
+    const { variants } = await read(...priced("1.299"), reduced)
+    assert.deepStrictEqual(
+      variants.map(({ price }) => price),
+      ["1299", "5"]
+    )
+  })
+
+  it("are read with the currency of the store list", async () => {
+    const { rejects, variants } = await readWhole(readShopifyCsv, csvOf(priced("45.000", "12.50")), "VND")
+    assert.deepStrictEqual(
+      variants.map(({ currency, price }) => [price, currency]),
+      [["45000", null]]
+    )
+    assert.deepStrictEqual(
+      rejects.map(({ reason }) => reason),
+      ['its variant price is "12.50", which has a fraction, and VND has none']
+    )
+  })
+
+  it("name their currency if they have its symbol", async () => {
+    const { variants } = await read(...priced("€9.90"))
+    assert.strictEqual(variants[0]?.currency, "EUR")
+  })
+})
+
 describe("cells of a variant", () => {
   it.each([
     ["0.00", "0"],
     ["5", "5"],
     ["1,299.50", "1299.5"],
+    ["9,90", "9.9"],
+    ["1.299,00", "1299"],
+    ["€9.90", "9.9"],
+    ["N/A", null],
     ["", null]
   ])("give the price %j as %j", async (price, expected) => {
     assert.strictEqual((await variantWith({ "Variant Price": price, "Variant Compare At Price": "" }))?.price, expected)

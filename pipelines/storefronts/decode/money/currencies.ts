@@ -20,7 +20,7 @@ const codesByMark = new Map<string, Set<string>>()
 for (const row of rows) {
   const [code = "", decimals, used_decimals, symbols = ""] = row.split("\t")
   currencies.set(code, { decimals: Number(decimals), used_decimals: Number(used_decimals) })
-  for (const mark of [code, ...symbols.split(" ")].map((text) => text.toLowerCase())) {
+  for (const mark of [code, ...symbols.split(" ").filter(Boolean)].map((text) => text.toLowerCase())) {
     codesByMark.set(mark, (codesByMark.get(mark) ?? new Set()).add(code))
   }
 }
