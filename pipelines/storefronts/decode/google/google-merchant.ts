@@ -51,13 +51,9 @@ const tableFormat: TableFormat<FieldName> = {
   required: ["id", "title", "price"]
 }
 
-/** One cell may list several pictures. Addresses may contain commas too. */
-const splitCell = (name: FieldName, cell: string) =>
-  name === "additional_image_link" ? cell.split(/,\s*(?=https?:)/i) : [cell]
-
 const readItemTable = (builder: BatchBuilder, pieces: AsyncIterable<string>, context: FeedContext) =>
   readTable(builder, pieces, tableFormat, context.stats, (record, columns, identify) => {
-    const fields = (name: FieldName) => splitCell(name, columns.cell(record, name)).filter((cell) => cell.trim() !== "")
+    const fields = (name: FieldName) => [columns.cell(record, name)].filter((cell) => cell.trim() !== "")
     return readItem({ ...context, identify, fields, position: record.line })
   })
 
