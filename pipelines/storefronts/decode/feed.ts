@@ -142,6 +142,8 @@ export type ReadFile = (
     readonly currency: string | null
     /** The header of the response; its charset is used. */
     readonly content_type?: string | null
+    /** Of the store list. */
+    readonly encoding?: string | null
     /** Collects the types of all values, which show whether the file as a whole can be trusted. */
     readonly stats?: FeedStats
   }

@@ -201,9 +201,9 @@ const readImages = (cells: Cells, product_native_id: string, line: number): Read
   return src === null ? [] : [{ product_native_id, position, src, width: null, height: null }]
 }
 
-export const readShopifyCsv: ReadFile = (open, { content_type, stats = new FeedStats() }) =>
+export const readShopifyCsv: ReadFile = (open, { stats = new FeedStats(), ...stated }) =>
   collectBatches(stats, (builder) =>
-    readTable(builder, decodePieces(open, content_type), format, stats, (record, columns, identify) => {
+    readTable(builder, decodePieces(open, stated), format, stats, (record, columns, identify) => {
       const cells = readCells(columns, record, stats)
       const native_id = cells.read("handle", types.code)
       if (native_id === null) throw new UnusableRow("it has no handle")

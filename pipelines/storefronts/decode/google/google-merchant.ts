@@ -78,5 +78,5 @@ async function* readPieces(builder: BatchBuilder, pieces: AsyncGenerator<string>
   yield* read(builder, prepend(first, pieces), context)
 }
 
-export const readGoogleMerchant: ReadFile = (open, { content_type, currency, stats = new FeedStats() }) =>
-  collectBatches(stats, (builder) => readPieces(builder, decodePieces(open, content_type), { currency, stats }))
+export const readGoogleMerchant: ReadFile = (open, { currency, stats = new FeedStats(), ...stated }) =>
+  collectBatches(stats, (builder) => readPieces(builder, decodePieces(open, stated), { currency, stats }))
