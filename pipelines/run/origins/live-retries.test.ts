@@ -194,6 +194,22 @@ describe("a permanent failure", () => {
     )
   )
 
+  it.live.each([
+    ['{"code":"rest_post_invalid_page_number","message":"…"}', "rest_post_invalid_page_number"],
+    ['{"code":"a sentence, not a code"}', undefined],
+    ['{"code":404}', undefined],
+    ["not JSON", undefined]
+  ] as const)("has the code that its body states: %s", ([body, code]) =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) => response.writeHead(400).end(body))
+        const error = yield* Effect.flip(readText({ url: upstream.url }))
+        assert.instanceOf(error, RefusedByUpstream)
+        assert.strictEqual(error.code, code)
+      })
+    )
+  )
+
   it.live("is a body in an encoding that was not requested", () =>
     live(
       Effect.gen(function* () {

@@ -104,7 +104,9 @@ export class AccessDenied extends Schema.TaggedError<AccessDenied>()("AccessDeni
 export class RefusedByUpstream extends Schema.TaggedError<RefusedByUpstream>()("RefusedByUpstream", {
   url: Schema.String,
   status: Schema.Int,
-  problem: Schema.String
+  problem: Schema.String,
+  /** Of a JSON body that states one, such as `rest_post_invalid_page_number` of WordPress. */
+  code: Schema.optionalKey(Schema.String)
 }) {
   override get message() {
     return `GET ${this.url} was refused: ${this.problem}. The address may have changed, or the data was removed.`

@@ -36,15 +36,21 @@ const quote = (text: string) => {
   return line.length > 200 ? `"${line.slice(0, 200)}…"` : `"${line}"`
 }
 
-const findJsonMessage = (text: string): string | undefined => {
+const findJsonText = (text: string, ...keys: ReadonlyArray<string>): string | undefined => {
   try {
     const body: unknown = JSON.parse(text)
     if (typeof body !== "object" || body === null) return undefined
-    const values = ["message", "error", "detail", "errors"].map((key) => Reflect.get(body, key))
+    const values = keys.map((key) => Reflect.get(body, key))
     return values.find((value) => typeof value === "string" && value.trim() !== "")
   } catch {
     return undefined // not JSON, or truncated at the read limit: it is quoted as text
   }
+}
+
+/** A code is a word, which does not depend on the language of the upstream. */
+const findCode = (text: string) => {
+  const code = findJsonText(text, "code")
+  return code !== undefined && /^\w{1,100}$/.test(code) ? { code } : {}
 }
 
 const summariseBody = (body: string): string | undefined => {
@@ -54,7 +60,7 @@ const summariseBody = (body: string): string | undefined => {
     const title = /<title[^>]*>([^<]*)</i.exec(text)?.[1]?.trim()
     return title ? `an HTML page titled ${quote(title)}` : "an HTML page"
   }
-  return quote(findJsonMessage(text) ?? text)
+  return quote(findJsonText(text, "message", "error", "detail", "errors") ?? text)
 }
 
 const signInOrMovedAdvice =
@@ -109,7 +115,9 @@ export const makeResponseError = ({ request, at, status, body, pause }: ErrorRes
     const advice = status === 407 ? proxyRequiresPassword : signInAdvice
     return new UpstreamUnavailable({ url, status, problem: parts.join(", "), may_pass: false, advice })
   }
-  if (!isTransient(status)) return new RefusedByUpstream({ url, status, problem: parts.join(", ") })
+  if (!isTransient(status)) {
+    return new RefusedByUpstream({ url, status, problem: parts.join(", "), ...findCode(redacted) })
+  }
   if (pause === undefined) return new UpstreamUnavailable({ url, problem: parts.join(", "), status })
   const { maxWait, wait: pause_ms } = pause
   const may_pass = pause_ms <= maxWait

@@ -144,6 +144,8 @@ export type ReadFile = (
     readonly currency: string | null
     /** The header of the response; its charset is used. */
     readonly content_type?: string | null
+    /** Of the store list. */
+    readonly encoding?: string | null
     /** When the file was received, in milliseconds since 1970: a sale counts if it takes place then. */
     readonly read_at?: number
     /** Collects the types of all values, which show whether the file as a whole can be trusted. */

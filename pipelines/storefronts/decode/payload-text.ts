@@ -1,13 +1,23 @@
 /**
- * Decodes the text of a payload, piece by piece. The encoding comes from a byte order mark, or else from the `charset`
- * of the response, or else from an XML declaration; the default is UTF-8.
+ * Decodes the text of a payload, piece by piece. The first of these decides the encoding: a byte order mark; bytes that
+ * are UTF-8 with characters of several bytes, since texts in other encodings hardly ever are; the `encoding` of the
+ * store list; the `charset` of the response; an XML declaration; else UTF-8.
  *
  * Bytes that are not text become `undecodable`, so that the row with them can be identified and the other rows are
  * kept. A U+FFFD in the payload itself stays: that text was lost before the payload was made.
  */
-import { isUtf8 } from "node:buffer"
+import { isAscii, isUtf8 } from "node:buffer"
 import { TextDecoder } from "node:util"
+import { nameBinaryFormat } from "./binary-formats.ts"
 import { FeedUnreadable, type OpenFile } from "./feed.ts"
+
+/** What says the encoding, besides the payload itself. */
+export interface StatedEncoding {
+  /** The header of the response; its charset is used. */
+  readonly content_type?: string | null
+  /** A label of the Encoding Standard, from the store list. */
+  readonly encoding?: string | null
+}
 
 /** A code point that does not occur in text: it marks bytes that could not be decoded. */
 export const undecodable = "\uFDD0"
@@ -36,13 +46,16 @@ async function* splitEvenly(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Bu
   if (length > 0) yield Buffer.concat(gathered)
 }
 
-const findEncoding = (name: string): string | undefined => {
+/** The name of the encoding with this label, such as `windows-1252` for `latin1`; undefined for unknown labels. */
+export const findEncoding = (label: string): string | undefined => {
   try {
-    return new TextDecoder(name).encoding
+    return new TextDecoder(label).encoding
   } catch {
     return undefined
   }
 }
+
+const dropUtf16 = (encoding: string | undefined) => (encoding?.startsWith("utf-16") === true ? undefined : encoding)
 
 /** The encoding in a Content-Type. Ignores unknown names, and ASCII, which servers state for anything. */
 const parseCharset = (contentType: string | null): string | undefined => {
@@ -51,30 +64,60 @@ const parseCharset = (contentType: string | null): string | undefined => {
 }
 
 const parseXmlDeclaration = (head: Buffer): string | undefined => {
-  const declared = /^(?:\xef\xbb\xbf)?\s*<\?xml[^>]*?\sencoding\s*=\s*["']([^"']+)["']/.exec(
+  const declared = /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([^"']+)["']/.exec(
     head.subarray(0, headBytes).toString("latin1")
   )?.[1]
-  if (declared === undefined) return undefined
   // A declaration that can be read byte by byte is not UTF-16, even if it states UTF-16: some tools do so in UTF-8 files.
-  if (/^(?:utf|ucs|iso-10646)/i.test(declared)) return "utf-8"
-  const encoding = findEncoding(declared)
-  if (encoding !== undefined) return encoding
-  throw new FeedUnreadable(`Its XML declaration names the encoding "${declared.slice(0, 60)}", which is not supported.`)
+  if (declared !== undefined && /^(?:utf|ucs|iso-10646)/i.test(declared)) return "utf-8"
+  return declared
 }
 
-const detectEncoding = (head: Buffer, contentType: string | null): string => {
+const readByteOrderMark = (head: Buffer): string | undefined => {
   if (head[0] === 0xff && head[1] === 0xfe) return "utf-16le"
   if (head[0] === 0xfe && head[1] === 0xff) return "utf-16be"
-  if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return "utf-8"
-  if (head[0] === 0x3c && head[1] === 0) return "utf-16le"
-  if (head[0] === 0 && head[1] === 0x3c) return "utf-16be"
-  const charset = parseCharset(contentType)
-  const isUtf16 = head[0] === 0 || head[1] === 0 // UTF-16 text begins with an ASCII letter: the name of a column
-  const isUsable = charset?.startsWith("utf-16") === true ? isUtf16 : charset !== undefined
-  if (isUsable && charset !== "utf-8") return charset ?? "utf-8"
+  return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? "utf-8" : undefined
+}
+
+/** Feeds begin with this many characters of Latin-1. A NUL among them does not make a text UTF-16. */
+const latinCharacters = 4
+
+/** UTF-16 without a byte order mark: every second byte is 0. */
+const detectUtf16 = (head: Buffer): string | undefined => {
+  const beginning = head.subarray(0, 2 * latinCharacters)
+  const hasZeros = (parity: number) => beginning.every((byte, index) => (index % 2 === parity ? byte === 0 : byte > 0))
+  if (beginning.length < 2) return undefined
+  if (hasZeros(1)) return "utf-16le"
+  return hasZeros(0) ? "utf-16be" : undefined
+}
+
+/** The label of a text without the zeros of UTF-16. The one of an XML declaration may be unknown. */
+const pickLabel = (head: Buffer, listed: string | undefined, charset: string | undefined): string => {
+  if (listed !== undefined) return listed
+  if (charset !== undefined && charset !== "utf-8") return charset
   // Servers state UTF-8 for anything they serve: if that is wrong, the declaration is used.
-  if (isUsable && isUtf8(head.subarray(0, head.length - countIncompleteBytes(head)))) return "utf-8"
-  return parseXmlDeclaration(head) ?? "utf-8"
+  const isRight = charset !== undefined && isUtf8(head.subarray(0, head.length - countIncompleteBytes(head)))
+  return isRight ? "utf-8" : (parseXmlDeclaration(head) ?? "utf-8")
+}
+
+interface Detected {
+  readonly label: string
+  /** The bytes themselves show it. */
+  readonly isSure: boolean
+}
+
+/** Fails for UTF-16 that nothing states, except in XML, whose first character is always the same. */
+const detectEncoding = (head: Buffer, stated: StatedEncoding, subject: string): Detected => {
+  const marked = readByteOrderMark(head)
+  if (marked !== undefined) return { label: marked, isSure: true }
+  const utf16 = detectUtf16(head)
+  const [listed, charset] = [findEncoding(stated.encoding ?? ""), parseCharset(stated.content_type ?? null)]
+  if (utf16 === undefined) return { label: pickLabel(head, dropUtf16(listed), dropUtf16(charset)), isSure: false }
+  const isStated = [listed, charset].some((name) => name !== dropUtf16(name))
+  const isXml = /^[\s\0]*</.test(head.subarray(0, 2 * latinCharacters).toString("latin1"))
+  if (isStated || isXml) return { label: utf16, isSure: true }
+  throw new FeedUnreadable(
+    `${subject} is UTF-16 without a byte order mark: state "encoding": "${utf16}" for this store in the store list.`
+  )
 }
 
 /** Number of bytes at the end that begin an incomplete UTF-8 sequence. */
@@ -104,30 +147,51 @@ const decodeUtf8 = (bytes: Buffer): string => {
   return runs.join(replacement)
 }
 
-/** Decodes the whole text of a page, as `decodePieces` does for a file. */
-export const decodePage = (bytes: Buffer, contentType: string | null = null): string => {
-  const charset = parseCharset(contentType) ?? "utf-8"
-  const isPlain = charset === "utf-8" || charset.startsWith("utf-16") // a page in UTF-16 begins with its byte order mark
-  const utf16Encoding = new Map([
-    ["\xff\xfe", "utf-16le"],
-    ["\xfe\xff", "utf-16be"]
-  ]).get(bytes.toString("latin1", 0, 2))
-  const encoding = utf16Encoding ?? (isPlain ? "utf-8" : charset)
-  if (encoding !== "utf-8") return new TextDecoder(encoding).decode(bytes).replaceAll(replacement, undecodable)
-  return decodeUtf8(bytes)
+const decodeWith = (decoder: TextDecoder, bytes?: Buffer) =>
+  decoder.decode(bytes, { stream: bytes !== undefined }).replaceAll(replacement, undecodable)
+
+/** Decodes the whole text of a page, as `decodePieces` does for a file. Fails with `FeedUnreadable`. */
+export const decodePage = (bytes: Buffer, stated: StatedEncoding = {}): string => {
+  const format = nameBinaryFormat(bytes)
+  if (format !== undefined) throw new FeedUnreadable(`the response is ${format.name}, and its header does not say so`)
+  const { isSure, label } = detectEncoding(bytes.subarray(0, pieceBytes), stated, "the response")
+  if (label === "utf-8" || (!isSure && isUtf8(bytes) && !isAscii(bytes))) return decodeUtf8(bytes)
+  return new TextDecoder(findEncoding(label) ?? "utf-8").decode(bytes).replaceAll(replacement, undecodable)
 }
 
-/**
- * Yields pieces of about 64 KiB, without the byte order mark, never split inside a character of the encoding.
- * `contentType` is the header of the response.
- */
-export async function* decodePieces(open: OpenFile, contentType: string | null = null): AsyncGenerator<string> {
+/** Whether the whole file is UTF-8, and has characters of several bytes. Reads on to the first byte that is not. */
+const isMultiByteUtf8 = async (open: OpenFile): Promise<boolean> => {
+  let incompleteBytes = Buffer.alloc(0)
+  let hasSeveralBytes = false
+  for await (const piece of splitEvenly(open())) {
+    const whole = incompleteBytes.length === 0 ? piece : Buffer.concat([incompleteBytes, piece])
+    const end = whole.length - countIncompleteBytes(whole)
+    incompleteBytes = Buffer.from(whole.subarray(end))
+    const bytes = whole.subarray(0, end)
+    if (!isUtf8(bytes)) return false
+    hasSeveralBytes ||= !isAscii(bytes)
+  }
+  return hasSeveralBytes && incompleteBytes.length === 0
+}
+
+/** Undefined for UTF-8. Only a file that states another encoding is read to its end first. */
+const makeDecoder = async (open: OpenFile, head: Buffer, stated: StatedEncoding): Promise<TextDecoder | undefined> => {
+  const format = nameBinaryFormat(head)
+  if (format !== undefined) throw new FeedUnreadable(`It is ${format.name}. ${format.remedy}`)
+  const { isSure, label } = detectEncoding(head, stated, "It")
+  if (label === "utf-8" || (!isSure && (await isMultiByteUtf8(open)))) return undefined
+  const encoding = findEncoding(label)
+  if (encoding !== undefined) return new TextDecoder(encoding)
+  throw new FeedUnreadable(`Its XML declaration names the encoding "${label.slice(0, 60)}", which is not supported.`)
+}
+
+/** Yields pieces of about 64 KiB, without the byte order mark, never split inside a character of the encoding. */
+export async function* decodePieces(open: OpenFile, stated: StatedEncoding = {}): AsyncGenerator<string> {
   let decoder: TextDecoder | undefined
   let incompleteBytes = Buffer.alloc(0)
   let isFirst = true
   for await (const piece of splitEvenly(open())) {
-    const encoding = isFirst ? detectEncoding(piece, contentType) : "utf-8"
-    if (encoding !== "utf-8") decoder = new TextDecoder(encoding)
+    if (isFirst) decoder = await makeDecoder(open, piece, stated)
     let text: string
     if (decoder === undefined) {
       const whole = incompleteBytes.length === 0 ? piece : Buffer.concat([incompleteBytes, piece])
@@ -135,11 +199,10 @@ export async function* decodePieces(open: OpenFile, contentType: string | null =
       incompleteBytes = Buffer.from(whole.subarray(end))
       text = decodeUtf8(whole.subarray(0, end))
       if (isFirst && text.startsWith("\uFEFF")) text = text.slice(1)
-    } else text = decoder.decode(piece, { stream: true }).replaceAll(replacement, undecodable)
+    } else text = decodeWith(decoder, piece)
     isFirst = false
     if (text !== "") yield text
   }
-  const last =
-    decoder === undefined ? decodeUtf8(incompleteBytes) : decoder.decode().replaceAll(replacement, undecodable)
+  const last = decoder === undefined ? decodeUtf8(incompleteBytes) : decodeWith(decoder)
   if (last !== "") yield last
 }

@@ -4,6 +4,7 @@
  */
 import { reasonOf } from "../../run/files/causes.ts"
 import { FeedUnreadable } from "./feed.ts"
+import { findJsonStart, isMarkup } from "./markup.ts"
 import { normalizeText } from "./texts.ts"
 
 /**
@@ -58,23 +59,72 @@ const rejectDenseJson = (json: string) => {
   throw new UnexpectedResponse("other shape", problem)
 }
 
+/** Offset after the array or object at `from`; the end of the text if it is cut off. */
+const findJsonEnd = (text: string, from: number): number => {
+  let depth = 0
+  for (let index = from; index < text.length; index++) {
+    const character = text[index]
+    if (character === '"') index = findClosingQuote(text, index)
+    else if (character === "{" || character === "[") depth++
+    else if ((character === "}" || character === "]") && --depth === 0) return index + 1
+  }
+  return text.length
+}
+
+const parseJson = (json: string, problem: string): unknown => {
+  rejectDenseJson(json)
+  try {
+    return JSON.parse(json)
+  } catch (cause) {
+    throw new UnexpectedResponse("not json", `${problem}: ${reasonOf(cause).slice(0, 300)}`)
+  }
+}
+
+const quoteBeginning = (text: string) => JSON.stringify(text.trim().slice(0, 100))
+
+/** Reads the JSON in a response with markup, notices or comments around it; undefined if there is none. */
+const parseInMarkup = (body: string): { readonly json: unknown } | undefined => {
+  const start = /^[[{]/.test(body) ? 0 : findJsonStart(body)
+  const before = body.slice(0, start)
+  if (start === undefined || !isMarkup(before)) return undefined
+  const end = findJsonEnd(body, start)
+  const problem =
+    start === 0
+      ? "the response is not JSON, or is cut off"
+      : `the response has markup before its JSON, ${quoteBeginning(before)}, and the JSON is cut off or damaged`
+  const json = parseJson(body.slice(start, end), problem)
+  const rest = body.slice(end)
+  if (isMarkup(rest)) return { json }
+  const text = `the response has text after its JSON that is not markup: ${quoteBeginning(rest)}`
+  throw new UnexpectedResponse("not json", text)
+}
+
+/** Fails with `UnexpectedResponse`. Markup around the JSON is skipped; a web page is not searched for JSON. */
 export const parseResponse = (text: string): unknown => {
-  const body = text.replace(/^\uFEFF/, "").trimStart()
+  const body = text.trim() // also removes byte order marks
   if (body === "") throw new UnexpectedResponse("not json", "the response is empty instead of JSON")
-  if (body.startsWith("<")) {
-    const title = normalizeText(/<title[^>]{0,200}>([^<]{1,200})/i.exec(body.slice(0, 20_000))?.[1])
+  if (!body.startsWith("<")) {
+    rejectDenseJson(body)
+    try {
+      return JSON.parse(body)
+    } catch {
+      // what is around the JSON, or the fault in it, is named below
+    }
+  }
+  const found = parseInMarkup(body)
+  if (found !== undefined) return found.json
+  if (!body.startsWith("<")) return parseJson(body, "the response is not JSON, or is cut off")
+  if (/^<(?:\?xml|rss|feed)\b/i.test(body) && !/<!doctype html|<html/i.test(body.slice(0, 1000))) {
     throw new UnexpectedResponse(
-      "html",
-      `the response is a web page${title === null ? "" : ` "${title}"`} instead of JSON`
+      "not json",
+      `the response is XML instead of JSON: it begins with ${quoteBeginning(body)}`
     )
   }
-  rejectDenseJson(body)
-  try {
-    return JSON.parse(body)
-  } catch (cause) {
-    const reason = reasonOf(cause).slice(0, 300)
-    throw new UnexpectedResponse("not json", `the response is not JSON, or is cut off: ${reason}`)
-  }
+  const title = normalizeText(/<title[^>]{0,200}>([^<]{1,200})/i.exec(body.slice(0, 20_000))?.[1])
+  throw new UnexpectedResponse(
+    "html",
+    `the response is a web page${title === null ? "" : ` "${title}"`} instead of JSON`
+  )
 }
 
 /** Four times the largest page, which has 250 entries. */

@@ -8,7 +8,14 @@ const read = (list: unknown) => parseStoreList("stores.json", typeof list === "s
 describe("the store list", () => {
   it.effect("contains the stores and how they are read", () =>
     Effect.gen(function* () {
-      const full = { ...store, domain: "other.example.com", currency: "EUR", country: "DE", language: "de" }
+      const full = {
+        ...store,
+        domain: "other.example.com",
+        currency: "EUR",
+        country: "DE",
+        language: "de",
+        encoding: "Latin1"
+      }
       assert.deepStrictEqual(yield* read([store, full]), [store, full])
     })
   )
@@ -29,6 +36,12 @@ describe("the store list", () => {
     ],
     ["a domain in capitals", [{ ...store, domain: "Shop.example.com" }], /host name/],
     ["a currency that is a sign", [{ ...store, currency: "$" }], /Store 1, currency: expected an ISO 4217/],
+    [
+      "an unknown encoding",
+      [store, { ...store, encoding: "cp-1251" }],
+      /Store 2, encoding: expected the name of an enc/
+    ],
+    ["an encoding that is not a text", [{ ...store, encoding: 1251 }], /Store 1, encoding: expected string/],
     [
       "a field that is misspelt",
       [{ ...store, curency: "USD" }],

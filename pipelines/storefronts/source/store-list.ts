@@ -5,6 +5,7 @@
 import { storeKinds, suggestName } from "@larder/schemas"
 import { Effect, Result, Schema, SchemaIssue } from "effect"
 import { reasonOf } from "../../run/files/causes.ts"
+import { findEncoding } from "../decode/payload-text.ts"
 
 /** Lower case, without scheme, port or path. Ids derive from it, so it identifies the store permanently. */
 const Domain = Schema.String.check(
@@ -24,6 +25,12 @@ const Location = Schema.String.check(
   Schema.makeFilter((location) => !hasUser(location) || "it must not name a user or a password")
 )
 
+const EncodingLabel = Schema.String.check(
+  Schema.makeFilter(
+    (label) => findEncoding(label) !== undefined || "expected the name of an encoding, such as windows-1251 or utf-16le"
+  )
+)
+
 export const ListedStore = Schema.Struct({
   domain: Domain,
   name: Schema.String.check(Schema.isPattern(/\S/, { expected: "a name" })),
@@ -38,7 +45,9 @@ export const ListedStore = Schema.Struct({
   ),
   language: Schema.optionalKey(
     Schema.String.check(Schema.isPattern(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, { expected: "a BCP 47 tag, such as en" }))
-  )
+  ),
+  /** For a feed that states none, or a wrong one. */
+  encoding: Schema.optionalKey(EncodingLabel)
 })
 export type ListedStore = typeof ListedStore.Type
 

@@ -4,6 +4,7 @@ import { bytesOf, manyRows, readOneBatch, readWhole, yieldAll } from "@larder/te
 import { csvHeader as header, csvRow as row } from "@larder/test/support/pipelines/large-feeds.ts"
 import { aProduct, csvOf, read } from "@larder/test/support/pipelines/shopify-csv-rows.ts"
 import fc from "fast-check"
+import { readGoogleMerchant } from "../google/google-merchant.ts"
 import { FeedStats } from "../typed-fields.ts"
 import { readShopifyCsv } from "./shopify-csv.ts"
 
@@ -127,9 +128,18 @@ describe("files that cannot be read", () => {
     assert.strictEqual((await readWhole(readShopifyCsv, text)).problem, "The file is empty.")
   })
 
+  it.each([
+    [readShopifyCsv, "ID\ttitle\tLink\tprice", "google-merchant"],
+    [readGoogleMerchant, "Handle,Title,Variant Price", "shopify-csv"],
+    [readGoogleMerchant, '"Title","URL handle","Price"', "shopify-csv"]
+  ] as const)("include a table of another kind, which is named (case %#)", async (read, header, kind) => {
+    const { problem } = await readWhole(read, `${header}\n`)
+    assert.include(problem, `A table with its columns has the kind "${kind}" in the store list.`)
+  })
+
   it("include a page of HTML", async () => {
     const { problem } = await readWhole(readShopifyCsv, "<!doctype html>\n<html><body>Just a moment</body></html>")
-    assert.include(problem, "This is not a product export of Shopify")
+    assert.include(problem, "It is XML or HTML instead of a table.")
   })
 
   it("include one that ends within a record; the records before it are read", async () => {

@@ -241,8 +241,8 @@ const readImages = (cells: Cells, product_native_id: string, line: number): Read
     .map((src) => ({ product_native_id, position, src, width: null, height: null, source_row: line }))
 }
 
-export const readShopifyCsv: ReadFile = (open, { content_type, currency, stats = new FeedStats() }) => {
-  const openText = () => decodePieces(open, content_type)
+export const readShopifyCsv: ReadFile = (open, { currency, stats = new FeedStats(), ...stated }) => {
+  const openText = () => decodePieces(open, stated)
   const prices = readTablePrices(openText, format, ["price", "compareAt"])
   return collectBatches(stats, (builder) =>
     readTable(builder, openText(), format, { prices, stats }, (record, columns, identify) => {

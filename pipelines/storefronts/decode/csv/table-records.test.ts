@@ -79,6 +79,79 @@ describe("records of a table", () => {
   })
 })
 
+describe("lines of comments before the header", () => {
+  const table = "id;title\n1;Mug, large\n"
+  it.each([
+    ["one", "# Required | a, b\tc\n", 2],
+    ["several, with blank lines", "\n#\r\n# a;b;c;d\r\n  \n#b\n", 6],
+    ["quoted cells", '"# Required | An id, a\ttext","# Required | ""x""; a","#"\n', 2],
+    ["cells with line breaks in quotes", '# a;"# b\r\nc;\n";"# d"\n"# e\n"\n', 6],
+    ["empty cells", "#;;;\n# a;;\n", 3],
+    ["a quote that is not closed", '# a;"b\n', 2],
+    ["a line before the one with the separator", "# a,b,c,d\nsep=;\n", 3],
+    ["a line after the one with the separator", "sep=;\n# a,b,c,d\n\n", 4]
+  ])("are skipped, and lines are those of the file: %s", async (_, comments, line) => {
+    const { cells, lines, problem } = await read(comments + table)
+    assert.deepStrictEqual(cells, [
+      ["id", "title"],
+      ["1", "Mug, large"]
+    ])
+    assert.deepStrictEqual([lines, problem], [[line, line + 1], null])
+  })
+
+  it("are skipped in a file with only carriage returns", async () => {
+    const { cells, lines } = await read('# a\r"# b\rc"\rid,title\r1,Mug\r')
+    assert.deepStrictEqual(
+      [cells[0], lines],
+      [
+        ["id", "title"],
+        [4, 5]
+      ]
+    )
+  })
+
+  it.each([
+    ["a column # for the number of the row", '#,id,title\n1,2,"x"\n'],
+    ["a quoted column #", '"#","id"\n1,2\n'],
+    ["a cell # below the header", "id,title\n# 1,x\n"]
+  ])("are none of these: %s", async (_, text) => {
+    const { cells, lines } = await read(text)
+    assert.deepStrictEqual([cells.length, lines], [2, [1, 2]])
+  })
+
+  it("are the same however the text is split", async () => {
+    const text = '\n# a;"# b\r\nc;\n";"# ""d"\r\n"# e\n"\n\nsep=;\r\n#x\n;id;title\r\n1;2;3\n'
+    const expected = await read(text)
+    assert.deepStrictEqual(expected.lines, [10, 11])
+    await fc.assert(
+      fc.asyncProperty(splitAtRandom(text), async (parts) => assert.deepStrictEqual(await read(...parts), expected))
+    )
+    assert.deepStrictEqual(await read(...text), expected)
+  })
+
+  it("may be all of the file", async () => {
+    assert.deepStrictEqual(await read("# a\n# b"), { cells: [], lines: [], found: [], problem: null })
+  })
+
+  it("fail after a million characters", async () => {
+    assert.include((await read(`# ${"x".repeat(1_000_001)}`, "x")).problem, "line 1 is longer than 1000000 characters")
+  })
+})
+
+describe("a file of another format", () => {
+  it.each([
+    ["an array", ' [ {"id": 1}]', "It is JSON"],
+    ["an object", '\uFEFF\n{\n "products": []}', "It is JSON"],
+    ["XML", '\n<?xml version="1.0"?>\n<rss/>', "It is XML or HTML"],
+    ["HTML", "<div>Not found</div>", "It is XML or HTML"]
+  ])("is named, with its beginning: %s", async (_, text, name) => {
+    const { found, problem } = await read(text)
+    assert.deepStrictEqual(found, [])
+    assert.include(problem, name)
+    assert.include(problem, `It begins with ${JSON.stringify(text.trim())}.`)
+  })
+})
+
 describe("unbalanced quotes", () => {
   it("are ignored in a line that has all its cells", async () => {
     const { cells, found } = await read('a,b,c\n1,"5" pipe",3\n')

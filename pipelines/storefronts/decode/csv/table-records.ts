@@ -65,6 +65,44 @@ const findClosingQuote = (text: string, from: number): number => {
   return -1
 }
 
+/**
+ * Templates have lines of comments above the header, whose cells may be quoted. A first cell that is only `#`, with a name
+ * after it, is a column for the number of the row.
+ */
+const commentStart = /^(?:"\s*)?#(?!"?[\t,;|]"?[^\t,;|#"\s])/
+
+/** Offset after the line of comments that begins the text, which may have line breaks in quotes; -1 if it does not end. */
+const findCommentEnd = (text: string, isLast: boolean): number => {
+  let isCellStart = true
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at] ?? ""
+    if (character === "\n") return at + 1
+    if (character === "\r" && text[at + 1] !== "\n" && (at + 1 < text.length || isLast)) return at + 1
+    if (character === '"' && isCellStart) {
+      const close = findClosingQuote(text, at + 1)
+      if (close === -1 && !isLast && text.length - at < maxQuotedCell) return -1
+      if (close !== -1) at = close
+    }
+    isCellStart = separators.includes(character)
+  }
+  return isLast ? text.length : -1
+}
+
+const otherFormats: ReadonlyArray<readonly [beginning: RegExp, name: string]> = [
+  [/^\s*(?:\{\s*["}]|\[\s*[[{"\]])/, 'It is JSON, which only the kinds "shopify" and "woocommerce" read'],
+  [
+    /^\s*<[a-z!?]/i,
+    'It is XML or HTML instead of a table. A feed for Google that is XML has the kind "google-merchant"'
+  ]
+]
+
+/** Fails with `FeedUnreadable`. */
+const rejectOtherFormats = (text: string) => {
+  const name = otherFormats.find(([beginning]) => beginning.test(text))?.[1]
+  if (name === undefined) return
+  throw new FeedUnreadable(`${name}. It begins with ${JSON.stringify(text.trim().slice(0, 100))}.`)
+}
+
 const skipSpaces = (text: string, from: number): number => {
   let at = from
   while (text[at] === " " || text[at] === "\r") at++
@@ -115,6 +153,7 @@ class TableText {
   #line = 1
   #newline: "\n" | "\r" = "\n"
   #separator: string | undefined
+  #hasFormat = false
   #width: number | undefined
   /** Some programs omit empty cells at the end of a line. */
   #hasShortRecords = false
@@ -145,26 +184,41 @@ class TableText {
       : `${record} does not end: a quote in it is not closed, or the file is cut off.`
   }
 
-  /** Finds the separator and the line break. Blank lines before the header are dropped. */
+  /** Removes this many characters, which are whole lines. */
+  #skipLines(length: number) {
+    this.#line += this.#text.slice(0, length).split(/\r\n|[\r\n]/).length - 1
+    this.#text = this.#text.slice(length)
+  }
+
+  /** Blank lines and lines of comments before the header; false if more text is needed to find their end. */
+  #skipToHeader(isLast: boolean): boolean {
+    for (;;) {
+      this.#skipLines(/^(?:[^\S\r\n]*(?:\r\n|\r(?!$)|\n))+/.exec(this.#text)?.[0].length ?? 0)
+      if (!commentStart.test(this.#text)) return true
+      const end = findCommentEnd(this.#text, isLast)
+      if (end === -1) return false
+      this.#skipLines(end)
+    }
+  }
+
+  /** Finds the separator and the line break, and drops what is before the header. */
   #findFormat(isLast: boolean): boolean {
-    if (this.#separator !== undefined) return true
-    const blankLines = /^(?:[^\S\r\n]*(?:\r\n|\r(?!$)|\n))+/.exec(this.#text)?.[0] ?? ""
-    this.#text = this.#text.slice(blankLines.length)
-    this.#line += blankLines.split(/\r\n|[\r\n]/).length - 1
-    const end = this.#text.search(/\n|\r(?=[^\n])/)
-    if (end === -1 && !isLast) return false
+    if (this.#hasFormat) return true
+    if (!this.#skipToHeader(isLast)) return false
     // Excel writes the separator in a separate first line
-    const separatorLine = /^"?sep=(.)"?[^\S\r\n]*(?:\r\n|[\r\n])/i.exec(this.#text)
+    const separatorLine = /^"?sep=(.)"?[^\S\r\n]*(?:\r\n|\r(?!$)|\n)/i.exec(this.#text)
     if (separatorLine !== null) {
       this.#separator = separatorLine[1]
-      this.#text = this.#text.slice(separatorLine[0].length)
-      this.#line += 1
-      this.#newline = separatorLine[0].endsWith("\r") ? "\r" : "\n"
-      return true
+      this.#skipLines(separatorLine[0].length)
+      if (!this.#skipToHeader(isLast)) return false
     }
+    rejectOtherFormats(this.#text)
+    const end = this.#text.search(/\n|\r(?=[^\n])/)
+    if (end === -1 && !isLast) return false
     // A file from an old Mac has no line feed at all. A file that mixes CRLF and LF is split at its line feeds.
     if (this.#text[end] === "\r") this.#newline = "\r"
-    this.#separator = guessSeparator(end === -1 ? this.#text : this.#text.slice(0, end))
+    this.#separator ??= guessSeparator(end === -1 ? this.#text : this.#text.slice(0, end))
+    this.#hasFormat = true
     return true
   }
 

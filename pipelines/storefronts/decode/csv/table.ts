@@ -25,6 +25,19 @@ export interface TableFormat<Column extends string> {
   readonly refuse?: (names: ReadonlyArray<string>) => string | null
 }
 
+/** A table of another kind than the store list states, by the names of its first columns. */
+const otherKinds = [
+  { kind: "shopify-csv", names: ["handle", "title", "variant price"] },
+  { kind: "shopify-csv", names: ["url handle", "title", "price"] },
+  { kind: "google-merchant", names: ["id", "title", "link", "price"] }
+]
+
+const nameOtherKind = (header: TableRecord) => {
+  const names = new Set(header.cells.map((cell) => cell.trim().toLowerCase()))
+  const other = otherKinds.find((known) => known.names.every((name) => names.has(name)))
+  return other === undefined ? "" : ` A table with its columns has the kind "${other.kind}" in the store list.`
+}
+
 const quote = (names: ReadonlyArray<string>) => names.map((name) => `"${name}"`).join(" or ")
 
 const findColumns = <Column extends string>(
@@ -43,7 +56,7 @@ const findColumns = <Column extends string>(
   if (missing.length > 0) {
     const beginning = JSON.stringify(header.raw.trim().slice(0, 100))
     throw new FeedUnreadable(
-      `This is not a ${kind}: line ${header.line} should contain the names of the columns, but lacks ${missing.join(", ")}. It begins with ${beginning}.`
+      `This is not a ${kind}: line ${header.line} should contain the names of the columns, but lacks ${missing.join(", ")}. It begins with ${beginning}.${nameOtherKind(header)}`
     )
   }
   return {

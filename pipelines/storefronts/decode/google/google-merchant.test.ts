@@ -322,7 +322,7 @@ describe("a table for Google", () => {
     const { problem } = await readWhole(readGoogleMerchant, '{"error":"locked"}')
     assert.strictEqual(
       problem,
-      'This is not a product feed for Google: line 1 should contain the names of the columns, but lacks "id", "title", "price". It begins with "{\\"error\\":\\"locked\\"}".'
+      'It is JSON, which only the kinds "shopify" and "woocommerce" read. It begins with "{\\"error\\":\\"locked\\"}".'
     )
     assert.strictEqual((await readWhole(readGoogleMerchant, " \n")).problem, "The file is empty.")
   })

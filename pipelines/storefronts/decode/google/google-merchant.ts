@@ -120,8 +120,8 @@ async function* readPieces(builder: BatchBuilder, open: () => AsyncGenerator<str
 
 export const readGoogleMerchant: ReadFile = (
   open,
-  { content_type, currency, read_at = Date.now(), stats = new FeedStats() }
+  { currency, read_at = Date.now(), stats = new FeedStats(), ...stated }
 ) =>
   collectBatches(stats, (builder) =>
-    readPieces(builder, () => decodePieces(open, content_type), { currency, read_at, stats })
+    readPieces(builder, () => decodePieces(open, stated), { currency, read_at, stats })
   )

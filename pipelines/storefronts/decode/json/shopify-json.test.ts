@@ -84,10 +84,12 @@ describe("a page of products", () => {
       [batch.rejects.map(({ reason }) => reason), batch.products.map(({ title }) => title)],
       [["it has bytes that are not text in the page's encoding"], ["kept \ufffd"]]
     )
-    const declared = readShopifyProducts(decodePage(misencoded, "application/json; charset=iso-8859-1")).batch
+    const declared = readShopifyProducts(
+      decodePage(misencoded, { content_type: "application/json; charset=iso-8859-1" })
+    ).batch
     assert.deepStrictEqual(declared.products[0]?.title, "Café")
     assert.strictEqual(
-      readShopifyProducts(decodePage(bytes("Café"), "application/json")).batch.products[0]?.title,
+      readShopifyProducts(decodePage(bytes("Café"), { content_type: "application/json" })).batch.products[0]?.title,
       "Café"
     )
   })

@@ -4,7 +4,6 @@ import {
   hastyStore,
   type Misbehaviour,
   network,
-  type ReadOptions,
   readOnce,
   readShop,
   startShop,
@@ -28,7 +27,7 @@ const serving =
     response.writeHead(200, headers).end(body)
     return true
   }
-const readFeed = (misbehave: Misbehaviour, options: ReadOptions = {}) =>
+const readFeed = (misbehave: Misbehaviour, options: Parameters<typeof readShop>[2] = {}) =>
   readShop({ pages: [] }, misbehave, { path: "/feed.csv", store: { kind: "shopify-csv", currency: "USD" }, ...options })
 
 describe("a feed that is one file", () => {
@@ -80,6 +79,17 @@ describe("a feed that is one file", () => {
     })
   )
 
+  it.live("is decoded as the store list states, unless it is UTF-8", () =>
+    Effect.gen(function* () {
+      const store = { kind: "shopify-csv", encoding: "windows-1252" } as const
+      for (const encoding of ["latin1", "utf8"] as const) {
+        const body = Buffer.from(csv(1).replace("Product", "Café"), encoding)
+        const { batches } = yield* readFeed(serving(body, { "content-type": "text/csv; charset=koi8-r" }), { store })
+        assert.strictEqual(batches[0]?.products[0]?.title, "Café 0")
+      }
+    })
+  )
+
   it.live("is unpacked when it is a .gz", () =>
     Effect.gen(function* () {
       const { products, read } = yield* readFeed(serving(gzipSync(csv(3))))
@@ -98,6 +108,7 @@ describe("a feed that is one file", () => {
     ["a body that is too long", csv(60_000), {}, "too_large"],
     ["a bomb that the host compressed", bomb, { "content-encoding": "gzip" }, "too_large"],
     ["a bomb that is a .gz", bomb, {}, "too_large"],
+    ["a .gz in a .gz", gzipSync(gzipSync(csv(3))), {}, "unreadable"],
     ["a damaged .gz", gzipSync(csv(3)).subarray(0, 40), {}, "unreadable"]
   ] as const)("fails when the response is %s", ([, body, headers, outcome]) =>
     Effect.gen(function* () {

@@ -127,7 +127,13 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
     if (isPage(head.toString("utf8"))) return yield* unreadFromPage(head.toString("utf8"), raw.final_url)
     const openFile = () => readBytes(raw, isGzip(head), policy.maxFileBytes)
     const batches = Stream.fromAsyncIterable(
-      decode(openFile, { currency, content_type: raw.content_type, read_at: Date.parse(raw.fetched_at), stats }),
+      decode(openFile, {
+        currency,
+        content_type: raw.content_type,
+        encoding: store.encoding ?? null,
+        read_at: Date.parse(raw.fetched_at),
+        stats
+      }),
       (cause) => new DecodeFailure(cause)
     )
     const takeAll = Stream.runForEach(batches, (batch): Effect.Effect<void, E | Unread, R> => {

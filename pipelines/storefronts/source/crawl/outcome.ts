@@ -73,6 +73,8 @@ export class Unread extends Schema.TaggedError<Unread>()("Unread", {
   may_pass: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
   /** The store itself states that the resource does not exist (any more). */
   is_missing: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
+  /** Of a response that refuses the request. */
+  refusal: Schema.optionalKey(Schema.Struct({ status: Schema.Int, code: Schema.optionalKey(Schema.String) })),
   /** The recording has no such address, so the store's response is not known. */
   is_unrecorded: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false)))
 }) {
@@ -115,10 +117,11 @@ export const unreadFromError = (error: OriginError): Unread => {
     case "AccessDenied":
       return makeUnread("blocked", `${error.url}: ${error.problem}`)
     case "RefusedByUpstream": {
-      const { problem, status, url } = error
+      const { code, problem, status, url } = error
+      const refusal = code === undefined ? { status } : { status, code }
       const outcome = status === 400 && isWindow(problem) ? "window" : classifyStatus(status)
       const { detail } = makeUnread(outcome, `${url}: ${problem}`)
-      return new Unread({ outcome, detail, is_missing: missingStatuses.includes(status) })
+      return new Unread({ outcome, detail, refusal, is_missing: missingStatuses.includes(status) })
     }
     case "AnswerTooLarge":
       return makeUnread("too_large", `${error.url}: more than ${error.longest.toLocaleString("en-US")} bytes`)

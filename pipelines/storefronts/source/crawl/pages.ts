@@ -2,7 +2,7 @@
  * Pages through a list to its end. A shop first forms a page, then removes entries that are not for sale to this
  * visitor. So only an empty page means the end, and even that page may have lost all its entries. One more page is
  * requested after an empty one if something seems to be missing: the page before it was full, fewer entries were found
- * than the shop reports, or a previously listed entry was not found.
+ * than the shop reports, or a previously listed entry was not found. A shop may also refuse the page after the last one.
  */
 import { Effect } from "effect"
 import type { FetchedPayload } from "../../../run/archive/fetch-list.ts"
@@ -19,12 +19,20 @@ interface PageRead {
   readonly total?: number
 }
 
+interface RefusalAfterEnd {
+  readonly statuses: ReadonlyArray<number>
+  /** With one of these codes, the refusal states that there is no such page. */
+  readonly codes: ReadonlyArray<string>
+}
+
 export interface PagedList<E, R> {
   readonly limit: number
   /** Number of entries that the shop reports, which includes entries that it does not show. */
   readonly reported: number | null
   /** A page that is not full and reaches this number of entries is the last one. */
   readonly maxEntries?: number
+  /** Some shops refuse the page after the last one. */
+  readonly refusalAfterEnd?: RefusalAfterEnd
   /** The shop does not return pages beyond this number of entries. */
   readonly window?: number
   readonly fetchPage: (page: number, before: number) => Effect.Effect<PageRead, LocalFault | Unread, RequestNeeds>
@@ -44,6 +52,16 @@ export interface ReadPages {
 }
 
 const isEnd = ({ outcome }: Unread) => outcome === "window" || outcome === "not_found" || outcome === "unreadable"
+
+/** A code alone is not enough after a full page, which may be the last one that the shop is able to show. */
+const isAfterEnd = (
+  { refusal }: Unread,
+  { statuses, codes }: RefusalAfterEnd,
+  { hasAll, wasFull }: { readonly hasAll: boolean; readonly wasFull: boolean }
+) =>
+  refusal !== undefined &&
+  statuses.includes(refusal.status) &&
+  (hasAll || (!wasFull && codes.includes(refusal.code ?? "")))
 
 const describeEnding = (error: Unread, page: number, isBeyond: boolean, isFirst: boolean) => {
   const { detail, outcome } = error
@@ -71,6 +89,9 @@ export const readPages = Effect.fnUntraced(function* <E, R>(list: PagedList<E, R
     result = undefined // frees the page before the next one is fetched
     result = yield* Effect.catchIf(list.fetchPage(page, listedIds.size), isUnread, (error) => Effect.succeed(error))
     if (isUnread(result)) {
+      const hasAll = reported !== null && listedIds.size >= reported
+      const { refusalAfterEnd } = list
+      if (pages > 0 && refusalAfterEnd && isAfterEnd(result, refusalAfterEnd, { hasAll, wasFull })) break
       const isBeyond = list.window !== undefined && page * list.limit > list.window
       const { outcome, detail } = describeEnding(result, page, isBeyond, pages === 0)
       return end(outcome, detail)

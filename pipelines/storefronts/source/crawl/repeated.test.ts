@@ -16,6 +16,7 @@ import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { Archive } from "../../../run/archive/archive.ts"
 import { listArchivedRuns, openArchive, repeatRun } from "../../../run/archive/archived-runs.ts"
 import { liveOrigin } from "../../../run/origins/live.ts"
+import type { ListedStore } from "../store-list.ts"
 import type { StoreOutcome } from "./outcome.ts"
 import type { StorePolicy } from "./policy.ts"
 
@@ -30,7 +31,12 @@ const summarize = ({ products, read }: Taken) => ({
 })
 
 /** Reads a shop over the network, then once more from the archive. */
-const readTwice = (shop: Shop, misbehave?: Misbehaviour, policy: Partial<StorePolicy> = {}) =>
+const readTwice = (
+  shop: Shop,
+  misbehave?: Misbehaviour,
+  policy: Partial<StorePolicy> = {},
+  kind: ListedStore["kind"] = "shopify"
+) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-repeated-" })
@@ -38,7 +44,7 @@ const readTwice = (shop: Shop, misbehave?: Misbehaviour, policy: Partial<StorePo
       if (request.path !== "/list") return misbehave?.(request) ?? false
       return request.response.end("the list of stores, which every run has") !== undefined
     })
-    const store = storeAt(upstream)
+    const store = storeAt(upstream, { kind })
     const archive = Archive.layer({ folder, run_id: "run-1", pipeline: "storefronts", days: null })
     const live = Layer.provide(liveOrigin(hasty), settings)
     const first = yield* Effect.gen(function* () {
@@ -69,6 +75,18 @@ describe("a read that is repeated from the archive", () => {
       const headers = { "set-cookie": "cart_currency=NOK" }
       const { read } = yield* readTwice({ pages, collections: { all: [[1, 2]] }, headers })
       assert.deepStrictEqual([read.outcome, read.currency], ["complete", "NOK"])
+    })
+  )
+
+  it.live("has the same result for a store that refuses the page after the last one", () =>
+    Effect.gen(function* () {
+      const refuse: Misbehaviour = ({ page, response }) => {
+        if (page !== 2) return false
+        response.writeHead(400).end('{"code":"rest_post_invalid_page_number"}')
+        return true
+      }
+      const { read } = yield* readTwice({ pages: [range(1, 3)] }, refuse, {}, "woocommerce")
+      assert.strictEqual(read.outcome, "complete")
     })
   )
 

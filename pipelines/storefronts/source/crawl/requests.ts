@@ -19,11 +19,21 @@ const toUnread = (error: OriginError | LocalFault | Unread): LocalFault | Unread
     ? error
     : unreadFromError(error)
 
-const readPageText = Effect.fnUntraced(function* ({ content_type, file, path }: FetchedPayload) {
+const readPageText = Effect.fnUntraced(function* (
+  { content_type, file, final_url, path }: FetchedPayload,
+  encoding: string | undefined
+) {
   const fs = yield* FileSystem.FileSystem
   const makeDamaged = (error: Error) => new RawFileDamaged({ file, problem: `cannot be read (${error.message})` })
   const bytes = yield* Effect.mapError(fs.readFile(path), makeDamaged)
-  return decodePage(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), content_type)
+  try {
+    return decodePage(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), {
+      content_type,
+      encoding: encoding ?? null
+    })
+  } catch (cause) {
+    return yield* unreadFromResponse(cause, "", final_url) ?? Effect.die(cause)
+  }
 })
 
 const megabyte = 1 << 20
@@ -47,8 +57,18 @@ const makePageMemory = Effect.gen(function* () {
   return { reserve, release }
 })
 
-/** `lane` is shared by all stores of a platform. One page at a time is in memory, the last one until the scope ends. */
-export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolicy, lane?: string) {
+interface StoreRequestOptions {
+  /** Shared by all stores of a platform. */
+  readonly lane?: string
+  /** Of the pages, from the store list. */
+  readonly encoding?: string | undefined
+}
+
+/** One page at a time is in memory, the last one until the scope ends. */
+export const makeStoreRequests = Effect.fnUntraced(function* (
+  policy: StorePolicy,
+  { encoding, lane }: StoreRequestOptions = {}
+) {
   const startedAt = yield* Clock.currentTimeMillis
   const common: Pick<SourceRequest, "bodyTimeout" | "lane"> = {
     bodyTimeout: policy.pageTimeout,
@@ -72,7 +92,7 @@ export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolic
     (url: string) =>
       Effect.flatMap(
         fetch({ ...common, url, accept: "text/plain, */*;q=0.1", maxBytes: policy.maxRobotsBytes }),
-        readPageText
+        (raw) => Effect.catchIf(readPageText(raw, undefined), isUnread, () => Effect.succeed(undefined))
       ).pipe(
         Effect.catchTag(["AccessDenied", "RefusedByUpstream", "NotRecorded"], () => Effect.succeed(undefined)),
         Effect.catchTag("GivenUp", (error) => Effect.fail(unreadFromError(error))),
@@ -112,7 +132,7 @@ export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolic
       yield* memory.release // the previous page has been staged
       const raw = yield* get({ url, accept: "application/json", maxBytes: policy.maxPageBytes, extraValues })
       yield* memory.reserve(raw)
-      const text = yield* readPageText(raw)
+      const text = yield* readPageText(raw, encoding)
       try {
         return { raw, content: read(text) }
       } catch (cause) {

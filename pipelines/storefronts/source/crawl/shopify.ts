@@ -104,7 +104,7 @@ const readAt = Effect.fnUntraced(function* <E, R>(
   policy: StorePolicy,
   known: KnownProducts<E, R>
 ) {
-  const anyCountryRequests = yield* makeStoreRequests(policy, shopifyLane)
+  const anyCountryRequests = yield* makeStoreRequests(policy, { encoding: store.encoding, lane: shopifyLane })
   const base = baseAddress(address)
   const meta = yield* readFacts(anyCountryRequests, base, take)
   if (isUnread(meta)) {

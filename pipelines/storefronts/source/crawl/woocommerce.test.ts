@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
 import { type Misbehaviour, range, readShop } from "@larder/test/support/pipelines/store-host.ts"
 import { Effect } from "effect"
@@ -44,6 +45,80 @@ describe("a WooCommerce store", () => {
       }
       const { read } = yield* readShop({ pages: [range(1, 100), range(101, 150)] }, counting, { store })
       assert.deepStrictEqual([read.outcome, read.fetch_status, read.products_read], ["moved", "partial", 150])
+    })
+  )
+
+  const beyond = "rest_post_invalid_page_number"
+  const refusing =
+    (status: number, code?: string): Misbehaviour =>
+    ({ page, response }) => {
+      if (page !== 3) return false
+      response.writeHead(status).end(code === undefined ? "Not here" : JSON.stringify({ code, message: "…" }))
+      return true
+    }
+  const full = [range(1, 100), range(101, 200)]
+  const short = [range(1, 100), range(101, 150)]
+  it.live.each([
+    ["all reported products were found", full, totals(200), 400, undefined, "complete"],
+    ["all reported products were found, and it says 404", short, totals(150), 404, "rest_no_route", "complete"],
+    ["all reported products were found, and more", full, totals(199), 400, undefined, "complete"],
+    ["the refusal states that the page is too high", short, {}, 400, beyond, "complete"],
+    ["WooCommerce itself states so", short, {}, 404, "woocommerce_rest_invalid_page_number", "complete"],
+    ["the refusal states so, but it reports more products", short, totals(151), 400, beyond, "unclear"],
+    ["the refusal states so, but the page before it was full", full, {}, 400, beyond, "broken_off"],
+    ["the refusal states nothing", short, {}, 400, undefined, "broken_off"],
+    ["the refusal states another reason", short, {}, 400, "rest_invalid_param", "broken_off"],
+    ["some reported products were not found", short, totals(151), 404, undefined, "broken_off"],
+    ["it forbids the page", short, totals(150), 403, beyond, "broken_off"]
+  ] as const)("that refuses the page after the last one is read when %s", ([, pages, headers, status, code, outcome]) =>
+    Effect.gen(function* () {
+      const { products, read } = yield* readShop({ pages, headers }, refusing(status, code), { store })
+      assert.deepStrictEqual([read.outcome, products.length], [outcome, pages.flat().length], read.detail ?? "")
+    })
+  )
+
+  it.live("fails when it refuses its first page with the code of a page that is too high", () =>
+    Effect.gen(function* () {
+      const first: Misbehaviour = ({ page, path, response }) => {
+        if (page !== 1 || path === "/robots.txt") return false
+        response.writeHead(400).end(JSON.stringify({ code: beyond }))
+        return true
+      }
+      const { read } = yield* readShop({ pages: [[1]] }, first, { store })
+      assert.strictEqual(read.outcome, "blocked")
+    })
+  )
+
+  it.live("is read in the encoding of the store list, if it is not UTF-8", () =>
+    Effect.gen(function* () {
+      const titlesOf = (bytes: Buffer) =>
+        Effect.gen(function* () {
+          const serving: Misbehaviour = ({ page, path, response }) => {
+            if (page !== 1 || path === "/robots.txt") return false
+            response.writeHead(200, { "content-type": "application/json; charset=utf-8" }).end(bytes)
+            return true
+          }
+          const { batches } = yield* readShop({ pages: [] }, serving, { store: { ...store, encoding: "windows-1252" } })
+          return batches.flatMap((batch) => batch.products.map(({ title }) => title))
+        })
+      const page = '[{"id":1,"name":"Café","prices":{"price":"950","currency_code":"EUR","currency_minor_unit":2}}]'
+      assert.deepStrictEqual(yield* titlesOf(Buffer.from(page, "latin1")), ["Café"])
+      assert.deepStrictEqual(yield* titlesOf(Buffer.from(page)), ["Café"])
+    })
+  )
+
+  it.live("is named as compressed if its page does not state it, and its robots.txt then has no rules", () =>
+    Effect.gen(function* () {
+      const packing: Misbehaviour = ({ path, response }) => {
+        response.end(gzipSync(path === "/robots.txt" ? "User-agent: *\nDisallow: /" : "[]"))
+        return true
+      }
+      const { read } = yield* readShop({ pages: [] }, packing, { store })
+      assert.strictEqual(read.outcome, "unreadable")
+      assert.match(
+        read.detail ?? "",
+        /products\?.*: the response is compressed with gzip, and its header does not say so\)\.$/
+      )
     })
   )
 

@@ -20,6 +20,12 @@ const readTotal = ({ told }: FetchedPayload) => {
   return /^\d{1,9}$/.test(text) ? { total: Number(text) } : {}
 }
 
+/** Extensions that page through other tables refuse the page after the last one, with 404 if they change its address. */
+const refusalAfterEnd = {
+  statuses: [400, 404],
+  codes: ["rest_post_invalid_page_number", "woocommerce_rest_invalid_page_number"]
+}
+
 /** A store list may contain the store's address or the address of its API. */
 const makePageAddress = ({ origin, pathname }: URL, page: number) => {
   const root = pathname.includes("/wp-json/") ? pathname : `${pathname.replace(/\/$/, "")}/wp-json/wc/store/v1/products`
@@ -38,11 +44,12 @@ export const readWooCommerce = Effect.fn("Crawl.readWooCommerce")(function* <E, 
   /** Currencies of all prices, which every row names. */
   const currencies = new Set<string | null>()
   const reading = Effect.gen(function* () {
-    const requests = yield* makeStoreRequests(policy)
+    const requests = yield* makeStoreRequests(policy, { encoding: store.encoding })
     return yield* readProductList({
       list: {
         limit: productsPerPage,
         reported: null,
+        refusalAfterEnd,
         fetchPage: (page) =>
           Effect.map(
             requests.getPage(makePageAddress(address, page), [totalHeader], (text) =>
