@@ -221,7 +221,7 @@ good,,M,8.00,,
         "3: duplicate id good/S (first seen in an earlier row)",
         "6: no row of product nameless has a title; rows: 2",
         "9: it has no handle",
-        '10: its variant price is "free", which is not a price'
+        '10: its variant price is "free", which is not an amount'
       ]
     )
   })
