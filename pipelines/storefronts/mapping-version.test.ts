@@ -30,7 +30,7 @@ interface Feed {
 const file = (domain: string, kind: ListedStore["kind"], decode: ReadFile, name: string): Feed => ({
   domain,
   kind,
-  batches: decode(() => yieldAll(payloadOf(name)), { currency: "CHF" })
+  batches: decode(() => yieldAll(payloadOf(name)), { currency: "CHF", read_at: Date.parse("2026-03-02T10:00:00Z") })
 })
 const pages = (domain: string, kind: ListedStore["kind"], ...read: ReadonlyArray<FeedPage>): Feed => ({
   domain,

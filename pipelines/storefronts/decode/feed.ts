@@ -56,6 +56,8 @@ export interface FeedImage {
   readonly src: string
   readonly width: number | null
   readonly height: number | null
+  /** In a file, the position of the row that names it: a row that is rejected as a duplicate adds no picture. */
+  readonly source_row?: number
 }
 
 export interface FeedCollection {

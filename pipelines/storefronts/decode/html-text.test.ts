@@ -94,6 +94,13 @@ describe("descriptions as text", () => {
   it("decode entities, and do not read a decoded bracket as a tag", () => {
     assert.strictEqual(htmlToText("<p>Salt &amp; pepper &#8211; 5 &lt;b&gt; &eacute;</p>"), "Salt & pepper – 5 <b> é")
     assert.strictEqual(htmlToText("Salt &amp; pepper\n5 &lt; 6"), "Salt & pepper\n5 < 6")
+    assert.strictEqual(htmlToText("a &amp;amp; b"), "a &amp; b")
+  })
+
+  it("have no replacement character for a reference to a character that does not exist", () => {
+    assert.strictEqual(htmlToText("<p>a&#0;b &#x0;c &#xD800;d &#1114112;e &#65;</p>"), "a b c d e A")
+    assert.strictEqual(htmlToLine("a&#0;b"), "a b")
+    assert.strictEqual(htmlToText("lost \ufffd before &#65533;"), "lost \ufffd before \ufffd")
   })
 
   it("collapse no-break spaces, and drop lines that contain nothing else", () => {

@@ -226,8 +226,19 @@ const cleanLines = (text: string): string =>
     .replace(/\n{3,}/g, "\n\n")
     .trim()
 
+const numericReference = /&#(?:[xX]([\da-fA-F]+)|(\d+));?/g
+
+/** HTML makes U+FFFD of references to characters that do not exist, such as `&#0;`. Here they are spaces. */
+const dropUnknownCharacters = (html: string): string =>
+  html.includes("&#")
+    ? html.replace(numericReference, (reference, hex?: string, decimal?: string) => {
+        const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
+        return code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? " " : reference
+      })
+    : html
+
 const convert = (html: string): string => {
-  const beginning = limitLength(html)
+  const beginning = dropUnknownCharacters(limitLength(html))
   const isHtml = hasTag.test(beginning)
   if (!isHtml && !beginning.includes("&")) return cleanLines(beginning)
   const text = writeText(beginning, { keepsLines: !isHtml })

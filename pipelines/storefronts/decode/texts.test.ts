@@ -7,7 +7,8 @@ import {
   parseDecimal,
   parseMinorUnits,
   parseTime,
-  parseWebAddress
+  parseWebAddress,
+  splitAddresses
 } from "./texts.ts"
 
 describe("normalized texts", () => {
@@ -155,6 +156,10 @@ describe("addresses", () => {
     ["javascript:alert(1)", null],
     ["data:image/png;base64,AAAA", null],
     ["/cdn/a.jpg", null],
+    ["https://example.com/a.jpg?a=1&amp;b=2", "https://example.com/a.jpg?a=1&b=2"],
+    ["https://example.com/a\u0000.jpg", null],
+    ["https://example.com/a\n.jpg", null],
+    ["https://example.com/a&#10;.jpg", null],
     ["https://", null],
     ["", null],
     [null, null]
@@ -165,5 +170,12 @@ describe("addresses", () => {
   it("are null when they are longer than 4,096 characters", () => {
     const longest = `https://example.com/${"a".repeat(4076)}`
     assert.deepStrictEqual([parseWebAddress(longest), parseWebAddress(`${longest}a`)], [longest, null])
+  })
+
+  it("are split without delay from a long list, or from separators alone", () => {
+    const address = "https://example.com/a,b.jpg"
+    assert.deepStrictEqual(splitAddresses(`${address}, ${address};`), [address, address])
+    assert.strictEqual(splitAddresses(`${address}|`.repeat(30_000)).length, 30_000)
+    assert.deepStrictEqual(splitAddresses(`${address}${",".repeat(900_000)}${address}`), [address, address])
   })
 })

@@ -3,6 +3,7 @@
  * payload to the table: it never passes through binary floating point. An empty or invalid value is null.
  */
 import { numberToken } from "@larder/schemas"
+import { decodeEntities } from "./entities.ts"
 
 /** ASCII words with one space between them, like most strings. */
 const normalizedText = /^[!-~]+(?: [!-~]+)*$/
@@ -23,6 +24,10 @@ export const normalizeText = (value: unknown): string | null => {
       .trim() || null
   )
 }
+
+/** A normalized text with its entities decoded once, for texts that are not HTML. */
+export const decodeText = (value: unknown): string | null =>
+  normalizeText(typeof value === "string" ? decodeEntities(value) : value)
 
 /**
  * Price columns have 14 digits before the point and 4 after it. One digit less is accepted, since 99999999999999.99999
@@ -107,9 +112,31 @@ export const parseTime = (value: unknown): string | null => {
 /** Google accepts 2,000 characters. Every variant may repeat the address of a picture, so a long one multiplies. */
 const maxAddressLength = 4096
 
-/** An address that a browser would load; `//cdn…` becomes https. Null if it is neither http nor https, or too long. */
+/**
+ * An address that a browser would load, with its entities decoded; `//cdn…` becomes https. Null if it is neither http nor
+ * https, contains a control character, or is too long.
+ */
 export const parseWebAddress = (value: unknown): string | null => {
-  const text = typeof value === "string" ? value.trim() : ""
+  const text = typeof value === "string" ? decodeEntities(value).trim() : ""
   const address = text.startsWith("//") ? `https:${text}` : text
-  return address.length <= maxAddressLength && /^https?:\/\/[^\s/]/i.test(address) ? address.toWellFormed() : null
+  const isAddress =
+    address.length <= maxAddressLength && /^https?:\/\/[^\s/]/i.test(address) && !/\p{Cc}/u.test(address)
+  return isAddress ? address.toWellFormed() : null
+}
+
+const separators = new Set([",", ";", "|", " ", "\t", "\r", "\n", "\u00a0"])
+const trimSeparators = (text: string): string => {
+  let end = text.length
+  while (separators.has(text[end - 1] ?? "")) end--
+  return text.slice(0, end)
+}
+
+/**
+ * The addresses of a list in one text: `http` after a comma, semicolon, bar or whitespace begins the next one. A comma
+ * within an address stays.
+ */
+export const splitAddresses = (text: string): ReadonlyArray<string> => {
+  if (!text.includes("://", "http://".length)) return [text]
+  const addresses = text.split(/(?<=[\s,;|])(?=https?:\/\/)/i)
+  return addresses.length === 1 ? addresses : addresses.map(trimSeparators).filter((address) => address !== "")
 }

@@ -105,3 +105,15 @@ describe("a barcode", () => {
     assert.deepStrictEqual([read, stats.takeOddValues()], [expected, [...odd]])
   })
 })
+
+describe("a SKU that is optional", () => {
+  it.each([
+    ["A&amp;B-1", "A&B-1", []],
+    ["5E12", "5E12", []],
+    ["3.32E+13", null, [{ field: "sku", said: "3.32E+13" }]]
+  ] as const)("%j is read as %j", (stated, expected, odd) => {
+    const stats = new FeedStats()
+    const read = new Fields(stats, { sku: "optional" }).read("sku", stated, types.code)
+    assert.deepStrictEqual([read, stats.takeOddValues()], [expected, [...odd]])
+  })
+})

@@ -5,19 +5,29 @@
  */
 import { isPlaceholder } from "../../run/placeholders.ts"
 import { thresholds } from "../../run/thresholds.ts"
+import { decodeEntities } from "./entities.ts"
 import { type FeedOddValue, UnusableRow } from "./feed.ts"
 import type { Role } from "./field-roles.ts"
 import { htmlToLine, htmlToText } from "./html-text.ts"
 import { formatJson, isObject, type JsonObject } from "./responses.ts"
-import { normalizeText, parseCount, parseDecimal, parseId, parseTime, parseWebAddress } from "./texts.ts"
+import {
+  decodeText,
+  normalizeText,
+  parseCount,
+  parseDecimal,
+  parseId,
+  parseTime,
+  parseWebAddress,
+  splitAddresses
+} from "./texts.ts"
 
 export interface FieldType<A> {
   /** With its article, as the end of the sentence "it is 5, which is not …". */
   readonly name: string
+  /** Why a value is of another type, in place of "which is not …", if there is more to say. */
+  readonly explain?: (value: unknown) => string | undefined
   /** Undefined for a value of another type; null for one that means "not known", such as 0 grams. */
   readonly read: (value: unknown) => A | null | undefined
-  /** Why a value is of another type, in place of "which is not …". */
-  readonly explain?: (value: unknown) => string | undefined
   /** In names and other free texts, `NA` may be a value. */
   readonly keepsPlaceholders?: true
 }
@@ -40,20 +50,40 @@ const parsedType = <A>(name: string, parse: (value: unknown) => A | null): Field
 /** Spreadsheets show long numbers like this, without most of their digits. */
 const spreadsheetNumber = /^\d+(?:[.,]\d+)?E\+?\d+$/i
 
+/** Codes may look like such a number, but not with a `+`. Spreadsheets always write it. */
+const isAbbreviated = (code: string) => code.includes("+") && spreadsheetNumber.test(code)
+
+const explainAbbreviated = (value: unknown) =>
+  isAbbreviated(String(value).trim().replace(/^'+/, ""))
+    ? "a number that a spreadsheet abbreviated, so digits are lost: export the file again with this column as text"
+    : undefined
+
+/** `read` returns null for "no value". */
+const codeType = (read: (value: unknown) => string | null) => ({
+  name: "a code",
+  explain: explainAbbreviated,
+  read: (value: unknown) => {
+    const code = isText(value) ? read(value) : undefined
+    return typeof code === "string" && isAbbreviated(code) ? undefined : code
+  }
+})
+
 /** Files contain a leading `'`, which keeps spreadsheets from reading a code as a number. */
 const dropApostrophe = (value: unknown): string | null => {
-  const code = normalizeText(String(value).trim().replace(/^'+/, ""))
+  const code = normalizeText(decodeEntities(String(value)).trim().replace(/^'+/, ""))
   return code === null || isPlaceholder(code) ? null : code
 }
 
 export const types = {
-  text: textType(normalizeText),
+  text: textType(decodeText),
   line: textType(htmlToLine),
   body: textType(htmlToText),
-  /** Ids, SKUs and the like: unlike a name, `NA` is no value in them. */
-  code: { name: "a code", read: (value: unknown) => (isText(value) ? normalizeText(value) : undefined) },
+  /** Identifies a row, and is kept as it was sent: the ids that derive from it are permanent. */
+  key: codeType(normalizeText),
+  /** SKUs and the like: unlike a name, `NA` is no value in them. */
+  code: codeType(decodeText),
   /** A code in a file that may come from a spreadsheet. */
-  sheetCode: { name: "a code", read: (value: unknown) => (isText(value) ? dropApostrophe(value) : undefined) },
+  sheetCode: codeType(dropApostrophe),
   barcode: {
     name: "a barcode",
     read: (value: unknown) => {
@@ -223,6 +253,12 @@ export class Fields<Name extends string> {
     }
     this.#typed.add(field)
     return result
+  }
+
+  /** The addresses in a text that may list several. */
+  readAddresses(field: Name, value: string, name: string = field): ReadonlyArray<string> {
+    const addresses = splitAddresses(value).map((address) => this.read(field, address, types.address, name))
+    return addresses.filter((address) => address !== null)
   }
 
   /** The objects of a list, which may contain only objects and null. */

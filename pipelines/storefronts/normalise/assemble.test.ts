@@ -100,6 +100,25 @@ describe("assembling products", () => {
     })
   )
 
+  itLive(
+    "leaves out the pictures of a row that is rejected as a duplicate, and keeps those of rows without a variant",
+    () =>
+      Effect.gen(function* () {
+        const { counts, db } = yield* stageAndAssemble([
+          "mug,Mug,,,S,1.00,https://x.example/mug.jpg,",
+          "mug,Garden chair,,,S,50.00,https://x.example/chair.jpg,",
+          "mug,,,,,,https://x.example/mug-2.jpg,",
+          "mug,,,,M,2.00,https://x.example/mug-m.jpg,"
+        ])
+        const Picture = Schema.Struct({ src: Schema.String })
+        assert.deepStrictEqual(
+          yield* db.all(Picture, "select unnest(images).src as src from storefront.product"),
+          ["mug", "mug-2", "mug-m"].map((name) => ({ src: `https://x.example/${name}.jpg` }))
+        )
+        assert.strictEqual(counts.rows_rejected, 1)
+      })
+  )
+
   itLive("counts a product as merchandise unless none of its variants is shipped", () =>
     Effect.gen(function* () {
       const Product = Schema.Struct({ native_id: Schema.String, is_merchandise: Schema.Boolean })

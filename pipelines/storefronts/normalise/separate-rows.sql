@@ -34,6 +34,19 @@ where kind = 'product'
 create view feed.published as
 select domain, native_id as product_native_id from feed.first_product where is_published;
 
+-- Duplicate variants of files. In a file every row describes one variant, so a row whose id repeats is rejected, with its
+-- pictures; a shop's pages only overlap. Rows of unpublished products are left out as a whole and are not duplicates.
+create table feed.duplicate_variant as
+select v.domain, v.product_native_id, v.seq, v.position
+from feed.variant v
+join feed.store using (domain)
+semi join feed.published using (domain, product_native_id)
+anti join feed.first_variant f using (seq)
+where is_file;
+
+delete from feed.image i using feed.duplicate_variant d
+where d.domain = i.domain and d.position = i.source_row;
+
 -- A million rows of a file may name the same product, and so may hundreds of pages. Shopify allows 2048 variants and 250
 -- pictures of a product; the first 2048 and 1000 are kept here, since a product becomes a single row. Pictures are
 -- distinguished by their addresses.
@@ -92,17 +105,6 @@ where (domain, product_native_id, src) in (select (domain, product_native_id, sr
 create view feed.excess_row as
 select domain, product_native_id
 from feed.excess_variant join feed.store using (domain) semi join feed.published using (domain, product_native_id)
-where is_file;
-
--- Duplicate variants of files. In a file every row describes one variant, so a row whose id repeats is rejected; a
--- shop's pages only overlap. Rows of unpublished products are left out as a whole and are not duplicates.
-create table feed.duplicate_variant as
-select v.domain, v.product_native_id, v.seq
-from feed.variant v
-join feed.store using (domain)
-semi join feed.published using (domain, product_native_id)
-anti join feed.first_variant f using (seq)
-anti join feed.excess_variant e using (seq)
 where is_file;
 
 insert into ingest.reject

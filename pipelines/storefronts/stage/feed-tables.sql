@@ -11,7 +11,8 @@ create table feed.variant (
   raw_sha256 varchar
 );
 create table feed.image (
-  domain varchar, seq bigint, product_native_id varchar, position bigint, src varchar, width integer, height integer
+  domain varchar, seq bigint, product_native_id varchar, position bigint, src varchar, width integer, height integer,
+  source_row bigint
 );
 create table feed.collection (
   domain varchar, seq bigint, native_id varchar, title varchar, handle varchar, description varchar,

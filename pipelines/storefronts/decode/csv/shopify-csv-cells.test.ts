@@ -106,6 +106,7 @@ describe("cells of a variant", () => {
     ["9,90", "9.9"],
     ["1.299,00", "1299"],
     ["€9.90", "9.9"],
+    ["&euro;9.90", "9.9"],
     ["N/A", null],
     ["", null]
   ])("give the price %j as %j", async (price, expected) => {
@@ -167,6 +168,50 @@ describe("cells of a variant", () => {
   it.each(["-", "--", "NA", "n/a", "Null", "'NA", "'"])("give the codes %j as null", async (code) => {
     const variant = await variantWith({ "Variant SKU": code, "Variant Barcode": code })
     assert.deepInclude(variant, { sku: null, barcode: null })
+  })
+
+  it("have their entities decoded once, and keep them in ids", async () => {
+    const { images, products, variants } = await read(
+      aProduct({
+        Handle: "oats&amp;co",
+        Title: "Oats &amp; Co",
+        "Body (HTML)": "a &amp;amp; b",
+        Vendor: "Field &#38; Mill",
+        Tags: "oats &amp; honey, bars",
+        "Option1 Value": "S &amp; M",
+        "Variant SKU": "&#39;A&amp;B",
+        "Variant Barcode": "A&amp;B",
+        "Image Src": "https://x.example/1.jpg?a=1&amp;b=2"
+      })
+    )
+    assert.deepInclude(products[0], {
+      native_id: "oats&amp;co",
+      title: "Oats & Co",
+      body_text: "a &amp; b",
+      vendor: "Field & Mill",
+      tags: ["oats & honey", "bars"]
+    })
+    assert.deepInclude(variants[0], {
+      native_id: "oats&amp;co/S &amp; M",
+      option1: "S & M",
+      title: "S & M",
+      sku: "A&B",
+      barcode: "A&B"
+    })
+    assert.strictEqual(images[0]?.src, "https://x.example/1.jpg?a=1&b=2")
+  })
+
+  it.each([
+    ["https://x.example/a.jpg, https://x.example/b.jpg", ["a", "b"]],
+    ["https://x.example/a.jpg;https://x.example/b.jpg", ["a", "b"]],
+    ["https://x.example/w_1,h_2/a.jpg", ["w_1,h_2/a"]]
+  ])("give the pictures of the list %j at the same position", async (list, names) => {
+    const { images, variants } = await read(aProduct({ "Image Src": list, "Variant Image": list }))
+    assert.deepStrictEqual(
+      images.map(({ position, src }) => [position, src]),
+      names.map((name) => [1, `https://x.example/${name}.jpg`])
+    )
+    assert.strictEqual(variants[0]?.image_src, `https://x.example/${names[0]}.jpg`)
   })
 
   it("are those of a picture alone if there is no price and no option, and the SKU is a placeholder", async () => {

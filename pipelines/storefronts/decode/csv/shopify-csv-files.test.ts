@@ -37,6 +37,16 @@ describe("records that cannot be used", () => {
     )
   })
 
+  it.each([
+    ["Handle", "3.32E+13"],
+    ["Variant SKU", "4,76E+12"],
+    ["Variant SKU", "'4.76E+12"]
+  ])("include one whose %s is %j, as a spreadsheet abbreviates numbers", async (column, cell) => {
+    const { rejects, rows } = await read(aProduct({ [column]: cell }), aProduct({ Handle: "rye-bar" }))
+    const reason = `its ${column.toLowerCase()} is "${cell}", a number that a spreadsheet abbreviated, so digits are lost: export the file again with this column as text`
+    assert.deepStrictEqual([rejects.map((reject) => reject.reason), rows], [[reason], ["rye-bar"]])
+  })
+
   it("are quoted up to 10,000 characters", async () => {
     const { rejects } = await read(aProduct({ Handle: "", "Body (HTML)": "x".repeat(50_000) }))
     assert.strictEqual(rejects[0]?.payload.length, 10_000)
@@ -98,6 +108,19 @@ describe("files that cannot be read", () => {
       'This is not a product export of Shopify: line 1 should contain the names of the columns, but lacks "title", "variant price" or "price". It begins with "Handle,Name".'
     )
     assert.deepStrictEqual(rows, [])
+  })
+
+  it("include an export of Matrixify, although it has all columns that are required", async () => {
+    const { problem, rows } = await read(aProduct({ Command: "MERGE", "Row #": "1", "Top Row": "TRUE" }))
+    assert.strictEqual(
+      problem,
+      'This is an export of Matrixify (it has the columns "command", "row #", "top row"), which has other columns than Shopify\'s. Export the products with Shopify itself: Products > Export.'
+    )
+    assert.deepStrictEqual(rows, [])
+  })
+
+  it("do not include an export of Shopify with a column named Command", async () => {
+    assert.isNull((await read(aProduct({ Command: "none" }))).problem)
   })
 
   it.each(["", "\n \n", "\uFEFF"])("include an empty one: %j", async (text) => {
@@ -167,6 +190,7 @@ describe("the columns that a file has", () => {
     })
     for await (const _ of rows);
     assert.notInclude([...stats.fieldsSeen], "barcode")
+    assert.notInclude([...stats.fieldsSeen], "image")
     assert.include([...stats.fieldsSeen], "variant price")
   })
 })

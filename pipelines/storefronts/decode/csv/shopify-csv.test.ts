@@ -47,7 +47,8 @@ describe("a record of a product export", () => {
           position: 1,
           src: "https://cdn.example/oat.jpg?v=1",
           width: null,
-          height: null
+          height: null,
+          source_row: 2
         }
       ],
       rejects: [],

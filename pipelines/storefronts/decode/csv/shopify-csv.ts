@@ -15,7 +15,7 @@ import { shopifyCsvRoles } from "../field-roles.ts"
 import { amountType } from "../money/amounts.ts"
 import type { FilePrices } from "../money/file-prices.ts"
 import { decodePieces } from "../payload-text.ts"
-import { dropLowerPrice, normalizeText } from "../texts.ts"
+import { decodeText, dropLowerPrice, normalizeText } from "../texts.ts"
 import { FeedStats, Fields, type FieldType, types } from "../typed-fields.ts"
 import { parseGrams } from "../weights.ts"
 import { type Columns, readTable, readTablePrices, type TableFormat } from "./table.ts"
@@ -53,12 +53,20 @@ export const exportColumns = {
 
 type Column = keyof typeof exportColumns
 
+/** No export of Shopify has one of them. Any of them can be left out of an export of Matrixify. */
+const matrixifyColumns = ["command", "tags command", "variant command", "image command", "row #", "top row"]
+
 const format: TableFormat<Column> = {
   kind: "product export of Shopify",
   columns: Object.keys(exportColumns) as ReadonlyArray<Column>, // keys of a literal object, which TypeScript widens
   normalizeName: (name) => name.trim().replace(/\s+/g, " ").toLowerCase(),
   aliases: (column) => exportColumns[column],
-  required: ["handle", "title", "price"]
+  required: ["handle", "title", "price"],
+  refuse: (names) => {
+    const found = matrixifyColumns.filter((name) => names.includes(name))
+    if (found.length < 2) return null
+    return `This is an export of Matrixify (it has the columns "${found.join('", "')}"), which has other columns than Shopify's. Export the products with Shopify itself: Products > Export.`
+  }
 }
 
 /** One of several words, in any case. */
@@ -100,7 +108,7 @@ const grams: FieldType<number> = {
 const tagList: FieldType<ReadonlyArray<string>> = {
   name: "a list of tags",
   read: (value) => {
-    const tags = String(value).split(",").map(normalizeText)
+    const tags = String(value).split(",").map(decodeText)
     return [...new Set(tags.filter((tag) => tag !== null))]
   },
   keepsPlaceholders: true
@@ -116,7 +124,8 @@ const readCells = ({ cell, has, name }: Columns<Column>, record: TableRecord, st
     has,
     hasValue: (column: Column) => !isPlaceholder(raw(column)),
     read,
-    text: (column: Column) => read(column, types.text)
+    text: (column: Column) => read(column, types.text),
+    addresses: (column: Column) => (has(column) ? fields.readAddresses(column, raw(column), name(column)) : [])
   }
 }
 type Cells = ReturnType<typeof readCells>
@@ -170,11 +179,13 @@ const readAvailability = (cells: Cells): boolean | null => {
   return isPolicyUnknown ? null : false
 }
 
-/** The option values distinguish the variants of a handle: `shirt/Green/S`. */
+/** The option values, as they were sent, distinguish the variants of a handle: `shirt/Green/S`. */
 const buildVariantId = (handle: string, options: ReadonlyArray<string | null>) =>
   [handle, ...options.slice(0, options.findLastIndex((option) => option !== null) + 1)]
     .map((part) => (part ?? "").replace(/[\\/]/g, "\\$&"))
     .join("/")
+
+const optionColumns = ["option1", "option2", "option3"] as const
 
 type PriceContext = { readonly prices: Pick<FilePrices, "separator">; readonly currency: string | null }
 
@@ -196,15 +207,16 @@ const readVariants = (
   position: number,
   context: PriceContext
 ): ReadonlyArray<FeedVariant> => {
-  const values = (["option1", "option2", "option3"] as const).map(cells.text)
+  const values = optionColumns.map(cells.text)
   const sku = cells.read("sku", types.sheetCode)
   if (!cells.hasValue("price") && [sku, ...values].every((text) => text === null)) return []
   const options = values.map((value) => (value === "Default Title" ? null : value))
+  const sent = optionColumns.map((column, index) => (options[index] === null ? null : normalizeText(cells.raw(column))))
   const [option1 = null, option2 = null, option3 = null] = options
   return [
     {
       product_native_id,
-      native_id: buildVariantId(product_native_id, options),
+      native_id: buildVariantId(product_native_id, sent),
       title: options.filter((option) => option !== null).join(" / ") || "Default Title",
       sku,
       barcode: cells.read("barcode", types.barcode),
@@ -215,17 +227,18 @@ const readVariants = (
       option2,
       option3,
       position,
-      image_src: cells.read("variantImage", types.address),
+      image_src: cells.addresses("variantImage")[0] ?? null,
       requires_shipping: cells.read("requiresShipping", flag)
     }
   ]
 }
 
-/** A record's picture is the product's next picture, even if the record is a variant. */
+/** A record's pictures are the product's next pictures, even if the record is a variant. They share its position. */
 const readImages = (cells: Cells, product_native_id: string, line: number): ReadonlyArray<FeedImage> => {
-  const src = cells.read("image", types.address)
   const position = cells.read("imagePosition", types.count) ?? line
-  return src === null ? [] : [{ product_native_id, position, src, width: null, height: null }]
+  return cells
+    .addresses("image")
+    .map((src) => ({ product_native_id, position, src, width: null, height: null, source_row: line }))
 }
 
 export const readShopifyCsv: ReadFile = (open, { content_type, currency, stats = new FeedStats() }) => {
@@ -234,7 +247,7 @@ export const readShopifyCsv: ReadFile = (open, { content_type, currency, stats =
   return collectBatches(stats, (builder) =>
     readTable(builder, openText(), format, { prices, stats }, (record, columns, identify) => {
       const cells = readCells(columns, record, stats)
-      const native_id = cells.read("handle", types.code)
+      const native_id = cells.read("handle", types.key)
       if (native_id === null) throw new UnusableRow("it has no handle")
       identify(native_id)
       const product = readProduct(cells, native_id)

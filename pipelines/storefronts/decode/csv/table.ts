@@ -21,15 +21,19 @@ export interface TableFormat<Column extends string> {
   readonly aliases: (column: Column) => ReadonlyArray<string>
   readonly normalizeName: (name: string) => string
   readonly required: ReadonlyArray<Column>
+  /** Why a file with these names of columns is something else, although it may have all that are required. */
+  readonly refuse?: (names: ReadonlyArray<string>) => string | null
 }
 
 const quote = (names: ReadonlyArray<string>) => names.map((name) => `"${name}"`).join(" or ")
 
 const findColumns = <Column extends string>(
   header: TableRecord,
-  { aliases, columns, kind, normalizeName, required }: TableFormat<Column>
+  { aliases, columns, kind, normalizeName, refuse, required }: TableFormat<Column>
 ): Columns<Column> => {
   const names = header.cells.map(normalizeName)
+  const refusal = refuse?.(names) ?? null
+  if (refusal !== null) throw new FeedUnreadable(refusal)
   const indexes = new Map<Column, number>()
   for (const column of columns) {
     const name = aliases(column).find((alias) => names.includes(alias))

@@ -128,6 +128,7 @@ describe("fields with broken markup", () => {
     ["entities", `<g:title>${"&amp;".repeat(190_000)}</g:title>`],
     ["fields", "<g:title>x</g:title>".repeat(45_000)],
     ["attributes", `<a ${'b="c" '.repeat(150_000)}/>`],
+    ["prefixes", `<a ${" xmlns:b".repeat(100_000)}${" ".repeat(100_000)}/>`],
     ["many attributes", `<a ${Array.from({ length: 60_000 }, (_, number) => `b${number}="c" `).join("")}/>`]
   ])("are read without delay from up to 950,000 characters of %s", (_name, inner) => {
     // Each would take minutes if time grew with their square.

@@ -6,6 +6,7 @@ import { UnusableRow } from "../feed.ts"
 import { googleRoles } from "../field-roles.ts"
 import { FeedStats } from "../typed-fields.ts"
 import { checkWellFormed, type ItemElement, parseElements } from "./item-elements.ts"
+import { addGooglePrefixes } from "./xml-tags.ts"
 
 /** Values of a field in the order of the item. Texts have decoded entities; fields that may contain HTML are unchanged. */
 export type FieldValues = (name: FieldName) => ReadonlyArray<string>
@@ -69,16 +70,26 @@ const rejectNestedFields = (elements: ReadonlyArray<ItemElement>, isField: (elem
   }
 }
 
-/** Fails with `UnusableRow`. `prefixes` are the prefixes of Google's namespace, in lower case. */
+/** The feed's prefixes for Google's namespace, and those that elements of the item bind themselves. */
+const withOwnPrefixes = (feedPrefixes: ReadonlySet<string>, item: string): ReadonlySet<string> => {
+  if (!item.includes("xmlns:")) return feedPrefixes
+  const prefixes = new Set(feedPrefixes)
+  addGooglePrefixes(item, prefixes)
+  return prefixes
+}
+
+/** Fails with `UnusableRow`. `feedPrefixes` are the prefixes of Google's namespace, in lower case. */
 export const readFields = (
   item: string,
-  prefixes: ReadonlySet<string>,
+  feedPrefixes: ReadonlySet<string>,
   stats = new FeedStats()
 ): { readonly fields: FieldValues; readonly isWellFormed: boolean } => {
+  const prefixes = withOwnPrefixes(feedPrefixes, item)
+  /** Some programs write the prefix twice: `g:g:id`. */
   const findFieldName = (elementName: string): FieldName | undefined => {
-    const [prefix = "", name] = elementName.split(":", 2)
-    if (name === undefined) return knownNames.get(prefix)
-    return prefixes.has(prefix) ? knownNames.get(name) : undefined
+    const parts = elementName.split(":")
+    const name = parts.pop() ?? ""
+    return parts.every((prefix) => prefixes.has(prefix)) ? knownNames.get(name) : undefined
   }
   const isWellFormed = checkWellFormed(item)
   const elements = parseElements(item, isWellFormed)

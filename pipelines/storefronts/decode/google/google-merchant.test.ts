@@ -11,8 +11,6 @@ const read = (...items: ReadonlyArray<string>) => readWhole(readGoogleMerchant, 
 
 const variantWith = async (changes: Readonly<Record<string, string | null>>) =>
   (await read(anItem(changes))).variants[0]
-const productWith = async (changes: Readonly<Record<string, string | null>>) =>
-  (await read(anItem(changes))).products[0]
 
 const expectedRows = {
   rows: ["L-1"],
@@ -52,8 +50,22 @@ const expectedRows = {
     }
   ],
   images: [
-    { product_native_id: "L-1", position: 1, src: "https://cdn.example/1.jpg", width: null, height: null },
-    { product_native_id: "L-1", position: 2, src: "https://cdn.example/2.jpg", width: null, height: null }
+    {
+      product_native_id: "L-1",
+      position: 1,
+      src: "https://cdn.example/1.jpg",
+      width: null,
+      height: null,
+      source_row: 1
+    },
+    {
+      product_native_id: "L-1",
+      position: 2,
+      src: "https://cdn.example/2.jpg",
+      width: null,
+      height: null,
+      source_row: 1
+    }
   ],
   rejects: [],
   odd_values: [],
@@ -168,55 +180,6 @@ describe("prices of an item", () => {
     assert.deepStrictEqual(
       variants.map(({ price }) => price),
       ["5", "6", null]
-    )
-  })
-})
-
-describe("the values of an item", () => {
-  it.each([
-    ["in stock", true],
-    ["in_stock", true],
-    ["In Stock ", true],
-    ["https://schema.org/InStock", true],
-    ["preorder", true],
-    ["backorder", true],
-    ["available for order", true],
-    ["out of stock", false],
-    ["out_of_stock", false],
-    ["", null]
-  ])("read the availability %j as %s", async (availability, expected) => {
-    assert.strictEqual((await variantWith({ "g:availability": availability }))?.available, expected)
-  })
-
-  it.each([
-    ["https://shop.example/p/red-lentils", "red-lentils"],
-    ["https://shop.example/p/red-lentils/?v=1", "red-lentils"],
-    ["https://shop.example/p/red-lentils.html", "red-lentils"],
-    ["https://shop.example/p/%D8%AC%D9%87-1.html", "جه-1"],
-    ["https://shop.example/p/%FF", "%FF"],
-    ["https://shop.example/product.html?id=1", null],
-    ["https://shop.example/", null],
-    ["/p/red-lentils", null],
-    ["javascript:alert(1)", null]
-  ])("read from the address %j the handle %j", async (link, expected) => {
-    assert.strictEqual((await productWith({ "g:link": link }))?.handle, expected)
-  })
-
-  it("use a number as category, and the first of several paths as type", async () => {
-    const product = await productWith({
-      "g:google_product_category": "505783",
-      "g:product_type": "A &gt;B</g:product_type><g:product_type>C"
-    })
-    assert.deepStrictEqual([product?.stated_category, product?.product_type], ["505783", "A > B"])
-  })
-
-  it("include each picture once, and only with a web address", async () => {
-    const more = ["https://cdn.example/1.jpg", "//cdn.example/3.jpg", "file:///etc/passwd", "https://cdn.example/4.jpg"]
-    const additional = more.join("</g:additional_image_link><g:additional_image_link>")
-    const { images } = await read(anItem({ "g:additional_image_link": additional }))
-    assert.deepStrictEqual(
-      images.map(({ src }) => src.split("/").at(-1)),
-      ["1.jpg", "3.jpg", "4.jpg"]
     )
   })
 })

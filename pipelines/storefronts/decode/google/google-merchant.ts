@@ -87,10 +87,6 @@ const tableFormat: TableFormat<FieldName> = {
   required: ["id", "title", "price"]
 }
 
-/** One cell may list several pictures. Addresses may contain commas too. */
-const splitCell = (name: FieldName, cell: string) =>
-  name === "additional_image_link" ? cell.split(/,\s*(?=https?:)/i) : [cell]
-
 const readItemTable = (
   builder: BatchBuilder,
   open: () => AsyncIterable<string>,
@@ -99,7 +95,7 @@ const readItemTable = (
 ) => {
   const prices = readTablePrices(open, tableFormat, priceFields)
   return readTable(builder, pieces, tableFormat, { ...context, prices }, (record, columns, identify) => {
-    const fields = (name: FieldName) => splitCell(name, columns.cell(record, name)).filter((cell) => cell.trim() !== "")
+    const fields = (name: FieldName) => [columns.cell(record, name)].filter((cell) => cell.trim() !== "")
     return readItem({ ...context, prices, identify, fields, position: record.line })
   })
 }

@@ -3,6 +3,7 @@
  * tag as text.
  */
 import sax from "sax"
+import { decodeEntities } from "../entities.ts"
 import { UnusableRow } from "../feed.ts"
 
 export interface ItemElement {
@@ -49,25 +50,6 @@ export const checkWellFormed = (text: string): boolean => {
   }
   return open.length === 0
 }
-
-const entities: Readonly<Record<string, unknown>> = sax.parser(false).ENTITIES
-const reference = /&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([A-Za-z][A-Za-z\d]{1,9}));/g
-
-const decodeCharacter = (code: number): string | undefined => {
-  const isText = code > 0x1f && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff)
-  return isText || code === 9 || code === 10 || code === 13 ? String.fromCodePoint(code) : undefined
-}
-
-const decode = (entity: string, decimal?: string, hex?: string, name?: string): string => {
-  const character = name === undefined ? decodeCharacter(Number(decimal ?? `0x${hex}`)) : entities[name]
-  return typeof character === "string" ? character : entity
-}
-
-/**
- * Decodes character references and the entities of HTML 4: `&amp;`, `&#233;`, `&eacute;`. Any other text after an `&`
- * stays as it is. Entities that a document declares itself are not expanded, so the text cannot grow.
- */
-const decodeEntities = (text: string): string => (text.includes("&") ? text.replace(reference, decode) : text)
 
 /** sax treats the character after an unescaped `&` as text, even a `<`. Replacing each `&` by this one avoids that. */
 const ampersand = "\uFDD1"

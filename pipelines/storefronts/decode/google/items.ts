@@ -4,7 +4,7 @@
  * CDATA, comments and a DOCTYPE are skipped; entities that the DOCTYPE declares are never expanded.
  */
 import { FeedUnreadable } from "../feed.ts"
-import { findDoctypeEnd, findTagEnd, readTagName } from "./xml-tags.ts"
+import { addGooglePrefixes, findDoctypeEnd, findTagEnd, readTagName } from "./xml-tags.ts"
 
 export interface SplitItem {
   readonly number: number
@@ -26,12 +26,8 @@ const maxTagLength = 65_536
 /** Nested elements around an item. Real feeds have two. */
 const maxLevels = 100
 
-/** Prefixes for Google's namespace. Real feeds have one. */
-const maxPrefixes = 20
-
 const itemNames = /^(?:[^:]+:)?(?:item|entry|product)$/
 const feedRoots = /^(?:[^:]+:)?(?:rss|feed|rdf|products)$/
-const googleNamespace = /\sxmlns:([\w.-]+)\s*=\s*["']https?:\/\/base\.google\.com\/c?ns\/1\.0\/?["']/gi
 /** One of these must follow the name; otherwise `<product_type>` would match `<product>`. */
 const nameEnd = /^[\s/>]/
 
@@ -176,17 +172,11 @@ class ItemSplitter {
     const tag = this.#text.slice(at, end)
     if (tag.startsWith("</")) this.#close(name)
     else {
-      this.#addPrefixes(tag)
+      addGooglePrefixes(tag, this.#prefixes)
       if (itemNames.test(name)) this.#beginItem(name, tag, at)
       else this.#openElement(name, tag)
     }
     return true
-  }
-
-  #addPrefixes(tag: string) {
-    for (const [, prefix = ""] of tag.matchAll(googleNamespace)) {
-      if (this.#prefixes.size < maxPrefixes) this.#prefixes.add(prefix.toLowerCase())
-    }
   }
 
   #close(name: string) {

@@ -34,21 +34,23 @@ export interface FeedItem {
 /** Reserved for each item, so that no two items of a product share a position. Google accepts 11 pictures per item. */
 const imagePositionsPerItem = 100
 
-/** Words in use before and after Google introduced underscores, and those of schema.org. */
+/** Words in use before and after Google introduced underscores, those of schema.org, and those of shop systems. */
 const availableWords = new Set(
   (
-    "instock preorder backorder availablefororder limitedavailability presale instoreonly onlineonly madetoorder " +
-    "available yes true"
+    "instock preorder backorder backordered onbackorder availablefororder limitedavailability limitedstock lowstock " +
+    "fewleft presale instoreonly onlineonly instockonline madetoorder available yes true 1"
   ).split(" ")
 )
 const unavailableWords = new Set(
-  "outofstock soldout comingsoon discontinued reserved unavailable notavailable no false".split(" ")
+  "outofstock temporarilyoutofstock soldout comingsoon discontinued reserved unavailable notavailable no false 0".split(
+    " "
+  )
 )
 const availability: FieldType<boolean> = {
   name: "an availability",
   read: (value) => {
     const text = String(value).toLowerCase()
-    const word = text.replace(/^\s*https?:\/\/schema\.org\//, "").replace(/[^a-z]/g, "")
+    const word = text.replace(/^\s*(?:https?:\/\/)?(?:www\.)?schema\.org\//, "").replace(/[^\p{L}\p{N}]/gu, "")
     if (availableWords.has(word)) return true
     return unavailableWords.has(word) ? false : undefined
   }
@@ -58,10 +60,15 @@ const weight: FieldType<number> = {
   read: (value) => parseGrams(String(value))
 }
 
-/** `/products/bronze-ace?x=1` → `bronze-ace`. A page for all products, such as `product.html?id=1`, has no handle. */
+/**
+ * `/products/bronze-ace?x=1` → `bronze-ace`, `/product?slug=bronze-ace` → `bronze-ace`. Another page for all products,
+ * such as `product.html?id=1`, has no handle.
+ */
 const parseHandle = (link: string | null): string | null => {
   if (link === null || !URL.canParse(link)) return null
-  const { pathname, search } = new URL(link)
+  const { pathname, search, searchParams } = new URL(link)
+  const named = search === "" ? null : (searchParams.get("slug") ?? searchParams.get("handle"))
+  if (named !== null && named.trim() !== "") return normalizeText(named)
   const last = pathname.split("/").findLast((part) => part !== "") ?? ""
   const isScript = /\.(?:html?|php|aspx?|jsp)$/i.test(last)
   if (isScript && search !== "") return null
@@ -91,32 +98,42 @@ const readCategory = (fields: FieldValues): string | null => {
   return pickStatement([...googlePaths, ...otherPaths])
 }
 
-/** The main picture, which may be null, and the others. */
-const readAddresses = (fields: FieldValues, typed: Fields<FieldName>) => [
-  typed.read("image_link", fields("image_link")[0], types.address),
-  ...fields("additional_image_link").map((link) => typed.read("additional_image_link", link, types.address))
-]
+/** The addresses of the item's pictures. The first one of `image_link` is the main picture. */
+const readPictures = (fields: FieldValues, typed: Fields<FieldName>) => {
+  const read = (name: "image_link" | "additional_image_link", links: ReadonlyArray<string>) =>
+    links.flatMap((link) => typed.readAddresses(name, link))
+  const main = read("image_link", fields("image_link").slice(0, 1))
+  const others = read("additional_image_link", fields("additional_image_link"))
+  return { main: main[0] ?? null, addresses: [...main, ...others] }
+}
 
 const placeImages = (
-  addresses: ReadonlyArray<string | null>,
+  addresses: ReadonlyArray<string>,
   product_native_id: string,
-  position: number
+  source_row: number
 ): ReadonlyArray<FeedImage> => {
-  const unique = [...new Set(addresses.filter((address) => address !== null))].slice(0, imagePositionsPerItem)
-  const from = (position - 1) * imagePositionsPerItem + 1
-  return unique.map((src, index) => ({ product_native_id, position: from + index, src, width: null, height: null }))
+  const unique = [...new Set(addresses)].slice(0, imagePositionsPerItem)
+  const from = (source_row - 1) * imagePositionsPerItem + 1
+  return unique.map((src, index) => ({
+    product_native_id,
+    position: from + index,
+    src,
+    width: null,
+    height: null,
+    source_row
+  }))
 }
 
 export const readItem = ({ fields, ...item }: FeedItem) => {
   const { identify, position, stats } = item
   const typed = new Fields(stats, googleRoles)
   // as an id, a placeholder would combine all items with it into one product; as a group, all items without one
-  const id = typed.read("id", fields("id")[0], types.code)
+  const id = typed.read("id", fields("id")[0], types.key)
   if (id === null) throw new UnusableRow("it has no id")
   const group = typed.read(
     "item_group_id",
     fields("item_group_id").find((value) => !isPlaceholder(value)),
-    types.code
+    types.key
   )
   const native_id = group ?? id
   identify(native_id)
@@ -127,7 +144,7 @@ export const readItem = ({ fields, ...item }: FeedItem) => {
     group === null
       ? [null, null]
       : [typed.read("size", fields("size")[0], types.text), typed.read("color", fields("color")[0], types.text)]
-  const addresses = readAddresses(fields, typed)
+  const { addresses, main } = readPictures(fields, typed)
   const product: FeedProduct = {
     native_id,
     title,
@@ -155,7 +172,7 @@ export const readItem = ({ fields, ...item }: FeedItem) => {
     option2,
     option3: null,
     position,
-    image_src: addresses[0] ?? null,
+    image_src: main,
     requires_shipping: null
   }
   return { product, variants: [variant], images: placeImages(addresses, native_id, position) }

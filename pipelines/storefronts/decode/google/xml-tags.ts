@@ -1,4 +1,4 @@
-/** Finds the ends and the names of tags, in text that may still be incomplete. */
+/** Finds the ends and the names of tags, and the prefixes that they bind, in text that may still be incomplete. */
 
 const name = /^<\/?([\p{L}_][\p{L}\p{N}_.:-]*)/u
 
@@ -34,4 +34,16 @@ export const findDoctypeEnd = (text: string, from: number): number => {
     if (found === "<!--" || found === '"' || found === "'") return -1
   }
   return -1
+}
+
+const googleNamespace = /\sxmlns:([\w.-]+)\s*=\s*["']https?:\/\/base\.google\.com\/c?ns\/1\.0\/?["']/gi
+
+/** Prefixes for Google's namespace. Real feeds have one. */
+const maxPrefixes = 20
+
+/** Adds the prefixes that tags in `text` bind to Google's namespace, in lower case. */
+export const addGooglePrefixes = (text: string, prefixes: Set<string>) => {
+  for (const [, prefix = ""] of text.matchAll(googleNamespace)) {
+    if (prefixes.size < maxPrefixes) prefixes.add(prefix.toLowerCase())
+  }
 }

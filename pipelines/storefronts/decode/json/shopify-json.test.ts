@@ -111,6 +111,24 @@ describe("a page of products", () => {
     assert.strictEqual(readShopifyProducts(text).batch.products[0]?.body_text, "Half/half")
   })
 
+  it("has its entities decoded once", () => {
+    const product = aProduct({
+      title: "Tom &amp; Anna &#39;mug&#39;",
+      vendor: "B &amp; C",
+      tags: ["salt &amp; pepper"],
+      body_html: "a &amp;amp; b",
+      images: [{ src: "https://cdn.example/1.jpg?a=1&amp;b=2" }]
+    })
+    const { images, products } = readShopifyProducts(pageOf(product)).batch
+    assert.deepInclude(products[0], {
+      title: "Tom & Anna 'mug'",
+      vendor: "B & C",
+      tags: ["salt & pepper"],
+      body_text: "a &amp; b"
+    })
+    assert.strictEqual(images[0]?.src, "https://cdn.example/1.jpg?a=1&b=2")
+  })
+
   it("reads tags from one text with commas, too", () => {
     assert.deepStrictEqual(firstProduct({ tags: "jam, winter,,jam" })?.tags, ["jam", "winter"])
     assert.deepStrictEqual(firstProduct({ tags: null })?.tags, [])

@@ -216,6 +216,10 @@ describe("a page of WooCommerce products", () => {
     assert.deepStrictEqual(batch.rows, ["1", "3"])
   })
 
+  it("has the entities in its SKU decoded", () => {
+    assert.strictEqual(read(aProduct({ sku: "A&amp;B-1" })).batch.variants[0]?.sku, "A&B-1")
+  })
+
   it.each(["-", "--", "na", "N/A", "NULL"])("has no SKU if it is %j", (sku) => {
     assert.isNull(read(aProduct({ sku })).batch.variants[0]?.sku)
   })

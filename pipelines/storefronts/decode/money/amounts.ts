@@ -2,7 +2,7 @@
  * Reads amounts of money in the files of stores, in the light of their currency. People write the same amount as `1,299.00`,
  * `1.299,00`, `1 299` and `1.299`, with a code or a symbol before or after it.
  */
-import { parseDecimal } from "../texts.ts"
+import { decodeText, parseDecimal } from "../texts.ts"
 import type { FieldType } from "../typed-fields.ts"
 import { findCommonCodes, findDecimals } from "./currencies.ts"
 
@@ -158,13 +158,13 @@ export const readAmount = (text: string, { currency, separator }: AmountContext)
 export const currencyType = (context: Pick<AmountContext, "currency">): FieldType<string> => ({
   name: "a currency",
   read: (value) => {
-    const named = readMarks(splitMarks(String(value)), context.currency)
+    const named = readMarks(splitMarks(decodeText(value) ?? ""), context.currency)
     return typeof named === "string" ? named : undefined
   }
 })
 
 export const amountType = (context: AmountContext): FieldType<Amount> => {
-  const read = (value: unknown) => readAmount(String(value), context)
+  const read = (value: unknown) => readAmount(decodeText(value) ?? "", context)
   return {
     name: "an amount",
     read: (value) => {

@@ -30,6 +30,12 @@ describe("words of titles", () => {
     expect(splitWords("Panel 400 W, 24V")).toEqual(["panel", "w", "24v"])
   })
 
+  it("never come from an entity that is still in the text", () => {
+    expect(splitWords("Tom &amp; Anna &#39;mug&#39; caf&eacute; &bogus; R&D")).toEqual(
+      splitWords("Tom & Anna 'mug' café R&D")
+    )
+  })
+
   it("are folded in the same way at each occurrence", () => {
     expect(splitWords("Lenses lenses LENSES")).toEqual(["lens", "lens", "lens"])
   })

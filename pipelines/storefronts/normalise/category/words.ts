@@ -5,6 +5,8 @@
  * still matches itself.
  */
 
+import { dropEntities } from "../../decode/entities.ts"
+
 const irregular = new Map([
   ["children", "child"],
   ["feet", "foot"],
@@ -91,8 +93,12 @@ const foldCached = (word: string) => {
 const asciiWord = /[a-z0-9]+/g
 const anyWord = /[\p{L}\p{M}\p{N}]+/gu
 
-/** The words in order. Hyphens separate them (`t-shirt` is two). Drops possessive `'s` and numbers without letters. */
-export const splitWords = (text: string): ReadonlyArray<string> => {
+/**
+ * The words in order. Hyphens separate them (`t-shirt` is two). Drops possessive `'s`, numbers without
+ * letters, and the names of entities that are still in the text: "&amp;" is not the word "amp".
+ */
+export const splitWords = (stated: string): ReadonlyArray<string> => {
+  const text = dropEntities(stated)
   const ascii = isAscii(text)
   const lower = (ascii ? text : text.normalize("NFKC")).toLowerCase()
   const plain = /['’]/.test(lower) ? lower.replace(/['’]s?(?![a-z])/g, "") : lower
