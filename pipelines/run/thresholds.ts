@@ -158,13 +158,15 @@ export const thresholds = {
     ...count(2, "products"),
     of: "storefronts",
     what: "products with a value in a field that their feed no longer has, if the feed omits empty fields",
-    consequence: "with the next limit exceeded too, the read is not accepted (`unreadable`)"
+    consequence:
+      "with the next limit exceeded too, the read is not accepted (`unreadable`); an optional field only causes a warning"
   },
   lostFieldShare: {
     ...percent(10),
     of: "storefronts",
     what: "such products among those of the store",
-    consequence: "with the previous limit exceeded too, the read is not accepted (`unreadable`)"
+    consequence:
+      "with the previous limit exceeded too, the read is not accepted (`unreadable`); an optional field only causes a warning"
   },
   missingPrices: {
     ...percent(10),

@@ -182,7 +182,8 @@ const outcomesOf = Effect.fnUntraced(function* (fault: string) {
     const isOfStore = ({ feed }: Row) => feed === `store/${domain}`
     const leftOut = left_out.find((row) => isOfStore(row) && row.run_id === second.run?.run_id)
     const { published, kept } = describeRows(second.after.get(domain)?.prices, leftOut !== undefined)
-    const message = String(leftOut?.reason ?? rejects.find(isOfStore)?.reason ?? "")
+    const warning = second.logs.split("\n").find((line) => line.includes(` of ${domain} `))
+    const message = String(leftOut?.reason ?? rejects.find(isOfStore)?.reason ?? warning ?? "")
     return [{ format, published, kept, exit: leftOut === undefined ? "0" : exitOf(second), message }]
   })
 })

@@ -14,7 +14,7 @@ import type { KnownStore } from "../known-stores.ts"
 import { findTableEnd } from "../source/crawl/feed-file.ts"
 import { isAccepted, type StoreOutcome } from "../source/crawl/outcome.ts"
 import { feedName, makeStoreRead, type ReadStore, type StoreRead } from "../source/crawl/store-read.ts"
-import { findLostFields } from "./optional-fields.ts"
+import { findLostFields, type LostField } from "./lost-fields.ts"
 import { feedTables } from "./stage-rows.ts"
 
 const StagedCounts = Schema.Struct({
@@ -46,8 +46,7 @@ interface Comparison {
   readonly read_at: string
   readonly current: Omit<StagedCounts, "domain">
   readonly previous: KnownStore
-  /** The message about an optional field that the feed has lost. */
-  readonly lostField: string | undefined
+  readonly lostFields: ReadonlyArray<LostField>
   readonly isTruncated: boolean
 }
 
@@ -75,9 +74,21 @@ const checkEnd: Check = ({ isTruncated }) => {
   return isTruncated ? ["unreadable", `${problem}; ${acceptAdvice}`] : undefined
 }
 
-/** If a field disappears from the feed, accepting the read would clear it in all products of the store. */
-const checkFields: Check = ({ lostField }) =>
-  lostField === undefined ? undefined : ["unreadable", `${lostField}; ${acceptAdvice}`]
+/** If a needed field disappears from the feed, accepting the read would clear it in all products of the store. */
+const checkFields: Check = ({ lostFields }) => {
+  const lost = lostFields.find(({ isOptional }) => !isOptional)
+  if (lost === undefined) return undefined
+  const problem = `no product has the field ${lost.name} any more; before, ${lost.products} had a value in it`
+  return ["unreadable", `${problem}; ${acceptAdvice}`]
+}
+
+/** The message about optional fields that an accepted read has lost; undefined if it lost none. */
+const describeLostOptionalFields = (domain: string, lostFields: ReadonlyArray<LostField>) => {
+  const lost = lostFields.filter(({ isOptional }) => isOptional)
+  if (lost.length === 0) return undefined
+  const fields = lost.map(({ name, products }) => `${name} (before, ${products} had a value in it)`).join(", ")
+  return `the feed of ${domain} has lost optional fields, which are null now: ${fields}`
+}
 
 const missingShare = ({ items, items_without_price }: Pick<StagedCounts, "items_without_price" | "items">) =>
   items === 0 ? 0 : items_without_price / items
@@ -174,7 +185,7 @@ export const checkReads = Effect.fnUntraced(function* (
     const previous = counts.has(item.store.domain) ? findPrevious(item) : undefined
     return previous ? [{ store: item.store, fields_seen: item.read.fields_seen, listed: previous.listed }] : []
   })
-  const lostFields = run.acceptShrinkage ? new Map<string, string>() : yield* findLostFields(run, comparable)
+  const lostFields = yield* findLostFields(run, comparable)
   const truncated = run.acceptShrinkage ? new Set<string>() : yield* findTruncatedFiles(run, reads)
 
   const checks = [
@@ -183,17 +194,22 @@ export const checkReads = Effect.fnUntraced(function* (
     run.acceptShrinkage ? [] : [checkEnd, checkFields, checkPrices, checkExchanged],
     checkShrinkage
   ].flat()
-  return reads.map((item): ReadStore => {
+  const checked = reads.map((item): ReadStore => {
     const { domain } = item.store
     const current = counts.get(domain) ?? noProducts
     const previous = findPrevious(item)
     const read = { ...item.read, products_read: current.products }
     if (previous === undefined) return { ...item, read }
     const shared = { read, read_at: item.read_at, current, previous }
-    const comparison = { ...shared, lostField: lostFields.get(domain), isTruncated: truncated.has(domain) }
+    const comparison = { ...shared, lostFields: lostFields.get(domain) ?? [], isTruncated: truncated.has(domain) }
     const fault = checks.map((check) => check(comparison)).find((result) => result !== undefined)
     return { ...item, read: fault ? makeStoreRead(...fault, { ...read, has_all_products: false }) : read }
   })
+  for (const { read, store } of checked) {
+    const problem = describeLostOptionalFields(store.domain, lostFields.get(store.domain) ?? [])
+    if (problem !== undefined && isAccepted(read)) yield* Effect.logWarning(problem)
+  }
+  return checked
 })
 
 const insertRejectSql = (run_id: string, { read, rows_read, rows_rejected, store }: ReadStore) => `

@@ -18,6 +18,8 @@ export const kindOf: Readonly<Record<Format, ListedStore["kind"]>> = {
 
 export const oldPrice = "9.50"
 export const newPrice = "9.75"
+/** Above all prices. */
+const usualPrice = "50.00"
 const ids = [1, 2, 3, 4]
 
 const formatTable = (separator: string, rows: ReadonlyArray<ReadonlyArray<string>>) =>
@@ -31,7 +33,9 @@ const formatFeed: Readonly<Record<Format, (price: string) => string>> = {
         title: `Product ${id}`,
         vendor: "Maker",
         body_html: "A text.",
-        variants: [{ id: id * 10, title: "Default Title", price, sku: `S-${id}`, available: true }]
+        variants: [
+          { id: id * 10, title: "Default Title", price, compare_at_price: usualPrice, sku: `S-${id}`, available: true }
+        ]
       }))
     }),
   woocommerce: (price) =>
@@ -41,24 +45,29 @@ const formatFeed: Readonly<Record<Format, (price: string) => string>> = {
         name: `Product ${id}`,
         brands: [{ name: "Maker" }],
         description: "A text.",
-        prices: { price: price.replace(".", ""), currency_code: "EUR", currency_minor_unit: 2 }
+        prices: {
+          price: price.replace(".", ""),
+          regular_price: usualPrice.replace(".", ""),
+          currency_code: "EUR",
+          currency_minor_unit: 2
+        }
       }))
     ),
   csv: (price) =>
     formatTable(",", [
-      ["Handle", "Title", "Vendor", "Variant Price", "Variant SKU"],
-      ...ids.map((id) => [`p-${id}`, `Product ${id}`, "Maker", price, `S-${id}`])
+      ["Handle", "Title", "Vendor", "Variant Price", "Variant SKU", "Variant Compare At Price"],
+      ...ids.map((id) => [`p-${id}`, `Product ${id}`, "Maker", price, `S-${id}`, usualPrice])
     ]),
   tsv: (price) =>
     formatTable("\t", [
-      ["id", "title", "brand", "price", "link"],
-      ...ids.map((id) => [`${id}`, `Product ${id}`, "Maker", `${price} EUR`, `https://shop.test/${id}`])
+      ["id", "title", "brand", "price", "item_group_id", "link"],
+      ...ids.map((id) => [`${id}`, `Product ${id}`, "Maker", `${price} EUR`, `g${id}`, `https://shop.test/${id}`])
     ]),
   xml: (price) =>
     `<?xml version="1.0"?>\n<rss xmlns:g="http://base.google.com/ns/1.0" version="2.0"><channel>\n${ids
       .map(
         (id) =>
-          `<item><g:id>${id}</g:id><g:title>Product ${id}</g:title><g:brand>Maker</g:brand><g:price>${price} EUR</g:price></item>`
+          `<item><g:id>${id}</g:id><g:title>Product ${id}</g:title><g:brand>Maker</g:brand><g:price>${price} EUR</g:price><g:item_group_id>g${id}</g:item_group_id></item>`
       )
       .join("\n")}\n</channel></rss>\n`
 }
@@ -102,13 +111,20 @@ const familyOf = (format: Format) => {
   return isTable(format) ? "CSV and TSV" : "XML"
 }
 
-/** The names of a required and of an optional field in each format. */
+/** The names of a field that each row needs, of one that only some rows need, and of an optional one. */
 const requiredFields: Readonly<Record<Format, string>> = {
   shopify: "price",
   woocommerce: "prices",
   csv: "Variant Price",
   tsv: "price",
   xml: "price"
+}
+const neededFields: Readonly<Record<Format, string>> = {
+  shopify: "compare_at_price",
+  woocommerce: "regular_price",
+  csv: "Variant Compare At Price",
+  tsv: "item_group_id",
+  xml: "item_group_id"
 }
 const optionalFields: Readonly<Record<Format, string>> = {
   shopify: "vendor",
@@ -162,7 +178,7 @@ const removePrices = (format: Format, feed: string) => {
 
 /** All rows except the first lose their price, and all other fields of their variant. */
 const removeVariants = (format: "shopify" | "csv", feed = feedOf(format, newPrice)) => {
-  if (format === "csv") return feed.replaceAll(new RegExp(`${newPrice},S-[2-4]`, "g"), ",")
+  if (format === "csv") return feed.replaceAll(new RegExp(`${newPrice},S-[2-4],${usualPrice}`, "g"), ",,")
   const { products }: { readonly products: ReadonlyArray<object> } = JSON.parse(feed)
   return JSON.stringify({ products: products.map((product, n) => (n === 0 ? product : { ...product, variants: [] })) })
 }
@@ -171,12 +187,11 @@ const zeroPrices = (format: Format, feed: string) =>
   format === "woocommerce" ? feed.replaceAll(newPrice.replace(".", ""), "0") : feed.replaceAll(newPrice, "0.00")
 
 /** The products of another store. */
-const changeIds = (format: Format, feed: string) =>
+const changeIds = (_: Format, feed: string) =>
   feed
     .replaceAll(/"id":(\d+)/g, '"id":9$1')
     .replaceAll(/\bp-(\d)/g, "q-$1")
-    .replaceAll(/<g:id>(\d)/g, "<g:id>9$1")
-    .replaceAll(format === "tsv" ? /^(\d)/gm : /$^/g, "9$1")
+    .replaceAll(/\bg(\d)/g, "h$1")
 
 const emptyList: Readonly<Record<Format, (feed: string) => string>> = {
   shopify: () => '{"products":[]}',
@@ -230,8 +245,16 @@ const feedFaults: ReadonlyArray<
     (format) => `${familyOf(format)}: a needed field missing`,
     (format, feed) => removeField(format, feed, requiredFields[format])
   ],
-  ["a field renamed that had values", (format, feed) => renameField(format, feed, optionalFields[format])],
-  ["a field missing that had values", (format, feed) => removeField(format, feed, optionalFields[format])],
+  [
+    "a needed field that may be empty, renamed",
+    (format, feed) => renameField(format, feed, neededFields[format])
+  ],
+  [
+    "a needed field that may be empty, missing",
+    (format, feed) => removeField(format, feed, neededFields[format])
+  ],
+  ["an optional field renamed", (format, feed) => renameField(format, feed, optionalFields[format])],
+  ["an optional field missing", (format, feed) => removeField(format, feed, optionalFields[format])],
   ["a field added", addField],
   ["all prices of another type", (format, feed) => retypePrices(format, feed, ids.length)],
   ["one price of another type", (format, feed) => retypePrices(format, feed, 1)],

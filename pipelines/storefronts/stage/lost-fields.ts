@@ -1,7 +1,8 @@
 /**
- * Finds optional fields that a feed has lost. A field that had values at the last read of the store and now occurs in
- * no row was more likely renamed than dropped, and its values would be cleared for the whole store. A field that is
- * present but empty is not a fault. Status columns are not checked, because nothing is known about drafts.
+ * Finds fields that a feed has lost: they had values at the last read of the store, and now occur in no row. A needed
+ * field was more likely renamed than dropped: reduced prices would look like usual ones, and variants like products. An
+ * optional field is null then. A field that is present but empty is not a fault. Status columns are not checked, because
+ * nothing is known about drafts.
  */
 import { type DuckDb, literal, readLive, storefront } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
@@ -29,8 +30,8 @@ const hasValue = {
   groups: "len(list_filter(variants, lambda variant: variant.native_id <> native_id)) > 0",
   requires_shipping: variantsHave("requires_shipping")
 }
-export type OptionalField = keyof typeof hasValue
-const optionalFields = Object.keys(hasValue) as ReadonlyArray<OptionalField> // keys of a literal object, which TypeScript widens
+export type ComparedField = keyof typeof hasValue
+const comparedFields = Object.keys(hasValue) as ReadonlyArray<ComparedField> // keys of a literal object, which TypeScript widens
 
 /** If items omit empty fields, a few of them may lose the last values of a field by chance. */
 const isLost = (kind: ListedStore["kind"], products: number, listed: number) =>
@@ -40,7 +41,7 @@ const isLost = (kind: ListedStore["kind"], products: number, listed: number) =>
 const FieldCount = Schema.Struct({ domain: Schema.String, field: Schema.String, products: Schema.Int })
 
 /** One variant field takes about 2 s for a million products with four variants each. */
-const countFieldsSql = (fields: ReadonlyArray<OptionalField>, domains: ReadonlyArray<string>) => `
+const countFieldsSql = (fields: ReadonlyArray<ComparedField>, domains: ReadonlyArray<string>) => `
   select domain, field, count(*)::integer as products
   from (
     select store_id, unnest([${fields.map((field) => `case when ${hasValue[field]} then '${field}' end`).join(", ")}]) as field
@@ -59,19 +60,27 @@ interface ReadFeed {
 }
 
 const findMissingFields = ({ fields_seen, store }: ReadFeed) =>
-  optionalFields.flatMap((field) => {
-    const names = feedKinds[store.kind].fields[field]
-    return names === undefined || names.some((name) => fields_seen.has(name)) ? [] : [{ field, names }]
+  comparedFields.flatMap((field) => {
+    const known = feedKinds[store.kind].fields[field]
+    return known === undefined || known.names.some((name) => fields_seen.has(name)) ? [] : [{ field, ...known }]
   })
 
-/** A message for each store that lost a field, by domain; it names the field. */
+export interface LostField {
+  /** As the feed names it, such as `brand`, or `size or color`. */
+  readonly name: string
+  readonly isOptional: boolean
+  /** How many products had a value in it before, such as `4 of 5 products`. */
+  readonly products: string
+}
+
+/** The lost fields of each store that lost any, by domain. */
 export const findLostFields = Effect.fnUntraced(function* ({ layout }: RunContext, stores: ReadonlyArray<ReadFeed>) {
   const incomplete = stores.flatMap((feed) => {
     const missing = findMissingFields(feed)
     return missing.length === 0 ? [] : [{ ...feed, missing }]
   })
   const fields = [...new Set(incomplete.flatMap(({ missing }) => missing.map(({ field }) => field)))]
-  if (incomplete.length === 0) return new Map<string, string>()
+  if (incomplete.length === 0) return new Map<string, ReadonlyArray<LostField>>()
   const domains = incomplete.map(({ store }) => store.domain)
   const live = yield* readLive(layout, storefront, [], (db: DuckDb["Service"]) =>
     db.all(FieldCount, countFieldsSql(fields, domains))
@@ -79,13 +88,12 @@ export const findLostFields = Effect.fnUntraced(function* ({ layout }: RunContex
   const before = new Map(live.map(({ domain, field, products }) => [`${domain} ${field}`, products]))
   return new Map(
     incomplete.flatMap(({ listed, missing, store }) => {
-      for (const { field, names } of missing) {
+      const lost = missing.flatMap(({ field, isOptional, names }): ReadonlyArray<LostField> => {
         const products = before.get(`${store.domain} ${field}`) ?? 0
-        if (products === 0 || !isLost(store.kind, products, listed)) continue
-        const problem = `no product has the field ${names.join(" or ")} any more; before, ${products} of ${listed} products had a value in it`
-        return [[store.domain, problem] as const]
-      }
-      return []
+        if (products === 0 || !isLost(store.kind, products, listed)) return []
+        return [{ name: names.join(" or "), isOptional, products: `${products} of ${listed} products` }]
+      })
+      return lost.length === 0 ? [] : [[store.domain, lost] as const]
     })
   )
 })
