@@ -112,6 +112,9 @@ export const parseTime = (value: unknown): string | null => {
 /** Google accepts 2,000 characters. Every variant may repeat the address of a picture, so a long one multiplies. */
 const maxAddressLength = 4096
 
+/** In ASCII, as most are. */
+const usualAddress = /^https?:\/\/[!-.0-~][!-~]*$/i
+
 /**
  * An address that a browser would load, with its entities decoded; `//cdn…` becomes https. Null if it is neither http nor
  * https, contains a control character, or is too long.
@@ -119,9 +122,9 @@ const maxAddressLength = 4096
 export const parseWebAddress = (value: unknown): string | null => {
   const text = typeof value === "string" ? decodeEntities(value).trim() : ""
   const address = text.startsWith("//") ? `https:${text}` : text
-  const isAddress =
-    address.length <= maxAddressLength && /^https?:\/\/[^\s/]/i.test(address) && !/\p{Cc}/u.test(address)
-  return isAddress ? address.toWellFormed() : null
+  if (address.length > maxAddressLength) return null
+  if (usualAddress.test(address)) return address
+  return /^https?:\/\/[^\s/]/i.test(address) && !/\p{Cc}/u.test(address) ? address.toWellFormed() : null
 }
 
 const separators = new Set([",", ";", "|", " ", "\t", "\r", "\n", "\u00a0"])

@@ -4,7 +4,7 @@
  */
 import { decodeText, parseDecimal } from "../texts.ts"
 import type { FieldType } from "../typed-fields.ts"
-import { findCommonCodes, findDecimals } from "./currencies.ts"
+import { findCommonCodes, findDecimals, isCode } from "./currencies.ts"
 
 export interface Amount {
   /** A result of `parseDecimal`. */
@@ -136,8 +136,25 @@ const unclearPoint: Problem = {
     "whose point may stand before a fraction or between thousands, and no other price of the file shows which: write 1299.00"
 }
 
+/** Most amounts: with cents or without, and a code or none. */
+const usualAmount = /^(\d|[1-9]\d{1,8})(?:\.(\d)(\d)?)?(?: ([A-Z]{3}))?$/
+
+/** Undefined for all others. Only saves time: it reads the same as the rest. */
+const readUsual = (text: string, currency: string | null): Amount | undefined => {
+  const match = usualAmount.exec(text)
+  if (match === null) return undefined
+  const [, whole = "", tenths = "0", hundredths = "0", code] = match
+  if (code !== undefined && !isCode(code)) return undefined
+  const fraction = hundredths === "0" ? tenths : tenths + hundredths
+  if (fraction === "0") return { amount: whole, currency: code ?? null }
+  if (findDecimals(code ?? currency).decimals === 0) return undefined
+  return { amount: `${whole}.${fraction}`, currency: code ?? null }
+}
+
 /** `text` is an amount without blanks around it. Fails with `SeparatorUnknown`. */
 export const readAmount = (text: string, { currency, separator }: AmountContext): Amount | Problem => {
+  const usual = readUsual(text, currency)
+  if (usual !== undefined) return usual
   const split = splitText(text)
   if (split === undefined) return notAnAmount
   const { fraction, unclear, whole } = split.digits

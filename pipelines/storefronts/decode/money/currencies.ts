@@ -28,6 +28,9 @@ for (const row of rows) {
 /** Most currencies have cents. */
 const usual: Currency = { decimals: 2, used_decimals: 2 }
 
+/** In upper case. */
+export const isCode = (code: string) => currencies.has(code)
+
 /** The usual digits for an unknown code, and for null. */
 export const findDecimals = (code: string | null): Currency => (code === null ? usual : (currencies.get(code) ?? usual))
 
