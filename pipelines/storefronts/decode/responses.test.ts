@@ -29,11 +29,17 @@ describe("the JSON of a response", () => {
     ["there is a comment after it", `${list}\n<!-- cached page: it's 3 < 4 -->`],
     ["there is a script after it", `${list}<script async>document.write("</p>" + [1])</script>\n`],
     ["there is a notice after it", list + notice],
+    ["there is a comment after it that does not end", `${list}<!-- a`],
     ["there are elements after it", `${list}<div class="debug">3 queries<br>0.1 s</div>`],
     ["there are byte order marks around it", `\uFEFF\uFEFF ${list}\uFEFF\n`],
     ["there is markup around it", `<p>Sale</p>${list}<!-- end -->`]
   ])("is read when %s", (_, text) => {
     assert.deepStrictEqual(parseResponse(text), value)
+  })
+
+  it("is read after markup when a text in it is a web page", () => {
+    const page = [{ id: 1, html: "<!doctype html><html><body>a</body></html>" }]
+    assert.deepStrictEqual(parseResponse(notice + JSON.stringify(page)), page)
   })
 
   it("is read when it is an empty list after markup", () => {
@@ -53,9 +59,9 @@ describe("the JSON of a response", () => {
     ],
     ["a second list", `${list}[{"id":2}]`, 'the response has text after its JSON that is not markup: "[{\\"id\\":2}]"'],
     [
-      "a comment that does not end",
-      `${list}<!-- a`,
-      'the response has text after its JSON that is not markup: "<!-- a"'
+      "more than 64 KiB after it",
+      `${list}<!--${"a".repeat(65_536)}-->`,
+      `the response has text after its JSON that is not markup: "<!--${"a".repeat(96)}"`
     ],
     [
       "text after it and markup before it",
@@ -112,20 +118,14 @@ describe("the JSON of a response", () => {
     ["empty brackets", `<b>${"[]".repeat(30_000)}${"x".repeat(megabytes)}`],
     ["opening brackets", `<b>${"[".repeat(megabytes)}`],
     ["opening braces with blanks", `<b>${"{ ".repeat(30_000)}${" ".repeat(megabytes)}`],
-    ["unclosed quotes", `<b>${'<a b="'.repeat(10_000)}${"<a b='".repeat(10_000)}`],
+    ["unclosed quotes", `<b>${'<a b="'.repeat(10_000)}${"<a b='".repeat(megabytes / 6)}`],
     ["tags", `${list}${"<b>".repeat(megabytes / 3)}`],
     ["unclosed scripts", `${list}${"<script>".repeat(megabytes / 8)}`],
     ["unclosed comments", `${list}${"<!--".repeat(megabytes / 4)}`],
     ["scripts", `${list}${"<script></script>".repeat(megabytes / 17)}`],
     ["angle brackets", `${list}${"<".repeat(megabytes)}`],
     ["quotes", `[${'"\\\\'.repeat(megabytes / 3)}`]
-  ])("is searched in linear time: %s", (_, text) => {
-    const from = performance.now()
-    try {
-      parseResponse(text)
-    } catch (cause) {
-      assert.instanceOf(cause, UnexpectedResponse)
-    }
-    assert.isBelow(performance.now() - from, 3000)
+  ])("is searched to the end in megabytes of %s", (_, text) => {
+    assert.strictEqual(typeof fail(text).problem, "string")
   })
 })
