@@ -6,6 +6,7 @@
  * stall a read: text after 200,000 characters or 10,000 tags, or below 64 levels, is omitted. Nothing here throws.
  */
 import { type Handler, Parser } from "htmlparser2"
+import { decodeEntities } from "./entities.ts"
 import { normalizeText } from "./texts.ts"
 
 const maxCharacters = 200_000
@@ -161,8 +162,9 @@ class TextWriter implements Partial<Handler> {
     if (this.#mark !== undefined) this.#mark = tag.mark
   }
 
-  ontext(text: string) {
+  ontext(encoded: string) {
     if (this.#hidden > 0) return
+    const text = decodeEntities(encoded)
     if (!this.#keepsLines) return this.#write(text)
     for (const [index, line] of text.split(/\r\n?|\n/).entries()) {
       if (index > 0) this.#otherBreaks += 1
@@ -203,7 +205,7 @@ class TextWriter implements Partial<Handler> {
 /** `keepsLines` keeps the line breaks of the text itself, which have a meaning in a text without tags. */
 const writeText = (html: string, { keepsLines }: { readonly keepsLines: boolean }): string => {
   const writer = new TextWriter(keepsLines)
-  new Parser(writer).end(html)
+  new Parser(writer, { decodeEntities: false }).end(html)
   return writer.text
 }
 
@@ -226,19 +228,8 @@ const cleanLines = (text: string): string =>
     .replace(/\n{3,}/g, "\n\n")
     .trim()
 
-const numericReference = /&#(?:[xX]([\da-fA-F]+)|(\d+));?/g
-
-/** HTML makes U+FFFD of references to characters that do not exist, such as `&#0;`. Here they are spaces. */
-const dropUnknownCharacters = (html: string): string =>
-  html.includes("&#")
-    ? html.replace(numericReference, (reference, hex?: string, decimal?: string) => {
-        const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
-        return code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? " " : reference
-      })
-    : html
-
 const convert = (html: string): string => {
-  const beginning = dropUnknownCharacters(limitLength(html))
+  const beginning = limitLength(html)
   const isHtml = hasTag.test(beginning)
   if (!isHtml && !beginning.includes("&")) return cleanLines(beginning)
   const text = writeText(beginning, { keepsLines: !isHtml })

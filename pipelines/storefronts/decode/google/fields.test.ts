@@ -67,7 +67,7 @@ describe("the fields of a feed item", () => {
     const { description, title } = read(
       `${inner}<g:description>x &amp; <![CDATA[<b>&amp;</b>]]><!-- c --> y</g:description>`
     )
-    assert.deepStrictEqual(title, ["a & b & c ééé <i> \u00a0 &bogus; &#0; &#xD800; &toString;"])
+    assert.deepStrictEqual(title, ["a & b & c ééé <i> \u00a0 &bogus;     &toString;"])
     assert.deepStrictEqual(description, ["x & <b>&amp;</b> y"])
   })
 

@@ -31,9 +31,7 @@ describe("words of titles", () => {
   })
 
   it("never come from an entity that is still in the text", () => {
-    expect(splitWords("Tom &amp; Anna &#39;mug&#39; caf&eacute; &bogus; R&D")).toEqual(
-      splitWords("Tom & Anna 'mug' café R&D")
-    )
+    expect(splitWords("Tom &amp; Anna &#39;mug&#x27; &bogus; R&D")).toEqual(["tom", "anna", "mug", "r", "d"])
   })
 
   it("are folded in the same way at each occurrence", () => {

@@ -5,8 +5,6 @@
  * still matches itself.
  */
 
-import { dropEntities } from "../../decode/entities.ts"
-
 const irregular = new Map([
   ["children", "child"],
   ["feet", "foot"],
@@ -89,6 +87,9 @@ const foldCached = (word: string) => {
   if (word.length <= 40) foldedWords.set(word, folded)
   return folded
 }
+
+/** `&amp;` is not the word "amp". Titles come decoded; what is left was encoded twice, or cannot be decoded. */
+const dropEntities = (text: string) => (text.includes("&") ? text.replace(/&#?[a-z\d]{1,31};/gi, " ") : text)
 
 const asciiWord = /[a-z0-9]+/g
 const anyWord = /[\p{L}\p{M}\p{N}]+/gu
