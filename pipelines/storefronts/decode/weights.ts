@@ -25,8 +25,20 @@ const weight = /^(\d[\d.,]*)\s*([a-z]{1,12})?\.?$/i
 /** No weight is longer. */
 const maxLength = 60
 
-/** A comma alone is the decimal separator, unless groups of three digits follow it: `1,5`, but `1,500`. */
-const normalizeSeparators = (digits: string): string => {
+/** One separator, with three digits after it. */
+const unclear = /^(\d{1,3})([.,])(\d{3})$/
+
+/**
+ * Whether they are thousands. `1,250 kg` and `1.250 lb` are not, since hardly any product weighs a tonne. `1,250 g`,
+ * `1.250 g` and `1,250 oz` are; `0.750 g`, `1.250 oz`, and `500.000 g` as programs write it, are not.
+ */
+const areThousands = (whole: string, separator: string, grams: number) =>
+  grams < 100 && !whole.startsWith("0") && (separator === "," || (grams === 1 && whole.length < 3))
+
+/** A comma alone is the decimal separator, unless groups of three digits follow it: `1,5`, but `1,250,000`. */
+const normalizeSeparators = (digits: string, grams: number): string => {
+  const [, whole = "", separator = "", rest = ""] = unclear.exec(digits) ?? []
+  if (separator !== "") return whole + (areThousands(whole, separator, grams) ? "" : ".") + rest
   const comma = digits.lastIndexOf(",")
   if (comma === -1 || digits.lastIndexOf(".") > comma || /^\d{1,3}(?:,\d{3})+$/.test(digits)) return digits
   return digits.replaceAll(".", "").replace(",", ".")
@@ -40,9 +52,8 @@ export const parseGrams = (text: string, defaultUnit = ""): number | null | unde
   const trimmed = text.length > maxLength ? "" : text.trim()
   if (zero.test(trimmed)) return null
   const [, digits = "", unit = defaultUnit] = weight.exec(trimmed) ?? []
-  const amount = parseDecimal(normalizeSeparators(digits))
   const name = unit.toLowerCase()
   const grams = gramsPerUnit.get(name) ?? gramsPerUnit.get(name.replace(/s$/, ""))
-  if (amount === null || grams === undefined) return undefined
-  return Math.round(Number(amount) * grams) || null
+  const amount = grams === undefined ? null : parseDecimal(normalizeSeparators(digits, grams))
+  return amount === null || grams === undefined ? undefined : Math.round(Number(amount) * grams) || null
 }
