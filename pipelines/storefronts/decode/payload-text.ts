@@ -29,6 +29,21 @@ const pieceBytes = 65_536
 
 const headBytes = 256
 
+/** Number of bytes at the end that begin an incomplete UTF-8 sequence. */
+const countIncompleteBytes = (bytes: Buffer): number => {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0
+    if (byte < 0x80) return 0
+    if (byte < 0xc0) continue
+    let needed = 2
+    if (byte >= 0xf0) needed = 4
+    else if (byte >= 0xe0) needed = 3
+    return back < needed ? back : 0
+  }
+  return 0
+}
+
+/** Pieces of about 64 KiB. Only the last one can end inside a character of UTF-8. */
 async function* splitEvenly(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let gathered: Array<Uint8Array> = []
   let length = 0
@@ -38,9 +53,11 @@ async function* splitEvenly(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Bu
       gathered.push(part)
       length += part.length
       if (length < pieceBytes) continue
-      yield Buffer.concat(gathered)
-      gathered = []
-      length = 0
+      const piece = Buffer.concat(gathered)
+      const end = piece.length - countIncompleteBytes(piece)
+      yield piece.subarray(0, end)
+      gathered = [piece.subarray(end)]
+      length = piece.length - end
     }
   }
   if (length > 0) yield Buffer.concat(gathered)
@@ -55,7 +72,7 @@ export const findEncoding = (label: string): string | undefined => {
   }
 }
 
-const dropUtf16 = (encoding: string | undefined) => (encoding?.startsWith("utf-16") === true ? undefined : encoding)
+const isUtf16 = (encoding: string | undefined) => encoding?.startsWith("utf-16") === true
 
 /** The encoding in a Content-Type. Ignores unknown names, and ASCII, which servers state for anything. */
 const parseCharset = (contentType: string | null): string | undefined => {
@@ -92,10 +109,10 @@ const detectUtf16 = (head: Buffer): string | undefined => {
 
 /** The label of a text without the zeros of UTF-16. The one of an XML declaration may be unknown. */
 const pickLabel = (head: Buffer, listed: string | undefined, charset: string | undefined): string => {
-  if (listed !== undefined) return listed
-  if (charset !== undefined && charset !== "utf-8") return charset
+  if (listed !== undefined && !isUtf16(listed)) return listed
+  if (charset !== undefined && charset !== "utf-8" && !isUtf16(charset)) return charset
   // Servers state UTF-8 for anything they serve: if that is wrong, the declaration is used.
-  const isRight = charset !== undefined && isUtf8(head.subarray(0, head.length - countIncompleteBytes(head)))
+  const isRight = charset === "utf-8" && isUtf8(head.subarray(0, head.length - countIncompleteBytes(head)))
   return isRight ? "utf-8" : (parseXmlDeclaration(head) ?? "utf-8")
 }
 
@@ -111,27 +128,13 @@ const detectEncoding = (head: Buffer, stated: StatedEncoding, subject: string): 
   if (marked !== undefined) return { label: marked, isSure: true }
   const utf16 = detectUtf16(head)
   const [listed, charset] = [findEncoding(stated.encoding ?? ""), parseCharset(stated.content_type ?? null)]
-  if (utf16 === undefined) return { label: pickLabel(head, dropUtf16(listed), dropUtf16(charset)), isSure: false }
-  const isStated = [listed, charset].some((name) => name !== dropUtf16(name))
+  if (utf16 === undefined) return { label: pickLabel(head, listed, charset), isSure: false }
+  const isStated = isUtf16(listed) || isUtf16(charset)
   const isXml = /^[\s\0]*</.test(head.subarray(0, 2 * latinCharacters).toString("latin1"))
   if (isStated || isXml) return { label: utf16, isSure: true }
   throw new FeedUnreadable(
     `${subject} is UTF-16 without a byte order mark: state "encoding": "${utf16}" for this store in the store list.`
   )
-}
-
-/** Number of bytes at the end that begin an incomplete UTF-8 sequence. */
-const countIncompleteBytes = (bytes: Buffer): number => {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back] ?? 0
-    if (byte < 0x80) return 0
-    if (byte < 0xc0) continue
-    let needed = 2
-    if (byte >= 0xf0) needed = 4
-    else if (byte >= 0xe0) needed = 3
-    return back < needed ? back : 0
-  }
-  return 0
 }
 
 /** A replacement character in the bytes is kept; one that the decoder inserts becomes `undecodable`. */
@@ -161,17 +164,12 @@ export const decodePage = (bytes: Buffer, stated: StatedEncoding = {}): string =
 
 /** Whether the whole file is UTF-8, and has characters of several bytes. Reads on to the first byte that is not. */
 const isMultiByteUtf8 = async (open: OpenFile): Promise<boolean> => {
-  let incompleteBytes = Buffer.alloc(0)
   let hasSeveralBytes = false
   for await (const piece of splitEvenly(open())) {
-    const whole = incompleteBytes.length === 0 ? piece : Buffer.concat([incompleteBytes, piece])
-    const end = whole.length - countIncompleteBytes(whole)
-    incompleteBytes = Buffer.from(whole.subarray(end))
-    const bytes = whole.subarray(0, end)
-    if (!isUtf8(bytes)) return false
-    hasSeveralBytes ||= !isAscii(bytes)
+    if (!isUtf8(piece)) return false
+    hasSeveralBytes ||= !isAscii(piece)
   }
-  return hasSeveralBytes && incompleteBytes.length === 0
+  return hasSeveralBytes
 }
 
 /** Undefined for UTF-8. Only a file that states another encoding is read to its end first. */
@@ -188,21 +186,14 @@ const makeDecoder = async (open: OpenFile, head: Buffer, stated: StatedEncoding)
 /** Yields pieces of about 64 KiB, without the byte order mark, never split inside a character of the encoding. */
 export async function* decodePieces(open: OpenFile, stated: StatedEncoding = {}): AsyncGenerator<string> {
   let decoder: TextDecoder | undefined
-  let incompleteBytes = Buffer.alloc(0)
   let isFirst = true
   for await (const piece of splitEvenly(open())) {
     if (isFirst) decoder = await makeDecoder(open, piece, stated)
-    let text: string
-    if (decoder === undefined) {
-      const whole = incompleteBytes.length === 0 ? piece : Buffer.concat([incompleteBytes, piece])
-      const end = whole.length - countIncompleteBytes(whole)
-      incompleteBytes = Buffer.from(whole.subarray(end))
-      text = decodeUtf8(whole.subarray(0, end))
-      if (isFirst && text.startsWith("\uFEFF")) text = text.slice(1)
-    } else text = decodeWith(decoder, piece)
+    const text = decoder === undefined ? decodeUtf8(piece) : decodeWith(decoder, piece)
+    const content = isFirst && text.startsWith("\uFEFF") ? text.slice(1) : text
     isFirst = false
-    if (text !== "") yield text
+    if (content !== "") yield content
   }
-  const last = decoder === undefined ? decodeUtf8(incompleteBytes) : decodeWith(decoder)
+  const last = decoder === undefined ? "" : decodeWith(decoder)
   if (last !== "") yield last
 }
