@@ -7,6 +7,8 @@
 import Papa from "papaparse"
 import { FeedUnreadable } from "../feed.ts"
 import { undecodable } from "../payload-text.ts"
+import { findQuotedCellEnd, maxQuotedCell, separators } from "./quoted-cells.ts"
+import { commentStart, findCommentEnd, rejectOtherFormats } from "./table-start.ts"
 import { UnquotedNulls } from "./unquoted-nulls.ts"
 
 export interface TableRecord {
@@ -20,8 +22,6 @@ export interface TableRecord {
 
 /** Shopify allows descriptions of 512 KB. */
 const maxRecordLength = 1_000_000
-
-const separators = ["\t", ",", ";", "|"]
 
 /** The separator that splits the header into the most cells. */
 const guessSeparator = (header: string): string => {
@@ -49,58 +49,9 @@ interface Parsed {
 type Quotes = "balanced" | "unbalanced" | "open"
 type Stop = "end" | "open quote" | "truncated"
 
-/** How many characters are searched for the end of a quoted cell. */
-const maxQuotedCell = 16_384
-
 interface TabRecord {
   readonly cells: ReadonlyArray<string>
   readonly end: number
-}
-
-/** Offset of the single quote that ends a cell which begins before `from`; -1 if there is none nearby. */
-const findClosingQuote = (text: string, from: number): number => {
-  for (let at = text.indexOf('"', from); at !== -1 && at - from < maxQuotedCell; at = text.indexOf('"', at + 2)) {
-    if (text[at + 1] !== '"') return at
-  }
-  return -1
-}
-
-/**
- * Templates have lines of comments above the header, whose cells may be quoted. A first cell that is only `#`, with a name
- * after it, is a column for the number of the row.
- */
-const commentStart = /^(?:"\s*)?#(?!"?[\t,;|]"?[^\t,;|#"\s])/
-
-/** Offset after the line of comments that begins the text, which may have line breaks in quotes; -1 if it does not end. */
-const findCommentEnd = (text: string, isLast: boolean): number => {
-  let isCellStart = true
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at] ?? ""
-    if (character === "\n") return at + 1
-    if (character === "\r" && text[at + 1] !== "\n" && (at + 1 < text.length || isLast)) return at + 1
-    if (character === '"' && isCellStart) {
-      const close = findClosingQuote(text, at + 1)
-      if (close === -1 && !isLast && text.length - at < maxQuotedCell) return -1
-      if (close !== -1) at = close
-    }
-    isCellStart = separators.includes(character)
-  }
-  return isLast ? text.length : -1
-}
-
-const otherFormats: ReadonlyArray<readonly [beginning: RegExp, name: string]> = [
-  [/^\s*(?:\{\s*["}]|\[\s*[[{"\]])/, 'It is JSON, which only the kinds "shopify" and "woocommerce" read'],
-  [
-    /^\s*<[a-z!?]/i,
-    'It is XML or HTML instead of a table. A feed for Google that is XML has the kind "google-merchant"'
-  ]
-]
-
-/** Fails with `FeedUnreadable`. */
-const rejectOtherFormats = (text: string) => {
-  const name = otherFormats.find(([beginning]) => beginning.test(text))?.[1]
-  if (name === undefined) return
-  throw new FeedUnreadable(`${name}. It begins with ${JSON.stringify(text.trim().slice(0, 100))}.`)
 }
 
 const skipSpaces = (text: string, from: number): number => {
@@ -136,7 +87,7 @@ const readTabRecord = (text: string, from: number, newline: string, isLast: bool
       at = tab + 1
       continue
     }
-    const close = findClosingQuote(text, at + 1)
+    const close = findQuotedCellEnd(text, at + 1)
     const next = close === -1 ? text.length : skipSpaces(text, close + 1)
     // The last quote of the text may be the first half of a doubled quote.
     if (next === text.length && !isLast && next - at < maxQuotedCell) return null
