@@ -81,6 +81,7 @@ describe("the JSON of a response", () => {
   it.each([
     ["cut off", list.slice(0, -9)],
     ["damaged", '[{"id":1,}]'],
+    ["damaged before a comment", '[{"id":1,}]<!-- cached page -->'],
     ["text", "callback([{}])"],
     ["a table with JSON in a cell", 'id,title\n1,"[{""a"":1}]"\n']
   ])("is missing if the response is %s", (_, text) => {

@@ -36,7 +36,8 @@ export const pickObjects = (value: unknown): ReadonlyArray<JsonObject> =>
 /** Real pages have a third of these values per 32 MB, the limit of a page. */
 const maxValues = 1_000_000
 
-const findClosingQuote = (json: string, from: number) => {
+/** Offset of the quote that ends the string which begins at `from`. */
+const findStringEnd = (json: string, from: number) => {
   for (let index = json.indexOf('"', from + 1); index !== -1; index = json.indexOf('"', index + 1)) {
     let escapeStart = index
     while (json[escapeStart - 1] === "\\") escapeStart--
@@ -51,7 +52,7 @@ const rejectDenseJson = (json: string) => {
   let values = 0
   for (let index = 0; index < json.length; index++) {
     const character = json[index]
-    if (character === '"') index = findClosingQuote(json, index)
+    if (character === '"') index = findStringEnd(json, index)
     else if (character === "," || character === "{" || character === "[") values++
   }
   if (values <= maxValues) return
@@ -64,67 +65,65 @@ const findJsonEnd = (text: string, from: number): number => {
   let depth = 0
   for (let index = from; index < text.length; index++) {
     const character = text[index]
-    if (character === '"') index = findClosingQuote(text, index)
+    if (character === '"') index = findStringEnd(text, index)
     else if (character === "{" || character === "[") depth++
     else if ((character === "}" || character === "]") && --depth === 0) return index + 1
   }
   return text.length
 }
 
-const parseJson = (json: string, problem: string): unknown => {
+type Parsed = { readonly json: unknown } | { readonly fault: string }
+
+const parseJson = (json: string): Parsed => {
   rejectDenseJson(json)
   try {
-    return JSON.parse(json)
+    return { json: JSON.parse(json) }
   } catch (cause) {
-    throw new UnexpectedResponse("not json", `${problem}: ${reasonOf(cause).slice(0, 300)}`)
+    return { fault: reasonOf(cause).slice(0, 300) }
   }
 }
 
 const quoteBeginning = (text: string) => JSON.stringify(text.trim().slice(0, 100))
 
-/** Reads the JSON in a response with markup, notices or comments around it; undefined if there is none. */
+/** Reads the JSON in a response with markup, notices or comments before or after it; undefined if there is none. */
 const parseInMarkup = (body: string): { readonly json: unknown } | undefined => {
   const start = /^[[{]/.test(body) ? 0 : findJsonStart(body)
-  const before = body.slice(0, start)
-  if (start === undefined || !isMarkup(before)) return undefined
+  if (start === undefined) return undefined
   const end = findJsonEnd(body, start)
-  const problem =
-    start === 0
-      ? "the response is not JSON, or is cut off"
-      : `the response has markup before its JSON, ${quoteBeginning(before)}, and the JSON is cut off or damaged`
-  const json = parseJson(body.slice(start, end), problem)
-  const rest = body.slice(end)
-  if (isMarkup(rest)) return { json }
-  const text = `the response has text after its JSON that is not markup: ${quoteBeginning(rest)}`
-  throw new UnexpectedResponse("not json", text)
+  const [before, rest] = [body.slice(0, start), body.slice(end)]
+  if (before + rest === "" || !isMarkup(before)) return undefined
+  const parsed = parseJson(body.slice(start, end))
+  if ("fault" in parsed) {
+    if (before === "") return undefined
+    const problem = `the response has markup before its JSON, ${quoteBeginning(before)}, and the JSON is cut off or damaged: ${parsed.fault}`
+    throw new UnexpectedResponse("not json", problem)
+  }
+  if (isMarkup(rest)) return parsed
+  const problem = `the response has text after its JSON that is not markup: ${quoteBeginning(rest)}`
+  throw new UnexpectedResponse("not json", problem)
+}
+
+/** The error for a response that begins with `<` and has no JSON. */
+const explainMarkup = (body: string): UnexpectedResponse => {
+  if (/^<(?:\?xml|rss|feed)\b/i.test(body) && !/<!doctype html|<html/i.test(body.slice(0, 1000))) {
+    const problem = `the response is XML instead of JSON: it begins with ${quoteBeginning(body)}`
+    return new UnexpectedResponse("not json", problem)
+  }
+  const title = normalizeText(/<title[^>]{0,200}>([^<]{1,200})/i.exec(body.slice(0, 20_000))?.[1])
+  const problem = `the response is a web page${title === null ? "" : ` "${title}"`} instead of JSON`
+  return new UnexpectedResponse("html", problem)
 }
 
 /** Fails with `UnexpectedResponse`. Markup around the JSON is skipped; a web page is not searched for JSON. */
 export const parseResponse = (text: string): unknown => {
   const body = text.trim() // also removes byte order marks
   if (body === "") throw new UnexpectedResponse("not json", "the response is empty instead of JSON")
-  if (!body.startsWith("<")) {
-    rejectDenseJson(body)
-    try {
-      return JSON.parse(body)
-    } catch {
-      // what is around the JSON, or the fault in it, is named below
-    }
-  }
+  const plain = body.startsWith("<") ? undefined : parseJson(body)
+  if (plain !== undefined && "json" in plain) return plain.json
   const found = parseInMarkup(body)
   if (found !== undefined) return found.json
-  if (!body.startsWith("<")) return parseJson(body, "the response is not JSON, or is cut off")
-  if (/^<(?:\?xml|rss|feed)\b/i.test(body) && !/<!doctype html|<html/i.test(body.slice(0, 1000))) {
-    throw new UnexpectedResponse(
-      "not json",
-      `the response is XML instead of JSON: it begins with ${quoteBeginning(body)}`
-    )
-  }
-  const title = normalizeText(/<title[^>]{0,200}>([^<]{1,200})/i.exec(body.slice(0, 20_000))?.[1])
-  throw new UnexpectedResponse(
-    "html",
-    `the response is a web page${title === null ? "" : ` "${title}"`} instead of JSON`
-  )
+  if (plain === undefined) throw explainMarkup(body)
+  throw new UnexpectedResponse("not json", `the response is not JSON, or is cut off: ${plain.fault}`)
 }
 
 /** Four times the largest page, which has 250 entries. */
