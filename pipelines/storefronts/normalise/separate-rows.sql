@@ -1,6 +1,10 @@
 -- Separates the staged rows that are not assembled: duplicates, rows without a product, rows of unpublished products,
 -- and variants and pictures beyond the limits. Rows whose data is dropped become rejects. Reads the variable `run_id`.
 
+-- The payload of a reject, without what differs from run to run: a later run recognises it by its text.
+create or replace temp macro payload_of(staged) as
+  json_merge_patch(to_json(staged), '{"seq": null, "raw_sha256": null}')::varchar;
+
 -- Rows of an export with the same handle and options but different SKUs are separate variants. Each of them gets its SKU
 -- appended to its id, so that ids do not depend on the order of the rows. No other id contains the escape sequence `\#`:
 -- see `shopify-csv.ts`.
@@ -44,6 +48,12 @@ semi join feed.published using (domain, product_native_id)
 anti join feed.first_variant f using (seq)
 where is_file;
 
+insert into ingest.reject
+select 'storefronts', 'store/' || v.domain, getvariable('run_id'), v.raw_sha256, v.position,
+  'duplicate id ' || v.native_id || ' (first seen in an earlier row)', payload_of(v)
+from feed.variant v semi join feed.duplicate_variant using (seq);
+
+-- Deleted before the excess pictures are counted, or they would take the places of pictures of rows that are used.
 delete from feed.image i using feed.duplicate_variant d
 where d.domain = i.domain and d.position = i.source_row;
 
@@ -64,10 +74,6 @@ semi join (select domain, product_native_id from feed.image group by all having 
   using (domain, product_native_id)
 group by domain, product_native_id, src
 qualify row_number() over (partition by domain, product_native_id order by min(position), min(seq)) > 1000;
-
--- The payload of a reject, without what differs from run to run: a later run recognises it by its text.
-create or replace temp macro payload_of(staged) as
-  json_merge_patch(to_json(staged), '{"seq": null, "raw_sha256": null}')::varchar;
 
 -- One reject per product, with the first row beyond the limit.
 create table feed.excess as
@@ -106,11 +112,6 @@ create view feed.excess_row as
 select domain, product_native_id
 from feed.excess_variant join feed.store using (domain) semi join feed.published using (domain, product_native_id)
 where is_file;
-
-insert into ingest.reject
-select 'storefronts', 'store/' || v.domain, getvariable('run_id'), v.raw_sha256, v.position,
-  'duplicate id ' || v.native_id || ' (first seen in an earlier row)', payload_of(v)
-from feed.variant v semi join feed.duplicate_variant using (seq);
 
 -- Rows of products that have no row with a title.
 create view feed.orphan as

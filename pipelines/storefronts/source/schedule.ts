@@ -1,8 +1,8 @@
 /**
  * Computes when a store is due again. A store that has been unchanged, or failing, for a time T is due after T/2 to T.
  * So a store that changes is read in every run, one that rarely changes less and less often, and a failing one in the
- * next run and then less and less often. A store whose sale begins or ends is due then. The jitter is derived from the domain and the last read, so that stores that
- * were first read together do not stay due together.
+ * next run and then less and less often. A store is also due when one of its sales begins or ends. The jitter is
+ * derived from the domain and the last read, so that stores that were first read together do not stay due together.
  */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"

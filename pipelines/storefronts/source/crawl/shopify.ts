@@ -118,6 +118,7 @@ const readAt = Effect.fnUntraced(function* <E, R>(
 
   /** Currencies that the pages name, in order. */
   const currencies = new Set<string>()
+  let firstCurrency: string | null = null
   /**
    * The market may change during a read. Prices in a currency other than the first one are stored with it. Pages without
    * a currency are in the first one that any page names, or if no page names one, in that of the account or the list.
@@ -125,7 +126,8 @@ const readAt = Effect.fnUntraced(function* <E, R>(
   const takeProducts = ({ batch }: FeedPage, raw: FetchedPayload) => {
     const pageCurrency = readCurrency(raw)
     if (pageCurrency !== null) currencies.add(pageCurrency)
-    const isForeign = pageCurrency !== null && pageCurrency !== [...currencies][0]
+    firstCurrency ??= pageCurrency
+    const isForeign = pageCurrency !== null && pageCurrency !== firstCurrency
     const variants = isForeign
       ? batch.variants.map((variant) => ({ ...variant, currency: pageCurrency }))
       : batch.variants
