@@ -34,6 +34,8 @@ export interface FeedVariant {
   readonly native_id: string
   readonly title: string
   readonly sku: string | null
+  /** The SKU with its entities, if it has any: ids that contain it are permanent. */
+  readonly sent_sku?: string | null
   readonly barcode: string | null
   readonly price: string | null
   readonly compare_at_price: string | null

@@ -25,7 +25,7 @@ const stageAndAssemble = Effect.fnUntraced(function* (
   yield* define(db, { tables: [...stagedIngestTables, ...storefront.tables], views: storefront.views })
   const { add, finishLoading, surveys } = yield* stageRows(db, folder)
   const text = [
-    "Handle,Title,Body (HTML),Tags,Option1 Value,Variant Price,Image Src,Variant Requires Shipping",
+    "Handle,Title,Body (HTML),Tags,Option1 Value,Variant Price,Image Src,Variant Requires Shipping,Variant SKU",
     ...rows,
     ""
   ].join("\n")
@@ -117,6 +117,17 @@ describe("assembling products", () => {
         )
         assert.strictEqual(counts.rows_rejected, 1)
       })
+  )
+
+  itLive("distinguishes variants with the same options by their SKUs as they were sent", () =>
+    Effect.gen(function* () {
+      const Variant = Schema.Struct({ native_id: Schema.String, sku: Schema.String })
+      const { db } = yield* stageAndAssemble(["mug,Mug,,,S,1.00,,,A&amp;B", "mug,,,,S,2.00,,,A-C"])
+      assert.deepStrictEqual(yield* db.all(Variant, "select native_id, sku from storefront.variant order by sku"), [
+        { native_id: "mug/S\\#A&amp;B", sku: "A&B" },
+        { native_id: "mug/S\\#A-C", sku: "A-C" }
+      ])
+    })
   )
 
   itLive("counts a product as merchandise unless none of its variants is shipped", () =>

@@ -1,20 +1,21 @@
 -- Separates the staged rows that are not assembled: duplicates, rows without a product, rows of unpublished products,
 -- and variants and pictures beyond the limits. Rows whose data is dropped become rejects. Reads the variable `run_id`.
 
--- The payload of a reject, without what differs from run to run: a later run recognises it by its text.
+-- The payload of a reject. A later run recognises it by its text, so it lacks what differs from run to run, and the SKU
+-- that only ids need.
 create or replace temp macro payload_of(staged) as
-  json_merge_patch(to_json(staged), '{"seq": null, "raw_sha256": null}')::varchar;
+  json_merge_patch(to_json(staged), '{"seq": null, "raw_sha256": null, "sent_sku": null}')::varchar;
 
 -- Rows of an export with the same handle and options but different SKUs are separate variants. Each of them gets its SKU
 -- appended to its id, so that ids do not depend on the order of the rows. No other id contains the escape sequence `\#`:
 -- see `shopify-csv.ts`.
 update feed.variant v
-set native_id = v.native_id || '\#' || v.sku
+set native_id = v.native_id || '\#' || coalesce(v.sent_sku, v.sku)
 from (
   select domain, product_native_id, native_id
   from feed.variant join feed.store using (domain)
   where is_file and sku is not null
-  group by all having count(distinct sku) > 1
+  group by all having count(distinct coalesce(sent_sku, sku)) > 1
 ) shared
 where v.sku is not null and v.domain = shared.domain and v.product_native_id = shared.product_native_id
   and v.native_id = shared.native_id;

@@ -5,8 +5,8 @@ create table feed.product (
   is_published boolean, price_range struct(min decimal(18, 4), max decimal(18, 4)), is_merchandise boolean, fetched_at timestamp, raw_sha256 varchar
 );
 create table feed.variant (
-  domain varchar, seq bigint, product_native_id varchar, native_id varchar, title varchar, sku varchar, barcode varchar,
-  price decimal(18, 4), compare_at_price decimal(18, 4), currency varchar, grams double, available boolean,
+  domain varchar, seq bigint, product_native_id varchar, native_id varchar, title varchar, sku varchar, sent_sku varchar,
+  barcode varchar, price decimal(18, 4), compare_at_price decimal(18, 4), currency varchar, grams double, available boolean,
   option1 varchar, option2 varchar, option3 varchar, position bigint, image_src varchar, requires_shipping boolean,
   raw_sha256 varchar
 );

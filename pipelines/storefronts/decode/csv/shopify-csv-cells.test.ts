@@ -196,6 +196,7 @@ describe("cells of a variant", () => {
       option1: "S & M",
       title: "S & M",
       sku: "A&B",
+      sent_sku: "&#39;A&amp;B",
       barcode: "A&B"
     })
     assert.strictEqual(images[0]?.src, "https://x.example/1.jpg?a=1&b=2")

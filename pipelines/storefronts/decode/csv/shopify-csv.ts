@@ -200,6 +200,12 @@ const readPrices = (cells: Cells, { currency, prices }: PriceContext) => {
   }
 }
 
+/** Ids contain the SKU with its entities. */
+const readSentSku = (cells: Cells) => {
+  const sent = cells.raw("sku")
+  return sent.includes("&") ? { sent_sku: normalizeText(sent.trim().replace(/^'+/, "")) } : undefined
+}
+
 /** One variant; none in a record that only adds a picture. */
 const readVariants = (
   cells: Cells,
@@ -219,6 +225,7 @@ const readVariants = (
       native_id: buildVariantId(product_native_id, sent),
       title: options.filter((option) => option !== null).join(" / ") || "Default Title",
       sku,
+      ...readSentSku(cells),
       barcode: cells.read("barcode", types.barcode),
       ...readPrices(cells, context),
       grams: cells.read("grams", grams),
