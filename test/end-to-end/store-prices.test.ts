@@ -87,8 +87,8 @@ describe("a currency in the store list that its store contradicts", () => {
       { domain: "table.example", currency: "USD" },
       { domain: "woo.example", currency: "PLN" }
     ])
-    const contradiction = /currency of (\S+) is contradictory: its prices are in (\w+), .*EUR/
-    const found = warningsOf(logs, "is contradictory").map((line) => contradiction.exec(line)?.slice(1))
+    const conflict = /currencies of (\S+) conflict: its prices are in (\w+), .*EUR/
+    const found = warningsOf(logs, " conflict: ").map((line) => conflict.exec(line)?.slice(1))
     expect(found.toSorted()).toEqual([
       ["shop.example", "NOK"],
       ["table.example", "USD"],

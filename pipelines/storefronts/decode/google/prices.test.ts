@@ -107,10 +107,10 @@ describe("the currency of a price", () => {
     ])
   })
 
-  it("tells a contradiction within a row", async () => {
+  it("tells a conflict within a row", async () => {
     const { stats } = await readRows("price\tcurrency", ["9.00 CHF\tUSD", "9.00 EUR\tUSD"], "EUR")
-    assert.strictEqual(stats.contradiction, "a price is in CHF, and its item states USD as its currency")
-    assert.isNull((await readRows("price\tcurrency", ["9.00 USD\tUSD", "9.00\t"])).stats.contradiction)
+    assert.strictEqual(stats.currencyConflict, "a price is in CHF, and its item states USD as its currency")
+    assert.isNull((await readRows("price\tcurrency", ["9.00 USD\tUSD", "9.00\t"])).stats.currencyConflict)
   })
 
   it("rejects its row if it cannot be read", async () => {
