@@ -15,7 +15,7 @@ const vanished = `
   anti join (${fromListed("storefront.sighting")}) s using (id)
   anti join (from ingest.store_read where run_id = getvariable('run_id') and has_all_products and is_taken) r using (store_id)`
 
-/** Only products that changed in this run are compared. In another currency, another magnitude is no surprise. */
+/** One row that names all stores. Only products that changed in this run are compared. In another currency, another magnitude is no surprise. */
 const priceJumps = `
   with listed as (select id as product_id ${fromListed("live.storefront.sighting")}),
   changed as (select product_id, store_id, variants from storefront.product where run_id = getvariable('run_id')),
@@ -33,9 +33,10 @@ const priceJumps = `
     select store_id, sum(len(list_filter(variants, lambda variant: variant.price > 0))) as prices
     from live.storefront.product semi join jump using (store_id) semi join listed using (product_id) group by store_id
   )
-  select domain, jump.prices::integer as changed_prices, all_known.prices::integer as known_prices
+  select string_agg(domain || ' (' || jump.prices || ' of ' || all_known.prices || ' prices)', ', ' order by domain) as stores
   from jump join all_known using (store_id) join storefront.store using (store_id)
-  where jump.prices * 100 > ${thresholds.priceJumps.value} * all_known.prices`
+  where jump.prices * 100 > ${thresholds.priceJumps.value} * all_known.prices
+  having count(*) > 0`
 
 export const checks: ReadonlyArray<Check> = [
   // Products that a complete read does not find are withdrawn. Their number is checked for each store when it is read.

@@ -48,7 +48,7 @@ describe("a second read with prices of another magnitude", () => {
     expect(second.left_out).toEqual([])
     const [warning, ...others] = warningsOf(second.logs, "prices_keep_their_magnitude")
     expect(others).toEqual([])
-    expect(warning).toContain("third.example")
+    expect(warning).toContain("third.example (3 of 10 prices)")
     for (const name of ["fifth", "converted", "usual"]) expect(warning).not.toContain(name)
     const prices = await rowsOf(
       home,

@@ -42,6 +42,11 @@ describe("an amount of money", () => {
     ["€ 1.299,-", "1299", "EUR"],
     ["€ .89", "0.89", "EUR"],
     ["12.– CHF", "12", "CHF"],
+    ["99 ,- EUR", "99", "EUR"],
+    ["1.299:-", "1299", "SEK"],
+    ["₹ 1,299/-", "1299", "INR"],
+    ["\u200b5 EUR.\ufeff", "5", "EUR"],
+    ["12 euro", "12", "EUR"],
     ["0 TRY", "0", "TRY"],
     ["\u200f15 SAR\u200f", "15", "SAR"]
   ])("is read from %j as %s in %s", (text, amount, currency) => {
@@ -196,15 +201,13 @@ describe("the symbol of a currency", () => {
   })
 
   it("may be what a field for the currency states", () => {
-    const { read } = currencyType({ currency: "AUD" })
-    assert.deepStrictEqual(["usd", "€", "$", "US$", "Euro", "kr"].map(read), [
-      "USD",
-      "EUR",
-      "AUD",
-      "USD",
-      undefined,
-      undefined
-    ])
+    const { explain, read } = currencyType({ currency: "AUD" })
+    const texts = ["usd", "€", "$", "US$", "Euro", "kr", "coins"]
+    assert.deepStrictEqual(texts.map(read), ["USD", "EUR", "AUD", "USD", "EUR", undefined, undefined])
+    assert.deepStrictEqual(
+      ["kr", "coins"].map((text) => explain?.(text)),
+      ['whose symbol "kr" is not one of AUD', undefined]
+    )
   })
 })
 
@@ -232,6 +235,8 @@ describe("what a price shows about the others", () => {
     ["12,-", ","],
     ["1.299,-", ","],
     ["1.299.-", ","],
+    ["1.299:-", ","],
+    ["199:-", null],
     [".500", "."],
     ["1.299", null],
     ["1,299", null],

@@ -76,8 +76,8 @@ const splitDigits = (text: string): Digits | undefined => {
   }
 }
 
-/** The digits of an amount with a dash in place of its cents: `1.299,-`. */
-const splitWholeDigits = (text: string, separator: DecimalSeparator): Digits | undefined => {
+/** The digits of an amount with a dash in place of its cents: `1.299,-`. `separator` is what is before the dash. */
+const splitWholeDigits = (text: string, separator: DecimalSeparator | null): Digits | undefined => {
   const digits = splitDigits(text)
   if (digits?.ambiguous) return makeWhole(digits.whole + digits.fraction, opposite(digits.ambiguous))
   return digits?.fraction === "" ? { ...digits, separator: digits.separator ?? separator } : undefined
@@ -86,11 +86,12 @@ const splitWholeDigits = (text: string, separator: DecimalSeparator): Digits | u
 /** No amount is longer. */
 const maxLength = 60
 const parts = /^(\D*)(\d(?:[\d.,\s'’]*\d)?)(\D*)$/
-const dash = /^([.,])\s?[-–—]+/
+/** In place of cents: `12,-`, `12:-` in Swedish, `12/-` in India. */
+const dash = /^\s?([.,:/])\s?[-–—]+/
 /** `.89` and `$.89`, but not `Rs.500`: there the point belongs to the symbol. */
 const leadingSeparator = /(^|[\s\p{Sc}])([.,])$/u
-/** Marks for the direction of writing. */
-const directions = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+/** Marks for the direction of writing, and spaces without width. */
+const invisible = /[\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g
 
 const splitMarks = (text: string) => text.split(/\s+/).filter((mark) => mark !== "")
 const isSeparator = (text: string | undefined): text is DecimalSeparator => text === "." || text === ","
@@ -98,14 +99,15 @@ const isSeparator = (text: string | undefined): text is DecimalSeparator => text
 /** The digits of an amount, and the codes and symbols around them. */
 const splitText = (text: string) => {
   if (text.length > maxLength) return undefined
-  const match = parts.exec(text.replace(directions, "").trim())
+  const match = parts.exec(text.replace(invisible, "").trim())
   if (match === null) return undefined
   const [, before = "", number = "", after = ""] = match
   const [, , leading = ""] = leadingSeparator.exec(before) ?? []
   const [dashed = "", cents] = dash.exec(after) ?? []
   const all = leading === "" ? number : `0${leading}${number}`
-  const digits = isSeparator(cents) ? splitWholeDigits(all, cents) : splitDigits(all)
-  const marks = splitMarks(`${before.slice(0, before.length - leading.length)} ${after.slice(dashed.length)}`)
+  const digits = dashed === "" ? splitDigits(all) : splitWholeDigits(all, isSeparator(cents) ? cents : null)
+  const afterDash = cents === ":" ? `:-${after.slice(dashed.length)}` : after.slice(dashed.length) // `:-` names SEK
+  const marks = splitMarks(`${before.slice(0, before.length - leading.length)} ${afterDash}`)
   return digits === undefined ? undefined : { digits, marks }
 }
 
@@ -185,13 +187,20 @@ export const readAmount = (text: string, { currency, separator }: AmountContext)
 }
 
 /** Reads the codes and symbols of a field that states a currency. */
-export const currencyType = (context: Pick<AmountContext, "currency">): FieldType<string> => ({
-  name: "a currency",
-  read: (value) => {
-    const named = readMarks(splitMarks(decodeText(value) ?? ""), context.currency)
-    return typeof named === "string" ? named : undefined
+export const currencyType = ({ currency }: Pick<AmountContext, "currency">): FieldType<string> => {
+  const read = (value: unknown) => readMarks(splitMarks(decodeText(value) ?? ""), currency)
+  return {
+    name: "a currency",
+    read: (value) => {
+      const named = read(value)
+      return typeof named === "string" ? named : undefined
+    },
+    explain: (value) => {
+      const named = read(value)
+      return typeof named !== "object" || named === null || named === notAnAmount ? undefined : named.problem
+    }
   }
-})
+}
 
 export const amountType = (context: AmountContext): FieldType<Amount> => {
   const read = (value: unknown) => readAmount(decodeText(value) ?? "", context)

@@ -49,9 +49,9 @@ const noCodes: ReadonlySet<string> = new Set()
 
 /** A code in any case, or a symbol with or without a point at its end. */
 const findSingle = (mark: string): ReadonlySet<string> => {
-  const code = mark.toUpperCase()
-  if (currencies.has(code)) return new Set([code])
-  return codesBySymbol.get(mark) ?? codesBySymbol.get(mark.replace(/\.$/, "")) ?? noCodes
+  const symbol = mark.replace(/\.$/, "")
+  const code = symbol.toUpperCase()
+  return currencies.has(code) ? new Set([code]) : (codesBySymbol.get(symbol) ?? noCodes)
 }
 
 const intersect = (a: ReadonlySet<string>, b: ReadonlySet<string>) => new Set([...a].filter((code) => b.has(code)))
