@@ -204,7 +204,7 @@ export const thresholds = {
     what: "products that are no longer listed, although no complete list of their store shows it",
     consequence: "nothing is published, exit code 3; `--accept-shrinkage` publishes"
   },
-  leapingPrices: {
+  priceJumps: {
     ...percent(20),
     of: "storefronts",
     what: "known prices of a store that become ten times as high or a tenth, or change even more, at once",

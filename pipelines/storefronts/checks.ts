@@ -15,15 +15,15 @@ const vanished = `
   anti join (${fromListed("storefront.sighting")}) s using (id)
   anti join (from ingest.store_read where run_id = getvariable('run_id') and has_all_products and is_taken) r using (store_id)`
 
-/** Only products that changed in this run are compared. In another currency, another magnitude is no surprise. */
-const leapingPrices = `
+/** One row that names all stores. Only products that changed in this run are compared. In another currency, another magnitude is no surprise. */
+const priceJumps = `
   with listed as (select id as product_id ${fromListed("live.storefront.sighting")}),
   changed as (select product_id, store_id, variants from storefront.product where run_id = getvariable('run_id')),
   current as (select store_id, unnest(variants, recursive := true) from changed),
   known as (
     select unnest(variants, recursive := true) from live.storefront.product semi join changed using (product_id) semi join listed using (product_id)
   ),
-  leap as (
+  jump as (
     select store_id, count(*) as prices
     from current join known on known.variant_id = current.variant_id and known.currency is not distinct from current.currency
     where known.price > 0 and current.price > 0 and greatest(known.price, current.price) >= 10 * least(known.price, current.price)
@@ -31,11 +31,12 @@ const leapingPrices = `
   ),
   all_known as (
     select store_id, sum(len(list_filter(variants, lambda variant: variant.price > 0))) as prices
-    from live.storefront.product semi join leap using (store_id) semi join listed using (product_id) group by store_id
+    from live.storefront.product semi join jump using (store_id) semi join listed using (product_id) group by store_id
   )
-  select domain, leap.prices::integer as leaping_prices, all_known.prices::integer as known_prices
-  from leap join all_known using (store_id) join storefront.store using (store_id)
-  where leap.prices * 100 > ${thresholds.leapingPrices.value} * all_known.prices`
+  select string_agg(domain || ' (' || jump.prices || ' of ' || all_known.prices || ' prices)', ', ' order by domain) as stores
+  from jump join all_known using (store_id) join storefront.store using (store_id)
+  where jump.prices * 100 > ${thresholds.priceJumps.value} * all_known.prices
+  having count(*) > 0`
 
 export const checks: ReadonlyArray<Check> = [
   // Products that a complete read does not find are withdrawn. Their number is checked for each store when it is read.
@@ -85,8 +86,8 @@ export const checks: ReadonlyArray<Check> = [
   {
     ...warning(
       "prices_keep_their_magnitude",
-      `at most ${thresholds.leapingPrices.limit} of the known prices of a store become ten times as high or a tenth at once`,
-      leapingPrices
+      `at most ${thresholds.priceJumps.limit} of the known prices of a store become ten times as high or a tenth at once`,
+      priceJumps
     ),
     isLiveComparison: true
   },

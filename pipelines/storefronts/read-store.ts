@@ -71,8 +71,8 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
       Effect.annotateLogs({ outcome, detail })
     )
   }
-  if (read.contradiction !== null)
-    yield* Effect.logWarning(`the currency of ${store.domain} is contradictory: ${read.contradiction}`)
+  if (read.currency_conflict !== null)
+    yield* Effect.logWarning(`the currencies of ${store.domain} conflict: ${read.currency_conflict}`)
   return {
     store,
     read,

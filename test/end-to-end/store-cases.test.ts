@@ -102,7 +102,7 @@ describeCases("stores", "a store", () => {
       expect(prices).toEqual(Array(40).fill("10 EUR"))
     })
 
-    it("of a column beats that of the list, and the contradiction is one warning", () => {
+    it("of a column beats that of the list, and the conflict is one warning", () => {
       expect(pricesOf(readWhole("i01-currency-column"))).toEqual({ 1: "9 USD", 2: "8 USD" })
       expect(warningsWith("i01-currency-column", "USD", "EUR")).toHaveLength(1)
     })
@@ -112,7 +112,7 @@ describeCases("stores", "a store", () => {
       expect(warningsWith("i01b-currency-column-no-list")).toEqual([])
     })
 
-    it("of the store itself beats that of the list, and the contradiction is one warning", () => {
+    it("of the store itself beats that of the list, and the conflict is one warning", () => {
       const result = readWhole("h13-list-currency-and-meta")
       expect([pricesOf(result), result.currency]).toEqual([{ 1: "10 NOK" }, "NOK"])
       expect(warningsWith("h13-list-currency-and-meta", "NOK", "USD")).toHaveLength(1)

@@ -48,7 +48,7 @@ describe("a second read with prices of another magnitude", () => {
     expect(second.left_out).toEqual([])
     const [warning, ...others] = warningsOf(second.logs, "prices_keep_their_magnitude")
     expect(others).toEqual([])
-    expect(warning).toContain("third.example")
+    expect(warning).toContain("third.example (3 of 10 prices)")
     for (const name of ["fifth", "converted", "usual"]) expect(warning).not.toContain(name)
     const prices = await rowsOf(
       home,
@@ -87,8 +87,8 @@ describe("a currency in the store list that its store contradicts", () => {
       { domain: "table.example", currency: "USD" },
       { domain: "woo.example", currency: "PLN" }
     ])
-    const contradiction = /currency of (\S+) is contradictory: its prices are in (\w+), .*EUR/
-    const found = warningsOf(logs, "is contradictory").map((line) => contradiction.exec(line)?.slice(1))
+    const conflict = /currencies of (\S+) conflict: its prices are in (\w+), .*EUR/
+    const found = warningsOf(logs, " conflict: ").map((line) => conflict.exec(line)?.slice(1))
     expect(found.toSorted()).toEqual([
       ["shop.example", "NOK"],
       ["table.example", "USD"],

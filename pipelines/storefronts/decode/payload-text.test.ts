@@ -248,7 +248,7 @@ describe("UTF-16 without a byte order mark", () => {
   })
 
   it.each(["i\0d,title\n", "\0id,title\n", "id\0,title", "<\0rss>", "a\0b,", "a"])(
-    "is not what a text with a NUL at its beginning is, whatever is stated: %j",
+    "is not what a text with a NUL at its beginning is, even if it is stated: %j",
     async (text) => {
       for (const stated of [{}, { encoding: "utf-16le" }, { content_type: "text/csv; charset=utf-16" }]) {
         assert.deepStrictEqual(await readStated(Buffer.from(`${text}é`), stated), both(`${text}é`))

@@ -133,7 +133,7 @@ export class FeedStats {
   readonly #typed = new Map<string, Set<string>>()
   readonly #mistyped = new Map<string, Mistyped>()
   readonly #fieldsSeen = new Set<string>()
-  #contradiction: string | null = null
+  #currencyConflict: string | null = null
   #saleChange = Number.POSITIVE_INFINITY
   #oddValues: Array<FeedOddValue> = []
 
@@ -147,12 +147,12 @@ export class FeedStats {
   }
 
   /** The first two statements about the currency of its prices that contradict each other; null if none do. */
-  get contradiction() {
-    return this.#contradiction
+  get currencyConflict() {
+    return this.#currencyConflict
   }
 
-  recordContradiction(contradiction: string) {
-    this.#contradiction ??= contradiction
+  recordCurrencyConflict(conflict: string) {
+    this.#currencyConflict ??= conflict
   }
 
   /** The first beginning or end of a sale after the read; null if no sale states one. */

@@ -124,6 +124,15 @@ describe("the rejected products of a store", () => {
     })
   )
 
+  itLive("are explained by the rejected row of their title, not by the title that is missing then", () =>
+    Effect.gen(function* () {
+      const torn = ids(3).flatMap((id) => [`pie-${id},Pie,S,bad`, `pie-${id},,M,1`])
+      const feed = ["Handle,Title,Option1 Value,Variant Price", ...torn, ...ids(20).map((id) => `roll-${id},Roll,S,1`)]
+      const [, detail] = yield* check(file("shopify-csv", readShopifyCsv, feed))
+      assert.include(detail, '3 of 23 products were rejected (13.0 %), most often because its variant price is "bad"')
+    })
+  )
+
   itLive("prevent every withdrawal if a row does not tell which product it is", () =>
     Effect.gen(function* () {
       const feed = (unnamed: number) =>

@@ -59,7 +59,9 @@ const RejectTexts = Schema.Struct({
 const selectRejectTexts = (domains: ReadonlyArray<string>) => `
   with row as (${rejectedRows}),
   reject as (
-    select domain, kind, id, is_unnamed, reason, ${reasonKindSql("reason")} as reason_kind, ${isUnknownReject} as is_unknown
+    select domain, kind, id, is_unnamed, reason, ${reasonKindSql("reason")} as reason_kind, ${isUnknownReject} as is_unknown,
+      -- a product whose row with the title was rejected has no row with a title
+      starts_with(reason, 'no row of product ') and count(*) over (partition by domain, kind, id) > 1 as is_consequence
     from row
     join ingest.reject reject
       on reject.feed = 'store/' || domain and reject.raw_sha256 = row.raw_sha256 and reject.position = row.position
@@ -69,7 +71,7 @@ const selectRejectTexts = (domains: ReadonlyArray<string>) => `
     select domain, arg_max(example, (products, example)) as reason
     from (
       select domain, min(reason) as example, count(distinct id) as products
-      from reject where kind = 'product' or is_unnamed group by domain, reason_kind
+      from reject where (kind = 'product' or is_unnamed) and not is_consequence group by domain, reason_kind
     )
     group by domain
   )

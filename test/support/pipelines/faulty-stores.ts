@@ -245,8 +245,8 @@ const feedFaults: ReadonlyArray<
     (format) => `${familyOf(format)}: a needed field missing`,
     (format, feed) => removeField(format, feed, requiredFields[format])
   ],
-  ["a needed field that may be empty, renamed", (format, feed) => renameField(format, feed, neededFields[format])],
-  ["a needed field that may be empty, missing", (format, feed) => removeField(format, feed, neededFields[format])],
+  ["a needed field with some empty values, renamed", (format, feed) => renameField(format, feed, neededFields[format])],
+  ["a needed field with some empty values, missing", (format, feed) => removeField(format, feed, neededFields[format])],
   ["an optional field renamed", (format, feed) => renameField(format, feed, optionalFields[format])],
   ["an optional field missing", (format, feed) => removeField(format, feed, optionalFields[format])],
   ["a field added", addField],

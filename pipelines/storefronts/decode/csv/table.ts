@@ -66,25 +66,26 @@ const findColumns = <Column extends string>(
   }
 }
 
-/** The texts of some columns, without empty cells. */
-async function* readCells<Column extends string>(
+interface Rows<Column extends string> {
+  readonly columns: Columns<Column>
+  readonly records: ReadonlyArray<TableRecord>
+}
+
+/** Groups of the rows after the header. Fails with `FeedUnreadable`. */
+async function* readRows<Column extends string>(
   pieces: AsyncIterable<string>,
-  format: TableFormat<Column>,
-  names: ReadonlyArray<Column>
-): AsyncGenerator<string> {
+  format: TableFormat<Column>
+): AsyncGenerator<Rows<Column>> {
   let columns: Columns<Column> | undefined
-  for await (const records of readRecords(pieces)) {
-    for (const record of records) {
-      if (columns === undefined) {
-        columns = findColumns(record, format)
-        continue
-      }
-      for (const name of names) {
-        const text = columns.cell(record, name).trim()
-        if (text !== "") yield text
-      }
+  for await (const [first, ...others] of readRecords(pieces)) {
+    if (first === undefined) continue
+    if (columns !== undefined) yield { columns, records: [first, ...others] }
+    else {
+      columns = findColumns(first, format)
+      yield { columns, records: others }
     }
   }
+  if (columns === undefined) throw new FeedUnreadable("The file is empty.")
 }
 
 /** The prices of a table, in these columns. */
@@ -92,7 +93,12 @@ export const readTablePrices = <Column extends string>(
   open: () => AsyncIterable<string>,
   format: TableFormat<Column>,
   names: ReadonlyArray<Column>
-) => new FilePrices(() => readCells(open(), format, names))
+) =>
+  new FilePrices(async function* () {
+    for await (const { columns, records } of readRows(open(), format)) {
+      for (const record of records) yield* names.map((name) => columns.cell(record, name).trim())
+    }
+  })
 
 /** Adds the rows of a table to `builder`, and yields whenever it is full. Fails with `FeedUnreadable`. */
 export async function* readTable<Column extends string>(
@@ -102,30 +108,18 @@ export async function* readTable<Column extends string>(
   { prices, stats }: { readonly prices: FilePrices; readonly stats: FeedStats },
   readRow: (record: TableRecord, columns: Columns<Column>, identify: Identify) => ParsedRow
 ): AsyncGenerator<void> {
-  let columns: Columns<Column> | undefined
-  for await (const records of readRecords(pieces)) {
+  for await (const { columns, records } of readRows(pieces, format)) {
+    for (const column of format.columns) {
+      if (columns.has(column)) stats.recordField(format.aliases(column)[0] ?? column)
+    }
     for (const record of records) {
-      if (columns === undefined) {
-        columns = findColumns(record, format)
-        for (const column of format.columns) {
-          if (columns.has(column)) stats.recordField(format.aliases(column)[0] ?? column)
-        }
-        continue
-      }
-      const known = columns
-      const add = () =>
+      await prices.addRow(() =>
         builder.addRow(record.line, record.raw, (identify) => {
           if (record.problem !== null) throw new UnusableRow(record.problem)
-          return readRow(record, known, identify)
+          return readRow(record, columns, identify)
         })
-      try {
-        add()
-      } catch (cause) {
-        await prices.learn(cause)
-        add()
-      }
+      )
       if (builder.isFull) yield
     }
   }
-  if (columns === undefined) throw new FeedUnreadable("The file is empty.")
 }

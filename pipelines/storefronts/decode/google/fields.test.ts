@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { UnusableRow } from "../feed.ts"
+import { FeedStats } from "../typed-fields.ts"
 import { type FieldName, fieldNames, readFields } from "./fields.ts"
 
 const read = (inner: string, prefixes = new Set(["g"])): Partial<Record<FieldName, ReadonlyArray<string>>> => {
-  const { fields } = readFields(`<item>${inner}</item>`, prefixes)
+  const { fields } = readFields(`<item>${inner}</item>`, prefixes, new FeedStats())
   return Object.fromEntries(fieldNames.flatMap((name) => (fields(name).length === 0 ? [] : [[name, fields(name)]])))
 }
 const findProblem = (inner: string): string => {

@@ -4,7 +4,7 @@
  */
 import { UnusableRow } from "../feed.ts"
 import { googleRoles } from "../field-roles.ts"
-import { FeedStats } from "../typed-fields.ts"
+import type { FeedStats } from "../typed-fields.ts"
 import { checkWellFormed, type ItemElement, parseElements } from "./item-elements.ts"
 import { addGooglePrefixes } from "./xml-tags.ts"
 
@@ -82,7 +82,7 @@ const withOwnPrefixes = (feedPrefixes: ReadonlySet<string>, item: string): Reado
 export const readFields = (
   item: string,
   feedPrefixes: ReadonlySet<string>,
-  stats = new FeedStats()
+  stats: FeedStats
 ): { readonly fields: FieldValues; readonly isWellFormed: boolean } => {
   const prefixes = withOwnPrefixes(feedPrefixes, item)
   /** Some programs write the prefix twice: `g:g:id`. */

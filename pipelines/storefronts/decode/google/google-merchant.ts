@@ -30,21 +30,22 @@ const readXmlItem = (item: SplitItem, prefixes: ReadonlySet<string>, context: It
 
 async function* readXmlPrices(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   const prefixes = new Set(["g"])
+  const unused = new FeedStats()
   for await (const items of splitItems(pieces, prefixes)) {
     for (const { problem, text } of items) {
-      const fields = problem === null ? readPriceFields(text, prefixes) : undefined
-      for (const name of priceFields) yield* (fields?.(name) ?? []).map((price) => price.trim())
+      if (problem === null) yield* readItemPrices(text, prefixes, unused)
     }
   }
 }
 
-/** Undefined for an item that cannot be read. */
-const readPriceFields = (item: string, prefixes: ReadonlySet<string>) => {
+/** None of an item that cannot be read. */
+const readItemPrices = (item: string, prefixes: ReadonlySet<string>, stats: FeedStats): ReadonlyArray<string> => {
   try {
-    return readFields(item, prefixes).fields
+    const { fields } = readFields(item, prefixes, stats)
+    return priceFields.flatMap((name) => fields(name).map((price) => price.trim()))
   } catch (cause) {
     if (!(cause instanceof UnusableRow)) throw cause
-    return undefined
+    return []
   }
 }
 
@@ -58,16 +59,11 @@ async function* readXml(
   const prices = new FilePrices(() => readXmlPrices(open()))
   for await (const items of splitItems(pieces, prefixes)) {
     for (const item of items) {
-      const add = () =>
+      await prices.addRow(() =>
         builder.addRow(item.number, item.text, (identify) =>
           readXmlItem(item, prefixes, { ...context, prices, identify, position: item.number })
         )
-      try {
-        add()
-      } catch (cause) {
-        await prices.learn(cause)
-        add()
-      }
+      )
       if (builder.isFull) yield
     }
   }

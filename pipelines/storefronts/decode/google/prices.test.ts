@@ -70,6 +70,20 @@ describe("a sale", () => {
     assert.isNull((await readSales("2019-01-01/2019-02-01", "")).stats.saleChange)
   })
 
+  it("in another currency than the price is no sale; if one of them names a currency, the other is in it", async () => {
+    const { currencies, prices } = await readRows(
+      "price\tsale_price",
+      ["10 EUR\t8 USD", "10\t8 USD", "10 USD\t8"],
+      "EUR"
+    )
+    assert.deepStrictEqual(prices, [
+      ["10", null],
+      ["8", "10"],
+      ["8", "10"]
+    ])
+    assert.deepStrictEqual(currencies, ["EUR", "USD", "USD"])
+  })
+
   it("without a lower price tells nothing", async () => {
     const { prices, stats } = await readRows("price\tsale_price\tsale_price_effective_date", [
       "70 EUR\t70 EUR\t2026-04-01/2026-05-01"
@@ -107,15 +121,15 @@ describe("the currency of a price", () => {
     ])
   })
 
-  it("tells a contradiction within a row", async () => {
+  it("tells a conflict within a row", async () => {
     const { stats } = await readRows("price\tcurrency", ["9.00 CHF\tUSD", "9.00 EUR\tUSD"], "EUR")
-    assert.strictEqual(stats.contradiction, "a price is in CHF, and its item states USD as its currency")
-    assert.isNull((await readRows("price\tcurrency", ["9.00 USD\tUSD", "9.00\t"])).stats.contradiction)
+    assert.strictEqual(stats.currencyConflict, "a price is in CHF, and its item states USD as its currency")
+    assert.isNull((await readRows("price\tcurrency", ["9.00 USD\tUSD", "9.00\t"])).stats.currencyConflict)
   })
 
   it("rejects its row if it cannot be read", async () => {
-    const { reasons } = await readRows("price\tcurrency", ["9.00\tEuro", "9.00\tEUR"])
-    assert.deepStrictEqual(reasons, ['its currency is "Euro", which is not a currency'])
+    const { reasons } = await readRows("price\tcurrency", ["9.00\tcoins", "9.00\tEuro"])
+    assert.deepStrictEqual(reasons, ['its currency is "coins", which is not a currency'])
   })
 })
 

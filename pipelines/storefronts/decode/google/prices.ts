@@ -1,6 +1,6 @@
 /**
  * The price of an item. A lower sale price is the price while the sale takes place, and the regular price is then the one
- * before the reduction. Without days, a sale takes place.
+ * before the reduction. A sale without a period takes place, one whose period is not understood does not.
  */
 import { isPlaceholder } from "../../../run/placeholders.ts"
 import { type Amount, amountType, currencyType } from "../money/amounts.ts"
@@ -38,18 +38,12 @@ const period: FieldType<Period> = {
   }
 }
 
-/** Whether the sale takes place at `read_at`. One whose period is not understood does not. */
-const isNow = (
-  typed: Fields<FieldName>,
-  text: string | null,
-  { read_at, stats }: Pick<FeedItem, "read_at" | "stats">
-) => {
-  if (text === null || isPlaceholder(text)) return true
-  const stated = typed.read("sale_price_effective_date", text, period)
-  if (stated === null) return false
-  for (const time of [stated.from, stated.to]) if (time > read_at) stats.recordSaleChange(time)
-  return stated.from <= read_at && read_at < stated.to
-}
+const never: Period = { from: Number.POSITIVE_INFINITY, to: Number.POSITIVE_INFINITY }
+const always: Period = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
+
+/** When the sale takes place: always if the item does not state it; null if that is not understood. */
+const readSalePeriod = (typed: Fields<FieldName>, text: string | null): Period | null =>
+  text === null || isPlaceholder(text) ? always : typed.read("sale_price_effective_date", text, period)
 
 const isLower = (sale: Amount, price: Amount | null) =>
   price === null ||
@@ -67,9 +61,13 @@ export const readPrices = (fields: FieldValues, typed: Fields<FieldName>, item: 
   const price = statedPrice?.amount === "0" && sale !== null ? null : statedPrice
   const named = statedPrice?.currency ?? sale?.currency ?? null
   if (named !== null && stated !== null && named !== stated)
-    item.stats.recordContradiction(`a price is in ${named}, and its item states ${stated} as its currency`)
+    item.stats.recordCurrencyConflict(`a price is in ${named}, and its item states ${stated} as its currency`)
   const currency = named ?? stated
-  if (sale === null || !isLower(sale, price) || !isNow(typed, first("sale_price_effective_date"), item))
-    return { price: price?.amount ?? null, compare_at_price: null, currency }
-  return { price: sale.amount, compare_at_price: price?.amount ?? null, currency }
+  const regular = { price: price?.amount ?? null, compare_at_price: null, currency }
+  if (sale === null || !isLower(sale, price)) return regular
+  const { from, to } = readSalePeriod(typed, first("sale_price_effective_date")) ?? never
+  for (const time of [from, to]) if (time > item.read_at) item.stats.recordSaleChange(time)
+  return from <= item.read_at && item.read_at < to
+    ? { price: sale.amount, compare_at_price: price?.amount ?? null, currency }
+    : regular
 }

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type AmountContext, currencyType, readAmount, SeparatorUnknown, showSeparator } from "./amounts.ts"
+import fc from "fast-check"
+import { type AmountContext, currencyType, findDecimalSeparator, readAmount, SeparatorUnknown } from "./amounts.ts"
 
 const read = (text: string, context: Partial<AmountContext> = {}) =>
   readAmount(text, { currency: null, separator: null, ...context })
@@ -34,7 +35,18 @@ describe("an amount of money", () => {
     [",89 EUR", "0.89", "EUR"],
     ["$.89 USD", "0.89", "USD"],
     ["12,- EUR", "12", "EUR"],
+    ["1.299,- EUR", "1299", "EUR"],
+    ["1.299.- CHF", "1299", "CHF"],
+    ["1'299.– CHF", "1299", "CHF"],
+    ["12 990,- Kč", "12990", "CZK"],
+    ["€ 1.299,-", "1299", "EUR"],
+    ["€ .89", "0.89", "EUR"],
     ["12.– CHF", "12", "CHF"],
+    ["99 ,- EUR", "99", "EUR"],
+    ["1.299:-", "1299", "SEK"],
+    ["₹ 1,299/-", "1299", "INR"],
+    ["\u200b5 EUR.\ufeff", "5", "EUR"],
+    ["12 euro", "12", "EUR"],
     ["0 TRY", "0", "TRY"],
     ["\u200f15 SAR\u200f", "15", "SAR"]
   ])("is read from %j as %s in %s", (text, amount, currency) => {
@@ -53,6 +65,10 @@ describe("an amount of money", () => {
     "1.29.9 EUR",
     "10 20 USD",
     "10.00 - 20.00 USD",
+    "10.-20",
+    "12.50,- EUR",
+    "da 10.00",
+    "nu 9,95",
     "1.299,000,00 EUR",
     "5 pcs",
     "AE:::0 AED",
@@ -101,7 +117,7 @@ describe("one separator with three digits", () => {
 
   it("means thousands if it is a comma and no other price shows anything; a point is rejected", () => {
     assert.deepStrictEqual(read("1,299 USD"), { amount: "1299", currency: "USD" })
-    assert.match(problemOf("1.299 USD"), /^whose point may stand before a fraction or between thousands/)
+    assert.match(problemOf("1.299 USD"), /^whose point may be a decimal or a thousands separator/)
   })
 
   it("needs the other prices of the file to be read first", () => {
@@ -147,7 +163,13 @@ describe("the symbol of a currency", () => {
     ["199:-", "199", "SEK"],
     ["£9.99 GBP", "9.99", "GBP"],
     ["$9.99 CAD", "9.99", "CAD"],
-    ["CAD$9.99", "9.99", "CAD"]
+    ["CAD$9.99", "9.99", "CAD"],
+    ["CA$9.99", "9.99", "CAD"],
+    ["9,99 $CA", "9.99", "CAD"],
+    ["US $5", "5", "USD"],
+    ["15 د.إ.", "15", "AED"],
+    ["1 299 ft", "1299", "HUF"],
+    ["12.990 VNĐ", "12990", "VND"]
   ])("is read in %j as %s %s", (text, amount, currency) => {
     assert.deepStrictEqual(read(text, { currency: "EUR" }), { amount, currency })
   })
@@ -159,6 +181,10 @@ describe("the symbol of a currency", () => {
     ["¥15.50", "CNY", "15.5"],
     ["99,90 kr", "SEK", "99.9"],
     ["99,90 KR.", "NOK", "99.9"],
+    ["C$9.99", "NIO", "9.99"],
+    ["5 000 F CFA", "XOF", "5000"],
+    ["150 руб.", "BYN", "150"],
+    ["Fr. 5", "CHF", "5"],
     ["Rs.500", "PKR", "500"],
     ["Rs. 1,500.50", "INR", "1500.5"]
   ])("that several have is that of the store: %j in a store with %s", (text, currency, amount) => {
@@ -168,22 +194,34 @@ describe("the symbol of a currency", () => {
   it("that several have is rejected in a store with no currency, or with one that does not have it", () => {
     assert.strictEqual(
       problemOf("$10.00"),
-      'whose symbol "$" several currencies have: state the store\'s in the store list'
+      'whose symbol "$" belongs to several currencies: add "currency" to the store in the store list'
     )
-    assert.strictEqual(problemOf("12.99 $", { currency: "EUR" }), 'whose symbol "$" EUR does not have')
+    assert.strictEqual(problemOf("12.99 $", { currency: "EUR" }), 'whose symbol "$" is not one of EUR')
     assert.strictEqual(problemOf("€9.99 GBP"), "which is not an amount")
   })
 
   it("may be what a field for the currency states", () => {
-    const { read } = currencyType({ currency: "AUD" })
-    assert.deepStrictEqual(["usd", "€", "$", "US$", "Euro", "kr"].map(read), [
-      "USD",
-      "EUR",
-      "AUD",
-      "USD",
-      undefined,
-      undefined
-    ])
+    const { explain, read } = currencyType({ currency: "AUD" })
+    const texts = ["usd", "€", "$", "US$", "Euro", "kr", "coins"]
+    assert.deepStrictEqual(texts.map(read), ["USD", "EUR", "AUD", "USD", "EUR", undefined, undefined])
+    assert.deepStrictEqual(
+      ["kr", "coins"].map((text) => explain?.(text)),
+      ['whose symbol "kr" is not one of AUD', undefined]
+    )
+  })
+})
+
+describe("a usual amount", () => {
+  it("is read as it would be with marks around it, in any currency", () => {
+    const digits = fc.stringMatching(/^(0|[1-9]\d{0,8})(\.\d\d?)?$/)
+    const code = fc.constantFrom("", " EUR", " JPY", " IDR", " KWD", " ABC")
+    const currency = fc.constantFrom(null, "USD", "CLP", "BHD")
+    fc.assert(
+      fc.property(digits, code, currency, (number, suffix, currency) => {
+        const text = number + suffix
+        assert.deepStrictEqual(read(text, { currency }), read(`\u200e${text}`, { currency }))
+      })
+    )
   })
 })
 
@@ -194,12 +232,17 @@ describe("what a price shows about the others", () => {
     ["1.299,00", ","],
     ["1.299.000", ","],
     ["1 299,500", ","],
+    ["12,-", ","],
+    ["1.299,-", ","],
+    ["1.299.-", ","],
+    ["1.299:-", ","],
+    ["199:-", null],
     [".500", "."],
     ["1.299", null],
     ["1,299", null],
     ["1299", null],
     ["on request", null]
   ] as const)("is shown by %j as %j before fractions", (text, separator) => {
-    assert.strictEqual(showSeparator(text), separator)
+    assert.strictEqual(findDecimalSeparator(text), separator)
   })
 })

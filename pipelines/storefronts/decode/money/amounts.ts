@@ -1,6 +1,6 @@
 /**
- * Reads amounts of money in the files of stores, in the light of their currency. People write the same amount as `1,299.00`,
- * `1.299,00`, `1 299` and `1.299`, with a code or a symbol before or after it.
+ * Reads amounts of money in the files of stores, with the decimals of their currency. People write the same amount as
+ * `1,299.00`, `1.299,00`, `1 299` and `1.299`, with a code or a symbol before or after it.
  */
 import { decodeText, parseDecimal } from "../texts.ts"
 import type { FieldType } from "../typed-fields.ts"
@@ -13,17 +13,16 @@ export interface Amount {
   readonly currency: string | null
 }
 
-/** What stands before the fraction of an amount. */
-export type Separator = "." | ","
+export type DecimalSeparator = "." | ","
 
 export interface AmountContext {
   /** The currency of amounts that name none, and the one that a shared symbol such as `$` may mean; null if unknown. */
   readonly currency: string | null
   /**
-   * The separator of the other prices of the file; null if they do not show it, undefined if they have not been searched.
-   * Then an amount that depends on it fails with `SeparatorUnknown`.
+   * The decimal separator of the other prices of the file; null if they do not show it, undefined if they have not been
+   * searched. Then an amount that depends on it fails with `SeparatorUnknown`.
    */
-  readonly separator: Separator | null | undefined
+  readonly separator: DecimalSeparator | null | undefined
 }
 
 /** An amount such as `1.299 EUR` depends on the other prices of its file, which have not been searched. */
@@ -32,13 +31,13 @@ export class SeparatorUnknown extends Error {}
 interface Digits {
   readonly whole: string
   readonly fraction: string
-  /** The separator that the form shows; null if it shows none. */
-  readonly separator: Separator | null
-  /** If the fraction may also be three more digits of a whole number, as in `1.299`, what is before it. */
-  readonly unclear: Separator | null
+  /** The decimal separator that the form shows; null if it shows none. */
+  readonly separator: DecimalSeparator | null
+  /** What is before the fraction if that may also be three more digits of a whole number, as in `1.299`. */
+  readonly ambiguous: DecimalSeparator | null
 }
 
-const opposite = (separator: Separator): Separator => (separator === "." ? "," : ".")
+const opposite = (separator: DecimalSeparator): DecimalSeparator => (separator === "." ? "," : ".")
 
 /** Joins groups of thousands: of three digits, or Indian ones, which have two before the last three. */
 const joinGroups = (text: string, separator: RegExp | string): string | undefined => {
@@ -51,8 +50,8 @@ const joinGroups = (text: string, separator: RegExp | string): string | undefine
   return isGrouped ? groups.join("") : undefined
 }
 
-const readWhole = (whole: string | undefined, separator: Separator | null): Digits | undefined =>
-  whole === undefined ? undefined : { whole, fraction: "", separator, unclear: null }
+const makeWhole = (whole: string | undefined, separator: DecimalSeparator | null): Digits | undefined =>
+  whole === undefined ? undefined : { whole, fraction: "", separator, ambiguous: null }
 
 const spaces = /[\s'’]/
 
@@ -60,46 +59,60 @@ const spaces = /[\s'’]/
 const splitDigits = (text: string): Digits | undefined => {
   const [point, comma] = [text.lastIndexOf("."), text.lastIndexOf(",")]
   const at = Math.max(point, comma)
-  if (at === -1) return readWhole(joinGroups(text, spaces), null)
-  const separator: Separator = at === point ? "." : ","
+  if (at === -1) return makeWhole(joinGroups(text, spaces), null)
+  const separator: DecimalSeparator = at === point ? "." : ","
   const hasBoth = point !== -1 && comma !== -1
   const isRepeated = text.indexOf(separator) !== at
-  if (isRepeated) return hasBoth ? undefined : readWhole(joinGroups(text, separator), opposite(separator))
+  if (isRepeated) return hasBoth ? undefined : makeWhole(joinGroups(text, separator), opposite(separator))
   const [before, fraction] = [text.slice(0, at), text.slice(at + 1)]
   const whole = joinGroups(before, hasBoth ? opposite(separator) : spaces)
   if (whole === undefined || !/^\d+$/.test(whole + fraction)) return undefined
-  const isUnclear = !hasBoth && fraction.length === 3 && /^[1-9]\d{0,2}$/.test(before)
-  return { whole, fraction, separator: isUnclear ? null : separator, unclear: isUnclear ? separator : null }
+  const isAmbiguous = !hasBoth && fraction.length === 3 && /^[1-9]\d{0,2}$/.test(before)
+  return {
+    whole,
+    fraction,
+    separator: isAmbiguous ? null : separator,
+    ambiguous: isAmbiguous ? separator : null
+  }
+}
+
+/** The digits of an amount with a dash in place of its cents: `1.299,-`. `separator` is what is before the dash. */
+const splitWholeDigits = (text: string, separator: DecimalSeparator | null): Digits | undefined => {
+  const digits = splitDigits(text)
+  if (digits?.ambiguous) return makeWhole(digits.whole + digits.fraction, opposite(digits.ambiguous))
+  return digits?.fraction === "" ? { ...digits, separator: digits.separator ?? separator } : undefined
 }
 
 /** No amount is longer. */
 const maxLength = 60
 const parts = /^(\D*)(\d(?:[\d.,\s'’]*\d)?)(\D*)$/
-/** A dash in place of zeros: `12,-`. */
-const dash = /^[.,]\s?[-–—]+/
-/** Marks for the direction of writing. */
-const directions = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+/** In place of cents: `12,-`, `12:-` in Swedish, `12/-` in India. */
+const dash = /^\s?([.,:/])\s?[-–—]+/
+/** `.89` and `$.89`, but not `Rs.500`: there the point belongs to the symbol. */
+const leadingSeparator = /(^|[\s\p{Sc}])([.,])$/u
+/** Marks for the direction of writing, and spaces without width. */
+const invisible = /[\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g
 
 const splitMarks = (text: string) => text.split(/\s+/).filter((mark) => mark !== "")
-
-/** `.89` and `$.89`, but not `Rs.500`: there the point belongs to the symbol. */
-const isLeadingSeparator = (before: string) =>
-  /[.,]$/.test(before) &&
-  (before.length === 1 ||
-    (findCommonCodes(splitMarks(before)).size === 0 && findCommonCodes(splitMarks(before.slice(0, -1))).size > 0))
+const isSeparator = (text: string | undefined): text is DecimalSeparator => text === "." || text === ","
 
 /** The digits of an amount, and the codes and symbols around them. */
 const splitText = (text: string) => {
   if (text.length > maxLength) return undefined
-  const [, before = "", number = "", after = ""] = parts.exec(text.replace(directions, "").trim()) ?? []
-  const hasLeading = isLeadingSeparator(before)
-  const digits = splitDigits(hasLeading ? `0${before.at(-1)}${number}` : number)
-  const marks = splitMarks(`${hasLeading ? before.slice(0, -1) : before} ${after.replace(dash, "")}`)
-  return digits === undefined || number === "" ? undefined : { digits, marks }
+  const match = parts.exec(text.replace(invisible, "").trim())
+  if (match === null) return undefined
+  const [, before = "", number = "", after = ""] = match
+  const [, , leading = ""] = leadingSeparator.exec(before) ?? []
+  const [dashed = "", cents] = dash.exec(after) ?? []
+  const all = leading === "" ? number : `0${leading}${number}`
+  const digits = dashed === "" ? splitDigits(all) : splitWholeDigits(all, isSeparator(cents) ? cents : null)
+  const afterDash = cents === ":" ? `:-${after.slice(dashed.length)}` : after.slice(dashed.length) // `:-` names SEK
+  const marks = splitMarks(`${before.slice(0, before.length - leading.length)} ${afterDash}`)
+  return digits === undefined ? undefined : { digits, marks }
 }
 
-/** The separator that the form of an amount shows, whatever its currency is; null if it shows none. */
-export const showSeparator = (text: string): Separator | null => splitText(text)?.digits.separator ?? null
+/** The decimal separator that the form of an amount shows, in any currency; null if it shows none. */
+export const findDecimalSeparator = (text: string): DecimalSeparator | null => splitText(text)?.digits.separator ?? null
 
 /** Why an amount cannot be read, as the end of the sentence "it is …, which …". */
 interface Problem {
@@ -117,29 +130,31 @@ const readMarks = (marks: ReadonlyArray<string>, currency: string | null): strin
   if (codes.size === 1) return code
   if (currency !== null && codes.has(currency)) return currency
   const reason =
-    currency === null ? "several currencies have: state the store's in the store list" : `${currency} does not have`
+    currency === null
+      ? 'belongs to several currencies: add "currency" to the store in the store list'
+      : `is not one of ${currency}`
   return { problem: `whose symbol "${marks.join(" ")}" ${reason}` }
 }
 
-/** Whether an unclear amount is a whole number; undefined if nothing tells. */
-const isWhole = (unclear: Separator, code: string | null, separator: AmountContext["separator"]) => {
+/** Whether the digits after an ambiguous separator belong to a whole number; undefined if nothing tells. */
+const isWhole = (ambiguous: DecimalSeparator, code: string | null, separator: AmountContext["separator"]) => {
   const { decimals, used_decimals } = findDecimals(code)
   if (used_decimals === 0) return true
   if (decimals === 3) return false
   if (separator === undefined) throw new SeparatorUnknown()
-  if (separator === null) return unclear === "," ? true : undefined
-  return separator !== unclear
+  if (separator === null) return ambiguous === "," ? true : undefined
+  return separator !== ambiguous
 }
 
-const unclearPoint: Problem = {
+const ambiguousPoint: Problem = {
   problem:
-    "whose point may stand before a fraction or between thousands, and no other price of the file shows which: write 1299.00"
+    "whose point may be a decimal or a thousands separator, and no other price of the file shows which: write two decimals"
 }
 
-/** Most amounts: with cents or without, and a code or none. */
+/** Most amounts: with cents or without, and with a code or none. */
 const usualAmount = /^(\d|[1-9]\d{1,8})(?:\.(\d)(\d)?)?(?: ([A-Z]{3}))?$/
 
-/** Undefined for all others. Only saves time: it reads the same as the rest. */
+/** Reads a usual amount as the rest of this file does, in a tenth of the time; undefined for all others. */
 const readUsual = (text: string, currency: string | null): Amount | undefined => {
   const match = usualAmount.exec(text)
   if (match === null) return undefined
@@ -151,18 +166,18 @@ const readUsual = (text: string, currency: string | null): Amount | undefined =>
   return { amount: `${whole}.${fraction}`, currency: code ?? null }
 }
 
-/** `text` is an amount without blanks around it. Fails with `SeparatorUnknown`. */
+/** `text` has no blanks around it. Fails with `SeparatorUnknown`. */
 export const readAmount = (text: string, { currency, separator }: AmountContext): Amount | Problem => {
   const usual = readUsual(text, currency)
   if (usual !== undefined) return usual
   const split = splitText(text)
   if (split === undefined) return notAnAmount
-  const { fraction, unclear, whole } = split.digits
+  const { ambiguous, fraction, whole } = split.digits
   const named = readMarks(split.marks, currency)
   if (named !== null && typeof named === "object") return named
   const code = named ?? currency
-  const isJoined = unclear === null ? false : isWhole(unclear, code, separator)
-  if (isJoined === undefined) return unclearPoint
+  const isJoined = ambiguous === null ? false : isWhole(ambiguous, code, separator)
+  if (isJoined === undefined) return ambiguousPoint
   const amount = parseDecimal(isJoined || fraction === "" ? whole + fraction : `${whole}.${fraction}`)
   if (amount === null) return notAnAmount
   if (amount.includes(".") && findDecimals(code).decimals === 0) {
@@ -172,13 +187,20 @@ export const readAmount = (text: string, { currency, separator }: AmountContext)
 }
 
 /** Reads the codes and symbols of a field that states a currency. */
-export const currencyType = (context: Pick<AmountContext, "currency">): FieldType<string> => ({
-  name: "a currency",
-  read: (value) => {
-    const named = readMarks(splitMarks(decodeText(value) ?? ""), context.currency)
-    return typeof named === "string" ? named : undefined
+export const currencyType = ({ currency }: Pick<AmountContext, "currency">): FieldType<string> => {
+  const read = (value: unknown) => readMarks(splitMarks(decodeText(value) ?? ""), currency)
+  return {
+    name: "a currency",
+    read: (value) => {
+      const named = read(value)
+      return typeof named === "string" ? named : undefined
+    },
+    explain: (value) => {
+      const named = read(value)
+      return typeof named !== "object" || named === null || named === notAnAmount ? undefined : named.problem
+    }
   }
-})
+}
 
 export const amountType = (context: AmountContext): FieldType<Amount> => {
   const read = (value: unknown) => readAmount(decodeText(value) ?? "", context)

@@ -3,14 +3,14 @@
  * that also has `9.90`.
  */
 import { FeedUnreadable } from "../feed.ts"
-import { type Separator, SeparatorUnknown, showSeparator } from "./amounts.ts"
+import { type DecimalSeparator, findDecimalSeparator, SeparatorUnknown } from "./amounts.ts"
 
-/** Null if no price shows a separator, or if they contradict each other. */
-const findSeparator = async (prices: AsyncIterable<string>): Promise<Separator | null> => {
-  const found = new Set<Separator>()
+/** Null if no price shows a decimal separator, or if they contradict each other. */
+const findSeparator = async (prices: AsyncIterable<string>): Promise<DecimalSeparator | null> => {
+  const found = new Set<DecimalSeparator>()
   try {
     for await (const price of prices) {
-      const separator = showSeparator(price)
+      const separator = findDecimalSeparator(price)
       if (separator !== null) found.add(separator)
       if (found.size > 1) return null
     }
@@ -22,7 +22,7 @@ const findSeparator = async (prices: AsyncIterable<string>): Promise<Separator |
 }
 
 export class FilePrices {
-  #separator: Separator | null | undefined
+  #separator: DecimalSeparator | null | undefined
   readonly #readPrices: () => AsyncIterable<string>
 
   /** `readPrices` yields all prices of the file, as they are written. */
@@ -30,14 +30,19 @@ export class FilePrices {
     this.#readPrices = readPrices
   }
 
-  /** Undefined until `learn` was called. */
+  /** The decimal separator; undefined until a row needed it. */
   get separator() {
     return this.#separator
   }
 
-  /** Reads the prices if a row failed because it depends on them; most files are never read twice. Other failures stay. */
-  async learn(cause: unknown): Promise<void> {
-    if (!(cause instanceof SeparatorUnknown)) throw cause
+  /** Calls `add` for a row. If it depends on the other prices, reads these first: most files are never read twice. */
+  async addRow(add: () => void): Promise<void> {
+    try {
+      return add()
+    } catch (cause) {
+      if (!(cause instanceof SeparatorUnknown)) throw cause
+    }
     this.#separator = await findSeparator(this.#readPrices())
+    add()
   }
 }

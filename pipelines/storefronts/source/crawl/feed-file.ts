@@ -13,7 +13,7 @@ import type { ListedStore } from "../store-list.ts"
 import { isUnread, makeUnread, type StoreOutcome, type Unread, unreadFromPage } from "./outcome.ts"
 import type { StorePolicy } from "./policy.ts"
 import { makeStoreRequests } from "./requests.ts"
-import { findContradiction, makeStoreRead, type StoreRead, type TableEnd, type TakeRows } from "./store-read.ts"
+import { findCurrencyConflict, makeStoreRead, type StoreRead, type TableEnd, type TakeRows } from "./store-read.ts"
 
 interface FileKind {
   readonly decode: ReadFile
@@ -112,7 +112,7 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
   const currencies = new Set<string | null>()
   const describeRead = (): Partial<StoreRead> => ({
     ...read,
-    contradiction: findContradiction(store, currencies) ?? stats.contradiction,
+    currency_conflict: findCurrencyConflict(store, currencies) ?? stats.currencyConflict,
     sale_changes_at: stats.saleChange
   })
 

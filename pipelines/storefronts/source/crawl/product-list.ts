@@ -72,7 +72,7 @@ const explainEmpty = ({ detail, outcome, reported }: ReadPages): readonly [Store
 export const summariseProductRead = (
   products: ReadPages,
   stats: FeedStats,
-  shop: Pick<StoreRead, "contradiction" | "currency" | "facts">
+  shop: Pick<StoreRead, "currency_conflict" | "currency" | "facts">
 ): StoreRead => {
   const read = {
     pages_read: products.pages,

@@ -161,8 +161,8 @@ describe("the currency of a shop's prices", () => {
       const listed = yield* readShop({ pages: [[1]] }, undefined, { store })
       const unknown = yield* readShop({ pages: [[1]] })
       assert.deepStrictEqual([stated.read.currency, listed.read.currency, unknown.read.currency], ["USD", "EUR", null])
-      assert.strictEqual(stated.read.contradiction, "its prices are in USD, and the store list states EUR")
-      assert.isNull(listed.read.contradiction)
+      assert.strictEqual(stated.read.currency_conflict, "its prices are in USD, and the store list states EUR")
+      assert.isNull(listed.read.currency_conflict)
     })
   )
 

@@ -18,7 +18,7 @@ import { makeStoreRequests, type StoreRequests } from "./requests.ts"
 import { readShopifyCollections } from "./shopify-collections.ts"
 import {
   emptyShopFacts,
-  findContradiction,
+  findCurrencyConflict,
   makeStoreRead,
   parseShopAddress,
   type ShopFacts,
@@ -154,7 +154,7 @@ const readAt = Effect.fnUntraced(function* <E, R>(
   })
   const stated = currencies.size > 0 ? [...currencies] : [meta?.currency ?? null]
   const read = summariseProductRead(products, stats, {
-    contradiction: findContradiction(store, stated),
+    currency_conflict: findCurrencyConflict(store, stated),
     currency: stated[0] ?? store.currency ?? null,
     facts
   })

@@ -45,7 +45,7 @@ export interface StoreRead {
   /** ISO 4217 code for prices that name none themselves. */
   readonly currency: string | null
   /** Two statements about the currency of its prices that contradict each other; null if none do. */
-  readonly contradiction: string | null
+  readonly currency_conflict: string | null
   /** When the first sale after the read begins or ends; null if the store states no such time. */
   readonly sale_changes_at: Date | null
   readonly facts: ShopFacts
@@ -69,7 +69,7 @@ export interface ReadStore {
 }
 
 /** How the currency in the store list contradicts those that the store states itself; null if it does not. */
-export const findContradiction = (
+export const findCurrencyConflict = (
   { currency }: Pick<ListedStore, "currency">,
   stated: Iterable<string | null>
 ): string | null => {
@@ -96,7 +96,7 @@ export const makeStoreRead = (
     products_read: 0,
     collections_read: 0,
     currency: null,
-    contradiction: null,
+    currency_conflict: null,
     sale_changes_at: null,
     facts: emptyShopFacts,
     table_end: null,

@@ -7,7 +7,7 @@ import type { ListedStore } from "../store-list.ts"
 import type { StorePolicy } from "./policy.ts"
 import { type KnownProducts, readProductList, summariseProductRead } from "./product-list.ts"
 import { makeStoreRequests } from "./requests.ts"
-import { emptyShopFacts, findContradiction, parseShopAddress, type TakeRows } from "./store-read.ts"
+import { emptyShopFacts, findCurrencyConflict, parseShopAddress, type TakeRows } from "./store-read.ts"
 
 const adminApi = { path: /\/wp-json\/wc\/v\d/, name: "the REST API wc/v3 of WooCommerce" }
 
@@ -68,7 +68,7 @@ export const readWooCommerce = Effect.fn("Crawl.readWooCommerce")(function* <E, 
   })
   const products = yield* Effect.scoped(reading)
   const facts = { ...emptyShopFacts, reported_product_count: products.reported }
-  const contradiction = findContradiction(store, currencies)
+  const currency_conflict = findCurrencyConflict(store, currencies)
   const currency = [...currencies].find((code) => code !== null) ?? store.currency ?? null
-  return summariseProductRead(products, stats, { contradiction, currency, facts })
+  return summariseProductRead(products, stats, { currency_conflict, currency, facts })
 })
