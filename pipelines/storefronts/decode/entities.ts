@@ -1,11 +1,11 @@
 /**
- * Decodes the character references and entities of HTML, in all texts alike: `&amp;`, `&#233;`, `&eacute;`. Any other text
- * after an `&` stays as it is, also a name without its semicolon: in addresses, `&copy=1` is a parameter. Entities that a
- * document declares itself are not expanded, so the text cannot grow.
+ * Decodes the character references and entities of HTML: `&amp;`, `&#233;`, `&eacute;`. Any other text after an `&` stays as
+ * it is. Entities that a document declares itself are not expanded, so the text cannot grow.
  */
-import { decodeHTMLStrict } from "entities/decode"
+import { decodeHTML, decodeHTMLStrict } from "entities/decode"
 
-const numericReference = /&#(?:[xX]([\da-fA-F]+)|(\d+));/g
+const reference = /&#(?:[xX]([\da-fA-F]+)|(\d+));/g
+const openReference = /&#(?:[xX]([\da-fA-F]+)|(\d+));?/g
 
 /** HTML makes U+FFFD of references to characters that do not exist, such as `&#0;`. Here they are spaces. */
 const dropUnknownCharacter = (reference: string, hex?: string, decimal?: string) => {
@@ -13,7 +13,13 @@ const dropUnknownCharacter = (reference: string, hex?: string, decimal?: string)
   return code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? " " : reference
 }
 
-export const decodeEntities = (text: string): string => {
+const decodeWith = (decode: (text: string) => string, numeric: RegExp, text: string): string => {
   if (!text.includes("&")) return text
-  return decodeHTMLStrict(text.includes("&#") ? text.replace(numericReference, dropUnknownCharacter) : text)
+  return decode(text.includes("&#") ? text.replace(numeric, dropUnknownCharacter) : text)
 }
+
+/** A name without its semicolon stays as it is: in addresses, `&copy=1` is a parameter. */
+export const decodeEntities = (text: string): string => decodeWith(decodeHTMLStrict, reference, text)
+
+/** As browsers do in the text of a page, where some names need no semicolon: `&nbsp`. */
+export const decodeHtmlText = (text: string): string => decodeWith(decodeHTML, openReference, text)

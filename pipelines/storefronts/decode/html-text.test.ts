@@ -98,8 +98,8 @@ describe("descriptions as text", () => {
   })
 
   it("have the same entities as all other texts", () => {
-    assert.strictEqual(htmlToText("<p>a&#0;b &#150; c&comma; &bogus; &copy=1</p>"), "a b – c, &bogus; &copy=1")
-    assert.strictEqual(htmlToLine("a&#0;b &copy"), "a b &copy")
+    assert.strictEqual(htmlToText("<p>a&#0;b &#150; c&comma; &bogus; d&nbsp</p>"), "a b – c, &bogus; d")
+    assert.strictEqual(htmlToLine("a&#0;b &copy"), "a b ©")
   })
 
   it("collapse no-break spaces, and drop lines that contain nothing else", () => {

@@ -6,7 +6,7 @@
  * stall a read: text after 200,000 characters or 10,000 tags, or below 64 levels, is omitted. Nothing here throws.
  */
 import { type Handler, Parser } from "htmlparser2"
-import { decodeEntities } from "./entities.ts"
+import { decodeHtmlText } from "./entities.ts"
 import { normalizeText } from "./texts.ts"
 
 const maxCharacters = 200_000
@@ -164,7 +164,7 @@ class TextWriter implements Partial<Handler> {
 
   ontext(encoded: string) {
     if (this.#hidden > 0) return
-    const text = decodeEntities(encoded)
+    const text = decodeHtmlText(encoded)
     if (!this.#keepsLines) return this.#write(text)
     for (const [index, line] of text.split(/\r\n?|\n/).entries()) {
       if (index > 0) this.#otherBreaks += 1

@@ -64,6 +64,10 @@ export const isMarkup = (text: string): boolean => {
   )
 }
 
+/** Whether there is a word in it, or anything else besides tags, comments and blanks. */
+export const hasWords = (text: string): boolean =>
+  text.length > maxMarkupLength || findTexts(text).some(({ from, to }) => text.slice(from, to).trim() !== "")
+
 /** An array or object as feeds have it. `[0] =>` of a notice is none. */
 const jsonStart = /\{\s*["}]|\[\s*[[{\]]/g
 

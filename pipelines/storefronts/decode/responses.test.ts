@@ -43,7 +43,16 @@ describe("the JSON of a response", () => {
   })
 
   it("is read when it is an empty list after markup", () => {
-    assert.deepStrictEqual(parseResponse(`${notice}[]`), [])
+    assert.deepStrictEqual(parseResponse(`<span class="icon"><svg><path d="M4"/></svg></span>[]<!-- cached -->`), [])
+  })
+
+  it.each([
+    ["a notice before it", `${notice}[]`],
+    ["an error that contains it", "<br />\n<b>Fatal error</b>: Cannot use object as array: []<br />"],
+    ["an error of the database before it", '<div id="error"><p>WordPress database error</p></div>[]'],
+    ["a notice after it", `[]${notice}`]
+  ])("is refused when it is an empty list with %s: it may be an error in place of a page", (_, text) => {
+    assert.match(fail(text).problem, /^the response has a message with an empty list, /)
   })
 
   it("is read when it is an object in an element", () => {

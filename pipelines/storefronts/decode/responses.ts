@@ -4,7 +4,7 @@
  */
 import { reasonOf } from "../../run/files/causes.ts"
 import { FeedUnreadable } from "./feed.ts"
-import { findJsonStart, isMarkup } from "./markup.ts"
+import { findJsonStart, hasWords, isMarkup } from "./markup.ts"
 import { normalizeText } from "./texts.ts"
 
 /**
@@ -85,6 +85,8 @@ const parseJson = (json: string): Parsed => {
 
 const quoteBeginning = (text: string) => JSON.stringify(text.trim().slice(0, 100))
 
+const isEmpty = (json: unknown) => typeof json === "object" && json !== null && Object.keys(json).length === 0
+
 /** Reads the JSON in a response with markup, notices or comments before or after it; undefined if there is none. */
 const parseInMarkup = (body: string): { readonly json: unknown } | undefined => {
   const start = /^[[{]/.test(body) ? 0 : findJsonStart(body)
@@ -96,6 +98,11 @@ const parseInMarkup = (body: string): { readonly json: unknown } | undefined => 
   if ("fault" in parsed) {
     if (before === "") return undefined
     const problem = `the response has markup before its JSON, ${quoteBeginning(before)}, and the JSON is cut off or damaged: ${parsed.fault}`
+    throw new UnexpectedResponse("not json", problem)
+  }
+  // an error in place of a page may end with an empty list, or have one in its text
+  if (isEmpty(parsed.json) && (hasWords(before) || hasWords(rest))) {
+    const problem = `the response has a message with an empty list, ${quoteBeginning(body)}: it may be an error`
     throw new UnexpectedResponse("not json", problem)
   }
   if (isMarkup(rest)) return parsed

@@ -175,6 +175,10 @@ describe("addresses", () => {
   it("are split without delay from a long list, or from separators alone", () => {
     const address = "https://example.com/a,b.jpg"
     assert.deepStrictEqual(splitAddresses(`${address}, ${address};`), [address, address])
+    assert.deepStrictEqual(splitAddresses("//cdn.example/a.jpg,//cdn.example/b.jpg"), [
+      "//cdn.example/a.jpg",
+      "//cdn.example/b.jpg"
+    ])
     assert.strictEqual(splitAddresses(`${address}|`.repeat(30_000)).length, 30_000)
     assert.deepStrictEqual(splitAddresses(`${address}${",".repeat(900_000)}${address}`), [address, address])
   })

@@ -135,11 +135,11 @@ const trimSeparators = (text: string): string => {
 }
 
 /**
- * The addresses of a list in one text: `http` after a comma, semicolon, bar or whitespace begins the next one. A comma
+ * The addresses of a list in one text: `http` or `//` after a comma, semicolon, bar or whitespace begins the next one. A comma
  * within an address stays.
  */
 export const splitAddresses = (text: string): ReadonlyArray<string> => {
-  if (!text.includes("://", "http://".length)) return [text]
-  const addresses = text.split(/(?<=[\s,;|])(?=https?:\/\/)/i)
+  if (!text.includes("//", "http://".length)) return [text]
+  const addresses = text.split(/(?<=[\s,;|])(?=(?:https?:)?\/\/)/i)
   return addresses.length === 1 ? addresses : addresses.map(trimSeparators).filter((address) => address !== "")
 }

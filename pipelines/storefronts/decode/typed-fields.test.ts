@@ -98,6 +98,7 @@ describe("a barcode", () => {
     [4006381333931, "4006381333931", []],
     ["N/A", null, []],
     ["8.90E+12", null, [{ field: "barcode", said: "8.90E+12" }]],
+    ['="00123"', "00123", []],
     [{}, null, [{ field: "barcode", said: "{}" }]]
   ] as const)("%j is read as %j", (stated, expected, odd) => {
     const stats = new FeedStats()
@@ -110,7 +111,9 @@ describe("a SKU that is optional", () => {
   it.each([
     ["A&amp;B-1", "A&B-1", []],
     ["5E12", "5E12", []],
-    ["3.32E+13", null, [{ field: "sku", said: "3.32E+13" }]]
+    ["3.32E+13", null, [{ field: "sku", said: "3.32E+13" }]],
+    ["#REF!", null, [{ field: "sku", said: "#REF!" }]],
+    ["#12", "#12", []]
   ] as const)("%j is read as %j", (stated, expected, odd) => {
     const stats = new FeedStats()
     const read = new Fields(stats, { sku: "optional" }).read("sku", stated, types.code)

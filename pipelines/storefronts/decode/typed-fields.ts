@@ -52,25 +52,31 @@ const spreadsheetNumber = /^\d+(?:[.,]\d+)?E\+?\d+$/i
 
 /** Codes may look like such a number, but not with a `+`. Spreadsheets always write it. */
 const isAbbreviated = (code: string) => code.includes("+") && spreadsheetNumber.test(code)
+/** `#N/A`, `#REF!`: a formula that failed. */
+const isFormulaError = (code: string) => /^#(?:N\/A|[A-Z/\d]+[!?])$/.test(code)
 
-const explainAbbreviated = (value: unknown) =>
-  isAbbreviated(String(value).trim().replace(/^'+/, ""))
+const explainSheetValue = (value: unknown) => {
+  const code = String(value).trim().replace(/^'+/, "")
+  if (isFormulaError(code)) return "the error of a formula in a spreadsheet"
+  return isAbbreviated(code)
     ? "a number that a spreadsheet abbreviated, so digits are lost: export the file again with this column as text"
     : undefined
+}
 
 /** `read` returns null for "no value". */
 const codeType = (read: (value: unknown) => string | null) => ({
   name: "a code",
-  explain: explainAbbreviated,
+  explain: explainSheetValue,
   read: (value: unknown) => {
     const code = isText(value) ? read(value) : undefined
-    return typeof code === "string" && isAbbreviated(code) ? undefined : code
+    return typeof code === "string" && (isAbbreviated(code) || isFormulaError(code)) ? undefined : code
   }
 })
 
-/** Files contain a leading `'`, which keeps spreadsheets from reading a code as a number. */
-const dropApostrophe = (value: unknown): string | null => {
-  const code = normalizeText(decodeEntities(String(value)).trim().replace(/^'+/, ""))
+/** Files contain a leading `'`, or `="0012"`, which keep spreadsheets from reading a code as a number. */
+const dropSheetQuotes = (value: unknown): string | null => {
+  const text = decodeEntities(String(value)).trim()
+  const code = normalizeText(text.startsWith('="') ? text.replace(/^="(.*)"$/, "$1") : text.replace(/^'+/, ""))
   return code === null || isPlaceholder(code) ? null : code
 }
 
@@ -83,11 +89,11 @@ export const types = {
   /** SKUs and the like: unlike a name, `NA` is no value in them. */
   code: codeType(decodeText),
   /** A code in a file that may come from a spreadsheet. */
-  sheetCode: codeType(dropApostrophe),
+  sheetCode: codeType(dropSheetQuotes),
   barcode: {
     name: "a barcode",
     read: (value: unknown) => {
-      const code = isText(value) ? dropApostrophe(value) : undefined
+      const code = isText(value) ? dropSheetQuotes(value) : undefined
       return code !== null && code !== undefined && spreadsheetNumber.test(code) ? undefined : code
     }
   },

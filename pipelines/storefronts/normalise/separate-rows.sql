@@ -1,10 +1,11 @@
 -- Separates the staged rows that are not assembled: duplicates, rows without a product, rows of unpublished products,
 -- and variants and pictures beyond the limits. Rows whose data is dropped become rejects. Reads the variable `run_id`.
 
--- The payload of a reject. A later run recognises it by its text, so it lacks what differs from run to run, and the SKU
--- that only ids need.
-create or replace temp macro payload_of(staged) as
-  json_merge_patch(to_json(staged), '{"seq": null, "raw_sha256": null, "sent_sku": null}')::varchar;
+-- The payload of a reject. A later run recognises it by its text, so it lacks what differs from run to run, such as the line
+-- in a file that has got more lines, and the SKU that only ids need.
+create or replace temp macro payload_of(staged) as json_merge_patch(
+  to_json(staged), '{"seq": null, "raw_sha256": null, "position": null, "source_row": null, "sent_sku": null}'
+)::varchar;
 
 -- Rows of an export with the same handle and options but different SKUs are separate variants. Each of them gets its SKU
 -- appended to its id, so that ids do not depend on the order of the rows. No other id contains the escape sequence `\#`:

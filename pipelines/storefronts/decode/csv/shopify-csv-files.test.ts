@@ -118,11 +118,20 @@ describe("files that cannot be read", () => {
       'This is an export of Matrixify (it has the columns "command", "row #", "top row"), which has other columns than Shopify\'s. Export the products with Shopify itself: Products > Export.'
     )
     assert.deepStrictEqual(rows, [])
+    assert.match((await read(aProduct({ "Body HTML": "<p>a</p>" }))).problem ?? "", /^This is an export of Matrixify/)
   })
 
   it("do not include an export of Shopify with a column named Command", async () => {
     assert.isNull((await read(aProduct({ Command: "none" }))).problem)
   })
+
+  it.each(["#Row,Handle,Title,Variant Price\n1,a,A,5\n", "# Handle;Title;Variant Price\na;A;5\n"])(
+    "do not include one whose header begins with a number sign: %j",
+    async (text) => {
+      const { problem, rows } = await readWhole(readShopifyCsv, `# Prices in euros\n${text}`)
+      assert.deepStrictEqual([problem, rows], [null, ["a"]])
+    }
+  )
 
   it.each(["", "\n \n", "\uFEFF"])("include an empty one: %j", async (text) => {
     assert.strictEqual((await readWhole(readShopifyCsv, text)).problem, "The file is empty.")

@@ -64,8 +64,10 @@ const format: TableFormat<Column> = {
   required: ["handle", "title", "price"],
   refuse: (names) => {
     const found = matrixifyColumns.filter((name) => names.includes(name))
-    if (found.length < 2) return null
-    return `This is an export of Matrixify (it has the columns "${found.join('", "')}"), which has other columns than Shopify's. Export the products with Shopify itself: Products > Export.`
+    const hasOwnBody = names.includes("body html") // Shopify's is `Body (HTML)`
+    if (!hasOwnBody && found.length < 2) return null
+    const shown = hasOwnBody ? ["body html", ...found] : found
+    return `This is an export of Matrixify (it has the columns "${shown.join('", "')}"), which has other columns than Shopify's. Export the products with Shopify itself: Products > Export.`
   }
 }
 

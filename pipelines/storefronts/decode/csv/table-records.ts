@@ -99,7 +99,11 @@ const readTabRecord = (text: string, from: number, newline: string, isLast: bool
   }
 }
 
+/** Whether a line that begins with `#` is the header all the same. */
+type IsHeader = (line: string) => boolean
+
 class TableText {
+  readonly #isHeader: IsHeader
   #text = ""
   #line = 1
   #newline: "\n" | "\r" = "\n"
@@ -109,6 +113,10 @@ class TableText {
   /** Some programs omit empty cells at the end of a line. */
   #hasShortRecords = false
   readonly #nulls = new UnquotedNulls()
+
+  constructor(isHeader: IsHeader) {
+    this.#isHeader = isHeader
+  }
 
   /** Returns the records that are complete and, if the file cannot be read any further, the reason. */
   read(
@@ -146,6 +154,9 @@ class TableText {
     for (;;) {
       this.#skipLines(/^(?:[^\S\r\n]*(?:\r\n|\r(?!$)|\n))+/.exec(this.#text)?.[0].length ?? 0)
       if (!commentStart.test(this.#text)) return true
+      const lineEnd = this.#text.search(/[\r\n]/)
+      if (lineEnd === -1 && !isLast) return false
+      if (this.#isHeader(lineEnd === -1 ? this.#text : this.#text.slice(0, lineEnd))) return true
       const end = findCommentEnd(this.#text, isLast)
       if (end === -1) return false
       this.#skipLines(end)
@@ -247,8 +258,11 @@ class TableText {
 }
 
 /** Yields groups of records, the first of which is the header. Skips blank lines. Fails with `FeedUnreadable`. */
-export async function* readRecords(pieces: AsyncIterable<string>): AsyncGenerator<ReadonlyArray<TableRecord>> {
-  const text = new TableText()
+export async function* readRecords(
+  pieces: AsyncIterable<string>,
+  isHeader: IsHeader = () => false
+): AsyncGenerator<ReadonlyArray<TableRecord>> {
+  const text = new TableText(isHeader)
   const readPiece = function* (piece: string, isLast: boolean) {
     const { problem, records } = text.read(piece, isLast)
     if (records.length > 0) yield records

@@ -3,6 +3,7 @@ import type { BatchBuilder, Identify, ParsedRow } from "../batch-builder.ts"
 import { FeedUnreadable, UnusableRow } from "../feed.ts"
 import { FilePrices } from "../money/file-prices.ts"
 import type { FeedStats } from "../typed-fields.ts"
+import { separators } from "./quoted-cells.ts"
 import { readRecords, type TableRecord } from "./table-records.ts"
 
 export interface Columns<Column extends string> {
@@ -40,11 +41,27 @@ const nameOtherKind = (header: TableRecord) => {
 
 const quote = (names: ReadonlyArray<string>) => names.map((name) => `"${name}"`).join(" or ")
 
+/** The first name may have a `#` before it, as the headers of some programs do. */
+const readNames = (cells: ReadonlyArray<string>, normalizeName: (name: string) => string) =>
+  cells.map((cell, index) => normalizeName(index === 0 ? cell.replace(/^\s*#\s*/, "") : cell))
+
+/** Whether a line has the names of all required columns, with one of the usual separators. */
+const isHeaderOf =
+  <Column extends string>({ aliases, normalizeName, required }: TableFormat<Column>) =>
+  (line: string) =>
+    separators.some((separator) => {
+      const names = readNames(
+        line.split(separator).map((cell) => cell.replace(/^\s*"|"\s*$/g, "")),
+        normalizeName
+      )
+      return required.every((column) => aliases(column).some((name) => names.includes(name)))
+    })
+
 const findColumns = <Column extends string>(
   header: TableRecord,
   { aliases, columns, kind, normalizeName, refuse, required }: TableFormat<Column>
 ): Columns<Column> => {
-  const names = header.cells.map(normalizeName)
+  const names = readNames(header.cells, normalizeName)
   const refusal = refuse?.(names) ?? null
   if (refusal !== null) throw new FeedUnreadable(refusal)
   const indexes = new Map<Column, number>()
@@ -77,7 +94,7 @@ async function* readRows<Column extends string>(
   format: TableFormat<Column>
 ): AsyncGenerator<Rows<Column>> {
   let columns: Columns<Column> | undefined
-  for await (const [first, ...others] of readRecords(pieces)) {
+  for await (const [first, ...others] of readRecords(pieces, isHeaderOf(format))) {
     if (first === undefined) continue
     if (columns !== undefined) yield { columns, records: [first, ...others] }
     else {

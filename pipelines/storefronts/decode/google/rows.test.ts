@@ -38,6 +38,8 @@ describe("the values of an item", () => {
     ["false", false],
     ["0", false],
     ["", null],
+    ["In Stock (12)", true],
+    ["Out of stock (0)", false],
     ["na skladě", null],
     ["não", null],
     ["available soon", null]

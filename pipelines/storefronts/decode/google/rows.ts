@@ -50,7 +50,8 @@ const availability: FieldType<boolean> = {
   name: "an availability",
   read: (value) => {
     const text = String(value).toLowerCase()
-    const word = text.replace(/^\s*(?:https?:\/\/)?(?:www\.)?schema\.org\//, "").replace(/[^\p{L}\p{N}]/gu, "")
+    const letters = text.replace(/^\s*(?:https?:\/\/)?(?:www\.)?schema\.org\//, "").replace(/[^\p{L}]/gu, "")
+    const word = letters === "" ? text.trim() : letters // `1` and `0`, but also `In stock (12)`
     if (availableWords.has(word)) return true
     return unavailableWords.has(word) ? false : undefined
   }

@@ -53,15 +53,18 @@ export interface ReadPages {
 
 const isEnd = ({ outcome }: Unread) => outcome === "window" || outcome === "not_found" || outcome === "unreadable"
 
-/** A code alone is not enough after a full page, which may be the last one that the shop is able to show. */
+/**
+ * Once all entries were found, a page that is refused or has something else in place of a list is the one after the end. A
+ * code alone is not enough after a full page, which may be the last one that the shop is able to show.
+ */
 const isAfterEnd = (
-  { refusal }: Unread,
+  { outcome, refusal }: Unread,
   { statuses, codes }: RefusalAfterEnd,
   { hasAll, wasFull }: { readonly hasAll: boolean; readonly wasFull: boolean }
-) =>
-  refusal !== undefined &&
-  statuses.includes(refusal.status) &&
-  (hasAll || (!wasFull && codes.includes(refusal.code ?? "")))
+) => {
+  if (refusal === undefined) return hasAll && outcome === "unreadable"
+  return statuses.includes(refusal.status) && (hasAll || (!wasFull && codes.includes(refusal.code ?? "")))
+}
 
 const describeEnding = (error: Unread, page: number, isBeyond: boolean, isFirst: boolean) => {
   const { detail, outcome } = error

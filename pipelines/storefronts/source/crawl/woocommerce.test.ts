@@ -77,6 +77,22 @@ describe("a WooCommerce store", () => {
     })
   )
 
+  it.live.each([
+    ["all reported products were found", totals(150), "complete"],
+    ["it reports none", {}, "broken_off"],
+    ["it reports more", totals(151), "broken_off"]
+  ] as const)("that shows an error with an empty list after the last page is read when %s", ([, headers, outcome]) =>
+    Effect.gen(function* () {
+      const failing: Misbehaviour = ({ page, response }) => {
+        if (page !== 3) return false
+        response.end("<br />\n<b>Fatal error</b>: Cannot use object as array: []<br />")
+        return true
+      }
+      const { products, read } = yield* readShop({ pages: short, headers }, failing, { store })
+      assert.deepStrictEqual([read.outcome, products.length], [outcome, 150], read.detail ?? "")
+    })
+  )
+
   it.live("fails when it refuses its first page with the code of a page that is too high", () =>
     Effect.gen(function* () {
       const first: Misbehaviour = ({ page, path, response }) => {
