@@ -219,7 +219,10 @@ const readVariants = (
   const sku = cells.read("sku", types.sheetCode)
   if (!cells.hasValue("price") && [sku, ...values].every((text) => text === null)) return []
   const options = values.map((value) => (value === "Default Title" ? null : value))
-  const sent = optionColumns.map((column, index) => (options[index] === null ? null : normalizeText(cells.raw(column))))
+  const sent = optionColumns.map((column, index) => {
+    const raw = cells.raw(column)
+    return raw.includes("&") && options[index] !== null ? normalizeText(raw) : (options[index] ?? null)
+  })
   const [option1 = null, option2 = null, option3 = null] = options
   return [
     {
