@@ -31,6 +31,7 @@ describe("the JSON of a response", () => {
     ["there is a notice after it", list + notice],
     ["there is a comment after it that does not end", `${list}<!-- a`],
     ["there are elements after it", `${list}<div class="debug">3 queries<br>0.1 s</div>`],
+    ["there are NULs around it", `\0${list}\0\0`],
     ["there are byte order marks around it", `\uFEFF\uFEFF ${list}\uFEFF\n`],
     ["there is markup around it", `<p>Sale</p>${list}<!-- end -->`]
   ])("is read when %s", (_, text) => {

@@ -123,7 +123,7 @@ const explainMarkup = (body: string): UnexpectedResponse => {
 
 /** Fails with `UnexpectedResponse`. Markup around the JSON is skipped; a web page is not searched for JSON. */
 export const parseResponse = (text: string): unknown => {
-  const body = text.trim() // also removes byte order marks
+  const body = text.replaceAll("\0", " ").trim() // also removes byte order marks
   if (body === "") throw new UnexpectedResponse("not json", "the response is empty instead of JSON")
   const plain = body.startsWith("<") ? undefined : parseJson(body)
   if (plain !== undefined && "json" in plain) return plain.json
