@@ -9,7 +9,7 @@ import { commodityChecks } from "../commodities/checks.ts"
 import { checks as storeChecks } from "../storefronts/checks.ts"
 
 const shrinkageChecks = [...brandedFoodChecks, ...commodityChecks, ...storeChecks].filter(
-  (check) => check.isLiveComparison === true
+  (check) => check.isLiveComparison === true && check.severity === "error"
 )
 
 /** Labels 1 to `labels` with two nutrients each; the first `poor` of them have lost one in this run. Every tenth is current. */
