@@ -1,6 +1,7 @@
 /** What other rooms and tests import from the warehouse. */
 export { mergeLabelColumn } from "./branded-foods/completed-label.ts"
 export { firstOwnAmount, labelColumns } from "./branded-foods/nutrition.ts"
+export { isServingUnit, servingAmount, servingUnits } from "./branded-foods/serving-units.ts"
 export * from "./data-sets.ts"
 export { type Depot, type DepotUnusable, hintName, listObjectTimes, objectName, putObject } from "./depot/depot.ts"
 export { folderDepot } from "./depot/folder.ts"

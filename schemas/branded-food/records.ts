@@ -28,7 +28,7 @@ export const Nutrition = Schema.Struct({
 }).annotate({
   identifier: "BrandedFoodNutrition",
   description:
-    "Label nutrition per serving, to three significant digits. A nutrient that the label does not state has no key; without a serving size, there are no keys at all."
+    "Label nutrition per serving, to three significant digits. A nutrient that the label does not state has no key; without a serving size, there are no keys at all. If `serving_size_unit` is not a unit of mass or volume, only the label's own values per serving have keys."
 })
 
 export const Nutrient = Schema.Struct({
@@ -67,16 +67,16 @@ export const BrandedFood = Schema.Struct({
     "GS1 Global Product Classification class. Stated only by manufacturers that publish through GDSN."
   ),
   upc: described.textOrNull(
-    "Barcode (GTIN or UPC) with its digits as published, including leading zeros; the check digit is not verified.",
+    "Barcode (GTIN or UPC) with its digits as published, including leading zeros; null if it is no barcode: zeros alone, fewer than five digits, or five to seven with a wrong check digit. Other check digits are not verified.",
     "059642932491"
   ),
   package_weight: described.textOrNull("Net content of the package, in words.", "12 oz/340 g"),
   serving_size: described.numberOrNull("Serving size in `serving_size_unit`; null if the source states 0."),
   serving_size_unit: described.textOrNull(
-    "Unit of the serving size as published, such as `g`, `GRM` or `MLT`. `MG`, `IU` and `MC` are miscoded g or ml."
+    "Unit of the serving size as published, such as `g`, `GRM` or `MLT`. `MG`, `IU` and `MC` are miscoded g or ml. For `nutrition`, other units of mass and volume (UNECE Recommendation 20, such as `ONZ` or `LTR`) are converted to g or ml."
   ),
   serving_size_unit_normalized: Schema.NullOr(Schema.Literals(["g", "ml"])).annotate({
-    description: "The unit that is meant: g or ml; null if none is stated."
+    description: "The unit that is meant, if the size is in g or ml; null for any other unit, or if none is stated."
   }),
   household_serving_text: described.textOrNull("The serving in household measures, as published.", "1 PIECE"),
   preparation_state_code: described.textOrNull(

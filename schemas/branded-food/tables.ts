@@ -134,13 +134,13 @@ export const NutritionRow = Schema.Struct({
 }).annotate({
   identifier: "branded_food.nutrition",
   description:
-    "Label nutrition per serving, to three significant digits: the label's own value if the release states it, otherwise amount × serving size / 100, rounded half to even. Null if the amount is not stated or the serving size is unknown."
+    "Label nutrition per serving, to three significant digits: the label's own value if the release states it, otherwise amount × serving / 100, rounded half to even, with the serving in g or ml: `branded_food.serving_amount(serving_size, serving_size_unit)`. Null if the amount is not stated, or the serving is unknown or in a unit that is not one of mass or volume."
 })
 
 export const QualityFlagRow = Schema.Struct({
   fdc_id: FoodRow.fields.fdc_id,
   flag: described.text(
-    "What looks wrong: gtin_missing, gtin_unreadable, gtin_check_digit, serving_size_zero, serving_unit_miscoded, serving_unit_unknown, country_unknown, category_unreadable, gpc_class_unreadable, discontinued_unreadable (a day that was stated is not known, so the product may be discontinued), trade_channels_unreadable, no_nutrients, nutrient_twice, energy_impossible (above 905 kcal), mass_impossible (protein, fat and carbohydrates together above 110 g), amount_impossible (one amount above 110 g, cholesterol above 5 g or sodium above 45 g), part_exceeds_whole (more sugars than carbohydrates or more saturated fat than fat, beyond rounding), amount_negative, label_row_missing."
+    "What looks wrong: gtin_missing, gtin_placeholder (zeros alone, fewer than five digits, or five to seven with a wrong check digit, which is no barcode), gtin_unreadable, gtin_check_digit, serving_size_zero, serving_unit_miscoded, serving_unit_unknown (not a unit of mass or volume), country_unknown, category_unreadable, gpc_class_unreadable, discontinued_unreadable (a day that was stated is not known, so the product may be discontinued), trade_channels_unreadable, no_nutrients, nutrient_twice, energy_impossible (above 905 kcal), mass_impossible (protein, fat and carbohydrates together above 110 g), amount_impossible (one amount above 110 g, cholesterol above 5 g or sodium above 45 g), part_exceeds_whole (more sugars than carbohydrates or more saturated fat than fat, beyond rounding), amount_negative, label_row_missing."
   )
 }).annotate({
   identifier: "branded_food.quality_flag",

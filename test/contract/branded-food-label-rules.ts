@@ -64,6 +64,10 @@ export const labelRules: ReadonlyArray<Rule> = [
   ["barcodes keep their zeros", { gtin_upc: "00016000227835" }, { upc: "00016000227835" }],
   ["barcodes with a wrong check digit stay", { gtin_upc: "813090000000" }, { upc: "813090000000" }],
   ["texts that are not barcodes stay", { gtin_upc: "8906004982514abf" }, { upc: "8906004982514abf" }],
+  ...["0", "00000000000000", "1236", "12345"].map(
+    (code) => [`the code ${code} is no barcode`, { gtin_upc: code }, { upc: null }] as const
+  ),
+  ["five digits with their check digit are a barcode", { gtin_upc: "12348" }, { upc: "12348" }],
   // lists
   [
     "a repeated trade channel is listed once",
@@ -83,6 +87,11 @@ export const labelRules: ReadonlyArray<Rule> = [
       ["US", "US"],
       ["New Zealand", "NZ"],
       ["united states", "US"],
+      ["Turkey", "TR"],
+      ["Hong Kong", "HK"],
+      ["Viet Nam", "VN"],
+      ["Korea, Republic of", "KR"],
+      ["CANADA", "CA"],
       ["Atlantis", null]
     ] as const
   ).map(

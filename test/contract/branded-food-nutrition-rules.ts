@@ -54,10 +54,45 @@ export const nutritionRules: ReadonlyArray<Rule> = [
         ]
       ] as const
   ),
+  ...(
+    [
+      ["1", "ONZ", 94.4],
+      ["2", "oz", 189],
+      ["8", "OZA", 788],
+      ["1", "LBR", 1510],
+      ["0.24", "LTR", 799],
+      ["0.1", "KGM", 333],
+      ["2", "CLT", 66.6],
+      ["500", "MGM", 1.66], // 1.665
+      ["30", "grams", 99.9]
+    ] as const
+  ).map(
+    ([size, unit, calories]) =>
+      [
+        `nutrition of ${size} ${unit} is computed from g or ml, and the serving stays as published`,
+        { ...serving(size, { 1008: "333" }), serving_size_unit: unit },
+        {
+          serving_size: Number(size),
+          serving_size_unit: unit,
+          serving_size_unit_normalized: null,
+          nutrition: { calories }
+        }
+      ] as const
+  ),
   [
-    "an unknown unit is normalised to null",
-    { serving_size: "2", serving_size_unit: "oz" },
-    { serving_size: 2, serving_size_unit: "oz", serving_size_unit_normalized: null }
+    "nothing is computed for a unit that is not one of mass or volume",
+    { ...serving("1", { 1008: "333", 1004: "0", 1110: "40" }), serving_size_unit: "EA" },
+    { serving_size: 1, serving_size_unit: "EA", serving_size_unit_normalized: null, nutrition: {} }
+  ],
+  [
+    "the label's own values stay for such a unit, except for vitamin D",
+    {
+      ...serving("1", { 1008: "333", 1004: "0" }),
+      serving_size_unit: "EA",
+      label_nutrients: { calories: "130", vitaminD: "5" }
+    },
+    { serving_size_unit: "EA", nutrition: { calories: 130 } },
+    "json"
   ],
   [
     "a serving size without a unit is enough for nutrition",

@@ -41,10 +41,14 @@ const findings: ReadonlyArray<Finding> = [
   ["gtin_missing", { gtin_upc: "" }, {}],
   ["gtin_unreadable", { gtin_upc: "8906004982514abf" }, { gtin_upc: "0 59642-93249 1" }],
   ["gtin_unreadable", { gtin_upc: "000059642932491" }, { gtin_upc: "00059642932491" }],
+  ...["0", "000000000000", "1236", "12345", "123 4567"].map(
+    (gtin_upc): Finding => ["gtin_placeholder", { gtin_upc }, { gtin_upc: "12348" }]
+  ),
   ["gtin_check_digit", { gtin_upc: "059642932490" }, { gtin_upc: "96385074" }],
   ["serving_size_zero", { serving_size: "0.0" }, { serving_size: "" }],
   ["serving_unit_miscoded", { serving_size_unit: "MG" }, { serving_size_unit: "GRM" }],
-  ["serving_unit_unknown", { serving_size_unit: "oz" }, { serving_size_unit: "" }],
+  ["serving_unit_unknown", { serving_size_unit: "EA" }, { serving_size_unit: "oz" }],
+  ["serving_unit_unknown", { serving_size_unit: "bag" }, { serving_size_unit: "" }],
   ["country_unknown", { market_country: "Atlantis" }, { market_country: "" }],
   ["category_unreadable", { branded_food_category: "21.99" }, { branded_food_category: "" }],
   ["gpc_class_unreadable", { gpc_class_code: "50161800.5" }, { gpc_class_code: "50161800" }, "json"],
@@ -78,6 +82,11 @@ const findings: ReadonlyArray<Finding> = [
   ],
   [
     "part_exceeds_whole",
+    { serving_size: "2", serving_size_unit: "ONZ", ...amounts({ 1004: "3", 1258: "4.8" }) }, // 1.02 g of 56.7
+    { serving_size: "2", serving_size_unit: "ONZ", ...amounts({ 1004: "3", 1258: "4.7" }) }
+  ],
+  [
+    "part_exceeds_whole",
     { serving_size: "", ...amounts({ 1004: "3", 1258: "4.1" }) },
     { serving_size: "", ...amounts({ 1004: "3", 1258: "4" }) }
   ],
@@ -96,13 +105,14 @@ const flagsOf = async (home: string) => {
 }
 
 /** Labels without a readable barcode: the log begins with the label itself. */
-const withoutBarcode = ["", "8906004982514abf"].flatMap((gtin_upc, index) => {
-  const [first, second, third, other] = [10, 20, 30, 40].map((id) => 1000 * (index + 1) + id) as [
-    number,
-    number,
-    number,
-    number
-  ]
+const withoutBarcode = (
+  [
+    [1000, ""],
+    [2000, "8906004982514abf"],
+    [4000, "000000000000"]
+  ] as const
+).flatMap(([from, gtin_upc]) => {
+  const [first, second, third, other] = [10, 20, 30, 40].map((id) => from + id) as [number, number, number, number]
   const update_log = [
     [third, "11/13/2020"],
     [second, "5/28/2020"],
@@ -181,7 +191,8 @@ it("flags a label that only food.csv has with label_row_missing, and no other la
 
 it.each([
   ["without a barcode", 1000],
-  ["with a barcode that cannot be read", 2000]
+  ["with a barcode that cannot be read", 2000],
+  ["with zeros in place of a barcode", 4000]
 ])("loads a label %s with all its versions, and keeps it current", async (_, from) => {
   const [versions] = await query(
     homes.json,

@@ -3,6 +3,7 @@
  * a second per 100 000 labels, so the numbers are computed when a record is requested. A test compares both.
  */
 import { Nutrition } from "@larder/schemas"
+import { computeServingAmount } from "./serving-units.ts"
 
 type NutritionKey = keyof typeof Nutrition.fields
 const nutritionKeys = Object.keys(Nutrition.fields) as ReadonlyArray<NutritionKey> // keys of a literal struct
@@ -58,10 +59,10 @@ const roundBigInt = (whole: bigint) => {
   return Number(`${digits}e${dropped - 14}`)
 }
 
-/** An amount per 100 g times a serving size, divided by 100: exact, then rounded to three significant digits. */
-const computePerServing = (amount: number, servingSize: number): number => {
+/** An amount per 100 g times a serving in g, divided by 100: exact, then rounded to three significant digits. */
+const computePerServing = (amount: number, servingAmount: number): number => {
   const per100 = toMillionths(Math.abs(amount))
-  const size = toMillionths(servingSize)
+  const size = toMillionths(servingAmount)
   const product = per100 * size // in units of 10^-14
   const rounded = Number.isSafeInteger(product) ? roundInteger(product) : roundBigInt(BigInt(per100) * BigInt(size))
   return amount < 0 ? -rounded + 0 : rounded // no negative zero
@@ -82,17 +83,27 @@ const findAmount = (key: NutritionKey, amounts: Amounts) => {
     : (Math.sign(units) * Math.round((Math.abs(toMillionths(units)) * 25) / 1000)) / 1e6
 }
 
-/** Keys with amounts per serving; empty without a serving size. `ownAmounts` is in the order of `nutritionKeys`. */
+interface Serving {
+  readonly size: number | null
+  readonly unit: string | null
+}
+
+/**
+ * Keys with amounts per serving; empty without a serving size. A serving that is no amount of g or ml has only the label's
+ * own values. `ownAmounts` is in the order of `nutritionKeys`.
+ */
 export const computeNutrition = (
-  servingSize: number | null,
+  { size, unit }: Serving,
   amounts: Amounts,
   ownAmounts: ReadonlyArray<number | null>
 ): ReadonlyArray<readonly [NutritionKey, number]> => {
-  if (servingSize === null) return []
+  if (size === null) return []
+  const servingAmount = computeServingAmount(size, unit)
   return nutritionKeys.flatMap((key, i) => {
     const ownAmount = key === "vitamin_d" ? null : (ownAmounts[i] ?? null) // the unit of its own amount is undocumented
-    const amount = ownAmount === null ? findAmount(key, amounts) : undefined
-    if (ownAmount === null && amount === undefined) return []
-    return [[key, ownAmount ?? computePerServing(amount ?? 0, servingSize)] as const]
+    if (ownAmount !== null) return [[key, ownAmount] as const]
+    const amount = servingAmount === undefined ? undefined : findAmount(key, amounts)
+    if (servingAmount === undefined || amount === undefined) return []
+    return [[key, computePerServing(amount, servingAmount)] as const]
   })
 }

@@ -143,11 +143,12 @@ const label = fc.record({
     decimal(5000).filter((size) => size > 0),
     { freq: 8 }
   ),
+  serving_size_unit: fc.constantFrom(null, "g", "MLT", "IU", "ONZ", "fl oz", "MGM", "GRN", "LTR", "EA"),
   nutrients: fc.option(
     fc.array(
       fc.record({
         nutrient_id: fc.constantFrom(...ids),
-        amount: fc.option(fc.tuple(decimal(200_000), fc.constantFrom(1, 1, 1, -1)).map(([n, sign]) => n * sign))
+        amount: fc.option(fc.tuple(decimal(200_000), fc.constantFrom(1, 1, 1, -1, 0)).map(([n, sign]) => n * sign))
       }),
       { maxLength: 19 }
     ),

@@ -118,7 +118,12 @@ const formatRecord = (fdcId: number, cells: ReadonlyArray<string>, prefixes: Rea
     else if (field === "serving_size") json += servingSize
     else if (field === "nutrients") json += formatNutrients(ids, amounts, prefixes)
     else if (field === "nutrition")
-      json += formatNutrition(servingSize, ids, amounts, parseNumbers(cell("own_amounts")))
+      json += formatNutrition(
+        { size: servingSize, unit: cell("serving_size_unit") || null },
+        ids,
+        amounts,
+        parseNumbers(cell("own_amounts"))
+      )
     else if (cell(field) === "") json += "null"
     else json += isString(field) ? stringToJson(cell(field)) : cell(field)
   }
@@ -139,12 +144,14 @@ const formatNutrients = (ids: Numbers, amounts: Numbers, prefixes: ReadonlyMap<n
 const formatNutrientPrefix = ({ name, number, nutrient_id, unit }: typeof KnownNutrient.Type) =>
   `${JSON.stringify({ nutrient_id, number, name, unit }).slice(0, -1)},"amount":`
 
-const formatNutrition = (servingSize: number | null, ids: Numbers, nutrientAmounts: Numbers, ownAmounts: Numbers) => {
+type Serving = Parameters<typeof computeNutrition>[0]
+
+const formatNutrition = (serving: Serving, ids: Numbers, nutrientAmounts: Numbers, ownAmounts: Numbers) => {
   const amounts = new Map<number, number | null>()
   ids.forEach((id, i) => {
     if (id !== null && !amounts.has(id)) amounts.set(id, nutrientAmounts[i] ?? null)
   })
-  return `{${computeNutrition(servingSize, amounts, ownAmounts)
+  return `{${computeNutrition(serving, amounts, ownAmounts)
     .map(([key, amount]) => `"${key}":${amount}`)
     .join(",")}}`
 }

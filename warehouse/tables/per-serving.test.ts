@@ -18,7 +18,9 @@ const cases = [
   [999_999, 999_999, 10_000_000_000],
   [-1.135, 100, -1.14],
   [0, 30, 0],
-  [12, 0, 0]
+  [12, 0, 0],
+  [0, null, null],
+  [null, 0, null]
 ] as const
 
 describe("branded_food.per_serving", () => {

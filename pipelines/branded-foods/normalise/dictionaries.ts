@@ -19,14 +19,19 @@ const DerivationLine = Schema.Struct({
   derivation: Schema.NonEmptyString,
   description: Schema.String
 })
+const CountryLine = Schema.Struct({
+  name: Schema.NonEmptyString,
+  code: Schema.String.check(Schema.isPattern(/^[A-Z]{2}$/))
+})
 
 /** Parses the dictionaries. Throws `BadLine`. */
-export const parseDictionaries = (readText: (name: "nutrients" | "derivations") => string) => {
+export const parseDictionaries = (readText: (name: "nutrients" | "derivations" | "countries") => string) => {
   const fileOf = (name: string) => `pipelines/branded-foods/dictionaries/${name}.tsv`
   const nutrients = parseTable(fileOf("nutrients"), readText("nutrients"), NutrientLine, "nutrient_id")
   const derivationsFile = fileOf("derivations")
   const uniqueColumns = ["derivation_id", "derivation"] as const
   const derivations = parseTable(derivationsFile, readText("derivations"), DerivationLine, ...uniqueColumns)
+  const countryNames = parseTable(fileOf("countries"), readText("countries"), CountryLine, "name")
   return {
     nutrients: nutrients.map(({ row }) => ({
       ...row,
@@ -35,7 +40,8 @@ export const parseDictionaries = (readText: (name: "nutrients" | "derivations") 
       unit: orNull(row.unit)
     })),
     /** CSV files state the id, JSON files the code. Codes without a known id have ids from 901 here. */
-    derivations: derivations.map(({ row }) => ({ ...row, description: orNull(row.description) }))
+    derivations: derivations.map(({ row }) => ({ ...row, description: orNull(row.description) })),
+    countryNames: countryNames.map(({ row }) => row)
   }
 }
 
@@ -49,7 +55,9 @@ const read = Effect.runSyncExit(
 
 export const checkDictionaries = Effect.asVoid(read)
 
-export const { derivations, nutrients } = Exit.isSuccess(read) ? read.value : { derivations: [], nutrients: [] }
+export const { countryNames, derivations, nutrients } = Exit.isSuccess(read)
+  ? read.value
+  : { countryNames: [], derivations: [], nutrients: [] }
 
 /** Units in the dictionary's spelling: CSV files and the API write G and UG, JSON files write g. */
 export const normaliseUnit = (raw: string) => unitSpellings[raw.toUpperCase()] ?? raw
@@ -71,16 +79,10 @@ const unitSpellings: Readonly<Record<string, string>> = {
   SP_GR: "sp gr"
 }
 
-const countryAliases: Readonly<Record<string, string>> = {
-  usa: "US",
-  "u.s.": "US",
-  "u.s.a.": "US",
-  "united states of america": "US",
-  uk: "GB",
-  "great britain": "GB"
-}
-
-/** English names and ISO 3166-1 alpha-2 codes of countries, in lower case, each with its code. */
+/**
+ * Names and ISO 3166-1 alpha-2 codes of countries, in lower case, each with its code: those of the Unicode data, and the
+ * dictionary's, which has other usual names, ISO's own among them, and some that the Unicode data changed or may change.
+ */
 export const countries = (): ReadonlyArray<readonly [string, string]> => {
   const names = new Intl.DisplayNames("en", { type: "region", fallback: "none" })
   const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
@@ -89,7 +91,7 @@ export const countries = (): ReadonlyArray<readonly [string, string]> => {
     const name = notCountries.has(code) ? undefined : names.of(code)
     return name === undefined ? [] : [[name.toLowerCase(), code] as const, [code.toLowerCase(), code] as const]
   })
-  return [...new Map([...named, ...Object.entries(countryAliases)])]
+  return [...new Map([...named, ...countryNames.map(({ code, name }) => [name.toLowerCase(), code] as const)])]
 }
 
 /** Codes of the Unicode data that are not countries in ISO 3166-1. */

@@ -80,6 +80,7 @@ export const normaliseLabels = (labels: string, names: FieldNames) => `
       whole(gpc_class_code, try_cast(gpc_class_code as integer)) as gpc_class,
       ${oddFields.map(([column]) => `${textColumn(column)} as ${column}_said`).join(", ")},
       compact_gtin(upc) as compact_gtin,
+      is_placeholder_gtin(compact_gtin(upc)) as gtin_is_placeholder,
       try_cast(serving_size as decimal(18, 6)) as size,
       list_transform(nutrients, lambda amount: amount.nutrient_id) as ids,
       list_transform(nutrients, lambda amount: amount.amount) as amounts
@@ -96,6 +97,7 @@ export const normaliseLabels = (labels: string, names: FieldNames) => `
         nullif(if(is_noisy(serving_size), shortest_float(serving_size), size), 0) as serving_size,
         upper(preparation_state_code) as preparation_state_code,
         upper(data_source) as data_source,
+        if(gtin_is_placeholder, null, upc) as upc,
         ${days.map((day) => `plausible(${day}_day) as ${day}`).join(", ")}
       ),
       channels_of(channels) as trade_channels,
@@ -108,14 +110,14 @@ export const normaliseLabels = (labels: string, names: FieldNames) => `
       size is not null as size_is_stated,
       normalised_unit(serving_size_unit, household_serving_text, category) as serving_size_unit_normalized,
       country.code as market_country_normalized,
-      gtin_14_of(compact_gtin) as gtin_14
+      if(gtin_is_placeholder, null, gtin_14_of(compact_gtin)) as gtin_14
     from read
     left join country on country.name = lower(market_country)
   )
   select
     * exclude (
       food_category, category_is_stated, category_is_odd, gpc_class, gpc_class_is_odd, channels, channels_are_odd, trade_channel,
-      size, size_is_stated, compact_gtin, ids, amounts,
+      size, size_is_stated, compact_gtin, gtin_is_placeholder, ids, amounts,
       ${days.map((day) => `${day}_day`).join(", ")}, ${optionalDays.map((day) => `${day}_is_odd`).join(", ")},
       ${oddFields.map(([column]) => `${column}_said`).join(", ")},
       has_label_row, other_problem, is_untidy, odd_parts

@@ -89,6 +89,16 @@ create or replace temp macro has_check_digit(number) as (
   + digit(number, 10000) + digit(number, 100) + digit(number, 1)
 ) % 10 = 0;
 
+-- Suppliers fill in 0 or 1234 where they have no barcode, and shortened ones collide: codes of zeros alone, of fewer than
+-- five digits, or of five to seven with a wrong check digit, are no barcode. Nearly all barcodes have 12 or more digits.
+create or replace temp macro is_placeholder_gtin(compact) as case
+  when strlen(compact) < 8 then coalesce(
+    regexp_full_match(compact, '[0-9]+') and (strlen(compact) < 5 or not has_check_digit(try_cast(compact as bigint))), false
+  )
+  when starts_with(compact, '00000000') then regexp_full_match(compact, '0+')
+  else false
+end;
+
 -- MG, IU and MC are miscoded g or ml: ml if the household text or the category names a liquid, otherwise g.
 create or replace temp macro is_liquid(household, category) as
   regexp_matches(lower(coalesce(household, '')), '\b(ml|mlt|milliliters?|l|liters?|fl|oza|bottles?|glass(es)?|shots?)\b|[0-9]ml\b')

@@ -1,5 +1,5 @@
 /** Quality flags for implausible values of a label, as SQL. Flagged values are published unchanged. */
-import { literal } from "@larder/warehouse"
+import { isServingUnit, literal } from "@larder/warehouse"
 import { nutrients } from "./dictionaries.ts"
 
 /** Per 100 g. Pure fat has about 900 kcal, and nutrients weigh at most 100 g. Labels round, so the limits are higher. */
@@ -37,15 +37,22 @@ const otherAmountTooHigh = `if(
 
 /** A part exceeds its whole by more than 1 g per 100 g and per serving: labels round, and state "less than 1 g" as 1. */
 const exceeds = (part: string, whole: string) =>
-  `if(${part} > ${whole} + 1, coalesce((${part} - ${whole})::double * serving_size::double > 100, true), false)`
+  `if(
+    ${part} > ${whole} + 1,
+    coalesce((${part} - ${whole})::double * serving_amount(serving_size, serving_size_unit)::double > 100, true),
+    false
+  )`
 
 const flagConditions: Readonly<Record<string, string>> = {
-  gtin_missing: "upc is null",
+  gtin_missing: "upc is null and not gtin_is_placeholder",
+  gtin_placeholder: "gtin_is_placeholder",
   gtin_unreadable: "gtin_14 is null and upc is not null",
   gtin_check_digit: "not has_check_digit(gtin_14::bigint)",
   serving_size_zero: "serving_size is null and size_is_stated",
   serving_unit_miscoded: "is_miscoded(serving_size_unit)",
-  serving_unit_unknown: "serving_size_unit is not null and serving_size_unit_normalized is null",
+  // nearly all units are g or ml, which spares the comparison with a hundred others
+  serving_unit_unknown: `case when serving_size_unit is not null and serving_size_unit_normalized is null
+    then not ${isServingUnit("serving_size_unit")} end`,
   country_unknown: "market_country is not null and market_country_normalized is null",
   category_unreadable: "category is null and category_is_stated",
   gpc_class_unreadable: "gpc_class_is_odd",

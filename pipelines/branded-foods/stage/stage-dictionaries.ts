@@ -1,5 +1,5 @@
 /** Stages the built-in dictionaries, with the lookup tables for normalising, then the entries that a release adds. */
-import { derivationTable, literal, nutrientTable, type Staging } from "@larder/warehouse"
+import { derivationTable, literal, nutrientTable, type Staging, servingAmount } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { countries, derivations, normaliseUnit, nutrients, ranks } from "../normalise/dictionaries.ts"
 
@@ -25,7 +25,9 @@ export const stageDictionaries = Effect.fnUntraced(function* (staging: Staging, 
     create table release.derivation (derivation_id smallint, derivation varchar, description varchar)`)
   const names = countries().map(([name, code]) => `(${literal(name)}, ${literal(code)})`)
   yield* db.run(`create temp table country as from (values ${names.join(", ")}) as known(name, code)`)
-  yield* db.run(`create or replace temp macro derivation_id_of(code) as ${derivationId}`)
+  yield* db.run(`
+    create or replace temp macro derivation_id_of(code) as ${derivationId};
+    create or replace temp macro serving_amount${servingAmount}`)
 })
 
 const NewNutrient = Schema.Struct({

@@ -11,6 +11,7 @@ import {
   VersionRow
 } from "@larder/schemas"
 import { mergeLabelColumn } from "../../branded-foods/completed-label.ts"
+import { servingAmount } from "../../branded-foods/serving-units.ts"
 import { buildFoods } from "../../search/build/build.ts"
 import { type DataSet, defineTable, defineView, readSql } from "../tables.ts"
 
@@ -34,6 +35,9 @@ export const foodTable = defineTable(
   },
   "published_on"
 )
+
+const aboutServingAmount =
+  "Grams or millilitres of a serving, from its size and unit: exact, to six decimal places. Null for a unit that is not one of mass or volume; a size without a unit stays as it is."
 
 export const brandedFood: DataSet = {
   schema: "branded_food",
@@ -66,6 +70,13 @@ export const brandedFood: DataSet = {
     defineView("branded_food", "nutrient_amount", NutrientAmountRow),
     defineView("branded_food", "quality_flag", QualityFlagRow),
     defineView("branded_food", "per_serving"),
+    {
+      schema: "branded_food",
+      name: "serving_amount",
+      ddl: `create or replace macro branded_food.serving_amount${servingAmount}
+;
+comment on macro branded_food.serving_amount is '${aboutServingAmount}'`
+    },
     defineView("branded_food", "nutrition", NutritionRow)
   ],
   files: { build: buildFoods },

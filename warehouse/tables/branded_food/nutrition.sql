@@ -2,6 +2,7 @@ create or replace view branded_food.nutrition as
 with serving as (
   select
     *,
+    branded_food.serving_amount(serving_size, serving_size_unit) as serving_amount,
     list_transform(nutrients, lambda nutrient: nutrient.nutrient_id) as ids,
     list_transform(nutrients, lambda nutrient: nutrient.amount) as amounts
   from branded_food.food
@@ -29,20 +30,20 @@ amount as (
 )
 select
   fdc_id,
-  coalesce(label_calories::double, branded_food.per_serving(calories, serving_size)) as calories,
-  coalesce(label_fat::double, branded_food.per_serving(fat, serving_size)) as fat,
-  coalesce(label_saturated_fat::double, branded_food.per_serving(saturated_fat, serving_size)) as saturated_fat,
-  coalesce(label_trans_fat::double, branded_food.per_serving(trans_fat, serving_size)) as trans_fat,
-  coalesce(label_cholesterol::double, branded_food.per_serving(cholesterol, serving_size)) as cholesterol,
-  coalesce(label_sodium::double, branded_food.per_serving(sodium, serving_size)) as sodium,
-  coalesce(label_carbohydrates::double, branded_food.per_serving(carbohydrates, serving_size)) as carbohydrates,
-  coalesce(label_fiber::double, branded_food.per_serving(fiber, serving_size)) as fiber,
-  coalesce(label_sugars::double, branded_food.per_serving(sugars, serving_size)) as sugars,
-  coalesce(label_added_sugar::double, branded_food.per_serving(added_sugar, serving_size)) as added_sugar,
-  coalesce(label_protein::double, branded_food.per_serving(protein, serving_size)) as protein,
-  coalesce(label_calcium::double, branded_food.per_serving(calcium, serving_size)) as calcium,
-  coalesce(label_iron::double, branded_food.per_serving(iron, serving_size)) as iron,
-  coalesce(label_potassium::double, branded_food.per_serving(potassium, serving_size)) as potassium,
+  coalesce(label_calories::double, branded_food.per_serving(calories, serving_amount)) as calories,
+  coalesce(label_fat::double, branded_food.per_serving(fat, serving_amount)) as fat,
+  coalesce(label_saturated_fat::double, branded_food.per_serving(saturated_fat, serving_amount)) as saturated_fat,
+  coalesce(label_trans_fat::double, branded_food.per_serving(trans_fat, serving_amount)) as trans_fat,
+  coalesce(label_cholesterol::double, branded_food.per_serving(cholesterol, serving_amount)) as cholesterol,
+  coalesce(label_sodium::double, branded_food.per_serving(sodium, serving_amount)) as sodium,
+  coalesce(label_carbohydrates::double, branded_food.per_serving(carbohydrates, serving_amount)) as carbohydrates,
+  coalesce(label_fiber::double, branded_food.per_serving(fiber, serving_amount)) as fiber,
+  coalesce(label_sugars::double, branded_food.per_serving(sugars, serving_amount)) as sugars,
+  coalesce(label_added_sugar::double, branded_food.per_serving(added_sugar, serving_amount)) as added_sugar,
+  coalesce(label_protein::double, branded_food.per_serving(protein, serving_amount)) as protein,
+  coalesce(label_calcium::double, branded_food.per_serving(calcium, serving_amount)) as calcium,
+  coalesce(label_iron::double, branded_food.per_serving(iron, serving_amount)) as iron,
+  coalesce(label_potassium::double, branded_food.per_serving(potassium, serving_amount)) as potassium,
   -- The unit of the label's own vitamin D is not documented, so vitamin D is always derived from the nutrients.
-  branded_food.per_serving(vitamin_d, serving_size) as vitamin_d
+  branded_food.per_serving(vitamin_d, serving_amount) as vitamin_d
 from amount

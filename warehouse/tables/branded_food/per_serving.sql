@@ -9,7 +9,8 @@ create or replace macro branded_food.without_digits(whole, dropped) as
 create or replace macro branded_food.digits_beyond_three(product) as greatest(floor(log10(product))::int + 10, 0)
 ;
 create or replace macro branded_food.per_serving(amount, serving_size) as case
-  when amount = 0 or serving_size = 0 then 0::double
+  -- not 0 if the other one is unknown
+  when (amount = 0 and serving_size is not null) or (serving_size = 0 and amount is not null) then 0::double
   -- Both sides are whole millionths, so their product is exact, in units of 10^-14 of the result; 64 bits suffice below a million.
   -- The list of one struct gives names to values that are used several times: a macro would repeat its arguments, and a query
   -- would take twice as long to plan.
@@ -46,4 +47,4 @@ comment on macro branded_food.digits_beyond_three is
   'Number of digits to drop from a product of two numbers of millionths so that three are left. The argument is the product itself, not its millionths.'
 ;
 comment on macro branded_food.per_serving is
-  'Amount per serving from an amount per 100 g or ml and a serving size: their product divided by 100 in exact decimal arithmetic, rounded half to even to three significant digits.'
+  'Amount per serving from an amount per 100 g or ml and a serving in g or ml: their product divided by 100 in exact decimal arithmetic, rounded half to even to three significant digits.'
