@@ -43,6 +43,7 @@ const labels: ReadonlyArray<Label> = [
       { nutrient_id: 1004, amount: "6.5", derivation: "LCSL" },
       { nutrient_id: 1004, amount: "6.7", derivation: "LCCS" },
       { nutrient_id: 1004, amount: "6.6", derivation: "LCGE" },
+      { nutrient_id: 1004, amount: "", derivation: "LCGE" },
       { nutrient_id: 1110, amount: "" }
     ],
     attributes: [

@@ -12,13 +12,13 @@ labelled as (
   from release.branded_food
   where fdc_id between first and last
 ),
--- The amounts of a food, sorted by nutrient. If a nutrient has several amounts, the most reliable comes first; if these
--- are equally reliable, the latest. The sort key is one number: comparing it costs a third of comparing fields.
+-- The amounts of a food, sorted by nutrient. If a nutrient has several rows, one with an amount comes before one without,
+-- then the most reliable; if these are equally reliable, the latest. The sort key is one number: comparing it costs a third of comparing fields.
 sorted_amount as (
   select
     fdc_id,
     list_sort(list({
-      'sort_key': sort_key_of(nutrient_id, ranks[derivation_id], added),
+      'sort_key': sort_key_of(nutrient_id, rank_of(amount, ranks[derivation_id]), added),
       'amount': amount,
       'derivation_id': derivation_id,
       'percent': percent_daily_value

@@ -24,7 +24,7 @@ select
   null::varchar as food_category,
   list_transform(
     list_sort(list_transform(foodNutrients, lambda amount: {
-      'sort_key': sort_key_of(amount.nutrient_id, ranks[amount.derivation_id], amount.id),
+      'sort_key': sort_key_of(amount.nutrient_id, rank_of(amount.amount, ranks[amount.derivation_id]), amount.id),
       'amount': amount.amount,
       'derivation_id': amount.derivation_id
     })),

@@ -27,10 +27,12 @@ create or replace temp macro whole(raw, number) as if(
 );
 -- Nutrient ids of the source have four digits. An id of more than 18 bits does not fit into the sort key of an amount.
 create or replace temp macro nutrient_id_of(number) as if(number < 262144, number, null);
--- The sort key of an amount within its food, as one number: nutrient (18 bits), reliability of its derivation (4 bits,
--- 0 is best), and the id in the source, highest first (40 bits).
+-- The rank of one of several rows of a nutrient, 0 is best: by the reliability of its derivation, and last without an amount.
+create or replace temp macro rank_of(amount, reliability) as if(amount is null, 15, coalesce(reliability, 14));
+-- The sort key of an amount within its food, as one number: nutrient (18 bits), its rank (4 bits), and the id in the
+-- source, highest first (40 bits).
 create or replace temp macro sort_key_of(nutrient_id, rank, id) as
-  (nutrient_id::bigint << 44) + (coalesce(rank, 15)::bigint << 40)
+  (nutrient_id::bigint << 44) + (rank::bigint << 40)
   + 1099511627775 - least(greatest(coalesce(id, 0), 0), 1099511627775);
 -- The problem with one of the label's own amounts in a JSON file.
 create or replace temp macro unreadable_amount(key, raw) as case

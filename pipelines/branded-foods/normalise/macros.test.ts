@@ -58,6 +58,8 @@ it.live.each<readonly [macro: string, args: ReadonlyArray<string | null>, value:
   ["channels_in", ["NA"], "[]"],
   ["channels_in", ['["GROCERY"'], null],
   ["channels_in", ["['GROCERY']"], null],
+  ["rank_of", ["205", "0"], "0"],
+  ["rank_of", [null, "0"], "15"],
   ["is_branded", [" Branded "], "true"],
   ["is_branded", [null], "true"],
   ["is_branded", ["N/A"], "true"],
