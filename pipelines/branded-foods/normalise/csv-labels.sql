@@ -13,7 +13,8 @@ labelled as (
   where fdc_id between first and last
 ),
 -- The amounts of a food, sorted by nutrient. If a nutrient has several rows, one with an amount comes before one without,
--- then the most reliable; if these are equally reliable, the latest. The sort key is one number: comparing it costs a third of comparing fields.
+-- then the most reliable; if these are equally reliable, the latest. The sort key is one number: comparing it costs a
+-- third of comparing fields.
 sorted_amount as (
   select
     fdc_id,
