@@ -1,0 +1,130 @@
+/** Small inputs after public reports about importers of branded foods: what a run publishes, flags and tells. */
+import { readdirSync } from "node:fs"
+import path from "node:path"
+import { expect, it } from "vitest"
+import { run } from "../support/programs.ts"
+import { casesOf, describeCases } from "../support/shared-samples.ts"
+import { ingest } from "./branded-foods.ts"
+import { makeTestFolder, query } from "./ingesting.ts"
+
+const cases = casesOf("foods")
+
+/** A case is the only file or folder in its folder, or the folder itself. */
+const fileOf = (...names: ReadonlyArray<string>) => {
+  const folder = path.join(cases, ...names)
+  const [only, ...others] = readdirSync(folder)
+  return only !== undefined && others.length === 0 ? path.join(folder, only) : folder
+}
+
+const loadInto = async (home: string, ...names: ReadonlyArray<string>) => {
+  const { code, stderr, stdout } = await ingest(home, fileOf(...names))
+  return { code, told: stdout + stderr }
+}
+const load = async (name: string) => {
+  const home = makeTestFolder()
+  return { home, ...(await loadInto(home, name)) }
+}
+const rowsOf = async (home: string, sql: string) => (await query(home, sql))[0] ?? []
+const valuesOf = async (home: string, value: string, from = "branded_food.food order by fdc_id") =>
+  (await rowsOf(home, `select ${value} as value from ${from}`)).map((row) => row.value)
+
+describeCases("foods", "a label", () => {
+  it("has its nutrition from a serving in any unit of mass or volume, and none from a piece", async () => {
+    const { code, home } = await load("f13-units")
+    const calories = await rowsOf(
+      home,
+      `select serving_size_unit as unit, any_value(serving_size_unit_normalized) as normalized,
+         any_value(calories)::double as kcal
+       from branded_food.food left join branded_food.nutrition using (fdc_id)
+       where serving_size_unit in ('ONZ', 'OZA', 'KGM', 'EA', 'g') group by all order by unit`
+    )
+    expect([code, calories]).toMatchObject([
+      0,
+      [
+        { unit: "EA", normalized: null, kcal: null },
+        { unit: "KGM", normalized: null },
+        { unit: "ONZ", normalized: null, kcal: 94.4 },
+        { unit: "OZA", normalized: null },
+        { unit: "g", normalized: "g" }
+      ]
+    ])
+  })
+
+  it("has the amount of a nutrient, wherever its row without an amount is", async () => {
+    const { home } = await load("f31-nutrient-twice")
+    expect((await valuesOf(home, "calories::double", "branded_food.nutrition order by fdc_id")).slice(0, 4)).toEqual(
+      Array(4).fill(61.5)
+    )
+  })
+
+  it("with a placeholder in place of a barcode is a product of its own", async () => {
+    const { home } = await load("f11-placeholder-gtin")
+    const flagged = "branded_food.food where list_contains(quality_flags, 'gtin_placeholder')"
+    expect(await valuesOf(home, "upc", flagged)).toEqual(Array(5).fill(null))
+    expect(await valuesOf(home, "fdc_id", "branded_food.current_food")).toHaveLength(16)
+  })
+
+  it("has a country by each of its usual names", async () => {
+    const { home } = await load("f12a-countries")
+    const countries = new Set(await valuesOf(home, "market_country_normalized"))
+    for (const code of ["TR", "HK", "VN", "US", "CA", "KR"]) expect(countries).toContain(code)
+  })
+
+  it("is not lost for its trade channels or the day of its end", async () => {
+    for (const name of ["f14-trade-channel", "f15a-discontinued"]) {
+      const { code, home } = await load(name)
+      expect([code, (await valuesOf(home, "fdc_id")).length]).toEqual([0, 16])
+    }
+  })
+})
+
+describeCases("foods", "a release", () => {
+  it.each(["f40-index-column", "f40b-trailing-comma", "f40d-two-unnamed"])(
+    "is loaded without columns that have no name, with a warning: %s",
+    async (name) => {
+      const { code, home, told } = await load(name)
+      expect([code, await valuesOf(home, "count(*)::integer", "branded_food.food")]).toEqual([0, [30]])
+      expect(told).toMatch(/without a name/)
+    }
+  )
+
+  it("has each nutrient once, although a row of food_nutrient.csv is there twice", async () => {
+    const { home } = await load("f10-duplicate-row")
+    expect(new Set(await valuesOf(home, "list_contains(quality_flags, 'nutrient_twice')"))).toEqual(new Set([false]))
+  })
+
+  it("with a NUL in a text serves none", async () => {
+    const { home } = await load("f35-nul")
+    expect(await valuesOf(home, "count(*)::integer", "branded_food.food where contains(brand_owner, chr(0))")).toEqual([
+      0
+    ])
+  })
+
+  it.each([
+    ["f05d-utf16-json", /UTF-16/],
+    ["f07c-json-lines", /line/i]
+  ])("that is another kind of file is named as such: %s", async (name, cause) => {
+    const { code, told } = await load(name)
+    expect(code).toBe(1)
+    expect(told).toMatch(cause)
+  })
+
+  it.each(["f27d-renamed-zip", "f27c-copy-in-the-name"])(
+    "that is older never replaces a newer one: %s",
+    async (name) => {
+      const home = makeTestFolder()
+      await loadInto(home, name, "1")
+      const before = await valuesOf(home, "description")
+      await loadInto(home, name, "2")
+      expect(await valuesOf(home, "description")).toEqual(before)
+    }
+  )
+
+  it("of which DuckDB cannot read one form is published from the other", async () => {
+    const home = makeTestFolder()
+    const folder = path.join(cases, "f40i-one-form-unnamed")
+    const { code } = await run("larder-ingest", ["branded-foods", "--replay", folder, "--json"], { LARDER_HOME: home })
+    expect([0, 4]).toContain(code)
+    expect(await valuesOf(home, "count(*)::integer", "branded_food.food")).toEqual([30])
+  })
+})
