@@ -9,7 +9,8 @@ import { countRows, lineNumber, moveToRejects } from "../decode/csv/line-numbers
 import { dictionaries, readDictionaryHeader, stageDictionary } from "../decode/csv/load-dictionaries.ts"
 import { loadMember } from "../decode/csv/load-member.ts"
 import { type CsvMember, type LabelMember, labelMembers } from "../decode/csv/members.ts"
-import { findMissingRecords, readStatedCounts } from "../decode/csv/stated-counts.ts"
+import { dropRepeatedRows } from "../decode/csv/repeated-rows.ts"
+import { countsFile, findMissingRecords, readStatedCounts } from "../decode/csv/stated-counts.ts"
 import { createCsvLabels, csvLabels, csvOdd } from "../normalise/release-labels.ts"
 import { addOddTexts } from "../odd-texts.ts"
 import { insertLabelsSql, type LoadInput, type LoadResult, maxPayloadLength } from "./load.ts"
@@ -128,13 +129,19 @@ export const loadCsv = Effect.fnUntraced(function* (
 ) {
   const labelHeaders = yield* readHeaders(files, labelMembers, readHeader)
   const dictionaryHeaders = yield* readHeaders(files, dictionaries, readDictionaryHeader)
-  const statedCounts = counts === undefined ? new Map<string, number>() : yield* readStatedCounts(counts)
+  const stated = counts === undefined ? undefined : yield* readStatedCounts(counts)
+  if (stated !== undefined && stated.unclear.length > 0) {
+    yield* Effect.logWarning("declared record counts are not understood, and not compared").pipe(
+      Effect.annotateLogs({ feed: load.feed, file: countsFile, lines: stated.unclear })
+    )
+  }
   yield* db.run("set force_compression = 'uncompressed'") // the tables are temporary: compressing them takes longer
   for (const header of labelHeaders) {
     yield* loadMember(db, header, folder)
+    const repeated = yield* dropRepeatedRows(db, header.member)
     yield* rejectRows(db, load, header.member)
     const rows = yield* countAllRows(db, header.member)
-    const missing = findMissingRecords(statedCounts, header.member, rows)
+    const missing = stated && findMissingRecords(stated.counts, header.member, rows + repeated)
     if (missing !== undefined && !isComplete && !load.acceptShrinkage) return yield* missing
     if (missing !== undefined) yield* Effect.logWarning(missing.message)
     yield* load.reportProgress(rows)
