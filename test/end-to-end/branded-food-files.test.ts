@@ -119,6 +119,25 @@ describe("a row that food_nutrient.csv has twice", () => {
   })
 })
 
+describe("a release whose files have all rows twice", () => {
+  it("is read once, without a reject", async () => {
+    const home = makeTestFolder()
+    const twice = change(goodFiles(), (text) => text + text.split("\n").slice(1).join("\n"))
+    const end = await loadZip(home, "release.zip", twice)
+    expect([end.code, parseRunRecord(end)]).toMatchObject([0, { rows_read: 9, rows_rejected: 0 }])
+    expect(await readNutrients(home)).toEqual(["1: 1", "2: 1", "3: 1"])
+  })
+})
+
+describe("a CSV file with a comma at the end of its lines, but not of its header", () => {
+  it("is named as such", async () => {
+    const commas = changeFile("food.csv", (text) => text.replaceAll('18"\n', '18",\n'))
+    const { code, problems } = await loadZip(makeTestFolder(), "release.zip", commas)
+    expect(code).toBe(1)
+    expect(problems).toMatch(/all rows were rejected.*it has 6 instead of 5 fields, because it ends with a comma/)
+  })
+})
+
 describe("the date of a release", () => {
   const name = "FoodData_Central_branded_food_csv"
   const release = (day: string, amount: string) =>

@@ -1,7 +1,7 @@
 /**
- * Finds rows of food_nutrient.csv and food_attribute.csv that are in the file twice, for example because parts of it were
- * joined. They would show a nutrient twice. Equal rows have equal ids, and in a release the ids ascend, which takes 0.2 s
- * to find out for 30 million rows. Otherwise a bit for each id shows whether one repeats: 2 s, a quarter of what comparing
+ * Finds rows that are in a file twice, for example because parts of it were joined. In food_nutrient.csv they would show a
+ * nutrient twice. Equal rows have equal ids, and in a release the ids of amounts ascend, which takes 0.2 s to find out for
+ * 30 million rows. Otherwise a bit for each id shows whether one repeats: 2 s, a quarter of what comparing
  * the ids themselves takes.
  */
 import type { DuckDb } from "@larder/warehouse"
@@ -49,37 +49,44 @@ const hasRepeatedId = Effect.fnUntraced(function* (
   return (yield* countRows(db, repeated)) > 0
 })
 
-const repeatedRows = (member: LabelMember, isSuspect: string) => `
+const equalRows = (member: LabelMember, isSuspect: string) => `
   select rowid as "row", null::varchar as reason
   from release.${member}
   where ${isSuspect}
   qualify row_number() over (partition by ${Object.keys(labelFileColumns[member]).join(", ")} order by rowid) > 1`
 
-const repeatedIds = (member: LabelMember) =>
-  `added in (select added from release.${member} group by added having count(*) > 1)`
+const isRepeated = (member: LabelMember, id: string) =>
+  `${id} in (select ${id} from release.${member} group by ${id} having count(*) > 1)`
 
-/**
- * Removes rows that are equal to an earlier one, which keep their line numbers like blank lines, and returns how many they
- * are. Rows of foods are compared by their `fdc_id`, and rejected: two of them may differ.
- */
-export const dropRepeatedRows = Effect.fnUntraced(function* (db: Db, member: LabelMember) {
-  if (member === "food" || member === "branded_food") return 0
-  const [ids] = yield* db.all(Ids, idsOf(member))
-  if (ids === undefined || ids.rows === 0) return 0
-  const { max, min, rows, stated } = ids
-  const suspects = [
-    ...(stated < rows ? ["added is null"] : []),
-    ...(min !== null && max !== null && (yield* hasRepeatedId(db, member, min, max, stated))
-      ? [repeatedIds(member)]
-      : [])
-  ]
-  if (suspects.length === 0) return 0
-  yield* moveToRejects(db, member, repeatedRows(member, suspects.join(" or ")))
-  const repeated = rows - (yield* countRows(db, `from release.${member}`))
+/** Removes rows that are equal to an earlier one, if they have one of these properties. */
+const dropEqualRows = Effect.fnUntraced(function* (db: Db, member: LabelMember, properties: ReadonlyArray<string>) {
+  const countAll = countRows(db, `from release.${member}`)
+  const before = yield* countAll
+  yield* moveToRejects(db, member, equalRows(member, properties.join(" or ")))
+  const repeated = before - (yield* countAll)
   if (repeated > 0) {
     yield* Effect.logWarning("rows that repeat an earlier row are read once").pipe(
       Effect.annotateLogs({ file: `${member}.csv`, rows: repeated })
     )
   }
   return repeated
+})
+
+/**
+ * Removes rows that are equal to an earlier one, which keep their line numbers like blank lines, and returns how many they
+ * are.
+ */
+export const dropRepeatedRows = Effect.fnUntraced(function* (db: Db, member: LabelMember) {
+  if (member === "food" || member === "branded_food") {
+    return yield* dropEqualRows(db, member, [isRepeated(member, "fdc_id")])
+  }
+  const [ids] = yield* db.all(Ids, idsOf(member))
+  if (ids === undefined || ids.rows === 0) return 0
+  const { max, min, rows, stated } = ids
+  const properties: Array<string> = []
+  if (stated < rows) properties.push("added is null")
+  if (min !== null && max !== null && (yield* hasRepeatedId(db, member, min, max, stated))) {
+    properties.push(isRepeated(member, "added"))
+  }
+  return properties.length === 0 ? 0 : yield* dropEqualRows(db, member, properties)
 })
