@@ -282,7 +282,7 @@ describe("a JSON release with invalid fields", () => {
       [
         'brandOwner {"name":"ACME"}',
         'discontinuedDate ["2025-04-24"]',
-        "foodAttributes nul\u0000h",
+        "foodAttributes nul h", // a NUL is a blank
         "foodAttributes.value {}",
         "foodNutrients.id abc",
         "foodUpdateLog none",

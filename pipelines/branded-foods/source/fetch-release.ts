@@ -15,6 +15,7 @@ export const formFeed = (form: ReleaseForm | undefined) => (form === undefined ?
 export interface FormToLoad {
   /** Undefined for a zip whose name does not state its form. */
   readonly form: ReleaseForm | undefined
+  /** The day in the address; the members of a zip may state another one. */
   readonly released_on: string | null
   /** A zip, the unpacked JSON file, or the separate CSV files. */
   readonly files: ReadonlyArray<FetchedPayload>

@@ -4,11 +4,11 @@
  * download. Recordings and local files are listed by the run's origin.
  */
 import { readFile } from "node:fs/promises"
-import { isDay } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
 import { fileScheme } from "../../run/origins/file.ts"
 import { NotRecorded, Origin, RefusedByUpstream } from "../../run/origins/origin.ts"
+import { releaseDay } from "./release-day.ts"
 
 const host = "https://fdc.nal.usda.gov"
 
@@ -24,7 +24,7 @@ export interface Release {
   readonly csv: string | ReadonlyArray<string> | undefined
   /** A zip whose name does not state whether it contains JSON or CSV; its members do. */
   readonly zip: string | undefined
-  /** The date in the name. Null if there is none: a local file may have any name. */
+  /** The date in the name. Null if there is none: a local file may have any name, and only its members may state one. */
   readonly released_on: string | null
 }
 
@@ -40,17 +40,16 @@ export class NoReleaseFound extends Schema.TaggedError<NoReleaseFound>()("NoRele
 }
 
 /** `FoodData_Central_branded_food_json_2026-04-30.zip`, or a file unpacked from it; also matches the zip of all foods. */
-const releaseName = /FoodData_Central_(?:branded_food_)?(json|csv)_(\d{4}-\d{2}-\d{2})(?:\.zip|\.json|\/[^/]+\.csv)?$/i
+const releaseName = /FoodData_Central_(?:branded_food_)?(json|csv)_\d{4}-\d{2}-\d{2}(?:\.zip|\.json|\/[^/]+\.csv)?$/i
 
 const parseAddress = (address: string) => {
-  const [, form, day] = releaseName.exec(address) ?? []
+  const [, form] = releaseName.exec(address) ?? []
   const extension = /\.(json|csv)$/i.exec(address)?.[1]
   const stated = (extension ?? form)?.toLowerCase()
-  const statedDay = day ?? /(\d{4}-\d{2}-\d{2})[^/]*(?:\/[^/]*)?$/.exec(address)?.[1]
   return {
     address,
     form: stated === "json" || stated === "csv" ? stated : undefined,
-    released_on: statedDay !== undefined && isDay(statedDay) ? statedDay : null
+    released_on: releaseDay(address)
   }
 }
 

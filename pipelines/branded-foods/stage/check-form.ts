@@ -96,8 +96,11 @@ const unreadableFiles = `
 /** Fails if the staged form cannot be trusted. The table of labels must contain only this form. */
 export const checkForm = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
-  { form, feed }: { readonly form: ReleaseForm; readonly feed: string },
-  released_on: string | null
+  {
+    form,
+    feed,
+    released_on
+  }: { readonly form: ReleaseForm; readonly feed: string; readonly released_on: string | null }
 ) {
   const release = released_on === null ? "The release" : `The release ${released_on}`
   const implausible = (problem: string) => new ImplausibleForm({ release, problem })

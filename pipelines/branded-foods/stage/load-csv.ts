@@ -9,7 +9,8 @@ import { countRows, lineNumber, moveToRejects } from "../decode/csv/line-numbers
 import { dictionaries, readDictionaryHeader, stageDictionary } from "../decode/csv/load-dictionaries.ts"
 import { loadMember } from "../decode/csv/load-member.ts"
 import { type CsvMember, type LabelMember, labelMembers } from "../decode/csv/members.ts"
-import { findMissingRecords, readStatedCounts } from "../decode/csv/stated-counts.ts"
+import { dropRepeatedRows } from "../decode/csv/repeated-rows.ts"
+import { countsFile, findMissingRecords, readStatedCounts } from "../decode/csv/stated-counts.ts"
 import { createCsvLabels, csvLabels, csvOdd } from "../normalise/release-labels.ts"
 import { addOddTexts } from "../odd-texts.ts"
 import { insertLabelsSql, type LoadInput, type LoadResult, maxPayloadLength } from "./load.ts"
@@ -46,13 +47,18 @@ const duplicates = (member: LabelMember) => `
   from release.${member}
   qualify row_number() over (partition by fdc_id order by rowid) > 1`
 
-/** Before labels are assembled: rejects rows that cannot be used, including duplicates. */
+/**
+ * Before labels are assembled: removes rows that repeat an earlier one, returns how many they are, and rejects rows that
+ * cannot be used, such as a second row of a food with other values.
+ */
 const rejectRows = Effect.fnUntraced(function* (db: Db, load: LoadInput, member: LabelMember) {
-  if (member === "food" || member === "branded_food") {
-    const hasDuplicates = yield* countRows(db, `from release.${member} having count(*) > count(distinct fdc_id)`)
-    if (hasDuplicates > 0) yield* moveToRejects(db, member, duplicates(member))
-  }
+  const isOfFoods = member === "food" || member === "branded_food"
+  const hasDuplicates =
+    isOfFoods && (yield* countRows(db, `from release.${member} having count(*) > count(distinct fdc_id)`)) > 0
+  const repeated = hasDuplicates || !isOfFoods ? yield* dropRepeatedRows(db, member) : 0
+  if (hasDuplicates) yield* moveToRejects(db, member, duplicates(member))
   yield* db.run(insertRejectsSql(load, member, `from rejects_${member} where reason is not null`))
+  return repeated
 })
 
 const withoutLabel = "anti join branded_food.food label using (fdc_id)"
@@ -128,13 +134,18 @@ export const loadCsv = Effect.fnUntraced(function* (
 ) {
   const labelHeaders = yield* readHeaders(files, labelMembers, readHeader)
   const dictionaryHeaders = yield* readHeaders(files, dictionaries, readDictionaryHeader)
-  const statedCounts = counts === undefined ? new Map<string, number>() : yield* readStatedCounts(counts)
+  const stated = counts === undefined ? undefined : yield* readStatedCounts(counts)
+  if (stated !== undefined && stated.unclear.length > 0) {
+    yield* Effect.logWarning("declared record counts are not understood, and not compared").pipe(
+      Effect.annotateLogs({ feed: load.feed, file: countsFile, lines: stated.unclear })
+    )
+  }
   yield* db.run("set force_compression = 'uncompressed'") // the tables are temporary: compressing them takes longer
   for (const header of labelHeaders) {
     yield* loadMember(db, header, folder)
-    yield* rejectRows(db, load, header.member)
+    const repeated = yield* rejectRows(db, load, header.member)
     const rows = yield* countAllRows(db, header.member)
-    const missing = findMissingRecords(statedCounts, header.member, rows)
+    const missing = stated && findMissingRecords(stated.counts, header.member, rows + repeated)
     if (missing !== undefined && !isComplete && !load.acceptShrinkage) return yield* missing
     if (missing !== undefined) yield* Effect.logWarning(missing.message)
     yield* load.reportProgress(rows)

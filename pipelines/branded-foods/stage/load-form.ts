@@ -5,8 +5,9 @@ import type { FetchedPayload } from "../../run/archive/fetch-list.ts"
 import { csvMembers, members } from "../decode/csv/members.ts"
 import { countsFile } from "../decode/csv/stated-counts.ts"
 import { type FormToLoad, formFeed, type ReleaseForm } from "../source/fetch-release.ts"
+import { releaseDay } from "../source/release-day.ts"
 import { openZip, readUnzipped, type Zip } from "../source/zip.ts"
-import { FileMissing, printableName } from "../source/zip-members.ts"
+import { FileMissing, findFoodsMember, printableName } from "../source/zip-members.ts"
 import type { LoadInput } from "./load.ts"
 import { loadCsv } from "./load-csv.ts"
 import { loadJson } from "./load-json.ts"
@@ -65,8 +66,27 @@ const detectForm = ({ members: entries }: Zip): ReleaseForm => {
   return has(/\.json$/i) && !has(/^branded_food\.csv$/i) ? "json" : "csv"
 }
 
+/** Paths of the members that are read, which may state the date of the release. */
+const pathsOf = ({ members: entries }: Zip, form: ReleaseForm) =>
+  (form === "json"
+    ? [findFoodsMember(entries)].flatMap((member) => member ?? [])
+    : entries.filter(({ name }) => csvMembers.some((member) => name.toLowerCase() === `${member}.csv`))
+  ).map(({ path }) => path)
+
+/** Releases without a date are never newer than others, and never replace what these state. */
+const warnOfMissingDay = (feed: string, file: string) =>
+  Effect.logWarning(
+    "the release is undated: neither its name nor its members have a date, so it never replaces values of a dated release"
+  ).pipe(
+    Effect.annotateLogs({
+      feed,
+      file,
+      expected: "a file or folder named like FoodData_Central_branded_food_csv_YYYY-MM-DD"
+    })
+  )
+
 export const loadForm = Effect.fn("brandedFoods.load")(function* (
-  { files, form: knownForm, released_on }: FormToLoad,
+  { files, form: knownForm, released_on: dayInAddress }: FormToLoad,
   {
     folder,
     staging,
@@ -81,6 +101,8 @@ export const loadForm = Effect.fn("brandedFoods.load")(function* (
   if (first === undefined) return yield* Effect.die(new Error("a form of a release has at least one payload"))
   const zip = isZip(first) ? yield* openZip(first.path, payloadName(first)) : undefined
   const form = knownForm ?? (zip === undefined ? "csv" : detectForm(zip))
+  const released_on = zip === undefined ? dayInAddress : releaseDay(first.url, pathsOf(zip, form))
+  if (released_on === null) yield* warnOfMissingDay(formFeed(form), payloadName(first))
   const load: LoadInput = {
     ...run,
     form,
@@ -94,13 +116,14 @@ export const loadForm = Effect.fn("brandedFoods.load")(function* (
   if (form === "csv") {
     const csv = zip === undefined ? yield* findCsv(files) : yield* unpackCsv(zip, folder)
     const isComplete = zip !== undefined // its checksums detect truncation; separate files have none
-    return { form, ...(yield* loadCsv(staging.db, load, { ...csv, isComplete }, folder)) }
+    return { form, released_on, ...(yield* loadCsv(staging.db, load, { ...csv, isComplete }, folder)) }
   }
   const name = payloadName(first)
   if (zip === undefined) {
-    return { form, ...(yield* loadJson(staging, load, { name, bytes: readUnzipped(first.path, name) }, folder)) }
+    const document = { name, bytes: readUnzipped(first.path, name) }
+    return { form, released_on, ...(yield* loadJson(staging, load, document, folder)) }
   }
   const member = yield* zip.json
   const document = { name: `${name} (${printableName(member.name)})`, bytes: zip.bytes(member) }
-  return { form, ...(yield* loadJson(staging, load, document, folder)) }
+  return { form, released_on, ...(yield* loadJson(staging, load, document, folder)) }
 }, Effect.scoped)

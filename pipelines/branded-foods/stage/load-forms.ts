@@ -4,12 +4,21 @@
  */
 import { readFileSync } from "node:fs"
 import type { FeedLeftOut } from "@larder/schemas"
-import { assignments, brandedFood, type DuckDb, foodTable, literal, mergeLabelColumn } from "@larder/warehouse"
+import {
+  assignments,
+  brandedFood,
+  type DuckDb,
+  type DuckDbError,
+  foodTable,
+  literal,
+  mergeLabelColumn
+} from "@larder/warehouse"
 import { Effect, Path } from "effect"
 import { readKnownOddValues, stageOddValues } from "../../run/odd-values.ts"
 import type { RunContext } from "../../run/pipeline.ts"
 import { placeholderMacro } from "../../run/placeholders.ts"
 import { Progress } from "../../run/progress.ts"
+import { isMachineFault } from "../decode/duckdb-faults.ts"
 import { createOddTexts, takeOddTexts } from "../odd-texts.ts"
 import { type FormToLoad, formFeed, type ReleaseForm } from "../source/fetch-release.ts"
 import { checkForm } from "./check-form.ts"
@@ -20,7 +29,7 @@ import { completeDictionaries, stageDictionaries } from "./stage-dictionaries.ts
 
 export type StagedForm = LoadResult & Omit<FormToLoad, "form"> & { readonly form: ReleaseForm }
 
-/** Errors that leave out a form. Others, such as a full disk, fail the run. */
+/** Errors that leave out a form, as any other error of DuckDB does that is no fault of this machine, such as a full disk. */
 const formErrors = [
   "ZipUnusable",
   "FileMissing",
@@ -31,6 +40,10 @@ const formErrors = [
   "RecordsMissing",
   "ImplausibleForm"
 ] as const
+
+/** DuckDB cannot load this form for a reason that no check has found. */
+const describeDuckDbError = (error: DuckDbError) =>
+  `DuckDB cannot load this form: ${error.message}. Please report this with the file.`
 
 /** Attaches a new file as `release`. Detaches it when the scope ends, because later steps need its memory. */
 const attachRelease = (db: DuckDb["Service"], file: string) =>
@@ -90,9 +103,13 @@ export const loadForms = Effect.fnUntraced(function* (
     }
     const feed = formFeed(form.form)
     yield* progress.advance({ started: feed })
+    const leaveOut = (reason: string) => Effect.succeed({ feed, kind: "untrusted" as const, reason })
     const loaded = yield* loadForm(form, { staging, run_id, folder, reportProgress, acceptShrinkage }).pipe(
-      Effect.tap((loaded) => checkForm(db, { form: loaded.form, feed: formFeed(loaded.form) }, form.released_on)),
-      Effect.catchTag(formErrors, ({ message: reason }) => Effect.succeed({ feed, kind: "untrusted" as const, reason }))
+      Effect.tap((loaded) => checkForm(db, { ...loaded, feed: formFeed(loaded.form) })),
+      Effect.catchTag(formErrors, ({ message: reason }) => leaveOut(reason)),
+      Effect.catchTag("DuckDbError", (error) =>
+        isMachineFault(error) ? Effect.fail(error) : leaveOut(describeDuckDbError(error))
+      )
     )
     if ("kind" in loaded) {
       left_out.push(loaded)

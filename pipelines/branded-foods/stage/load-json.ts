@@ -5,7 +5,8 @@ import { Effect, Schema } from "effect"
 import { reasonOf } from "../../run/files/causes.ts"
 import { OddValueCounter } from "../../run/odd-values.ts"
 import { ReadFailed } from "../../run/pipeline.ts"
-import { checkLines, isRecordError, removeUnreadableLines } from "../decode/json/check-lines.ts"
+import { isRecordError } from "../decode/duckdb-faults.ts"
+import { checkLines, removeUnreadableLines } from "../decode/json/check-lines.ts"
 import { type Chunk, type FoodList, splitFoods } from "../decode/json/food-lines.ts"
 import type { FoodReject } from "../decode/json/food-list.ts"
 import { foodShape, knownKeys, maxJsonObjectBytes, readChunkSql, textKeys } from "../decode/json/keys.ts"
@@ -58,13 +59,14 @@ const countAddedSql = (row: number) => `
 
 /**
  * DuckDB reads a nested object, a list or a boolean as a string of JSON, and a boolean as the number 0 or 1. Counts labels
- * that may have one. Few do, so few chunks need the slow check of their records, which distinguishes these values from
- * strings and numbers.
+ * that may have one, or a NUL. Few do, so few chunks need the slow check of their records, which distinguishes these values
+ * from strings and numbers, and replaces NULs.
  */
 const countNoStringsSql = (row: number) => {
   const isBoolean = (text: string) => `${text} in ('true', 'false', 'TRUE', 'FALSE')` // some codes are in upper case
   const maybeNoString = (text: string) =>
-    `case when starts_with(${text}, '[') then regexp_matches(${text}, '^.["{}\\[\\]0-9tfn-]')
+    `case when contains(${text}, chr(0)) then true
+      when starts_with(${text}, '[') then regexp_matches(${text}, '^.["{}\\[\\]0-9tfn-]')
       else starts_with(${text}, '{') or ${isBoolean(text)} end`
   const anyMaybeNoString = (list: string, text: string) =>
     `len(list_filter(${list}, lambda item: ${maybeNoString(text)})) > 0`

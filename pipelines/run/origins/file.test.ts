@@ -50,6 +50,22 @@ layer(NodeServices.layer)("a local file, passed with --file", (it) => {
     })
   )
 
+  it.effect("names what may be meant if the folder is one level too high", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* makeFolder
+      for (const name of ["csv", "docs"]) yield* fs.makeDirectory(`${folder}/downloads/${name}`, { recursive: true })
+      for (const name of ["csv/food.csv", "docs/guide.txt", "labels.json", "usda.zip"]) {
+        yield* fs.writeFileString(`${folder}/downloads/${name}`, "")
+      }
+      const error = yield* Effect.flip(Origin.pipe(Effect.provide(fileOrigin(`${folder}/downloads`))))
+      assert.strictEqual(
+        error.message,
+        'downloads is not a release: the folder has no .csv file; give one of those in it: "csv", "labels.json", "usda.zip". --file takes a zip, a .json, or a folder with .csv files.'
+      )
+    })
+  )
+
   it.effect.each([
     ["notes.txt", "notes.txt is not a release: the file type is not supported."],
     ["empty", "empty is not a release: the folder has no .csv file."],

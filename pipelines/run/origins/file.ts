@@ -48,6 +48,26 @@ export const openLocalFile = Effect.fnUntraced(function* (
   return response
 })
 
+const isCsv = (name: string) => /^[^.].*\.csv$/i.test(name)
+const maxFound = 5
+const maxEntries = 100
+const printable = (name: string) => JSON.stringify(name.slice(0, 100).replaceAll(/\p{C}/gu, "?"))
+
+/** What a folder has that may be meant instead: a zip, a `.json`, or a folder with `.csv` files, one level below. */
+const findReleases = Effect.fnUntraced(function* (
+  fs: FileSystem.FileSystem,
+  folder: string,
+  entries: ReadonlyArray<string>
+) {
+  const found: Array<string> = []
+  for (const entry of entries.filter((name) => !name.startsWith(".")).slice(0, maxEntries)) {
+    if (found.length === maxFound) break
+    const inner = yield* Effect.orElseSucceed(fs.readDirectory(path.join(folder, entry)), () => [])
+    if (/\.(zip|json)$/i.test(entry) || inner.some(isCsv)) found.push(entry)
+  }
+  return found
+})
+
 const make = Effect.fnUntraced(function* (location: string) {
   const fs = yield* FileSystem.FileSystem
   const release = path.resolve(location)
@@ -58,10 +78,14 @@ const make = Effect.fnUntraced(function* (location: string) {
   const files = new Map<string, string>()
   if (type === "Directory") {
     const entries = yield* Effect.mapError(fs.readDirectory(release), (error) => unusable(error.message))
-    for (const entry of entries.filter((candidate) => /^[^.].*\.csv$/i.test(candidate)).sort()) {
+    for (const entry of entries.filter(isCsv).sort()) {
       files.set(makeAddress(name, entry), path.join(release, entry))
     }
-    if (files.size === 0) return yield* unusable("the folder has no .csv file")
+    if (files.size === 0) {
+      const found = yield* findReleases(fs, release, entries)
+      const hint = found.length === 0 ? "" : `; give one of those in it: ${found.map(printable).join(", ")}`
+      return yield* unusable(`the folder has no .csv file${hint}`)
+    }
   } else {
     if (!/\.(zip|json)$/i.test(name)) return yield* unusable("the file type is not supported")
     files.set(makeAddress(name), release)

@@ -41,7 +41,10 @@ describe("the record count of a CSV file", () => {
     ["an empty field too many", '"a","b"\n"1","2"\n"3","4",""\n'],
     ["nothing after a comma too many", "a,b\n1,2,\n"],
     ["a field too many in its last record", "a,b\n1,2,3"],
-    ["a field too few", "a,b\n1\n"]
+    ["a field too few", "a,b\n1\n"],
+    ["a NUL in quotes", '"a","b"\n"1","x\0"\n'],
+    ["a NUL at the start of a field", "a,b\n1,\0x\n"],
+    ["a NUL without quotes", "a,b\n1,x\0\n"]
   ] as const)("is undefined for a file of two columns with %s", ([, content]) =>
     Effect.map(countContent(content, 2), (records) => assert.isUndefined(records))
   )

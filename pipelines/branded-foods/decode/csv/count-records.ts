@@ -8,6 +8,7 @@ import { Effect } from "effect"
 import { pieceBytes } from "../../../run/files/chunk-size.ts"
 import { fileUnreadable } from "./header.ts"
 
+const nul = 0x00
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 const quote = 0x22
@@ -33,9 +34,10 @@ const atFieldStart = (byte: number) => {
   return byte === carriageReturn ? beforeLineFeed : unquoted
 }
 
+/** A NUL makes a file broken, because only `filterRecords` replaces it. */
 const nextState = (state: number, byte: number): number => {
+  if (state === broken || byte === nul) return broken
   if (state === inQuotes) return byte === quote ? closed : inQuotes
-  if (state === broken) return broken
   if (state === beforeLineFeed) return byte === lineFeed ? recordStart | recordEnds : broken
   const next = atFieldStart(byte)
   if (state === unquoted) return next === inQuotes ? broken : next
@@ -166,8 +168,8 @@ const countFile = async (path: string, columns: number, signal: AbortSignal) => 
 }
 
 /**
- * Counts all records, including the header and blank lines. Undefined if the file is not well-formed CSV, has more or
- * fewer fields than `columns` in each record, or ends with a comma, after which DuckDB would read an empty field.
+ * Counts all records, including the header and blank lines. Undefined if the file is not well-formed CSV, has a NUL, has
+ * more or fewer fields than `columns` in each record, or ends with a comma, after which DuckDB would read an empty field.
  */
 export const countRecords = (member: string, path: string, columns: number) =>
   Effect.tryPromise({

@@ -12,12 +12,12 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }))
 
 /** The file has two columns. */
-const filterContent = (content: string | Buffer) => {
+const filterContent = (content: string | Buffer, isLastIgnored = false) => {
   const [file, good, bad] = ["food.csv", "good.csv", "bad.ndjson"].map((name) => path.join(folder, name))
   if (file === undefined || good === undefined || bad === undefined) throw new Error("three names were given")
   for (const leftover of [good, bad]) rmSync(leftover, { force: true })
   writeFileSync(file, content)
-  return Effect.map(filterRecords(file, 2, good, bad), ({ records, truncated }) => ({
+  return Effect.map(filterRecords(file, { count: 2, isLastIgnored }, good, bad), ({ records, truncated }) => ({
     records,
     truncated,
     good: readFileSync(good, "utf8"),
@@ -37,6 +37,7 @@ describe("broken records of a CSV file", () => {
   it.effect.each([
     ["too few fields", '"2"\n', "it has 1 instead of 2 fields"],
     ["too many fields", '"2","two","second"\n', "it has 3 instead of 2 fields"],
+    ["a comma at the end", '"2","two",\n', "it has 3 instead of 2 fields, because it ends with a comma"],
     ["a quote within quotes", '"2","5" pipe"\n', "text follows the quotes of field 2"],
     ["a quote without quotes", '2,5" pipe\n', "a quote is inside field 2"],
     ["a carriage return without quotes", "2,a\rb\n", "a carriage return is in field 2, which has no quotes"],
@@ -105,6 +106,13 @@ describe("the truncation of a CSV file", () => {
     )
   )
 
+  it.effect("is not reported if the last record ends with a comma before a column that is not read", () =>
+    Effect.gen(function* () {
+      assert.isUndefined((yield* filterContent(`${before}"2",`, true)).truncated)
+      assert.isDefined((yield* filterContent(`${before}"2"`, true)).truncated)
+    })
+  )
+
   it.effect("is reported wherever the file is truncated, except after a complete record", () =>
     Effect.gen(function* () {
       // last fields have no doubled quotes: truncation between the two looks like the end of the field
@@ -133,6 +141,13 @@ describe("good records of a CSV file", () => {
       assert.strictEqual(good, 'id,name\n1,one\n2,two\n3,"a\r\nb"\n')
       assert.deepStrictEqual(bad, [])
       assert.strictEqual(records, 3)
+    })
+  )
+
+  it.effect("have blanks in place of NULs", () =>
+    Effect.map(filterBetween('"2","t\0w\0"\n'), ({ bad, good }) => {
+      assert.strictEqual(good, `${before}"2","t w "\n${after}`)
+      assert.deepStrictEqual(bad, [])
     })
   )
 

@@ -14,6 +14,7 @@ const lineFeed = 0x0a
 const carriageReturn = 0x0d
 const quote = 0x22
 const comma = 0x2c
+const blank = 0x20
 
 /** The payload of a longer record is truncated; the raw archive has the complete record. */
 const maxPayloadBytes = 100_000
@@ -63,8 +64,14 @@ const scanBrokenLine = (
   return { contentEnd, end: lineEnd === -1 ? contentEnd : lineEnd + 1, problem, ...(missing && { missing }) }
 }
 
+/** The columns of a file: how many, and whether a record may end with a comma because the last one is not read. */
+export interface Columns {
+  readonly count: number
+  readonly isLastIgnored?: boolean
+}
+
 /** The record at `from`; undefined if more bytes are needed. */
-const scanRecord = (bytes: Buffer, from: number, isAtEnd: boolean, columns: number): ScannedRecord | undefined => {
+const scanRecord = (bytes: Buffer, from: number, isAtEnd: boolean, columns: Columns): ScannedRecord | undefined => {
   const rejectLine = (problem: string) => scanBrokenLine(bytes, from, isAtEnd, problem)
   let fields = 1
   for (let at = from; ; at++, fields++) {
@@ -83,21 +90,30 @@ const scanRecord = (bytes: Buffer, from: number, isAtEnd: boolean, columns: numb
       if (byte === carriageReturn) return rejectLine(`a carriage return is in field ${fields}, which has no quotes`)
       return rejectLine(isQuoted ? `text follows the quotes of field ${fields}` : `a quote is inside field ${fields}`)
     }
+    const isComplete = fields === columns.count
+    const endsWithComma = at > from && bytes[at - 1] === comma
     // A release quotes even empty fields, so none of its records ends with a comma. A record that begins without a quote
     // was saved by another tool, and may end with a comma.
-    if (at === bytes.length && bytes[at - 1] === comma && bytes[from] === quote) {
+    if (at === bytes.length && endsWithComma && bytes[from] === quote && !(isComplete && columns.isLastIgnored)) {
       return { contentEnd: at, end: at, problem: "nothing follows its last comma", missing: "fields" }
     }
     const end = Math.min(bytes.length, at + (isReturn ? 2 : 1))
-    if (fields === columns) return { contentEnd: at, end, problem: undefined }
-    const problem = `it has ${fields} instead of ${columns} fields`
-    return { contentEnd: at, end, problem, ...(fields < columns && { missing: "fields" }) }
+    if (isComplete) return { contentEnd: at, end, problem: undefined }
+    const trailing = endsWithComma && fields === columns.count + 1 ? ", because it ends with a comma" : ""
+    const problem = `it has ${fields} instead of ${columns.count} fields${trailing}`
+    return { contentEnd: at, end, problem, ...(fields < columns.count && { missing: "fields" }) }
   }
 }
 
 const newLine = Buffer.from("\n")
 
-const filterInto = async (path: string, columns: number, good: FileHandle, bad: FileHandle, signal: AbortSignal) => {
+/** A NUL is in no text of a release, and none is published: it becomes a blank. */
+const blankNuls = (bytes: Buffer) => {
+  for (let at = bytes.indexOf(0); at !== -1; at = bytes.indexOf(0, at + 1)) bytes[at] = blank
+  return bytes
+}
+
+const filterInto = async (path: string, columns: Columns, good: FileHandle, bad: FileHandle, signal: AbortSignal) => {
   const records = makeBufferedWriter(good)
   const rejects = makeBufferedWriter(bad)
   let line = 1
@@ -182,7 +198,7 @@ const filterInto = async (path: string, columns: number, good: FileHandle, bad: 
       const piece = Buffer.allocUnsafe(pieceBytes)
       const { bytesRead } = await source.read(piece, 0, pieceBytes)
       isAtEnd = bytesRead === 0
-      pending = Buffer.concat([pending, piece.subarray(0, bytesRead)])
+      pending = Buffer.concat([pending, blankNuls(piece.subarray(0, bytesRead))])
       if (isHeader) {
         const end = pending.indexOf(lineFeed)
         if (end === -1 && !isAtEnd) continue
@@ -202,11 +218,11 @@ const filterInto = async (path: string, columns: number, good: FileHandle, bad: 
 }
 
 /**
- * Writes good records to `good`, a CSV file with LF line ends, and the others to `bad`, as newline-delimited JSON of
+ * Writes good records to `good`, a CSV file with LF line ends and without NULs, and the others to `bad`, as newline-delimited JSON of
  * `line`, `reason` and `payload` (blank lines: only `line`). The header is line 1. Returns the number of good and broken
  * records, and the incomplete record where the file was truncated.
  */
-export const filterRecords = (path: string, columns: number, good: string, bad: string) =>
+export const filterRecords = (path: string, columns: Columns, good: string, bad: string) =>
   Effect.tryPromise({
     try: async (signal) => {
       const files = await Promise.all([open(good, "wx"), open(bad, "wx")])

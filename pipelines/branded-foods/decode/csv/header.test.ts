@@ -43,6 +43,25 @@ describe("the header of a CSV file", () => {
     )
   )
 
+  it.effect.each([
+    ["the first of a copy that pandas wrote", `,${needed}`, 0],
+    ["after a comma at the end", `${needed},`, 3],
+    ["in quotes", `"",${needed}`, 0]
+  ] as const)("names a column that has no name: %s", ([, content, unnamed]) =>
+    Effect.map(readContent(content), ({ columns, isLastUnnamed, isQuoted, unknown }) => {
+      assert.strictEqual(columns[unnamed], `column ${unnamed + 1} without a name`)
+      assert.deepStrictEqual(columns.toSpliced(unnamed, 1), ["fdc_id", "description", "publication_date"])
+      assert.deepStrictEqual([isLastUnnamed, isQuoted, unknown], [unnamed === 3, true, []])
+    })
+  )
+
+  it.effect("gives several columns without a name different ones, and finds no quotes where there are none", () =>
+    Effect.map(readContent(`,${needed.replaceAll('"', "")},`), ({ columns, isQuoted }) => {
+      assert.strictEqual(new Set(columns).size, 5)
+      assert.isFalse(isQuoted)
+    })
+  )
+
   const evil = "\u001b[31mEVIL\u0007"
   it.effect("escapes control characters of column names in its error messages", () =>
     Effect.gen(function* () {

@@ -3,6 +3,7 @@ import { literal } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { readStart } from "../../source/zip.ts"
 import { printableName } from "../../source/zip-members.ts"
+import { isUtf16, utf16Problem } from "../utf16.ts"
 import { type CsvMember, members } from "./members.ts"
 
 export class HeaderUnreadable extends Schema.TaggedError<HeaderUnreadable>()("HeaderUnreadable", {
@@ -22,13 +23,6 @@ export const fileUnreadable = (file: string) => (cause: unknown) =>
 /** The longest header so far has 420 bytes. */
 const maxHeaderBytes = 65_536
 
-/** Spreadsheets save UTF-16 as "Unicode text": each Latin letter then has a null byte, with or without a BOM. */
-const isUtf16 = (start: Buffer) => {
-  const [first = 1, second = 1] = start
-  const hasByteOrderMark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
-  return hasByteOrderMark || (first === 0) !== (second === 0)
-}
-
 /** Undefined if the line does not end within `maxHeaderBytes`. */
 const readFirstLine = (start: Buffer) => {
   if (start.length === maxHeaderBytes && !start.includes("\n")) return undefined
@@ -36,13 +30,24 @@ const readFirstLine = (start: Buffer) => {
   return text.slice(0, text.search(/\r?\n|$/)).replace(/^\uFEFF/, "")
 }
 
-/** Column names contain no commas, quotes or line breaks. */
+/** Column names contain no commas or line breaks, and no quotes but the two around them. */
 const splitNames = (line: string) => line.split(",").map((name) => name.trim().replace(/^"(.*)"$/, "$1"))
+
+/**
+ * A name for each column without one, such as the index that pandas writes first, or what follows a comma at the end of
+ * each line. DuckDB accepts no empty name, and no name twice.
+ */
+const nameAll = (names: ReadonlyArray<string>) => {
+  const unnamed = names.flatMap((name, index) => (name === "" ? [index + 1] : []))
+  return { columns: names.map((name, index) => (name === "" ? `column ${index + 1} without a name` : name)), unnamed }
+}
 
 export interface Header<Name extends CsvMember = CsvMember> {
   readonly member: Name
   readonly path: string
   readonly columns: ReadonlyArray<string>
+  /** Whether the last column has no name, and so is not read: then a complete record may end with a comma. */
+  readonly isLastUnnamed: boolean
   /** Whether all names are in quotes, and so the texts below them. */
   readonly isQuoted: boolean
   /** Read an unquoted `NA` or `NULL` as nothing, in every column. Then an empty quoted field is an empty string. */
@@ -58,14 +63,14 @@ export const readHeader = Effect.fnUntraced(function* <Name extends CsvMember>(m
     catch: fileUnreadable(file)
   })
   const unreadable = (problem: string, line: number | null = 1) => new HeaderUnreadable({ file, line, problem })
-  if (isUtf16(start)) return yield* unreadable("it is UTF-16, and a release is UTF-8; save it as UTF-8", null)
+  if (isUtf16(start)) return yield* unreadable(utf16Problem, null)
   const line = readFirstLine(start)
   if (line === undefined) {
     return yield* unreadable(
       `the header does not end within ${maxHeaderBytes} bytes, so this is not a CSV file of a release`
     )
   }
-  const columns = splitNames(line)
+  const { columns, unnamed } = nameAll(splitNames(line))
   const { ignoredColumns, neededColumns, otherColumns, usualColumns } = members[member]
   const missing = neededColumns.filter((name) => !columns.includes(name))
   if (line.trim() === "") return yield* unreadable("the file is empty: not even a header", null)
@@ -78,6 +83,11 @@ export const readHeader = Effect.fnUntraced(function* <Name extends CsvMember>(m
   const lowerCaseNames = columns.map((name) => name.toLowerCase()) // as DuckDB compares them
   const duplicate = columns.find((_, index) => lowerCaseNames.indexOf(lowerCaseNames[index] ?? "") < index)
   if (duplicate !== undefined) return yield* unreadable(`there are two columns ${printableName(duplicate)}`)
+  if (unnamed.length > 0) {
+    yield* Effect.logWarning("columns without a name are ignored").pipe(
+      Effect.annotateLogs({ file, columns: unnamed.map((column) => `column ${column} of ${columns.length}`) })
+    )
+  }
   const absent = usualColumns.filter((name) => !columns.includes(name))
   if (absent.length > 0) {
     yield* Effect.logWarning("columns of every earlier release are missing; their values become null").pipe(
@@ -89,8 +99,9 @@ export const readHeader = Effect.fnUntraced(function* <Name extends CsvMember>(m
     member,
     path,
     columns,
-    isQuoted: /^("[^"]*"(,|$))+$/.test(line.trim()),
-    unknown: columns.filter((name) => !known.has(name)).map(printableName)
+    isLastUnnamed: unnamed.includes(columns.length),
+    isQuoted: /^,*"[^"]*"(,("[^"]*")?)*$/.test(line.trim()),
+    unknown: columns.filter((name, index) => !known.has(name) && !unnamed.includes(index + 1)).map(printableName)
   } satisfies Header<Name> as Header<Name>
 })
 

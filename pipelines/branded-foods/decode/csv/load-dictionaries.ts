@@ -4,7 +4,7 @@
  */
 import type { DuckDb } from "@larder/warehouse"
 import { Effect } from "effect"
-import { reasonOf } from "../../../run/files/causes.ts"
+import { firstLineOf, isMachineFault } from "../duckdb-faults.ts"
 import { csvRelation, type Header, readHeader } from "./header.ts"
 import { filterMember } from "./load-member.ts"
 
@@ -52,6 +52,6 @@ export const stageDictionary = Effect.fnUntraced(function* (
     select *, whole(id, try_cast(id as integer)) as known_id from ${csvRelation({ ...header, path: good })};
     ${insertEntriesSql[header.member](header)}`
   yield* Effect.catchTag(db.run(read), "DuckDbError", (error) =>
-    warn(header.member, reasonOf(error.cause).split("\n")[0] ?? "")
+    isMachineFault(error) ? Effect.fail(error) : warn(header.member, firstLineOf(error))
   )
 })

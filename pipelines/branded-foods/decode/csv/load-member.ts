@@ -119,10 +119,18 @@ const hasNothingText = (db: Db, { columns, member }: LabelHeader) => {
 }
 
 /** Copies the good records, and lists the others, in files in `folder`. Fails if the file was truncated. */
-export const filterMember = Effect.fnUntraced(function* ({ columns, member, path }: Header, folder: string) {
+export const filterMember = Effect.fnUntraced(function* (
+  { columns, isLastUnnamed, member, path }: Header,
+  folder: string
+) {
   const good = `${folder}/${member}.good.csv`
   const bad = `${folder}/${member}.bad.ndjson`
-  const { broken, records, truncated } = yield* filterRecords(path, columns.length, good, bad)
+  const { broken, records, truncated } = yield* filterRecords(
+    path,
+    { count: columns.length, isLastIgnored: isLastUnnamed },
+    good,
+    bad
+  )
   if (truncated !== undefined) return yield* new TruncatedFile({ file: `${member}.csv`, ...truncated })
   return { good, bad, broken, records }
 })

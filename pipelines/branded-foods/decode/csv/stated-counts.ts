@@ -5,10 +5,12 @@
  * rejected. Files of a zip have correct checksums and only cause a warning: the declared count may be wrong.
  */
 import { Effect, Schema } from "effect"
+import { isPlaceholder } from "../../../run/placeholders.ts"
 import { thresholds } from "../../../run/thresholds.ts"
 import { readStart } from "../../source/zip.ts"
+import { isUtf16 } from "../utf16.ts"
 import { fileUnreadable } from "./header.ts"
-import type { LabelMember } from "./members.ts"
+import { type LabelMember, labelMembers } from "./members.ts"
 
 export const countsFile = "all_downloaded_table_record_counts.csv"
 
@@ -27,16 +29,45 @@ export class RecordsMissing extends Schema.TaggedError<RecordsMissing>()("Record
 
 /** The largest so far has 1,010 bytes. */
 const maxBytes = 65_536
+const maxLineLength = 80
 
-/** Record counts by file name, without the extension. Lines without a count are skipped. */
+/** The records of a file: `1993975`, `1,993,975` with any separator of thousands, or `1993975.0`. */
+const readCount = (text: string) => {
+  const [, digits, grouped] =
+    /^(?:(\d{1,9})(?:\.0{1,2})?|(\d{1,3}(?:[,.'’ \u00A0\u2009\u202F]\d{3}){1,2}))$/.exec(text) ?? []
+  const count = digits ?? grouped?.replaceAll(/\D/g, "")
+  return count === undefined ? undefined : Number(count)
+}
+
+export interface StatedCounts {
+  /** By file name, without the extension. */
+  readonly counts: ReadonlyMap<string, number>
+  /** The lines whose count is not understood, of files that are read. */
+  readonly unclear: ReadonlyArray<string>
+}
+
+/** Files whose count is compared. */
+const isCompared = (name: string) => labelMembers.some((member) => member === name)
+
+/** Lines of other files, and lines without a count, are skipped. */
 export const readStatedCounts = (path: string) =>
   Effect.tryPromise({
     try: () => readStart(path, maxBytes),
     catch: fileUnreadable(countsFile)
   }).pipe(
-    Effect.map((start) => {
-      const lines = start.toString("utf8").matchAll(/^"?([a-z_]+)"?,"?(\d{1,9})"?\r?$/gim)
-      return new Map([...lines].map(([, name = "", records]) => [name.toLowerCase(), Number(records)] as const))
+    Effect.map((start): StatedCounts => {
+      const counts = new Map<string, number>()
+      const unclear: Array<string> = []
+      const text = isUtf16(start) ? "" : start.toString("utf8")
+      const lines = text.matchAll(/^\uFEFF?"?([a-z_]+)(?:\.csv)?"?[,;\t][ "]*(.*?)[ ",;]*$/gim)
+      for (const [line, stated = "", said = ""] of lines) {
+        const name = stated.toLowerCase()
+        const count = readCount(said)
+        if (count !== undefined) counts.set(name, count)
+        else if (isCompared(name) && !isPlaceholder(said)) unclear.push(line.slice(0, maxLineLength))
+      }
+      if (counts.size === 0 && unclear.length === 0) unclear.push("no line has the name of a file and a number")
+      return { counts, unclear }
     })
   )
 

@@ -28,6 +28,23 @@ layer(NodeServices.layer)("a chunk that could not be loaded as a whole", (it) =>
     })
   )
 
+  it.effect("has blanks in place of NULs in its good lines, escaped or not", () =>
+    Effect.gen(function* () {
+      const { rejects, remaining } = yield* checkChunk(
+        '{"line":2,"d":"a\\u0000b"}',
+        '{"line":3,"d":"a\0b","n":4.00E+4}',
+        '{"line":4,"d":"a\\\\u0000 \\\\\\u0000"}'
+      )
+      assert.deepStrictEqual(rejects, [])
+      assert.deepStrictEqual(remaining.split("\n"), [
+        '{"line":2,"d":"a b"}',
+        '{"line":3,"d":"a b","n":4.00E+4}',
+        '{"line":4,"d":"a\\\\u0000 \\\\ "}',
+        ""
+      ])
+    })
+  )
+
   it.effect.each([
     [
       "not JSON",

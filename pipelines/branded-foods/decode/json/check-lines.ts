@@ -8,11 +8,11 @@ import { appendFile, open, rename, rm, writeFile } from "node:fs/promises"
 import { basename } from "node:path"
 import type { DuckDb, DuckDbError } from "@larder/warehouse"
 import { Effect, Stream } from "effect"
-import { reasonOf } from "../../../run/files/causes.ts"
 import { pieceBytes } from "../../../run/files/chunk-size.ts"
 import { FileUnwritable } from "../../../run/files/write-all.ts"
 import { isPlaceholder } from "../../../run/placeholders.ts"
 import { makeBufferedWriter } from "../buffered-writer.ts"
+import { firstLineOf, isRecordError } from "../duckdb-faults.ts"
 import { findDuplicateKey } from "./duplicate-keys.ts"
 import { type FoodReject, maxRejectBytes, shortenPayload } from "./food-list.ts"
 import { compareWithShape, type OddPart, readChunkSql, removeParts } from "./keys.ts"
@@ -62,6 +62,9 @@ interface CheckedLine {
   readonly odd: ReadonlyArray<OddPart>
 }
 
+/** A NUL, escaped or not, is published in no text: it becomes a blank. An escaped backslash before `u0000` is no NUL. */
+const blankNuls = (text: string) => text.replaceAll("\0", " ").replace(/(?<!\\)((?:\\\\)*)\\u0000/g, "$1 ")
+
 const checkLine = (bytes: Buffer): CheckedLine => {
   const reject = (problem: string) => ({ problem, kept: bytes, odd: [] })
   let text: string
@@ -70,6 +73,8 @@ const checkLine = (bytes: Buffer): CheckedLine => {
   } catch {
     return reject("the record is not valid UTF-8") // the decoder gives no details
   }
+  const hasNul = text.includes("\0") || text.includes("\\u0000")
+  if (hasNul) text = blankNuls(text)
   try {
     const { odd, problem } = compareWithShape(
       /\\u[dD][89a-fA-F]/.test(text) ? JSON.parse(text, requireWellFormed) : JSON.parse(text)
@@ -77,7 +82,8 @@ const checkLine = (bytes: Buffer): CheckedLine => {
     if (problem !== undefined) return reject(problem)
     const key = findDuplicateKey(text)
     if (key !== undefined) return reject(`the record has a duplicate key ${JSON.stringify(key)}`)
-    return { kept: odd.length === 0 ? bytes : Buffer.from(removeParts(text, odd)), odd }
+    if (odd.length > 0) return { kept: Buffer.from(removeParts(text, odd)), odd }
+    return { kept: hasNul ? Buffer.from(text) : bytes, odd }
   } catch (error) {
     // the engine quotes the text around the error, which the payload already contains
     const reason = error instanceof Error ? error.message.replace(/, (\.\.\.)?".*$/s, "") : String(error)
@@ -104,7 +110,7 @@ async function* checkFile(
   try {
     for await (const line of readLines(file)) {
       const { kept, odd, problem: reason } = checkLine(line)
-      if (reason !== undefined || odd.length > 0) areAllUnchanged = false
+      if (reason !== undefined || kept !== line) areAllUnchanged = false
       if (reason === undefined) {
         for (const part of odd) if (!isNothing(part)) countOdd(part)
         await writer.write(kept)
@@ -128,7 +134,7 @@ async function* checkFile(
 /**
  * Removes from the chunk's file each line that is not strict UTF-8, not JSON of the expected shape, or has a duplicate
  * key, and passes the rejects to `report`. Removes from the other lines each optional part of another shape, and passes
- * it to `countOdd` unless it is a placeholder.
+ * it to `countOdd` unless it is a placeholder. Each NUL becomes a blank.
  */
 export const checkLines = <E, R>(
   file: string,
@@ -143,15 +149,9 @@ export const checkLines = <E, R>(
 /** Lines per batch: usually 200 kB, never more than the chunk. */
 const batchLines = 32
 
-const firstLine = ({ cause }: DuckDbError) => reasonOf(cause).split("\n")[0] ?? ""
-
-/** Whether a record may have caused the error, unlike a full disk or a lack of memory. */
-export const isRecordError = (error: DuckDbError) =>
-  /^(Invalid Input|Conversion|Out of Range) Error: /.test(firstLine(error))
-
 /** DuckDB's message without the name of the chunk, the line in it, and the line number that the splitter added. */
 const describeReason = (error: DuckDbError) => {
-  const message = firstLine(error)
+  const message = firstLineOf(error)
     .replace(/^[\w ]+ Error: /, "")
     .replace(/^JSON transform error in file ".*", in line \d+: /s, "")
     .replace(/ in file ".*", at byte \d+ in line \d+/s, "")

@@ -190,6 +190,9 @@ layer(NodeServices.layer)("a file that is not a release", (it) => {
       3,
       'it has "SRLegacyFoods" next to "BrandedFoods"'
     ],
+    ["JSON lines", `${a}\n${b}\n`, 1, "it begins with a food: this may be JSON lines, one food per line"],
+    ["in UTF-16", Buffer.from(`\ufeff${head}\n${a}\n]}`, "utf16le"), 1, "it is UTF-16, and a release is UTF-8"],
+    ["in UTF-16 without a BOM", Buffer.from(`${head}\n${a}\n]}`, "utf16le"), 1, "it is UTF-16, and a release"],
     ["without a list", '{"BrandedFoods": {}}', 1, '"BrandedFoods" is not a list'],
     ["a list without its key", `[${b}]`, 1, 'it begins with "[{\\"fdcId\\":2,'],
     ["not JSON", "fdc_id,description\n1,x\n", 1, 'it begins with "fdc_id,description'],

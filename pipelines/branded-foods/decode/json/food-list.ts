@@ -1,5 +1,7 @@
 /** The frame around the foods of a JSON release: `{"BrandedFoods":[` and `]}`. A file without the end was truncated. */
 import { Schema } from "effect"
+import { isUtf16, utf16Problem } from "../utf16.ts"
+import { knownKeys } from "./keys.ts"
 
 export interface FoodReject {
   /** The line of the JSON file on which it begins, from 1. */
@@ -39,13 +41,18 @@ const maxQuotedLength = 40
 const quote = (text: string) =>
   JSON.stringify(text.length > maxQuotedLength ? `${text.slice(0, maxQuotedLength)}…` : text)
 
+/** JSON lines, or a single food. */
+const wrapperMissing = `it begins with a food: this may be JSON lines, one food per line. A release is one list, {"${listKey}": [ before its foods, commas between them, and ]} after them`
+
 /** The length of the head in bytes; undefined if more bytes are needed; the problem as a string if it is not a head. */
 export const findHead = (start: Buffer, isAtEnd: boolean): number | string | undefined => {
+  if (isUtf16(start)) return utf16Problem
   const text = start.toString("latin1") // one character per byte: a BOM is three of them
   const head = /^(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\[/.exec(text)
   if (head !== null && head[1] === listKey) return head[0].length
   const key = /^(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\S/.exec(text)?.[1]
   if (key === listKey) return `"${listKey}" is not a list`
+  if (key !== undefined && knownKeys.has(key)) return wrapperMissing
   if (key !== undefined) return `it begins with ${quote(key)}, but a release of branded foods begins with "${listKey}"`
   if (text.trim() === "" && isAtEnd) return "the file is empty"
   const mayBeHead = /^(?:\xef|\xef\xbb|(?:\xef\xbb\xbf)?\s*(\{\s*("[^"\\]*("\s*(:\s*)?)?)?)?)$/.test(text)
