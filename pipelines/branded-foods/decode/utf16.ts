@@ -1,4 +1,4 @@
-/** Spreadsheets and PowerShell save UTF-16 as "Unicode text": each Latin letter then has a null byte, with or without a BOM. */
+/** Spreadsheets and PowerShell save UTF-16 as "Unicode text": a Latin letter has a null byte, with or without a BOM. */
 export const isUtf16 = (start: Buffer) => {
   const [first = 1, second = 1] = start
   const hasByteOrderMark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)

@@ -29,7 +29,7 @@ import { completeDictionaries, stageDictionaries } from "./stage-dictionaries.ts
 
 export type StagedForm = LoadResult & Omit<FormToLoad, "form"> & { readonly form: ReleaseForm }
 
-/** Errors that leave out a form, as any other error of DuckDB does that is no fault of this machine, such as a full disk. */
+/** Errors that leave out a form. An error of DuckDB does too, unless this machine caused it, as a full disk does. */
 const formErrors = [
   "ZipUnusable",
   "FileMissing",

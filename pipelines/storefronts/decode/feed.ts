@@ -34,7 +34,7 @@ export interface FeedVariant {
   readonly native_id: string
   readonly title: string
   readonly sku: string | null
-  /** The SKU with its entities, if it has any: ids that contain it are permanent. */
+  /** The SKU with its entities, if it contains one: ids that contain the SKU are permanent. */
   readonly sent_sku?: string | null
   readonly barcode: string | null
   readonly price: string | null

@@ -218,9 +218,9 @@ const filterInto = async (path: string, columns: Columns, good: FileHandle, bad:
 }
 
 /**
- * Writes good records to `good`, a CSV file with LF line ends and without NULs, and the others to `bad`, as newline-delimited JSON of
- * `line`, `reason` and `payload` (blank lines: only `line`). The header is line 1. Returns the number of good and broken
- * records, and the incomplete record where the file was truncated.
+ * Writes good records to `good`, a CSV file with LF line ends and without NULs, and the others to `bad`, as
+ * newline-delimited JSON of `line`, `reason` and `payload` (blank lines: only `line`). The header is line 1. Returns
+ * the number of good and broken records, and the incomplete record where the file was truncated.
  */
 export const filterRecords = (path: string, columns: Columns, good: string, bad: string) =>
   Effect.tryPromise({

@@ -1,6 +1,6 @@
 /**
  * Adds entries of the release's dictionaries that the built-in ones lack. Labels do not need these entries, so an unusable
- * dictionary only causes a warning. A truncated one fails the form, as any truncated file does.
+ * dictionary only causes a warning. A truncated one fails the form, like every truncated file.
  */
 import type { DuckDb } from "@larder/warehouse"
 import { Effect } from "effect"
