@@ -104,6 +104,8 @@ const partFields = {
   amounts: substance("list", { json: "foodNutrients" }),
   nutrient_id: key("whole number", { csv: "food_nutrient.nutrient_id", json: "foodNutrients.nutrient.id" }),
   amount: substance("number", { csv: "food_nutrient.amount", json: "foodNutrients.amount" }),
+  /** An amount in a unit that cannot be converted is null. The CSV form states units in nutrient.csv. */
+  nutrient_unit: optional("unit", { json: "foodNutrients.nutrient.unitName" }),
   own_amounts: substance("number", { json: "labelNutrients" }),
   /** Ids of rows only decide between two rows of one nutrient. */
   amount_row: optional("whole number", { csv: "food_nutrient.id", json: "foodNutrients.id" }),

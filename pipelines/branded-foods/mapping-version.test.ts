@@ -88,7 +88,7 @@ const labels: ReadonlyArray<Label> = [
     branded_food_category: "Flours",
     market_country: "Deutschland",
     nutrients: [
-      { nutrient_id: 9901, amount: "1", unknown: { number: "99.1", name: "Newtrient", unitName: "UG" } },
+      { nutrient_id: 9901, amount: "1", described: { number: "99.1", name: "Newtrient", unitName: "UG" } },
       { nutrient_id: 1003, amount: "60" },
       { nutrient_id: 1004, amount: "30" },
       { nutrient_id: 1005, amount: "30" }
@@ -114,7 +114,18 @@ const labels: ReadonlyArray<Label> = [
     package_weight: "-"
   })
 ]
-const onlyInJson = aLabel({ fdc_id: 1010, description: "CRACKERS" })
+const onlyInJson = [
+  aLabel({ fdc_id: 1010, description: "CRACKERS" }),
+  aLabel({
+    fdc_id: 1012,
+    description: "RUSKS",
+    nutrients: [
+      { nutrient_id: 1008, amount: "1393", described: { number: "208", name: "Energy", unitName: "kJ" } },
+      { nutrient_id: 1093, amount: "0.1", described: { number: "307", name: "Sodium, Na", unitName: "G" } },
+      { nutrient_id: 999_999, amount: "5" }
+    ]
+  })
+]
 const onlyInCsv = aLabel({ fdc_id: 901, description: "OATS", publication_date: "2019-04-01" })
 
 /** Extra rows of the CSV form: another kind of food, and amounts that are unreadable or belong to no label. */
@@ -138,7 +149,7 @@ const csvRows = () => {
 const writeForms = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-golden-" })
-  writeJson(`${folder}/foods.json`, [...labels, onlyInJson])
+  writeJson(`${folder}/foods.json`, [...labels, ...onlyInJson])
   writeCsv(folder, csvRows())
   const fileOf = (name: string): FetchedPayload => ({
     run_id: "run",

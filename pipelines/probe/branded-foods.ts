@@ -9,7 +9,8 @@ import { readHeader } from "../branded-foods/decode/csv/header.ts"
 import { csvMembers, members } from "../branded-foods/decode/csv/members.ts"
 import { FoodListUnusable } from "../branded-foods/decode/json/food-list.ts"
 import { makeFoodSplitter } from "../branded-foods/decode/json/food-splitter.ts"
-import { compareWithShape, knownKeys } from "../branded-foods/decode/json/keys.ts"
+import { knownKeys } from "../branded-foods/decode/json/keys.ts"
+import { compareWithShape } from "../branded-foods/decode/json/record-parts.ts"
 import { findNewestRelease } from "../branded-foods/source/newest-release.ts"
 import { findFoodsMember, type ZipMember } from "../branded-foods/source/zip-members.ts"
 import type { OriginError } from "../run/origins/origin.ts"
@@ -34,7 +35,10 @@ export const parseFoods = ({ head, name }: MemberHead): ReadonlyArray<Readonly<R
 
 const checkFoods = (feed: string, foods: ReturnType<typeof parseFoods>): ProbeFinding => {
   const rows = foods.length
-  const problem = foods.map((food) => compareWithShape(food).problem).find((found) => found !== undefined)
+  const problem = foods
+    .map(compareWithShape)
+    .map((found) => found.problem ?? found.torn[0]?.reason)
+    .find((found) => found !== undefined)
   const keys = new Set(foods.flatMap((food) => Object.keys(food)))
   const missing = neededKeys.filter((key) => !keys.has(key))
   if (rows === 0) return { feed, verdict: "differs", detail: "its beginning has no complete record" }

@@ -242,7 +242,9 @@ export const nutritionRules: ReadonlyArray<Rule> = [
   [
     "a nutrient that is not in the dictionary has the release's name",
     {
-      nutrients: [{ nutrient_id: 99001, amount: "1.5", unknown: { number: "999.1", name: "Novelty", unitName: "MG" } }]
+      nutrients: [
+        { nutrient_id: 99001, amount: "1.5", described: { number: "999.1", name: "Novelty", unitName: "MG" } }
+      ]
     },
     { nutrients: [{ nutrient_id: 99001, number: "999.1", name: "Novelty", unit: "mg", amount: 1.5 }] },
     "json"

@@ -232,17 +232,34 @@ describe("a JSON release with broken records", () => {
     [recordOf(210, { description: "  " }), /description is empty/],
     [recordOf(211, { publicationDate: "13/11/2020" }), /publicationDate is "13\/11\/2020", which is not a day/],
     [recordOf(212, { servingSize: "thirty" }), /servingSize is "thirty", which is not a size/],
-    [recordOf(213, { foodNutrients: [{ amount: 3 }] }), /foodNutrients has no nutrient id/],
+    [recordOf(213, { foodNutrients: [{ amount: 3 }] }), /^foodNutrients\[0\]\.nutrient\.id is missing$/],
     [recordOf(214, { foodNutrients: "none" }), /foodNutrients is not a list/],
     [recordOf(201, { description: "TWICE" }), /duplicate fdcId 201 \(first seen in an earlier line\)/],
     ["[1, 2]", /the line does not begin with \{/],
     [recordOf(216, { fdcId: -5 }), /fdcId is "-5", which is not a whole number/],
     [recordOf(217, { fdcId: 217.5 }), /fdcId is "217\.5", which is not a whole number/],
-    [recordOf(218, { foodNutrients: [{ nutrient: { id: 600_000 }, amount: 1 }] }), /no nutrient id, or one that is no/],
-    [recordOf(219, { foodNutrients: [{ nutrient: { id: -1 }, amount: 1 }] }), /no nutrient id, or one that is no/],
+    [
+      recordOf(218, { foodNutrients: [{ nutrient: { id: 600_000 }, amount: 1 }] }),
+      /id is "600000", which is not the id of a nutrient/
+    ],
+    [
+      recordOf(219, { foodNutrients: [{ nutrient: { id: -1 }, amount: 1 }] }),
+      /id is "-1", which is not the id of a nutrient/
+    ],
+    [
+      recordOf(223, { foodNutrients: [{ nutrient: { id: 1003 }, amount: "3 g" }] }),
+      /^foodNutrients\[0\]\.amount is "3 g", which is/
+    ],
+    [recordOf(224, { foodNutrients: ["3 g"] }), /^foodNutrients\[0\] is not an object$/],
+    [
+      recordOf(225, { labelNutrients: { fat: { value: "3 g" } } }),
+      /^labelNutrients\.fat is "3 g", which is not a number$/
+    ],
     [recordOf(220).replace("{", '{"description":"FIRST",'), /duplicate key/i],
     [recordOf(215)]
   ]
+  /** Labels of which only an amount is rejected. */
+  const torn = [213, 218, 219, 223, 224, 225]
   let home = ""
   let rejects: ReadonlyArray<Reject> = []
   let result: Awaited<ReturnType<typeof loadRelease>>
@@ -255,7 +272,16 @@ describe("a JSON release with broken records", () => {
   afterAll(() => removeFolder(home))
 
   it("loads the other records", async () => {
-    expect(await foodsIn(home)).toEqual([201, 202, 215])
+    expect(await foodsIn(home)).toEqual([201, 202, ...torn, 215].sort((a, b) => a - b))
+  })
+
+  it("flags labels of which an amount was rejected, and none of them as one without nutrients", async () => {
+    const [rows] = await query(
+      home,
+      `select flag, list(fdc_id order by fdc_id) as labels from branded_food.quality_flag
+       where flag in ('part_rejected', 'no_nutrients') group by flag`
+    )
+    expect(rows).toEqual([{ flag: "part_rejected", labels: torn }])
   })
 
   it.each(
@@ -271,13 +297,19 @@ describe("a JSON release with broken records", () => {
 
   it("is left out in part, with the share and the commonest reason", () => {
     expect(result.run.left_out).toMatchObject([
-      { feed: "gov-fdc/json", kind: "partial", reason: expect.stringMatching(/^20 of 22 labels were rejected/) }
+      { feed: "gov-fdc/json", kind: "partial", reason: expect.stringMatching(/^23 of 25 labels were rejected/) }
     ])
   })
 
-  it("counts each record as loaded or rejected", () => {
-    expect(rejects.every(({ feed }) => feed === "gov-fdc/json")).toBe(true)
-    expect(result.run).toMatchObject({ rows_read: lines.length, rows_loaded: 3, rows_rejected: lines.length - 3 })
+  it("counts each record as loaded or rejected, and each rejected amount in addition to its record", () => {
+    const feeds = rejects.map(({ feed }) => feed)
+    expect(feeds.filter((feed) => feed === "gov-fdc/json/foodNutrients")).toHaveLength(torn.length - 1)
+    expect(feeds.filter((feed) => feed === "gov-fdc/json/labelNutrients")).toHaveLength(1)
+    expect(result.run).toMatchObject({
+      rows_read: lines.length + torn.length,
+      rows_loaded: 3 + torn.length,
+      rows_rejected: lines.length - 3
+    })
   })
 })
 
@@ -296,13 +328,16 @@ describe("a record with the id of an earlier one", () => {
 
 describe("a release of which labels are rejected", () => {
   /** Good labels, and labels with an amount that cannot be read. */
-  const writeRelease = (home: string, day: string, bad: number, amount = "3.5 g") => {
+  const writeRelease = (home: string, day: string, bad: number, amount = "3.5 g", withProtein = 40) => {
     const ids = Array.from({ length: 40 }, (_, index) => 501 + index)
     const files = csvFiles({
       "food.csv": ids.map((id) => foodLine(id)).join(""),
       "branded_food.csv": ids.map((id) => brandedLine(id, id === 540 ? { ingredients: day } : {})).join(""),
       "food_nutrient.csv": ids
-        .flatMap((id, index) => [amountLine(id, id), amountLine(id + 1000, id, 1004, index < bad ? amount : "3.5")])
+        .flatMap((id, index) => [
+          index < withProtein ? amountLine(id, id) : "",
+          amountLine(id + 1000, id, 1004, index < bad ? amount : "3.5")
+        ])
         .join("")
     })
     const file = path.join(home, `FoodData_Central_branded_food_csv_${day}.zip`)
@@ -351,7 +386,7 @@ describe("a release of which labels are rejected", () => {
   it("names the share even if a check then fails: labels would lose nutrients", async () => {
     const home = makeTestFolder()
     expect((await load(home, writeRelease(home, "2026-01-01", 0))).code).toBe(0)
-    const { code, stderr } = await load(home, writeRelease(home, "2026-02-01", 5))
+    const { code, stderr } = await load(home, writeRelease(home, "2026-02-01", 5, "3.5 g", 30))
     expect(code).toBe(3)
     expect(stderr).toMatch(/a release form is left out in part.*5 of 40 labels were rejected/)
   })
@@ -381,7 +416,12 @@ describe("a release of which labels are rejected", () => {
     const end = await load(home, writeJson("2026-02-01", bare))
     expect([end.code, leftOutOf(end)]).toMatchObject([
       4,
-      [{ kind: "partial", reason: expect.stringMatching(/^27 of 30 labels were rejected \(90\.0 %\).*no nutrient id/) }]
+      [
+        {
+          kind: "partial",
+          reason: expect.stringMatching(/^27 of 30 labels were rejected \(90\.0 %\).*nutrient\.id is missing/)
+        }
+      ]
     ])
     const [rows] = await query(home, "select sum(len(nutrients))::integer as amounts from branded_food.food")
     expect(rows).toEqual([{ amounts: 30 }])

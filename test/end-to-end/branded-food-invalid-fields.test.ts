@@ -278,13 +278,15 @@ describe("a JSON release with invalid fields", () => {
     expect(rows).toEqual([read, read, read, nothing, unreadable, nothing])
   })
 
-  it("rejects label nutrients that are not numbers, but no label for the id of a row", async () => {
-    expect((await formatRejects(home))[0]).toBe('json 8: labelNutrients.calories is "abc", which is not a number')
-    expect(await foodsIn(home)).toEqual([1, 2, 3, 4, 5, 6, 8, 9, 20, 21, 30, 31, 32, 33, 34, 35, 36])
+  it("rejects label nutrients that are not numbers, but no label for them or for the id of a row", async () => {
+    expect((await formatRejects(home)).at(-1)).toBe(
+      'json/labelNutrients 8: labelNutrients.calories is "abc", which is not a number'
+    )
+    expect(await foodsIn(home)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 20, 21, 30, 31, 32, 33, 34, 35, 36])
   })
 
   it("rejects each of 1,101 records that state a key twice", async () => {
-    const duplicateRejects = (await formatRejects(home)).slice(1 + nestedTexts.length)
+    const duplicateRejects = (await formatRejects(home)).slice(nestedTexts.length, -1)
     expect(duplicateRejects).toEqual(
       duplicates.map((_, index) => `json ${17 + odd.length + index}: the record has a duplicate key "description"`)
     )

@@ -125,17 +125,19 @@ describe("a release whose days have times, with placeholders and unreadable opti
 
   it.each([
     ["a key", { gtinUpc: true }, "gtinUpc is not a string"],
-    ["a substance", { ingredients: false }, "ingredients is not a string"],
-    [
-      "the id of a nutrient",
-      { foodNutrients: [{ nutrient: { id: true }, amount: 1 }] },
-      "foodNutrients[0].nutrient.id is not a number"
-    ]
+    ["a substance", { ingredients: false }, "ingredients is not a string"]
   ])("rejects a record with a boolean as %s", async (_, fields, reason) => {
     const home = path.join(makeTestFolder(), "home")
     await loadJson(home, [recordOf(1, fields), recordOf(2)])
     expect(await formatRejects(home)).toEqual([`json 2: ${reason}`])
     expect(await foodsIn(home)).toEqual([2])
+  })
+
+  it("rejects an amount with a boolean as the id of its nutrient", async () => {
+    const home = path.join(makeTestFolder(), "home")
+    await loadJson(home, [recordOf(1, { foodNutrients: [{ nutrient: { id: true }, amount: 1 }] }), recordOf(2)])
+    expect(await formatRejects(home)).toEqual(["json/foodNutrients 2: foodNutrients[0].nutrient.id is not a number"])
+    expect(await foodsIn(home)).toEqual([1, 2])
   })
 
   it("reads no boolean as a name, but keeps a name that looks like one", async () => {

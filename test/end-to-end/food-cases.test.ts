@@ -57,6 +57,67 @@ describeCases("foods", "a label", () => {
     )
   })
 
+  it("has its amounts in the units of the dictionary, and none in a unit that cannot be converted", async () => {
+    const { code, home } = await load("f25-other-units-json")
+    const [[rows = []] = [], flagged] = [
+      await query(
+        home,
+        `select fdc_id - 2000000 as label, calories::double as kcal, protein::double as protein,
+           sodium::double as sodium, vitamin_d::double as vitamin_d
+         from branded_food.nutrition where fdc_id < 2000007 order by fdc_id`
+      ),
+      await valuesOf(home, "fdc_id", "branded_food.quality_flag where flag = 'nutrient_unit_unusable'")
+    ]
+    const usual = { kcal: 99.9, protein: 3, sodium: 30, vitamin_d: null }
+    expect([code, flagged]).toEqual([0, [2000001]])
+    expect(rows).toEqual([
+      { label: 1, ...usual, kcal: null },
+      { label: 2, ...usual },
+      { label: 3, ...usual },
+      { label: 4, ...usual },
+      { label: 5, ...usual, vitamin_d: 1.5 },
+      { label: 6, ...usual, vitamin_d: 1.5 }
+    ])
+  })
+
+  it("has the nutrients that numbers in place of ids stand for in nutrient.csv", async () => {
+    const { code, home } = await load("f02-numbers-for-ids")
+    const calories = await valuesOf(home, "calories::double", "branded_food.nutrition")
+    expect([code, calories]).toEqual([0, Array(30).fill(99.9)])
+  })
+
+  it.each([
+    ["f30-broken-amount", 2000001],
+    ["f29-broken-row", 2000003]
+  ])("keeps what it had where a part of it cannot be read, flagged: %s", async (name, fdcId) => {
+    const home = makeTestFolder()
+    const select = "* exclude (quality_flags, release_on, fetched_at, run_id, raw_sha256, source_rows)"
+    const labelOf = () => rowsOf(home, `select ${select} from branded_food.food where fdc_id = ${fdcId}`)
+    await loadInto(home, name, "1")
+    const before = await labelOf()
+    await loadInto(home, name, "2")
+    expect(await labelOf()).toEqual(before)
+    const flags = `branded_food.quality_flag where fdc_id = ${fdcId}`
+    expect(await valuesOf(home, "flag", flags)).toEqual(["part_rejected"])
+  })
+
+  it("without a readable row at its first load is flagged, and not as one without a barcode", async () => {
+    const { home } = await load("f26b-broken-row-at-first")
+    const flags = await valuesOf(home, "flag", "branded_food.quality_flag where fdc_id = 2000003 order by flag")
+    expect(flags).toEqual(["label_row_missing", "part_rejected"])
+  })
+
+  it("is not shifted by a cell too many in its row", async () => {
+    const { home } = await load("f26-cell-too-many")
+    expect(new Set(await valuesOf(home, "brand_owner"))).toEqual(new Set(["ACME FOODS, INC.", null]))
+  })
+
+  it("has no text NA where R wrote NA for nothing", async () => {
+    const { home } = await load("f41-na-for-nothing")
+    const texts = "coalesce(subbrand_name, short_description, package_weight, not_a_significant_source_of)"
+    expect(new Set(await valuesOf(home, texts))).toEqual(new Set([null]))
+  })
+
   it("with a placeholder in place of a barcode is a product of its own", async () => {
     const { home } = await load("f11-placeholder-gtin")
     const flagged = "branded_food.food where list_contains(quality_flags, 'gtin_placeholder')"
@@ -119,6 +180,40 @@ describeCases("foods", "a release", () => {
       expect(await valuesOf(home, "description")).toEqual(before)
     }
   )
+
+  it("loses no label for days with a time", async () => {
+    const { code, home } = await load("f28-all-but-one-rejected")
+    expect([code, await valuesOf(home, "count(*)::integer", "branded_food.food")]).toEqual([0, [60]])
+  })
+
+  it("of which most records lack the nutrients of their amounts keeps the earlier ones, and says so", async () => {
+    const home = makeTestFolder()
+    await loadInto(home, "f01-bare-over-good", "1")
+    const before = await valuesOf(home, "nutrients")
+    const { code, told } = await loadInto(home, "f01-bare-over-good", "2")
+    expect([code, await valuesOf(home, "nutrients")]).toEqual([4, before])
+    expect(told).toMatch(/27 of 30 labels were rejected/)
+  })
+
+  it("with numbers in place of ids changes nothing of the labels that it repeats", async () => {
+    const home = makeTestFolder()
+    await loadInto(home, "f02b-numbers-over-good", "1")
+    const before = await valuesOf(home, "nutrients")
+    await loadInto(home, "f02b-numbers-over-good", "2")
+    expect(await valuesOf(home, "nutrients")).toEqual(before)
+  })
+
+  it("without any date is named as undated", async () => {
+    const home = makeTestFolder()
+    await loadInto(home, "f27e-undated", "1")
+    expect((await loadInto(home, "f27e-undated", "2")).told).toMatch(/undated/)
+  })
+
+  it("is compared with counts that have separators of thousands", async () => {
+    const { code, told } = await load("f36-counts-with-commas")
+    expect(code).not.toBe(0)
+    expect(told).toMatch(/1,?993,?975/)
+  })
 
   it("of which DuckDB cannot read one form is published from the other", async () => {
     const home = makeTestFolder()

@@ -15,8 +15,8 @@ export interface Amount {
   readonly derivation?: keyof typeof derivations
   /** Only in the CSV form. */
   readonly percent_daily_value?: string
-  /** Description in the JSON form, for a nutrient that no dictionary has. */
-  readonly unknown?: { readonly number: string; readonly name: string; readonly unitName: string }
+  /** Description in the JSON form, such as of a nutrient that no dictionary has. */
+  readonly described?: { readonly number: string; readonly name: string; readonly unitName: string }
 }
 
 export interface Label {
@@ -106,10 +106,10 @@ const toJson = (label: Label) => {
   const food = {
     foodClass: "Branded",
     description: label.description,
-    foodNutrients: label.nutrients.map(({ amount, derivation = "LCCS", nutrient_id, unknown }, index) => ({
+    foodNutrients: label.nutrients.map(({ amount, derivation = "LCCS", nutrient_id, described }, index) => ({
       type: "FoodNutrient",
       id: label.fdc_id * 100 + index,
-      nutrient: { id: nutrient_id, ...unknown },
+      nutrient: { id: nutrient_id, ...described },
       foodNutrientDerivation: { code: derivation },
       ...(amount !== "" && { amount: markNumber(amount) })
     })),

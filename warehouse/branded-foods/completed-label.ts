@@ -3,7 +3,8 @@
  * including values that it no longer states; columns that its form cannot state keep their values. Reading a form again,
  * with another mapping or reissued under the same date, overrides in the same way. Within one release the JSON form takes
  * precedence, and each form fills the gaps of the other. So the order of loading does not matter. A value that both forms
- * of a release state is only cleared by reading both again in one run.
+ * of a release state is only cleared by reading both again in one run. A row of which parts were rejected gets what it lacks
+ * from the other one, also what the release does not state: which parts they are is not known.
  */
 import { firstOwnAmount, labelColumns } from "./nutrition.ts"
 
@@ -73,19 +74,84 @@ const merge = (column: string, fallback: string) => `case
   else ${fallback}
 end`
 
+/** Whether parts of a row were rejected. */
+const isTorn = (row: Row) => `list_contains(${row}.quality_flags, 'part_rejected')`
+
+/** `whole` if no part of the row that takes precedence was rejected, else what `complete` returns. */
+const completeIfTorn = (column: string, whole: string, complete: (torn: Row, other: Row) => string) => {
+  const prevails = `(${isRestated(column)} or ${isPreferred})`
+  return `case
+    when ${isTorn("s")} and ${prevails} then ${complete("s", "l")}
+    when ${isTorn("l")} and not ${prevails} then ${complete("l", "s")}
+    else ${whole}
+  end`
+}
+
+/** Adds the entries of another list that are missing from the first. */
+const addEntries = (column: string, first: Row, other: Row, isMissing: string) => `if(
+  ${first}.${column} is null and ${other}.${column} is null,
+  null,
+  list_concat(coalesce(${first}.${column}, []), list_filter(coalesce(${other}.${column}, []), lambda entry: ${isMissing}))
+)`
+
+/** Adds entries of the nutrients that a row lacks, sorted by nutrient; those of one nutrient stay in their order. */
+const addNutrients = (column: string) => (torn: Row, other: Row) => {
+  const isKnown = `list_contains(list_transform(coalesce(${torn}.nutrients, []), lambda amount: amount.nutrient_id), entry.nutrient_id)`
+  const entries = addEntries(column, torn, other, `not ${isKnown}`)
+  return `list_transform(
+    list_sort(list_transform(${entries}, lambda entry, place: {'id': entry.nutrient_id, 'place': place, 'entry': entry})),
+    lambda sorted: sorted.entry
+  )`
+}
+
+const nutrients = completeIfTorn("nutrients", preferFilled("nutrients"), addNutrients("nutrients"))
+
+/** The label's own amounts are per serving. */
+const hasSameServing =
+  "(s.serving_size, s.serving_size_unit) is not distinct from (l.serving_size, l.serving_size_unit)"
+const mergeOwnAmount = (column: string) => {
+  const merged = merge(column, fromOneRow(column))
+  return completeIfTorn(
+    column,
+    merged,
+    (_, other) => `coalesce(${merged}, if(${hasSameServing}, ${other}.${column}, null))`
+  )
+}
+
+/** Flags of amounts, which amounts from another row bring with them. */
+const amountFlags =
+  "['nutrient_twice', 'energy_impossible', 'mass_impossible', 'amount_impossible', 'part_exceeds_whole', 'amount_negative']"
+
+/** The flags of a row, and those of the other one for the values that it lacks. */
+const completeFlags = (row: Row, other: Row) => `if(
+  ${isTorn(row)} or list_contains(${row}.quality_flags, 'label_row_missing'),
+  list_concat(${row}.quality_flags, list_filter(${other}.quality_flags, lambda flag:
+    not list_contains(${row}.quality_flags, flag)
+    and if(list_contains(${amountFlags}, flag), ${isTorn(row)}, list_contains(${row}.quality_flags, 'label_row_missing'))
+  )),
+  ${row}.quality_flags
+)`
+
 const rules: Readonly<Record<string, string>> = {
-  nutrients: preferFilled("nutrients"),
-  attributes: preferFilled("attributes"),
+  nutrients,
+  attributes: completeIfTorn("attributes", preferFilled("attributes"), (torn, other) =>
+    addEntries("attributes", torn, other, `not list_contains(coalesce(${torn}.attributes, []), entry)`)
+  ),
+  daily_values: completeIfTorn(
+    "daily_values",
+    merge("daily_values", preferredValue("daily_values")),
+    addNutrients("daily_values")
+  ),
   release_on: "greatest(s.release_on, l.release_on)",
-  ...Object.fromEntries(labelColumns.map((column) => [column, merge(column, fromOneRow(column))])),
+  ...Object.fromEntries(labelColumns.map((column) => [column, mergeOwnAmount(column)])),
   form: `case
     when ${isLater("s", "l")} or s.form = l.form then s.form
     when ${isLater("l", "s")} then l.form
     else 'both'
   end`,
   quality_flags: `list_filter(
-    ${preferredValue("quality_flags")},
-    lambda flag: (flag <> 'no_nutrients' or coalesce(len(${preferFilled("nutrients")}), 0) = 0)
+    if(${isPreferred}, ${completeFlags("s", "l")}, ${completeFlags("l", "s")}),
+    lambda flag: (flag <> 'no_nutrients' or coalesce(len(${nutrients}), 0) = 0)
       and (flag <> 'label_row_missing' or (list_contains(s.quality_flags, flag) and list_contains(l.quality_flags, flag)))
   )`
 }

@@ -24,7 +24,7 @@ sorted_amount as (
       'derivation_id': derivation_id,
       'percent': percent_daily_value
     })) as rows
-  from release.food_nutrient, (from release.derivation_rank)
+  from release.food_nutrient, (from release.lookup)
   where fdc_id between first and last
   group by fdc_id
 ),
@@ -56,10 +56,17 @@ attribute as (
     len(rows)::integer as attribute_count,
     list_transform(rows, lambda row: {'name': row.name, 'value': row.value}) as attributes
   from sorted_attribute
+),
+incomplete as (
+  select fdc_id, bool_or(part_is_rejected) as part_is_rejected, bool_or(unit_is_unusable) as unit_is_unusable
+  from release.incomplete
+  group by fdc_id
 )
 select
   * exclude (amounts, attribute_count) replace (
     coalesce(nutrients, []) as nutrients,
+    coalesce(part_is_rejected, false) as part_is_rejected,
+    coalesce(unit_is_unusable, false) as unit_is_unusable,
     if(has_attributes, coalesce(attributes, []), null) as attributes -- null: the release has no such file
   ),
   null::varchar as gpc_class_code,
@@ -75,3 +82,4 @@ from labelled
 full join named using (fdc_id)
 left join amount using (fdc_id)
 left join attribute using (fdc_id)
+left join incomplete using (fdc_id)

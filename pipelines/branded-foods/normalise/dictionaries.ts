@@ -59,26 +59,6 @@ export const { countryNames, derivations, nutrients } = Exit.isSuccess(read)
   ? read.value
   : { countryNames: [], derivations: [], nutrients: [] }
 
-/** Units in the dictionary's spelling: CSV files and the API write G and UG, JSON files write g. */
-export const normaliseUnit = (raw: string) => unitSpellings[raw.toUpperCase()] ?? raw
-const unitSpellings: Readonly<Record<string, string>> = {
-  G: "g",
-  MG: "mg",
-  UG: "µg",
-  MCG: "µg",
-  µG: "µg",
-  ΜG: "µg",
-  KCAL: "kcal",
-  KJ: "kJ",
-  IU: "IU",
-  MG_ATE: "mg ATE",
-  MG_GAE: "mg GAE",
-  MCG_RE: "µg RE",
-  UMOL_TE: "µmol TE",
-  PH: "pH",
-  SP_GR: "sp gr"
-}
-
 /**
  * Names and ISO 3166-1 alpha-2 codes of countries, in lower case, each with its code: those of the Unicode data, and the
  * dictionary's, which has other usual names, ISO's own among them, and some that the Unicode data changed or may change.

@@ -1,25 +1,54 @@
 -- The labels of a chunk of the JSON release: columns that `normaliseLabels` reads, and the keys that release-labels.ts renames.
--- `chunk` is the chunk as read with `jsonRelation` of decode/json/keys.ts.
-with food as (
+-- `chunk` is the chunk as read with `jsonRelation` of decode/json/keys.ts. An amount that cannot be read is left out.
+with stated as (
   -- The used parts of the amounts, read once. Ids are doubles, which are exact here: parsing six million strings would
   -- take seconds.
   select * replace (list_transform(foodNutrients, lambda amount: {
     'id': try_cast(amount.id as bigint),
-    'nutrient_id': nutrient_id_of(
-      if(amount.nutrient.id >= 0 and amount.nutrient.id = floor(amount.nutrient.id), amount.nutrient.id, null)
-    )::integer,
+    'nutrient_id': nutrient_in(amount.nutrient.id),
     'amount': try_cast(amount.amount as decimal(18, 6)),
-    'unreadable': case
-      when amount.amount <> '' and try_cast(amount.amount as decimal(18, 6)) is null
-      then if(is_placeholder(amount.amount), null, true)
-    end,
+    'unreadable': case when is_unreadable_number(amount.amount) then true end,
+    'unit': amount.nutrient.unitName,
     'code': amount.foodNutrientDerivation.code,
     'derivation_id': derivation_id_of(amount.foodNutrientDerivation.code)
   }) as foodNutrients)
   from chunk
+),
+compared as (
+  select
+    *,
+    list_count(list_transform(foodNutrients, lambda amount: amount.nutrient_id)) < len(foodNutrients)
+      or list_count(list_transform(foodNutrients, lambda amount: amount.unreadable)) > 0 as has_torn_amount,
+    -- nearly every amount states the unit of the dictionary, in its spelling
+    len(list_filter(foodNutrients, lambda amount: amount.unit <> units[amount.nutrient_id])) > 0 as has_other_unit
+  from stated, (from release.lookup)
+),
+whole as (
+  select * replace (if(
+    has_torn_amount,
+    list_filter(foodNutrients, lambda amount: amount.nutrient_id is not null and amount.unreadable is null),
+    foodNutrients
+  ) as foodNutrients)
+  from compared
+),
+food as (
+  select
+    * replace (if(
+      has_other_unit,
+      list_transform(foodNutrients, lambda amount: struct_update(
+        amount, amount := in_own_unit(amount.amount, amount.unit, units[amount.nutrient_id])
+      )),
+      foodNutrients
+    ) as foodNutrients),
+    case when has_other_unit then list_transform(
+      list_filter(foodNutrients, lambda amount:
+        amount.amount is not null and in_own_unit(amount.amount, amount.unit, units[amount.nutrient_id]) is null),
+      lambda amount: {'field': 'foodNutrients.nutrient.unitName', 'said': amount.unit}
+    ) end as unusable_units
+  from whole
 )
 select
-  food.*,
+  food.* exclude (ranks, units, has_torn_amount, has_other_unit, unusable_units, rejected_parts),
   whole(fdcId, try_cast(fdcId as integer)) as fdc_id,
   null::varchar as food_category,
   list_transform(
@@ -61,30 +90,23 @@ select
           < list_count(list_transform(foodNutrients, lambda amount: amount.code))
         then odd_codes(foodNutrients)
       end,
-      case
-        when list_count(list_transform(foodAttributes, lambda attribute: try_cast(attribute.id as bigint)))
-          < list_count(list_transform(foodAttributes, lambda attribute: attribute.id))
-        then odd_attribute_ids(foodAttributes)
-      end
+      list_concat(
+        case
+          when list_count(list_transform(foodAttributes, lambda attribute: try_cast(attribute.id as bigint)))
+            < list_count(list_transform(foodAttributes, lambda attribute: attribute.id))
+          then odd_attribute_ids(foodAttributes)
+        end,
+        unusable_units
+      )
     )
   ) as odd_parts,
   1 as source_rows,
   true as has_label_row,
-  nullif(concat_ws('; ',
-    if(
-      whole(fdcId, try_cast(fdcId as integer)) is null,
-      'fdcId is ' || coalesce('"' || left(fdcId, 60) || '", which is not a whole number', 'missing'),
-      null
-    ),
-    if(
-      list_count(list_transform(foodNutrients, lambda amount: amount.nutrient_id)) < len(foodNutrients),
-      'one of foodNutrients has no nutrient id, or one that is not a whole number',
-      null
-    ),
-    if(
-      list_count(list_transform(foodNutrients, lambda amount: amount.unreadable)) > 0,
-      'one of foodNutrients has an amount that is not a number',
-      null
-    )
-  ), '') as other_problem
-from food, (from release.derivation_rank)
+  coalesce(has_torn_amount, false) or rejected_parts is not null as part_is_rejected,
+  coalesce(len(unusable_units) > 0, false) as unit_is_unusable,
+  if(
+    whole(fdcId, try_cast(fdcId as integer)) is null,
+    'fdcId is ' || coalesce('"' || left(fdcId, 60) || '", which is not a whole number', 'missing'),
+    null
+  ) as other_problem
+from food

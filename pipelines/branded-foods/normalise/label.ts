@@ -120,7 +120,7 @@ export const normaliseLabels = (labels: string, names: FieldNames) => `
       size, size_is_stated, compact_gtin, gtin_is_placeholder, ids, amounts,
       ${days.map((day) => `${day}_day`).join(", ")}, ${optionalDays.map((day) => `${day}_is_odd`).join(", ")},
       ${oddFields.map(([column]) => `${column}_said`).join(", ")},
-      has_label_row, other_problem, is_untidy, odd_parts
+      has_label_row, part_is_rejected, unit_is_unusable, other_problem, is_untidy, odd_parts
     ),
     case when ${[
       "odd_parts is not null",

@@ -27,6 +27,10 @@ create or replace temp macro whole(raw, number) as if(
 );
 -- Nutrient ids of the source have four digits. An id of more than 18 bits does not fit into the sort key of an amount.
 create or replace temp macro nutrient_id_of(number) as if(number < 262144, number, null);
+create or replace temp macro nutrient_in(number) as
+  nutrient_id_of(if(number >= 0 and number = floor(number), number, null))::integer;
+create or replace temp macro is_unreadable_number(raw) as
+  case when raw <> '' and try_cast(raw as decimal(18, 6)) is null then not is_placeholder(raw) else false end;
 -- The rank of one of several rows of a nutrient, 0 is best: by the reliability of its derivation, and last without an amount.
 create or replace temp macro rank_of(amount, reliability) as if(amount is null, 15, coalesce(reliability, 14));
 -- The sort key of an amount within its food, as one number: nutrient (18 bits), its rank (4 bits), and the id in the
@@ -34,10 +38,17 @@ create or replace temp macro rank_of(amount, reliability) as if(amount is null, 
 create or replace temp macro sort_key_of(nutrient_id, rank, id) as
   (nutrient_id::bigint << 44) + (rank::bigint << 40)
   + 1099511627775 - least(greatest(coalesce(id, 0), 0), 1099511627775);
--- The problem with one of the label's own amounts in a JSON file.
-create or replace temp macro unreadable_amount(key, raw) as case
-  when raw <> '' and try_cast(raw as decimal(18, 6)) is null and not is_placeholder(raw)
-  then 'labelNutrients.' || key || ' is "' || left(raw, 60) || '", which is not a number'
+-- The problem with an amount, and with one of the label's own amounts, in a JSON file.
+create or replace temp macro torn_amount(stated, place) as case
+  when nutrient_in(stated.nutrient.id) is null
+  then 'foodNutrients[' || place || '].nutrient.id is ' || coalesce(
+    '"' || regexp_replace(stated.nutrient.id::varchar, '\.0$', '') || '", which is not the id of a nutrient', 'missing'
+  )
+  when is_unreadable_number(stated.amount)
+  then 'foodNutrients[' || place || '].amount is "' || left(stated.amount, 60) || '", which is not a number'
+end;
+create or replace temp macro torn_own_amount(key, raw) as case
+  when is_unreadable_number(raw) then 'labelNutrients.' || key || ' is "' || left(raw, 60) || '", which is not a number'
 end;
 -- What derivations said that no dictionary has, and what unreadable ids of attributes said.
 create or replace temp macro odd_codes(amounts) as list_transform(
@@ -110,6 +121,27 @@ create or replace temp macro normalised_unit(unit, household, category) as case
   when lower(unit) in ('g', 'gm', 'grm') then 'g'
   when lower(unit) in ('ml', 'mlt') then 'ml'
   when is_miscoded(unit) then if(is_liquid(household, category), 'ml', 'g')
+end;
+
+-- A unit in the dictionary's spelling: CSV files and the API write G and UG, JSON files write g. The two letters µ of Unicode
+-- are one in upper case.
+create or replace temp macro spelled_unit(raw) as case upper(trim(raw))
+  when 'G' then 'g' when 'MG' then 'mg' when 'UG' then 'µg' when 'MCG' then 'µg' when 'ΜG' then 'µg'
+  when 'KCAL' then 'kcal' when 'KJ' then 'kJ' when 'IU' then 'IU'
+  when 'MG_ATE' then 'mg ATE' when 'MG_GAE' then 'mg GAE' when 'MCG_RE' then 'µg RE' when 'UMOL_TE' then 'µmol TE'
+  when 'PH' then 'pH' when 'SP_GR' then 'sp gr'
+  else trim(raw)
+end;
+-- An amount in a nutrient's own unit: units of mass are converted. Null for any other unit: labels round kJ and kcal each by
+-- their own rules, and IU of each vitamin weigh something else. A unit that is not stated is the nutrient's own.
+create or replace temp macro power_of(unit) as case unit when 'g' then 0 when 'mg' then -3 when 'µg' then -6 end;
+create or replace temp macro in_own_unit(amount, stated, own) as case
+  when spelled_unit(stated) = own or stated is null or is_placeholder(stated) then amount
+  else try_cast(
+    amount::decimal(18, 6) * (case power_of(spelled_unit(stated)) - power_of(own)
+      when 6 then 1000000 when 3 then 1000 when -3 then 0.001 when -6 then 0.000001
+    end)::decimal(13, 6) as decimal(18, 6)
+  )
 end;
 
 -- Trade channels are a JSON array of strings; or codes, with commas between them. Null for anything else. json_type fails

@@ -64,9 +64,21 @@ it.live.each<readonly [macro: string, args: ReadonlyArray<string | null>, value:
   ["is_branded", [null], "true"],
   ["is_branded", ["N/A"], "true"],
   ["is_branded", ["sub_sample_food"], "false"],
-  ["unreadable_amount", ["fat", "a trace"], 'labelNutrients.fat is "a trace", which is not a number'],
-  ["unreadable_amount", ["fat", "4.00E+1"], null],
-  ["unreadable_amount", ["fat", "N/A"], null]
+  ["in_own_unit", ["0.1", "G", "mg"], "100.000000"],
+  ["in_own_unit", ["10000", "mg", "g"], "10.000000"],
+  ["in_own_unit", ["100000", "MCG", "mg"], "100.000000"],
+  ["in_own_unit", ["0.005", "mg", "µg"], "5.000000"],
+  ["in_own_unit", ["0.000001", " g ", "µg"], "1.000000"],
+  ["in_own_unit", ["5", "\u03bcg", "µg"], "5.000000"],
+  ["in_own_unit", ["1393", "kJ", "kcal"], null],
+  ["in_own_unit", ["333", "KCAL", "kJ"], null],
+  ["in_own_unit", ["200", "IU", "µg"], null],
+  ["in_own_unit", ["200", "grams", "g"], null],
+  ["in_own_unit", ["200", "N/A", "g"], "200.000000"],
+  ["in_own_unit", ["200", null, "g"], "200.000000"],
+  ["torn_own_amount", ["fat", "a trace"], 'labelNutrients.fat is "a trace", which is not a number'],
+  ["torn_own_amount", ["fat", "4.00E+1"], null],
+  ["torn_own_amount", ["fat", "N/A"], null]
 ])("macro %s of %j is %j", ([macro, args, value]) =>
   Effect.gen(function* () {
     const db = yield* DuckDb.memory

@@ -44,7 +44,7 @@ const exceeds = (part: string, whole: string) =>
   )`
 
 const flagConditions: Readonly<Record<string, string>> = {
-  gtin_missing: "upc is null and not gtin_is_placeholder",
+  gtin_missing: "upc is null and not gtin_is_placeholder and has_label_row",
   gtin_placeholder: "gtin_is_placeholder",
   gtin_unreadable: "gtin_14 is null and upc is not null",
   gtin_check_digit: "not has_check_digit(gtin_14::bigint)",
@@ -58,7 +58,7 @@ const flagConditions: Readonly<Record<string, string>> = {
   gpc_class_unreadable: "gpc_class_is_odd",
   discontinued_unreadable: "discontinued_on_is_odd",
   trade_channels_unreadable: "channels_are_odd",
-  no_nutrients: "coalesce(len(ids), 0) = 0",
+  no_nutrients: "coalesce(len(ids), 0) = 0 and not part_is_rejected",
   // amounts are sorted by nutrient; reading the previous element from the list instead takes eight times as long
   nutrient_twice: "list_reduce(ids, lambda before, id: if(id = before or before = -1, -1, id), -2) = -1",
   energy_impossible: `${amountOf(1008)} > ${maxEnergy}`,
@@ -67,7 +67,9 @@ const flagConditions: Readonly<Record<string, string>> = {
   part_exceeds_whole: `${exceeds(`coalesce(${amountOf(2000)}, ${amountOf(1063)})`, amountOf(1005))}
     or ${exceeds(amountOf(1258), amountOf(1004))}`,
   amount_negative: "list_min(amounts) < 0",
-  label_row_missing: "not has_label_row"
+  nutrient_unit_unusable: "unit_is_unusable",
+  label_row_missing: "not has_label_row",
+  part_rejected: "part_is_rejected"
 }
 
 /** Nearly all labels have no flag, so the list is built only for the others. */

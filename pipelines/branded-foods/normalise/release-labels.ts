@@ -11,10 +11,24 @@ const readSql = (file: string) => readFileSync(new URL(file, import.meta.url), "
 const columns = Object.entries(keyColumns).map(([key, column]) => `"${key}" as ${column}`)
 const ownAmount = (key: string) => `"labelNutrients".${key}.value`
 const ownAmounts = labelKeys.map((key, i) => `try_cast(${ownAmount(key)} as decimal(18, 6)) as ${labelColumns[i]}`)
-/** The first of a label's own amounts that is unreadable. Most labels have no own amounts, or fifteen numbers. */
-const unreadable = `case when "labelNutrients" is not null then coalesce(
-  ${labelKeys.map((key) => `unreadable_amount('${key}', ${ownAmount(key)})`).join(", ")}
-) end`
+/** Whether one of a label's own amounts cannot be read. Most labels have no own amounts, or fifteen numbers. */
+const hasTornOwnAmount = `case when "labelNutrients" is not null
+  then ${labelKeys.map((key) => `is_unreadable_number(${ownAmount(key)})`).join(" or ")} end`
+/** Parts of the records of `chunk` that cannot be read: `line`, `part`, `reason`, and `payload`, the record with only this part. */
+export const tornParts = `
+  select line, 'foodNutrients' as part, torn_amount(stated, place) as reason, to_json({'fdcId': fdcId, 'foodNutrients': [stated]}) as payload
+  from (
+    select line, fdcId, unnest(foodNutrients) as stated, generate_subscripts(foodNutrients, 1) - 1 as place
+    from chunk
+  )
+  where torn_amount(stated, place) is not null
+  union all
+  select line, 'labelNutrients', reason, to_json({'fdcId': fdcId, 'labelNutrients': labelNutrients})
+  from (
+    select *, unnest([${labelKeys.map((key) => `torn_own_amount('${key}', ${ownAmount(key)})`).join(", ")}]) as reason
+    from chunk where labelNutrients is not null
+  )
+  where reason is not null`
 /** What unreadable ids and days in the log of a label's earlier versions said. */
 const oddLogEntries = (
   [
@@ -31,7 +45,8 @@ const jsonQuery = readSql("./json-labels.sql").replace(
 )
 const withColumns = `
   select
-    * exclude ("${Object.keys(foodShape).join('", "')}") replace (nullif(concat_ws('; ', other_problem, ${unreadable}), '') as other_problem),
+    * exclude ("${Object.keys(foodShape).join('", "')}")
+      replace (part_is_rejected or coalesce(${hasTornOwnAmount}, false) as part_is_rejected),
     ${[...columns, ...ownAmounts].join(", ")}
   from (${jsonQuery})`
 

@@ -65,6 +65,14 @@ const hasAmounts = `
   where len(list_filter(nutrients, lambda nutrient: nutrient.amount is not null)) > 0
   limit 1`
 
+/** An id that no dictionary has, and that is the number of another nutrient: 208 for 1008. */
+const numberInPlaceOfId = (ids: string) => `
+  select 1 as rows, 'nutrient_id' as field, stated.nutrient_id || ', the number of nutrient ' || known.nutrient_id || ' (' || known.name || ')' as example
+  from (select distinct nutrient_id from ${ids}) stated join branded_food.nutrient known on known.number = stated.nutrient_id::varchar
+  where stated.nutrient_id not in (select nutrient_id from branded_food.nutrient)
+  order by stated.nutrient_id
+  limit 1`
+
 /**
  * A reason may name several fields: `serving_size in branded_food.csv is "x", which is not a size; …`. Every row of a
  * rejected label has the reason, so only the row of food.csv is counted.
@@ -72,7 +80,7 @@ const hasAmounts = `
 const rejectedFields = `
   select field, count(*)::integer as rows, min(reason) as example
   from (
-    select unnest(regexp_extract_all(reason, '(?:^|; |rejected: |one of )([A-Za-z_]+)[A-Za-z.]*(?: in [a-z_]+[.]csv)? (?:is|has)', 1)) as field, reason
+    select unnest(regexp_extract_all(reason, '(?:^|; |rejected: )([A-Za-z_]+)[A-Za-z.\\[\\]0-9]*(?: in [a-z_]+[.]csv)? is', 1)) as field, reason
     from ingest.reject
     where (feed = $feed or starts_with(feed, $feed || '/'))
       and (not starts_with(reason, 'its label was rejected') or feed like '%/food.csv')
@@ -137,6 +145,12 @@ export const checkForm = Effect.fnUntraced(function* (
       )
     }
   }
+  const [number] = yield* db.all(
+    Rejected,
+    numberInPlaceOfId(form === "csv" ? "release.used_nutrient" : "release.nutrient")
+  )
+  if (number !== undefined)
+    return yield* implausible(`has numbers of nutrients in place of ids, such as ${number.example}`)
   if (counts.nutrients === 0) return
   const [amount] = yield* db.all(Counts, hasAmounts)
   if (amount === undefined) return yield* implausible("has nutrients, but no amount of any")

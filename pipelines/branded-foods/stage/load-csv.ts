@@ -14,7 +14,8 @@ import { countsFile, findMissingRecords, readStatedCounts } from "../decode/csv/
 import { createCsvLabels, csvLabels, csvOdd } from "../normalise/release-labels.ts"
 import { addOddTexts } from "../odd-texts.ts"
 import { insertLabelsSql, type LoadInput, type LoadResult, maxPayloadLength } from "./load.ts"
-import { stageCsvRejects } from "./rejected-labels.ts"
+import { stageCsvRejects, stageIncompleteLabels } from "./rejected-labels.ts"
+import { applyStatedNutrients } from "./stated-nutrients.ts"
 
 type Db = DuckDb["Service"]
 
@@ -154,7 +155,12 @@ export const loadCsv = Effect.fnUntraced(function* (
   if (!hasAttributes) {
     yield* db.run("create table release.food_attribute (fdc_id integer, name varchar, value varchar, added bigint)")
   }
+  yield* db.run(`
+    create table release.stated_nutrient (nutrient_id integer, number varchar, name varchar, unit varchar);
+    create table release.incomplete (fdc_id integer, part_is_rejected boolean, unit_is_unusable boolean)`)
   for (const header of dictionaryHeaders) yield* stageDictionary(db, header, folder)
+  yield* applyStatedNutrients(db)
+  yield* stageIncompleteLabels(db, load.feed, labelHeaders)
   yield* db.run("reset force_compression")
   yield* stageLabels(db, load, hasAttributes)
   yield* db.run(addOddTexts(csvOdd))

@@ -5,12 +5,13 @@ import { Effect, Schema } from "effect"
 import { reasonOf } from "../../run/files/causes.ts"
 import { OddValueCounter } from "../../run/odd-values.ts"
 import { ReadFailed } from "../../run/pipeline.ts"
+import { countRows } from "../decode/csv/line-numbers.ts"
 import { isRecordError } from "../decode/duckdb-faults.ts"
 import { checkLines, removeUnreadableLines } from "../decode/json/check-lines.ts"
 import { type Chunk, type FoodList, splitFoods } from "../decode/json/food-lines.ts"
 import type { FoodReject } from "../decode/json/food-list.ts"
 import { foodShape, knownKeys, maxJsonObjectBytes, readChunkSql, textKeys } from "../decode/json/keys.ts"
-import { chunkLabels, jsonLabels } from "../normalise/release-labels.ts"
+import { chunkLabels, jsonLabels, tornParts } from "../normalise/release-labels.ts"
 import { addCountedTexts, addOddTexts } from "../odd-texts.ts"
 import { readStart } from "../source/zip.ts"
 import { printableName } from "../source/zip-members.ts"
@@ -59,10 +60,10 @@ const countAddedSql = (row: number) => `
 
 /**
  * DuckDB reads a nested object, a list or a boolean as a string of JSON, and a boolean as the number 0 or 1. Counts labels
- * that may have one, or a NUL. Few do, so few chunks need the slow check of their records, which distinguishes these values
- * from strings and numbers, and replaces NULs.
+ * that may have one, or a NUL, or had a part that cannot be read. Few do, so few chunks need the slow check of their
+ * records, which distinguishes these values from strings and numbers, replaces NULs, and rejects the parts.
  */
-const countNoStringsSql = (row: number) => {
+const countSuspectsSql = (row: number) => {
   const isBoolean = (text: string) => `${text} in ('true', 'false', 'TRUE', 'FALSE')` // some codes are in upper case
   const maybeNoString = (text: string) =>
     `case when contains(${text}, chr(0)) then true
@@ -79,11 +80,12 @@ const countNoStringsSql = (row: number) => {
         .join(" or ")}
       or coalesce(${anyMaybeNoString("attributes", "item.name")} or ${anyMaybeNoString("attributes", "item.value")}, false)
       or coalesce(nutrients[1].nutrient_id <= 1, false) -- they are sorted
+      or list_contains(quality_flags, 'part_rejected')
     )`
 }
 
 const repeatedIds = `
-  select try_cast(fdcId as integer) as fdc_id, min(line) as first_line
+  select whole(fdcId, try_cast(fdcId as integer)) as fdc_id, min(line) as first_line
   from chunk
   group by all
   having count(*) > 1`
@@ -133,11 +135,24 @@ const record = `{${Object.keys(foodShape)
   .map((key) => `${literal(key)}: chunk.${identifier(key)}`)
   .join(", ")}}`
 
+/** `rejects` is a query of `feed`, `line`, `reason` and `payload`. */
+const insertRejectsSql = (load: LoadInput, rejects: string) => `
+  insert into ingest.reject
+  select 'branded-foods', feed, ${literal(load.run_id)}, ${literal(load.raw_sha256)}, line, reason, left(payload, ${maxPayloadLength})
+  from (${rejects})`
+
+/** Rejects records, then parts of the others, before labels are added. */
 const checkedLoadSql = (load: LoadInput) => [
-  `insert into ingest.reject
-   select 'branded-foods', ${literal(load.feed)}, ${literal(load.run_id)}, ${literal(load.raw_sha256)}, line, problem,
-     left(to_json(${record})::varchar, ${maxPayloadLength})
-   from (${labelsWithProblems}) join chunk using (line) where problem is not null`,
+  insertRejectsSql(
+    load,
+    `select ${literal(load.feed)} as feed, line, problem as reason, to_json(${record})::varchar as payload
+     from (${labelsWithProblems}) join chunk using (line) where problem is not null`
+  ),
+  insertRejectsSql(
+    load,
+    `select ${literal(`${load.feed}/`)} || part as feed, line, reason, payload::varchar as payload
+     from (${tornParts}) where line not in (select position from ingest.reject where feed = ${literal(load.feed)})`
+  ),
   insertMarkedSql(load, labelsWithProblems)
 ]
 
@@ -159,7 +174,7 @@ const countUnnamedNutrientsSql = (row: number) => `
  */
 const insertNutrientNamesSql = (path: string) => `
   insert into release.nutrient
-  select distinct try_cast(entry.nutrient.id as integer) as nutrient_id, entry.nutrient.number, entry.nutrient.name, entry.nutrient.unitName
+  select distinct nutrient_id_of(try_cast(entry.nutrient.id as integer)) as nutrient_id, entry.nutrient.number, entry.nutrient.name, entry.nutrient.unitName
   from (
     select unnest(foodNutrients) as entry
     from read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false,
@@ -171,7 +186,7 @@ const Row = Schema.Struct({ row: Schema.Int })
 const Added = Schema.Struct({ labels: Schema.Int, duplicates: Schema.Int })
 const Count = Schema.Struct({ rows: Schema.Int })
 
-/** The fast path of nearly every chunk: all records become labels, are unique, and have only strings as texts. */
+/** The fast path of nearly every chunk: all records become labels, are unique and whole, and have only strings as texts. */
 const loadWholeChunk = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   load: LoadInput,
@@ -185,8 +200,8 @@ const loadWholeChunk = Effect.fnUntraced(function* (
   if (!isRead) return false
   const [added] = yield* db.all(Added, countAddedSql(before))
   if (added?.labels === chunk.records && added.duplicates === 0) {
-    const [noStrings] = yield* db.all(Count, countNoStringsSql(before))
-    if (noStrings?.rows === 0) return true
+    const [suspects] = yield* db.all(Count, countSuspectsSql(before))
+    if (suspects?.rows === 0) return true
   }
   yield* db.run(`delete from branded_food.food where rowid > ${before}`)
   return false
@@ -233,7 +248,13 @@ export const loadJson = Effect.fnUntraced(function* (
   const reject = (rejects: ReadonlyArray<FoodReject>) =>
     staging.add(
       rejectTable,
-      rejects.map(({ line: position, ...reject }) => ({ ...source, position, ...reject }))
+      rejects.map(({ line: position, part, reason, payload }) => ({
+        ...source,
+        feed: part === undefined ? feed : `${feed}/${part}`,
+        position,
+        reason,
+        payload
+      }))
     )
   const counts = yield* splitFoods(list, { folder, chunkBytes }, (chunk) =>
     Effect.gen(function* () {
@@ -251,8 +272,10 @@ export const loadJson = Effect.fnUntraced(function* (
     })
   )
   yield* stageJsonRejects(db, feed)
+  const parts = yield* countRows(db, `from ingest.reject where starts_with(feed, ${literal(`${feed}/`)})`)
   return {
-    rows_read: new Map([[load.url, counts.records + counts.rejects]]), // counted by the splitter, independently of DuckDB
+    // records are counted by the splitter, independently of DuckDB; a rejected part is read in addition to its record
+    rows_read: new Map([[load.url, counts.records + counts.rejects + parts]]),
     rows_ignored: 0,
     unknown_fields: [...unknown].map(([field, example]) => ({ field: printableName(field), example }))
   } satisfies LoadResult as LoadResult

@@ -24,12 +24,15 @@ type Db = DuckDb["Service"]
 const createRejectedLabels = (query: string) =>
   `create or replace table release.rejected_label as select "row", label from (${query}) where label is not null`
 
-/** Every rejected record is a label, unless it repeats the id of another one. */
+/** Every rejected record is a label, unless it repeats the id of another one. A rejected part belongs to a label. */
 export const stageJsonRejects = (db: Db, feed: string) =>
   db.run(
     createRejectedLabels(`
-      select rowid as "row", coalesce(nullif(regexp_extract(reason, '^duplicate fdcId ([0-9]+)', 1), ''), 'record ' || rowid) as label
-      from ingest.reject where feed = ${literal(feed)}`)
+      select rowid as "row", coalesce(case
+        when feed <> ${literal(feed)} then case when json_valid(payload) then payload ->> 'fdcId' end
+        else nullif(regexp_extract(reason, '^duplicate fdcId ([0-9]+)', 1), '')
+      end, 'record ' || rowid) as label
+      from ingest.reject where feed = ${literal(feed)} or starts_with(feed, ${literal(`${feed}/`)})`)
   )
 
 /** The `fdc_id` of a rejected row: a staged row as JSON, or a line that could not be read. */
@@ -41,16 +44,33 @@ const fdcIdInPayload = ({ columns }: Header<LabelMember>) => {
   end as integer)`
 }
 
+type Headers = ReadonlyArray<Header<LabelMember>>
+
+const fdcIdOfReject = (feed: string, headers: Headers) =>
+  `case feed ${headers
+    .map((header) => `when ${literal(`${feed}/${header.member}.csv`)} then ${fdcIdInPayload(header)}`)
+    .join(" ")} end`
+
+/**
+ * Before labels are assembled: lists labels in `release.incomplete` of which rows were rejected that are not in food.csv. Of
+ * two rows of a label with other values, the first is used, and is complete.
+ */
+export const stageIncompleteLabels = (db: Db, feed: string, headers: Headers) =>
+  db.run(`
+    insert into release.incomplete
+    select fdc_id, true, false
+    from (
+      select ${fdcIdOfReject(feed, headers)} as fdc_id
+      from ingest.reject
+      where starts_with(feed, ${literal(`${feed}/`)}) and feed <> ${literal(`${feed}/food.csv`)} and not starts_with(reason, 'duplicate ')
+    )
+    where fdc_id is not null`)
+
 /**
  * Rows of food.csv and branded_food.csv are labels of their own if their id cannot be read. Rows of the other files
  * belong to a label of these two, or to none.
  */
-export const stageCsvRejects = Effect.fnUntraced(function* (
-  db: Db,
-  feed: string,
-  headers: ReadonlyArray<Header<LabelMember>>
-) {
-  const ids = headers.map((header) => `when ${literal(`${feed}/${header.member}.csv`)} then ${fdcIdInPayload(header)}`)
+export const stageCsvRejects = Effect.fnUntraced(function* (db: Db, feed: string, headers: Headers) {
   const labelFiles = ["food", "branded_food"].map((member) => literal(`${feed}/${member}.csv`))
   const isInLabelFile = `feed in (${labelFiles.join(", ")})`
   const count = countRows(db, `from ingest.reject where starts_with(feed, ${literal(`${feed}/`)})`)
@@ -58,7 +78,7 @@ export const stageCsvRejects = Effect.fnUntraced(function* (
   yield* db.run(
     createRejectedLabels(`
       with rejected as (
-        select rowid as "row", feed, case feed ${ids.join(" ")} end as fdc_id
+        select rowid as "row", feed, ${fdcIdOfReject(feed, headers)} as fdc_id
         from ingest.reject where starts_with(feed, ${literal(`${feed}/`)})
       )
       select "row", case

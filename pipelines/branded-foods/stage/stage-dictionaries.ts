@@ -1,7 +1,7 @@
 /** Stages the built-in dictionaries, with the lookup tables for normalising, then the entries that a release adds. */
 import { derivationTable, literal, nutrientTable, type Staging, servingAmount } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
-import { countries, derivations, normaliseUnit, nutrients, ranks } from "../normalise/dictionaries.ts"
+import { countries, derivations, nutrients, ranks } from "../normalise/dictionaries.ts"
 
 /** The most frequent codes, which come first in the `case`: nearly every amount matches the first or second one. */
 const commonCodes = ["LCCS", "LCCD", "LCSA", "LCSL", "LCSG", "LCSE", "LCGE", "LCGA", "LCGL", "LCGP"]
@@ -11,6 +11,12 @@ const cases = derivations
   .map(({ derivation, derivation_id }) => `when ${literal(derivation)} then ${derivation_id}`)
 const derivationId = `case code ${cases.join(" ")} end::smallint`
 
+/** The units of the nutrients, in the order of nutrient ids from 1. */
+const unitsById = `
+  select list(unit order by nutrient_id)
+  from range(1, (select max(nutrient_id) + 1 from branded_food.nutrient)) ids(nutrient_id)
+  left join branded_food.nutrient using (nutrient_id)`
+
 /** Some built-in nutrients have no number: they get the number of an earlier release. */
 export const stageDictionaries = Effect.fnUntraced(function* (staging: Staging, numbers: ReadonlyMap<number, string>) {
   const { db } = staging
@@ -19,7 +25,9 @@ export const stageDictionaries = Effect.fnUntraced(function* (staging: Staging, 
     nutrients.map((nutrient) => ({ ...nutrient, number: nutrient.number ?? numbers.get(nutrient.nutrient_id) ?? null }))
   )
   yield* staging.add(derivationTable, derivations)
-  yield* db.run(`create table release.derivation_rank as select [${ranks.join(", ")}]::tinyint[] as ranks`)
+  yield* db.run(
+    `create table release.lookup as select [${ranks.join(", ")}]::tinyint[] as ranks, (${unitsById}) as units`
+  )
   yield* db.run(`
     create table release.nutrient (nutrient_id integer, number varchar, name varchar, unit varchar);
     create table release.derivation (derivation_id smallint, derivation varchar, description varchar)`)
@@ -38,7 +46,7 @@ const NewNutrient = Schema.Struct({
 })
 
 const newNutrients = `
-  select nutrient_id, min(number) as number, min(name) as name, arg_min(unit, name) as unit
+  select nutrient_id, min(number) as number, min(name) as name, spelled_unit(arg_min(unit, name)) as unit
   from release.nutrient
   where nutrient_id not in (select nutrient_id from branded_food.nutrient)
   group by nutrient_id
@@ -53,10 +61,7 @@ const addNumbers = `
 export const completeDictionaries = Effect.fnUntraced(function* ({ add, db }: Staging) {
   const added = yield* db.all(NewNutrient, newNutrients)
   yield* db.run(addNumbers)
-  yield* add(
-    nutrientTable,
-    added.map((nutrient) => ({ ...nutrient, unit: nutrient.unit === null ? null : normaliseUnit(nutrient.unit) }))
-  )
+  yield* add(nutrientTable, added)
   yield* db.run(`
     insert into branded_food.derivation from release.derivation;
     delete from release.nutrient;

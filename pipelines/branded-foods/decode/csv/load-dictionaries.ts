@@ -23,10 +23,12 @@ export const readDictionaryHeader = (member: Dictionary, path: string) =>
 
 const insertEntriesSql: Readonly<Record<Dictionary, (header: Header) => string>> = {
   nutrient: (header) => `
-    insert into release.nutrient
+    insert into release.stated_nutrient
     select nutrient_id_of(known_id), ${header.columns.includes("nutrient_nbr") ? "nullif(nutrient_nbr, '')" : "null"}, name, unit_name
-    from dictionary
-    where nutrient_id_of(known_id) not in (select nutrient_id from branded_food.nutrient where number is not null)`,
+    from dictionary where nutrient_id_of(known_id) is not null;
+    insert into release.nutrient
+    from release.stated_nutrient
+    where nutrient_id not in (select nutrient_id from branded_food.nutrient where number is not null)`,
   food_nutrient_derivation: () => `
     insert into release.derivation
     select distinct on (derivation_id) try_cast(known_id as smallint) as derivation_id, tidied(code), tidied(description)

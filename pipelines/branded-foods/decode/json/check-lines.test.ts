@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { checkLines } from "./check-lines.ts"
 import type { FoodReject } from "./food-list.ts"
-import type { OddPart } from "./keys.ts"
+import type { OddPart } from "./record-parts.ts"
 
 const checkChunk = Effect.fnUntraced(function* (...lines: ReadonlyArray<string | Buffer>) {
   const fs = yield* FileSystem.FileSystem

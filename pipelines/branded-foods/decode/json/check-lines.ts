@@ -15,7 +15,8 @@ import { makeBufferedWriter } from "../buffered-writer.ts"
 import { firstLineOf, isRecordError } from "../duckdb-faults.ts"
 import { findDuplicateKey } from "./duplicate-keys.ts"
 import { type FoodReject, maxRejectBytes, shortenPayload } from "./food-list.ts"
-import { compareWithShape, type OddPart, readChunkSql, removeParts } from "./keys.ts"
+import { readChunkSql } from "./keys.ts"
+import { compareWithShape, type OddPart, separateParts } from "./record-parts.ts"
 
 const lineFeed = Buffer.from("\n")
 
@@ -36,10 +37,13 @@ async function* readLines(file: string): AsyncGenerator<Buffer, void, undefined>
   if (started.length > 0) yield Buffer.concat(started)
 }
 
-/** The reject of a line: the line number that the splitter added, and the original record. */
+/** The line number that the splitter added. */
+const lineOf = (bytes: Buffer) => Number.parseInt(bytes.toString("latin1", '{"line":'.length, 24), 10)
+
+/** The reject of a line: its number, and the original record. */
 const makeReject = (bytes: Buffer, reason: string): FoodReject => {
   const comma = bytes.indexOf(",")
-  const line = Number.parseInt(bytes.toString("latin1", '{"line":'.length, 24), 10)
+  const line = lineOf(bytes)
   const start = bytes.subarray(comma + 1, comma + 1 + maxRejectBytes)
   return { line, reason, payload: shortenPayload(Buffer.concat([Buffer.from("{"), start])) }
 }
@@ -57,16 +61,17 @@ const requireWellFormed = (key: string, value: unknown) => {
 interface CheckedLine {
   /** Why the record is rejected. */
   readonly problem?: string | undefined
-  /** The line without `odd`. */
+  /** The line without `odd` and `torn`. */
   readonly kept: Buffer
   readonly odd: ReadonlyArray<OddPart>
+  readonly torn: ReadonlyArray<FoodReject>
 }
 
 /** A NUL, escaped or not, is published in no text: it becomes a blank. An escaped backslash before `u0000` is no NUL. */
 const blankNuls = (text: string) => text.replaceAll("\0", " ").replace(/(?<!\\)((?:\\\\)*)\\u0000/g, "$1 ")
 
 const checkLine = (bytes: Buffer): CheckedLine => {
-  const reject = (problem: string) => ({ problem, kept: bytes, odd: [] })
+  const reject = (problem: string) => ({ problem, kept: bytes, odd: [], torn: [] })
   let text: string
   try {
     text = strictDecoder.decode(bytes)
@@ -76,14 +81,22 @@ const checkLine = (bytes: Buffer): CheckedLine => {
   const hasNul = text.includes("\0") || text.includes("\\u0000")
   if (hasNul) text = blankNuls(text)
   try {
-    const { odd, problem } = compareWithShape(
+    const findings = compareWithShape(
       /\\u[dD][89a-fA-F]/.test(text) ? JSON.parse(text, requireWellFormed) : JSON.parse(text)
     )
-    if (problem !== undefined) return reject(problem)
+    if (findings.problem !== undefined) return reject(findings.problem)
     const key = findDuplicateKey(text)
     if (key !== undefined) return reject(`the record has a duplicate key ${JSON.stringify(key)}`)
-    if (odd.length > 0) return { kept: Buffer.from(removeParts(text, odd)), odd }
-    return { kept: hasNul ? Buffer.from(text) : bytes, odd }
+    const { odd, torn } = findings
+    if (odd.length + torn.length === 0) return { kept: hasNul ? Buffer.from(text) : bytes, odd, torn: [] }
+    const separated = separateParts(text, findings)
+    const rejects = torn.map(({ path: [part], reason }, index) => ({
+      line: lineOf(bytes),
+      part,
+      reason,
+      payload: shortenPayload(Buffer.from(separated.torn[index] ?? ""))
+    }))
+    return { kept: Buffer.from(separated.kept), odd, torn: rejects }
   } catch (error) {
     // the engine quotes the text around the error, which the payload already contains
     const reason = error instanceof Error ? error.message.replace(/, (\.\.\.)?".*$/s, "") : String(error)
@@ -109,18 +122,17 @@ async function* checkFile(
   let areAllUnchanged = true
   try {
     for await (const line of readLines(file)) {
-      const { kept, odd, problem: reason } = checkLine(line)
+      const { kept, odd, problem: reason, torn } = checkLine(line)
       if (reason !== undefined || kept !== line) areAllUnchanged = false
       if (reason === undefined) {
         for (const part of odd) if (!isNothing(part)) countOdd(part)
         await writer.write(kept)
         await writer.write(lineFeed)
-      } else {
-        rejects.push(makeReject(line, reason))
-        if (rejects.length < maxRejects) continue
-        yield rejects
-        rejects = []
-      }
+        rejects.push(...torn)
+      } else rejects.push(makeReject(line, reason))
+      if (rejects.length < maxRejects) continue
+      yield rejects
+      rejects = []
     }
     await writer.flush()
   } finally {

@@ -6,6 +6,8 @@ import { knownKeys } from "./keys.ts"
 export interface FoodReject {
   /** The line of the JSON file on which it begins, from 1. */
   readonly line: number
+  /** The list of which it is an entry, if the record is used without it. */
+  readonly part?: string
   readonly reason: string
   readonly payload: string
 }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { compareWithShape } from "./keys.ts"
+import { compareWithShape, separateParts } from "./record-parts.ts"
 
 describe("a food of the expected shape", () => {
   it.each([
@@ -9,7 +9,7 @@ describe("a food of the expected shape", () => {
     ["numbers for texts", { description: 7, footnote: 1.5, gtinUpc: 59642932491 }],
     ["numbers in quotes", { foodNutrients: [{ id: "12", nutrient: { id: "1003.0" } }, { id: "4.00E+4" }] }],
     ["values that are checked later", { gpcClassCode: {}, servingSize: [], publicationDate: {}, fdcId: [1] }]
-  ])("accepts a food with %s", (_, food) => assert.deepStrictEqual(compareWithShape(food), { odd: [] }))
+  ])("accepts a food with %s", (_, food) => assert.deepStrictEqual(compareWithShape(food), { odd: [], torn: [] }))
 })
 
 describe("a food with a key or a substance of another shape", () => {
@@ -20,13 +20,55 @@ describe("a food with a key or a substance of another shape", () => {
     ["ingredients is not a string", { ingredients: { a: 1 } }],
     ["ingredients is not a string", { ingredients: false }],
     ["foodNutrients is not a list", { foodNutrients: "none" }],
+    ["labelNutrients is not an object", { labelNutrients: [] }],
+    [
+      "foodNutrients[0] is not an object, and more than 1000 other amounts cannot be read",
+      { foodNutrients: Array(1001).fill("protein") }
+    ]
+  ])("is reported with its path: %s", (problem, food) => assert.strictEqual(compareWithShape(food).problem, problem))
+})
+
+describe("a food with a single amount of another shape", () => {
+  const separate = (food: object) => {
+    const findings = compareWithShape(food)
+    const { kept, torn } = separateParts(JSON.stringify(food), findings)
+    return { problem: findings.problem, reasons: findings.torn.map(({ reason }) => reason), kept, torn }
+  }
+
+  it.each([
     ["foodNutrients[1] is not an object", { foodNutrients: [{}, 5] }],
     ["foodNutrients[0].nutrient is not an object", { foodNutrients: [{ nutrient: "protein" }] }],
     ["foodNutrients[0].nutrient.id is not a number", { foodNutrients: [{ nutrient: { id: {} } }] }],
     ["foodNutrients[0].nutrient.id is not a number", { foodNutrients: [{ nutrient: { id: true } }] }],
-    ["labelNutrients is not an object", { labelNutrients: [] }],
     ["labelNutrients.calories is not an object", { labelNutrients: { calories: 5 } }]
-  ])("is reported with its path: %s", (problem, food) => assert.strictEqual(compareWithShape(food).problem, problem))
+  ])("loses this amount, whose fault is named with its path: %s", (reason, food) => {
+    const { problem, reasons } = separate(food)
+    assert.deepStrictEqual([problem, reasons], [undefined, [reason]])
+  })
+
+  it("keeps the others, with the positions of odd parts before anything was removed, and each lost amount with its id", () => {
+    const { kept, torn } = separate({
+      fdcId: 7,
+      foodNutrients: ["a", { amount: 1 }, "b", { amount: 2, foodNutrientDerivation: "LCCS" }],
+      foodAttributes: [5, { name: "N" }, 6],
+      labelNutrients: { fat: "x", iron: { value: 3 } }
+    })
+    assert.deepStrictEqual(JSON.parse(kept), {
+      fdcId: 7,
+      foodNutrients: [{ amount: 1 }, { amount: 2 }],
+      foodAttributes: [{ name: "N" }],
+      labelNutrients: { iron: { value: 3 } },
+      rejected_parts: 3
+    })
+    assert.deepStrictEqual(
+      torn.map((part) => JSON.parse(part)),
+      [
+        { fdcId: 7, foodNutrients: ["a"] },
+        { fdcId: 7, foodNutrients: ["b"] },
+        { fdcId: 7, labelNutrients: { fat: "x" } }
+      ]
+    )
+  })
 })
 
 describe("a food with an optional field of another shape", () => {
