@@ -108,7 +108,7 @@ export const brandedFoodChecks: ReadonlyArray<Check> = [
   ),
   warning(
     "labels_have_their_rows",
-    "every label has a row in branded_food.csv, not in food.csv alone",
+    "every label has a readable row in branded_food.csv, not in food.csv alone",
     "select fdc_id from branded_food.food where list_contains(quality_flags, 'label_row_missing')"
   ),
   warning(

@@ -113,7 +113,7 @@ export const readBrandedFoods = Effect.fn("brandedFoods.read")(
     const fetched = yield* fetchRelease(release, previous.payloads)
     const { known, moved } = fetched
     yield* recordAddresses(run, moved)
-    const { left_out: notLoaded, staged } = yield* loadForms(run, fetched.forms, previous.nutrientNumbers)
+    const { left_out: notLoaded, staged } = yield* loadForms(run, fetched.forms, previous.nutrients)
     const left_out = [...fetched.left_out, ...notLoaded]
     if (staged.length + known.length === 0) return yield* makeNothingReadError(left_out)
     const rows_rejected = yield* recordPayloads(run, staged, previous.unknownFields)

@@ -37,7 +37,7 @@ const checkFoods = (feed: string, foods: ReturnType<typeof parseFoods>): ProbeFi
   const rows = foods.length
   const problem = foods
     .map(compareWithShape)
-    .map((found) => found.problem ?? found.torn[0]?.reason)
+    .map((found) => found.problem ?? found.rejected[0]?.reason)
     .find((found) => found !== undefined)
   const keys = new Set(foods.flatMap((food) => Object.keys(food)))
   const missing = neededKeys.filter((key) => !keys.has(key))

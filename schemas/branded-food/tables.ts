@@ -50,7 +50,7 @@ export const FoodRow = Schema.Struct({
   material_code: described.textOrNull("Material code as published; its meaning is not documented."),
   earlier_versions: list("Earlier versions of this label that the JSON release lists, with their publication days."),
   quality_flags: list(
-    "What looks wrong in the record, or could not be read; also as rows in `branded_food.quality_flag`. Flagged values are published as they are."
+    "What looks wrong in the record, or could not be read; also as rows in `branded_food.quality_flag`. An implausible value is published as it is; one that cannot be read is null."
   ),
   source_rows: described.integer(
     "Payload rows for this label in the run that last changed it: 1 in JSON; in CSV its rows in all files together."
@@ -140,7 +140,7 @@ export const NutritionRow = Schema.Struct({
 export const QualityFlagRow = Schema.Struct({
   fdc_id: FoodRow.fields.fdc_id,
   flag: described.text(
-    "What looks wrong: gtin_missing, gtin_placeholder (zeros alone, fewer than five digits, or five to seven with a wrong check digit, which is no barcode), gtin_unreadable, gtin_check_digit, serving_size_zero, serving_unit_miscoded, serving_unit_unknown (not a unit of mass or volume), country_unknown, category_unreadable, gpc_class_unreadable, discontinued_unreadable (a day that was stated is not known, so the product may be discontinued), trade_channels_unreadable, no_nutrients, nutrient_twice, energy_impossible (above 905 kcal), mass_impossible (protein, fat and carbohydrates together above 110 g), amount_impossible (one amount above 110 g, cholesterol above 5 g or sodium above 45 g), part_exceeds_whole (more sugars than carbohydrates or more saturated fat than fat, beyond rounding), amount_negative, nutrient_unit_unusable (an amount is left out because its unit cannot be converted to that of the nutrient, such as kJ to kcal), label_row_missing (only food.csv has the label), part_rejected (a row or an amount of the label could not be read: what it said is missing, or is from another release or form)."
+    "What looks wrong: gtin_missing, gtin_placeholder (zeros alone, fewer than five digits, or five to seven with a wrong check digit, which is no barcode), gtin_unreadable, gtin_check_digit, serving_size_zero, serving_unit_miscoded, serving_unit_unknown (not a unit of mass or volume), country_unknown, category_unreadable, gpc_class_unreadable, discontinued_unreadable (a day that was stated is not known, so the product may be discontinued), trade_channels_unreadable, no_nutrients, nutrient_twice, energy_impossible (above 905 kcal), mass_impossible (protein, fat and carbohydrates together above 110 g), amount_impossible (one amount above 110 g, cholesterol above 5 g or sodium above 45 g), part_exceeds_whole (more sugars than carbohydrates or more saturated fat than fat, beyond rounding), amount_negative, nutrient_unit_unusable (an amount is left out because its unit cannot be converted to that of the nutrient, such as kJ to kcal), label_row_missing (no readable row in branded_food.csv), part_rejected (a row or an amount of the label could not be read: what it said is missing, or is from another release or form)."
   )
 }).annotate({
   identifier: "branded_food.quality_flag",

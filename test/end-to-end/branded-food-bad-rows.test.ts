@@ -156,12 +156,12 @@ describe("a CSV release with broken lines", () => {
       expect.stringMatching(
         /^8: its label was rejected: serving_size in branded_food\.csv is "thirty", which is not a size/
       ),
-      expect.stringMatching(/^11: .*food\.csv has no row with th/)
+      expect.stringMatching(/^11: .*food\.csv has no readable row with th/)
     ])
     expect(formatRejects("food_nutrient.csv")).toEqual([
       expect.stringMatching(/^3: nutrient_id is "protein", which is not a whole number/),
       expect.stringMatching(/^4: amount is "a trace", which is not a number/),
-      expect.stringMatching(/^5: food\.csv has no row with the fdc_id 888/),
+      expect.stringMatching(/^5: food\.csv has no readable row with the fdc_id 888/),
       expect.stringMatching(/^6: its label was rejected/)
     ])
   })

@@ -22,7 +22,8 @@ const nutrients: ReadonlyArray<Nutrient> = [
   [1003, "203", "Protein", "G"],
   [1008, "208", "Energy", "KCAL"],
   [1093, "307", "Sodium, Na", "MG"],
-  [1062, "268", "Energy", "kJ"]
+  [1062, "268", "Energy", "kJ"],
+  [1063, "269.3", "Sugars, Total", "G"]
 ]
 
 type Amounts = ReadonlyArray<readonly [nutrient: number | string, amount: string]>
@@ -93,13 +94,19 @@ it("amounts of a CSV release are converted from the unit of its nutrient.csv, an
       ],
       [
         [1008, ""],
-        [1003, "20000"]
-      ]
+        [1003, "20000"],
+        [1093, "0.0000025"]
+      ],
+      [[1093, "1200"]]
     ],
     stated
   )
-  expect(await nutritionOf(home)).toEqual([{ protein: 3, sodium: 30 }, { protein: 6 }])
-  expect(await flagsOf(home)).toEqual(["nutrient_unit_unusable"])
+  expect(await nutritionOf(home)).toEqual([
+    { protein: 3, sodium: 30 },
+    { protein: 6, sodium: 0.00075 },
+    { sodium: 360_000 }
+  ])
+  expect(await flagsOf(home)).toEqual(["nutrient_unit_unusable", "amount_impossible"])
   expect(await oddValuesOf(home)).toEqual([{ field: "nutrient.unit_name", said: "kJ", rows: 1 }])
   expect(stderr).toMatch(/in other units than usual.*"converted":\["1003 in MG, not g","1093 in G, not mg"\]/)
   expect(stderr).toMatch(/"left_out":\["1008 in kJ, not kcal"\]/)
@@ -111,7 +118,9 @@ it("amounts of a JSON release are converted from the unit that each states, and 
       [1008, 1393, "kJ"],
       [1003, 10_000, "mg"],
       [1093, 0.1, "G"],
-      [1062, 1393, "kJ"]
+      [1062, 1393, "kJ"],
+      [1178, 0.0000004, "g"],
+      [1114, 2.5, "g"]
     ],
     [
       [1008, 1393, "kJ"],
@@ -121,10 +130,11 @@ it("amounts of a JSON release are converted from the unit that each states, and 
   )
   expect(code).toBe(0)
   expect(await nutritionOf(home)).toEqual([
-    { protein: 3, sodium: 30 },
+    { protein: 3, sodium: 30, vitamin_d: 750_000 },
     { calories: 99.9, protein: 3 }
   ])
   const [record] = await recordsOf(home, [1])
+  expect(record?.nutrients).toContainEqual(expect.objectContaining({ nutrient_id: 1178, amount: 0.4, unit: "µg" }))
   expect(record?.nutrients).toContainEqual(expect.objectContaining({ nutrient_id: 1062, amount: 1393, unit: "kJ" }))
   expect(record?.nutrients).toContainEqual(expect.objectContaining({ nutrient_id: 1008, amount: null, unit: "kcal" }))
   expect(await flagsOf(home)).toEqual(["nutrient_unit_unusable", "nutrient_unit_unusable"])
@@ -137,10 +147,19 @@ it("numbers in place of ids are mapped if all ids of the file are numbers of its
       ["208", "333"],
       ["203.0", "10"]
     ],
-    [["307", "100"]]
+    [
+      ["307", "100"],
+      ["269.3", "20"]
+    ]
   ])
-  expect([code, await nutritionOf(home)]).toEqual([0, [{ calories: 99.9, protein: 3 }, { sodium: 30 }]])
-  expect(stderr).toMatch(/numbers of nutrients in place of ids/)
+  expect([code, await nutritionOf(home)]).toEqual([
+    0,
+    [
+      { calories: 99.9, protein: 3 },
+      { sodium: 30, sugars: 6 }
+    ]
+  ])
+  expect(stderr).toMatch(/numbers of nutrients are in place of ids/)
 })
 
 it.each([
@@ -150,7 +169,7 @@ it.each([
   const { code, stderr } = await loadCsv([ids.map((id) => [id, "10"] as const)], stated)
   expect(code).toBe(1)
   expect(stderr).toMatch(
-    /has numbers of nutrients in place of ids, such as 20\d, the number of nutrient 100\d \((Protein|Energy)\)/
+    /has numbers of nutrients in place of ids in food_nutrient\.csv, such as 20\d, the number of nutrient 100\d \((Protein|Energy)\)/
   )
 })
 
@@ -158,4 +177,54 @@ it("a JSON release with numbers in place of ids is left out, and the reason name
   const { code, stderr } = await loadJson([[208, 333]])
   expect(code).toBe(1)
   expect(stderr).toMatch(/such as 208, the number of nutrient 1008 \(Energy\)/)
+})
+
+it("a new nutrient whose id is the number of another one is no number in place of an id", async () => {
+  const novelty: Nutrient = [301, "999", "Novelty", "G"]
+  const { code, home } = await loadCsv(
+    [
+      [
+        [1003, "10"],
+        [301, "5"]
+      ]
+    ],
+    [...nutrients, novelty]
+  )
+  const [record] = await recordsOf(home, [1])
+  expect(code).toBe(0)
+  expect(record?.nutrients).toContainEqual(expect.objectContaining({ nutrient_id: 301, name: "Novelty", amount: 5 }))
+})
+
+it("a number that several nutrients have is not mapped", async () => {
+  const { code, stderr } = await loadCsv([[["203", "10"]]], [...nutrients, [9001, "203", "Other protein", "G"]])
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/such as 203, the number of nutrient 1003/)
+})
+
+it("amounts of a new nutrient are left out, flagged, where one file states several units, and converted in later files", async () => {
+  const { home, stderr } = await loadJson(
+    [
+      [9991, 5, "mg"],
+      [1003, 10],
+      [9992, 7, "mg"]
+    ],
+    [[9991, 5, "g"]]
+  )
+  const amountsOf = async (id: number) => {
+    const [record] = await recordsOf(home, [id])
+    const nutrients: unknown = record?.nutrients
+    return Array.isArray(nutrients) ? nutrients.map(({ amount, nutrient_id }) => [nutrient_id, amount]) : []
+  }
+  expect(await amountsOf(1)).toEqual([
+    [1003, 10],
+    [9991, null],
+    [9992, 7]
+  ])
+  expect(await flagsOf(home)).toEqual(["nutrient_unit_unusable", "nutrient_unit_unusable"])
+  expect(stderr).toMatch(/new nutrients are stated in several units.*"nutrients":\[9991\]/)
+  const file = path.join(home, "FoodData_Central_branded_food_json_2026-02-01.json")
+  const foodNutrients = [{ id: 1, nutrient: { id: 9992, unitName: "g" }, amount: 0.009 }]
+  writeFileSync(file, jsonRelease([recordOf(3, { foodNutrients })]))
+  expect((await load(home, file)).code).toBe(0)
+  expect(await amountsOf(3)).toEqual([[9992, 9]])
 })

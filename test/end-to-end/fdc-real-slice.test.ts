@@ -63,8 +63,8 @@ const testSlice = () => {
       ["gov-fdc/csv/branded_food.csv", unnamed],
       ["gov-fdc/csv/food_nutrient.csv", orphans]
     ])
-    expect(rejects[0]?.why).toMatch(/food\.csv has no row with this fdc_id/)
-    expect(rejects[1]?.why).toBe("food.csv has no row with the fdc_id N")
+    expect(rejects[0]?.why).toMatch(/food\.csv has no readable row with this fdc_id/)
+    expect(rejects[1]?.why).toBe("food.csv has no readable row with the fdc_id N")
   })
 
   it("keeps each rejected row with its line", async () => {

@@ -3,8 +3,10 @@
  * including values that it no longer states; columns that its form cannot state keep their values. Reading a form again,
  * with another mapping or reissued under the same date, overrides in the same way. Within one release the JSON form takes
  * precedence, and each form fills the gaps of the other. So the order of loading does not matter. A value that both forms
- * of a release state is only cleared by reading both again in one run. A row of which parts were rejected gets what it lacks
- * from the other one, also what the release does not state: which parts they are is not known.
+ * of a release state is only cleared by reading both again in one run.
+ *
+ * A row of which parts were rejected gets what it lacks from the other one, also what its release does not state: which parts
+ * they are is not known. Only then does the order of loading matter, if there are several other releases.
  */
 import { firstOwnAmount, labelColumns } from "./nutrition.ts"
 
@@ -74,49 +76,70 @@ const merge = (column: string, fallback: string) => `case
   else ${fallback}
 end`
 
-/** Whether parts of a row were rejected. */
-const isTorn = (row: Row) => `list_contains(${row}.quality_flags, 'part_rejected')`
+const hasRejectedPart = (row: Row) => `list_contains(${row}.quality_flags, 'part_rejected')`
 
-/** `whole` if no part of the row that takes precedence was rejected, else what `complete` returns. */
-const completeIfTorn = (column: string, whole: string, complete: (torn: Row, other: Row) => string) => {
+/**
+ * A condition for each row: it takes precedence in a column that its form can state, and may lack something there because a
+ * part of it was rejected.
+ */
+const mayLack = (column: string): Readonly<Record<Row, string>> => {
   const prevails = `(${isRestated(column)} or ${isPreferred})`
+  return {
+    s: `${hasRejectedPart("s")} and ${canState("s", column)} and ${prevails}`,
+    l: `${hasRejectedPart("l")} and ${canState("l", column)} and not ${prevails}`
+  }
+}
+
+/** The merged list, completed by `complete` if the prevailing row may lack something. */
+const completeList = (column: string, merged: string, complete: (prevailing: Row, other: Row) => string) => {
+  const lacking = mayLack(column)
   return `case
-    when ${isTorn("s")} and ${prevails} then ${complete("s", "l")}
-    when ${isTorn("l")} and not ${prevails} then ${complete("l", "s")}
-    else ${whole}
+    when s.${column} is null and l.${column} is null then null
+    when ${lacking.s} then ${complete("s", "l")}
+    when ${lacking.l} then ${complete("l", "s")}
+    else ${merged}
   end`
 }
 
-/** Adds the entries of another list that are missing from the first. */
-const addEntries = (column: string, first: Row, other: Row, isMissing: string) => `if(
-  ${first}.${column} is null and ${other}.${column} is null,
-  null,
-  list_concat(coalesce(${first}.${column}, []), list_filter(coalesce(${other}.${column}, []), lambda entry: ${isMissing}))
-)`
+const entriesOf = (row: Row, column: string, isKept: string) =>
+  `list_filter(coalesce(${row}.${column}, []), lambda entry: ${isKept})`
 
-/** Adds entries of the nutrients that a row lacks, sorted by nutrient; those of one nutrient stay in their order. */
-const addNutrients = (column: string) => (torn: Row, other: Row) => {
-  const isKnown = `list_contains(list_transform(coalesce(${torn}.nutrients, []), lambda amount: amount.nutrient_id), entry.nutrient_id)`
-  const entries = addEntries(column, torn, other, `not ${isKnown}`)
+/** Whether a row has an amount of the entry's nutrient. An entry without an amount never wins over one with. */
+const hasAmount = (row: Row) =>
+  `list_contains(list_transform(
+    list_filter(coalesce(${row}.nutrients, []), lambda stated: stated.amount is not null), lambda stated: stated.nutrient_id
+  ), entry.nutrient_id)`
+const hasNutrient = (row: Row) =>
+  `list_contains(list_transform(coalesce(${row}.nutrients, []), lambda stated: stated.nutrient_id), entry.nutrient_id)`
+
+/** Entries of nutrients of both rows, sorted by nutrient; those of one nutrient stay in their order. */
+const completeNutrients = (column: string) => (prevailing: Row, other: Row) => {
+  const isReplaced = `${hasAmount(other)} and not ${hasAmount(prevailing)}`
+  const entries = `list_concat(
+    ${entriesOf(prevailing, column, `not (${isReplaced})`)},
+    ${entriesOf(other, column, `(${isReplaced}) or not ${hasNutrient(prevailing)}`)}
+  )`
   return `list_transform(
     list_sort(list_transform(${entries}, lambda entry, place: {'id': entry.nutrient_id, 'place': place, 'entry': entry})),
     lambda sorted: sorted.entry
   )`
 }
 
-const nutrients = completeIfTorn("nutrients", preferFilled("nutrients"), addNutrients("nutrients"))
+const nutrients = completeList("nutrients", preferFilled("nutrients"), completeNutrients("nutrients"))
 
 /** The label's own amounts are per serving. */
 const hasSameServing =
-  "(s.serving_size, s.serving_size_unit) is not distinct from (l.serving_size, l.serving_size_unit)"
+  "s.serving_size is not distinct from l.serving_size and s.serving_size_unit is not distinct from l.serving_size_unit"
 const mergeOwnAmount = (column: string) => {
-  const merged = merge(column, fromOneRow(column))
-  return completeIfTorn(
-    column,
-    merged,
-    (_, other) => `coalesce(${merged}, if(${hasSameServing}, ${other}.${column}, null))`
-  )
+  const lacking = mayLack(column)
+  return `coalesce(${merge(column, fromOneRow(column))}, case
+    when not (${hasRejectedPart("s")} or ${hasRejectedPart("l")}) then null
+    when ${lacking.s} and ${hasSameServing} then l.${column}
+    when ${lacking.l} and ${hasSameServing} then s.${column}
+  end)`
 }
+
+const isRowMissing = (row: Row) => `list_contains(${row}.quality_flags, 'label_row_missing')`
 
 /** Flags of amounts, which amounts from another row bring with them. */
 const amountFlags =
@@ -124,23 +147,39 @@ const amountFlags =
 
 /** The flags of a row, and those of the other one for the values that it lacks. */
 const completeFlags = (row: Row, other: Row) => `if(
-  ${isTorn(row)} or list_contains(${row}.quality_flags, 'label_row_missing'),
+  ${hasRejectedPart(row)} or ${isRowMissing(row)},
   list_concat(${row}.quality_flags, list_filter(${other}.quality_flags, lambda flag:
     not list_contains(${row}.quality_flags, flag)
-    and if(list_contains(${amountFlags}, flag), ${isTorn(row)}, list_contains(${row}.quality_flags, 'label_row_missing'))
+    and if(list_contains(${amountFlags}, flag), ${hasRejectedPart(row)}, ${isRowMissing(row)})
   )),
   ${row}.quality_flags
 )`
 
+const without = (flags: string, flag: string, isWrong: string) => `case
+  when list_contains(${flags}, '${flag}') and ${isWrong} then list_filter(${flags}, lambda flag: flag <> '${flag}')
+  else ${flags}
+end`
+
+/** Nearly all labels have no flag. */
+const mergeFlags = () => {
+  const flags = `if(${isPreferred}, ${completeFlags("s", "l")}, ${completeFlags("l", "s")})`
+  const withRows = without(flags, "label_row_missing", `not (${isRowMissing("s")} and ${isRowMissing("l")})`)
+  return `case
+    when len(s.quality_flags) = 0 and len(l.quality_flags) = 0 then s.quality_flags
+    else ${without(withRows, "no_nutrients", `len(${nutrients}) > 0`)}
+  end`
+}
+
 const rules: Readonly<Record<string, string>> = {
   nutrients,
-  attributes: completeIfTorn("attributes", preferFilled("attributes"), (torn, other) =>
-    addEntries("attributes", torn, other, `not list_contains(coalesce(${torn}.attributes, []), entry)`)
-  ),
-  daily_values: completeIfTorn(
+  attributes: completeList("attributes", preferFilled("attributes"), (prevailing, other) => {
+    const isMissing = `not list_contains(coalesce(${prevailing}.attributes, []), entry)`
+    return `list_concat(coalesce(${prevailing}.attributes, []), ${entriesOf(other, "attributes", isMissing)})`
+  }),
+  daily_values: completeList(
     "daily_values",
     merge("daily_values", preferredValue("daily_values")),
-    addNutrients("daily_values")
+    completeNutrients("daily_values")
   ),
   release_on: "greatest(s.release_on, l.release_on)",
   ...Object.fromEntries(labelColumns.map((column) => [column, mergeOwnAmount(column)])),
@@ -149,11 +188,7 @@ const rules: Readonly<Record<string, string>> = {
     when ${isLater("l", "s")} then l.form
     else 'both'
   end`,
-  quality_flags: `list_filter(
-    if(${isPreferred}, ${completeFlags("s", "l")}, ${completeFlags("l", "s")}),
-    lambda flag: (flag <> 'no_nutrients' or coalesce(len(${nutrients}), 0) = 0)
-      and (flag <> 'label_row_missing' or (list_contains(s.quality_flags, flag) and list_contains(l.quality_flags, flag)))
-  )`
+  quality_flags: mergeFlags()
 }
 
 /** Columns that describe the run: the row being added keeps its own values. */

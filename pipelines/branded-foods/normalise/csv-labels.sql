@@ -57,9 +57,10 @@ attribute as (
     list_transform(rows, lambda row: {'name': row.name, 'value': row.value}) as attributes
   from sorted_attribute
 ),
-incomplete as (
+fault as (
   select fdc_id, bool_or(part_is_rejected) as part_is_rejected, bool_or(unit_is_unusable) as unit_is_unusable
-  from release.incomplete
+  from release.label_fault
+  where fdc_id between first and last
   group by fdc_id
 )
 select
@@ -77,9 +78,9 @@ select
     as source_rows,
   labelled.fdc_id is not null as has_label_row,
   null::struct(field varchar, said varchar)[] as odd_parts,
-  if(line is null, 'food.csv has no row with this fdc_id', null) as other_problem
+  if(line is null, 'food.csv has no readable row with this fdc_id', null) as other_problem
 from labelled
 full join named using (fdc_id)
 left join amount using (fdc_id)
 left join attribute using (fdc_id)
-left join incomplete using (fdc_id)
+left join fault using (fdc_id)

@@ -3,53 +3,54 @@
 with stated as (
   -- The used parts of the amounts, read once. Ids are doubles, which are exact here: parsing six million strings would
   -- take seconds.
-  select * replace (list_transform(foodNutrients, lambda amount: {
+  select *, list_transform(foodNutrients, lambda amount: {
     'id': try_cast(amount.id as bigint),
     'nutrient_id': nutrient_in(amount.nutrient.id),
-    'amount': try_cast(amount.amount as decimal(18, 6)),
+    'amount': decimal_in(amount.amount),
     'unreadable': case when is_unreadable_number(amount.amount) then true end,
     'unit': amount.nutrient.unitName,
     'code': amount.foodNutrientDerivation.code,
     'derivation_id': derivation_id_of(amount.foodNutrientDerivation.code)
-  }) as foodNutrients)
+  }) as amounts
   from chunk
 ),
 compared as (
   select
     *,
-    list_count(list_transform(foodNutrients, lambda amount: amount.nutrient_id)) < len(foodNutrients)
-      or list_count(list_transform(foodNutrients, lambda amount: amount.unreadable)) > 0 as has_torn_amount,
+    len(amounts) - list_count(list_transform(amounts, lambda amount: amount.nutrient_id))
+      + list_count(list_transform(amounts, lambda amount: amount.unreadable)) as rejected_amounts,
     -- nearly every amount states the unit of the dictionary, in its spelling
-    len(list_filter(foodNutrients, lambda amount: amount.unit <> units[amount.nutrient_id])) > 0 as has_other_unit
+    len(list_filter(amounts, lambda amount: amount.unit <> units[amount.nutrient_id])) > 0 as has_other_unit
   from stated, (from release.lookup)
 ),
-whole as (
+measured as (
   select * replace (if(
-    has_torn_amount,
-    list_filter(foodNutrients, lambda amount: amount.nutrient_id is not null and amount.unreadable is null),
-    foodNutrients
-  ) as foodNutrients)
+    has_other_unit,
+    list_transform(amounts, lambda amount, place: struct_update(amount, amount := if(
+      amount.unit <> units[amount.nutrient_id],
+      converted(foodNutrients[place].amount, unit_factor(amount.unit, units[amount.nutrient_id])),
+      amount.amount
+    ))),
+    amounts
+  ) as amounts),
+  case when has_other_unit then list_transform(
+    list_filter(amounts, lambda amount, place: amount.amount is not null
+      and converted(foodNutrients[place].amount, unit_factor(amount.unit, units[amount.nutrient_id])) is null),
+    lambda amount: {'field': 'foodNutrients.nutrient.unitName', 'said': amount.unit}
+  ) end as unusable_units
   from compared
 ),
 food as (
-  select
-    * replace (if(
-      has_other_unit,
-      list_transform(foodNutrients, lambda amount: struct_update(
-        amount, amount := in_own_unit(amount.amount, amount.unit, units[amount.nutrient_id])
-      )),
-      foodNutrients
-    ) as foodNutrients),
-    case when has_other_unit then list_transform(
-      list_filter(foodNutrients, lambda amount:
-        amount.amount is not null and in_own_unit(amount.amount, amount.unit, units[amount.nutrient_id]) is null),
-      lambda amount: {'field': 'foodNutrients.nutrient.unitName', 'said': amount.unit}
-    ) end as unusable_units
-  from whole
+  select * exclude (foodNutrients), if(
+    rejected_amounts > 0,
+    list_filter(amounts, lambda amount: amount.nutrient_id is not null and amount.unreadable is null),
+    amounts
+  ) as foodNutrients
+  from measured
 )
 select
-  food.* exclude (ranks, units, has_torn_amount, has_other_unit, unusable_units, rejected_parts),
-  whole(fdcId, try_cast(fdcId as integer)) as fdc_id,
+  food.* exclude (ranks, units, amounts, rejected_amounts, has_other_unit, unusable_units, has_rejected_part),
+  whole_number(fdcId) as fdc_id,
   null::varchar as food_category,
   list_transform(
     list_sort(list_transform(foodNutrients, lambda amount: {
@@ -72,7 +73,7 @@ select
   null::varchar as not_a_significant_source_of,
   list_filter(
     list_transform(foodUpdateLog, lambda earlier: {
-      'fdc_id': whole(earlier.fdcId, try_cast(earlier.fdcId as integer)),
+      'fdc_id': whole_number(earlier.fdcId),
       'published_on': plausible(day_of(earlier.publicationDate))
     }),
     lambda earlier: earlier.fdc_id is distinct from try_cast(fdcId as integer) and earlier.fdc_id is not null
@@ -102,11 +103,11 @@ select
   ) as odd_parts,
   1 as source_rows,
   true as has_label_row,
-  coalesce(has_torn_amount, false) or rejected_parts is not null as part_is_rejected,
+  has_rejected_part or coalesce(rejected_amounts > 0, false) as part_is_rejected,
   coalesce(len(unusable_units) > 0, false) as unit_is_unusable,
-  if(
-    whole(fdcId, try_cast(fdcId as integer)) is null,
-    'fdcId is ' || coalesce('"' || left(fdcId, 60) || '", which is not a whole number', 'missing'),
-    null
-  ) as other_problem
+  case
+    when whole_number(fdcId) is null
+    then 'fdcId is ' || coalesce('"' || left(fdcId, 60) || '", which is not a whole number', 'missing')
+    when rejected_amounts > 1000 then 'more than 1000 of foodNutrients cannot be read' -- a label has up to a hundred
+  end as other_problem
 from food

@@ -77,11 +77,11 @@ export const normaliseLabels = (labels: string, names: FieldNames) => `
       *,
       ${days.map((day) => `day_of(${day}) as ${day}_day`).join(", ")},
       channels_in(trade_channel) as channels,
-      whole(gpc_class_code, try_cast(gpc_class_code as integer)) as gpc_class,
+      whole_number(gpc_class_code) as gpc_class,
       ${oddFields.map(([column]) => `${textColumn(column)} as ${column}_said`).join(", ")},
       compact_gtin(upc) as compact_gtin,
       is_placeholder_gtin(compact_gtin(upc)) as gtin_is_placeholder,
-      try_cast(serving_size as decimal(18, 6)) as size,
+      decimal_in(serving_size) as size,
       list_transform(nutrients, lambda amount: amount.nutrient_id) as ids,
       list_transform(nutrients, lambda amount: amount.amount) as amounts
     from coded

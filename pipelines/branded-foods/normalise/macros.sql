@@ -25,12 +25,15 @@ create or replace temp macro tidied(raw) as if(
 create or replace temp macro whole(raw, number) as if(
   number >= 0 and (number::varchar = raw or regexp_full_match(trim(raw), '[0-9]+(\.0*)?')), number, null
 );
+create or replace temp macro whole_number(raw) as whole(raw, try_cast(raw as integer));
 -- Nutrient ids of the source have four digits. An id of more than 18 bits does not fit into the sort key of an amount.
 create or replace temp macro nutrient_id_of(number) as if(number < 262144, number, null);
 create or replace temp macro nutrient_in(number) as
   nutrient_id_of(if(number >= 0 and number = floor(number), number, null))::integer;
+-- A cast would read 1_0 as 10.
+create or replace temp macro decimal_in(raw) as case when contains(raw, '_') then null else try_cast(raw as decimal(18, 6)) end;
 create or replace temp macro is_unreadable_number(raw) as
-  case when raw <> '' and try_cast(raw as decimal(18, 6)) is null then not is_placeholder(raw) else false end;
+  case when raw <> '' and decimal_in(raw) is null then not is_placeholder(raw) else false end;
 -- The rank of one of several rows of a nutrient, 0 is best: by the reliability of its derivation, and last without an amount.
 create or replace temp macro rank_of(amount, reliability) as if(amount is null, 15, coalesce(reliability, 14));
 -- The sort key of an amount within its food, as one number: nutrient (18 bits), its rank (4 bits), and the id in the
@@ -38,8 +41,8 @@ create or replace temp macro rank_of(amount, reliability) as if(amount is null, 
 create or replace temp macro sort_key_of(nutrient_id, rank, id) as
   (nutrient_id::bigint << 44) + (rank::bigint << 40)
   + 1099511627775 - least(greatest(coalesce(id, 0), 0), 1099511627775);
--- The problem with an amount, and with one of the label's own amounts, in a JSON file.
-create or replace temp macro torn_amount(stated, place) as case
+-- Why an amount, or one of the label's own amounts, of a JSON file is rejected.
+create or replace temp macro amount_problem(stated, place) as case
   when nutrient_in(stated.nutrient.id) is null
   then 'foodNutrients[' || place || '].nutrient.id is ' || coalesce(
     '"' || regexp_replace(stated.nutrient.id::varchar, '\.0$', '') || '", which is not the id of a nutrient', 'missing'
@@ -47,7 +50,7 @@ create or replace temp macro torn_amount(stated, place) as case
   when is_unreadable_number(stated.amount)
   then 'foodNutrients[' || place || '].amount is "' || left(stated.amount, 60) || '", which is not a number'
 end;
-create or replace temp macro torn_own_amount(key, raw) as case
+create or replace temp macro own_amount_problem(key, raw) as case
   when is_unreadable_number(raw) then 'labelNutrients.' || key || ' is "' || left(raw, 60) || '", which is not a number'
 end;
 -- What derivations said that no dictionary has, and what unreadable ids of attributes said.
@@ -105,10 +108,10 @@ create or replace temp macro has_check_digit(number) as (
 -- Suppliers fill in 0 or 1234 where they have no barcode, and shortened ones collide: codes of zeros alone, of fewer than
 -- five digits, or of five to seven with a wrong check digit, are no barcode. Nearly all barcodes have 12 or more digits.
 create or replace temp macro is_placeholder_gtin(compact) as case
+  when starts_with(compact, '00000') and regexp_full_match(compact, '0+') then true
   when strlen(compact) < 8 then coalesce(
     regexp_full_match(compact, '[0-9]+') and (strlen(compact) < 5 or not has_check_digit(try_cast(compact as bigint))), false
   )
-  when starts_with(compact, '00000000') then regexp_full_match(compact, '0+')
   else false
 end;
 
@@ -125,24 +128,25 @@ end;
 
 -- A unit in the dictionary's spelling: CSV files and the API write G and UG, JSON files write g. The two letters µ of Unicode
 -- are one in upper case.
-create or replace temp macro spelled_unit(raw) as case upper(trim(raw))
+create or replace temp macro spelled_unit(raw) as case upper(tidied(raw))
   when 'G' then 'g' when 'MG' then 'mg' when 'UG' then 'µg' when 'MCG' then 'µg' when 'ΜG' then 'µg'
   when 'KCAL' then 'kcal' when 'KJ' then 'kJ' when 'IU' then 'IU'
   when 'MG_ATE' then 'mg ATE' when 'MG_GAE' then 'mg GAE' when 'MCG_RE' then 'µg RE' when 'UMOL_TE' then 'µmol TE'
   when 'PH' then 'pH' when 'SP_GR' then 'sp gr'
-  else trim(raw)
+  else tidied(raw)
 end;
--- An amount in a nutrient's own unit: units of mass are converted. Null for any other unit: labels round kJ and kcal each by
--- their own rules, and IU of each vitamin weigh something else. A unit that is not stated is the nutrient's own.
+-- What converts g, mg and µg into each other; 1 for the same unit, and for one that is not stated. Null for any other: labels
+-- round kJ and kcal each by their own rules, and IU of each vitamin weigh something else.
 create or replace temp macro power_of(unit) as case unit when 'g' then 0 when 'mg' then -3 when 'µg' then -6 end;
-create or replace temp macro in_own_unit(amount, stated, own) as case
-  when spelled_unit(stated) = own or stated is null or is_placeholder(stated) then amount
-  else try_cast(
-    amount::decimal(18, 6) * (case power_of(spelled_unit(stated)) - power_of(own)
-      when 6 then 1000000 when 3 then 1000 when -3 then 0.001 when -6 then 0.000001
-    end)::decimal(13, 6) as decimal(18, 6)
-  )
-end;
+create or replace temp macro unit_factor(stated, own) as (case
+  when spelled_unit(stated) = own or stated is null or is_placeholder(stated) then 1
+  else case power_of(spelled_unit(stated)) - power_of(own)
+    when 6 then 1000000 when 3 then 1000 when 0 then 1 when -3 then 0.001 when -6 then 0.000001
+  end
+end)::decimal(13, 6);
+-- Twelve decimal places, so that 0.0000004 g is 0.4 µg.
+create or replace temp macro converted(amount, factor) as
+  try_cast(try_cast(amount as decimal(24, 12)) * factor::decimal(13, 6) as decimal(18, 6));
 
 -- Trade channels are a JSON array of strings; or codes, with commas between them. Null for anything else. json_type fails
 -- for text that is not JSON, and only CASE skips it.
@@ -151,7 +155,7 @@ create or replace temp macro channels_in(raw) as case
   when is_placeholder(raw) then []::varchar[]
   when json_valid(raw) then case
     when json_type(raw) = 'ARRAY'
-      and len(list_filter(json_extract(raw, '$[*]'), lambda channel: json_type(channel) in ('OBJECT', 'ARRAY'))) = 0
+      and len(list_filter(json_extract(raw, '$[*]'), lambda channel: json_type(channel) not in ('VARCHAR', 'NULL'))) = 0
     then from_json(raw, '["VARCHAR"]')
   end
   when regexp_full_match(raw, '\s*[A-Z][A-Z_]*(\s*,\s*[A-Z][A-Z_]*)*\s*') then string_split(raw, ',')
@@ -160,6 +164,6 @@ end;
 create or replace temp macro channels_of(stated) as
   list_sort(list_filter(
     list_distinct(list_transform(stated, lambda channel: trim(channel))),
-    lambda channel: channel not in ('', 'NO_TRADE_CHANNEL')
+    lambda channel: channel <> 'NO_TRADE_CHANNEL' and not is_placeholder(channel)
   ))
 

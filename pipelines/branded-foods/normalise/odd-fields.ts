@@ -4,7 +4,7 @@ import { type LabelField, labelFields } from "../label-fields.ts"
 /** By type: whether a text of an optional field is not one of its values. */
 const isUnreadable: Readonly<Partial<Record<LabelField["type"], (said: string) => string>>> = {
   day: (said) => `plausible(day_of(${said})) is null`,
-  "whole number": (said) => `whole(${said}, try_cast(${said} as integer)) is null`,
+  "whole number": (said) => `whole_number(${said}) is null`,
   channels: (said) => `channels_in(${said}) is null`,
   vocabulary: (said) => `categorised(tidied(${said})) is null`
 }

@@ -1,4 +1,4 @@
-/** Quality flags for implausible values of a label, as SQL. Flagged values are published unchanged. */
+/** Quality flags for implausible values of a label, as SQL. An implausible value is published as it is; one that cannot be read is null. */
 import { isServingUnit, literal } from "@larder/warehouse"
 import { nutrients } from "./dictionaries.ts"
 

@@ -12,20 +12,24 @@ const columns = Object.entries(keyColumns).map(([key, column]) => `"${key}" as $
 const ownAmount = (key: string) => `"labelNutrients".${key}.value`
 const ownAmounts = labelKeys.map((key, i) => `try_cast(${ownAmount(key)} as decimal(18, 6)) as ${labelColumns[i]}`)
 /** Whether one of a label's own amounts cannot be read. Most labels have no own amounts, or fifteen numbers. */
-const hasTornOwnAmount = `case when "labelNutrients" is not null
+const hasRejectedOwnAmount = `case when "labelNutrients" is not null
   then ${labelKeys.map((key) => `is_unreadable_number(${ownAmount(key)})`).join(" or ")} end`
-/** Parts of the records of `chunk` that cannot be read: `line`, `part`, `reason`, and `payload`, the record with only this part. */
-export const tornParts = `
-  select line, 'foodNutrients' as part, torn_amount(stated, place) as reason, to_json({'fdcId': fdcId, 'foodNutrients': [stated]}) as payload
+/**
+ * Parts of the records of `chunk` that cannot be read: `line`, `part`, its `place`, `reason`, and `payload`, the record with
+ * only this part.
+ */
+export const rejectedParts = `
+  select line, 'foodNutrients' as part, place, amount_problem(stated, place) as reason,
+    to_json({'fdcId': fdcId, 'foodNutrients': [stated]}) as payload
   from (
     select line, fdcId, unnest(foodNutrients) as stated, generate_subscripts(foodNutrients, 1) - 1 as place
     from chunk
   )
-  where torn_amount(stated, place) is not null
+  where amount_problem(stated, place) is not null
   union all
-  select line, 'labelNutrients', reason, to_json({'fdcId': fdcId, 'labelNutrients': labelNutrients})
+  select line, 'labelNutrients', null, reason, to_json({'fdcId': fdcId, 'labelNutrients': labelNutrients})
   from (
-    select *, unnest([${labelKeys.map((key) => `torn_own_amount('${key}', ${ownAmount(key)})`).join(", ")}]) as reason
+    select *, unnest([${labelKeys.map((key) => `own_amount_problem('${key}', ${ownAmount(key)})`).join(", ")}]) as reason
     from chunk where labelNutrients is not null
   )
   where reason is not null`
@@ -46,7 +50,7 @@ const jsonQuery = readSql("./json-labels.sql").replace(
 const withColumns = `
   select
     * exclude ("${Object.keys(foodShape).join('", "')}")
-      replace (part_is_rejected or coalesce(${hasTornOwnAmount}, false) as part_is_rejected),
+      replace (part_is_rejected or coalesce(${hasRejectedOwnAmount}, false) as part_is_rejected),
     ${[...columns, ...ownAmounts].join(", ")}
   from (${jsonQuery})`
 
@@ -54,7 +58,8 @@ const jsonNames = Object.fromEntries(Object.entries(keyColumns).map(([key, colum
 
 export const chunkLabels = normaliseLabels(`(${withColumns})`, jsonNames)
 
-export const jsonLabels = (path: string) => `with chunk as (from ${jsonRelation(path)}) from (${chunkLabels})`
+export const jsonLabels = (path: string) =>
+  `with chunk as (select *, false as has_rejected_part from ${jsonRelation(path)}) from (${chunkLabels})`
 
 /** Needs the tables of the release: DuckDB resolves them when it creates the macro. */
 export const createCsvLabels = readSql("./csv-labels.sql")

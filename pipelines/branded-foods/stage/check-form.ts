@@ -8,6 +8,7 @@ import { Effect, Schema } from "effect"
 import { thresholds } from "../../run/thresholds.ts"
 import { type LabelField, labelFields } from "../label-fields.ts"
 import type { ReleaseForm } from "../source/fetch-release.ts"
+import { numbersInPlaceOfIds } from "./stated-nutrients.ts"
 
 export class ImplausibleForm extends Schema.TaggedError<ImplausibleForm>()("ImplausibleForm", {
   release: Schema.String,
@@ -65,13 +66,12 @@ const hasAmounts = `
   where len(list_filter(nutrients, lambda nutrient: nutrient.amount is not null)) > 0
   limit 1`
 
-/** An id that no dictionary has, and that is the number of another nutrient: 208 for 1008. */
-const numberInPlaceOfId = (ids: string) => `
-  select 1 as rows, 'nutrient_id' as field, stated.nutrient_id || ', the number of nutrient ' || known.nutrient_id || ' (' || known.name || ')' as example
-  from (select distinct nutrient_id from ${ids}) stated join branded_food.nutrient known on known.number = stated.nutrient_id::varchar
-  where stated.nutrient_id not in (select nutrient_id from branded_food.nutrient)
+const numberInPlaceOfId = (form: ReleaseForm) => `
+  select stated.nutrient_id || ', the number of nutrient ' || known.nutrient_id || ' (' || known.name || ')' as example
+  from (${numbersInPlaceOfIds[form]}) stated join branded_food.nutrient known on known.number = stated.nutrient_id::varchar
   order by stated.nutrient_id
   limit 1`
+const Example = Schema.Struct({ example: Schema.String })
 
 /**
  * A reason may name several fields: `serving_size in branded_food.csv is "x", which is not a size; …`. Every row of a
@@ -145,12 +145,16 @@ export const checkForm = Effect.fnUntraced(function* (
       )
     }
   }
-  const [number] = yield* db.all(
-    Rejected,
-    numberInPlaceOfId(form === "csv" ? "release.used_nutrient" : "release.nutrient")
-  )
-  if (number !== undefined)
-    return yield* implausible(`has numbers of nutrients in place of ids, such as ${number.example}`)
+  const [number] = yield* db.all(Example, numberInPlaceOfId(form))
+  if (number !== undefined) {
+    const [place, remedy] =
+      form === "csv"
+        ? ["food_nutrient.csv", ", and its nutrient.csv does not have each of them once, or some are ids"]
+        : ["foodNutrients", ""]
+    return yield* implausible(
+      `has numbers of nutrients in place of ids in ${place}, such as ${number.example}${remedy}. Download it again`
+    )
+  }
   if (counts.nutrients === 0) return
   const [amount] = yield* db.all(Counts, hasAmounts)
   if (amount === undefined) return yield* implausible("has nutrients, but no amount of any")

@@ -5,7 +5,7 @@
 import { type DuckDb, literal } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { readHeader } from "../decode/csv/header.ts"
-import { countRows, lineNumber, moveToRejects } from "../decode/csv/line-numbers.ts"
+import { countRows, moveToRejects, withLines } from "../decode/csv/line-numbers.ts"
 import { dictionaries, readDictionaryHeader, stageDictionary } from "../decode/csv/load-dictionaries.ts"
 import { loadMember } from "../decode/csv/load-member.ts"
 import { type CsvMember, type LabelMember, labelMembers } from "../decode/csv/members.ts"
@@ -14,8 +14,8 @@ import { countsFile, findMissingRecords, readStatedCounts } from "../decode/csv/
 import { createCsvLabels, csvLabels, csvOdd } from "../normalise/release-labels.ts"
 import { addOddTexts } from "../odd-texts.ts"
 import { insertLabelsSql, type LoadInput, type LoadResult, maxPayloadLength } from "./load.ts"
-import { stageCsvRejects, stageIncompleteLabels } from "./rejected-labels.ts"
-import { applyStatedNutrients } from "./stated-nutrients.ts"
+import { stageCsvRejects, stageRejectedRows } from "./rejected-rows.ts"
+import { adaptToNutrients, convertUnits } from "./stated-nutrients.ts"
 
 type Db = DuckDb["Service"]
 
@@ -74,11 +74,11 @@ const rejectLeftovers = Effect.fnUntraced(function* (db: Db, load: LoadInput, me
   const leftovers = yield* countRows(db, `from release.${member} ${withoutLabel}`)
   if (leftovers === ignored) return ignored
   const rows = `
-    select ${lineNumber(member)} as line,
-      coalesce('its label was rejected: ' || rejected.reason, 'food.csv has no row with the fdc_id ' || staged.fdc_id) as reason,
+    select staged.rowid as staged_row,
+      coalesce('its label was rejected: ' || rejected.reason, 'food.csv has no readable row with the fdc_id ' || staged.fdc_id) as reason,
       to_json(staged)::varchar as payload
     from release.${member} staged left join release.rejected using (fdc_id) ${withoutLabel} where not (${isOtherKind})`
-  yield* db.run(insertRejectsSql(load, member, rows))
+  yield* db.run(insertRejectsSql(load, member, `from ${withLines(member, rows)} order by line`))
   return ignored
 })
 
@@ -142,8 +142,9 @@ export const loadCsv = Effect.fnUntraced(function* (
     )
   }
   yield* db.run("set force_compression = 'uncompressed'") // the tables are temporary: compressing them takes longer
+  for (const header of dictionaryHeaders) yield* stageDictionary(db, header, folder)
   for (const header of labelHeaders) {
-    yield* loadMember(db, header, folder)
+    yield* loadMember(db, header.member === "food_nutrient" ? yield* adaptToNutrients(db, header) : header, folder)
     const repeated = yield* rejectRows(db, load, header.member)
     const rows = yield* countAllRows(db, header.member)
     const missing = stated && findMissingRecords(stated.counts, header.member, rows + repeated)
@@ -155,12 +156,8 @@ export const loadCsv = Effect.fnUntraced(function* (
   if (!hasAttributes) {
     yield* db.run("create table release.food_attribute (fdc_id integer, name varchar, value varchar, added bigint)")
   }
-  yield* db.run(`
-    create table release.stated_nutrient (nutrient_id integer, number varchar, name varchar, unit varchar);
-    create table release.incomplete (fdc_id integer, part_is_rejected boolean, unit_is_unusable boolean)`)
-  for (const header of dictionaryHeaders) yield* stageDictionary(db, header, folder)
-  yield* applyStatedNutrients(db)
-  yield* stageIncompleteLabels(db, load.feed, labelHeaders)
+  yield* stageRejectedRows(db, load.feed, labelHeaders)
+  yield* convertUnits(db)
   yield* db.run("reset force_compression")
   yield* stageLabels(db, load, hasAttributes)
   yield* db.run(addOddTexts(csvOdd))

@@ -3,7 +3,7 @@
  * table of labels contains only that form, so a faulty form can be removed completely.
  */
 import { readFileSync } from "node:fs"
-import type { FeedLeftOut } from "@larder/schemas"
+import type { FeedLeftOut, NutrientRow } from "@larder/schemas"
 import {
   assignments,
   brandedFood,
@@ -26,6 +26,7 @@ import type { LoadResult } from "./load.ts"
 import { loadForm } from "./load-form.ts"
 import { findPartlyRejected } from "./rejected-labels.ts"
 import { completeDictionaries, stageDictionaries } from "./stage-dictionaries.ts"
+import { leaveOutUnclearAmounts } from "./stated-nutrients.ts"
 
 export type StagedForm = LoadResult & Omit<FormToLoad, "form"> & { readonly form: ReleaseForm }
 
@@ -77,7 +78,7 @@ const mergeJson = `
 export const loadForms = Effect.fnUntraced(function* (
   run: RunContext,
   forms: ReadonlyArray<FormToLoad>,
-  numbers: ReadonlyMap<number, string>
+  earlierNutrients: ReadonlyArray<typeof NutrientRow.Type>
 ) {
   const path = yield* Path.Path
   const progress = yield* Progress
@@ -91,7 +92,7 @@ export const loadForms = Effect.fnUntraced(function* (
   yield* db.run(placeholderMacro)
   yield* db.run(macros)
   yield* db.run(createOddTexts)
-  yield* stageDictionaries(staging, numbers)
+  yield* stageDictionaries(staging, earlierNutrients)
   const reportProgress = (rows: number) => progress.advance({ rows })
   const knownOddValues = yield* readKnownOddValues(run, brandedFood)
   let isJsonMoved = false
@@ -105,6 +106,7 @@ export const loadForms = Effect.fnUntraced(function* (
     yield* progress.advance({ started: feed })
     const leaveOut = (reason: string) => Effect.succeed({ feed, kind: "untrusted" as const, reason })
     const loaded = yield* loadForm(form, { staging, run_id, folder, reportProgress, acceptShrinkage }).pipe(
+      Effect.tap((loaded) => leaveOutUnclearAmounts(db, formFeed(loaded.form))),
       Effect.tap((loaded) => checkForm(db, { ...loaded, feed: formFeed(loaded.form) })),
       Effect.catchTag(formErrors, ({ message: reason }) => leaveOut(reason)),
       Effect.catchTag("DuckDbError", (error) =>

@@ -11,7 +11,7 @@ import { checkLines, removeUnreadableLines } from "../decode/json/check-lines.ts
 import { type Chunk, type FoodList, splitFoods } from "../decode/json/food-lines.ts"
 import type { FoodReject } from "../decode/json/food-list.ts"
 import { foodShape, knownKeys, maxJsonObjectBytes, readChunkSql, textKeys } from "../decode/json/keys.ts"
-import { chunkLabels, jsonLabels, tornParts } from "../normalise/release-labels.ts"
+import { chunkLabels, jsonLabels, rejectedParts } from "../normalise/release-labels.ts"
 import { addCountedTexts, addOddTexts } from "../odd-texts.ts"
 import { readStart } from "../source/zip.ts"
 import { printableName } from "../source/zip-members.ts"
@@ -85,7 +85,7 @@ const countSuspectsSql = (row: number) => {
 }
 
 const repeatedIds = `
-  select whole(fdcId, try_cast(fdcId as integer)) as fdc_id, min(line) as first_line
+  select whole_number(fdcId) as fdc_id, min(line) as first_line
   from chunk
   group by all
   having count(*) > 1`
@@ -141,7 +141,12 @@ const insertRejectsSql = (load: LoadInput, rejects: string) => `
   select 'branded-foods', feed, ${literal(load.run_id)}, ${literal(load.raw_sha256)}, line, reason, left(payload, ${maxPayloadLength})
   from (${rejects})`
 
-/** Rejects records, then parts of the others, before labels are added. */
+const isPartOf = (load: LoadInput) => `starts_with(feed, ${literal(`${load.feed}/`)})`
+
+/**
+ * Rejects records, then parts of the others, and adds labels. Parts of another shape were rejected when the lines were
+ * checked, also those of records that are rejected here.
+ */
 const checkedLoadSql = (load: LoadInput) => [
   insertRejectsSql(
     load,
@@ -151,8 +156,15 @@ const checkedLoadSql = (load: LoadInput) => [
   insertRejectsSql(
     load,
     `select ${literal(`${load.feed}/`)} || part as feed, line, reason, payload::varchar as payload
-     from (${tornParts}) where line not in (select position from ingest.reject where feed = ${literal(load.feed)})`
+     from (${rejectedParts}) part
+     where not exists (
+       select 1 from ingest.reject known
+       where known.feed = ${literal(`${load.feed}/foodNutrients`)} and known.position = part.line
+         and starts_with(known.reason, 'foodNutrients[' || part.place || ']')
+     )`
   ),
+  `delete from ingest.reject
+   where ${isPartOf(load)} and position in (select position from ingest.reject where feed = ${literal(load.feed)})`,
   insertMarkedSql(load, labelsWithProblems)
 ]
 
@@ -223,7 +235,7 @@ const loadLineByLine = Effect.fnUntraced(function* (
   const toText = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value))
   yield* checkLines(file, reject, ({ field, value }) => odd.add("unreadable", field, toText(value)))
   if (odd.list().length > 0) yield* addCountedTexts(db, odd.list())
-  const readAll = db.run(readChunkSql(file))
+  const readAll = db.run(readChunkSql(file, `line in (select position from ingest.reject where ${isPartOf(load)})`))
   const readWithoutBadLines = removeUnreadableLines(db, file).pipe(Effect.flatMap(reject), Effect.andThen(readAll))
   yield* Effect.catchTag(readAll, "DuckDbError", (error) =>
     isRecordError(error) ? readWithoutBadLines : Effect.fail(error)
@@ -272,7 +284,7 @@ export const loadJson = Effect.fnUntraced(function* (
     })
   )
   yield* stageJsonRejects(db, feed)
-  const parts = yield* countRows(db, `from ingest.reject where starts_with(feed, ${literal(`${feed}/`)})`)
+  const parts = yield* countRows(db, `from ingest.reject where ${isPartOf(load)}`)
   return {
     // records are counted by the splitter, independently of DuckDB; a rejected part is read in addition to its record
     rows_read: new Map([[load.url, counts.records + counts.rejects + parts]]),

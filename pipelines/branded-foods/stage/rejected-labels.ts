@@ -14,14 +14,11 @@ import {
   reasonKindSql,
   stageKnownRejects
 } from "../../run/shares.ts"
-import type { Header } from "../decode/csv/header.ts"
-import { countRows } from "../decode/csv/line-numbers.ts"
-import type { LabelMember } from "../decode/csv/members.ts"
 
 type Db = DuckDb["Service"]
 
 /** Creates the table `release.rejected_label`: the rejects of the form, by rowid, with the labels that they belong to. */
-const createRejectedLabels = (query: string) =>
+export const createRejectedLabels = (query: string) =>
   `create or replace table release.rejected_label as select "row", label from (${query}) where label is not null`
 
 /** Every rejected record is a label, unless it repeats the id of another one. A rejected part belongs to a label. */
@@ -34,62 +31,6 @@ export const stageJsonRejects = (db: Db, feed: string) =>
       end, 'record ' || rowid) as label
       from ingest.reject where feed = ${literal(feed)} or starts_with(feed, ${literal(`${feed}/`)})`)
   )
-
-/** The `fdc_id` of a rejected row: a staged row as JSON, or a line that could not be read. */
-const fdcIdInPayload = ({ columns }: Header<LabelMember>) => {
-  const fieldsBefore = `(?:"[^"]*",|[^",]*,){${columns.indexOf("fdc_id")}}`
-  return `try_cast(case
-    when starts_with(payload, '{') and json_valid(payload) then payload ->> 'fdc_id'
-    else regexp_extract(payload, ${literal(`^${fieldsBefore}"?([0-9]+)"?(?:,|$)`)}, 1)
-  end as integer)`
-}
-
-type Headers = ReadonlyArray<Header<LabelMember>>
-
-const fdcIdOfReject = (feed: string, headers: Headers) =>
-  `case feed ${headers
-    .map((header) => `when ${literal(`${feed}/${header.member}.csv`)} then ${fdcIdInPayload(header)}`)
-    .join(" ")} end`
-
-/**
- * Before labels are assembled: lists labels in `release.incomplete` of which rows were rejected that are not in food.csv. Of
- * two rows of a label with other values, the first is used, and is complete.
- */
-export const stageIncompleteLabels = (db: Db, feed: string, headers: Headers) =>
-  db.run(`
-    insert into release.incomplete
-    select fdc_id, true, false
-    from (
-      select ${fdcIdOfReject(feed, headers)} as fdc_id
-      from ingest.reject
-      where starts_with(feed, ${literal(`${feed}/`)}) and feed <> ${literal(`${feed}/food.csv`)} and not starts_with(reason, 'duplicate ')
-    )
-    where fdc_id is not null`)
-
-/**
- * Rows of food.csv and branded_food.csv are labels of their own if their id cannot be read. Rows of the other files
- * belong to a label of these two, or to none.
- */
-export const stageCsvRejects = Effect.fnUntraced(function* (db: Db, feed: string, headers: Headers) {
-  const labelFiles = ["food", "branded_food"].map((member) => literal(`${feed}/${member}.csv`))
-  const isInLabelFile = `feed in (${labelFiles.join(", ")})`
-  const count = countRows(db, `from ingest.reject where starts_with(feed, ${literal(`${feed}/`)})`)
-  if ((yield* count) === 0) return yield* db.run(createRejectedLabels("select 0 as row, null::varchar as label"))
-  yield* db.run(
-    createRejectedLabels(`
-      with rejected as (
-        select rowid as "row", feed, ${fdcIdOfReject(feed, headers)} as fdc_id
-        from ingest.reject where starts_with(feed, ${literal(`${feed}/`)})
-      )
-      select "row", case
-        when fdc_id is null then if(${isInLabelFile}, 'record ' || "row", null)
-        when fdc_id in (from release.other_kind) then null
-        when fdc_id in (select fdc_id from branded_food.food union all select fdc_id from rejected where ${isInLabelFile})
-        then fdc_id::varchar
-      end as label
-      from rejected`)
-  )
-})
 
 /** Each label counts once. */
 const countShare = (isUnknown: string) => `

@@ -1,6 +1,8 @@
 /** Stages the built-in dictionaries, with the lookup tables for normalising, then the entries that a release adds. */
+
+import { NutrientRow } from "@larder/schemas"
 import { derivationTable, literal, nutrientTable, type Staging, servingAmount } from "@larder/warehouse"
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { countries, derivations, nutrients, ranks } from "../normalise/dictionaries.ts"
 
 /** The most frequent codes, which come first in the `case`: nearly every amount matches the first or second one. */
@@ -17,13 +19,20 @@ const unitsById = `
   from range(1, (select max(nutrient_id) + 1 from branded_food.nutrient)) ids(nutrient_id)
   left join branded_food.nutrient using (nutrient_id)`
 
-/** Some built-in nutrients have no number: they get the number of an earlier release. */
-export const stageDictionaries = Effect.fnUntraced(function* (staging: Staging, numbers: ReadonlyMap<number, string>) {
+/** Earlier releases have numbers of some built-in nutrients, and nutrients that are not built in. */
+export const stageDictionaries = Effect.fnUntraced(function* (
+  staging: Staging,
+  earlier: ReadonlyArray<typeof NutrientRow.Type>
+) {
   const { db } = staging
-  yield* staging.add(
-    nutrientTable,
-    nutrients.map((nutrient) => ({ ...nutrient, number: nutrient.number ?? numbers.get(nutrient.nutrient_id) ?? null }))
-  )
+  const rows = new Map(earlier.map((nutrient) => [nutrient.nutrient_id, nutrient]))
+  for (const nutrient of nutrients) {
+    rows.set(nutrient.nutrient_id, {
+      ...nutrient,
+      number: nutrient.number ?? rows.get(nutrient.nutrient_id)?.number ?? null
+    })
+  }
+  yield* staging.add(nutrientTable, [...rows.values()])
   yield* staging.add(derivationTable, derivations)
   yield* db.run(
     `create table release.lookup as select [${ranks.join(", ")}]::tinyint[] as ranks, (${unitsById}) as units`
@@ -38,15 +47,8 @@ export const stageDictionaries = Effect.fnUntraced(function* (staging: Staging, 
     create or replace temp macro serving_amount${servingAmount}`)
 })
 
-const NewNutrient = Schema.Struct({
-  nutrient_id: Schema.Int,
-  number: Schema.NullOr(Schema.String),
-  name: Schema.NullOr(Schema.String),
-  unit: Schema.NullOr(Schema.String)
-})
-
 const newNutrients = `
-  select nutrient_id, min(number) as number, min(name) as name, spelled_unit(arg_min(unit, name)) as unit
+  select nutrient_id, min(number) as number, min(name) as name, spelled_unit(coalesce(arg_min(unit, name), min(unit))) as unit
   from release.nutrient
   where nutrient_id not in (select nutrient_id from branded_food.nutrient)
   group by nutrient_id
@@ -59,7 +61,7 @@ const addNumbers = `
 
 /** Adds the entries and nutrient numbers that are in the staged form but not yet in the dictionaries. */
 export const completeDictionaries = Effect.fnUntraced(function* ({ add, db }: Staging) {
-  const added = yield* db.all(NewNutrient, newNutrients)
+  const added = yield* db.all(NutrientRow, newNutrients)
   yield* db.run(addNumbers)
   yield* add(nutrientTable, added)
   yield* db.run(`

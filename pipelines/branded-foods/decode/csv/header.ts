@@ -31,7 +31,7 @@ const readFirstLine = (start: Buffer) => {
 }
 
 /** Column names contain no commas or line breaks, and no quotes but the two around them. */
-const splitNames = (line: string) => line.split(",").map((name) => name.trim().replace(/^"(.*)"$/, "$1"))
+const splitNames = (line: string) => line.split(",").map((name) => name.trim().replace(/^" *(.*?) *"$/, "$1"))
 
 /**
  * A name for each column without one, such as the index that pandas writes first, or what follows a comma at the end of

@@ -23,12 +23,10 @@ export const readDictionaryHeader = (member: Dictionary, path: string) =>
 
 const insertEntriesSql: Readonly<Record<Dictionary, (header: Header) => string>> = {
   nutrient: (header) => `
-    insert into release.stated_nutrient
-    select nutrient_id_of(known_id), ${header.columns.includes("nutrient_nbr") ? "nullif(nutrient_nbr, '')" : "null"}, name, unit_name
-    from dictionary where nutrient_id_of(known_id) is not null;
     insert into release.nutrient
-    from release.stated_nutrient
-    where nutrient_id not in (select nutrient_id from branded_food.nutrient where number is not null)`,
+    select nutrient_id_of(known_id), ${header.columns.includes("nutrient_nbr") ? "nullif(nutrient_nbr, '')" : "null"}, name, unit_name
+    from dictionary
+    where nutrient_id_of(known_id) is not null`,
   food_nutrient_derivation: () => `
     insert into release.derivation
     select distinct on (derivation_id) try_cast(known_id as smallint) as derivation_id, tidied(code), tidied(description)
@@ -37,7 +35,7 @@ const insertEntriesSql: Readonly<Record<Dictionary, (header: Header) => string>>
       and tidied(code) is not null`
 }
 
-/** Adds new entries to the dictionaries. Unreadable records are not labels: they cause a warning, not rejects. */
+/** Stages the entries of a nutrient.csv, and new ones of derivations. Unreadable records are not labels: they cause a warning, not rejects. */
 export const stageDictionary = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   header: Header<Dictionary>,
@@ -51,7 +49,7 @@ export const stageDictionary = Effect.fnUntraced(function* (
   }
   const read = `
     create or replace temp table dictionary as
-    select *, whole(id, try_cast(id as integer)) as known_id from ${csvRelation({ ...header, path: good })};
+    select *, whole_number(id) as known_id from ${csvRelation({ ...header, path: good })};
     ${insertEntriesSql[header.member](header)}`
   yield* Effect.catchTag(db.run(read), "DuckDbError", (error) =>
     isMachineFault(error) ? Effect.fail(error) : warn(header.member, firstLineOf(error))

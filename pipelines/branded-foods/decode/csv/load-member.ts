@@ -36,22 +36,27 @@ export class TruncatedFile extends Schema.TaggedError<TruncatedFile>()("Truncate
 }
 
 type Db = DuckDb["Service"]
-type LabelHeader = Header<LabelMember>
 
-const columnsOf = (member: LabelMember) => Object.entries<CsvColumn>(labelFileColumns[member])
+export interface LabelHeader extends Header<LabelMember> {
+  /** Columns that are read in another way than in nearly all releases. */
+  readonly unusual?: Readonly<Record<string, CsvColumn>>
+}
+
+const columnsOf = ({ member, unusual }: LabelHeader) =>
+  Object.entries<CsvColumn>({ ...labelFileColumns[member], ...unusual })
 
 /** Columns that an older layout lacks are null, which means "not stated". */
-const selectColumns = ({ columns, member }: LabelHeader, mode: "typed" | "checked") =>
-  columnsOf(member)
-    .map(([name, { header, type, stagedType = type, [mode]: sql }]) => {
-      const value = columns.includes(header) ? sql(identifier(header)) : `null::${stagedType}`
+const selectColumns = (header: LabelHeader, mode: "typed" | "checked") =>
+  columnsOf(header)
+    .map(([name, { header: column, type, stagedType = type, [mode]: sql }]) => {
+      const value = header.columns.includes(column) ? sql(identifier(column)) : `null::${stagedType}`
       return `${value} as ${name}`
     })
     .join(", ")
 
 /** A key that is not a whole number is null. */
 const stageTypedSql = (header: LabelHeader) => {
-  const types = new Map(columnsOf(header.member).map(([, column]) => [column.header, column.type]))
+  const types = new Map(columnsOf(header).map(([, column]) => [column.header, column.type]))
   return `create table release.${header.member} as select ${selectColumns(header, "typed")} from ${csvRelation(header, types)}`
 }
 
@@ -59,16 +64,16 @@ const stageTypedSql = (header: LabelHeader) => {
 const oddColumn = (name: string) => `odd_${name}`
 
 /** The checked columns that the file has, with their roles. */
-const checkedColumns = ({ columns, member }: LabelHeader) =>
-  columnsOf(member).flatMap(([name, { checked, header, isChecked }]) =>
-    isChecked && columns.includes(header)
+const checkedColumns = (file: LabelHeader) =>
+  columnsOf(file).flatMap(([name, { checked, header, isChecked }]) =>
+    isChecked && file.columns.includes(header)
       ? [
           {
             name,
             header,
             raw: identifier(header),
             value: checked(identifier(header)),
-            field: fieldOfCsv(member, header)
+            field: fieldOfCsv(file.member, header)
           }
         ]
       : []
@@ -110,8 +115,9 @@ const takeOddColumns = Effect.fnUntraced(function* (db: Db, header: LabelHeader)
 })
 
 /** Whether a text that keeps placeholders is one that a tool writes for nothing. */
-const hasNothingText = (db: Db, { columns, member }: LabelHeader) => {
-  const texts = columnsOf(member).flatMap(([name, { header }]) =>
+const hasNothingText = (db: Db, file: LabelHeader) => {
+  const { columns, member } = file
+  const texts = columnsOf(file).flatMap(([name, { header }]) =>
     columns.includes(header) && fieldOfCsv(member, header).type === "text" ? [`${name} in ('NA', 'NULL')`] : []
   )
   if (texts.length === 0) return Effect.succeed(false)

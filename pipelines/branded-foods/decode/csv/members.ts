@@ -60,6 +60,18 @@ const number = (header: string, type: string): CsvColumn => ({
   isChecked: true
 })
 
+/** Amounts that are converted to a smaller unit need more decimal places: 0.0000004 g is 0.4 µg. */
+export const preciseAmount: CsvColumn = number("amount", "decimal(24, 12)")
+
+/** Numbers of nutrients, such as 208 and 269.3, in place of their ids. `idOf` returns the id of a number, as SQL. */
+export const numberOfNutrient = (idOf: (raw: string) => string): CsvColumn => ({
+  header: "nutrient_id",
+  type: "varchar",
+  typed: idOf,
+  checked: idOf,
+  isChecked: true
+})
+
 /** Older layouts do not state channels. In newer ones, an empty field means that there are none. */
 const channelsOrEmpty = (raw: string) => `coalesce(${raw}, '')`
 

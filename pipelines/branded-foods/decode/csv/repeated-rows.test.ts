@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DuckDb } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
-import { createRejects, lineNumber } from "./line-numbers.ts"
+import { createRejects, withLines } from "./line-numbers.ts"
 import { dropRepeatedRows } from "./repeated-rows.ts"
 
 const Line = Schema.Struct({ line: Schema.Int, amount: Schema.NullOr(Schema.String) })
@@ -24,8 +24,9 @@ const dropIn = (
     }
     const dropped = yield* dropRepeatedRows(db, "food_nutrient")
     const lines = `
-      select ${lineNumber("food_nutrient")}::integer as line, round(amount)::integer::varchar as amount
-      from release.food_nutrient staged order by rowid`
+      select line::integer as line, round(amount)::integer::varchar as amount
+      from ${withLines("food_nutrient", "select rowid as staged_row, amount from release.food_nutrient")}
+      order by staged_row`
     return { dropped, rows: (yield* db.all(Line, lines)).map(({ amount, line }) => `${line}: ${amount}`) }
   }).pipe(Effect.scoped)
 

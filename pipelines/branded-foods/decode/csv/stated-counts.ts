@@ -8,7 +8,7 @@ import { Effect, Schema } from "effect"
 import { isPlaceholder } from "../../../run/placeholders.ts"
 import { thresholds } from "../../../run/thresholds.ts"
 import { readStart } from "../../source/zip.ts"
-import { isUtf16 } from "../utf16.ts"
+import { isUtf16, utf16Problem } from "../utf16.ts"
 import { fileUnreadable } from "./header.ts"
 import { type LabelMember, labelMembers } from "./members.ts"
 
@@ -66,7 +66,9 @@ export const readStatedCounts = (path: string) =>
         if (count !== undefined) counts.set(name, count)
         else if (isCompared(name) && !isPlaceholder(said)) unclear.push(line.slice(0, maxLineLength))
       }
-      if (counts.size === 0 && unclear.length === 0) unclear.push("no line has the name of a file and a number")
+      if (counts.size === 0 && unclear.length === 0) {
+        unclear.push(isUtf16(start) ? utf16Problem : "no line has the name of a file and a number")
+      }
       return { counts, unclear }
     })
   )

@@ -61,17 +61,17 @@ const requireWellFormed = (key: string, value: unknown) => {
 interface CheckedLine {
   /** Why the record is rejected. */
   readonly problem?: string | undefined
-  /** The line without `odd` and `torn`. */
+  /** The line without `odd` and `rejected`. */
   readonly kept: Buffer
   readonly odd: ReadonlyArray<OddPart>
-  readonly torn: ReadonlyArray<FoodReject>
+  readonly rejected: ReadonlyArray<FoodReject>
 }
 
 /** A NUL, escaped or not, is published in no text: it becomes a blank. An escaped backslash before `u0000` is no NUL. */
 const blankNuls = (text: string) => text.replaceAll("\0", " ").replace(/(?<!\\)((?:\\\\)*)\\u0000/g, "$1 ")
 
 const checkLine = (bytes: Buffer): CheckedLine => {
-  const reject = (problem: string) => ({ problem, kept: bytes, odd: [], torn: [] })
+  const reject = (problem: string) => ({ problem, kept: bytes, odd: [], rejected: [] })
   let text: string
   try {
     text = strictDecoder.decode(bytes)
@@ -87,16 +87,18 @@ const checkLine = (bytes: Buffer): CheckedLine => {
     if (findings.problem !== undefined) return reject(findings.problem)
     const key = findDuplicateKey(text)
     if (key !== undefined) return reject(`the record has a duplicate key ${JSON.stringify(key)}`)
-    const { odd, torn } = findings
-    if (odd.length + torn.length === 0) return { kept: hasNul ? Buffer.from(text) : bytes, odd, torn: [] }
+    const { odd } = findings
+    if (odd.length + findings.rejected.length === 0) {
+      return { kept: hasNul ? Buffer.from(text) : bytes, odd, rejected: [] }
+    }
     const separated = separateParts(text, findings)
-    const rejects = torn.map(({ path: [part], reason }, index) => ({
+    const rejected = findings.rejected.map(({ path: [part], reason }, index) => ({
       line: lineOf(bytes),
       part,
       reason,
-      payload: shortenPayload(Buffer.from(separated.torn[index] ?? ""))
+      payload: shortenPayload(Buffer.from(separated.rejected[index] ?? ""))
     }))
-    return { kept: Buffer.from(separated.kept), odd, torn: rejects }
+    return { kept: Buffer.from(separated.kept), odd, rejected }
   } catch (error) {
     // the engine quotes the text around the error, which the payload already contains
     const reason = error instanceof Error ? error.message.replace(/, (\.\.\.)?".*$/s, "") : String(error)
@@ -122,13 +124,13 @@ async function* checkFile(
   let areAllUnchanged = true
   try {
     for await (const line of readLines(file)) {
-      const { kept, odd, problem: reason, torn } = checkLine(line)
+      const { kept, odd, problem: reason, rejected } = checkLine(line)
       if (reason !== undefined || kept !== line) areAllUnchanged = false
       if (reason === undefined) {
         for (const part of odd) if (!isNothing(part)) countOdd(part)
         await writer.write(kept)
         await writer.write(lineFeed)
-        rejects.push(...torn)
+        rejects.push(...rejected)
       } else rejects.push(makeReject(line, reason))
       if (rejects.length < maxRejects) continue
       yield rejects

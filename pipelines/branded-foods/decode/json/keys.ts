@@ -41,17 +41,9 @@ export const foodShape: { readonly [key: string]: JsonShape } = {
   labelNutrients: Object.fromEntries(labelKeys.map((key) => [key, { value: "value" }]))
 }
 
-/** Added to records of which a part was removed because it cannot be read. */
-export const rejectedPartsKey = "rejected_parts"
-
 /** Known keys that are not read: they are the same for every branded food, or always empty. */
 const ignoredKeys = ["foodClass", "dataType", "microbes"]
-export const knownKeys: ReadonlySet<string> = new Set([
-  "line",
-  rejectedPartsKey,
-  ...Object.keys(foodShape),
-  ...ignoredKeys
-])
+export const knownKeys: ReadonlySet<string> = new Set(["line", ...Object.keys(foodShape), ...ignoredKeys])
 
 /** DuckDB's limit for a line: twice the splitter's limit for a food. The longest food so far has 60 kB. */
 export const maxJsonObjectBytes = 33_554_432
@@ -70,7 +62,9 @@ const duckDbType = (shape: JsonShape): string => {
 export const jsonRelation = (path: string) => {
   const columns = Object.entries(foodShape).map(([key, shape]) => `${literal(key)}: ${literal(duckDbType(shape))}`)
   return `read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false,
-    maximum_object_size = ${maxJsonObjectBytes}, columns = {'line': 'bigint', '${rejectedPartsKey}': 'varchar', ${columns.join(", ")}})`
+    maximum_object_size = ${maxJsonObjectBytes}, columns = {'line': 'bigint', ${columns.join(", ")}})`
 }
 
-export const readChunkSql = (path: string) => `create or replace temp table chunk as from ${jsonRelation(path)}`
+/** `hasRejectedPart` is the condition on a `line` of which a part was removed because it cannot be read. */
+export const readChunkSql = (path: string, hasRejectedPart = "false") =>
+  `create or replace temp table chunk as select *, ${hasRejectedPart} as has_rejected_part from ${jsonRelation(path)}`

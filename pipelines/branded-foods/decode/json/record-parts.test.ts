@@ -9,7 +9,7 @@ describe("a food of the expected shape", () => {
     ["numbers for texts", { description: 7, footnote: 1.5, gtinUpc: 59642932491 }],
     ["numbers in quotes", { foodNutrients: [{ id: "12", nutrient: { id: "1003.0" } }, { id: "4.00E+4" }] }],
     ["values that are checked later", { gpcClassCode: {}, servingSize: [], publicationDate: {}, fdcId: [1] }]
-  ])("accepts a food with %s", (_, food) => assert.deepStrictEqual(compareWithShape(food), { odd: [], torn: [] }))
+  ])("accepts a food with %s", (_, food) => assert.deepStrictEqual(compareWithShape(food), { odd: [], rejected: [] }))
 })
 
 describe("a food with a key or a substance of another shape", () => {
@@ -22,8 +22,12 @@ describe("a food with a key or a substance of another shape", () => {
     ["foodNutrients is not a list", { foodNutrients: "none" }],
     ["labelNutrients is not an object", { labelNutrients: [] }],
     [
-      "foodNutrients[0] is not an object, and more than 1000 other amounts cannot be read",
+      "foodNutrients[1000] is not an object, and more than 1000 other parts cannot be read",
       { foodNutrients: Array(1001).fill("protein") }
+    ],
+    [
+      "foodAttributes[1000] is not an object, and more than 1000 other parts cannot be read",
+      { foodAttributes: Array(2000).fill(5) }
     ]
   ])("is reported with its path: %s", (problem, food) => assert.strictEqual(compareWithShape(food).problem, problem))
 })
@@ -31,8 +35,8 @@ describe("a food with a key or a substance of another shape", () => {
 describe("a food with a single amount of another shape", () => {
   const separate = (food: object) => {
     const findings = compareWithShape(food)
-    const { kept, torn } = separateParts(JSON.stringify(food), findings)
-    return { problem: findings.problem, reasons: findings.torn.map(({ reason }) => reason), kept, torn }
+    const { kept, rejected } = separateParts(JSON.stringify(food), findings)
+    return { problem: findings.problem, reasons: findings.rejected.map(({ reason }) => reason), kept, rejected }
   }
 
   it.each([
@@ -46,8 +50,19 @@ describe("a food with a single amount of another shape", () => {
     assert.deepStrictEqual([problem, reasons], [undefined, [reason]])
   })
 
-  it("keeps the others, with the positions of odd parts before anything was removed, and each lost amount with its id", () => {
-    const { kept, torn } = separate({
+  it("has one reason for an amount with two faults", () => {
+    const { reasons } = separate({
+      foodNutrients: [{ nutrient: { id: "x" }, amount: 1, foodNutrientDerivation: {} }, 5, 6]
+    })
+    assert.deepStrictEqual(reasons, [
+      "foodNutrients[0].nutrient.id is not a number",
+      "foodNutrients[1] is not an object",
+      "foodNutrients[2] is not an object"
+    ])
+  })
+
+  it("keeps the others at their positions, and each lost amount with its id", () => {
+    const { kept, rejected } = separate({
       fdcId: 7,
       foodNutrients: ["a", { amount: 1 }, "b", { amount: 2, foodNutrientDerivation: "LCCS" }],
       foodAttributes: [5, { name: "N" }, 6],
@@ -55,13 +70,12 @@ describe("a food with a single amount of another shape", () => {
     })
     assert.deepStrictEqual(JSON.parse(kept), {
       fdcId: 7,
-      foodNutrients: [{ amount: 1 }, { amount: 2 }],
+      foodNutrients: [null, { amount: 1 }, null, { amount: 2 }],
       foodAttributes: [{ name: "N" }],
-      labelNutrients: { iron: { value: 3 } },
-      rejected_parts: 3
+      labelNutrients: { iron: { value: 3 } }
     })
     assert.deepStrictEqual(
-      torn.map((part) => JSON.parse(part)),
+      rejected.map((part) => JSON.parse(part)),
       [
         { fdcId: 7, foodNutrients: ["a"] },
         { fdcId: 7, foodNutrients: ["b"] },

@@ -4,7 +4,7 @@
  */
 import { parseJsonKeepingNumbers } from "@larder/schemas"
 import { optionalJsonPaths } from "../../label-fields.ts"
-import { foodShape, isList, type JsonShape, rejectedPartsKey } from "./keys.ts"
+import { foodShape, isList, type JsonShape } from "./keys.ts"
 
 type Path = ReadonlyArray<string | number>
 
@@ -17,7 +17,7 @@ export interface OddPart {
 }
 
 /** One of the amounts, or of the label's own amounts, that cannot be read. */
-export interface TornPart {
+interface RejectedPart {
   readonly path: readonly [list: string, entry: string | number]
   readonly reason: string
 }
@@ -26,10 +26,8 @@ interface Findings {
   /** Of a key or of the substance, or of the whole record. */
   readonly problem?: string
   readonly odd: ReadonlyArray<OddPart>
-  readonly torn: ReadonlyArray<TornPart>
+  readonly rejected: ReadonlyArray<RejectedPart>
 }
-
-const nothingFound: Findings = { odd: [], torn: [] }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
@@ -48,59 +46,41 @@ const describeMismatch = (value: unknown, shape: JsonShape): string | undefined 
 const formatPath = (path: Path) =>
   path.map((step, index) => (typeof step === "number" ? `[${step}]` : `${index === 0 ? "" : "."}${step}`)).join("")
 
-const listsOfAmounts: ReadonlyArray<unknown> = ["foodNutrients", "labelNutrients"]
-
-const describeFault = (path: Path, mismatch: string): Findings => {
-  const [list, entry] = path
-  const reason = `${formatPath(path)} ${mismatch}`
-  return typeof list === "string" && entry !== undefined && listsOfAmounts.includes(list)
-    ? { odd: [], torn: [{ path: [list, entry], reason }] }
-    : { problem: reason, odd: [], torn: [] }
-}
-
-/** Of one amount with several faults, the first is a finding. */
-const merge = (findings: ReadonlyArray<Findings>, [list, entry, ...rest]: Path): Findings => {
-  const problem = findings.find((found) => found.problem !== undefined)?.problem
-  const torn = findings.flatMap((found) => found.torn)
-  const isOneAmount = listsOfAmounts.includes(list) && entry !== undefined && rest.length === 0
-  return {
-    ...(problem !== undefined && { problem }),
-    odd: findings.flatMap(({ odd }) => odd),
-    torn: isOneAmount ? torn.slice(0, 1) : torn
-  }
-}
-
-const compare = (value: unknown, shape: JsonShape, path: Path, isInOptional: boolean): Findings => {
-  const field = path.filter((step) => typeof step === "string").join(".")
-  const isOptional = isInOptional || optionalJsonPaths.has(field)
-  const mismatch = describeMismatch(value, shape)
-  if (mismatch !== undefined) {
-    return isOptional ? { odd: [{ field, path, value }], torn: [] } : describeFault(path, mismatch)
-  }
-  if (Array.isArray(value) && isList(shape)) {
-    return merge(
-      value.map((item, index) => compare(item, shape[0], [...path, index], isOptional)),
-      path
-    )
-  }
-  if (!isObject(value) || typeof shape === "string" || isList(shape)) return nothingFound
-  return merge(
-    Object.entries(shape).map(([key, inner]) => compare(value[key], inner, [...path, key], isOptional)),
-    path
-  )
-}
-
-/** A label has up to a hundred amounts. */
-const maxTornParts = 1000
+/** A label has up to a hundred amounts and attributes. A record with more parts that cannot be read is no food. */
+const maxParts = 1000
 
 /** Compares a food with the expected shape. A `value` is validated later. */
 export const compareWithShape = (food: unknown): Findings => {
-  if (!isObject(food)) return { problem: "the record is not an object", odd: [], torn: [] }
-  const findings = compare(food, foodShape, [], false)
-  const [first] = findings.torn
-  return first === undefined || findings.torn.length <= maxTornParts
-    ? findings
-    : { problem: `${first.reason}, and more than ${maxTornParts} other amounts cannot be read`, odd: [], torn: [] }
+  const odd: Array<OddPart> = []
+  const rejected: Array<RejectedPart> = []
+  let problem: string | undefined
+
+  const report = (value: unknown, path: Path, mismatch: string, isOptional: boolean) => {
+    const [list, entry] = path
+    const reason = `${formatPath(path)} ${mismatch}`
+    const isAmount = list === "foodNutrients" || list === "labelNutrients"
+    if (isOptional) odd.push({ field: path.filter((step) => typeof step === "string").join("."), path, value })
+    else if (!isAmount || entry === undefined) problem = reason
+    else if (rejected.at(-1)?.path[1] !== entry) rejected.push({ path: [list, entry], reason }) // of several faults, the first
+    if (odd.length + rejected.length > maxParts)
+      problem = `${reason}, and more than ${maxParts} other parts cannot be read`
+  }
+
+  const compare = (value: unknown, shape: JsonShape, path: Path, isInOptional: boolean): void => {
+    if (problem !== undefined || value === undefined || value === null || shape === "value") return
+    const isOptional = isInOptional || optionalJsonPaths.has(path.filter((step) => typeof step === "string").join("."))
+    const mismatch = describeMismatch(value, shape)
+    if (mismatch !== undefined) report(value, path, mismatch, isOptional)
+    else if (Array.isArray(value) && isList(shape)) {
+      for (const [index, item] of value.entries()) compare(item, shape[0], [...path, index], isOptional)
+    } else if (isObject(value) && typeof shape !== "string" && !isList(shape)) {
+      for (const [key, inner] of Object.entries(shape)) compare(value[key], inner, [...path, key], isOptional)
+    }
+  }
+
+  if (isObject(food)) compare(food, foodShape, [], false)
+  else problem = "the record is not an object"
+  return problem === undefined ? { odd, rejected } : { problem, odd: [], rejected: [] }
 }
 
 /** In a list, in place of an item that is removed. */
@@ -130,23 +110,28 @@ const removeAll = (record: unknown, paths: ReadonlyArray<Path>) => {
 }
 
 /**
- * Returns the record without these parts, and each torn part in a record with only its id. Numbers are as they were
- * printed. A record that lost a torn part says so.
+ * Returns the record without these parts, and each rejected part in a record with only its id. Numbers are as they were
+ * printed. A rejected amount becomes null, so that the others keep their positions.
  */
-export const separateParts = (text: string, { odd, torn }: Findings) => {
+export const separateParts = (text: string, { odd, rejected }: Findings) => {
   const food = parseJsonKeepingNumbers(text)
-  if (!isObject(food)) return { kept: text, torn: [] }
+  if (!isObject(food)) return { kept: text, rejected: [] }
   const { fdcId } = food
-  const pick = ({ path: [list, entry] }: TornPart) => {
+  const payloads = rejected.map(({ path: [list, entry] }) => {
     const entries = food[list]
-    if (Array.isArray(entries) && typeof entry === "number") return { fdcId, [list]: [entries[entry]] }
-    return { fdcId, [list]: isObject(entries) ? { [entry]: entries[entry] } : entries }
-  }
-  const payloads = torn.map((part) => JSON.stringify(pick(part)))
+    if (Array.isArray(entries) && typeof entry === "number") return JSON.stringify({ fdcId, [list]: [entries[entry]] })
+    return JSON.stringify({ fdcId, [list]: isObject(entries) ? { [entry]: entries[entry] } : entries })
+  })
   removeAll(
     food,
-    [...odd, ...torn].map(({ path }) => path)
+    odd.map(({ path }) => path)
   )
-  const marked = torn.length === 0 ? food : { ...food, [rejectedPartsKey]: torn.length }
-  return { kept: JSON.stringify(marked), torn: payloads }
+  for (const {
+    path: [list, entry]
+  } of rejected) {
+    const entries = food[list]
+    if (Array.isArray(entries) && typeof entry === "number") entries[entry] = null
+    else removeAll(entries, [[entry]])
+  }
+  return { kept: JSON.stringify(food), rejected: payloads }
 }

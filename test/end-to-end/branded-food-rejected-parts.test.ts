@@ -6,12 +6,12 @@ import { readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { aLabel, type Form, forms, type Label, toCsvRows, writeCsv, writeJson } from "../support/label-releases.ts"
-import { labelsOf, recordsOf } from "./branded-foods.ts"
+import { recordsOf } from "./branded-foods.ts"
 import { query, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { load } from "./small-releases.ts"
 
 /** Stands for an amount that is `10 g` in the file. */
-const torn = "777"
+const unreadable = "777"
 
 const amounts = (stated: Readonly<Record<number, string>>) =>
   Object.entries(stated).map(([id, amount]) => ({ nutrient_id: Number(id), amount }))
@@ -35,8 +35,8 @@ const releases: Readonly<Record<string, ReadonlyArray<Label>>> = {
     label({ fdc_id: 3, gtin_upc: "" })
   ],
   "2026-02-01": [
-    label({ fdc_id: 1, nutrients: amounts({ 1003: torn, 1004: "6", 1008: torn, 999999: "3" }) }),
-    label({ fdc_id: 2, gtin_upc: "", nutrients: amounts({ 1003: torn, 1004: "6" }) }),
+    label({ fdc_id: 1, nutrients: amounts({ 1003: unreadable, 1004: "6", 1008: unreadable, 999999: "3" }) }),
+    label({ fdc_id: 2, gtin_upc: "", nutrients: amounts({ 1003: unreadable, 1004: "6" }) }),
     label({ fdc_id: 3, gtin_upc: "" })
   ],
   "2026-03-01": [
@@ -55,7 +55,10 @@ const loadDay = async (home: string, form: Form, day: string, change = (_file: s
   else writeCsv(release, toCsvRows(labels))
   const file = form === "json" ? release : path.join(release, "food_nutrient.csv")
   const text = readFileSync(file, "utf8")
-  writeFileSync(file, form === "json" ? text.replaceAll(`:${torn}`, ':"10 g"') : text.replaceAll(torn, "10 g"))
+  writeFileSync(
+    file,
+    form === "json" ? text.replaceAll(`:${unreadable}`, ':"10 g"') : text.replaceAll(unreadable, "10 g")
+  )
   change(release)
   const { code, stderr } = await load(home, release)
   if (code !== 0) throw new Error(`exit code ${code}: ${stderr}`)
@@ -116,22 +119,6 @@ describe.each(forms)("amounts of a %s release that cannot be read", (form) => {
     for (const reject of rejects ?? []) expect(reject.payload).toMatch(/"fdc_?[iI]d":"?[12]\b/)
   })
 
-  it("give the same labels if the releases are read in the other order", async () => {
-    const other = temporaryFolder()
-    try {
-      await loadDay(other, form, "2026-02-01")
-      await loadDay(other, form, "2026-01-01")
-      const sortFlags = (rows: ReadonlyArray<string>) =>
-        rows.map((row) => {
-          const { quality_flags, source_rows: _, ...fields } = JSON.parse(row)
-          return { ...fields, quality_flags: quality_flags.toSorted() }
-        })
-      expect(sortFlags(await labelsOf(other))).toEqual(sortFlags(await labelsOf(home)))
-    } finally {
-      removeFolder(other)
-    }
-  })
-
   it("are replaced, and the flag goes, with the next release that can be read", async () => {
     await loadDay(home, form, "2026-03-01")
     expect(await stateOf(home)).toEqual([
@@ -140,30 +127,6 @@ describe.each(forms)("amounts of a %s release that cannot be read", (form) => {
       { fdc_id: 3, flags: noBarcode, nutrients: whole }
     ])
   })
-})
-
-it("the label's own amounts that cannot be read keep earlier values of the same serving", async () => {
-  const home = temporaryFolder()
-  const own = (fat: string) => ({ label_nutrients: { fat, protein: "4" } })
-  const loadOwn = async (day: string, fat: string, serving: string) => {
-    const release = path.join(home, `FoodData_Central_branded_food_json_${day}.json`)
-    writeJson(release, [label({ fdc_id: 1, serving_size: serving, ...own(fat) }), ...others])
-    writeFileSync(release, readFileSync(release, "utf8").replaceAll(`:${torn}`, ':"10 g"'))
-    const { code, stderr } = await load(home, release)
-    expect(code, stderr).toBe(0)
-    const [rows] = await query(
-      home,
-      "select label_fat::double as fat, label_protein::double as protein from branded_food.food where fdc_id = 1"
-    )
-    return rows
-  }
-  try {
-    expect(await loadOwn("2026-01-01", "2.6", "50")).toEqual([{ fat: 2.6, protein: 4 }])
-    expect(await loadOwn("2026-02-01", torn, "50")).toEqual([{ fat: 2.6, protein: 4 }])
-    expect(await loadOwn("2026-03-01", torn, "60")).toEqual([{ fat: null, protein: 4 }])
-  } finally {
-    removeFolder(home)
-  }
 })
 
 describe("a row of branded_food.csv that cannot be read", () => {
@@ -197,6 +160,31 @@ describe("a row of branded_food.csv that cannot be read", () => {
         flags: ["energy_impossible", "label_row_missing", "part_rejected"],
         nutrients: whole
       })
+    } finally {
+      removeFolder(home)
+    }
+  })
+})
+
+describe("a row of food_nutrient.csv of which the fdc_id cannot be read", () => {
+  const breakRows = (release: string) => {
+    const file = path.join(release, "food_nutrient.csv")
+    const broken = readFileSync(file, "utf8")
+      .replace('"201","2","1004"', '"201","x","1004"')
+      .replace('"300","3","1003"', '"300"x,"3.0","1003"')
+    writeFileSync(file, broken)
+  }
+
+  it("belongs to the label of the rows around it, or to the id in what is left of it", async () => {
+    const home = temporaryFolder()
+    try {
+      await loadDay(home, "csv", "2026-03-01", breakRows)
+      const flags = [...noBarcode, "part_rejected"]
+      expect(await stateOf(home)).toEqual([
+        { fdc_id: 1, flags: [], nutrients: ["1003: 11", "1004: 6"] },
+        { fdc_id: 2, flags, nutrients: whole.filter((amount) => !amount.startsWith("1004")) },
+        { fdc_id: 3, flags, nutrients: whole.slice(1) }
+      ])
     } finally {
       removeFolder(home)
     }
