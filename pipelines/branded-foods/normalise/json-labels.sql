@@ -6,7 +6,7 @@ with stated as (
   select *, list_transform(foodNutrients, lambda amount: {
     'id': try_cast(amount.id as bigint),
     'nutrient_id': nutrient_in(amount.nutrient.id),
-    'amount': decimal_in(amount.amount),
+    'amount': try_cast(amount.amount as decimal(18, 6)),
     'unreadable': case when is_unreadable_number(amount.amount) then true end,
     'unit': amount.nutrient.unitName,
     'code': amount.foodNutrientDerivation.code,
@@ -23,33 +23,40 @@ compared as (
     len(list_filter(amounts, lambda amount: amount.unit <> units[amount.nutrient_id])) > 0 as has_other_unit
   from stated, (from release.lookup)
 ),
+-- A lambda costs time for what it captures, so most labels have no printed amounts.
+printed as (
+  select * exclude (foodNutrients), case when has_other_unit then foodNutrients end as printed
+  from compared
+),
 measured as (
   select * replace (if(
     has_other_unit,
     list_transform(amounts, lambda amount, place: struct_update(amount, amount := if(
       amount.unit <> units[amount.nutrient_id],
-      converted(foodNutrients[place].amount, unit_factor(amount.unit, units[amount.nutrient_id])),
+      converted(printed[place].amount, unit_factor(amount.unit, units[amount.nutrient_id])),
       amount.amount
     ))),
     amounts
-  ) as amounts),
-  case when has_other_unit then list_transform(
-    list_filter(amounts, lambda amount, place: amount.amount is not null
-      and converted(foodNutrients[place].amount, unit_factor(amount.unit, units[amount.nutrient_id])) is null),
-    lambda amount: {'field': 'foodNutrients.nutrient.unitName', 'said': amount.unit}
-  ) end as unusable_units
-  from compared
+  ) as amounts)
+  from printed
 ),
 food as (
-  select * exclude (foodNutrients), if(
-    rejected_amounts > 0,
-    list_filter(amounts, lambda amount: amount.nutrient_id is not null and amount.unreadable is null),
-    amounts
-  ) as foodNutrients
+  select
+    *,
+    if(
+      rejected_amounts > 0,
+      list_filter(amounts, lambda amount: amount.nutrient_id is not null and amount.unreadable is null),
+      amounts
+    ) as foodNutrients,
+    case when has_other_unit then list_transform(
+      list_filter(amounts, lambda amount, place:
+        amount.amount is null and try_cast(printed[place].amount as decimal(18, 6)) is not null),
+      lambda amount: {'field': 'foodNutrients.nutrient.unitName', 'said': amount.unit}
+    ) end as unusable_units
   from measured
 )
 select
-  food.* exclude (ranks, units, amounts, rejected_amounts, has_other_unit, unusable_units, has_rejected_part),
+  food.* exclude (ranks, units, amounts, printed, rejected_amounts, has_other_unit, unusable_units, has_rejected_part),
   whole_number(fdcId) as fdc_id,
   null::varchar as food_category,
   list_transform(

@@ -81,7 +81,7 @@ export const normaliseLabels = (labels: string, names: FieldNames) => `
       ${oddFields.map(([column]) => `${textColumn(column)} as ${column}_said`).join(", ")},
       compact_gtin(upc) as compact_gtin,
       is_placeholder_gtin(compact_gtin(upc)) as gtin_is_placeholder,
-      decimal_in(serving_size) as size,
+      if(contains(serving_size, '_'), null, try_cast(serving_size as decimal(18, 6))) as size,
       list_transform(nutrients, lambda amount: amount.nutrient_id) as ids,
       list_transform(nutrients, lambda amount: amount.amount) as amounts
     from coded

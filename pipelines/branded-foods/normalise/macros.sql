@@ -30,10 +30,8 @@ create or replace temp macro whole_number(raw) as whole(raw, try_cast(raw as int
 create or replace temp macro nutrient_id_of(number) as if(number < 262144, number, null);
 create or replace temp macro nutrient_in(number) as
   nutrient_id_of(if(number >= 0 and number = floor(number), number, null))::integer;
--- A cast would read 1_0 as 10.
-create or replace temp macro decimal_in(raw) as case when contains(raw, '_') then null else try_cast(raw as decimal(18, 6)) end;
 create or replace temp macro is_unreadable_number(raw) as
-  case when raw <> '' and decimal_in(raw) is null then not is_placeholder(raw) else false end;
+  case when raw <> '' and try_cast(raw as decimal(18, 6)) is null then not is_placeholder(raw) else false end;
 -- The rank of one of several rows of a nutrient, 0 is best: by the reliability of its derivation, and last without an amount.
 create or replace temp macro rank_of(amount, reliability) as if(amount is null, 15, coalesce(reliability, 14));
 -- The sort key of an amount within its food, as one number: nutrient (18 bits), its rank (4 bits), and the id in the
@@ -164,6 +162,6 @@ end;
 create or replace temp macro channels_of(stated) as
   list_sort(list_filter(
     list_distinct(list_transform(stated, lambda channel: trim(channel))),
-    lambda channel: channel <> 'NO_TRADE_CHANNEL' and not is_placeholder(channel)
+    lambda channel: channel <> 'NO_TRADE_CHANNEL' and case when strlen(channel) <= 4 then not is_placeholder(channel) else true end
   ))
 
