@@ -42,15 +42,17 @@ const isGrouped = (db: Db, member: LabelMember) =>
     (rows) => rows === 0
   )
 
-/** The labels of the rows before and after a rejected row without an id. */
+/** The labels of the rows before and after a rejected row without an id. Of the lines before it, `k` are not staged. */
 const neighbours = (feed: string, header: Header<LabelMember>) => `
   insert into release.rejected_row
-  select rejected."row", rejected.feed, staged.fdc_id
+  select near."row", near.feed, staged.fdc_id
   from (
-    select *, position - 2 - (select count(*) from rejects_${header.member} where line < position) as next_row
-    from (${rejectedRows(feed, [header])}) where feed = ${feedOf(feed, header)} and fdc_id is null
-  ) rejected
-  join release.${header.member} staged on staged.rowid in (next_row - 1, next_row)`
+    select "row", feed, unnest([position - 3 - k, position - 2 - k]) as at
+    from (${rejectedRows(feed, [header])})
+    join (select line, row_number() over (order by line) - 1 as k from rejects_${header.member}) on line = position
+    where feed = ${feedOf(feed, header)} and fdc_id is null
+  ) near
+  join release.${header.member} staged on staged.rowid = near.at`
 
 /**
  * Before labels are assembled: lists rejected rows with their labels in `release.rejected_row`, and labels of which a row
