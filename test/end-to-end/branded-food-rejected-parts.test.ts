@@ -10,7 +10,7 @@ import { recordsOf } from "./branded-foods.ts"
 import { query, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { load } from "./small-releases.ts"
 
-/** Stands for an amount that is `10 g` in the file. */
+/** An amount that is replaced by `10 g` in the file. */
 const unreadable = "777"
 
 const amounts = (stated: Readonly<Record<number, string>>) =>
