@@ -7,6 +7,7 @@ import { Effect, Schema } from "effect"
 import { csvRelation, type Header } from "../decode/csv/header.ts"
 import type { LabelHeader } from "../decode/csv/load-member.ts"
 import { numberOfNutrient, preciseAmount } from "../decode/csv/members.ts"
+import { isMachineFault } from "../decode/duckdb-faults.ts"
 import { addOddTexts } from "../odd-texts.ts"
 
 type Db = DuckDb["Service"]
@@ -47,9 +48,10 @@ const firstRows = 1000
 const hasNumbers = Effect.fnUntraced(function* (db: Db, header: Header) {
   const rows = `select nutrient_id from ${csvRelation(header)} where nutrient_id <> ''`
   for (const part of [`${rows} limit ${firstRows}`, rows]) {
-    const [answer] = yield* db
-      .all(Answer, haveNumbers(part))
-      .pipe(Effect.catchTag("DuckDbError", () => Effect.succeed([])))
+    const answers = db.all(Answer, haveNumbers(part))
+    const [answer] = yield* Effect.catchTag(answers, "DuckDbError", (error) =>
+      isMachineFault(error) ? Effect.fail(error) : Effect.succeed([])
+    )
     if (answer?.value !== true) return false // a file with rows that DuckDB cannot read may have numbers, and is then left out
   }
   return true

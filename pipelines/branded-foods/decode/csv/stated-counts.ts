@@ -39,7 +39,7 @@ const readCount = (text: string) => {
   return count === undefined ? undefined : Number(count)
 }
 
-export interface StatedCounts {
+interface StatedCounts {
   /** By file name, without the extension. */
   readonly counts: ReadonlyMap<string, number>
   /** The lines whose count is not understood, of files that are read. */
