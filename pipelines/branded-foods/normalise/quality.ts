@@ -35,13 +35,11 @@ const otherAmountTooHigh = `if(
   false
 )`
 
-/** A part exceeds its whole by more than 1 g per 100 g and per serving: labels round, and state "less than 1 g" as 1. */
-const exceeds = (part: string, whole: string) =>
-  `if(
-    ${part} > ${whole} + 1,
-    coalesce((${part} - ${whole})::double * serving_amount(serving_size, serving_size_unit)::double > 100, true),
-    false
-  )`
+/** By how much a part exceeds its whole: sugars and carbohydrate, or saturated fat and fat; the larger of the two. */
+const excess = `greatest(
+  coalesce(${amountOf(2000)}, ${amountOf(1063)}) - ${amountOf(1005)},
+  ${amountOf(1258)} - ${amountOf(1004)}
+)`
 
 const flagConditions: Readonly<Record<string, string>> = {
   gtin_missing: "upc is null and not gtin_is_placeholder and has_label_row",
@@ -64,8 +62,12 @@ const flagConditions: Readonly<Record<string, string>> = {
   energy_impossible: `${amountOf(1008)} > ${maxEnergy}`,
   mass_impossible: `${amountOrZero(1003)} + ${amountOrZero(1004)} + ${amountOrZero(1005)} > ${maxMass}`,
   amount_impossible: `${commonAmountTooHigh} or ${otherAmountTooHigh}`,
-  part_exceeds_whole: `${exceeds(`coalesce(${amountOf(2000)}, ${amountOf(1063)})`, amountOf(1005))}
-    or ${exceeds(amountOf(1258), amountOf(1004))}`,
+  // more than 1 g per 100 g and per serving: labels round, and state "less than 1 g" as 1
+  part_exceeds_whole: `if(
+    ${excess} > 1,
+    coalesce(${excess}::double * serving_amount(serving_size, serving_size_unit)::double > 100, true),
+    false
+  )`,
   amount_negative: "list_min(amounts) < 0",
   nutrient_unit_unusable: "unit_is_unusable",
   label_row_missing: "not has_label_row",
