@@ -4,8 +4,9 @@
  */
 import { type DuckDb, literal } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
+import { countRows } from "../decode/count-rows.ts"
 import { readHeader } from "../decode/csv/header.ts"
-import { countRows, moveToRejects, withLines } from "../decode/csv/line-numbers.ts"
+import { moveToRejects, withLines } from "../decode/csv/line-numbers.ts"
 import { dictionaries, readDictionaryHeader, stageDictionary } from "../decode/csv/load-dictionaries.ts"
 import { loadMember } from "../decode/csv/load-member.ts"
 import { type CsvMember, type LabelMember, labelMembers } from "../decode/csv/members.ts"

@@ -5,17 +5,19 @@ import { Effect, Schema } from "effect"
 import { reasonOf } from "../../run/files/causes.ts"
 import { OddValueCounter } from "../../run/odd-values.ts"
 import { ReadFailed } from "../../run/pipeline.ts"
-import { countRows } from "../decode/csv/line-numbers.ts"
+import { countRows } from "../decode/count-rows.ts"
 import { isRecordError } from "../decode/duckdb-faults.ts"
 import { checkLines, removeUnreadableLines } from "../decode/json/check-lines.ts"
 import { type Chunk, type FoodList, splitFoods } from "../decode/json/food-lines.ts"
 import type { FoodReject } from "../decode/json/food-list.ts"
-import { foodShape, knownKeys, maxJsonObjectBytes, readChunkSql, textKeys } from "../decode/json/keys.ts"
+import { foodShape, knownKeys, readChunkSql, textKeys } from "../decode/json/keys.ts"
 import { chunkLabels, jsonLabels, rejectedParts } from "../normalise/release-labels.ts"
-import { addCountedTexts, addOddTexts } from "../odd-texts.ts"
+import { addCountedTexts } from "../odd-texts.ts"
 import { readStart } from "../source/zip.ts"
 import { printableName } from "../source/zip-members.ts"
-import { insertLabelsSql, type LoadInput, type LoadResult, maxPayloadLength } from "./load.ts"
+import { type LoadInput, type LoadResult, maxPayloadLength } from "./load.ts"
+import { countOddTexts, insertMarkedSql } from "./marked-odd-texts.ts"
+import { addNutrientNames } from "./nutrient-names.ts"
 import { stageJsonRejects } from "./rejected-labels.ts"
 
 /** Bytes per chunk that are searched for unknown keys. A new key is in all records, or is rare enough to ignore. */
@@ -59,11 +61,11 @@ const countAddedSql = (row: number) => `
   from branded_food.food`
 
 /**
- * DuckDB reads a nested object, a list or a boolean as a string of JSON, and a boolean as the number 0 or 1. Counts labels
- * that may have one, or a NUL, or had a part that cannot be read. Few do, so few chunks need the slow check of their
- * records, which distinguishes these values from strings and numbers, replaces NULs, and rejects the parts.
+ * Labels after a row that may need the slow check of their records. DuckDB reads a nested object, a list or a boolean as a
+ * string of JSON, and a boolean as the number 0 or 1; the check distinguishes these from strings and numbers, replaces NULs,
+ * and rejects parts that cannot be read. Few labels have any of these, so few chunks are checked.
  */
-const countSuspectsSql = (row: number) => {
+const suspects = (row: number) => {
   const isBoolean = (text: string) => `${text} in ('true', 'false', 'TRUE', 'FALSE')` // some codes are in upper case
   const maybeNoString = (text: string) =>
     `case when contains(${text}, chr(0)) then true
@@ -72,7 +74,6 @@ const countSuspectsSql = (row: number) => {
   const anyMaybeNoString = (list: string, text: string) =>
     `len(list_filter(${list}, lambda item: ${maybeNoString(text)})) > 0`
   return `
-    select count(*)::integer as rows
     from branded_food.food
     where rowid > ${row} and (
       ${Object.values(textKeys)
@@ -89,35 +90,6 @@ const repeatedIds = `
   from chunk
   group by all
   having count(*) > 1`
-
-/** Until its odd texts are counted, a label has them among its quality flags: the query can only fill one table. */
-const mark = "odd "
-const insertMarkedSql = (load: LoadInput, labels: string) =>
-  insertLabelsSql(
-    load,
-    `select * replace (if(
-      len(odd) > 0,
-      list_concat(quality_flags, list_transform(odd, lambda text: ${literal(mark)} || text.field || ' ' || text.said)),
-      quality_flags
-    ) as quality_flags) from (${labels})`
-  )
-
-const markedLabels = (before: number) => `rowid > ${before} and starts_with(quality_flags[-1], ${literal(mark)})`
-const isMark = `starts_with(flag, ${literal(mark)})`
-
-/** Counts the odd texts of a chunk, and removes them from the quality flags. */
-const countOddTexts = Effect.fnUntraced(function* (db: DuckDb["Service"], before: number) {
-  const where = markedLabels(before)
-  const [marked] = yield* db.all(Count, `select count(*)::integer as rows from branded_food.food where ${where}`)
-  if (marked?.rows === 0) return
-  const texts = `
-    select split_part(flag, ' ', 2) as field, regexp_replace(flag, '^\\S+ \\S+ ', '') as said
-    from (select unnest(quality_flags) as flag from branded_food.food where ${where})
-    where ${isMark}`
-  yield* db.run(addOddTexts(texts))
-  yield* db.run(`
-    update branded_food.food set quality_flags = list_filter(quality_flags, lambda flag: not ${isMark}) where ${where}`)
-})
 
 /** Labels of the table `chunk`, each with its problem. The first food with an fdc_id is used. */
 const labelsWithProblems = `
@@ -168,35 +140,8 @@ const checkedLoadSql = (load: LoadInput) => [
   insertMarkedSql(load, labelsWithProblems)
 ]
 
-const nutrientNames = "struct(nutrient struct(id varchar, number varchar, name varchar, unitName varchar))[]"
-
-/** Counts nutrients of a chunk that no dictionary contains, or that ours lists without a number. */
-const countUnnamedNutrientsSql = (row: number) => `
-  select count(*)::integer as rows
-  from (select distinct unnest(nutrients).nutrient_id as nutrient_id from branded_food.food where rowid > ${row})
-  where nutrient_id not in (
-    select nutrient_id from branded_food.nutrient where number is not null
-    union all
-    select nutrient_id from release.nutrient
-  )`
-
-/**
- * Reading the names with every chunk would take longer than all other steps. If a record cannot be read here, only its
- * nutrient names are missing.
- */
-const insertNutrientNamesSql = (path: string) => `
-  insert into release.nutrient
-  select distinct nutrient_id_of(try_cast(entry.nutrient.id as integer)) as nutrient_id, entry.nutrient.number, entry.nutrient.name, entry.nutrient.unitName
-  from (
-    select unnest(foodNutrients) as entry
-    from read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false,
-      ignore_errors = true, maximum_object_size = ${maxJsonObjectBytes}, columns = {'foodNutrients': ${literal(nutrientNames)}})
-  )
-  where nutrient_id not in (select nutrient_id from branded_food.nutrient where number is not null)`
-
 const Row = Schema.Struct({ row: Schema.Int })
 const Added = Schema.Struct({ labels: Schema.Int, duplicates: Schema.Int })
-const Count = Schema.Struct({ rows: Schema.Int })
 
 /** The fast path of nearly every chunk: all records become labels, are unique and whole, and have only strings as texts. */
 const loadWholeChunk = Effect.fnUntraced(function* (
@@ -212,8 +157,7 @@ const loadWholeChunk = Effect.fnUntraced(function* (
   if (!isRead) return false
   const [added] = yield* db.all(Added, countAddedSql(before))
   if (added?.labels === chunk.records && added.duplicates === 0) {
-    const [suspects] = yield* db.all(Count, countSuspectsSql(before))
-    if (suspects?.rows === 0) return true
+    if ((yield* countRows(db, suspects(before))) === 0) return true
   }
   yield* db.run(`delete from branded_food.food where rowid > ${before}`)
   return false
@@ -278,8 +222,7 @@ export const loadJson = Effect.fnUntraced(function* (
       if (!(yield* loadWholeChunk(db, load, chunk, before))) yield* loadLineByLine(db, load, chunk.file, reject)
       yield* countOddTexts(db, before)
       yield* findUnknownKeys(chunk.file, unknown)
-      const [unnamed] = yield* db.all(Count, countUnnamedNutrientsSql(before))
-      if (unnamed?.rows !== 0) yield* db.run(insertNutrientNamesSql(chunk.file))
+      yield* addNutrientNames(db, chunk.file, before)
       yield* load.reportProgress(chunk.records)
     })
   )

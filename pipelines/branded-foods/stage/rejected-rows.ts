@@ -5,8 +5,8 @@
  */
 import { type DuckDb, literal } from "@larder/warehouse"
 import { Effect } from "effect"
+import { countRows } from "../decode/count-rows.ts"
 import type { Header } from "../decode/csv/header.ts"
-import { countRows } from "../decode/csv/line-numbers.ts"
 import type { LabelMember } from "../decode/csv/members.ts"
 import { createRejectedLabels } from "./rejected-labels.ts"
 

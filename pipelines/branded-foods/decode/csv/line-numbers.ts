@@ -3,7 +3,8 @@
  * rejects. A record with a line break counts as one line.
  */
 import { type DuckDb, literal } from "@larder/warehouse"
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
+import { countRows } from "../count-rows.ts"
 import type { LabelMember } from "./members.ts"
 
 type Db = DuckDb["Service"]
@@ -34,12 +35,6 @@ export const addRejects = (db: Db, member: LabelMember, file: string) =>
     from read_json(${literal(file)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false,
       columns = {'line': 'bigint', 'reason': 'varchar', 'payload': 'varchar'});
     ${shiftsSql(member)}`)
-
-const Count = Schema.Struct({ rows: Schema.Int })
-
-/** Counts rows. `from` is the part of a query that begins with `from`. */
-export const countRows = (db: Db, from: string) =>
-  Effect.map(db.all(Count, `select count(*)::integer as rows ${from}`), ([row]) => row?.rows ?? 0)
 
 /**
  * Moves unusable rows from `release.<member>` to `rejects_<member>`. The query `rows` returns their rowid as `row`, and a

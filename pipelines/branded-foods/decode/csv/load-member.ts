@@ -8,10 +8,11 @@ import { type DuckDb, identifier, literal } from "@larder/warehouse"
 import { Effect, Exit, Schema } from "effect"
 import { fieldOfCsv } from "../../label-fields.ts"
 import { addOddTexts } from "../../odd-texts.ts"
+import { countRows } from "../count-rows.ts"
 import { countRecords } from "./count-records.ts"
 import { filterRecords } from "./filter-records.ts"
 import { csvRelation, type Header } from "./header.ts"
-import { addRejects, countRows, createRejects, moveToRejects } from "./line-numbers.ts"
+import { addRejects, createRejects, moveToRejects } from "./line-numbers.ts"
 import { type CsvColumn, type LabelMember, labelFileColumns } from "./members.ts"
 
 export class RecordsLost extends Schema.TaggedError<RecordsLost>()("RecordsLost", {

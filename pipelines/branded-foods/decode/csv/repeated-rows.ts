@@ -5,7 +5,8 @@
  */
 import type { DuckDb } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
-import { countRows, moveToRejects } from "./line-numbers.ts"
+import { countRows } from "../count-rows.ts"
+import { moveToRejects } from "./line-numbers.ts"
 import { type LabelMember, labelFileColumns } from "./members.ts"
 
 type Db = DuckDb["Service"]
