@@ -91,10 +91,6 @@ export const keyExpiry = {
   forNewKey: orNull(expiryFlag(`When the key expires: ${time.expected}; it is refused from then on`, time)),
   forEdit: expiryFlag(`When the key expires: ${time.expected}; "never" removes the expiry`, orNone(time, "never"))
 }
-export const creditsExpiryFlag = expiryFlag(
-  `When the credits expire: ${time.expected}; unspent ones are then removed. Credits that expire first are spent first`,
-  time
-)
 
 /** Runs a command against the ledger of `LARDER_HOME`, in this process or in the server that holds the ledger. */
 export const withLedger = <A, E, R>(command: Effect.Effect<A, E, R>) =>

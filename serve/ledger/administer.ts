@@ -25,9 +25,6 @@ export type Operation<A> = Effect.Effect<A, AdministrationError>
 
 /** What the operations require of a store. Unknown ids are errors. */
 export interface AdministeredStore {
-  /** Removes the expired credits of an account, or of all accounts. No call can spend them, so a failure is retried later. */
-  readonly expire: (accountId: string) => Effect.Effect<void>
-  readonly expireAll: Effect.Effect<void>
   readonly account: (id: string) => Operation<Output<"account">>
   /** Accounts and keys are listed oldest first; equally old ones are ordered by id. */
   readonly accounts: Operation<Output<"listAccounts">>
@@ -155,16 +152,14 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
         return { account: id, before: null, after: { name, balance_credits } }
       })
     }),
-    listAccounts: () => Effect.andThen(store.expireAll, store.accounts),
-    account: ({ account_id }) => Effect.andThen(store.expire(account_id), store.account(account_id)),
-    creditAccount: (credit) =>
-      adjust("account credited", { expires_at: null, reference: null, again: true, ...credit }),
+    listAccounts: () => store.accounts,
+    account: ({ account_id }) => store.account(account_id),
+    creditAccount: (credit) => adjust("account credited", { reference: null, again: true, ...credit }),
     debitAccount: ({ credits, ...debit }) =>
-      adjust("account debited", { reference: null, again: true, ...debit, credits: -credits, expires_at: null }),
+      adjust("account debited", { reference: null, again: true, ...debit, credits: -credits }),
     book: Effect.fn("Administration.book")(function* (input) {
       const booking = yield* Effect.orDie(decodeBooking(input)) // callers in this process have checked it
       const { account_id, reference, type } = booking
-      yield* store.expire(account_id)
       return yield* store.change([account_id], (now) =>
         Effect.gen(function* () {
           const account = yield* store.account(account_id)
@@ -214,15 +209,11 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
       return yield* store.summedUsage(query)
     }),
     entriesBefore: Effect.fn("Administration.entriesBefore")(function* (page) {
-      yield* store.expire(page.account_id)
       yield* store.account(page.account_id)
       return yield* store.entriesBefore(page)
     }),
-    entriesOf: (accountId) =>
-      Stream.unwrap(
-        Effect.as(Effect.andThen(store.expire(accountId), store.account(accountId)), store.entriesOf(accountId))
-      ),
+    entriesOf: (accountId) => Stream.unwrap(Effect.as(store.account(accountId), store.entriesOf(accountId))),
     verify: store.verify,
-    backup: ({ file }) => Effect.andThen(store.expireAll, store.backup(file))
+    backup: ({ file }) => store.backup(file)
   })
 }

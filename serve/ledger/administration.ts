@@ -37,9 +37,7 @@ export const AccountSummary = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   created_at: Timestamp,
-  balance_credits: Schema.Int,
-  /** The part of the balance that expires, in spending order. Empty if no credits expire. */
-  expiring: Schema.Array(Schema.Struct({ credits: Schema.Int, expires_at: Timestamp }))
+  balance_credits: Schema.Int
 })
 export type AccountSummary = typeof AccountSummary.Type
 
@@ -81,7 +79,7 @@ export const Booking = Schema.Struct({
   note: PrintableText
 }).check(
   Schema.makeFilter(({ credits, type }) =>
-    credits > 0 || reversalCredits({ credits, grants: null, type }) > 0
+    credits > 0 || reversalCredits({ credits, type }) > 0
       ? undefined
       : "credits must be more than 0, or less than 0 for a refund or an adjustment"
   )
@@ -150,14 +148,7 @@ export const operations = {
   createAccount: { input: Schema.Struct({ name: PrintableText }), output: AccountSummary },
   listAccounts: { input: Schema.Struct({}), output: Schema.Array(AccountSummary) },
   account: { input: Schema.Struct({ account_id: Schema.String }), output: AccountSummary },
-  creditAccount: {
-    input: Schema.Struct({
-      ...adjustment,
-      /** When the unspent part of these credits expires. If it is absent or null, they do not expire. */
-      expires_at: Schema.optionalKey(Schema.NullOr(Timestamp))
-    }),
-    output: AdjustedAccount
-  },
+  creditAccount: { input: Schema.Struct(adjustment), output: AdjustedAccount },
   /** Takes credits back, also below a balance of 0. */
   debitAccount: { input: Schema.Struct(adjustment), output: AdjustedAccount },
   /** Books once for each reference and type, however often it is requested. */

@@ -88,7 +88,6 @@ export {
   maxKeys,
   refundCall
 } from "./rules/decisions.ts"
-export { parseGrants } from "./rules/expiring-grants.ts"
 export {
   type ApiKeyView,
   applyGroup,

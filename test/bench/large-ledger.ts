@@ -87,13 +87,7 @@ const createAccounts = (
     })
     return [
       openAccount(id, `account ${index}`, now),
-      Result.getOrThrow(
-        creditAccount(
-          { id, balance_credits: 0, expiring: [] },
-          { credits, note: "paid in advance", expires_at: null },
-          now
-        )
-      ),
+      Result.getOrThrow(creditAccount({ id, balance_credits: 0 }, { credits, note: "paid in advance" }, now)),
       ...issued
     ]
   })
@@ -115,7 +109,7 @@ export const makeLargeLedger = (directory: string, size: LedgerSize): Promise<st
   const token = newApiKey()
   const credits = (entries + 1) * price
   const start = Date.now() - year
-  const state = restoreState({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
+  const state = restoreState({ sequence: 0, accounts: [], keys: [], spending: [], booked: [] })
 
   /** The key and endpoint of a call. Round robin, each key calls one endpoint after another. */
   const chooseCall = (number: number) => {

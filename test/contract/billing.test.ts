@@ -116,8 +116,6 @@ describe("charging", () => {
       budget_credits: 100_000,
       daily_budget_credits: null,
       weekly_budget_credits: null,
-      expires_at: null,
-      grants: null,
       hash: expect.stringMatching(/^[0-9a-f]{64}$/),
       request_id: replies[index]?.headers["x-request-id"],
       note: null,

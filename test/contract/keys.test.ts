@@ -172,29 +172,6 @@ describe("a rotated key", () => {
   })
 })
 
-describe("credits that expire", () => {
-  it("pay for calls until they expire, and the rest is then removed from the balance as an adjustment", async () => {
-    clock.set("2031-03-05T12:00:00.000Z")
-    const { account_id, key } = await createKey(api.home())
-    await command(`accounts credit --account ${account_id} --usd 0.05 --note offer --expires-at 2031-03-06T00:00:00Z`)
-    const readRemaining = async () => Number((await api.get(target, { key })).headers["x-credits-remaining"])
-    expect(await readRemaining()).toBe(5_040)
-    clock.set("2031-03-06T00:00:00.000Z")
-    expect(await readRemaining()).toBe(4_990)
-    const entries = (await listEntries(api.home(), account_id)).map(({ credits, type }) => [type, credits])
-    const [grant, offer, call, ...rest] = entries
-    expect([grant, offer, call]).toEqual([
-      ["grant", 5_000],
-      ["adjustment", 50],
-      ["charge", -10]
-    ])
-    expect(rest.toSorted((a, b) => Number(a[1]) - Number(b[1]))).toEqual([
-      ["adjustment", -40],
-      ["charge", -10]
-    ])
-  })
-})
-
 describe("a key that expires", () => {
   it("is refused like an unknown key after its expiry, without a charge, until the expiry is postponed", async () => {
     clock.set("2031-03-01T00:00:00.000Z")

@@ -58,23 +58,6 @@ describe.each(Object.entries(newLedgers))("a ledger in %s", (_, newLedger) => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("refuses a booking that would exceed the bounds once expiring credits are removed", () =>
-    Effect.gen(function* () {
-      const ledger = yield* yield* newLedger
-      const { account_id } = yield* makeKey(ledger)
-      const { administration } = ledger
-      const refund = (credits: number, reference: string) =>
-        administration.book(aTopUp(account_id, { type: "refund", credits, reference }))
-      yield* refund(-maxCredits, "ref_1")
-      const offer = { account_id, credits: maxCredits, note: "offer", expires_at: "2100-01-01T00:00:00.000Z" }
-      assert.strictEqual((yield* administration.creditAccount(offer)).balance_credits, 5_000)
-      yield* refund(-5_000, "ref_2")
-      assert.strictEqual((yield* Effect.flip(refund(-1, "ref_3")))._tag, "BalanceOutOfBounds")
-      yield* administration.creditAccount({ account_id, credits: 1, note: "one more" })
-      yield* refund(-1, "ref_4")
-    }).pipe(Effect.scoped)
-  )
-
   it.live("books a payment once, even if it is reported twice, and returns whether it was booked", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* newLedger

@@ -40,7 +40,7 @@ const migrate = (folder: string, url: string) =>
   )
 
 /**
- * Two accounts, one with expiring credits; three keys, one revoked, and one that was rotated, expires and has every kind of
+ * Two accounts; three keys, one revoked, and one that was rotated, expires and has every kind of
  * budget; and up to 300 charges over 75 days.
  */
 const createHistory = Effect.fnUntraced(function* ({ administration, authenticate, hold }: LedgerAccess) {
@@ -51,8 +51,6 @@ const createHistory = Effect.fnUntraced(function* ({ administration, authenticat
   const [key, other, revoked] = yield* Effect.all([create("a"), create("b"), create("c")])
   yield* administration.revokeKey({ key_id: revoked.id })
   yield* administration.creditAccount({ account_id: first.id, credits: 10_000, note: 'wire "4711", ünpaid' })
-  const offer = { account_id: first.id, credits: 500, expires_at: "2100-01-31T00:00:00.000Z" }
-  yield* administration.creditAccount({ ...offer, note: "offer" })
   yield* administration.rotateKey({ key_id: other.id, overlap_hours: 24 })
   const settings = { expires_at: "2100-01-31T00:00:00.000Z", daily_budget_credits: 900, weekly_budget_credits: 2_000 }
   yield* administration.editKey({ key_id: other.id, ...settings })

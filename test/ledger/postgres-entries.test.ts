@@ -91,12 +91,12 @@ describe("the entries in the database", () => {
     ],
     "a hold": [
       `insert into ledger.holding
-      select account_id, api_key.id, 20000, 0, server.id, 4701, 0 from ledger.api_key, ledger.server`,
+      select account_id, api_key.id, 20000, server.id, 4701, 0 from ledger.api_key, ledger.server`,
       /running calls hold 4701 credits of account acct_\w+, but its balance is 4700/
     ],
     "the account of a hold": [
       `insert into ledger.account values ('acct_other', 'x', now(), 0, 0, '');
-      insert into ledger.holding select 'acct_other', api_key.id, 20000, 0, server.id, 0, 0 from ledger.api_key, ledger.server`,
+      insert into ledger.holding select 'acct_other', api_key.id, 20000, server.id, 0, 0 from ledger.api_key, ledger.server`,
       /a call of key key_\w+ holds credits of account acct_other, which is not its account/
     ]
   } as const

@@ -95,7 +95,7 @@ describe("servers that share a ledger", () => {
       const key = yield* makeKey(ledger)
       const sql = yield* client(url)
       yield* sql`insert into ledger.server values ('dead', clock_timestamp() - interval '4 seconds')`
-      yield* sql`insert into ledger.holding values (${key.account_id}, ${key.id}, 20000, 0, 'dead', 5000, 0)`
+      yield* sql`insert into ledger.holding values (${key.account_id}, ${key.id}, 20000, 'dead', 5000, 0)`
       assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 10)), "insufficient_balance")
       yield* sql`update ledger.server set seen_at = seen_at - interval '2 seconds' where id = 'dead'`
       const other = yield* open(url)

@@ -2,7 +2,7 @@
  * The hash chain of an account: each entry contains a SHA-256 over the previous hash and its own fields, so a changed,
  * missing or inserted entry is detected. PostgreSQL computes the same hash in SQL (`sql-expressions.ts`).
  *
- * The hashed string has the fields in a fixed order, one per line, without the last four if all of them are null. A
+ * The hashed string has the fields in a fixed order, one per line, without the last two if both are null. A
  * verification checks that no field is empty or has a line break, so the string differs for every entry. `sequence` is
  * not hashed: it changes when the ledger moves to another store.
  */
@@ -28,12 +28,10 @@ export const hashEntry = (previous: string, entry: Omit<Entry, "sequence" | "has
   )
 
 /** Most entries have none of these lines. */
-const formatRareFields = (
-  entry: Pick<Entry, "daily_budget_credits" | "weekly_budget_credits" | "expires_at" | "grants">
-) => {
-  const { daily_budget_credits: daily, expires_at, grants, weekly_budget_credits: weekly } = entry
-  if (daily === null && weekly === null && expires_at === null && grants === null) return ""
-  return `\n${daily ?? ""}\n${weekly ?? ""}\n${expires_at ?? ""}\n${grants ?? ""}`
+const formatRareFields = (entry: Pick<Entry, "daily_budget_credits" | "weekly_budget_credits">) => {
+  const { daily_budget_credits: daily, weekly_budget_credits: weekly } = entry
+  if (daily === null && weekly === null) return ""
+  return `\n${daily ?? ""}\n${weekly ?? ""}`
 }
 
 /** An entry without position, balance and hash, which are added when its group is written. */

@@ -71,7 +71,6 @@ describe("the ledger in a folder", () => {
         accounts: [{ account: anAccount, head: { position: 3, balance: 4980, hash: aCharge(3).hash } }],
         keys: [aKey()],
         spending: [{ key_id: "key_a", month: monthOf(Date.parse(createdAt)), spent: 20 }],
-        grants: [],
         booked: []
       })
       assert.deepStrictEqual(entries, [aGrant, aCharge(2), aCharge(3)])

@@ -10,7 +10,6 @@ import type { Anchor } from "../chain/anchor.ts"
 import { recordedColumns } from "../chain/recorded-tables.ts"
 import type { ApiKey, Entry } from "../chain/records.ts"
 import { LedgerDamaged, LedgerUnavailable, toLedgerUnavailable } from "../errors.ts"
-import { parseGrants } from "../rules/expiring-grants.ts"
 import type { Group } from "../rules/ledger-state.ts"
 import { sumUsage } from "../summed-usage.ts"
 import { backUpFile, checkTarget } from "./backup.ts"
@@ -44,8 +43,6 @@ const entryCells = (entry: Entry): Array<SQLInputValue> => [
   entry.weekly_budget_credits,
   entry.request_id,
   entry.note,
-  entry.expires_at,
-  entry.grants,
   entry.hash
 ]
 
@@ -59,23 +56,11 @@ export const prepareGroupWrite = (sqlite: Sqlite) => {
   const insertEntry = sqlite.prepare(`
     insert into ledger.entry (${entryColumns})
     values (${placeholders(entryColumns.split(",").length)})`)
-  const insertGrant = sqlite.prepare(`
-    insert into ledger.expiring_grant (account_id, position, expires_at, credits_left) values (?, ?, ?, ?)`)
-  const changeGrant = sqlite.prepare(`
-    update ledger.expiring_grant set credits_left = credits_left + ? where account_id = ? and position = ?`)
-
-  const writeGrants = ({ account_id, credits, expires_at, grants, position }: Entry) => {
-    if (expires_at !== null) insertGrant.run(account_id, position, expires_at, credits)
-    for (const change of parseGrants(grants)) changeGrant.run(change.credits, account_id, change.position)
-  }
 
   return ({ accounts, entries, keys }: Group): void => {
     for (const { created_at, id, name } of accounts) insertAccount.run(id, name, created_at)
     for (const key of keys) upsertKey.run(...keyCells(key))
-    for (const entry of entries) {
-      insertEntry.run(...entryCells(entry))
-      if (entry.expires_at !== null || entry.grants !== null) writeGrants(entry)
-    }
+    for (const entry of entries) insertEntry.run(...entryCells(entry))
   }
 }
 

@@ -19,7 +19,6 @@ import {
   updateSums
 } from "./progress.ts"
 import { entryColumns, queryNumber, queryRecords, readNumberCell, readTextCell } from "./tables.ts"
-import { readGrants } from "./thread-reads.ts"
 
 /** Checking this many entries takes a third of a second. */
 const maxCheckedAtStart = 50_000
@@ -210,7 +209,6 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
       readMonth: (accountId, keyId, month) => queryNumber(sqlite, selectSpentInMonth, [month, accountId, keyId]),
       readDays: (accountId, keyId, { from, to }) => queryNumber(sqlite, selectSpentOnDays, [keyId, accountId, from, to])
     },
-    grants: readGrants(sqlite, "credits_left > 0"), // even if they have expired: then the balance still includes them
     booked: queryRecords(sqlite, selectBooked)
   }
 }

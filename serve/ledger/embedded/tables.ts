@@ -8,9 +8,7 @@ import { type RecordedTable, recordedColumns, recordedTables } from "../chain/re
 
 const readTable = (name: string) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()
 
-export const ledgerTables: ReadonlyArray<string> = ["account", "api_key", "entry", "expiring_grant", "record"].map(
-  readTable
-)
+export const ledgerTables: ReadonlyArray<string> = ["account", "api_key", "entry", "record"].map(readTable)
 
 export const sumsTables: ReadonlyArray<string> = ["entry_place", "usage"].map(readTable)
 
@@ -37,7 +35,7 @@ export const recordingTriggers: ReadonlyArray<string> = [
 ]
 
 export const entryColumns = `sequence, account_id, position, type, occurred_at, key_id, endpoint, credits, balance,
-  budget_credits, daily_budget_credits, weekly_budget_credits, request_id, note, expires_at, grants, hash`
+  budget_credits, daily_budget_credits, weekly_budget_credits, request_id, note, hash`
 
 /**
  * Rows with the fields of `A` as columns: the tables are strict. Copies the rows, because Node creates them without a

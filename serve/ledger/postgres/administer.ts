@@ -7,12 +7,11 @@ import { AccountSummary, type Administration, UsageOfDay } from "../administrati
 import { ApiKey, Entry, entryTypes } from "../chain/records.ts"
 import { type Decision, keyNotFound, UnknownAccount } from "../rules/decisions.ts"
 import { sumUsage, UsagePart } from "../summed-usage.ts"
-import { dateOfDay, dayNumber, mondayOf, monthOfDay, timestampOf } from "../utc-calendar.ts"
+import { dateOfDay, dayNumber, mondayOf, monthOfDay } from "../utc-calendar.ts"
 import { backUpDatabase } from "./backup.ts"
-import { expireAccountCredits, expireCredits } from "./leases/expired-credits.ts"
 import { bookEntries, runWhileFree } from "./leases/leases.ts"
 import { databaseUnavailable, textArray } from "./sql/database.ts"
-import { accountRow, entryRow, isoTimestamp, keyRow } from "./sql/sql-expressions.ts"
+import { accountRow, entryRow, keyRow } from "./sql/sql-expressions.ts"
 import { selectSummedUsage, selectUsage } from "./usage.ts"
 import { verifyDatabase } from "./verification.ts"
 
@@ -20,9 +19,6 @@ const KeyAndMonth = Schema.Struct({ ...ApiKey.fields, spent: Schema.Int })
 const SpentOfDay = Schema.Struct({ key_id: Schema.String, day: Day, credits: Schema.Int })
 const Count = Schema.Struct({ count: Schema.Int })
 const AccountId = Schema.Struct({ account_id: Schema.String })
-
-/** A list of accounts waits at most this long for the removal of expired credits. */
-const expiryTimeout = "2 seconds"
 
 /** A page of entries is about 400 kB of JSON. */
 const entriesPerPage = 1_000
@@ -37,19 +33,12 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
   const run = (statement: string, params: ReadonlyArray<unknown>) =>
     Effect.mapError(sql.unsafe(statement, params), databaseUnavailable("be written"))
 
-  const expiring = `
-    select coalesce(jsonb_agg(jsonb_build_object('credits', credits_left, 'expires_at', ${isoTimestamp("expires_at")})
-      order by expires_at, position), '[]')
-    from ledger.expiring_grant
-    where account_id = account.id and credits_left > 0 and expires_at > $1::text::timestamptz`
-  const accountWithBalance = `${accountRow} || jsonb_build_object('balance_credits', balance, 'expiring', (${expiring}))`
+  const accountWithBalance = `${accountRow} || jsonb_build_object('balance_credits', balance)`
   const readAccounts = (condition: string, params: ReadonlyArray<string> = []) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      queryAll(
-        AccountSummary,
-        `select ${accountWithBalance} as value from ledger.account where ${condition} order by created_at, id`,
-        [timestampOf(now), ...params]
-      )
+    queryAll(
+      AccountSummary,
+      `select ${accountWithBalance} as value from ledger.account where ${condition} order by created_at, id`,
+      params
     )
   const keyWithSpending = `${keyRow} || jsonb_build_object('spent', coalesce(spent.credits, 0))`
   const readKeys = (condition: string, value: string, now: number) =>
@@ -121,13 +110,9 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
     if (entries.length > 0) yield* Effect.mapError(bookEntries(sql, entries), databaseUnavailable("be written"))
   })
 
-  const expireAll = Effect.ignore(Effect.timeout(expireCredits(sql), expiryTimeout))
-
   return administer({
-    expire: (id) => Effect.ignore(expireAccountCredits(sql, id)),
-    expireAll,
     account: (id) =>
-      Effect.flatMap(readAccounts("id = $2", [id]), ([account]) =>
+      Effect.flatMap(readAccounts("id = $1", [id]), ([account]) =>
         account === undefined ? Effect.fail(new UnknownAccount({ id })) : Effect.succeed(account)
       ),
     accounts: readAccounts("true"),

@@ -12,8 +12,6 @@ import { emptyHead } from "../chain/chain.ts"
 import { openEmbeddedStore } from "../embedded/embedded-store.ts"
 import { ledgerPath, openLedgerFile } from "../embedded/ledger-file.ts"
 import { writeMigrationMark } from "../embedded/migration-mark.ts"
-import { readGrants } from "../embedded/thread-reads.ts"
-import { toLedgerUnavailable } from "../errors.ts"
 import type { LedgerSnapshot } from "../rules/ledger-state.ts"
 import { copyChainIntoPostgres, makeEntryNumbering } from "./chain/chain-copy.ts"
 import { connect, databaseUnavailable, makeRowQuery, redactedUrl, transact } from "./sql/database.ts"
@@ -94,8 +92,6 @@ const copyLedger = Effect.fnUntraced(function* (sql: PgClient.PgClient, snapshot
   yield* copy("ledger.account", Stream.fromIterable(listEmptyAccounts(snapshot)))
   yield* copy("ledger.api_key", Stream.fromIterable(snapshot.keys))
   yield* copy("ledger.entry", entries)
-  const grants = yield* Effect.try({ try: () => [...readGrants(sqlite)], catch: toLedgerUnavailable("be read") })
-  yield* copy("ledger.expiring_grant", Stream.fromIterable(grants))
   for (const statement of sumStatements) yield* sql.unsafe(statement)
 })
 

@@ -113,55 +113,6 @@ const shorterBudgets = (budget: string, period: string) => `
   group by key_id, date_trunc('${period}', occurred_at at time zone 'UTC')
   having count(*) filter (where type = 'charge' and ${budget} is null) = 0 and -sum(credits) > max(${budget})`
 
-const isGrantList = "grants ~ '^[0-9]{1,15}:-?[0-9]{1,15}( [0-9]{1,15}:-?[0-9]{1,15})*$'"
-
-const invalidGrantLists = `
-  select format('entry %s of account %s has an invalid list of credits: %s', position, account_id, grants) as problem
-  from ledger.entry
-  where grants is not null and not ${isGrantList}
-  order by account_id, position`
-
-const excessiveGrants = `
-  select format('entry %s of account %s takes more from other entries than its credits', position, account_id) as problem
-  from ledger.entry
-  cross join lateral (
-    select sum(split_part(part, ':', 2)::bigint) as credits from string_to_table(grants, ' ') as part
-  ) as taken
-  where ${isGrantList} and entry.credits < 0 and taken.credits < entry.credits
-  order by account_id, position`
-
-const grants = `
-  with change as (
-    select account_id, split_part(part, ':', 1)::bigint as position, split_part(part, ':', 2)::bigint as credits
-    from ledger.entry
-    cross join lateral string_to_table(grants, ' ') as part
-    where ${isGrantList}
-  ), granted as (
-    select account_id, position, expires_at, credits from ledger.entry where expires_at is not null
-  ), sums as (
-    select account_id, position, granted.expires_at,
-      coalesce(max(granted.credits), 0) + coalesce(sum(change.credits), 0) as credits
-    from granted
-    full join change using (account_id, position)
-    group by 1, 2, 3
-  )
-  select format('entry %s of account %s has %s expiring credits left, but its charges leave %s', position, account_id,
-    coalesce(kept.credits_left, 0), coalesce(sums.credits, 0)) as problem
-  from sums
-  full join ledger.expiring_grant as kept using (account_id, position)
-  where (sums.credits, sums.expires_at) is distinct from (kept.credits_left, kept.expires_at)
-  order by account_id, position`
-
-const chargesOfExpiredGrants = `
-  select format('entry %s of account %s was charged to credits that had expired at %s', entry.position,
-    entry.account_id, kept.expires_at) as problem
-  from ledger.entry
-  cross join lateral string_to_table(grants, ' ') as part
-  join ledger.expiring_grant as kept
-    on kept.account_id = entry.account_id and kept.position::text = split_part(part, ':', 1)
-  where ${isGrantList} and entry.type = 'charge' and entry.occurred_at >= kept.expires_at
-  order by entry.account_id, entry.position`
-
 /** `columns` identify a row of the table. `sentence` and its values describe a difference from the sums. */
 const compareUsage = (table: string, sums: string, columns: string, sentence: string, values: string) => `
   select format('${sentence}', ${values}) as problem
@@ -208,10 +159,6 @@ const checks = [
   budgets,
   shorterBudgets("daily_budget_credits", "day"),
   shorterBudgets("weekly_budget_credits", "week"),
-  invalidGrantLists,
-  excessiveGrants,
-  grants,
-  chargesOfExpiredGrants,
   ...usageChecks
 ]
 

@@ -26,8 +26,7 @@ const october = Date.parse("2026-10-15T12:00:00.000Z")
 const lastOfOctober = Date.parse("2026-10-31T23:59:59.999Z")
 const november = Date.parse("2026-11-01T00:00:00.000Z")
 
-const empty = (): LedgerState =>
-  restoreState({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
+const empty = (): LedgerState => restoreState({ sequence: 0, accounts: [], keys: [], spending: [], booked: [] })
 
 /** Applies a decision as if it had been written. */
 const apply = (state: LedgerState, { accounts, entries, keys }: Decision): Group => {
@@ -289,10 +288,8 @@ describe("any history", () => {
             if (selected !== undefined) releaseHold(selected)
             running = running.filter((other) => other !== selected)
           } else if (step.do === "credit") {
-            const credited = { id: `acct_${step.account}`, balance_credits: 0, expiring: [] }
-            await write(
-              Result.getOrThrow(creditAccount(credited, { credits: step.credits, note: "test", expires_at: null }, now))
-            )
+            const credited = { id: `acct_${step.account}`, balance_credits: 0 }
+            await write(Result.getOrThrow(creditAccount(credited, { credits: step.credits, note: "test" }, now)))
           } else if (step.do === "raise") {
             const raised = readKey(state, `key_${step.key}`)
             const budget_credits = raised.budget_credits + step.credits

@@ -9,7 +9,6 @@
 import type { Draft } from "../chain/chain.ts"
 import type { ApiKey } from "../chain/records.ts"
 import { dayNumber, timestampOf } from "../utc-calendar.ts"
-import { formatGrants, sumExpired, type TakenCredits, takeCredits } from "./expiring-grants.ts"
 import {
   type AccountState,
   type ApiKeyView,
@@ -26,7 +25,6 @@ export interface Hold {
   /** The key as it was when the call was admitted. */
   readonly record: ApiKey
   readonly day: DayOfKey
-  readonly taken: ReadonlyArray<TakenCredits>
   readonly endpoint: string
   readonly credits: number
   readonly admittedAt: number
@@ -54,8 +52,7 @@ export const admit = (state: LedgerState, { credits, endpoint, key, nowMs }: Adm
 const insufficientBalance: HoldOutcome = { refused: "insufficient_balance" }
 
 /** Credits of the account that calls can still spend. */
-const sumAvailable = ({ removingExpiredUntil, grants, head, held }: AccountState, now: number): number =>
-  head.balance - held - (grants.length === 0 ? 0 : sumExpired(grants, Math.max(now, removingExpiredUntil)))
+const availableCredits = ({ head, held }: AccountState): number => head.balance - held
 
 /** Admits a call and holds its price, or refuses it. Spending exactly the whole balance or budget is allowed. */
 export const hold = (
@@ -66,7 +63,7 @@ export const hold = (
   now: number
 ): HoldOutcome => {
   const key = requireRecord(state.keys, keyId)
-  if (sumAvailable(key.account, now) < credits) return insufficientBalance
+  if (availableCredits(key.account) < credits) return insufficientBalance
   const reachedCap = findReachedCap(key, credits, dayNumber(now))
   return reachedCap === undefined ? { hold: placeHold(key, { endpoint, credits, now }) } : { refused: reachedCap }
 }
@@ -80,8 +77,7 @@ export const placeHold = (
   const day = openDay(key, dayNumber(now))
   account.held += credits
   day.held += credits
-  const taken = takeCredits(account.grants, credits, Math.max(now, account.removingExpiredUntil))
-  return { key, record, day, taken, endpoint, credits, admittedAt: now, stage: "held" }
+  return { key, record, day, endpoint, credits, admittedAt: now, stage: "held" }
 }
 
 /** Marks the hold as being charged, and returns the charge; undefined if this request id was already charged. */
@@ -101,9 +97,7 @@ export const draftCharge = (state: LedgerState, hold: Hold, requestId: string): 
     daily_budget_credits,
     weekly_budget_credits,
     request_id: requestId,
-    note: null,
-    expires_at: null,
-    grants: formatGrants(hold.taken)
+    note: null
   }
 }
 
@@ -126,9 +120,8 @@ const endHold = (hold: Hold) => {
   hold.stage = "ended"
   hold.key.account.held -= hold.credits
   hold.day.held -= hold.credits
-  for (const { credits, grant } of hold.taken) grant.held -= credits
 }
 
 /** The smallest of balance and remaining budgets, minus the holds of running calls. Never below 0. */
 export const remaining = (key: KeyState, now: number): number =>
-  Math.max(0, Math.min(sumAvailable(key.account, now) + key.account.reserved, unspentInBudgets(key, dayNumber(now))))
+  Math.max(0, Math.min(availableCredits(key.account) + key.account.reserved, unspentInBudgets(key, dayNumber(now))))

@@ -118,8 +118,7 @@ const checkAccounts = async (world: World, server: number) => {
         id: account.id,
         name: account.name,
         created_at: account.created_at,
-        balance_credits: model.balance(account),
-        expiring: []
+        balance_credits: model.balance(account)
       }))
       .toSorted(byId)
   )

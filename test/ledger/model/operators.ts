@@ -153,25 +153,16 @@ const recordMovement = (world: World, account: string, credits: number, from: nu
   return span
 }
 
-export const credit =
-  (world: World, server: number, account: string, credits: number, expires_at: string | null = null) =>
-  async () => {
-    const note = world.newName("gift")
-    const from = world.overlaps.moment()
-    const { balance_credits } = await world.operate(server, ({ creditAccount }) =>
-      creditAccount({ account_id: account, credits, note, expires_at })
-    )
-    const span = recordMovement(world, account, credits, from)
-    world.overlaps.addRead([world.balanceOf(account)], balance_credits, span, -never)
-    world.model.book(account, "adjustment", credits, note, { expires_at })
-    world.note(expires_at === null ? "credited" : "credited with an expiry")
-  }
-
-/** Only every other account has expiring credits, because servers share its calls differently. */
-const creditWithExpiry = (world: World, server: number, account: string, credits: number) => {
-  const isExpiring = world.accounts.indexOf(account) % 2 === 0
-  const until = world.model.now + (world.chance.between(1, 20) * day) / 2
-  return credit(world, server, account, credits, isExpiring ? timeOf(until) : null)
+export const credit = (world: World, server: number, account: string, credits: number) => async () => {
+  const note = world.newName("gift")
+  const from = world.overlaps.moment()
+  const { balance_credits } = await world.operate(server, ({ creditAccount }) =>
+    creditAccount({ account_id: account, credits, note })
+  )
+  const span = recordMovement(world, account, credits, from)
+  world.overlaps.addRead([world.balanceOf(account)], balance_credits, span, -never)
+  world.model.book(account, "adjustment", credits, note)
+  world.note("credited")
 }
 
 /** Books once, although several servers request it concurrently. */
@@ -188,7 +179,7 @@ const book = (world: World, server: number, booking: Booking, times: number) => 
   for (const { balance_credits } of results) {
     world.overlaps.addRead([world.balanceOf(account_id)], balance_credits, span, -never)
   }
-  world.model.book(account_id, type, credits, note, { reference })
+  world.model.book(account_id, type, credits, note, reference)
   world.bookings.push(booking)
   world.note(credits > 0 ? "money received" : "money returned")
 }
@@ -220,8 +211,7 @@ export const drawOperation = (world: World, changed: Set<UsedKey>): (() => Promi
   const account = pickOne(world, world.calledAccounts())
   const keys = world.calledKeys().filter((key) => !changed.has(key) && !key.terms.isRevoked)
   const number = chance.between(0, 99)
-  if (number < 10) return credit(world, server, account, 10 * chance.between(1, 1_200))
-  if (number < 25) return creditWithExpiry(world, server, account, drawAmount(world, 1, 12_000))
+  if (number < 25) return credit(world, server, account, drawAmount(world, 1, 12_000))
   if (number < 50) return book(world, server, drawBooking(world, account), chance.between(1, 3))
   if (number < 55 && world.bookings.length > 0)
     return bookAgain(world, server, pickOne(world, world.bookings.slice(-50)))

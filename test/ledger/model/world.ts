@@ -41,10 +41,6 @@ export class World {
   bookings: Array<Booking> = []
   readonly tally = new Map<string, number>()
   steps = 0
-  /** Number of the present or latest batch. */
-  batch = 0
-  /** Whether nothing is released or added in this batch. */
-  isShrinking = false
   private names = 0
 
   constructor(ledgers: OpenLedgers, model: Model, chance: Chance) {

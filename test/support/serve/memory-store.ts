@@ -46,7 +46,6 @@ export const memoryStore = (): MemoryStore => {
       })),
       keys: [...keys.values()],
       spending: [...spending.values()],
-      grants: [],
       booked: entries.flatMap(({ account_id, key_id, request_id, type }) =>
         key_id === null && request_id !== null ? [{ account_id, type, reference: request_id }] : []
       )

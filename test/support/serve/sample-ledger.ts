@@ -68,7 +68,7 @@ export const aRefund = (charge: Draft): Draft => ({
 
 /** Returns a function that chains each decision to the previous ones. */
 export const makeWriter = () => {
-  const state = restoreState({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
+  const state = restoreState({ sequence: 0, accounts: [], keys: [], spending: [], booked: [] })
   return ({ accounts = [], entries = [], keys = [] }: Partial<Decision>): Group => {
     const group = { accounts, keys, entries: chainEntries(state, entries) }
     applyGroup(state, group)

@@ -13,7 +13,5 @@ create table entry (
   weekly_budget_credits bigint,
   request_id varchar,
   note varchar,
-  expires_at timestamp,
-  grants varchar,
   hash varchar not null
 )

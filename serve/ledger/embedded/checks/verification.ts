@@ -19,7 +19,7 @@ import {
   usageSums
 } from "../progress.ts"
 import { queryNumber, readTextCell, recordInSqlite } from "../tables.ts"
-import { makeEntryChecks, makeGrantChecks, readEntriesAfter, readOwners } from "./entry-checks.ts"
+import { makeEntryChecks, readEntriesAfter, readOwners } from "./entry-checks.ts"
 
 const maxProblems = 100
 
@@ -50,13 +50,11 @@ const compareHeads = (serverHeads: ServerHeads["heads"], stored: ReadonlyMap<str
 
 const makeFollower = (sqlite: Sqlite, server: ServerHeads, report: Report) => {
   const { check, heads, reached } = makeEntryChecks(sqlite, readOwners(sqlite), 0)
-  const grants = makeGrantChecks()
   let isCompared = server.sequence === 0
   return {
     followTo: (upTo: number) => {
       for (const entry of readEntriesAfter(sqlite, reached(), upTo)) {
         for (const problem of check(entry)) report(problem)
-        for (const problem of grants.check(entry)) report(problem)
         if (entry.sequence !== server.sequence) continue
         compareHeads(server.heads, heads, report)
         isCompared = true
@@ -66,7 +64,6 @@ const makeFollower = (sqlite: Sqlite, server: ServerHeads, report: Report) => {
       if (!isCompared) {
         report(`the database ends at entry ${reached()}, and the running server has written ${server.sequence}`)
       }
-      for (const problem of grants.compareWithStored(sqlite)) report(problem)
       return { entries: reached(), heads }
     }
   }

@@ -9,8 +9,8 @@ import { recordInPostgres } from "../sql/recording.ts"
 import { hashAfter } from "../sql/sql-expressions.ts"
 
 /** Different entries can have the same hash only if a field is empty (hashed like null) or has a line break. */
-const hasInvalidField = `coalesce('' in (account_id, type, key_id, endpoint, request_id, note, grants), false)
-      or strpos(concat(account_id, type, key_id, endpoint, request_id, note, grants), E'\\n') > 0`
+const hasInvalidField = `coalesce('' in (account_id, type, key_id, endpoint, request_id, note), false)
+      or strpos(concat(account_id, type, key_id, endpoint, request_id, note), E'\\n') > 0`
 
 const brokenLinks = (entries: string, checked: string) => `
   select case

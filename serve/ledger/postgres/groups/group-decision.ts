@@ -125,8 +125,7 @@ export const decideGroup = (
       lease_asked ||
       recalled.has(id) ||
       read.slices.some((slice) => slice.account_id === id && slice.server_id === member && slice.is_asked) ||
-      isRecent(recalled_for) ||
-      read.grants.some(({ account_id }) => account_id === id) // their calls take from one grant after the other
+      isRecent(recalled_for)
     ) && uses.isFrequent(id)
 
   const leases = new Map<string, LeaseChange>()

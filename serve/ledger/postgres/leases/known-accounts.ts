@@ -11,7 +11,6 @@ import {
   placeHold,
   remaining
 } from "../../rules/admission.ts"
-import type { ExpiringGrant } from "../../rules/expiring-grants.ts"
 import {
   type ApiKeyView,
   applyGroup,
@@ -33,7 +32,7 @@ const maxKeys = 100_000
 
 const emptyGroup = { accounts: [], keys: [], entries: [] }
 const makeState = (charged: ChargedRequests): LedgerState => ({
-  ...restoreState({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] }),
+  ...restoreState({ sequence: 0, accounts: [], keys: [], spending: [], booked: [] }),
   charged
 })
 
@@ -42,8 +41,7 @@ const sumCredits = (amounts: Iterable<{ readonly credits: number }>) => {
   for (const { credits } of amounts) sum += credits
   return sum
 }
-export const holdingName = ({ day, grant_position, key_id }: Omit<Holding, "credits" | "reserved">) =>
-  `${key_id} ${day} ${grant_position}`
+export const holdingName = ({ day, key_id }: Pick<Holding, "day" | "key_id">) => `${key_id} ${day}`
 
 /** The database does not contain what the server has written there: a restored copy, or a primary that lost commits. */
 const otherDatabaseError = (id: string) =>
@@ -81,18 +79,13 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     reserved: ReadonlyMap<DayOfKey, number> = new Map()
   ): ReadonlyMap<string, Holding> => {
     const holdings = new Map<string, Holding>()
-    const add = ({ day, key_id }: DayOfKey, grant_position: number, credits: number, reservedCredits = 0) => {
-      const place = { account_id: id, key_id, day, grant_position }
+    const add = ({ day, key_id }: DayOfKey, credits: number, reservedCredits = 0) => {
+      const place = { account_id: id, key_id, day }
       const name = holdingName(place)
       holdings.set(name, { ...place, credits: (holdings.get(name)?.credits ?? 0) + credits, reserved: reservedCredits })
     }
-    for (const call of calls.get(id) ?? []) {
-      if (except?.has(call)) continue
-      const rest = call.credits - sumCredits(call.taken)
-      for (const { credits, grant } of call.taken) add(call.day, grant.position, credits)
-      if (rest > 0) add(call.day, 0, rest)
-    }
-    for (const [day, credits] of reserved) add(day, 0, credits, credits)
+    for (const call of calls.get(id) ?? []) if (!except?.has(call)) add(call.day, call.credits)
+    for (const [day, credits] of reserved) add(day, credits, credits)
     return holdings
   }
 
@@ -105,26 +98,6 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     } else account.head = { position, balance, hash }
     return account
   }
-
-  /** Calls keep references to the grants that they have taken from, so a read reuses the same objects. */
-  const updateGrants = (
-    before: ReadonlyArray<ExpiringGrant>,
-    read: GroupRead,
-    accountId: string,
-    held: ReadonlyArray<Holding>
-  ) =>
-    read.grants.flatMap(({ account_id, credits_left, expires_at, position }) => {
-      if (account_id !== accountId) return []
-      const grant = before.find((known) => known.position === position) ?? {
-        position,
-        endsAt: Date.parse(expires_at),
-        left: 0,
-        held: 0
-      }
-      grant.left = credits_left
-      grant.held = sumCredits(held.filter(({ grant_position }) => grant_position === position))
-      return [grant]
-    })
 
   const readSpent = (read: GroupRead, keyId: string): ReadSpending => ({
     sumMonth: (month) => sumCredits(read.spent.filter((spent) => spent.key_id === keyId && spent.month === month)),
@@ -143,7 +116,6 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
       const known = updateAccount(account)
       known.held = sumCredits(allHoldings)
       known.reserved = allHoldings.reduce((sum, { reserved }) => sum + reserved, 0)
-      if (known.grants.length + read.grants.length > 0) known.grants = updateGrants(known.grants, read, id, allHoldings)
     }
     for (const record of read.keys) {
       if (state.keys.get(record.id)?.record.revision !== record.revision)

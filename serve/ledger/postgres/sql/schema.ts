@@ -63,7 +63,6 @@ const tables = [
   "account",
   "api_key",
   "entry",
-  "expiring_grant",
   "record",
   "head",
   "spent_in_month",
@@ -78,7 +77,6 @@ const tables = [
 const indexes = [
   "create index entry_but_charge on ledger.entry (account_id, position) where type <> 'charge'", // pages without charges
   "create index key_replaced on ledger.api_key (former_sha256) where former_sha256 is not null",
-  "create index grant_left on ledger.expiring_grant (expires_at) where credits_left > 0",
   "create unique index entry_sequence on ledger.entry (sequence)", // the order of the chain
   "create index account_asked on ledger.account (leased_by) where lease_asked"
 ]

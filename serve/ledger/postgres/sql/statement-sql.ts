@@ -1,5 +1,5 @@
 /** The SQL that `statements.ts` sends: the statement for charges, those for a decision, and the heartbeat. */
-import { accountRow, isoTimestamp, keyRow } from "./sql-expressions.ts"
+import { accountRow, keyRow } from "./sql-expressions.ts"
 import { rowParameterCount, writeRows } from "./write-group.ts"
 
 /** A server that stalls must not keep accounts locked: callers of other servers wait for two seconds. */
@@ -97,15 +97,9 @@ export const read = `
         group by 1, 2
       ) as spent
     ),
-    'grants', (
-      select coalesce(json_agg(json_build_object('account_id', account_id, 'position', position, 'expires_at',
-        ${isoTimestamp("expires_at")}, 'credits_left', credits_left) order by expires_at, position), '[]')
-      from ledger.expiring_grant
-      where credits_left > 0 and (account_id = any ($2::text[]) or account_id in (select account_id from key))
-    ),
     'held', (
       select coalesce(json_agg(json_build_object('account_id', account_id, 'key_id', key_id, 'day', day,
-        'grant_position', grant_position, 'credits', credits, 'reserved', reserved)), '[]')
+        'credits', credits, 'reserved', reserved)), '[]')
       from ledger.holding
       where (account_id = any ($2::text[]) or account_id in (select account_id from key)) and server_id <> $1
         and credits > 0

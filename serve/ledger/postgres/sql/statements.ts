@@ -62,14 +62,6 @@ const Read = Schema.Struct({
   spent: Schema.Array(Schema.Struct({ key_id: Schema.String, month: Schema.Int, credits: Schema.Int })),
   /** For keys that have a daily or weekly budget. */
   spent_of_day: Schema.Array(Schema.Struct({ key_id: Schema.String, day: Schema.String, credits: Schema.Int })),
-  grants: Schema.Array(
-    Schema.Struct({
-      account_id: Schema.String,
-      position: Schema.Int,
-      expires_at: Schema.String,
-      credits_left: Schema.Int
-    })
-  ),
   held: Schema.Array(Holding),
   slices: Schema.Array(Schema.Struct({ account_id: Schema.String, server_id: Schema.String, is_asked: Schema.Boolean }))
 })

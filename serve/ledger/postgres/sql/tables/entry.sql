@@ -13,8 +13,6 @@ create table ledger.entry (
   weekly_budget_credits bigint,
   request_id text,
   note text,
-  expires_at timestamptz,
-  grants text,
   hash text not null,
   primary key (account_id, position),
   unique (request_id, type)
