@@ -65,15 +65,6 @@ export const budgetFlag = parsedFlag(
   "US dollars that the key may spend per calendar month in UTC; 0 pauses it",
   usd
 )
-const shorterBudget = (flag: string, period: string) => {
-  const description = `US dollars that the key may spend ${period}`
-  return {
-    forNewKey: orNull(parsedFlag(flag, `${description}, in addition to its monthly budget`, usd)),
-    forEdit: parsedFlag(flag, `${description}; "none" removes this budget`, orNone(usd, "none"))
-  }
-}
-export const dailyBudget = shorterBudget("daily-budget-usd", "per UTC day")
-export const weeklyBudget = shorterBudget("weekly-budget-usd", "per week, from Monday in UTC")
 export const amountFlag = parsedFlag("usd", "Amount in US dollars", usd).pipe(
   Flag.filter(
     (credits) => credits > 0,

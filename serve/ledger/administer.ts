@@ -48,40 +48,34 @@ export interface AdministeredStore {
   readonly backup: (file: string) => Operation<Output<"backup">>
 }
 
-/** In credits; null if the key has no budget for the period. */
-export interface SpentCredits {
-  readonly month: number
-  readonly week: number | null
-  readonly day: number | null
-}
-
 /** No secret stays valid after its key expires. Timestamps have one format, so their strings sort by time. */
 const pickEarlier = (formerEnd: string | null, keyEnd: string | null) =>
   formerEnd !== null && keyEnd !== null && keyEnd < formerEnd ? keyEnd : formerEnd
 
-const usdOrNull = (credits: number | null) => (credits === null ? null : usdOf(credits))
-
-export const summarizeKey = (key: ApiKey, spent: SpentCredits): KeySummary => {
-  const { budget_credits, daily_budget_credits, weekly_budget_credits, ...rest } = key
+/** `spent`: credits in the current month. */
+export const summarizeKey = (key: ApiKey, spent: number): KeySummary => {
+  const { budget_credits, ...rest } = key
   const { former_sha256: _, revision: __, sha256: ___, ...record } = rest
   return {
     ...record,
     scopes: key.scopes.filter(isScope),
     former_expires_at: pickEarlier(key.former_expires_at, key.expires_at),
     budget_usd: usdOf(budget_credits),
-    spent_usd: usdOf(spent.month),
-    daily_budget_usd: usdOrNull(daily_budget_credits),
-    spent_today_usd: usdOrNull(spent.day),
-    weekly_budget_usd: usdOrNull(weekly_budget_credits),
-    spent_this_week_usd: usdOrNull(spent.week)
+    spent_usd: usdOf(spent)
   }
 }
 
 /** What the log says about a key: never its fingerprints. */
 const loggedSettings = [
-  ...(["name", "scopes", "budget_credits", "daily_budget_credits", "weekly_budget_credits"] as const),
-  ...(["last4", "expires_at", "former_last4", "former_expires_at", "revoked_at"] as const)
-]
+  "name",
+  "scopes",
+  "budget_credits",
+  "expires_at",
+  "last4",
+  "former_last4",
+  "former_expires_at",
+  "revoked_at"
+] as const
 
 /** `before` is undefined for a new key. */
 const describeKeyChange = (before: ApiKey | undefined, after: ApiKey) => {

@@ -49,11 +49,6 @@ export const KeySummary = Schema.Struct({
   budget_usd: Schema.Finite,
   /** In the current UTC month. */
   spent_usd: Schema.Finite,
-  /** A budget and the amount spent are null if the key has no such budget. Days are UTC; weeks begin on Monday. */
-  daily_budget_usd: Schema.NullOr(Schema.Finite),
-  spent_today_usd: Schema.NullOr(Schema.Finite),
-  weekly_budget_usd: Schema.NullOr(Schema.Finite),
-  spent_this_week_usd: Schema.NullOr(Schema.Finite),
   last4: Schema.String,
   created_at: Timestamp,
   revoked_at: Schema.NullOr(Timestamp),
@@ -159,8 +154,6 @@ export const operations = {
       name: PrintableText,
       scopes: Scopes,
       budget_credits: BudgetCredits,
-      daily_budget_credits: Schema.optionalKey(Schema.NullOr(BudgetCredits)),
-      weekly_budget_credits: Schema.optionalKey(Schema.NullOr(BudgetCredits)),
       expires_at: Schema.optionalKey(Schema.NullOr(Timestamp))
     }),
     output: NewKey
@@ -172,9 +165,7 @@ export const operations = {
       name: Schema.optionalKey(PrintableText),
       scopes: Schema.optionalKey(Scopes),
       budget_credits: Schema.optionalKey(BudgetCredits),
-      /** Null removes a budget or the expiry. */
-      daily_budget_credits: Schema.optionalKey(Schema.NullOr(BudgetCredits)),
-      weekly_budget_credits: Schema.optionalKey(Schema.NullOr(BudgetCredits)),
+      /** Null removes the expiry. */
       expires_at: Schema.optionalKey(Schema.NullOr(Timestamp))
     }),
     output: KeySummary

@@ -30,7 +30,7 @@ export {
 } from "./chain/chain.ts"
 export { keepAnchor } from "./chain/keep-anchor.ts"
 export { recordedColumns, recordedTables } from "./chain/recorded-tables.ts"
-export { Account, type ApiKey, Entry, entryTypes, plainEntry, plainKey } from "./chain/records.ts"
+export { Account, type ApiKey, Entry, entryTypes, plainKey } from "./chain/records.ts"
 export { readEntriesAfter } from "./embedded/checks/entry-checks.ts"
 export { verifyFile } from "./embedded/checks/verification.ts"
 export { embeddedConsole } from "./embedded/embedded-console.ts"

@@ -114,8 +114,6 @@ describe("charging", () => {
       endpoint,
       credits: -credits,
       budget_credits: 100_000,
-      daily_budget_credits: null,
-      weekly_budget_credits: null,
       hash: expect.stringMatching(/^[0-9a-f]{64}$/),
       request_id: replies[index]?.headers["x-request-id"],
       note: null,

@@ -130,29 +130,6 @@ describe("a restart", () => {
   })
 })
 
-describe("a key with budgets per day and week", () => {
-  it("responds with 402 that names the shortest exhausted budget, and works again on the next day and the next Monday", async () => {
-    clock.set("2031-03-05T12:00:00.000Z") // a Wednesday
-    const { id } = await command<{ readonly id: string }>("accounts create --name Limited")
-    const settings = "--name k --scopes all --budget-usd 1 --daily-budget-usd 0.02 --weekly-budget-usd 0.03"
-    const created = await command<Key>(`keys create --account ${id} ${settings}`)
-    const { key } = created
-    const readRemaining = async () => Number((await api.get(target, { key })).headers["x-credits-remaining"])
-    const call = async () => formatError(await api.get(target, { key }))
-    expect([await readRemaining(), await readRemaining()]).toEqual([10, 0])
-    expect(await call()).toBe("402 insufficient_balance: Daily spend cap reached")
-    clock.set("2031-03-06T00:00:00.000Z")
-    expect(await readRemaining()).toBe(0)
-    expect(await call()).toBe("402 insufficient_balance: Weekly spend cap reached")
-    clock.set("2031-03-09T23:59:59.999Z")
-    expect(await call()).toBe("402 insufficient_balance: Weekly spend cap reached")
-    clock.set("2031-03-10T00:00:00.000Z")
-    expect(await readRemaining()).toBe(10)
-    await command(`keys edit --key ${created.id} --daily-budget-usd none --weekly-budget-usd none`)
-    expect(await readRemaining()).toBe(1_000 - 50)
-  })
-})
-
 describe("a rotated key", () => {
   it("is accepted with both secrets until the overlap ends, then only with the new one", async () => {
     clock.set("2031-03-05T12:00:00.000Z")

@@ -40,8 +40,8 @@ const migrate = (folder: string, url: string) =>
   )
 
 /**
- * Two accounts; three keys, one revoked, and one that was rotated, expires and has every kind of
- * budget; and up to 300 charges over 75 days.
+ * Two accounts; three keys, one revoked, and one that was rotated and expires; and up
+ * to 300 charges over 75 days.
  */
 const createHistory = Effect.fnUntraced(function* ({ administration, authenticate, hold }: LedgerAccess) {
   const first = yield* administration.createAccount({ name: "Ännchen & Co" })
@@ -52,8 +52,7 @@ const createHistory = Effect.fnUntraced(function* ({ administration, authenticat
   yield* administration.revokeKey({ key_id: revoked.id })
   yield* administration.creditAccount({ account_id: first.id, credits: 10_000, note: 'wire "4711", ünpaid' })
   yield* administration.rotateKey({ key_id: other.id, overlap_hours: 24 })
-  const settings = { expires_at: "2100-01-31T00:00:00.000Z", daily_budget_credits: 900, weekly_budget_credits: 2_000 }
-  yield* administration.editKey({ key_id: other.id, ...settings })
+  yield* administration.editKey({ key_id: other.id, expires_at: "2100-01-31T00:00:00.000Z" })
   yield* Effect.promise(async () => {
     const charge = async (call: number) => {
       const view = await authenticate(call % 3 === 0 ? other.key : key.key, Date.now())

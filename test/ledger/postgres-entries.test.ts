@@ -1,14 +1,6 @@
 /** The entries in the database: they add up, and a verification or a start detects it if they do not. */
 import { assert, describe, it } from "@effect/vitest"
-import {
-  bookWhileFree,
-  type ChainHead,
-  connect,
-  type Entry,
-  emptyHead,
-  findBreak,
-  plainEntry
-} from "@larder/serve/ledger"
+import { bookWhileFree, type ChainHead, connect, type Entry, emptyHead, findBreak } from "@larder/serve/ledger"
 import { Effect, Redacted } from "effect"
 import { admit, client, database, endpoint, hold, makeKey, open, readEntries, refundCharge } from "./shared-ledger.ts"
 
@@ -149,7 +141,6 @@ describe("the entries in the database", () => {
       const book = (type: Entry["type"], credits: number) => {
         const nothing = { key_id: null, endpoint: null, budget_credits: null, request_id: null }
         const draft = {
-          ...plainEntry,
           ...nothing,
           account_id,
           type,
@@ -215,7 +206,6 @@ describe("the entries in the database", () => {
       const key = yield* makeKey(ledger)
       const sql = yield* client(url)
       const drafts = Array.from({ length: 1_100 }, (_, index) => ({
-        ...plainEntry,
         ...{ account_id: key.account_id, occurred_at: "2026-10-31T00:00:00.000Z", key_id: null },
         type: "adjustment" as const,
         ...{ endpoint: null, credits: index, budget_credits: null, request_id: null, note: "x" }

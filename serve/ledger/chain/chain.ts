@@ -2,9 +2,8 @@
  * The hash chain of an account: each entry contains a SHA-256 over the previous hash and its own fields, so a changed,
  * missing or inserted entry is detected. PostgreSQL computes the same hash in SQL (`sql-expressions.ts`).
  *
- * The hashed string has the fields in a fixed order, one per line, without the last two if both are null. A
- * verification checks that no field is empty or has a line break, so the string differs for every entry. `sequence` is
- * not hashed: it changes when the ledger moves to another store.
+ * The hashed string has the fields in a fixed order, one per line. A verification checks that no field is empty, because
+ * an empty field is hashed like null. `sequence` is not hashed: it changes when the ledger moves to another store.
  */
 import { hash } from "node:crypto"
 import type { Verification } from "../administration.ts"
@@ -23,16 +22,9 @@ export interface ChainHead {
 export const hashEntry = (previous: string, entry: Omit<Entry, "sequence" | "hash">): string =>
   hash(
     "sha256",
-    `${previous}\n${entry.account_id}\n${entry.position}\n${entry.type}\n${entry.occurred_at}\n${entry.key_id ?? ""}\n${entry.endpoint ?? ""}\n${entry.credits}\n${entry.balance}\n${entry.budget_credits ?? ""}\n${entry.request_id ?? ""}\n${entry.note ?? ""}${formatRareFields(entry)}`,
+    `${previous}\n${entry.account_id}\n${entry.position}\n${entry.type}\n${entry.occurred_at}\n${entry.key_id ?? ""}\n${entry.endpoint ?? ""}\n${entry.credits}\n${entry.balance}\n${entry.budget_credits ?? ""}\n${entry.request_id ?? ""}\n${entry.note ?? ""}`,
     "hex"
   )
-
-/** Most entries have none of these lines. */
-const formatRareFields = (entry: Pick<Entry, "daily_budget_credits" | "weekly_budget_credits">) => {
-  const { daily_budget_credits: daily, weekly_budget_credits: weekly } = entry
-  if (daily === null && weekly === null) return ""
-  return `\n${daily ?? ""}\n${weekly ?? ""}`
-}
 
 /** An entry without position, balance and hash, which are added when its group is written. */
 export type Draft = Omit<Entry, "sequence" | "position" | "balance" | "hash">

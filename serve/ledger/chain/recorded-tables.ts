@@ -10,8 +10,6 @@ export const recordedColumns = {
     "name",
     "scopes",
     "budget_credits",
-    "daily_budget_credits",
-    "weekly_budget_credits",
     "sha256",
     "last4",
     "former_sha256",

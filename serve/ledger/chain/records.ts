@@ -31,8 +31,6 @@ export const ApiKey = Schema.Struct({
   scopes: Schema.Array(Schema.String),
   /** 0 pauses the key. */
   budget_credits: Schema.Int,
-  daily_budget_credits: IntOrNull,
-  weekly_budget_credits: IntOrNull,
   sha256: Schema.String,
   last4: Schema.String,
   former_sha256: StringOrNull,
@@ -46,10 +44,8 @@ export const ApiKey = Schema.Struct({
 })
 export type ApiKey = typeof ApiKey.Type
 
-/** The fields of a key with one budget, one secret and no expiry. */
+/** The fields of a key with one secret and no expiry. */
 export const plainKey = {
-  daily_budget_credits: null,
-  weekly_budget_credits: null,
   former_sha256: null,
   former_last4: null,
   former_expires_at: null,
@@ -94,8 +90,6 @@ export const Entry = Schema.Struct({
   budget_credits: describeOptionalInt(
     "Monthly budget of the key when the call was admitted, in credits; null except for charges."
   ),
-  daily_budget_credits: describeOptionalInt("The same for its daily budget; null if the key had none."),
-  weekly_budget_credits: describeOptionalInt("The same for its weekly budget; null if the key had none."),
   request_id: describeOptionalString(
     "X-Request-Id of a charged or refunded call, the id of the payment, refund or dispute that was booked, or `credit:` or `debit:` and the reference that the operator gave; null for other entries. Unique for each `type`: nothing with an id is booked twice."
   ),
@@ -108,9 +102,6 @@ export const Entry = Schema.Struct({
     "Every movement of credits. Rows are only added. The sum of an account's credits is its balance; the negated sum of a key's credits in a UTC month is what it has spent."
 })
 export type Entry = typeof Entry.Type
-
-/** The fields of an entry without daily or weekly budgets. */
-export const plainEntry = { daily_budget_credits: null, weekly_budget_credits: null }
 
 /**
  * Credits that an entry deducts for a refund or dispute of a payment, or by hand; otherwise 0. Only such entries make a

@@ -6,8 +6,8 @@ import type { ChainHead } from "../chain/chain.ts"
 import { toLedgerUnavailable } from "../errors.ts"
 import { type Decision, keyNotFound, UnknownAccount } from "../rules/decisions.ts"
 import { type AccountState, bookingId, type KeyState, type LedgerState } from "../rules/ledger-state.ts"
-import { spentInMonth, spentInWeek, spentOnDay } from "../rules/spending.ts"
-import { dayNumber } from "../utc-calendar.ts"
+import { openMonth } from "../rules/spending.ts"
+import { monthOf } from "../utc-calendar.ts"
 import type { GroupWriter } from "./embedded-ledger.ts"
 import { keyCells, type LedgerStore } from "./embedded-store.ts"
 
@@ -16,14 +16,8 @@ const summarizeAccount = ({ head, record }: AccountState): AccountSummary => ({
   balance_credits: head.balance
 })
 
-const summarizeKeyState = (key: KeyState, now: number): KeySummary => {
-  const day = dayNumber(now)
-  return summarizeKey(key.record, {
-    month: spentInMonth(key, day),
-    week: spentInWeek(key, day),
-    day: spentOnDay(key, day)
-  })
-}
+const summarizeKeyState = (key: KeyState, now: number): KeySummary =>
+  summarizeKey(key.record, openMonth(key, monthOf(now)).spent)
 
 interface Dated {
   readonly record: { readonly id: string; readonly created_at: string }

@@ -63,7 +63,7 @@ describe("the ledger in a folder", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       yield* writeGroups(folder, [accountCreation, charges(2, 3)])
-      const [{ dailySpending: _, stored: __, ...snapshot }, entries] = yield* useStore(folder, (store) =>
+      const [{ stored: _, ...snapshot }, entries] = yield* useStore(folder, (store) =>
         Effect.all([store.load, Stream.runCollect(store.entriesOf("acct_a"))])
       )
       assert.deepStrictEqual(snapshot, {

@@ -39,8 +39,6 @@ const entryCells = (entry: Entry): Array<SQLInputValue> => [
   entry.credits,
   entry.balance,
   entry.budget_credits,
-  entry.daily_budget_credits,
-  entry.weekly_budget_credits,
   entry.request_id,
   entry.note,
   entry.hash

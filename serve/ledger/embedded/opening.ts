@@ -6,19 +6,11 @@ import type { Sqlite, SqliteRow } from "../../persistence/index.ts"
 import { type ChainHead, emptyHead } from "../chain/chain.ts"
 import type { Account, ApiKey, Entry } from "../chain/records.ts"
 import type { LedgerSnapshot } from "../rules/ledger-state.ts"
-import { dateOfDay, dayNumber, mondayOf, monthOf } from "../utc-calendar.ts"
+import { monthOf } from "../utc-calendar.ts"
 import { makeEntryChecks, type Owners, readEntriesAfter } from "./checks/entry-checks.ts"
 import { findTruncation, readHead } from "./head.ts"
-import {
-  dayOfEntry,
-  findProgressProblem,
-  indexedUpTo,
-  monthOfEntry,
-  readLastEntry,
-  readProgress,
-  updateSums
-} from "./progress.ts"
-import { entryColumns, queryNumber, queryRecords, readNumberCell, readTextCell } from "./tables.ts"
+import { findProgressProblem, indexedUpTo, monthOfEntry, readLastEntry, readProgress, updateSums } from "./progress.ts"
+import { entryColumns, queryNumber, queryRecords, readTextCell } from "./tables.ts"
 
 /** Checking this many entries takes a third of a second. */
 const maxCheckedAtStart = 50_000
@@ -125,38 +117,6 @@ const selectSpentInMonth = `
     where sequence > ${indexedUpTo} and key_id = $3 and ${monthOfEntry} = $1
   )`
 
-/** Days are looked up one by one, because rows of other keys lie between them. */
-const selectSpentOnDays = `
-  select coalesce(sum(credits), 0) as spent
-  from (
-    select usage.credits
-    from (
-      with recursive requested(day) as (select $3 union all select date(day, '+1 day') from requested where day < $4)
-      select day from requested
-    ) as requested
-    cross join sums.usage_of_day as usage
-      on usage.account_id = $2 and usage.day = requested.day and usage.key_id = $1
-    union all
-    select -credits
-    from ledger.entry
-    where sequence > ${indexedUpTo} and key_id = $1 and ${dayOfEntry} between $3 and $4
-  )`
-
-const isLimited = "(daily_budget_credits is not null or weekly_budget_credits is not null)"
-const selectDailySpendingFrom = `
-  select key_id, day, sum(credits) as spent
-  from (
-    select usage.key_id, usage.day, usage.credits
-    from (select distinct account_id from ledger.api_key where ${isLimited}) as limited
-    cross join sums.usage_of_day as usage on usage.account_id = limited.account_id and usage.day >= $1
-    union all
-    select key_id, ${dayOfEntry}, -credits
-    from ledger.entry
-    where sequence > ${indexedUpTo} and key_id is not null and ${dayOfEntry} >= $1
-  )
-  where key_id in (select id from ledger.api_key where ${isLimited})
-  group by key_id, day`
-
 const selectBooked = `
   select account_id, type, request_id as reference
   from ledger.entry indexed by entry_but_charge
@@ -189,7 +149,6 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
   const heads = readHeads(sqlite, accounts)
   if (checkNewest(sqlite, owners, heads) === 0) checkBudgets(sqlite)
   const firstMonth = monthOf(now) - 1
-  const firstDay = mondayOf(dayNumber(now))
   const spending = queryRecords<LedgerSnapshot["spending"][number]>(sqlite, selectSpendingFrom, [firstMonth])
   const unknown = spending.find(({ key_id }) => !owners.accountByKey.has(key_id))
   if (unknown !== undefined) throw new Damage(`key ${unknown.key_id} was charged, but is missing`)
@@ -198,16 +157,9 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
     accounts: accounts.map((account) => ({ account, head: heads.get(account.id) ?? emptyHead })),
     keys,
     spending,
-    dailySpending: sqlite.all(selectDailySpendingFrom, [dateOfDay(firstDay)]).map((row) => ({
-      key_id: readTextCell(row, "key_id"),
-      day: dayNumber(Date.parse(readTextCell(row, "day"))),
-      spent: readNumberCell(row, "spent")
-    })),
     stored: {
       month: firstMonth,
-      day: firstDay,
-      readMonth: (accountId, keyId, month) => queryNumber(sqlite, selectSpentInMonth, [month, accountId, keyId]),
-      readDays: (accountId, keyId, { from, to }) => queryNumber(sqlite, selectSpentOnDays, [keyId, accountId, from, to])
+      readMonth: (accountId, keyId, month) => queryNumber(sqlite, selectSpentInMonth, [month, accountId, keyId])
     },
     booked: queryRecords(sqlite, selectBooked)
   }

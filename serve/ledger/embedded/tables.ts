@@ -35,7 +35,7 @@ export const recordingTriggers: ReadonlyArray<string> = [
 ]
 
 export const entryColumns = `sequence, account_id, position, type, occurred_at, key_id, endpoint, credits, balance,
-  budget_credits, daily_budget_credits, weekly_budget_credits, request_id, note, hash`
+  budget_credits, request_id, note, hash`
 
 /**
  * Rows with the fields of `A` as columns: the tables are strict. Copies the rows, because Node creates them without a

@@ -104,15 +104,6 @@ const budgets = `
   group by key_id, ${monthOfTimestamp("occurred_at")}
   having -sum(credits) > coalesce(max(budget_credits), 0)`
 
-/** Only days or weeks in which every charge had such a budget: a key could spend more before it got one. */
-const shorterBudgets = (budget: string, period: string) => `
-  select format('key %s was charged %s credits from %s on, in a ${period} with a highest budget of %s', key_id,
-    -sum(credits), date_trunc('${period}', occurred_at at time zone 'UTC')::date, max(${budget})) as problem
-  from ledger.entry
-  where key_id is not null
-  group by key_id, date_trunc('${period}', occurred_at at time zone 'UTC')
-  having count(*) filter (where type = 'charge' and ${budget} is null) = 0 and -sum(credits) > max(${budget})`
-
 /** `columns` identify a row of the table. `sentence` and its values describe a difference from the sums. */
 const compareUsage = (table: string, sums: string, columns: string, sentence: string, values: string) => `
   select format('${sentence}', ${values}) as problem
@@ -157,8 +148,6 @@ const checks = [
   foreignHolds,
   spending,
   budgets,
-  shorterBudgets("daily_budget_credits", "day"),
-  shorterBudgets("weekly_budget_credits", "week"),
   ...usageChecks
 ]
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { type Entry, plainEntry } from "../chain/records.ts"
+import type { Entry } from "../chain/records.ts"
 import { type Adjustment, adjustAccount } from "./adjustments.ts"
 
 const now = Date.parse("2026-11-29T12:00:00.000Z")
@@ -29,7 +29,6 @@ const anEntry = (changes: Partial<Entry> = {}): Entry => ({
   request_id: null,
   note: "wire 4711",
   hash: "",
-  ...plainEntry,
   ...changes
 })
 

@@ -4,7 +4,7 @@
  */
 import { Result, Schema } from "effect"
 import type { Draft } from "../chain/chain.ts"
-import { type Account, type ApiKey, type Entry, plainEntry, plainKey } from "../chain/records.ts"
+import { type Account, type ApiKey, type Entry, plainKey } from "../chain/records.ts"
 import { timestampOf } from "../utc-calendar.ts"
 
 export class UnknownAccount extends Schema.TaggedError<UnknownAccount>()("UnknownAccount", { id: Schema.String }) {
@@ -96,8 +96,7 @@ export const makeDraft = (
   credits,
   budget_credits: null,
   request_id,
-  note,
-  ...plainEntry
+  note
 })
 
 /** An account to book for. */
@@ -135,8 +134,7 @@ export const refundCall = (charge: Entry): Draft => ({
   type: "refund",
   credits: -charge.credits,
   budget_credits: null,
-  note: "the call was answered with an error",
-  ...plainEntry
+  note: "the call was answered with an error"
 })
 
 export const nothingToWrite: Decision = { accounts: [], keys: [], entries: [] }
@@ -173,11 +171,8 @@ export const issueKey = (
   return Result.succeed(decideKey({ ...plainKey, ...key, ...times }))
 }
 
-/** The settings of a key that can be changed. A daily budget, weekly budget or expiry is null if the key has none. */
-type KeySettings = Pick<
-  ApiKey,
-  "name" | "scopes" | "budget_credits" | "daily_budget_credits" | "weekly_budget_credits" | "expires_at"
->
+/** The settings of a key that can be changed. The expiry is null if the key has none. */
+type KeySettings = Pick<ApiKey, "name" | "scopes" | "budget_credits" | "expires_at">
 
 /** The id, the fingerprint and the account of the key stay the same. An expired key can be given a later expiry. */
 export const editKey = (

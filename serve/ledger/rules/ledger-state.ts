@@ -6,14 +6,7 @@
 import { isScope, type Scope } from "@larder/schemas"
 import { type ChainHead, emptyHead } from "../chain/chain.ts"
 import type { Account, ApiKey, Entry } from "../chain/records.ts"
-import {
-  addStoredDay,
-  dropPeriodsWithoutBudget,
-  type KeySpending,
-  listBudgets,
-  noDays,
-  type StoredSpending
-} from "./spending.ts"
+import { type KeySpending, openMonth, type StoredSpending } from "./spending.ts"
 
 /** Records that become durable together or not at all. Accounts are new; a key that already exists is replaced. */
 export interface Group {
@@ -30,8 +23,6 @@ export interface LedgerSnapshot {
   readonly keys: ReadonlyArray<ApiKey>
   /** Credits charged per key and UTC month, minus refunds; see `monthOf`. */
   readonly spending: ReadonlyArray<{ readonly key_id: string; readonly month: number; readonly spent: number }>
-  /** The same per UTC day, for keys that have a daily or weekly budget, from `stored.day` on. */
-  readonly dailySpending?: ReadonlyArray<{ readonly key_id: string; readonly day: number; readonly spent: number }>
   /** Earlier spending of keys, read on demand. Undefined if `spending` is complete. */
   readonly stored?: StoredSpending
   /** Bookings that have a reference. */
@@ -64,7 +55,6 @@ export interface AccountState {
 
 export interface KeyState extends KeySpending {
   record: ApiKey
-  budgets: KeySpending["budgets"]
   readonly account: AccountState
 }
 
@@ -96,11 +86,9 @@ export const restoreState = (snapshot: LedgerSnapshot): LedgerState => {
     stored: snapshot.stored
   }
   for (const { account, head } of snapshot.accounts) state.accounts.set(account.id, newAccount(account, head))
-  for (const key of snapshot.keys) storeKey(state, key, snapshot.stored?.day)
-  for (const { day, key_id, spent } of snapshot.dailySpending ?? [])
-    addStoredDay(requireRecord(state.keys, key_id), day, spent)
+  for (const key of snapshot.keys) storeKey(state, key)
   for (const { key_id, month, spent } of snapshot.spending) {
-    requireRecord(state.keys, key_id).periods.set(month, { period: month, spent })
+    openMonth(requireRecord(state.keys, key_id), month).spent = spent
   }
   for (const { account_id, reference, type } of snapshot.booked)
     state.booked.set(bookingId(type, reference), account_id)
@@ -161,22 +149,15 @@ export const removeKey = (state: LedgerState, { former_sha256, id, sha256 }: Api
   if (former_sha256 !== null) state.keysByFingerprint.delete(former_sha256)
 }
 
-/** `firstCountedDay` defaults to −∞: a new key has no earlier spending to read. */
-const storeKey = (state: LedgerState, record: ApiKey, firstCountedDay = Number.NEGATIVE_INFINITY) => {
+const storeKey = (state: LedgerState, record: ApiKey) => {
   const key = state.keys.get(record.id) ?? {
     record,
-    budgets: [],
     account: requireRecord(state.accounts, record.account_id),
-    periods: new Map(),
-    days: noDays,
-    firstCountedDay,
+    months: new Map(),
     stored: state.stored
   }
-  const before = key.record
-  removeKey(state, before)
+  removeKey(state, key.record)
   key.record = record
-  key.budgets = listBudgets(record)
-  if (before !== record) dropPeriodsWithoutBudget(key, before)
   state.keys.set(record.id, key)
   if (record.revoked_at !== null) return
   const view = makeView(record)

@@ -157,8 +157,6 @@ const checkCounters = (world: World) => {
       {
         commits,
         insufficient_balance: refused.refused_insufficient_balance,
-        daily_spend_cap_reached: refused.refused_daily_spend_cap_reached,
-        weekly_spend_cap_reached: refused.refused_weekly_spend_cap_reached,
         monthly_spend_cap_reached: refused.refused_monthly_spend_cap_reached
       },
       counts

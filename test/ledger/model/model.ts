@@ -3,7 +3,7 @@
  * model of the histories sums lists on demand, which would be too slow for a million steps.
  */
 import type { Entry, UsageOfDay } from "@larder/serve/ledger"
-import { type Call, dayOf, type Refusal, type Terms, timeOf, windows } from "./rules.ts"
+import { type Call, dayOf, monthOf, type Refusal, type Terms, timeOf } from "./rules.ts"
 
 export interface Key {
   readonly id: string
@@ -45,9 +45,9 @@ export class Model {
   now = Date.parse("2026-10-15T12:00:00.000Z")
   readonly balances = new Map<string, number>()
   readonly keys: Array<Key> = []
-  /** By account, and by key and window: see `limits`. */
+  /** By account, and by key and month: see `limits`. */
   readonly held = new Map<string, number>()
-  /** By key and window. */
+  /** By key and month. */
   readonly spent = new Map<string, number>()
   /** By account, then by day, key and endpoint. */
   readonly usage = new Map<string, Map<string, UsageOfDay>>()
@@ -58,12 +58,12 @@ export class Model {
   /** In the order in which they refuse a call. */
   limits(key: Key, at = this.now): ReadonlyArray<Limit> {
     const left = (this.balances.get(key.account) ?? 0) - (this.held.get(key.account) ?? 0)
-    const keyLimits = windows.map(({ budget, periodAt, refusal }) => {
-      const name = `${key.id} ${periodAt(at)}`
-      const used = (this.spent.get(name) ?? 0) + (this.held.get(name) ?? 0)
-      return { name, left: key.terms.budgets[budget] - used, refusal }
-    })
-    return [{ name: key.account, left, refusal: "insufficient_balance" }, ...keyLimits]
+    const name = `${key.id} ${monthOf(at)}`
+    const used = (this.spent.get(name) ?? 0) + (this.held.get(name) ?? 0)
+    return [
+      { name: key.account, left, refusal: "insufficient_balance" },
+      { name, left: key.terms.budget - used, refusal: "monthly_spend_cap_reached" }
+    ]
   }
 
   remaining(key: Key): number {
@@ -82,7 +82,7 @@ export class Model {
     const { at, budgets, call, key } = hold
     const { credits, endpoint } = call
     this.release(hold)
-    for (const { periodAt } of windows) add(this.spent, `${key.id} ${periodAt(at)}`, credits)
+    add(this.spent, `${key.id} ${monthOf(at)}`, credits)
     const [day, key_id] = [dayOf(at), key.id]
     const days = this.usage.get(key.account) ?? new Map<string, UsageOfDay>()
     const name = `${day} ${key_id} ${endpoint}`

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict"
 import { scopes as allScopes, type Scope } from "@larder/schemas"
 import type { Booking } from "@larder/serve/ledger"
-import type { Budgets, Terms } from "./rules.ts"
-import { noBudget, prices, startingCredits, stores, timeOf, windows } from "./rules.ts"
+import { monthOf, prices, startingCredits, stores, type Terms, timeOf } from "./rules.ts"
 import type { UsedKey, World } from "./world.ts"
 
 const day = 86_400_000
@@ -29,22 +28,11 @@ const drawAmount = ({ chance }: World, min: number, max: number) =>
   chance.between(0, 3) === 0 ? chance.between(min, max) : 10 * Math.ceil(chance.between(min, max) / 10)
 
 /** Mostly enough for some more calls. A budget of 0, or below what was spent, pauses the key. */
-const drawBudgets = (world: World, key?: UsedKey): Budgets => {
+const drawBudget = (world: World, key?: UsedKey): number => {
   const { chance, model } = world
-  const spent = windows.map(({ periodAt }) =>
-    key === undefined ? 0 : (model.spent.get(`${key.id} ${periodAt(model.now)}`) ?? 0)
-  )
-  const draw = (at: number) =>
-    chance.between(0, 9) === 0 ? 0 : Math.max(0, (spent[at] ?? 0) + drawAmount(world, -300, 20_000))
-  const drawOrNone = (at: number) => (chance.between(0, 3) > 0 ? noBudget : draw(at))
-  return { day: drawOrNone(0), week: drawOrNone(1), month: draw(2) }
+  const spent = key === undefined ? 0 : (model.spent.get(`${key.id} ${monthOf(model.now)}`) ?? 0)
+  return chance.between(0, 9) === 0 ? 0 : Math.max(0, spent + drawAmount(world, -300, 20_000))
 }
-
-const toSettings = ({ day, month, week }: Budgets) => ({
-  budget_credits: month,
-  daily_budget_credits: day === noBudget ? null : day,
-  weekly_budget_credits: week === noBudget ? null : week
-})
 
 const drawScopes = ({ chance }: World): readonly [Scope, ...Array<Scope>] => {
   const used = [[prices.scope], [stores.scope], [prices.scope, stores.scope], allScopes] as const
@@ -57,17 +45,17 @@ const drawExpiry = ({ chance, model }: World) =>
 const expiryText = (until: number) => (until === never ? null : timeOf(until))
 
 export const createKey = async (world: World, server: number, account: string): Promise<void> => {
-  const [budgets, scopes, until] = [drawBudgets(world), drawScopes(world), drawExpiry(world)]
+  const [budget, scopes, until] = [drawBudget(world), drawScopes(world), drawExpiry(world)]
   const { id, key } = await world.operate(server, (administration) =>
     administration.createKey({
       account_id: account,
       name: "k",
       scopes: [...scopes],
-      ...toSettings(budgets),
+      budget_credits: budget,
       expires_at: expiryText(until)
     })
   )
-  world.addKey(id, account, { scopes, budgets, secrets: [{ secret: key, until: never }], until, isRevoked: false })
+  world.addKey(id, account, { scopes, budget, secrets: [{ secret: key, until: never }], until, isRevoked: false })
   world.note("key created")
 }
 
@@ -81,11 +69,8 @@ const change = async (world: World, key: UsedKey, terms: Terms, makeChange: () =
   const to = overlaps.moment()
   if (before !== undefined) key.versions.splice(-2, 1, { ...before, to })
   const [, ...limits] = model.limits(key)
-  for (const [index, { budget }] of windows.entries()) {
-    const limit = limits[index]
-    const added = terms.budgets[budget] - key.terms.budgets[budget]
-    if (limit !== undefined && added !== 0) overlaps.change([limit], added, { from, to }, Math.max(0, -added))
-  }
+  const added = terms.budget - key.terms.budget
+  if (added !== 0) overlaps.change(limits, added, { from, to }, Math.max(0, -added))
   key.terms = terms
 }
 
@@ -114,10 +99,10 @@ const edit = (world: World, server: number, key: UsedKey): (() => Promise<void>)
   const setting = pickOne(world, ["budget", "budget", "budget", "scopes", "expiry", "secret"] as const)
   if (setting === "secret" && world.model.now < terms.until) return rotate(world, server, key) // otherwise it would be refused
   if (setting === "budget") {
-    const budgets = drawBudgets(world, key)
-    const makeChange = () => world.operate(server, ({ editKey }) => editKey({ key_id, ...toSettings(budgets) }))
+    const budget = drawBudget(world, key)
+    const makeChange = () => world.operate(server, ({ editKey }) => editKey({ key_id, budget_credits: budget }))
     return async () => {
-      await change(world, key, { ...terms, budgets }, makeChange)
+      await change(world, key, { ...terms, budget }, makeChange)
       world.note("budget edited")
     }
   }

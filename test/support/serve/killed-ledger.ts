@@ -13,7 +13,6 @@ import {
   type Group,
   hashEntry,
   type LedgerStore,
-  plainEntry,
   plainKey
 } from "@larder/serve/ledger"
 import { Effect, Stream } from "effect"
@@ -53,8 +52,7 @@ export const aGrant = chainEntry(emptyHead, {
   credits: 5000,
   budget_credits: null,
   request_id: null,
-  note: "starting balance",
-  ...plainEntry
+  note: "starting balance"
 })
 
 /** The grant, followed by charges; each is created once. */
@@ -70,8 +68,7 @@ export const aCharge = (sequence: number): Entry => {
         credits: -10,
         budget_credits: 2_000_000_000_000,
         request_id: `req_${head.position + 1}`,
-        note: null,
-        ...plainEntry
+        note: null
       })
     )
   }

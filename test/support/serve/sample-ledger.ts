@@ -14,7 +14,6 @@ import {
   openAccount,
   openEmbeddedStore,
   openLedgerFile,
-  plainEntry,
   plainKey,
   restoreState,
   updateSums
@@ -53,7 +52,6 @@ export const aCharge = (request_id: string, charge: Partial<Draft> = {}): Draft 
   budget_credits: 1_000,
   request_id,
   note: null,
-  ...plainEntry,
   ...charge
 })
 

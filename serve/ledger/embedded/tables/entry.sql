@@ -10,8 +10,6 @@ create table ledger.entry (
   credits integer not null, -- added to the balance; negative for charges, refunds and disputes of payments, and debits by hand
   balance integer not null, -- of the account after the entry
   budget_credits integer, -- of a charge: the key's monthly budget when the call was admitted
-  daily_budget_credits integer, -- the same for the daily budget; null if the key had none
-  weekly_budget_credits integer, -- the same for the weekly budget
   request_id text, -- of a call, the id of a payment, refund or dispute, or the reference of a credit or debit by hand
   note text,
   hash text not null -- SHA-256 over the hash of the account's previous entry and the fields of this one except sequence

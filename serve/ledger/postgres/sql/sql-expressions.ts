@@ -21,10 +21,7 @@ export const hashAfter = (before: string) => `
   encode(sha256(convert_to(${before} || E'\\n' || account_id || E'\\n' || "position" || E'\\n' || type || E'\\n'
     || ${isoTimestamp("occurred_at")} || E'\\n' || coalesce(key_id, '') || E'\\n' || coalesce(endpoint, '') || E'\\n' || credits
     || E'\\n' || balance || E'\\n' || coalesce(budget_credits::text, '') || E'\\n' || coalesce(request_id, '') || E'\\n'
-    || coalesce(note, '') || case
-      when num_nonnulls(daily_budget_credits, weekly_budget_credits) = 0 then ''
-      else E'\\n' || coalesce(daily_budget_credits::text, '') || E'\\n' || coalesce(weekly_budget_credits::text, '')
-    end, 'UTF8')), 'hex')`
+    || coalesce(note, ''), 'UTF8')), 'hex')`
 
 export const accountRow = `jsonb_build_object('id', id, 'name', name, 'created_at', ${isoTimestamp("created_at")})`
 

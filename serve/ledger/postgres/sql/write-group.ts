@@ -8,11 +8,11 @@ import { type Entry, reversalCredits } from "../../chain/records.ts"
 import { monthOf } from "../../utc-calendar.ts"
 import { integerArray, textArray } from "./database.ts"
 
-/** What one server holds of one key, for calls admitted on one day. */
+/** What one server holds of one key, for calls admitted in one month. */
 export const Holding = Schema.Struct({
   account_id: Schema.String,
   key_id: Schema.String,
-  day: Schema.Int,
+  month: Schema.Int,
   credits: Schema.Int,
   /** The part of `credits` that no call holds yet. */
   reserved: Schema.Int
@@ -74,8 +74,6 @@ const columns = {
     credits: "bigint[]",
     balance: "bigint[]",
     budget_credits: "bigint[]",
-    daily_budget_credits: "bigint[]",
-    weekly_budget_credits: "bigint[]",
     request_id: "text[]",
     note: "text[]",
     hash: "text[]"
@@ -93,7 +91,7 @@ const columns = {
   holding: {
     account_id: "text[]",
     key_id: "text[]",
-    day: "bigint[]::integer[]",
+    month: "bigint[]::integer[]",
     credits: "bigint[]",
     reserved: "bigint[]"
   }
@@ -158,11 +156,11 @@ export const writeRows = (condition: string, before: number, more = { set: "", a
     on conflict (account_id, day, endpoint)
     do update set calls = usage.calls + excluded.calls, credits = usage.credits + excluded.credits
   ), held as (
-    insert into ledger.holding (account_id, key_id, day, server_id, credits, reserved)
-    select account_id, key_id, day, $1, credits, reserved
+    insert into ledger.holding (account_id, key_id, month, server_id, credits, reserved)
+    select account_id, key_id, month, $1, credits, reserved
     from unnest(${arrays("holding")}) as holding (${names("holding")})
     where ${condition}
-    on conflict (account_id, key_id, day, server_id) do update
+    on conflict (account_id, key_id, month, server_id) do update
       set credits = excluded.credits, reserved = excluded.reserved
   )`
 }

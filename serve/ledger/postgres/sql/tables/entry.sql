@@ -9,8 +9,6 @@ create table ledger.entry (
   credits bigint not null,
   balance bigint not null,
   budget_credits bigint,
-  daily_budget_credits bigint,
-  weekly_budget_credits bigint,
   request_id text,
   note text,
   hash text not null,
