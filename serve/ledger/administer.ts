@@ -44,7 +44,7 @@ export interface AdministeredStore {
   readonly summedUsage: (query: Input<"summedUsage">) => Operation<Output<"summedUsage">>
   readonly entriesBefore: (page: Input<"entriesBefore">) => Operation<Output<"entriesBefore">>
   readonly entriesOf: (accountId: string) => Stream.Stream<Entry, AdministrationError>
-  readonly verify: (input: Input<"verify">) => Operation<Output<"verify">>
+  readonly verify: Operation<Output<"verify">>
   readonly backup: (file: string) => Operation<Output<"backup">>
 }
 
@@ -207,7 +207,7 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
       return yield* store.entriesBefore(page)
     }),
     entriesOf: (accountId) => Stream.unwrap(Effect.as(store.account(accountId), store.entriesOf(accountId))),
-    verify: store.verify,
+    verify: () => store.verify,
     backup: ({ file }) => store.backup(file)
   })
 }

@@ -4,7 +4,6 @@
  */
 import { Day, Scope, Timestamp } from "@larder/schemas"
 import { Context, type Effect, Schema, type Stream } from "effect"
-import { Anchor } from "./chain/anchor.ts"
 import { Entry, entryTypes, reversalCredits } from "./chain/records.ts"
 import { LedgerUnavailable } from "./errors.ts"
 import { AlreadyAdjusted, ReferenceUsed } from "./rules/adjustments.ts"
@@ -124,9 +123,7 @@ export const Verification = Schema.Struct({
   /** Sum of all balances, clamped to the integers that a double represents exactly. */
   balance_credits: Schema.Int,
   /** Each problem, and where it is; empty if there are none. At most 100 are reported. */
-  problems: Schema.Array(Schema.String),
-  /** Entries and records after the anchor of this check. It is unknown whether they are genuine. */
-  younger_than_anchor: Schema.optionalKey(Schema.Struct({ entries: Schema.Int, records: Schema.Int }))
+  problems: Schema.Array(Schema.String)
 })
 export type Verification = typeof Verification.Type
 
@@ -185,8 +182,7 @@ export const operations = {
     }),
     output: Schema.Array(Entry)
   },
-  /** Checks the whole ledger, and compares it with an anchor if one is given. */
-  verify: { input: Schema.Struct({ anchor: Schema.optionalKey(Anchor) }), output: Verification },
+  verify: { input: Schema.Struct({}), output: Verification },
   backup: { input: Schema.Struct({ file: Schema.String }), output: Backup }
 } as const
 

@@ -18,18 +18,14 @@ export {
   type Verification
 } from "./administration.ts"
 export { fingerprint, hasValidChecksum, last4, newApiKey, readBearerKey } from "./api-key.ts"
-export { type Anchor, type AnchorPlace, anchorPlace, findPlaceProblem } from "./chain/anchor.ts"
 export {
   type ChainHead,
   chainEntries,
   type Draft,
   emptyHead,
   findBreak,
-  hashEntry,
-  noHead
+  hashEntry
 } from "./chain/chain.ts"
-export { keepAnchor } from "./chain/keep-anchor.ts"
-export { recordedColumns, recordedTables } from "./chain/recorded-tables.ts"
 export { Account, type ApiKey, Entry, entryTypes, plainKey } from "./chain/records.ts"
 export { readEntriesAfter } from "./embedded/checks/entry-checks.ts"
 export { verifyFile } from "./embedded/checks/verification.ts"
@@ -37,38 +33,27 @@ export { embeddedConsole } from "./embedded/embedded-console.ts"
 export {
   openEmbeddedLedger,
   openLedgerInFile,
-  openLedgerOver
+  openLedgerOver,
+  openServerLedger
 } from "./embedded/embedded-ledger.ts"
-export { type LedgerStore, openEmbeddedStore, prepareGroupWrite } from "./embedded/embedded-store.ts"
-export { advanceHead, followFileChain } from "./embedded/head.ts"
-export { keepFileAnchor } from "./embedded/keep-anchor.ts"
+export { type LedgerStore, openEmbeddedStore } from "./embedded/embedded-store.ts"
 export { LedgerFile, ledgerPath, openLedgerFile } from "./embedded/ledger-file.ts"
 export { writeMigrationMark } from "./embedded/migration-mark.ts"
 export { readProgress, updateSums } from "./embedded/progress.ts"
-export { recordInSqlite } from "./embedded/tables.ts"
+export { prepareGroupWrite } from "./embedded/write-group.ts"
 export { LedgerUnavailable } from "./errors.ts"
 export { flushFile, flushFolder } from "./files.ts"
 export { type AdmittedCall, Ledger, type LedgerAccess } from "./ledger.ts"
 export { creditsOf, usdOf } from "./money.ts"
 export { administerPostgres } from "./postgres/administer.ts"
-export {
-  beforeFirstLink,
-  followDatabaseChain,
-  maxLinkNumber
-} from "./postgres/chain/chain.ts"
-export { keepDatabaseAnchor } from "./postgres/chain/keep-anchor.ts"
 export { type DecisionEvent, decisionChannel } from "./postgres/groups/group-writer.ts"
 export { openInDoubtFiles } from "./postgres/leases/in-doubt-calls.ts"
 export type { LeasePolicy } from "./postgres/leases/lease-rules.ts"
 export { bookWhileFree } from "./postgres/leases/leases.ts"
 export { moveToPostgres, sumStatements } from "./postgres/migration.ts"
-export {
-  openLedgerInPostgres,
-  openPostgresLedger
-} from "./postgres/postgres-ledger.ts"
+export { openPostgresLedger } from "./postgres/postgres-ledger.ts"
 export { connect, redactedUrl } from "./postgres/sql/database.ts"
 export { createConsoleTables, postgresConsole } from "./postgres/sql/postgres-console.ts"
-export { recordInPostgres } from "./postgres/sql/recording.ts"
 export { entryRow } from "./postgres/sql/sql-expressions.ts"
 export { verifyContents, verifyDatabase } from "./postgres/verification.ts"
 export { randomString } from "./random-string.ts"

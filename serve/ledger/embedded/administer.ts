@@ -9,7 +9,8 @@ import { type AccountState, bookingId, type KeyState, type LedgerState } from ".
 import { openMonth } from "../rules/spending.ts"
 import { monthOf } from "../utc-calendar.ts"
 import type { GroupWriter } from "./embedded-ledger.ts"
-import { keyCells, type LedgerStore } from "./embedded-store.ts"
+import type { LedgerStore } from "./embedded-store.ts"
+import { keyCells } from "./write-group.ts"
 
 const summarizeAccount = ({ head, record }: AccountState): AccountSummary => ({
   ...record,
@@ -93,14 +94,13 @@ export const administerEmbedded = Effect.fnUntraced(function* (
         store.entriesBefore({ ...page, before: Math.min(before ?? position + 1, position + 1) })
       ),
     entriesOf: store.entriesOf,
-    verify: ({ anchor }) =>
-      Effect.gen(function* () {
-        const heads = new Map([...state.accounts].map(([id, { head }]): [string, ChainHead] => [id, head]))
-        const verification = yield* store.verify({ sequence: state.sequence, heads }, anchor)
-        const before = serializeKeys(state)
-        const changed = findChangedKeys(before, yield* store.storedKeys, serializeKeys(state))
-        return { ...verification, problems: [...verification.problems, ...changed].slice(0, maxProblems) }
-      }),
+    verify: Effect.gen(function* () {
+      const heads = new Map([...state.accounts].map(([id, { head }]): [string, ChainHead] => [id, head]))
+      const verification = yield* store.verify({ sequence: state.sequence, heads })
+      const before = serializeKeys(state)
+      const changed = findChangedKeys(before, yield* store.storedKeys, serializeKeys(state))
+      return { ...verification, problems: [...verification.problems, ...changed].slice(0, maxProblems) }
+    }),
     backup: store.backup
   })
 })

@@ -182,6 +182,13 @@ export const openLedgerOver = Effect.fnUntraced(function* (store: LedgerStore) {
 
 export const openLedgerInFile = (file: LedgerFile["Service"]) => Effect.flatMap(openEmbeddedStore(file), openLedgerOver)
 
+/** The same for a server, which starts its threads at once. */
+export const openServerLedger = Effect.fnUntraced(function* (file: LedgerFile["Service"]) {
+  const store = yield* openEmbeddedStore(file)
+  const [ledger] = yield* Effect.all([openLedgerOver(store), store.startThreads], { concurrency: "unbounded" })
+  return ledger
+})
+
 /** `directory` is `$LARDER_HOME/ledger`. */
 export const openEmbeddedLedger = (directory: string) =>
   Effect.flatMap(openLedgerFile(directory), (file) => openLedgerInFile(file))

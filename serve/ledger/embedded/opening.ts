@@ -7,8 +7,7 @@ import { type ChainHead, emptyHead } from "../chain/chain.ts"
 import type { Account, ApiKey, Entry } from "../chain/records.ts"
 import type { LedgerSnapshot } from "../rules/ledger-state.ts"
 import { monthOf } from "../utc-calendar.ts"
-import { makeEntryChecks, type Owners, readEntriesAfter } from "./checks/entry-checks.ts"
-import { findTruncation, readHead } from "./head.ts"
+import { type ChainStarts, makeEntryChecks, type Owners, readEntriesAfter, readStarts } from "./checks/entry-checks.ts"
 import { findProgressProblem, indexedUpTo, monthOfEntry, readLastEntry, readProgress, updateSums } from "./progress.ts"
 import { entryColumns, queryNumber, queryRecords, readTextCell } from "./tables.ts"
 
@@ -40,8 +39,8 @@ const keysWithoutAccount = `
 const lastPlace = `
   select sequence from sums.entry_place where account_id = $1 order by position desc limit 1`
 const entryAt = `select ${entryColumns} from ledger.entry where sequence = $1`
-const readHeads = (sqlite: Sqlite, accounts: ReadonlyArray<Account>): Map<string, ChainHead> => {
-  const heads = new Map<string, ChainHead>()
+const readHeads = (sqlite: Sqlite, accounts: ReadonlyArray<Account>, starts: ChainStarts): Map<string, ChainHead> => {
+  const heads = new Map<string, ChainHead>(starts.heads)
   for (const { id } of accounts) {
     const [place] = queryRecords<{ readonly sequence: number }>(sqlite, lastPlace, [id])
     if (place === undefined) continue
@@ -56,18 +55,18 @@ const readHeads = (sqlite: Sqlite, accounts: ReadonlyArray<Account>): Map<string
  * Checks the newest entries. The first one of each account is not compared with an older predecessor. At the last entry
  * that `entry_place` covers, each of these accounts must be at the position that `entry_place` has for it.
  */
-const checkNewest = (sqlite: Sqlite, owners: Owners, heads: Map<string, ChainHead>): number => {
+const checkNewest = (sqlite: Sqlite, owners: Owners, starts: ChainStarts, heads: Map<string, ChainHead>) => {
   const last = readLastEntry(sqlite)
   const placed = readProgress(sqlite)
-  const from = Math.max(0, Math.min(placed, last - maxCheckedAtStart))
-  const { check, heads: followed } = makeEntryChecks(sqlite, owners, from)
+  const from = Math.max(starts.archived, Math.min(placed, last - maxCheckedAtStart))
+  const { check, heads: followed } = makeEntryChecks(sqlite, owners, starts, from)
   for (const entry of readEntriesAfter(sqlite, from)) {
     const [problem] = check(entry)
     if (problem !== undefined) throw new Damage(problem)
     if (entry.sequence === placed) comparePlaces(heads, followed)
   }
   for (const [id, head] of followed) heads.set(id, head)
-  return from
+  return { isWhole: from === starts.archived }
 }
 
 const comparePlaces = (places: ReadonlyMap<string, ChainHead>, followed: ReadonlyMap<string, ChainHead>) => {
@@ -133,7 +132,7 @@ export const countEntriesToSum = (sqlite: Sqlite): number => {
 
 /** The state of the ledger at its last entry. Throws `Damage` if the stored data is inconsistent. */
 export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
-  const problem = findTruncation(sqlite, readHead(sqlite)) ?? findProgressProblem(sqlite)
+  const problem = findProgressProblem(sqlite)
   if (problem !== undefined) throw new Damage(problem)
   if (countEntriesToSum(sqlite) > 0) updateSums(sqlite, maxBatchSize)
   const [strayKey] = sqlite.all(keysWithoutAccount)
@@ -146,8 +145,9 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
     accounts: new Set(accounts.map(({ id }) => id)),
     accountByKey: new Map(keys.map((key) => [key.id, key.account_id]))
   }
-  const heads = readHeads(sqlite, accounts)
-  if (checkNewest(sqlite, owners, heads) === 0) checkBudgets(sqlite)
+  const starts = readStarts(sqlite)
+  const heads = readHeads(sqlite, accounts, starts)
+  if (checkNewest(sqlite, owners, starts, heads).isWhole) checkBudgets(sqlite)
   const firstMonth = monthOf(now) - 1
   const spending = queryRecords<LedgerSnapshot["spending"][number]>(sqlite, selectSpendingFrom, [firstMonth])
   const unknown = spending.find(({ key_id }) => !owners.accountByKey.has(key_id))

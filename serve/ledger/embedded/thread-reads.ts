@@ -4,10 +4,9 @@
  */
 import type { Sqlite } from "../../persistence/index.ts"
 import type { Input } from "../administration.ts"
-import { recordedColumns } from "../chain/recorded-tables.ts"
 import type { Entry } from "../chain/records.ts"
 import { indexedUpTo } from "./progress.ts"
-import { entryColumns, queryRecords } from "./tables.ts"
+import { entryColumns, keyColumns, queryRecords } from "./tables.ts"
 
 export interface PageBefore extends Omit<Input<"entriesBefore">, "before"> {
   readonly before: number
@@ -74,6 +73,6 @@ export const readAfter = (sqlite: Sqlite, accountId: string, after: number, last
 export const readStoredKeys = (sqlite: Sqlite): ReadonlyMap<string, string> =>
   new Map(
     sqlite
-      .all(`select ${recordedColumns.api_key.join(", ")} from ledger.api_key`)
+      .all(`select ${keyColumns.join(", ")} from ledger.api_key`)
       .map((row): [string, string] => [String(row.id), JSON.stringify(Object.values(row))])
   )

@@ -143,7 +143,7 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
         [account_id, before ?? Number.MAX_SAFE_INTEGER, (types ?? entryTypes).join(" "), limit]
       )
     },
-    verify: ({ anchor }) => verifyDatabase(sql, anchor),
+    verify: verifyDatabase(sql),
     backup: (file) => backUpDatabase(sql, file)
   })
 }

@@ -45,7 +45,7 @@ const listen = (sql: PgClient.PgClient, onNotification: (notification: string) =
   ).pipe(Effect.scoped, Effect.ignore, Effect.repeat(Schedule.spaced("1 second")))
 
 /** `directory` (`$LARDER_HOME/ledger`) stores what an outage must not lose. `databaseName` is for messages. */
-export const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
+const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
   sql: PgClient.PgClient,
   databaseName: string,
   directory: string,

@@ -54,6 +54,7 @@ export const memoryStore = (): MemoryStore => {
   const store: MemoryStore = {
     entries,
     failure: undefined,
+    startThreads: Effect.void,
     load,
     append: async (group) => {
       if (store.failure !== undefined) throw new LedgerUnavailable({ action: "be written", cause: store.failure })

@@ -5,7 +5,7 @@
 import type { Sqlite } from "../../../persistence/index.ts"
 import { type ChainHead, emptyHead, findBreak } from "../../chain/chain.ts"
 import { type Entry, isReversal } from "../../chain/records.ts"
-import { entryColumns, queryNumber, readNumberCell, readTextCell } from "../tables.ts"
+import { archivedEntries, entryColumns, queryNumber, readChainStarts, readNumberCell, readTextCell } from "../tables.ts"
 
 /** About 20 MB of rows per query. */
 const batchSize = 20_000
@@ -47,13 +47,25 @@ export const readOwners = (sqlite: Sqlite): Owners => ({
 
 const describeEntry = (accountId: string, position: number) => `entry ${position} of account ${accountId}`
 
-/** If `after` is not 0, the first checked entry of an account is compared with its predecessor only at position 1. */
-export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number) => {
-  const heads = new Map<string, ChainHead>()
+/** Where the chains begin, and the number of the entries before them. */
+export interface ChainStarts {
+  readonly heads: ReadonlyMap<string, ChainHead>
+  readonly archived: number
+}
+
+export const readStarts = (sqlite: Sqlite): ChainStarts => ({
+  heads: readChainStarts(sqlite),
+  archived: queryNumber(sqlite, `select ${archivedEntries}`)
+})
+
+/** After a later entry than the archived ones, the first checked entry of an account is compared only at position 1. */
+export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, starts: ChainStarts, after = starts.archived) => {
+  const isWhole = after === starts.archived
+  const heads = new Map<string, ChainHead>(isWhole ? starts.heads : [])
   let reached = after
 
   const findHeadBefore = ({ account_id, position }: Entry): ChainHead | undefined =>
-    heads.get(account_id) ?? (after === 0 || position === 1 ? emptyHead : undefined)
+    heads.get(account_id) ?? (isWhole || position === 1 ? emptyHead : undefined)
 
   /** An empty field is hashed like null. */
   const findFieldProblem = (entry: Entry, place: string) => {

@@ -1,13 +1,11 @@
 /**
  * Checks the whole ledger in a separate thread while it is being written: every entry against its predecessor, and all
- * derived data against entries and records, in one snapshot. Ten million entries take a few minutes, and temporary
+ * derived data against the entries, in one snapshot. Ten million entries take a few minutes, and temporary
  * files for their request ids and charges.
  */
 import type { Sqlite } from "../../../persistence/index.ts"
 import type { Verification } from "../../administration.ts"
-import { type ChainHead, checkChain, emptyHead, type Head, noHead } from "../../chain/chain.ts"
-import { compareWithRecords, isOfUnknownKind } from "../../chain/record-checks.ts"
-import { followFileChain, readHead } from "../head.ts"
+import { type ChainHead, emptyHead } from "../../chain/chain.ts"
 import {
   dayOfEntry,
   findProgressProblem,
@@ -18,8 +16,8 @@ import {
   unsummedUsage,
   usageSums
 } from "../progress.ts"
-import { queryNumber, readTextCell, recordInSqlite } from "../tables.ts"
-import { makeEntryChecks, readEntriesAfter, readOwners } from "./entry-checks.ts"
+import { archivedEntries, queryNumber, readTextCell } from "../tables.ts"
+import { makeEntryChecks, readEntriesAfter, readOwners, readStarts } from "./entry-checks.ts"
 
 const maxProblems = 100
 
@@ -49,7 +47,7 @@ const compareHeads = (serverHeads: ServerHeads["heads"], stored: ReadonlyMap<str
 }
 
 const makeFollower = (sqlite: Sqlite, server: ServerHeads, report: Report) => {
-  const { check, heads, reached } = makeEntryChecks(sqlite, readOwners(sqlite), 0)
+  const { check, heads, reached } = makeEntryChecks(sqlite, readOwners(sqlite), readStarts(sqlite))
   let isCompared = server.sequence === 0
   return {
     followTo: (upTo: number) => {
@@ -145,34 +143,9 @@ const checkPlaces = (sqlite: Sqlite, last: number, report: Report) => {
   if (mismatch !== undefined) report(mismatch)
   runCheck(sqlite, misplacedEntries, report)
   const places = queryNumber(sqlite, "select count(*) from sums.entry_place")
-  if (places > Math.min(progress, last))
-    report(`the index has ${places} entries, and the ledger ${Math.min(progress, last)}`)
+  const entries = Math.min(progress, last) - queryNumber(sqlite, `select ${archivedEntries}`)
+  if (places > entries) report(`the index has ${places} entries, and the ledger ${entries}`)
 }
-
-const misplacedRecords = `
-  select case
-      when number < 1 then format('record %s was added: records are numbered from 1', number)
-      when ${isOfUnknownKind} then format('record %s does not belong to an account, a key or a payment', number)
-      when number <> before + 1 then format('record %s follows record %s, so records are missing', number, before)
-      else format('record %s cannot have followed entry %s', number, after_entry)
-    end as problem
-  from (
-    select *, max(lag(number, 1, 0) over numbers, 0) as before, lag(after_entry, 1, 0) over numbers as entry_before,
-      (select coalesce(max(sequence), 0) from ledger.entry) as last_entry
-    from ledger.record
-    window numbers as (order by number)
-  )
-  where number <> before + 1 or after_entry < entry_before or after_entry > last_entry or ${isOfUnknownKind}
-  order by number`
-
-const recordChecks = [
-  misplacedRecords,
-  ...compareWithRecords({
-    asJson: (body) => body,
-    pairs: "json_each",
-    selectRows: (table) => `select id, ${recordInSqlite(table, table)} as body from ${table}`
-  })
-]
 
 /** Checks that every page can be read, and that indexes match their tables. */
 const findFileProblems = (sqlite: Sqlite): ReadonlyArray<string> => {
@@ -187,7 +160,7 @@ const findFileProblems = (sqlite: Sqlite): ReadonlyArray<string> => {
 
 const clampToSafe = (number: number) => Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number))
 
-export const verifyFile = (sqlite: Sqlite, server: ServerHeads, anchor?: Head): Verification => {
+export const verifyFile = (sqlite: Sqlite, server: ServerHeads): Verification => {
   const problems = [...findFileProblems(sqlite)]
   if (problems.length > 0) return { accounts: 0, keys: 0, entries: 0, balance_credits: 0, problems } // no more can be read
   const report: Report = (problem) => {
@@ -200,20 +173,17 @@ export const verifyFile = (sqlite: Sqlite, server: ServerHeads, anchor?: Head): 
     readProgress(sqlite) // first, so that the snapshot of the entries is no earlier than that of the derived tables
     followTo(Number.POSITIVE_INFINITY)
     const { entries, heads } = end()
-    for (const check of [repeatedRequests, ...recordChecks]) runCheck(sqlite, check, report)
+    runCheck(sqlite, repeatedRequests, report)
     sqlite.exec(createCharged)
     for (const check of usageChecks) runCheck(sqlite, check, report)
     checkPlaces(sqlite, entries, report)
-    const chain = checkChain(readHead(sqlite), anchor, report)
-    const newer = chain.finish(followFileChain(sqlite, noHead, chain.visit))
     const balance = [...heads.values()].reduce((sum, head) => sum + head.balance, 0)
     return {
       accounts: countRows("account"),
       keys: countRows("api_key"),
       entries: countRows("entry"),
       balance_credits: clampToSafe(balance),
-      problems,
-      ...newer
+      problems
     }
   })
 }

@@ -1,4 +1,4 @@
--- The current state of API keys, including revoked and expired ones. Their earlier states are in `record`.
+-- The current state of API keys, including revoked and expired ones.
 create table ledger.api_key (
   id text primary key, -- permanent, key_…; not the key itself, which is not stored
   account_id text not null references account,

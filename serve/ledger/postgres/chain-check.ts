@@ -1,12 +1,9 @@
 /**
- * Queries for broken chains and wrong records; each returns one sentence per problem. Entries must follow their
- * predecessor in the account, which takes a little over a second for 100,000. A value that no entry can have, such as
- * an infinite timestamp, makes the computed hash null, which is a mismatch.
+ * Queries for broken chains; each returns one sentence per problem. Entries must follow their predecessor in the account,
+ * which takes a little over a second for 100,000. A value that no entry can have, such as an infinite timestamp, makes
+ * the computed hash null, which is a mismatch.
  */
-import { compareWithRecords, isOfUnknownKind } from "../../chain/record-checks.ts"
-import type { RecordedTable } from "../../chain/recorded-tables.ts"
-import { recordInPostgres } from "../sql/recording.ts"
-import { hashAfter } from "../sql/sql-expressions.ts"
+import { hashAfter } from "./sql/sql-expressions.ts"
 
 /** An empty field is hashed like null. */
 const hasEmptyField = "coalesce('' in (account_id, type, key_id, endpoint, request_id, note), false)"
@@ -23,10 +20,12 @@ const brokenLinks = (entries: string, checked: string) => `
       else format('entry %s of account %s is not what was written: its hash does not match', position, account_id)
     end as problem
   from (
-    select *, lag(position, 1, 0::bigint) over account as position_before,
-      lag(balance, 1, 0::bigint) over account as balance_before, lag(hash, 1, '') over account as hash_before
+    select entry.*, lag(entry.position, 1, coalesce(start.position, 0)) over account as position_before,
+      lag(entry.balance, 1, coalesce(start.balance, 0)) over account as balance_before,
+      lag(entry.hash, 1, coalesce(start.hash, '')) over account as hash_before
     from ${entries} as entry
-    window account as (partition by account_id order by position)
+    left join ledger.chain_start as start on start.account_id = entry.account_id
+    window account as (partition by entry.account_id order by entry.position)
   ) as entry
   where ${checked} and (
     position is distinct from position_before + 1
@@ -50,26 +49,3 @@ export const brokenNewestLinks = (entriesPerAccount: number) =>
     )`,
     `age <= ${entriesPerAccount}`
   )
-
-const schemas = { account: "ledger", api_key: "ledger", payment: "console" } satisfies Record<RecordedTable, string>
-
-const unknownRecords = `
-  select format('record %s does not belong to an account, a key or a payment', number) as problem
-  from ledger.record
-  where ${isOfUnknownKind}
-  order by number`
-
-const noRows = "select null as id, null::jsonb as body where false"
-
-/** The console's tables are created after those of the ledger. Until then there are no payments. */
-export const recordChecks = (hasPayments: boolean): ReadonlyArray<string> => [
-  ...compareWithRecords({
-    asJson: (body) => `${body}::jsonb`, // so the result does not depend on the formatting of the JSON
-    pairs: "jsonb_each_text",
-    selectRows: (table) =>
-      table === "payment" && !hasPayments
-        ? noRows
-        : `select id, ${recordInPostgres(table, "kept")}::jsonb as body from ${schemas[table]}.${table} as kept`
-  }),
-  unknownRecords
-]
