@@ -3,26 +3,15 @@
  * Ten million entries take about ten minutes and 3 GB.
  */
 import { randomInt } from "node:crypto"
-import {
-  applyGroup,
-  captureHold,
-  chainEntries,
-  creditAccount,
-  type Decision,
-  draftCharge,
-  fingerprint,
-  type Hold,
-  hold,
-  issueKey,
-  last4,
-  newApiKey,
-  openAccount,
-  openLedgerFile,
-  prepareGroupWrite,
-  randomString,
-  restoreState,
-  updateSums
-} from "@larder/serve/ledger"
+import { openLedgerFile, randomString } from "@larder/serve/ledger"
+import { fingerprint, last4, newApiKey } from "@larder/serve/ledger/api-key.ts"
+import { chainEntries } from "@larder/serve/ledger/chain/chain.ts"
+import { updateSums } from "@larder/serve/ledger/embedded/progress.ts"
+import { prepareGroupWrite } from "@larder/serve/ledger/embedded/write-group.ts"
+import { captureHold, draftCharge, type Hold, hold } from "@larder/serve/ledger/rules/admission.ts"
+import { creditAccount, type Decision, issueKey } from "@larder/serve/ledger/rules/decisions.ts"
+import { applyGroup, restoreState } from "@larder/serve/ledger/rules/ledger-state.ts"
+import { openAccount } from "@larder/serve/ledger/rules/open-account.ts"
 import { checkpoint } from "@larder/serve/persistence"
 import { Effect, Result } from "effect"
 

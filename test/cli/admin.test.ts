@@ -5,7 +5,7 @@ import path from "node:path"
 import { text } from "node:stream/consumers"
 import { assert, describe, it } from "@effect/vitest"
 import { scopes } from "@larder/schemas"
-import { openEmbeddedLedger } from "@larder/serve/ledger"
+import { openEmbeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
 import { Effect } from "effect"
 import { useLarderHome } from "./larder.ts"
 

@@ -7,7 +7,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileS
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { ledgerPath } from "@larder/serve/ledger"
+import { ledgerPath } from "@larder/serve/ledger/embedded/ledger-file.ts"
 import type { Chance } from "./chance.ts"
 
 /** SQLite flushes the header of a log before it writes the first frame. */

@@ -1,7 +1,11 @@
 /** Bookings of money, in both stores: each is booked once, and refunds and disputes can make a balance negative. */
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { type Booking, entryTypes, type LedgerAccess, maxCredits, openEmbeddedLedger } from "@larder/serve/ledger"
+import type { LedgerAccess } from "@larder/serve/ledger"
+import type { Booking } from "@larder/serve/ledger/administration.ts"
+import { entryTypes } from "@larder/serve/ledger/chain/records.ts"
+import { openEmbeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
+import { maxCredits } from "@larder/serve/ledger/rules/decisions.ts"
 import { Effect, Stream } from "effect"
 import { admit, folder, hold, makeKey, newLedgers, october, readEntries } from "./shared-ledger.ts"
 

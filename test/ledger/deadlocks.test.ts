@@ -1,7 +1,8 @@
 /** Transactions that lock the same rows as another session, in the opposite order. PostgreSQL aborts one of the two. */
 import type { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { administerPostgres, bookWhileFree } from "@larder/serve/ledger"
+import { administerPostgres } from "@larder/serve/ledger"
+import { bookWhileFree } from "@larder/serve/ledger/postgres/leases/leases.ts"
 import { Effect } from "effect"
 import { inject } from "vitest"
 import { newDatabase } from "../support/postgres/new-database.ts"

@@ -4,15 +4,11 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import {
-  type Administration,
-  type Booking,
-  type LedgerAccess,
-  openEmbeddedLedger,
-  openPostgresLedger,
-  redactedUrl,
-  writeMigrationMark
-} from "@larder/serve/ledger"
+import { type Administration, type LedgerAccess, openPostgresLedger } from "@larder/serve/ledger"
+import type { Booking } from "@larder/serve/ledger/administration.ts"
+import { openEmbeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
+import { writeMigrationMark } from "@larder/serve/ledger/embedded/migration-mark.ts"
+import { redactedUrl } from "@larder/serve/ledger/postgres/sql/database.ts"
 import { Context, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { afterAll, inject } from "vitest"
 import { pooledDatabase } from "../support/postgres/new-database.ts"

@@ -1,6 +1,8 @@
 /** The entries in the database: they add up, and a verification or a start detects it if they do not. */
 import { assert, describe, it } from "@effect/vitest"
-import { bookWhileFree, type ChainHead, connect, type Entry, emptyHead, findBreak } from "@larder/serve/ledger"
+import { connect, type Entry } from "@larder/serve/ledger"
+import { type ChainHead, emptyHead, findBreak } from "@larder/serve/ledger/chain/chain.ts"
+import { bookWhileFree } from "@larder/serve/ledger/postgres/leases/leases.ts"
 import { Effect, Redacted } from "effect"
 import { admit, client, database, endpoint, hold, makeKey, open, readEntries, refundCharge } from "./shared-ledger.ts"
 

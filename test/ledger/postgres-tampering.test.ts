@@ -1,7 +1,8 @@
 /** Entries in PostgreSQL that no server writes, and a chain that begins at a stored head. */
 import type { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { connect, moveToPostgres, openPostgresLedger, verifyContents } from "@larder/serve/ledger"
+import { connect, moveToPostgres, openPostgresLedger } from "@larder/serve/ledger"
+import { verifyContents } from "@larder/serve/ledger/postgres/verification.ts"
 import { Effect, Redacted, Schema } from "effect"
 import { oncePerFile } from "../support/once-per-file.ts"
 import { sampleGroups, temporaryFolder, writeGroups } from "../support/serve/sample-ledger.ts"

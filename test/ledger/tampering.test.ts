@@ -15,7 +15,11 @@ import {
 } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { ledgerPath, openAccount, openEmbeddedStore, openLedgerFile, updateSums } from "@larder/serve/ledger"
+import { openLedgerFile } from "@larder/serve/ledger"
+import { openEmbeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
+import { ledgerPath } from "@larder/serve/ledger/embedded/ledger-file.ts"
+import { updateSums } from "@larder/serve/ledger/embedded/progress.ts"
+import { openAccount } from "@larder/serve/ledger/rules/open-account.ts"
 import { Effect } from "effect"
 import { oncePerFile } from "../support/once-per-file.ts"
 import {

@@ -1,13 +1,7 @@
 /** Conditions that are true after every step of every history. */
 import assert from "node:assert/strict"
-import {
-  type Administration,
-  type AdministrationError,
-  type ChainHead,
-  type Entry,
-  emptyHead,
-  findBreak
-} from "@larder/serve/ledger"
+import type { Administration, AdministrationError, Entry } from "@larder/serve/ledger"
+import { type ChainHead, emptyHead, findBreak } from "@larder/serve/ledger/chain/chain.ts"
 import { type Effect, Result } from "effect"
 import type { AccountModel, Expected, KeyModel } from "./model.ts"
 import type { World } from "./world.ts"

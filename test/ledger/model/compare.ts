@@ -1,6 +1,7 @@
 /** While nothing is in flight, the ledger must agree exactly with the model. */
 import assert from "node:assert/strict"
-import { type Entry, sumUsage } from "@larder/serve/ledger"
+import type { Entry } from "@larder/serve/ledger"
+import { sumUsage } from "@larder/serve/ledger/summed-usage.ts"
 import type { Expected } from "./model.ts"
 import { credit } from "./operators.ts"
 import { dayOf, isKnown, monthOf, timeOf } from "./rules.ts"

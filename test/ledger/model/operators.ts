@@ -1,7 +1,7 @@
 /** Changes by operators and payments during calls. Each key is changed once per batch: the order of changes is unknown. */
 import assert from "node:assert/strict"
 import { scopes as allScopes, type Scope } from "@larder/schemas"
-import type { Booking } from "@larder/serve/ledger"
+import type { Booking } from "@larder/serve/ledger/administration.ts"
 import { monthOf, prices, startingCredits, stores, type Terms, timeOf } from "./rules.ts"
 import type { UsedKey, World } from "./world.ts"
 

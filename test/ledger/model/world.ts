@@ -1,6 +1,7 @@
 /** A ledger under test, its model, and the keys and holds that the steps use. */
 import assert from "node:assert/strict"
-import type { Administration, AdministrationError, AdmittedCall, Booking, LedgerAccess } from "@larder/serve/ledger"
+import type { Administration, AdministrationError, AdmittedCall, LedgerAccess } from "@larder/serve/ledger"
+import type { Booking } from "@larder/serve/ledger/administration.ts"
 import { Effect } from "effect"
 import type { Chance } from "../../crash/chance.ts"
 import type { OpenLedgers } from "./ledgers.ts"

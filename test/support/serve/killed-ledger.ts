@@ -4,17 +4,11 @@
  */
 import { cpSync } from "node:fs"
 import path from "node:path"
-import {
-  type Account,
-  type ApiKey,
-  type ChainHead,
-  type Entry,
-  emptyHead,
-  type Group,
-  hashEntry,
-  type LedgerStore,
-  plainKey
-} from "@larder/serve/ledger"
+import type { Account, Entry } from "@larder/serve/ledger"
+import { type ChainHead, emptyHead, hashEntry } from "@larder/serve/ledger/chain/chain.ts"
+import { type ApiKey, plainKey } from "@larder/serve/ledger/chain/records.ts"
+import type { LedgerStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
+import type { Group } from "@larder/serve/ledger/rules/ledger-state.ts"
 import { Effect, Stream } from "effect"
 import { append, temporaryFolder, useStore } from "./sample-ledger.ts"
 

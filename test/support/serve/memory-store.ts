@@ -1,17 +1,12 @@
 /** A ledger store in memory, for the rules without durability. */
 
-import {
-  type Account,
-  type ApiKey,
-  BackupFailed,
-  type Entry,
-  emptyHead,
-  type Group,
-  type LedgerSnapshot,
-  type LedgerStore,
-  LedgerUnavailable,
-  monthOf
-} from "@larder/serve/ledger"
+import { type Account, type Entry, LedgerUnavailable } from "@larder/serve/ledger"
+import { BackupFailed } from "@larder/serve/ledger/administration.ts"
+import { emptyHead } from "@larder/serve/ledger/chain/chain.ts"
+import type { ApiKey } from "@larder/serve/ledger/chain/records.ts"
+import type { LedgerStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
+import type { Group, LedgerSnapshot } from "@larder/serve/ledger/rules/ledger-state.ts"
+import { monthOf } from "@larder/serve/ledger/utc-calendar.ts"
 import { Effect, Stream } from "effect"
 
 interface MemoryStore extends LedgerStore {

@@ -3,21 +3,14 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll } from "@effect/vitest"
-import {
-  type ApiKey,
-  applyGroup,
-  chainEntries,
-  type Decision,
-  type Draft,
-  type Group,
-  type LedgerStore,
-  openAccount,
-  openEmbeddedStore,
-  openLedgerFile,
-  plainKey,
-  restoreState,
-  updateSums
-} from "@larder/serve/ledger"
+import { openLedgerFile } from "@larder/serve/ledger"
+import { chainEntries, type Draft } from "@larder/serve/ledger/chain/chain.ts"
+import { type ApiKey, plainKey } from "@larder/serve/ledger/chain/records.ts"
+import { type LedgerStore, openEmbeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
+import { updateSums } from "@larder/serve/ledger/embedded/progress.ts"
+import type { Decision } from "@larder/serve/ledger/rules/decisions.ts"
+import { applyGroup, type Group, restoreState } from "@larder/serve/ledger/rules/ledger-state.ts"
+import { openAccount } from "@larder/serve/ledger/rules/open-account.ts"
 import type { Sqlite } from "@larder/serve/persistence"
 import { Effect } from "effect"
 
