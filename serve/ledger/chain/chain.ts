@@ -3,8 +3,9 @@
  * missing or inserted entry is detected. PostgreSQL computes the same hash in SQL (`sql-expressions.ts`). A chain may
  * begin at a stored head (`chain_start`) instead of the first entry.
  *
- * The hashed string has the fields in a fixed order, one per line. A verification checks that no field is empty, because
- * an empty field is hashed like null. `sequence` is not hashed: it changes when the ledger moves to another store.
+ * The hashed string has the fields in a fixed order, one per line, and no field has a line break. A verification checks
+ * that no field is empty, because an empty field is hashed like null. `sequence` is not hashed: it may change when the
+ * ledger moves to another store.
  */
 import { hash } from "node:crypto"
 import type { Entry } from "./records.ts"
