@@ -36,7 +36,7 @@ export const errorTypes = [
     status: 402,
     type: "insufficient_balance",
     description:
-      "The balance does not cover the call, or the key has reached its daily, weekly or monthly budget. This is decided before any data is read."
+      "The balance does not cover the call, or the key has reached its monthly budget. This is decided before any data is read."
   },
   {
     status: 404,
@@ -102,8 +102,6 @@ export const unknownKey = makeApiError("unknown_key", "Unknown or revoked API ke
 export const missingScope = (scope: string): ApiError =>
   makeApiError("scope_missing", `This key is not scoped to ${scope}`)
 export const insufficientBalance = makeApiError("insufficient_balance", "Insufficient balance")
-export const dailySpendCapReached = makeApiError("daily_spend_cap_reached", "Daily spend cap reached")
-export const weeklySpendCapReached = makeApiError("weekly_spend_cap_reached", "Weekly spend cap reached")
 export const monthlySpendCapReached = makeApiError("monthly_spend_cap_reached", "Monthly spend cap reached")
 
 const unexpected = "An unexpected error occurred"

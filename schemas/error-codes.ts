@@ -115,14 +115,6 @@ export const errorCodes = {
     "The balance of the account does not cover the call.",
     "Add credits in the console, or turn on auto-recharge."
   ),
-  daily_spend_cap_reached: unpaid(
-    "The key has spent its daily budget, or the rest of it does not cover the call.",
-    "Raise the key's daily budget in the console, or wait for the next day (UTC)."
-  ),
-  weekly_spend_cap_reached: unpaid(
-    "The key has spent its weekly budget, or the rest of it does not cover the call.",
-    "Raise the key's weekly budget in the console, or wait for Monday (UTC)."
-  ),
   monthly_spend_cap_reached: unpaid(
     "The key has spent its monthly budget, or the rest of it does not cover the call.",
     "Raise the key's monthly budget in the console, or wait for the first of the month (UTC)."

@@ -264,7 +264,7 @@ describe("the examples of the OpenAPI document", () => {
     assert.deepStrictEqual(listMessages("getBrandedFood", "404"), ["Unknown branded food: <id>"])
     assert.deepStrictEqual(
       Object.keys(document.components.responses.InsufficientBalance?.content["application/json"].examples ?? {}),
-      ["Insufficient balance", "Daily spend cap reached", "Weekly spend cap reached", "Monthly spend cap reached"]
+      ["Insufficient balance", "Monthly spend cap reached"]
     )
   })
   it("can have null only in fields that allow it", () => {

@@ -2,7 +2,6 @@
 import { type Licence, licences } from "@larder/schemas"
 import { Config, Duration, Option, Redacted, Schema } from "effect"
 import { addressFor, buildUrl } from "./addresses.ts"
-import { findPlaceProblem } from "./ledger/index.ts"
 import { loopback, parseProxies } from "./trusted-proxies.ts"
 
 /** 0 means any free port. */
@@ -28,9 +27,6 @@ const secretSetting = (name: string, findProblem: (text: string) => string | und
 export const ledgerUrlSetting = secretSetting("LARDER_LEDGER_URL", (text) =>
   /^postgres(ql)?:\/\/[^/]/.test(text) ? undefined : "must be postgres://…"
 )
-
-/** Where the head of the ledger's chain is stored; a URL may contain a password. */
-export const ledgerAnchorSetting = secretSetting("LARDER_LEDGER_ANCHOR", findPlaceProblem)
 
 /** Without a trailing slash. A URL with a path is rejected, because links and cookies are for its root. */
 const publicUrlSetting = (name: string) => {
@@ -135,7 +131,6 @@ const withheldLicencesSetting = Config.schema(
 export const serveSettings = Config.all({
   home: homeSetting,
   ledgerUrl: ledgerUrlSetting,
-  ledgerAnchor: ledgerAnchorSetting,
   host,
   port,
   ...consoleSettings,

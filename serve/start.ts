@@ -183,11 +183,11 @@ const openDemo = Effect.fnUntraced(function* (consoleUrl: string) {
 /** The command and its flags are in `cli/program.ts`. */
 export const start = Effect.fn(
   function* (flags: { readonly demo: boolean; readonly json: boolean }) {
-    const { home, ledgerAnchor, ledgerUrl, stopDelay } = yield* serveSettings
+    const { home, ledgerUrl, stopDelay } = yield* serveSettings
     const directory = ledgerDirectoryIn(home)
     const stores: Layer.Layer<Ledger | ConsoleDatabase, StoreError> = Option.isSome(ledgerUrl)
-      ? storesInPostgres(ledgerUrl.value, directory, ledgerAnchor)
-      : storesInFile(directory, ledgerAnchor)
+      ? storesInPostgres(ledgerUrl.value, directory)
+      : storesInFile(directory)
     const services = Layer.mergeAll(People.layer, layerRequestLog).pipe(
       Layer.provideMerge(Ledger.layerAdministration),
       Layer.provideMerge(stores)

@@ -9,7 +9,7 @@ export interface CallCost {
    * the key.
    */
   readonly creditsCharged: number | undefined
-  /** What the key can still spend: the smallest of the balance and what is left of each of its budgets. */
+  /** What the key can still spend: the smaller of the balance and what is left of its budget. */
   readonly creditsRemaining: number | undefined
   /** The newest generation that changed the data set. Responses with the same version are consistent with each other. */
   readonly dataVersion: string | undefined

@@ -47,7 +47,7 @@ export class Unauthorized extends LarderError {
   override readonly name = "Unauthorized"
   readonly type = "unauthorized"
 }
-/** 402: the balance cannot cover the call, or a budget of the key is reached, per day, week or month. */
+/** 402: the balance cannot cover the call, or the key's monthly budget is reached. */
 export class InsufficientBalance extends LarderError {
   override readonly name = "InsufficientBalance"
   readonly type = "insufficient_balance"

@@ -31,7 +31,7 @@ export const headers = {
   },
   "X-Credits-Remaining": {
     description:
-      "Credits that this key can still spend: the smallest of the balance and the rest of each of the key's budgets. On every response to a recognised key.",
+      "Credits that this key can still spend: the smaller of the balance and the rest of the key's monthly budget. On every response to a recognised key.",
     required: false,
     schema: { type: "integer", minimum: 0 }
   },
@@ -98,8 +98,6 @@ export const buildSharedResponses = (error: JsonSchema.JsonSchema): Readonly<Rec
   ),
   InsufficientBalance: buildFailure(error, describeStatus(402), [
     errors.insufficientBalance,
-    errors.dailySpendCapReached,
-    errors.weeklySpendCapReached,
     errors.monthlySpendCapReached
   ]),
   Internal: buildFailure(error, describeStatus(500), [errors.internal]),

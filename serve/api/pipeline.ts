@@ -1,7 +1,6 @@
 /** Authenticate → authorise → validate → hold → read → capture → respond. A failed call costs nothing. */
 import {
   type ApiError,
-  dailySpendCapReached,
   insufficientBalance,
   internal,
   ledgerUnavailable,
@@ -12,8 +11,7 @@ import {
   overloaded,
   resultsTooLarge,
   tooManyInFlight,
-  unknownKey,
-  weeklySpendCapReached
+  unknownKey
 } from "@larder/schemas"
 import type { Generation, Live } from "@larder/warehouse"
 import { Cause, Effect, Exit } from "effect"
@@ -71,8 +69,6 @@ interface Admitted {
 /** The ledger decides the refusal: see `serve/ledger/rules/admission.ts`. */
 const refusals: Readonly<Record<HoldRefusal, ApiError>> = {
   insufficient_balance: insufficientBalance,
-  daily_spend_cap_reached: dailySpendCapReached,
-  weekly_spend_cap_reached: weeklySpendCapReached,
   monthly_spend_cap_reached: monthlySpendCapReached
 }
 

@@ -34,10 +34,10 @@ export const findNewestPosition = ({ administration }: Needs, account_id: string
     ([entry]) => entry?.position ?? 0
   )
 
-/** Why this entry stops auto-recharge; undefined if it does not. Entries with `grants` are of credits that expire. */
+/** Why this entry stops auto-recharge; undefined if it does not. */
 const findReason = (entry: Entry, { trigger_credits }: RechargeRow): string | undefined => {
-  const { balance, credits, grants, occurred_at, type } = entry
-  if (credits >= 0 || grants !== null) return undefined
+  const { balance, credits, occurred_at, type } = entry
+  if (credits >= 0) return undefined
   const amount = formatCents(creditsToCents(-credits))
   const time = `recorded on ${formatMinute(occurred_at)}`
   if (type === "refund") return `A payment was refunded: ${amount}, ${time}.`

@@ -2,23 +2,10 @@
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { type AccountSummary, Administration, type Output, PrintableText, usdOf } from "../ledger/index.ts"
-import {
-  accountFlag,
-  amountFlag,
-  creditsExpiryFlag,
-  formatTable,
-  jsonOutputFlag,
-  nameFlag,
-  orNull,
-  print,
-  withLedger
-} from "./flags.ts"
+import { accountFlag, amountFlag, formatTable, jsonOutputFlag, nameFlag, orNull, print, withLedger } from "./flags.ts"
 
-const describeBalance = ({ balance_credits, expiring }: AccountSummary) => {
-  const balance = `${usdOf(balance_credits)} USD (${balance_credits} credits)`
-  const parts = expiring.map(({ credits, expires_at }) => `${usdOf(credits)} USD until ${expires_at}`)
-  return parts.length === 0 ? balance : `${balance}, including ${parts.join(", ")}`
-}
+const describeBalance = ({ balance_credits }: AccountSummary) =>
+  `${usdOf(balance_credits)} USD (${balance_credits} credits)`
 
 const create = Command.make(
   "create",
@@ -78,7 +65,7 @@ const printAdjusted = (json: boolean, reference: string | null, account: Output<
 
 const credit = Command.make(
   "credit",
-  { ...adjustmentFlags, expires_at: orNull(creditsExpiryFlag) },
+  adjustmentFlags,
   Effect.fn(function* ({ json, ...credit }) {
     const account = yield* Administration.use((ledger) => ledger.creditAccount(credit))
     yield* printAdjusted(json, credit.reference, account)

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { temporaryFolder } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Layer, Logger, References } from "effect"
-import { Administration, Ledger, openEmbeddedLedger } from "../ledger/index.ts"
+import { openEmbeddedLedger } from "../ledger/embedded/embedded-ledger.ts"
+import { Administration, Ledger } from "../ledger/index.ts"
 import { createDemoKey } from "./demo.ts"
 
 const withTestLedger = <A, E>(work: Effect.Effect<A, E, Ledger | Administration>) =>

@@ -65,15 +65,6 @@ export const budgetFlag = parsedFlag(
   "US dollars that the key may spend per calendar month in UTC; 0 pauses it",
   usd
 )
-const shorterBudget = (flag: string, period: string) => {
-  const description = `US dollars that the key may spend ${period}`
-  return {
-    forNewKey: orNull(parsedFlag(flag, `${description}, in addition to its monthly budget`, usd)),
-    forEdit: parsedFlag(flag, `${description}; "none" removes this budget`, orNone(usd, "none"))
-  }
-}
-export const dailyBudget = shorterBudget("daily-budget-usd", "per UTC day")
-export const weeklyBudget = shorterBudget("weekly-budget-usd", "per week, from Monday in UTC")
 export const amountFlag = parsedFlag("usd", "Amount in US dollars", usd).pipe(
   Flag.filter(
     (credits) => credits > 0,
@@ -91,10 +82,6 @@ export const keyExpiry = {
   forNewKey: orNull(expiryFlag(`When the key expires: ${time.expected}; it is refused from then on`, time)),
   forEdit: expiryFlag(`When the key expires: ${time.expected}; "never" removes the expiry`, orNone(time, "never"))
 }
-export const creditsExpiryFlag = expiryFlag(
-  `When the credits expire: ${time.expected}; unspent ones are then removed. Credits that expire first are spent first`,
-  time
-)
 
 /** Runs a command against the ledger of `LARDER_HOME`, in this process or in the server that holds the ledger. */
 export const withLedger = <A, E, R>(command: Effect.Effect<A, E, R>) =>

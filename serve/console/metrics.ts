@@ -27,8 +27,6 @@ const ledgerCounters: ReadonlyArray<readonly [keyof LedgerAccess["counters"], na
   ["failed_groups", "failed_groups", "Groups that could not be written, or received no response."],
   ["durable_seconds", "durable_seconds", "Time spent on making groups durable."],
   ["refused_insufficient_balance", "refused_insufficient_balance", describeRefused("the balance")],
-  ["refused_daily_spend_cap_reached", "refused_daily_spend_cap_reached", describeRefused("a key's daily budget")],
-  ["refused_weekly_spend_cap_reached", "refused_weekly_spend_cap_reached", describeRefused("a key's weekly budget")],
   ["refused_monthly_spend_cap_reached", "refused_spend_cap_reached", describeRefused("a key's monthly budget")]
 ]
 

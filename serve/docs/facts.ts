@@ -4,7 +4,6 @@
  */
 import {
   codeNames,
-  dailySpendCapReached,
   type Endpoint,
   endpoints,
   errorCodes,
@@ -12,8 +11,7 @@ import {
   foreignCursor,
   insufficientBalance,
   monthlySpendCapReached,
-  templateOf,
-  weeklySpendCapReached
+  templateOf
 } from "@larder/schemas"
 import { amountPresets, maxPayment, maxTrigger, minPayment, minTrigger } from "../billing/index.ts"
 import { usdOf } from "../ledger/index.ts"
@@ -104,8 +102,6 @@ const facts: ReadonlyMap<string, string> = new Map([
   ],
   ["codes", codes],
   ["message insufficientBalance", insufficientBalance.message],
-  ["message dailySpendCapReached", dailySpendCapReached.message],
-  ["message weeklySpendCapReached", weeklySpendCapReached.message],
   ["message monthlySpendCapReached", monthlySpendCapReached.message],
   ["message foreignCursor", foreignCursor.invalid],
   ["presets", orList.format(amountPresets.map((cents) => formatCount(cents / 100)))],

@@ -39,17 +39,15 @@ export const makeAdjust = (
     return Option.getOrUndefined(yield* Stream.runHead(entries))
   })
 
-  /** An expiry may be booked long after its time: it does not end the list. */
   const listAdjustmentsSince = (account_id: string, earliest: string) =>
     adjustmentsOf(account_id).pipe(
-      Stream.takeWhile(({ grants, occurred_at }) => grants !== null || occurred_at > earliest),
+      Stream.takeWhile(({ occurred_at }) => occurred_at > earliest),
       Stream.runCollect
     )
 
   return Effect.fn("Administration.adjust")(function* (event: string, adjustment: Adjustment) {
     const { account_id, again, credits, note, reference } = adjustment
     const request_id = referenceId(adjustment)
-    yield* store.expire(account_id)
     const change = store.change([account_id], (now) =>
       Effect.gen(function* () {
         const account = yield* store.account(account_id)

@@ -25,9 +25,6 @@ export type Operation<A> = Effect.Effect<A, AdministrationError>
 
 /** What the operations require of a store. Unknown ids are errors. */
 export interface AdministeredStore {
-  /** Removes the expired credits of an account, or of all accounts. No call can spend them, so a failure is retried later. */
-  readonly expire: (accountId: string) => Effect.Effect<void>
-  readonly expireAll: Effect.Effect<void>
   readonly account: (id: string) => Operation<Output<"account">>
   /** Accounts and keys are listed oldest first; equally old ones are ordered by id. */
   readonly accounts: Operation<Output<"listAccounts">>
@@ -47,44 +44,38 @@ export interface AdministeredStore {
   readonly summedUsage: (query: Input<"summedUsage">) => Operation<Output<"summedUsage">>
   readonly entriesBefore: (page: Input<"entriesBefore">) => Operation<Output<"entriesBefore">>
   readonly entriesOf: (accountId: string) => Stream.Stream<Entry, AdministrationError>
-  readonly verify: (input: Input<"verify">) => Operation<Output<"verify">>
+  readonly verify: Operation<Output<"verify">>
   readonly backup: (file: string) => Operation<Output<"backup">>
-}
-
-/** In credits; null if the key has no budget for the period. */
-export interface SpentCredits {
-  readonly month: number
-  readonly week: number | null
-  readonly day: number | null
 }
 
 /** No secret stays valid after its key expires. Timestamps have one format, so their strings sort by time. */
 const pickEarlier = (formerEnd: string | null, keyEnd: string | null) =>
   formerEnd !== null && keyEnd !== null && keyEnd < formerEnd ? keyEnd : formerEnd
 
-const usdOrNull = (credits: number | null) => (credits === null ? null : usdOf(credits))
-
-export const summarizeKey = (key: ApiKey, spent: SpentCredits): KeySummary => {
-  const { budget_credits, daily_budget_credits, weekly_budget_credits, ...rest } = key
+/** `spent`: credits in the current month. */
+export const summarizeKey = (key: ApiKey, spent: number): KeySummary => {
+  const { budget_credits, ...rest } = key
   const { former_sha256: _, revision: __, sha256: ___, ...record } = rest
   return {
     ...record,
     scopes: key.scopes.filter(isScope),
     former_expires_at: pickEarlier(key.former_expires_at, key.expires_at),
     budget_usd: usdOf(budget_credits),
-    spent_usd: usdOf(spent.month),
-    daily_budget_usd: usdOrNull(daily_budget_credits),
-    spent_today_usd: usdOrNull(spent.day),
-    weekly_budget_usd: usdOrNull(weekly_budget_credits),
-    spent_this_week_usd: usdOrNull(spent.week)
+    spent_usd: usdOf(spent)
   }
 }
 
 /** What the log says about a key: never its fingerprints. */
 const loggedSettings = [
-  ...(["name", "scopes", "budget_credits", "daily_budget_credits", "weekly_budget_credits"] as const),
-  ...(["last4", "expires_at", "former_last4", "former_expires_at", "revoked_at"] as const)
-]
+  "name",
+  "scopes",
+  "budget_credits",
+  "expires_at",
+  "last4",
+  "former_last4",
+  "former_expires_at",
+  "revoked_at"
+] as const
 
 /** `before` is undefined for a new key. */
 const describeKeyChange = (before: ApiKey | undefined, after: ApiKey) => {
@@ -155,16 +146,14 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
         return { account: id, before: null, after: { name, balance_credits } }
       })
     }),
-    listAccounts: () => Effect.andThen(store.expireAll, store.accounts),
-    account: ({ account_id }) => Effect.andThen(store.expire(account_id), store.account(account_id)),
-    creditAccount: (credit) =>
-      adjust("account credited", { expires_at: null, reference: null, again: true, ...credit }),
+    listAccounts: () => store.accounts,
+    account: ({ account_id }) => store.account(account_id),
+    creditAccount: (credit) => adjust("account credited", { reference: null, again: true, ...credit }),
     debitAccount: ({ credits, ...debit }) =>
-      adjust("account debited", { reference: null, again: true, ...debit, credits: -credits, expires_at: null }),
+      adjust("account debited", { reference: null, again: true, ...debit, credits: -credits }),
     book: Effect.fn("Administration.book")(function* (input) {
       const booking = yield* Effect.orDie(decodeBooking(input)) // callers in this process have checked it
       const { account_id, reference, type } = booking
-      yield* store.expire(account_id)
       return yield* store.change([account_id], (now) =>
         Effect.gen(function* () {
           const account = yield* store.account(account_id)
@@ -214,15 +203,11 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
       return yield* store.summedUsage(query)
     }),
     entriesBefore: Effect.fn("Administration.entriesBefore")(function* (page) {
-      yield* store.expire(page.account_id)
       yield* store.account(page.account_id)
       return yield* store.entriesBefore(page)
     }),
-    entriesOf: (accountId) =>
-      Stream.unwrap(
-        Effect.as(Effect.andThen(store.expire(accountId), store.account(accountId)), store.entriesOf(accountId))
-      ),
-    verify: store.verify,
-    backup: ({ file }) => Effect.andThen(store.expireAll, store.backup(file))
+    entriesOf: (accountId) => Stream.unwrap(Effect.as(store.account(accountId), store.entriesOf(accountId))),
+    verify: () => store.verify,
+    backup: ({ file }) => store.backup(file)
   })
 }

@@ -4,7 +4,6 @@
  */
 import { Day, Scope, Timestamp } from "@larder/schemas"
 import { Context, type Effect, Schema, type Stream } from "effect"
-import { Anchor } from "./chain/anchor.ts"
 import { Entry, entryTypes, reversalCredits } from "./chain/records.ts"
 import { LedgerUnavailable } from "./errors.ts"
 import { AlreadyAdjusted, ReferenceUsed } from "./rules/adjustments.ts"
@@ -37,9 +36,7 @@ export const AccountSummary = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   created_at: Timestamp,
-  balance_credits: Schema.Int,
-  /** The part of the balance that expires, in spending order. Empty if no credits expire. */
-  expiring: Schema.Array(Schema.Struct({ credits: Schema.Int, expires_at: Timestamp }))
+  balance_credits: Schema.Int
 })
 export type AccountSummary = typeof AccountSummary.Type
 
@@ -51,11 +48,6 @@ export const KeySummary = Schema.Struct({
   budget_usd: Schema.Finite,
   /** In the current UTC month. */
   spent_usd: Schema.Finite,
-  /** A budget and the amount spent are null if the key has no such budget. Days are UTC; weeks begin on Monday. */
-  daily_budget_usd: Schema.NullOr(Schema.Finite),
-  spent_today_usd: Schema.NullOr(Schema.Finite),
-  weekly_budget_usd: Schema.NullOr(Schema.Finite),
-  spent_this_week_usd: Schema.NullOr(Schema.Finite),
   last4: Schema.String,
   created_at: Timestamp,
   revoked_at: Schema.NullOr(Timestamp),
@@ -81,7 +73,7 @@ export const Booking = Schema.Struct({
   note: PrintableText
 }).check(
   Schema.makeFilter(({ credits, type }) =>
-    credits > 0 || reversalCredits({ credits, grants: null, type }) > 0
+    credits > 0 || reversalCredits({ credits, type }) > 0
       ? undefined
       : "credits must be more than 0, or less than 0 for a refund or an adjustment"
   )
@@ -131,9 +123,7 @@ export const Verification = Schema.Struct({
   /** Sum of all balances, clamped to the integers that a double represents exactly. */
   balance_credits: Schema.Int,
   /** Each problem, and where it is; empty if there are none. At most 100 are reported. */
-  problems: Schema.Array(Schema.String),
-  /** Entries and records after the anchor of this check. It is unknown whether they are genuine. */
-  younger_than_anchor: Schema.optionalKey(Schema.Struct({ entries: Schema.Int, records: Schema.Int }))
+  problems: Schema.Array(Schema.String)
 })
 export type Verification = typeof Verification.Type
 
@@ -150,14 +140,7 @@ export const operations = {
   createAccount: { input: Schema.Struct({ name: PrintableText }), output: AccountSummary },
   listAccounts: { input: Schema.Struct({}), output: Schema.Array(AccountSummary) },
   account: { input: Schema.Struct({ account_id: Schema.String }), output: AccountSummary },
-  creditAccount: {
-    input: Schema.Struct({
-      ...adjustment,
-      /** When the unspent part of these credits expires. If it is absent or null, they do not expire. */
-      expires_at: Schema.optionalKey(Schema.NullOr(Timestamp))
-    }),
-    output: AdjustedAccount
-  },
+  creditAccount: { input: Schema.Struct(adjustment), output: AdjustedAccount },
   /** Takes credits back, also below a balance of 0. */
   debitAccount: { input: Schema.Struct(adjustment), output: AdjustedAccount },
   /** Books once for each reference and type, however often it is requested. */
@@ -168,8 +151,6 @@ export const operations = {
       name: PrintableText,
       scopes: Scopes,
       budget_credits: BudgetCredits,
-      daily_budget_credits: Schema.optionalKey(Schema.NullOr(BudgetCredits)),
-      weekly_budget_credits: Schema.optionalKey(Schema.NullOr(BudgetCredits)),
       expires_at: Schema.optionalKey(Schema.NullOr(Timestamp))
     }),
     output: NewKey
@@ -181,9 +162,7 @@ export const operations = {
       name: Schema.optionalKey(PrintableText),
       scopes: Schema.optionalKey(Scopes),
       budget_credits: Schema.optionalKey(BudgetCredits),
-      /** Null removes a budget or the expiry. */
-      daily_budget_credits: Schema.optionalKey(Schema.NullOr(BudgetCredits)),
-      weekly_budget_credits: Schema.optionalKey(Schema.NullOr(BudgetCredits)),
+      /** Null removes the expiry. */
       expires_at: Schema.optionalKey(Schema.NullOr(Timestamp))
     }),
     output: KeySummary
@@ -203,8 +182,7 @@ export const operations = {
     }),
     output: Schema.Array(Entry)
   },
-  /** Checks the whole ledger, and compares it with an anchor if one is given. */
-  verify: { input: Schema.Struct({ anchor: Schema.optionalKey(Anchor) }), output: Verification },
+  verify: { input: Schema.Struct({}), output: Verification },
   backup: { input: Schema.Struct({ file: Schema.String }), output: Backup }
 } as const
 

@@ -3,9 +3,6 @@ export {
   type AccountSummary,
   Administration,
   AdministrationError,
-  BackupFailed,
-  type Booking,
-  type Input,
   type KeySummary,
   type NewKey,
   type Output,
@@ -17,85 +14,24 @@ export {
   type UsageOfDay,
   type Verification
 } from "./administration.ts"
-export { fingerprint, hasValidChecksum, last4, newApiKey, readBearerKey } from "./api-key.ts"
-export { type Anchor, type AnchorPlace, anchorPlace, findPlaceProblem } from "./chain/anchor.ts"
-export {
-  type ChainHead,
-  chainEntries,
-  type Draft,
-  emptyHead,
-  findBreak,
-  hashEntry,
-  noHead
-} from "./chain/chain.ts"
-export { keepAnchor } from "./chain/keep-anchor.ts"
-export { recordedColumns, recordedTables } from "./chain/recorded-tables.ts"
-export { Account, type ApiKey, Entry, entryTypes, plainEntry, plainKey } from "./chain/records.ts"
-export { readEntriesAfter } from "./embedded/checks/entry-checks.ts"
-export { verifyFile } from "./embedded/checks/verification.ts"
+export { readBearerKey } from "./api-key.ts"
+export { Account, Entry } from "./chain/records.ts"
 export { embeddedConsole } from "./embedded/embedded-console.ts"
-export {
-  openEmbeddedLedger,
-  openLedgerInFile,
-  openLedgerOver
-} from "./embedded/embedded-ledger.ts"
-export { type LedgerStore, openEmbeddedStore, prepareGroupWrite } from "./embedded/embedded-store.ts"
-export { advanceHead, followFileChain } from "./embedded/head.ts"
-export { keepFileAnchor } from "./embedded/keep-anchor.ts"
-export { LedgerFile, ledgerPath, openLedgerFile } from "./embedded/ledger-file.ts"
-export { writeMigrationMark } from "./embedded/migration-mark.ts"
-export { readProgress, updateSums } from "./embedded/progress.ts"
-export { recordInSqlite } from "./embedded/tables.ts"
+export { openLedgerInFile, openServerLedger } from "./embedded/embedded-ledger.ts"
+export { LedgerFile, openLedgerFile } from "./embedded/ledger-file.ts"
 export { LedgerUnavailable } from "./errors.ts"
 export { flushFile, flushFolder } from "./files.ts"
 export { type AdmittedCall, Ledger, type LedgerAccess } from "./ledger.ts"
 export { creditsOf, usdOf } from "./money.ts"
 export { administerPostgres } from "./postgres/administer.ts"
-export {
-  beforeFirstLink,
-  followDatabaseChain,
-  maxLinkNumber
-} from "./postgres/chain/chain.ts"
-export { keepDatabaseAnchor } from "./postgres/chain/keep-anchor.ts"
-export { type DecisionEvent, decisionChannel } from "./postgres/groups/group-writer.ts"
-export { openInDoubtFiles } from "./postgres/leases/in-doubt-calls.ts"
-export type { LeasePolicy } from "./postgres/leases/lease-rules.ts"
-export { bookWhileFree } from "./postgres/leases/leases.ts"
-export { moveToPostgres, sumStatements } from "./postgres/migration.ts"
-export {
-  openLedgerInPostgres,
-  openPostgresLedger
-} from "./postgres/postgres-ledger.ts"
-export { connect, redactedUrl } from "./postgres/sql/database.ts"
-export { createConsoleTables, postgresConsole } from "./postgres/sql/postgres-console.ts"
-export { recordInPostgres } from "./postgres/sql/recording.ts"
-export { entryRow } from "./postgres/sql/sql-expressions.ts"
-export { verifyContents, verifyDatabase } from "./postgres/verification.ts"
+export { moveToPostgres } from "./postgres/migration.ts"
+export { openPostgresLedger } from "./postgres/postgres-ledger.ts"
+export { connect } from "./postgres/sql/database.ts"
+export { postgresConsole } from "./postgres/sql/postgres-console.ts"
 export { randomString } from "./random-string.ts"
 export { isDebit } from "./rules/adjustments.ts"
-export {
-  captureHold,
-  draftCharge,
-  type Hold,
-  type HoldRefusal,
-  hold
-} from "./rules/admission.ts"
-export {
-  creditAccount,
-  type Decision,
-  issueKey,
-  maxCredits,
-  maxKeys,
-  refundCall
-} from "./rules/decisions.ts"
-export { parseGrants } from "./rules/expiring-grants.ts"
-export {
-  type ApiKeyView,
-  applyGroup,
-  type Group,
-  type LedgerSnapshot,
-  restoreState
-} from "./rules/ledger-state.ts"
-export { openAccount } from "./rules/open-account.ts"
-export { type SummedUsage, sumUsage, type UsageSum } from "./summed-usage.ts"
-export { monthOf, parseTypedTimestamp, timestampOf } from "./utc-calendar.ts"
+export type { HoldRefusal } from "./rules/admission.ts"
+export { maxKeys } from "./rules/decisions.ts"
+export type { ApiKeyView } from "./rules/ledger-state.ts"
+export type { SummedUsage, UsageSum } from "./summed-usage.ts"
+export { parseTypedTimestamp, timestampOf } from "./utc-calendar.ts"

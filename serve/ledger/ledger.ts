@@ -33,8 +33,6 @@ export const newCounters = () => ({
   /** Groups that could not be written, or have an unknown outcome. */
   failed_groups: 0,
   refused_insufficient_balance: 0,
-  refused_daily_spend_cap_reached: 0,
-  refused_weekly_spend_cap_reached: 0,
   refused_monthly_spend_cap_reached: 0
 })
 export type LedgerCounters = ReturnType<typeof newCounters>
@@ -45,9 +43,9 @@ export interface LedgerAccess {
   readonly authenticate: (token: string, nowMs: number) => Promise<ApiKeyView | undefined>
   /** Whether the key is unchanged since it was looked up: only then is a refusal because of its scopes correct. */
   readonly isCurrent: (key: ApiKeyView, nowMs: number) => Promise<boolean>
-  /** Holds the price of a call, or refuses the call: one atomic decision over the balance and the key's budgets. */
+  /** Holds the price of a call, or refuses the call: one atomic decision over the balance and the key's budget. */
   readonly hold: (key: ApiKeyView, endpoint: string, credits: number, nowMs: number) => Promise<Admission>
-  /** Credits that the key can still spend: the smallest of the balance and the remaining budgets. Never below 0. */
+  /** Credits that the key can still spend: the smaller of the balance and the rest of the budget. Never below 0. */
   readonly remaining: (key: ApiKeyView, nowMs: number) => number
   readonly writable: () => boolean
   readonly counters: Readonly<LedgerCounters>

@@ -1,25 +1,19 @@
-/** UTC days, weeks and months as numbers, and timestamps as strings. */
+/** UTC months as numbers, periods of UTC days, and timestamps as strings. */
 import { Timestamp } from "@larder/schemas"
 import { Schema } from "effect"
 
-/** The number of a month: 12 × year + month - 1. */
-export const monthOf = (milliseconds: number): number => {
-  const date = new Date(milliseconds)
-  return date.getUTCFullYear() * 12 + date.getUTCMonth()
-}
-
 const msPerDay = 86_400_000
+let latestMonth = { day: 0, month: 1970 * 12 }
 
-/** The number of a day, counted from 1970-01-01. */
-export const dayNumber = (milliseconds: number): number => Math.floor(milliseconds / msPerDay)
-export const dateOfDay = (dayNumber: number): string => formatDate(dayNumber * msPerDay)
-export const monthOfDay = (dayNumber: number): number => monthOf(dayNumber * msPerDay)
-/** Monday of the week that contains a day. */
-export const mondayOf = (dayNumber: number): number => dayNumber - ((((dayNumber + 3) % 7) + 7) % 7)
-
-/** All days of the weeks that contain the given days, each once. */
-export const daysOfWeeks = (days: ReadonlyArray<number>): ReadonlyArray<number> =>
-  [...new Set(days.map(mondayOf))].flatMap((monday) => Array.from({ length: 7 }, (_, index) => monday + index))
+/** The number of a month: 12 × year + month - 1. Calls of the same day reuse the number, because a date takes longer. */
+export const monthOf = (milliseconds: number): number => {
+  const day = Math.floor(milliseconds / msPerDay)
+  if (latestMonth.day !== day) {
+    const date = new Date(milliseconds)
+    latestMonth = { day, month: date.getUTCFullYear() * 12 + date.getUTCMonth() }
+  }
+  return latestMonth.month
+}
 
 /** Both days are inclusive. Empty if `to` is before `from`. */
 export interface DateRange {

@@ -3,7 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
 import { Effect } from "effect"
 import { makeLimiter, makeMeters, makePipeline, routes } from "../api/index.ts"
-import { type LedgerAccess, LedgerUnavailable, openLedgerOver } from "../ledger/index.ts"
+import { openLedgerOver } from "../ledger/embedded/embedded-ledger.ts"
+import { type LedgerAccess, LedgerUnavailable } from "../ledger/index.ts"
 import { isAllowedOrigin, makeMcpHandler } from "./assistants.ts"
 
 /** `/mcp` over a ledger, with its reports to the operator. */

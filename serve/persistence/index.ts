@@ -18,7 +18,7 @@ export {
 } from "./console-tables.ts"
 export { type CsvRow, streamCsv } from "./csv.ts"
 export { cellSeparator, type EncodedRows, rowSeparator } from "./encoded-rows.ts"
-export { insertWriteBatch, readRows } from "./in-thread.ts"
+export { insertWriteBatch, loadModules, readRows } from "./in-thread.ts"
 export { prepareLayout } from "./layout.ts"
 export { maxKeptCalls, pruneRequests, writeRequests } from "./requests/batches.ts"
 export { gatherCalls } from "./requests/gather-calls.ts"

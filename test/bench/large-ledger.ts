@@ -3,26 +3,15 @@
  * Ten million entries take about ten minutes and 3 GB.
  */
 import { randomInt } from "node:crypto"
-import {
-  applyGroup,
-  captureHold,
-  chainEntries,
-  creditAccount,
-  type Decision,
-  draftCharge,
-  fingerprint,
-  type Hold,
-  hold,
-  issueKey,
-  last4,
-  newApiKey,
-  openAccount,
-  openLedgerFile,
-  prepareGroupWrite,
-  randomString,
-  restoreState,
-  updateSums
-} from "@larder/serve/ledger"
+import { openLedgerFile, randomString } from "@larder/serve/ledger"
+import { fingerprint, last4, newApiKey } from "@larder/serve/ledger/api-key.ts"
+import { chainEntries } from "@larder/serve/ledger/chain/chain.ts"
+import { updateSums } from "@larder/serve/ledger/embedded/progress.ts"
+import { prepareGroupWrite } from "@larder/serve/ledger/embedded/write-group.ts"
+import { captureHold, draftCharge, type Hold, hold } from "@larder/serve/ledger/rules/admission.ts"
+import { creditAccount, type Decision, issueKey } from "@larder/serve/ledger/rules/decisions.ts"
+import { applyGroup, restoreState } from "@larder/serve/ledger/rules/ledger-state.ts"
+import { openAccount } from "@larder/serve/ledger/rules/open-account.ts"
 import { checkpoint } from "@larder/serve/persistence"
 import { Effect, Result } from "effect"
 
@@ -87,13 +76,7 @@ const createAccounts = (
     })
     return [
       openAccount(id, `account ${index}`, now),
-      Result.getOrThrow(
-        creditAccount(
-          { id, balance_credits: 0, expiring: [] },
-          { credits, note: "paid in advance", expires_at: null },
-          now
-        )
-      ),
+      Result.getOrThrow(creditAccount({ id, balance_credits: 0 }, { credits, note: "paid in advance" }, now)),
       ...issued
     ]
   })
@@ -115,7 +98,7 @@ export const makeLargeLedger = (directory: string, size: LedgerSize): Promise<st
   const token = newApiKey()
   const credits = (entries + 1) * price
   const start = Date.now() - year
-  const state = restoreState({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
+  const state = restoreState({ sequence: 0, accounts: [], keys: [], spending: [], booked: [] })
 
   /** The key and endpoint of a call. Round robin, each key calls one endpoint after another. */
   const chooseCall = (number: number) => {

@@ -2,7 +2,7 @@
 import { cpSync, mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { ledgerPath } from "@larder/serve/ledger"
+import { ledgerPath } from "@larder/serve/ledger/embedded/ledger-file.ts"
 import { run, startServer } from "../support/programs.ts"
 import { type LedgerSize, makeLargeLedger } from "./large-ledger.ts"
 

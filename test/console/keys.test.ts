@@ -175,7 +175,7 @@ describe("keys in the console", () => {
     expect((await browser.get("/keys")).text).toContain("paused")
   })
 
-  it("saves only the changed fields: scopes and budgets that a colleague has narrowed stay narrow", async () => {
+  it("saves only the changed fields: scopes and a budget that a colleague has narrowed stay narrow", async () => {
     const { account, browser } = await site.signIn()
     await browser.submit("/keys/new", newKey)
     const { id } = await findOnlyKey(account.id)
@@ -189,7 +189,7 @@ describe("keys in the console", () => {
     expect(text).toContain("“Renamed” is saved. It may read get-store. It may spend up to $1.00 a month.")
   })
 
-  it("replaces a key once by another one with the same budgets, and accepts the former one for a time", async () => {
+  it("replaces a key once by another one with the same budget, and accepts the former one for a time", async () => {
     const { account, browser } = await site.signIn()
     const former = findKey((await browser.submit("/keys/new", newKey)).text) ?? ""
     const { id } = await findOnlyKey(account.id)
@@ -198,7 +198,7 @@ describe("keys in the console", () => {
     const replaced = await browser.post(`/keys/${id}/rotate`, form)
     const key = findKey(replaced.text) ?? ""
     expect(replaced.headers.get("cache-control")).toBe("no-store")
-    expect(replaced.text).toContain("Both spend the same budgets.")
+    expect(replaced.text).toContain("Both spend the same budget.")
     expect(key).not.toBe(former)
     expect([await call(former), await call(key)]).toEqual([200, 200])
     expect((await browser.post(`/keys/${id}/rotate`, form)).status).toBe(409)
@@ -212,23 +212,6 @@ describe("keys in the console", () => {
     await browser.submit(`/keys/${id}/rotate`, { overlap: "0" })
     expect([await call(former), await call(key)]).toEqual([401, 401])
     expect((await browser.submit(`/keys/${id}/rotate`, { overlap: "5" })).status).toBe(422)
-  })
-
-  it("sets budgets per day and week, and shows which one is spent", async () => {
-    const { account, browser } = await site.signIn()
-    const created = await browser.submit("/keys/new", { ...newKey, daily_budget: "0.01", weekly_budget: "3" })
-    expect(created.text).toContain("It may spend up to $0.01 a day, $3.00 a week and $25.00 a month.")
-    const key = findKey(created.text) ?? ""
-    expect([await call(key), await call(key)]).toEqual([200, 402])
-    const { id } = await findOnlyKey(account.id)
-    expect((await browser.get("/keys")).text).toContain("day’s budget spent")
-    expect((await browser.get(`/keys/${id}`)).text).toContain("$0.01 of $0.01")
-    const refused = await browser.submit(`/keys/${id}`, { ...newKey, daily_budget: "much" })
-    expect([refused.status, refused.text.includes("or leave it empty")]).toEqual([422, true])
-    await browser.submit(`/keys/${id}`, { ...newKey, daily_budget: "", weekly_budget: "" })
-    expect(await call(key)).toBe(200)
-    const { daily_budget_usd, weekly_budget_usd } = await findOnlyKey(account.id)
-    expect([daily_budget_usd, weekly_budget_usd]).toEqual([null, null])
   })
 
   it("sets and shows an expiry, and rejects a past or invalid time", async () => {

@@ -126,8 +126,7 @@ describe("the ledger", () => {
         key: entry.key_id === null ? "" : toSafe(`${formula} (…${mine.key.last4})`),
         endpoint: entry.endpoint ?? "",
         reference: entry.request_id ?? "",
-        note: toSafe(entry.note),
-        expires_at: entry.expires_at ?? ""
+        note: toSafe(entry.note)
       }))
     )
     expect(text.match(/(^|,)"?[=+@]/m)).toBeNull()

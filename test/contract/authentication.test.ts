@@ -1,4 +1,4 @@
-import { hasValidChecksum, newApiKey } from "@larder/serve/ledger"
+import { hasValidChecksum, newApiKey } from "@larder/serve/ledger/api-key.ts"
 import { describe, expect, it } from "vitest"
 import { administer, createKey } from "../support/api/operator.ts"
 import { sendRaw } from "../support/api/raw.ts"

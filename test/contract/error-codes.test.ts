@@ -66,8 +66,6 @@ const errorCases: Readonly<Record<ErrorCode, ErrorCase>> = {
   answers_too_large: { testedIn: "test/mcp/http-responses.test.ts" },
   protocol_error: post({}),
   insufficient_balance: { testedIn: "test/contract/billing.test.ts" },
-  daily_spend_cap_reached: withKey({ daily_budget: 0 }, "/v1/stores"),
-  weekly_spend_cap_reached: withKey({ weekly_budget: 0 }, "/v1/stores"),
   monthly_spend_cap_reached: withKey({ budget: 0 }, "/v1/stores"),
   unknown_branded_food: call("/v1/branded-foods/none"),
   unknown_store: call("/v1/stores/none"),

@@ -5,7 +5,8 @@
  */
 import path from "node:path"
 import { findRunningServer } from "@larder/serve/cli"
-import { type Administration, administerPostgres, type Booking, connect, type Entry } from "@larder/serve/ledger"
+import { type Administration, administerPostgres, connect, type Entry } from "@larder/serve/ledger"
+import type { Booking } from "@larder/serve/ledger/administration.ts"
 import { Effect, Option, Redacted, type Scope } from "effect"
 import type { Actors, Setup } from "./actors.ts"
 import type { Chance } from "./chance.ts"

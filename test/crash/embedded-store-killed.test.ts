@@ -5,16 +5,11 @@
 import { cpSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import {
-  type Group,
-  type LedgerFile,
-  type LedgerStore,
-  ledgerPath,
-  openEmbeddedStore,
-  openLedgerFile,
-  readProgress,
-  updateSums
-} from "@larder/serve/ledger"
+import { type LedgerFile, openLedgerFile } from "@larder/serve/ledger"
+import { type LedgerStore, openEmbeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
+import { ledgerPath } from "@larder/serve/ledger/embedded/ledger-file.ts"
+import { readProgress, updateSums } from "@larder/serve/ledger/embedded/progress.ts"
+import type { Group } from "@larder/serve/ledger/rules/ledger-state.ts"
 import { checkpoint } from "@larder/serve/persistence"
 import { Effect, Logger } from "effect"
 import {

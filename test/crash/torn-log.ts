@@ -7,7 +7,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileS
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { ledgerPath } from "@larder/serve/ledger"
+import { ledgerPath } from "@larder/serve/ledger/embedded/ledger-file.ts"
 import type { Chance } from "./chance.ts"
 
 /** SQLite flushes the header of a log before it writes the first frame. */
@@ -101,11 +101,12 @@ const openCopy = <A>(file: string, log: Buffer, use: (copy: DatabaseSync, log: s
   }
 }
 
-const counts =
-  "select (select coalesce(max(sequence), 0) from entry) as entries, (select count(*) from record) as records"
+const counts = `
+  select (select coalesce(max(sequence), 0) from entry) as entries,
+    (select count(*) from account) + (select coalesce(sum(revision), 0) from api_key) as others`
 const readCounts = (copy: DatabaseSync) => {
-  const { entries, records } = copy.prepare(counts).get() ?? {}
-  return { entries: Number(entries), records: Number(records) }
+  const { entries, others } = copy.prepare(counts).get() ?? {}
+  return { entries: Number(entries), others: Number(others) }
 }
 
 /** Request ids of the entries of the last transaction; undefined if it contains anything else. */
@@ -116,8 +117,8 @@ const readLastCharges = (
 ): ReadonlyArray<unknown> | undefined => {
   const before = openCopy(file, log.subarray(0, start), readCounts)
   return openCopy(file, log.subarray(0, end), (copy) => {
-    const { entries, records } = readCounts(copy)
-    if (entries === before.entries || records !== before.records) return undefined
+    const { entries, others } = readCounts(copy)
+    if (entries === before.entries || others !== before.others) return undefined
     const added = copy.prepare("select request_id from entry where sequence > ?").all(before.entries)
     return added.map(({ request_id }) => request_id)
   })

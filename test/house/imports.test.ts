@@ -27,6 +27,16 @@ const findImports = (file: string) => {
   return [...text.matchAll(/(?:from|import)\s*\(?\s*["']([^"']+)["']/g)].map((match) => match[1] ?? "")
 }
 
+/** The names in the braces of imports or exports, without `type`. */
+const findNames = (file: string, keyword: "import" | "export") => {
+  const text = readFileSync(path.join(repository, file), "utf8")
+  const statements = text.matchAll(new RegExp(`^${keyword} (?:type )?\\{([^}]*)\\} from "([^"]+)"`, "gm"))
+  return [...statements].map(([, names = "", specifier = ""]) => ({
+    names: names.split(",").flatMap((name) => name.replace("type ", "").trim() || []),
+    specifier
+  }))
+}
+
 /** The room of the imported file; undefined for packages. */
 const findRoom = (file: string, specifier: string) => {
   if (specifier.startsWith("@larder/")) return specifier.split("/")[1]
@@ -34,7 +44,7 @@ const findRoom = (file: string, specifier: string) => {
   return path.normalize(path.join(path.dirname(file), specifier)).split(path.sep)[0]
 }
 
-/** Rooms and folders that others import only through their `index.ts`, longest path first. */
+/** Rooms and folders that other sources import only through their `index.ts`, longest path first. */
 const surfaces = [
   ...["warehouse/cli", "serve/billing/stripe", "schemas", "warehouse", "pipelines"],
   ...["api", "billing", "cli", "console", "docs", "ledger", "mcp", "people", "persistence"].map(
@@ -83,19 +93,33 @@ describe("imports and folders", () => {
     expect(node).toEqual([])
   })
 
-  it("rooms and folders of serve are imported only through their index.ts", () => {
-    const deepImports = Object.keys(mayImport)
-      .flatMap(listSources)
-      .flatMap((file) =>
-        findImports(file).flatMap((specifier) => {
-          const target = findTarget(file, specifier)
-          if (target === undefined || isClient(target) || isImportedDirectly(target)) return []
-          const surface = findSurface(target)
-          const isInside = surface === undefined || isIn(file, surface) || isIn(surface, findSurface(file) ?? "-")
-          return isInside || target === surface || target === `${surface}/index.ts` ? [] : [{ file, specifier }]
-        })
-      )
+  it("sources import other rooms and folders of serve only through their index.ts; tests import any file", () => {
+    const deepImports = sources.flatMap((file) =>
+      findImports(file).flatMap((specifier) => {
+        const target = findTarget(file, specifier)
+        if (target === undefined || isClient(target) || isImportedDirectly(target)) return []
+        const surface = findSurface(target)
+        const isInside = surface === undefined || isIn(file, surface) || isIn(surface, findSurface(file) ?? "-")
+        return isInside || target === surface || target === `${surface}/index.ts` ? [] : [{ file, specifier }]
+      })
+    )
     expect(deepImports).toEqual([])
+  })
+
+  it("the index.ts of serve/ledger exports only what sources outside import", () => {
+    const surface = "serve/ledger/index.ts"
+    const imported = new Set(
+      sources
+        .filter((file) => !isIn(file, "serve/ledger"))
+        .flatMap((file) =>
+          findNames(file, "import").flatMap(({ names, specifier }) =>
+            findTarget(file, specifier) === surface ? names : []
+          )
+        )
+    )
+    const exported = findNames(surface, "export").flatMap(({ names }) => names)
+    expect(exported.length).toBeGreaterThan(30)
+    expect(exported.filter((name) => !imported.has(name))).toEqual([])
   })
 
   it("no two folders import each other, except a folder and one inside it", () => {

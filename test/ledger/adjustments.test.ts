@@ -1,6 +1,6 @@
 /** Credits and debits by hand, in both stores: what can be repeated, and the line of the log about each. */
 import { assert, describe, it } from "@effect/vitest"
-import type { Input } from "@larder/serve/ledger"
+import type { Input } from "@larder/serve/ledger/administration.ts"
 import { Actor } from "@larder/serve/persistence"
 import { Effect, Result } from "effect"
 import { collectLog } from "../support/collect-log.ts"

@@ -1,7 +1,8 @@
 /** Transactions that lock the same rows as another session, in the opposite order. PostgreSQL aborts one of the two. */
 import type { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { administerPostgres, bookWhileFree, plainEntry } from "@larder/serve/ledger"
+import { administerPostgres } from "@larder/serve/ledger"
+import { bookWhileFree } from "@larder/serve/ledger/postgres/leases/leases.ts"
 import { Effect } from "effect"
 import { inject } from "vitest"
 import { newDatabase } from "../support/postgres/new-database.ts"
@@ -106,8 +107,7 @@ describe("a deadlock with another session", () => {
           credits: 100,
           budget_credits: null,
           request_id: null,
-          note: "more",
-          ...plainEntry
+          note: "more"
         }))
         yield* Effect.promise(() =>
           runIntoDeadlock(privileged, rows, () => withConnection(url, (sql) => bookWhileFree(sql, drafts)))

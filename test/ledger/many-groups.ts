@@ -3,7 +3,8 @@
  * The files `FOLDER.first` and `FOLDER.last` are flushed before the first group and after the last one.
  */
 import { fsyncSync, openSync } from "node:fs"
-import { openEmbeddedStore, openLedgerFile } from "@larder/serve/ledger"
+import { openLedgerFile } from "@larder/serve/ledger"
+import { openEmbeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
 import { Effect } from "effect"
 import { accountCreation, charges } from "../support/serve/killed-ledger.ts"
 

@@ -1,14 +1,8 @@
 /** The entries in the database: they add up, and a verification or a start detects it if they do not. */
 import { assert, describe, it } from "@effect/vitest"
-import {
-  bookWhileFree,
-  type ChainHead,
-  connect,
-  type Entry,
-  emptyHead,
-  findBreak,
-  plainEntry
-} from "@larder/serve/ledger"
+import { connect, type Entry } from "@larder/serve/ledger"
+import { type ChainHead, emptyHead, findBreak } from "@larder/serve/ledger/chain/chain.ts"
+import { bookWhileFree } from "@larder/serve/ledger/postgres/leases/leases.ts"
 import { Effect, Redacted } from "effect"
 import { admit, client, database, endpoint, hold, makeKey, open, readEntries, refundCharge } from "./shared-ledger.ts"
 
@@ -91,12 +85,12 @@ describe("the entries in the database", () => {
     ],
     "a hold": [
       `insert into ledger.holding
-      select account_id, api_key.id, 20000, 0, server.id, 4701, 0 from ledger.api_key, ledger.server`,
+      select account_id, api_key.id, 20000, server.id, 4701, 0 from ledger.api_key, ledger.server`,
       /running calls hold 4701 credits of account acct_\w+, but its balance is 4700/
     ],
     "the account of a hold": [
       `insert into ledger.account values ('acct_other', 'x', now(), 0, 0, '');
-      insert into ledger.holding select 'acct_other', api_key.id, 20000, 0, server.id, 0, 0 from ledger.api_key, ledger.server`,
+      insert into ledger.holding select 'acct_other', api_key.id, 20000, server.id, 0, 0 from ledger.api_key, ledger.server`,
       /a call of key key_\w+ holds credits of account acct_other, which is not its account/
     ]
   } as const
@@ -149,7 +143,6 @@ describe("the entries in the database", () => {
       const book = (type: Entry["type"], credits: number) => {
         const nothing = { key_id: null, endpoint: null, budget_credits: null, request_id: null }
         const draft = {
-          ...plainEntry,
           ...nothing,
           account_id,
           type,
@@ -215,7 +208,6 @@ describe("the entries in the database", () => {
       const key = yield* makeKey(ledger)
       const sql = yield* client(url)
       const drafts = Array.from({ length: 1_100 }, (_, index) => ({
-        ...plainEntry,
         ...{ account_id: key.account_id, occurred_at: "2026-10-31T00:00:00.000Z", key_id: null },
         type: "adjustment" as const,
         ...{ endpoint: null, credits: index, budget_credits: null, request_id: null, note: "x" }

@@ -3,7 +3,8 @@ import { mkdtempSync } from "node:fs"
 import path from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
-import { type AdmittedCall, type LedgerAccess, LedgerUnavailable, openInDoubtFiles } from "@larder/serve/ledger"
+import { type AdmittedCall, type LedgerAccess, LedgerUnavailable } from "@larder/serve/ledger"
+import { openInDoubtFiles } from "@larder/serve/ledger/postgres/leases/in-doubt-calls.ts"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
 import { startFaultyProxy } from "./faulty-proxy.ts"
@@ -95,7 +96,7 @@ describe("servers that share a ledger", () => {
       const key = yield* makeKey(ledger)
       const sql = yield* client(url)
       yield* sql`insert into ledger.server values ('dead', clock_timestamp() - interval '4 seconds')`
-      yield* sql`insert into ledger.holding values (${key.account_id}, ${key.id}, 20000, 0, 'dead', 5000, 0)`
+      yield* sql`insert into ledger.holding values (${key.account_id}, ${key.id}, 20000, 'dead', 5000, 0)`
       assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 10)), "insufficient_balance")
       yield* sql`update ledger.server set seen_at = seen_at - interval '2 seconds' where id = 'dead'`
       const other = yield* open(url)

@@ -6,14 +6,14 @@ import { PgClient } from "@effect/sql-pg"
 import {
   type AdmittedCall,
   administerPostgres,
-  bookWhileFree,
   connect,
-  type LeasePolicy,
   type LedgerAccess,
-  openEmbeddedLedger,
-  openPostgresLedger,
-  refundCall
+  openPostgresLedger
 } from "@larder/serve/ledger"
+import { openEmbeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
+import type { LeasePolicy } from "@larder/serve/ledger/postgres/leases/lease-rules.ts"
+import { bookWhileFree } from "@larder/serve/ledger/postgres/leases/leases.ts"
+import { refundCall } from "@larder/serve/ledger/rules/decisions.ts"
 import { Context, Deferred, Effect, Layer, Redacted, Stream } from "effect"
 import { inject } from "vitest"
 import { pooledDatabase } from "../support/postgres/new-database.ts"

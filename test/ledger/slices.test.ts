@@ -83,8 +83,7 @@ describe("an account that two servers call at the same time", () => {
 
   it.live.each([
     ["balance", {}, 5_000],
-    ["monthly budget", { budget_credits: 4_000 }, 4_000],
-    ["daily budget", { daily_budget_credits: 3_000 }, 3_000]
+    ["budget", { budget_credits: 4_000 }, 4_000]
   ] as const)(
     "can spend the rest of its %s on either server: slices of the other server count as available",
     ([, budgets, all]) =>

@@ -2,7 +2,7 @@
 import { Ledger } from "@larder/serve/ledger"
 import type { ConsoleDatabase } from "@larder/serve/persistence"
 import { storesInFile, storesInPostgres } from "@larder/serve/stores"
-import { Clock, Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Clock, Duration, Effect, Layer, Redacted } from "effect"
 
 export interface Location {
   readonly folder: string
@@ -13,9 +13,7 @@ export interface Location {
 /** Opens the ledger and the console's tables. */
 export const storesIn = ({ folder, url }: Location) => {
   const stores: Layer.Layer<Ledger | ConsoleDatabase, unknown> =
-    url === undefined
-      ? storesInFile(folder, Option.none())
-      : storesInPostgres(Redacted.make(url), folder, Option.none())
+    url === undefined ? storesInFile(folder) : storesInPostgres(Redacted.make(url), folder)
   return Ledger.layerAdministration.pipe(Layer.provideMerge(stores))
 }
 

@@ -37,7 +37,7 @@ const openInProcess = Effect.fnUntraced(function* (directory: string) {
   const attempt = yield* Scope.make()
   const reached = yield* Effect.gen(function* () {
     const file = yield* openLedgerFile(directory)
-    const { administration } = yield* openLedgerInFile(file, "command")
+    const { administration } = yield* openLedgerInFile(file)
     return { kind: "file", file, administration } satisfies Access as Access
   }).pipe(
     Scope.provide(attempt),

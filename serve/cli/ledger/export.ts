@@ -11,15 +11,7 @@ const formatEntry = (entry: Entry) =>
     entry.type.padEnd(13),
     String(entry.credits).padStart(12),
     String(entry.balance).padStart(12),
-    [
-      entry.key_id,
-      entry.endpoint,
-      entry.request_id,
-      entry.note,
-      entry.expires_at === null ? null : `(expires ${entry.expires_at})`
-    ]
-      .filter((part) => part !== null)
-      .join(" ")
+    [entry.key_id, entry.endpoint, entry.request_id, entry.note].filter((part) => part !== null).join(" ")
   ].join("  ")
 
 const csvFlag = Flag.Boolean("csv").pipe(

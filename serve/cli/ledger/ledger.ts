@@ -1,19 +1,12 @@
 /** `larder-serve ledger export|usage|verify|backup|migrate` */
 import path from "node:path"
 import { Day, daysBefore } from "@larder/schemas"
-import { Clock, Effect, Option, Redacted, Schema } from "effect"
+import { Clock, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import {
-  Administration,
-  anchorPlace,
-  findPlaceProblem,
-  moveToPostgres,
-  usdOf,
-  type Verification
-} from "../../ledger/index.ts"
-import { homeSetting, ledgerAnchorSetting, ledgerUrlSetting } from "../../settings.ts"
+import { Administration, moveToPostgres, usdOf, type Verification } from "../../ledger/index.ts"
+import { homeSetting, ledgerUrlSetting } from "../../settings.ts"
 import { ledgerDirectoryIn } from "../control/reach.ts"
-import { accountFlag, formatTable, jsonOutputFlag, parsedFlag, print, withLedger } from "../flags.ts"
+import { accountFlag, formatTable, jsonOutputFlag, print, withLedger } from "../flags.ts"
 import { exportEntries } from "./export.ts"
 
 const dayFlag = (name: string, description: string) =>
@@ -54,54 +47,16 @@ class LedgerDoesNotAddUp extends Schema.TaggedError<LedgerDoesNotAddUp>()("Ledge
   }
 }
 
-class NoAnchor extends Schema.TaggedError<NoAnchor>()("NoAnchor", { place: Schema.String }) {
-  override get message() {
-    return `There is no anchor at ${this.place}: no server has written one yet, or it was moved.`
-  }
-}
-
-const anchorFlag = parsedFlag(
-  "anchor",
-  "Compare the ledger with the anchor in this file or at this address; by default with LARDER_LEDGER_ANCHOR",
-  {
-    metavar: "PLACE",
-    parse: (text) => {
-      const place = /^https?:\/\//.test(text) ? text : path.resolve(text)
-      return findPlaceProblem(place) === undefined ? Redacted.make(place) : undefined
-    },
-    expected: "a file, or https://…"
-  }
-).pipe(Flag.optional)
-
-const readAnchor = Effect.fnUntraced(function* (flag: Option.Option<Redacted.Redacted>) {
-  const setting = Option.isSome(flag) ? flag : yield* ledgerAnchorSetting
-  if (Option.isNone(setting)) return undefined
-  const place = anchorPlace(setting.value)
-  const anchor = yield* place.read
-  return Option.isSome(anchor) ? anchor.value : yield* new NoAnchor({ place: place.name })
-})
-
 const describeTotals = ({ accounts, balance_credits, entries, keys }: Omit<Verification, "problems">) =>
   `${entries} entries, ${accounts} accounts, ${keys} keys, ${usdOf(balance_credits)} USD in all balances`
 
 const verify = Command.make(
   "verify",
-  { json: jsonOutputFlag, anchor: anchorFlag },
-  Effect.fn(function* ({ anchor: flag, json }) {
-    const anchor = yield* readAnchor(flag)
-    const result = yield* Administration.use((ledger) => ledger.verify(anchor === undefined ? {} : { anchor }))
-    const { problems, younger_than_anchor: newer } = result
-    if (json || problems.length === 0) {
-      const aboutAnchor = anchor !== undefined &&
-        newer !== undefined && [
-          `It contains the anchor of ${anchor.at}, at entry ${anchor.entries} and record ${anchor.records}.`,
-          newer.entries + newer.records === 0
-            ? "Nothing is newer than the anchor."
-            : `Not covered, because newer than the anchor: ${newer.entries} entries, ${newer.records} records of accounts, keys and payments.`,
-          "The chain does not cover people, sessions, invitations, cards, recharge settings, what the console shows of refunds and disputes (their credits are entries), and the log of requests with its counts."
-        ]
-      yield* print(json, result, [`The ledger adds up: ${describeTotals(result)}.`, ...(aboutAnchor || [])])
-    }
+  { json: jsonOutputFlag },
+  Effect.fn(function* ({ json }) {
+    const result = yield* Administration.use((ledger) => ledger.verify({}))
+    const { problems } = result
+    if (json || problems.length === 0) yield* print(json, result, [`The ledger adds up: ${describeTotals(result)}.`])
     if (problems.length > 0) return yield* new LedgerDoesNotAddUp({ problems })
   }, withLedger)
 ).pipe(

@@ -1,6 +1,6 @@
 /** The page and the CSV file with the ledger of an account: every change of its credits, with the balance after it. */
 import { Effect, Stream } from "effect"
-import { type AccountSummary, Administration, type Entry, usdOf } from "../../ledger/index.ts"
+import { Administration, type Entry, usdOf } from "../../ledger/index.ts"
 import { type Keys, keyName, keyNameTag, readKeys } from "../usage/calls-filter.ts"
 import { downloadCsv } from "../web/csv.ts"
 import { searchForm, select } from "../web/form.ts"
@@ -16,7 +16,6 @@ import {
   renderEmptyState,
   stackedTable,
   timeInColumn,
-  timeTag,
   usdText
 } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"
@@ -64,7 +63,6 @@ const renderSubject = (entry: Entry, keys: Keys): HtmlPart => {
   }
   if (isPayment(entry) && request_id !== null) return paymentLink(request_id, note ?? "Payment")
   if (type === "grant" || note === null) return dash // the note of a grant repeats its type
-  if (entry.expires_at !== null) return html`${note}<br><small>expires ${timeTag(entry.expires_at)}</small>`
   // a refund or dispute
   const [, reason = "", payment] = /^(.+), payment (pay_\w+)$/.exec(note) ?? []
   if (payment === undefined) return note
@@ -85,13 +83,6 @@ const entriesTable = (entries: ReadonlyArray<Entry>, keys: Keys) =>
     ["Credits", ({ credits }) => renderFigure(credits, credits > 0 ? "+" : ""), "numeric"],
     ["Balance", ({ balance }) => renderFigure(balance), "numeric"]
   ])
-
-/** In the order in which calls spend them. Credits that do not expire are spent last. */
-const renderExpiringCredits = (expiring: AccountSummary["expiring"]) =>
-  html`<p>Some of these credits expire. Calls spend them first: ${expiring.map(
-    ({ credits, expires_at }, index) =>
-      html`${index > 0 && ", "}<span class="nowrap">${usdText(credits)} until ${timeTag(expires_at)}</span>`
-  )}. Unused credits expire at that time.</p>`
 
 const ledgerPage: Page<Administration> = {
   path,
@@ -116,7 +107,6 @@ const ledgerPage: Page<Administration> = {
     return show(
       "Ledger",
       html`${keyFigures([{ label: "Balance", value: usdText(account.balance_credits), details: creditsText(account.balance_credits) }])}
-${account.expiring.length > 0 && renderExpiringCredits(account.expiring)}
 <p class="lead">Every movement of your credits since the account was opened. Entries are never changed or removed. The CSV file contains all of them.</p>
 ${searchForm(select({ name: "what", label: "What", allLabel: "Everything", value: kindName ?? "", options }), linkButton(`${path}.csv`, "Download all as CSV"))}
 <div class="card entries">${entries}</div>
@@ -138,8 +128,7 @@ const columns: Readonly<Record<string, (entry: Entry, keys: Keys) => string | nu
   key: ({ key_id }, keys) => (key_id === null ? null : keyName(keys, key_id)),
   endpoint: ({ endpoint }) => endpoint,
   reference: ({ request_id }) => request_id,
-  note: ({ note }) => note,
-  expires_at: ({ expires_at }) => expires_at
+  note: ({ note }) => note
 }
 const ledgerFile: Page<Administration> = {
   path: `${path}.csv`,

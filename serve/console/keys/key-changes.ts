@@ -23,15 +23,8 @@ const settingTexts = (
   scopes: allScopes.filter((scope) => choice.scopes.includes(scope)).join(" ")
 })
 
-const toCredits = (usd: number) => Math.round(usd * 1000)
-
 export const readCurrentSettings = (key: KeySummary): ShownSettings =>
-  settingTexts({
-    ...key,
-    budget_credits: toCredits(key.budget_usd),
-    daily_budget_credits: key.daily_budget_usd === null ? null : toCredits(key.daily_budget_usd),
-    weekly_budget_credits: key.weekly_budget_usd === null ? null : toCredits(key.weekly_budget_usd)
-  })
+  settingTexts({ ...key, budget_credits: Math.round(key.budget_usd * 1000) })
 
 export const hiddenInputs = (shown: ShownSettings): ReadonlyArray<Html> =>
   settingNames.map((setting) => hiddenInput(`shown_${setting}`, shown[setting]))
@@ -48,15 +41,10 @@ interface Changes {
   readonly fields: KeyFields
 }
 
-const currentBudgetText = (budgetUsd: number | null, period: string) =>
-  budgetUsd === null ? `there is no budget per ${period} now` : `the budget is ${budgetText(budgetUsd)} a ${period} now`
-
 const currentTexts = (key: KeySummary): Readonly<Record<Setting, string>> => ({
   name: `the name is “${key.name}” now`,
   scopes: `the key may read this now: ${scopesText(key.scopes)}`,
-  budget_credits: currentBudgetText(key.budget_usd, "month"),
-  daily_budget_credits: currentBudgetText(key.daily_budget_usd, "day"),
-  weekly_budget_credits: currentBudgetText(key.weekly_budget_usd, "week"),
+  budget_credits: `the budget is ${budgetText(key.budget_usd)} a month now`,
   expires_at: `the key ${key.expires_at === null ? "does not expire" : `expires at ${timeText(key.expires_at)}`} now`
 })
 

@@ -1,4 +1,4 @@
-/** The form of a new or existing key: name, scopes by preset or one by one, budgets and expiry. */
+/** The form of a new or existing key: name, scopes by preset or one by one, budget and expiry. */
 import { scopes as allScopes, type Scope } from "@larder/schemas"
 import { Record, Schema, Struct } from "effect"
 import { type Administration, type KeySummary, PrintableText, parseTypedTimestamp } from "../../ledger/index.ts"
@@ -15,13 +15,11 @@ import {
   unbrokenList
 } from "./scope-groups.ts"
 
-/** Initial values of the form, except scopes. The daily and weekly budgets and the expiry may be empty. */
+/** Initial values of the form, except scopes. The expiry may be empty. */
 const initialTexts = {
   name: "",
   access: everythingPreset,
   budget: "25.00",
-  daily_budget: "",
-  weekly_budget: "",
   expires_at: ""
 }
 
@@ -33,15 +31,11 @@ export type KeyChoice = Required<Omit<Parameters<Administration["Service"]["crea
 
 export const newKeyFields: KeyFields = { ...initialTexts, scopes: [] }
 
-const formatDollars = (budgetUsd: number | null) => (budgetUsd === null ? "" : budgetText(budgetUsd).replace("$", ""))
-
 export const fillKeyFields = (key: KeySummary): KeyFields => ({
   name: key.name,
   access: findPreset(key.scopes),
   scopes: key.scopes,
-  budget: formatDollars(key.budget_usd),
-  daily_budget: formatDollars(key.daily_budget_usd),
-  weekly_budget: formatDollars(key.weekly_budget_usd),
+  budget: budgetText(key.budget_usd).replace("$", ""),
   expires_at: (key.expires_at ?? "").replace("T", " ").replace(/(:00)?\.000Z$/, "")
 })
 
@@ -54,9 +48,6 @@ const isPrintable = Schema.is(PrintableText)
 /** The name is a link, so it must be visible. */
 const isName = (text: string) => isPrintable(text) && isVisible(text)
 
-const parseOptionalCredits = (text: string) => (text === "" ? null : parseCredits(text))
-const budgetProblem = "Give a budget in dollars, such as 25 or 12.50, or leave it empty."
-
 /** The field of each setting, and the problem if its value is not valid. */
 export const settings = {
   name: { field: "name", problem: "Give the key a name of 1 to 200 characters." },
@@ -65,8 +56,6 @@ export const settings = {
     field: "budget",
     problem: "Give a budget in dollars, such as 25 or 12.50; 0\u00a0pauses the key."
   },
-  daily_budget_credits: { field: "daily_budget", problem: budgetProblem },
-  weekly_budget_credits: { field: "weekly_budget", problem: budgetProblem },
   expires_at: { field: "expires_at", problem: "Give a time such as 2027-01-31 00:00, or leave it empty." }
 } as const
 
@@ -82,8 +71,6 @@ export const parseKeyFields = (fields: KeyFields): KeyChoice | { readonly proble
     name: isName(fields.name) ? fields.name : undefined,
     scopes: first && [first, ...rest],
     budget_credits: parseCredits(fields.budget),
-    daily_budget_credits: parseOptionalCredits(fields.daily_budget),
-    weekly_budget_credits: parseOptionalCredits(fields.weekly_budget),
     expires_at: fields.expires_at === "" ? null : parseTypedTimestamp(fields.expires_at)
   }
   if (isComplete(parsed)) return parsed
@@ -133,20 +120,6 @@ ${dollarField({
   error: problems.budget,
   required: true
 })}
-${dollarField({
-  name: "weekly_budget",
-  label: "Budget per week, in US dollars",
-  value: fields.weekly_budget,
-  hint: "From Monday to Sunday (UTC). Leave it empty if only the month counts.",
-  error: problems.weekly_budget
-})}
-${dollarField({
-  name: "daily_budget",
-  label: "Budget per day, in US dollars",
-  value: fields.daily_budget,
-  hint: "From midnight to midnight (UTC). Leave it empty if only longer budgets count.",
-  error: problems.daily_budget
-})}
 ${field({
   name: "expires_at",
   label: "Expires, in UTC",
@@ -164,33 +137,16 @@ export const budgetText = (budgetUsd: number): string => usdText(Math.round(budg
 export const spentText = (spentUsd: number, budgetUsd: number): string =>
   `${budgetText(spentUsd)} of ${budgetText(budgetUsd)}`
 
-/** The shortest period first. */
-const periods = [
-  { period: "day", budget: "daily_budget_usd", spent: "spent_today_usd" },
-  { period: "week", budget: "weekly_budget_usd", spent: "spent_this_week_usd" },
-  { period: "month", budget: "budget_usd", spent: "spent_usd" }
-] as const
-
-type Budgets = Pick<KeySummary, (typeof periods)[number]["budget" | "spent"]>
-
-/** The budgets of a key and the amount spent from each, the shortest period first. */
-export const listBudgetSettings = (key: Budgets) =>
-  periods.flatMap(({ budget, period, spent }) => {
-    const budget_usd = key[budget]
-    return budget_usd === null ? [] : [{ period, budget_usd, spent_usd: key[spent] ?? 0 }]
-  })
-
-const listFormat = new Intl.ListFormat("en-GB")
-
 /** What a key may do, in whole sentences. */
-export const permissionText = (key: Budgets & { readonly scopes: ReadonlyArray<Scope> }): string => {
-  const allowed = findPreset(key.scopes) === everythingPreset ? "everything" : scopesText(key.scopes)
-  const budgets = listBudgetSettings(key)
-  if (budgets.some(({ budget_usd }) => budget_usd === 0))
-    return `It may read ${allowed}. It is paused: its budget is 0.`
-  const limits = budgets.map(({ budget_usd, period }) => `${budgetText(budget_usd)} a ${period}`)
-  const text = `It may read ${allowed}. It may spend up to ${listFormat.format(limits)}`
-  const spent = budgets.findLast(({ budget_usd, spent_usd }) => spent_usd >= budget_usd)
-  if (spent === undefined) return `${text}.`
-  return `${text}, and has spent ${budgetText(spent.spent_usd)}: its calls are refused until the next ${spent.period}.`
+export const permissionText = ({
+  budget_usd,
+  scopes,
+  spent_usd
+}: Pick<KeySummary, "budget_usd" | "spent_usd"> & { readonly scopes: ReadonlyArray<Scope> }): string => {
+  const allowed = findPreset(scopes) === everythingPreset ? "everything" : scopesText(scopes)
+  if (budget_usd === 0) return `It may read ${allowed}. It is paused: its budget is 0.`
+  const text = `It may read ${allowed}. It may spend up to ${budgetText(budget_usd)} a month`
+  return spent_usd < budget_usd
+    ? `${text}.`
+    : `${text}, and has spent ${budgetText(spent_usd)}: its calls are refused until the next month.`
 }

@@ -18,7 +18,6 @@ import {
   fillKeyFields,
   type KeyFields,
   keyFieldset,
-  listBudgetSettings,
   parseKeyFields,
   permissionText,
   readKeyFields,
@@ -26,8 +25,6 @@ import {
 } from "./key-form.ts"
 import { alreadyRevoked, findOwnKey, isFormerKeyAccepted, keyCode, keyStateBadge, lastUsedText } from "./keys.ts"
 import { scopesText, unbrokenList } from "./scope-groups.ts"
-
-const spentLabels = { month: "Spent this month", week: "Spent this week", day: "Spent today" }
 
 const renderFormerKey = ({ former_expires_at, former_last4 }: KeySummary) =>
   html`${keyCode({ last4: former_last4 ?? "" })}, accepted until ${timeTag(former_expires_at ?? "")}`
@@ -43,9 +40,7 @@ const readKeyFacts = Effect.fnUntraced(function* ({ account, now }: PageContext,
     key.expires_at !== null && ["Expires", timeTag(key.expires_at)],
     ["Last used", lastUsedText(key, uses.get(key.id), today)],
     ["May read", unbrokenList(scopesText(key.scopes))],
-    ...listBudgetSettings(key)
-      .toReversed()
-      .map(({ budget_usd, period, spent_usd }) => [spentLabels[period], spentText(spent_usd, budget_usd)] as const),
+    ["Spent this month", spentText(key.spent_usd, key.budget_usd)],
     ["Key id", html`<code>${key.id}</code>`]
   ])
 })
@@ -82,7 +77,7 @@ ${about}
 ${section("Change", form)}
 ${section(
   "Replace or revoke",
-  html`<p>Replacing creates a new key with the same budgets. The old one is still accepted for a time that you choose.</p><a class="button plain" href="/keys/${key.id}/rotate">Replace this key…</a>
+  html`<p>Replacing creates a new key with the same budget. The old one is still accepted for a time that you choose.</p><a class="button plain" href="/keys/${key.id}/rotate">Replace this key…</a>
 <p>A revoked key is refused permanently, from its next call on.</p><a class="button plain bad" href="/keys/${key.id}/revoke">Revoke this key…</a>`
 )}
 </div>`,

@@ -22,7 +22,7 @@ import {
 import { type Page, type PageContext, PageNotFound, redirect, show } from "../web/page.ts"
 import { getToday } from "../web/period.ts"
 import { paging } from "../web/query.ts"
-import { listBudgetSettings, spentText } from "./key-form.ts"
+import { spentText } from "./key-form.ts"
 import { findCheapestPrice, scopesText, unbrokenList } from "./scope-groups.ts"
 
 const perPage = 100
@@ -48,21 +48,15 @@ export const keyCode = ({ last4 }: { readonly last4: string }) => html`<code cla
 const countUnspentCredits = ({ budget_usd, spent_usd }: Pick<KeySummary, "budget_usd" | "spent_usd">) =>
   Math.round((budget_usd - spent_usd) * 1000)
 
-/**
- * The spent budget with the longest period. A budget is spent once the unspent part does not cover the key's cheapest
- * call: then every call is refused.
- */
-const findSpentBudget = (key: KeySummary) =>
-  listBudgetSettings(key).findLast((budget) => countUnspentCredits(budget) < findCheapestPrice(key.scopes))
-const spentBadges = { month: "budget spent", week: "week’s budget spent", day: "day’s budget spent" }
+/** A budget is spent once the unspent part does not cover the key's cheapest call: then every call is refused. */
+const isBudgetSpent = (key: KeySummary) => countUnspentCredits(key) < findCheapestPrice(key.scopes)
 
 /** The state of a key, regardless of the balance of its account. */
 export const keyStateBadge = (key: KeySummary, now: number): Html => {
   if (key.revoked_at !== null) return badge("revoked", "bad")
   if (isKeyExpired(key, now)) return badge("expired", "bad")
-  if (listBudgetSettings(key).some(({ budget_usd }) => budget_usd === 0)) return badge("paused", "warning")
-  const spent = findSpentBudget(key)
-  return spent === undefined ? badge("active", "good") : badge(spentBadges[spent.period], "warning")
+  if (key.budget_usd === 0) return badge("paused", "warning")
+  return isBudgetSpent(key) ? badge("budget spent", "warning") : badge("active", "good")
 }
 
 /** A bar that changes its colour also has a text. */
@@ -72,7 +66,7 @@ const spentCell = (key: KeySummary, now: number) => {
   if (budget_usd === 0 || isKeyExpired(key, now)) return html`${text} ${keyStateBadge(key, now)}`
   const isNearlySpent = countUnspentCredits(key) * 5 <= budget_usd * 1000
   const remainder = html`<small class="muted nowrap">${usdText(countUnspentCredits(key))} left</small>`
-  return html`${text} ${findSpentBudget(key) === undefined ? isNearlySpent && remainder : keyStateBadge(key, now)}<progress${
+  return html`${text} ${isBudgetSpent(key) ? keyStateBadge(key, now) : isNearlySpent && remainder}<progress${
     isNearlySpent && html` class="warning"`
   } max="${budget_usd}" value="${Math.min(spent_usd, budget_usd)}" aria-label="Spent of the budget of ${name}"></progress>`
 }

@@ -33,7 +33,7 @@ ${choices({ type: "radio", name: "overlap", legend: "The former key is accepted"
   const body = html`${alreadyReplaced}
 ${section(
   "Replace the key",
-  html`<p>You get another key with the same name, scopes and budgets. Put it into your programs while the former one is still accepted.</p>
+  html`<p>You get another key with the same name, scopes and budget. Put it into your programs while the former one is still accepted.</p>
 ${form}`
 )}`
   return show(`Replace “${key.name}”?`, body, problem === undefined ? 200 : 422)
@@ -42,7 +42,7 @@ ${form}`
 const formerKeyText = ({ former_expires_at, former_last4 }: KeySummary): Html =>
   former_expires_at === null
     ? html`<p>The former key is refused from now on.</p>`
-    : html`<p>The former key, svc_data_…${former_last4}, is accepted until ${timeTag(former_expires_at)}. Both spend the same budgets.</p>`
+    : html`<p>The former key, svc_data_…${former_last4}, is accepted until ${timeTag(former_expires_at)}. Both spend the same budget.</p>`
 
 const sentTwice = notice(
   "warning",

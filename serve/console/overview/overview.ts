@@ -124,7 +124,7 @@ export const overviewPage: Page<Administration | Billing> = {
     const settings = yield* billing.settings(account.id)
     const keys = by_day.length === 0 ? yield* administration.listKeys({ account_id: account.id }) : []
     const spent = addUsage(by_day.filter(({ name }) => name >= month))
-    const rate = calculateSpendingRate(by_day, account, now)
+    const rate = calculateSpendingRate(by_day, account.balance_credits, now)
     return show(
       "Overview",
       html`${balanceWarning(account.balance_credits, settings, rate)}

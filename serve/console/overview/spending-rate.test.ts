@@ -6,12 +6,6 @@ const endOfToday = Date.parse("2026-11-23T00:00:00.000Z") - 1
 const noon = Date.parse("2026-11-22T12:00:00.000Z")
 const aUsageSum = (name: string, credits: number) => ({ name, calls: 1, credits })
 
-/** `expiring`: credits, and the day that they no longer cover. */
-const aBalance = (balance_credits: number, ...expiring: ReadonlyArray<readonly [credits: number, day: string]>) => ({
-  balance_credits,
-  expiring: expiring.map(([credits, day]) => ({ credits, expires_at: `${day}T00:00:00.000Z` }))
-})
-
 /** Rounds to whole credits, because the end of a day is its last millisecond. */
 const round = ({ credits_per_day, ...rest }: ReturnType<typeof calculateSpendingRate>) => ({
   ...rest,
@@ -26,7 +20,7 @@ describe("how long a balance lasts", () => {
       aUsageSum("2026-11-16", 700),
       aUsageSum(today, 700)
     ]
-    assert.deepStrictEqual(round(calculateSpendingRate(usage, aBalance(5_100), endOfToday)), {
+    assert.deepStrictEqual(round(calculateSpendingRate(usage, 5_100, endOfToday)), {
       days: 7,
       credits_per_day: 200,
       days_left: 25
@@ -34,49 +28,34 @@ describe("how long a balance lasts", () => {
   })
   it("counts only the part of today that has passed", () => {
     const usage = [aUsageSum("2026-10-01", 9_000), aUsageSum("2026-11-16", 600), aUsageSum(today, 50)]
-    assert.deepStrictEqual(calculateSpendingRate(usage, aBalance(5_000), noon), {
+    assert.deepStrictEqual(calculateSpendingRate(usage, 5_000, noon), {
       days: 7,
       credits_per_day: 100,
       days_left: 50
     })
-    assert.strictEqual(
-      calculateSpendingRate([aUsageSum("2026-11-21", 300)], aBalance(5_000), noon).credits_per_day,
-      200
-    )
+    assert.strictEqual(calculateSpendingRate([aUsageSum("2026-11-21", 300)], 5_000, noon).credits_per_day, 200)
   })
   it("averages over the days since the first call if they are fewer, but at least over one day", () => {
     const first = { days: 1, credits_per_day: 700, days_left: 7 }
-    assert.deepStrictEqual(calculateSpendingRate([aUsageSum(today, 700)], aBalance(5_000), noon), first)
-    assert.deepStrictEqual(round(calculateSpendingRate([aUsageSum(today, 700)], aBalance(5_000), endOfToday)), first)
+    assert.deepStrictEqual(calculateSpendingRate([aUsageSum(today, 700)], 5_000, noon), first)
+    assert.deepStrictEqual(round(calculateSpendingRate([aUsageSum(today, 700)], 5_000, endOfToday)), first)
     const usage = [aUsageSum("2026-11-21", 300), aUsageSum(today, 150)]
-    assert.deepStrictEqual(calculateSpendingRate(usage, aBalance(5_100), noon), {
+    assert.deepStrictEqual(calculateSpendingRate(usage, 5_100, noon), {
       days: 2,
       credits_per_day: 300,
       days_left: 17
     })
   })
   it("is unknown if nothing was spent in the last seven days", () => {
-    assert.deepStrictEqual(calculateSpendingRate([], aBalance(5_000), noon), {
+    assert.deepStrictEqual(calculateSpendingRate([], 5_000, noon), {
       days: 1,
       credits_per_day: 0,
       days_left: undefined
     })
-    assert.deepStrictEqual(
-      calculateSpendingRate([aUsageSum("2026-10-01", 9_000)], aBalance(5_000), noon).days_left,
-      undefined
-    )
+    assert.deepStrictEqual(calculateSpendingRate([aUsageSum("2026-10-01", 9_000)], 5_000, noon).days_left, undefined)
   })
   it("is zero days for a balance that is used up or below zero", () => {
-    assert.strictEqual(calculateSpendingRate([aUsageSum(today, 700)], aBalance(699), noon).days_left, 0)
-    assert.strictEqual(calculateSpendingRate([aUsageSum(today, 700)], aBalance(-5_000), noon).days_left, 0)
-  })
-  it("does not count credits that expire before they can be spent at this rate", () => {
-    const daysLeft = (...credits: Parameters<typeof aBalance>) =>
-      calculateSpendingRate([aUsageSum(today, 100)], aBalance(...credits), noon).days_left
-    assert.strictEqual(daysLeft(1_000, [600, "2026-11-25"]), 6) // 250 of 600 are spent in time, 400 do not expire
-    assert.strictEqual(daysLeft(1_000, [600, "2027-01-01"]), 10)
-    assert.strictEqual(daysLeft(1_000, [1_000, "2026-11-25"]), 2)
-    assert.strictEqual(daysLeft(900, [300, "2026-11-24"], [300, "2026-11-26"], [300, "2026-11-26"]), 3)
-    assert.strictEqual(daysLeft(-50), 0)
+    assert.strictEqual(calculateSpendingRate([aUsageSum(today, 700)], 699, noon).days_left, 0)
+    assert.strictEqual(calculateSpendingRate([aUsageSum(today, 700)], -5_000, noon).days_left, 0)
   })
 })

@@ -1,6 +1,6 @@
 /** How long a balance lasts at the spending rate of the last seven days. */
 import { daysBefore } from "@larder/schemas"
-import type { AccountSummary, UsageSum } from "../../ledger/index.ts"
+import type { UsageSum } from "../../ledger/index.ts"
 import { getToday } from "../web/period.ts"
 
 /** At most this many days are averaged, including today. */
@@ -15,29 +15,12 @@ export interface SpendingRate {
   readonly days_left: number | undefined
 }
 
-type Balance = Pick<AccountSummary, "balance_credits" | "expiring">
-
-/**
- * Days until all credits are spent. Credits that expire first are spent first; credits that are left at their expiry
- * are lost.
- */
-const calculateDaysLeft = ({ balance_credits, expiring }: Balance, perDay: number, now: number): number => {
-  let days = 0
-  let nonExpiring = balance_credits
-  for (const { credits, expires_at } of expiring) {
-    const end = Math.max(days, (Date.parse(expires_at) - now) / dayMilliseconds)
-    days = Math.min(days + credits / perDay, end)
-    nonExpiring -= credits
-  }
-  return Math.max(0, days + nonExpiring / perDay)
-}
-
 /**
  * The spent credits divided by the elapsed time. Today counts only for its elapsed part; otherwise the rate would drop
  * each midnight. The period begins six days before today, or on the first day with calls if that is later. It lasts at
  * least one day.
  */
-export const calculateSpendingRate = (byDay: ReadonlyArray<UsageSum>, balance: Balance, now: number): SpendingRate => {
+export const calculateSpendingRate = (byDay: ReadonlyArray<UsageSum>, balance: number, now: number): SpendingRate => {
   const today = getToday(now)
   const since = daysBefore(today, maxDays - 1)
   const recent = byDay.filter(({ name }) => name >= since && name <= today)
@@ -48,6 +31,6 @@ export const calculateSpendingRate = (byDay: ReadonlyArray<UsageSum>, balance: B
   return {
     days: Math.floor((now - start) / dayMilliseconds) + 1,
     credits_per_day: perDay,
-    days_left: perDay > 0 ? Math.floor(calculateDaysLeft(balance, perDay, now)) : undefined
+    days_left: perDay > 0 ? Math.max(0, Math.floor(balance / perDay)) : undefined
   }
 }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type ChainHead, emptyHead, findBreak, hashEntry } from "./chain.ts"
-import { type Entry, plainEntry } from "./records.ts"
+import type { Entry } from "./records.ts"
 
 /** The entry that would be written after the head. */
 const makeNext = (head: ChainHead, entry: Partial<Entry> = {}): Entry => {
@@ -16,7 +16,6 @@ const makeNext = (head: ChainHead, entry: Partial<Entry> = {}): Entry => {
     budget_credits: 2_000,
     request_id: "req_1",
     note: null,
-    ...plainEntry,
     ...entry
   }
   return { sequence: 7, ...placed, hash: hashEntry(head.hash, placed) }

@@ -1,13 +1,13 @@
 /**
  * The hash chain of an account: each entry contains a SHA-256 over the previous hash and its own fields, so a changed,
- * missing or inserted entry is detected. PostgreSQL computes the same hash in SQL (`sql-expressions.ts`).
+ * missing or inserted entry is detected. PostgreSQL computes the same hash in SQL (`sql-expressions.ts`). A chain may
+ * begin at a stored head (`chain_start`) instead of the first entry.
  *
- * The hashed string has the fields in a fixed order, one per line, without the last four if all of them are null. A
- * verification checks that no field is empty or has a line break, so the string differs for every entry. `sequence` is
- * not hashed: it changes when the ledger moves to another store.
+ * The hashed string has the fields in a fixed order, one per line, and no field has a line break. A verification checks
+ * that no field is empty, because an empty field is hashed like null. `sequence` is not hashed: it may change when the
+ * ledger moves to another store.
  */
 import { hash } from "node:crypto"
-import type { Verification } from "../administration.ts"
 import type { Entry } from "./records.ts"
 
 /** The head of an account before its first entry. */
@@ -23,18 +23,9 @@ export interface ChainHead {
 export const hashEntry = (previous: string, entry: Omit<Entry, "sequence" | "hash">): string =>
   hash(
     "sha256",
-    `${previous}\n${entry.account_id}\n${entry.position}\n${entry.type}\n${entry.occurred_at}\n${entry.key_id ?? ""}\n${entry.endpoint ?? ""}\n${entry.credits}\n${entry.balance}\n${entry.budget_credits ?? ""}\n${entry.request_id ?? ""}\n${entry.note ?? ""}${formatRareFields(entry)}`,
+    `${previous}\n${entry.account_id}\n${entry.position}\n${entry.type}\n${entry.occurred_at}\n${entry.key_id ?? ""}\n${entry.endpoint ?? ""}\n${entry.credits}\n${entry.balance}\n${entry.budget_credits ?? ""}\n${entry.request_id ?? ""}\n${entry.note ?? ""}`,
     "hex"
   )
-
-/** Most entries have none of these lines. */
-const formatRareFields = (
-  entry: Pick<Entry, "daily_budget_credits" | "weekly_budget_credits" | "expires_at" | "grants">
-) => {
-  const { daily_budget_credits: daily, expires_at, grants, weekly_budget_credits: weekly } = entry
-  if (daily === null && weekly === null && expires_at === null && grants === null) return ""
-  return `\n${daily ?? ""}\n${weekly ?? ""}\n${expires_at ?? ""}\n${grants ?? ""}`
-}
 
 /** An entry without position, balance and hash, which are added when its group is written. */
 export type Draft = Omit<Entry, "sequence" | "position" | "balance" | "hash">
@@ -68,65 +59,4 @@ export const findBreak = (head: ChainHead, entry: Entry): string | undefined => 
   }
   if (entry.hash !== hashEntry(head.hash, entry)) return `${place} is not what was written: its hash does not match`
   return undefined
-}
-
-/**
- * The chain of the whole ledger, over the chains of its accounts: each entry, and each state of an account, a key or a
- * payment, is a link. If its head is stored elsewhere, missing or replaced links before it can be detected later.
- */
-export const hashLink = (head: string, hashOfNext: string): string => hash("sha256", `${head}\n${hashOfNext}`, "hex")
-
-/** `body` is the JSON of the record. */
-export const hashRecord = (kind: string, body: string): string => hash("sha256", `${kind}\n${body}`, "hex")
-
-/** A place in the chain of the whole ledger: the numbers of entries and records up to it, and the hash there. */
-export interface Head {
-  readonly entries: number
-  readonly records: number
-  readonly hash: string
-}
-
-/** Before the first link. */
-export const noHead: Head = { entries: 0, records: 0, hash: "" }
-
-export const isAtSamePlace = (head: Head, { entries, records }: Head): boolean =>
-  head.entries === entries && head.records === records
-
-export const isSameHead = (head: Head, otherHead: Head): boolean =>
-  isAtSamePlace(head, otherHead) && head.hash === otherHead.hash
-
-/**
- * For a verification, which follows the chain from its beginning: the chain must pass through the stored head, and
- * through the anchor if there is one. `report` receives each problem.
- */
-export const checkChain = (stored: Head, anchor: Head | undefined, report: (problem: string) => void) => {
-  const expectedHeads = new Map<string, Head>()
-  if (stored.entries + stored.records > 0) expectedHeads.set("was followed to", stored)
-  if (anchor !== undefined) expectedHeads.set("was anchored at", anchor)
-  return {
-    /** Call it with the head after each link. */
-    visit: (head: Head): void => {
-      for (const [event, expected] of expectedHeads) {
-        if (!isAtSamePlace(head, expected)) continue
-        expectedHeads.delete(event)
-        if (head.hash === expected.hash) continue
-        report(`the chain ${event} entry ${head.entries} and record ${head.records}, and has a different hash there`)
-      }
-    },
-    /** Returns how many links are newer than the anchor. */
-    finish: (end: Head): Pick<Verification, "younger_than_anchor"> => {
-      for (const [event, { entries, records }] of expectedHeads) {
-        report(
-          `the chain ${event} entry ${entries} and record ${records}, and ends at entry ${end.entries} and record ${end.records}`
-        )
-      }
-      if (anchor === undefined) return {}
-      return {
-        younger_than_anchor: {
-          entries: Math.max(0, end.entries - anchor.entries),
-          records: Math.max(0, end.records - anchor.records)
-        }
-      }
-    }
-  }
 }

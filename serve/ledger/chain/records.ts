@@ -31,8 +31,6 @@ export const ApiKey = Schema.Struct({
   scopes: Schema.Array(Schema.String),
   /** 0 pauses the key. */
   budget_credits: Schema.Int,
-  daily_budget_credits: IntOrNull,
-  weekly_budget_credits: IntOrNull,
   sha256: Schema.String,
   last4: Schema.String,
   former_sha256: StringOrNull,
@@ -46,10 +44,8 @@ export const ApiKey = Schema.Struct({
 })
 export type ApiKey = typeof ApiKey.Type
 
-/** The fields of a key with one budget, one secret and no expiry. */
+/** The fields of a key with one secret and no expiry. */
 export const plainKey = {
-  daily_budget_credits: null,
-  weekly_budget_credits: null,
   former_sha256: null,
   former_last4: null,
   former_expires_at: null,
@@ -59,7 +55,7 @@ export const plainKey = {
 /**
  * `grant`: the starting balance; `charge`: a successful call; `top_up` and `auto_recharge`: paid by card; `refund`: of a
  * call, or (negative) of a payment; `adjustment`: by the operator, added or (negative) taken back, or (negative) a
- * disputed payment or expired credits.
+ * disputed payment.
  */
 export const entryTypes = ["grant", "charge", "top_up", "auto_recharge", "refund", "adjustment"] as const
 
@@ -73,7 +69,7 @@ export const Entry = Schema.Struct({
   ),
   type: Schema.Literals(entryTypes).annotate({
     description:
-      "`grant`: the credits of a new account; `charge`: a successful call; `top_up` and `auto_recharge`: paid by card; `refund`: of a call that was answered with an error, or, negative, of a payment; `adjustment`: added or, negative, taken back by the operator, or, negative, a disputed payment or the rest of credits that expired."
+      "`grant`: the credits of a new account; `charge`: a successful call; `top_up` and `auto_recharge`: paid by card; `refund`: of a call that was answered with an error, or, negative, of a payment; `adjustment`: added or, negative, taken back by the operator, or, negative, a disputed payment."
   }),
   occurred_at: Timestamp.annotate({
     description:
@@ -86,26 +82,18 @@ export const Entry = Schema.Struct({
     "Endpoint that was called, such as `/v1/commodities/prices`; null except for charges and refunds of calls."
   ),
   credits: describeInt(
-    "Credits added to the balance; negative for charges, for refunds and disputes of payments, for what the operator takes back, and for credits that expired."
+    "Credits added to the balance; negative for charges, for refunds and disputes of payments, and for what the operator takes back."
   ),
   balance: describeInt(
-    "Balance of the account after the entry, in credits. Negative only after a refund or a dispute of a payment, or after the operator took credits back, if they were spent or had expired, and by no more than those."
+    "Balance of the account after the entry, in credits. Negative only after a refund or a dispute of a payment, or after the operator took credits back, if they were spent, and by no more than those."
   ),
   budget_credits: describeOptionalInt(
     "Monthly budget of the key when the call was admitted, in credits; null except for charges."
   ),
-  daily_budget_credits: describeOptionalInt("The same for its daily budget; null if the key had none."),
-  weekly_budget_credits: describeOptionalInt("The same for its weekly budget; null if the key had none."),
   request_id: describeOptionalString(
     "X-Request-Id of a charged or refunded call, the id of the payment, refund or dispute that was booked, or `credit:` or `debit:` and the reference that the operator gave; null for other entries. Unique for each `type`: nothing with an id is booked twice."
   ),
   note: describeOptionalString("The reason, in words; null for charges."),
-  expires_at: TimestampOrNull.annotate({
-    description: "When the unspent credits of this entry expire, in UTC; null if they do not expire."
-  }),
-  grants: describeOptionalString(
-    "What the entry takes from expiring credits (negative) or returns to them, as `position:credits` of the entries that granted them, separated by spaces; null if it affects none. Calls first spend the credits that expire first."
-  ),
   hash: describeString(
     "SHA-256 in hexadecimal over the hash of the account's previous entry and the fields of this one except `sequence`: a changed, removed or added entry breaks the chain of its account."
   )
@@ -115,16 +103,13 @@ export const Entry = Schema.Struct({
 })
 export type Entry = typeof Entry.Type
 
-/** The fields of an entry without daily or weekly budgets and without expiring credits. */
-export const plainEntry = { daily_budget_credits: null, weekly_budget_credits: null, expires_at: null, grants: null }
-
 /**
  * Credits that an entry deducts for a refund or dispute of a payment, or by hand; otherwise 0. Only such entries make a
  * balance negative, because calls may have spent the credits already. New calls are then refused, but admitted ones are
  * still charged. Calls never overdraw an account, so no balance is further below 0 than the sum of these credits.
  */
-export const reversalCredits = ({ credits, grants, type }: Pick<Entry, "credits" | "grants" | "type">): number =>
-  credits < 0 && grants === null && (type === "refund" || type === "adjustment") ? -credits : 0
+export const reversalCredits = ({ credits, type }: Pick<Entry, "credits" | "type">): number =>
+  credits < 0 && (type === "refund" || type === "adjustment") ? -credits : 0
 
 /** The same condition in SQL, over the columns of `entry`. */
-export const isReversal = "credits < 0 and grants is null and type in ('refund', 'adjustment')"
+export const isReversal = "credits < 0 and type in ('refund', 'adjustment')"

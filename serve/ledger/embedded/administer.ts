@@ -1,31 +1,24 @@
 /** The administration of the ledger that this process holds in memory and in a file. Changes run one at a time. */
-import { Clock, Effect, Schedule, Semaphore } from "effect"
+import { Clock, Effect, Semaphore } from "effect"
 import { administer, summarizeKey } from "../administer.ts"
 import type { AccountSummary, KeySummary } from "../administration.ts"
 import type { ChainHead } from "../chain/chain.ts"
 import { toLedgerUnavailable } from "../errors.ts"
-import { type Decision, expireGrants, keyNotFound, nothingToWrite, UnknownAccount } from "../rules/decisions.ts"
-import { listUnspentGrants } from "../rules/expiring-grants.ts"
+import { type Decision, keyNotFound, UnknownAccount } from "../rules/decisions.ts"
 import { type AccountState, bookingId, type KeyState, type LedgerState } from "../rules/ledger-state.ts"
-import { spentInMonth, spentInWeek, spentOnDay } from "../rules/spending.ts"
-import { dayNumber } from "../utc-calendar.ts"
+import { openMonth } from "../rules/spending.ts"
+import { monthOf } from "../utc-calendar.ts"
 import type { GroupWriter } from "./embedded-ledger.ts"
-import { keyCells, type LedgerStore } from "./embedded-store.ts"
+import type { LedgerStore } from "./embedded-store.ts"
+import { keyCells } from "./write-group.ts"
 
-const summarizeAccount = ({ grants, head, record }: AccountState, now: number): AccountSummary => ({
+const summarizeAccount = ({ head, record }: AccountState): AccountSummary => ({
   ...record,
-  balance_credits: head.balance,
-  expiring: listUnspentGrants(grants, now)
+  balance_credits: head.balance
 })
 
-const summarizeKeyState = (key: KeyState, now: number): KeySummary => {
-  const day = dayNumber(now)
-  return summarizeKey(key.record, {
-    month: spentInMonth(key, day),
-    week: spentInWeek(key, day),
-    day: spentOnDay(key, day)
-  })
-}
+const summarizeKeyState = (key: KeyState, now: number): KeySummary =>
+  summarizeKey(key.record, openMonth(key, monthOf(now)).spent)
 
 interface Dated {
   readonly record: { readonly id: string; readonly created_at: string }
@@ -34,7 +27,6 @@ const toSortKey = ({ record: { created_at, id } }: Dated) => `${created_at} ${id
 const oldestFirst = (a: Dated, b: Dated) => (toSortKey(a) < toSortKey(b) ? -1 : 1)
 
 const maxProblems = 100
-const expiryInterval = "1 second"
 
 const serializeKeys = ({ keys }: LedgerState) =>
   new Map([...keys.values()].map(({ record }): [string, string] => [record.id, JSON.stringify(keyCells(record))]))
@@ -55,14 +47,10 @@ const findChangedKeys = (
   )
 ]
 
-/** A server removes expired credits every second. A command does so only before it shows or changes a balance. */
-export type LedgerUser = "server" | "command"
-
 export const administerEmbedded = Effect.fnUntraced(function* (
   state: LedgerState,
   writer: GroupWriter,
-  store: LedgerStore,
-  user: LedgerUser
+  store: LedgerStore
 ) {
   const changeLock = yield* Semaphore.make(1)
 
@@ -81,37 +69,9 @@ export const administerEmbedded = Effect.fnUntraced(function* (
   const write = (decision: Decision) =>
     Effect.tryPromise({ try: () => writer.decide(decision), catch: toLedgerUnavailable("be written") })
 
-  const expire = (accounts: () => ReadonlyArray<AccountState>) =>
-    Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
-      const expired = accounts().flatMap((account) => {
-        const entries = expireGrants(account.record.id, account.grants, now)
-        return entries.length === 0 ? [] : [{ account, entries }]
-      })
-      if (expired.length === 0) return
-      // until this is written, a call that was admitted at an earlier time could spend them
-      for (const { account } of expired) account.removingExpiredUntil = now
-      yield* Effect.ensuring(
-        write({ ...nothingToWrite, entries: expired.flatMap(({ entries }) => entries) }),
-        Effect.sync(() => {
-          for (const { account } of expired) account.removingExpiredUntil = 0
-        })
-      )
-    }).pipe(changeLock.withPermit, Effect.uninterruptible, Effect.ignore)
-  const expireAll = expire(() => [...state.accountsWithExpiringCredits])
-  if (user === "server") yield* Effect.forkScoped(Effect.repeat(expireAll, Schedule.spaced(expiryInterval)))
-
   return administer({
-    expire: (id) =>
-      expire(() => {
-        const account = state.accounts.get(id)
-        return account !== undefined && state.accountsWithExpiringCredits.has(account) ? [account] : []
-      }),
-    expireAll,
-    account: (id) => Effect.zipWith(findAccount(id), Clock.currentTimeMillis, summarizeAccount),
-    accounts: Effect.map(Clock.currentTimeMillis, (now) =>
-      [...state.accounts.values()].toSorted(oldestFirst).map((account) => summarizeAccount(account, now))
-    ),
+    account: (id) => Effect.map(findAccount(id), summarizeAccount),
+    accounts: Effect.sync(() => [...state.accounts.values()].toSorted(oldestFirst).map(summarizeAccount)),
     keys: (accountId, now) =>
       Effect.sync(() =>
         listKeys(accountId)
@@ -134,14 +94,13 @@ export const administerEmbedded = Effect.fnUntraced(function* (
         store.entriesBefore({ ...page, before: Math.min(before ?? position + 1, position + 1) })
       ),
     entriesOf: store.entriesOf,
-    verify: ({ anchor }) =>
-      Effect.gen(function* () {
-        const heads = new Map([...state.accounts].map(([id, { head }]): [string, ChainHead] => [id, head]))
-        const verification = yield* store.verify({ sequence: state.sequence, heads }, anchor)
-        const before = serializeKeys(state)
-        const changed = findChangedKeys(before, yield* store.storedKeys, serializeKeys(state))
-        return { ...verification, problems: [...verification.problems, ...changed].slice(0, maxProblems) }
-      }),
+    verify: Effect.gen(function* () {
+      const heads = new Map([...state.accounts].map(([id, { head }]): [string, ChainHead] => [id, head]))
+      const verification = yield* store.verify({ sequence: state.sequence, heads })
+      const before = serializeKeys(state)
+      const changed = findChangedKeys(before, yield* store.storedKeys, serializeKeys(state))
+      return { ...verification, problems: [...verification.problems, ...changed].slice(0, maxProblems) }
+    }),
     backup: store.backup
   })
 })

@@ -10,7 +10,7 @@ import { makeRestorable, openSqlite, type Sqlite } from "../../persistence/index
 import { type Backup, BackupFailed } from "../administration.ts"
 import { flushFile, flushFolder } from "../files.ts"
 import { ledgerPath } from "./ledger-file.ts"
-import { readNumberCell } from "./tables.ts"
+import { archivedEntries, readNumberCell } from "./tables.ts"
 
 const nameTaken = "a file with this name already exists; choose another name"
 
@@ -26,9 +26,11 @@ const finishCopy = (unfinished: string): number => {
   try {
     makeRestorable(copy)
     copy.exec("pragma journal_mode = delete")
-    const [counts] = copy.all("select count(*) as entries, coalesce(max(sequence), 0) as last from ledger.entry")
+    const [counts] = copy.all(
+      `select count(*) as entries, coalesce(max(sequence) - ${archivedEntries}, 0) as expected from ledger.entry`
+    )
     const [check] = copy.all("pragma quick_check(1)")
-    if (check?.quick_check !== "ok" || counts?.entries !== counts?.last) {
+    if (check?.quick_check !== "ok" || counts?.entries !== counts?.expected) {
       throw new Error("the copy is incomplete or damaged")
     }
     return readNumberCell(counts, "entries")

@@ -32,7 +32,7 @@ import {
   requireRecord,
   restoreState
 } from "../rules/ledger-state.ts"
-import { administerEmbedded, type LedgerUser } from "./administer.ts"
+import { administerEmbedded } from "./administer.ts"
 import { type LedgerStore, openEmbeddedStore } from "./embedded-store.ts"
 import { type LedgerFile, openLedgerFile } from "./ledger-file.ts"
 
@@ -137,7 +137,7 @@ const commit = (state: LedgerState, writer: GroupWriter, hold: Hold, requestId: 
 }
 
 /** Works over any store. Closing the scope waits for pending writes. */
-export const openLedgerOver = Effect.fnUntraced(function* (store: LedgerStore, user: LedgerUser = "server") {
+export const openLedgerOver = Effect.fnUntraced(function* (store: LedgerStore) {
   const loaded = yield* store.load
   for (const { id, scopes } of loaded.keys) {
     const unknown = scopes.filter((scope) => !isScope(scope))
@@ -152,7 +152,7 @@ export const openLedgerOver = Effect.fnUntraced(function* (store: LedgerStore, u
     Effect.sync(() => makeGroupWriter(state, store, counters)),
     (writer) => Effect.promise(() => writer.close())
   )
-  const administration = yield* administerEmbedded(state, writer, store, user)
+  const administration = yield* administerEmbedded(state, writer, store)
 
   const admitCall = (request: AdmissionRequest): Admission => {
     const admission = admit(state, request)
@@ -180,8 +180,14 @@ export const openLedgerOver = Effect.fnUntraced(function* (store: LedgerStore, u
   })
 })
 
-export const openLedgerInFile = (file: LedgerFile["Service"], user: LedgerUser = "server") =>
-  Effect.flatMap(openEmbeddedStore(file), (store) => openLedgerOver(store, user))
+export const openLedgerInFile = (file: LedgerFile["Service"]) => Effect.flatMap(openEmbeddedStore(file), openLedgerOver)
+
+/** The same for a server, which starts its threads at once. */
+export const openServerLedger = Effect.fnUntraced(function* (file: LedgerFile["Service"]) {
+  const store = yield* openEmbeddedStore(file)
+  const [ledger] = yield* Effect.all([openLedgerOver(store), store.startThreads], { concurrency: "unbounded" })
+  return ledger
+})
 
 /** `directory` is `$LARDER_HOME/ledger`. */
 export const openEmbeddedLedger = (directory: string) =>

@@ -26,7 +26,7 @@ import type { Group } from "../rules/ledger-state.ts"
 import { monthOf } from "../utc-calendar.ts"
 import type { LedgerStore } from "./embedded-store.ts"
 import { openEmbeddedStore } from "./embedded-store.ts"
-import { openLedgerFile } from "./ledger-file.ts"
+import { ledgerPath, openLedgerFile } from "./ledger-file.ts"
 
 describe("the ledger in a folder", () => {
   it.live("is readable by its owner only, in a home that others may read, even if it existed before", () =>
@@ -63,7 +63,7 @@ describe("the ledger in a folder", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       yield* writeGroups(folder, [accountCreation, charges(2, 3)])
-      const [{ dailySpending: _, stored: __, ...snapshot }, entries] = yield* useStore(folder, (store) =>
+      const [{ stored: _, ...snapshot }, entries] = yield* useStore(folder, (store) =>
         Effect.all([store.load, Stream.runCollect(store.entriesOf("acct_a"))])
       )
       assert.deepStrictEqual(snapshot, {
@@ -71,7 +71,6 @@ describe("the ledger in a folder", () => {
         accounts: [{ account: anAccount, head: { position: 3, balance: 4980, hash: aCharge(3).hash } }],
         keys: [aKey()],
         spending: [{ key_id: "key_a", month: monthOf(Date.parse(createdAt)), spent: 20 }],
-        grants: [],
         booked: []
       })
       assert.deepStrictEqual(entries, [aGrant, aCharge(2), aCharge(3)])
@@ -163,6 +162,20 @@ describe("a disk that cannot be written", () => {
 })
 
 describe("a group", () => {
+  it.effect("writes to the disk even if it is empty, which shows whether the disk accepts writes", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const logSize = () => statSync(`${ledgerPath(folder)}-wal`).size
+      yield* useStore(folder, (store) =>
+        Effect.gen(function* () {
+          const before = logSize()
+          yield* append(store, [{ accounts: [], keys: [], entries: [] }])
+          assert.isAbove(logSize(), before)
+        })
+      )
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("is flushed to the disk before it is reported", () =>
     Effect.gen(function* () {
       const { sqlite } = yield* openLedgerFile(yield* temporaryFolder)

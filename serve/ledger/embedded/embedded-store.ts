@@ -2,15 +2,18 @@
  * The ledger in a SQLite file. Each group is written in one transaction on the main thread, with one flush. One thread
  * updates the tables in `sums.sqlite` every second, if there are enough new entries; another runs reads.
  */
-import type { SQLInputValue } from "node:sqlite"
 import { Clock, Effect, Option, Semaphore, Stream } from "effect"
-import { isBusy, isDamaged, makeThread, runInOwnThread, type Sqlite } from "../../persistence/index.ts"
+import {
+  isBusy,
+  isDamaged,
+  loadModules,
+  makeThread,
+  runInOwnThread,
+  type Sqlite,
+  type Thread
+} from "../../persistence/index.ts"
 import { BackupFailed, type Input } from "../administration.ts"
-import type { Anchor } from "../chain/anchor.ts"
-import { recordedColumns } from "../chain/recorded-tables.ts"
-import type { ApiKey, Entry } from "../chain/records.ts"
 import { LedgerDamaged, LedgerUnavailable, toLedgerUnavailable } from "../errors.ts"
-import { parseGrants } from "../rules/expiring-grants.ts"
 import type { Group } from "../rules/ledger-state.ts"
 import { sumUsage } from "../summed-usage.ts"
 import { backUpFile, checkTarget } from "./backup.ts"
@@ -18,66 +21,10 @@ import { type ServerHeads, verifyFile } from "./checks/verification.ts"
 import type { LedgerFile } from "./ledger-file.ts"
 import { countEntriesToSum, Damage, readSnapshot } from "./opening.ts"
 import { readLastEntry, readProgress, updateSums } from "./progress.ts"
-import { entryColumns } from "./tables.ts"
+import { queryNumber } from "./tables.ts"
 import { type PageBefore, readAfter, readBefore, readStoredKeys } from "./thread-reads.ts"
 import { readUsage, readUsageParts } from "./usage.ts"
-
-const placeholders = (count: number) => Array(count).fill("?").join(", ")
-
-/** The columns of a key as they are stored. */
-export const keyCells = (key: ApiKey): Array<SQLInputValue> =>
-  recordedColumns.api_key.map((column) => (column === "scopes" ? JSON.stringify(key.scopes) : key[column]))
-
-/** Written out, because a loop over the names would make every charge 10 % slower. */
-const entryCells = (entry: Entry): Array<SQLInputValue> => [
-  entry.sequence,
-  entry.account_id,
-  entry.position,
-  entry.type,
-  entry.occurred_at,
-  entry.key_id,
-  entry.endpoint,
-  entry.credits,
-  entry.balance,
-  entry.budget_credits,
-  entry.daily_budget_credits,
-  entry.weekly_budget_credits,
-  entry.request_id,
-  entry.note,
-  entry.expires_at,
-  entry.grants,
-  entry.hash
-]
-
-export const prepareGroupWrite = (sqlite: Sqlite) => {
-  const insertAccount = sqlite.prepare("insert into ledger.account (id, name, created_at) values (?, ?, ?)")
-  const keyColumns = recordedColumns.api_key
-  const upsertKey = sqlite.prepare(`
-    insert into ledger.api_key (${keyColumns.join(", ")})
-    values (${placeholders(keyColumns.length)})
-    on conflict (id) do update set ${keyColumns.map((column) => `${column} = excluded.${column}`).join(", ")}`)
-  const insertEntry = sqlite.prepare(`
-    insert into ledger.entry (${entryColumns})
-    values (${placeholders(entryColumns.split(",").length)})`)
-  const insertGrant = sqlite.prepare(`
-    insert into ledger.expiring_grant (account_id, position, expires_at, credits_left) values (?, ?, ?, ?)`)
-  const changeGrant = sqlite.prepare(`
-    update ledger.expiring_grant set credits_left = credits_left + ? where account_id = ? and position = ?`)
-
-  const writeGrants = ({ account_id, credits, expires_at, grants, position }: Entry) => {
-    if (expires_at !== null) insertGrant.run(account_id, position, expires_at, credits)
-    for (const change of parseGrants(grants)) changeGrant.run(change.credits, account_id, change.position)
-  }
-
-  return ({ accounts, entries, keys }: Group): void => {
-    for (const { created_at, id, name } of accounts) insertAccount.run(id, name, created_at)
-    for (const key of keys) upsertKey.run(...keyCells(key))
-    for (const entry of entries) {
-      insertEntry.run(...entryCells(entry))
-      if (entry.expires_at !== null || entry.grants !== null) writeGrants(entry)
-    }
-  }
-}
+import { prepareGroupWrite } from "./write-group.ts"
 
 const sumInterval = 1_000
 /** With fewer new entries, a page reads them directly in under a millisecond. */
@@ -88,6 +35,14 @@ const entriesPerPage = 1_000
 const isEmpty = ({ accounts, entries, keys }: Group) => accounts.length + keys.length + entries.length === 0
 
 const moduleUrl = (name: string) => new URL(name, import.meta.url).href
+const inThread = "../../persistence/in-thread.ts"
+const readModules = ["./progress.ts", "./thread-reads.ts", "./usage.ts", "../../persistence/checkpoints.ts", inThread]
+const sumModules = ["./progress.ts"]
+const startThread = (thread: Thread, modules: ReadonlyArray<string>) =>
+  Effect.tryPromise({
+    try: () => thread.run(moduleUrl(inThread), loadModules, modules.map(moduleUrl)),
+    catch: toLedgerUnavailable("be opened")
+  })
 
 /** SQLite does not report which of the two files contains the damaged page. */
 const describeDamagedPage = (cause: Error) =>
@@ -101,7 +56,9 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
   thread
 }: LedgerFile["Service"]) {
   const writeGroup = prepareGroupWrite(sqlite)
-  const touch = () => sqlite.run("update ledger.head set entries = entries")
+  /** Writes a page that stays as it is. An update would not: SQLite skips one that changes nothing. */
+  const writeVersion = `pragma user_version = ${queryNumber(sqlite, "pragma user_version")}`
+  const touch = () => sqlite.run(writeVersion)
 
   const write = (group: Group) => {
     writeGroup(group)
@@ -156,7 +113,7 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
   let runningUpdate: Promise<void> | undefined
   const sumNewEntries = async () => {
     try {
-      summedEntries = (await sumThread.run(moduleUrl("./progress.ts"), updateSums)).entries
+      summedEntries = await sumThread.run(moduleUrl("./progress.ts"), updateSums)
     } catch (cause) {
       const { message } = new LedgerUnavailable({ action: "sum up its entries", cause })
       runInBackground(Effect.logWarning(`${message}. Charges continue and are durable.`))
@@ -174,6 +131,11 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
   )
 
   return {
+    /** A thread that starts with its first work could not do so once the process has no file descriptor left. */
+    startThreads: Effect.all([startThread(thread, readModules), startThread(sumThread, sumModules)], {
+      concurrency: "unbounded",
+      discard: true
+    }),
     /** Called once, before the first group. Fails if the stored data is inconsistent. */
     load: Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
@@ -220,11 +182,11 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
     usage: (query: Input<"usage">) => runOnThread("./usage.ts", readUsage, query),
     summedUsage: (query: Input<"summedUsage">) =>
       Effect.map(runOnThread("./usage.ts", readUsageParts, query), sumUsage),
-    /** Checks all stored data against the chain heads in the server's memory at the time, and against the anchor. */
-    verify: (heads: ServerHeads, anchor?: Anchor) =>
+    /** Checks all stored data, also against the chain heads in the server's memory at the time. */
+    verify: (heads: ServerHeads) =>
       longReadLock.withPermit(
         Effect.tryPromise({
-          try: () => runInOwnThread({ file, sums }, moduleUrl("./checks/verification.ts"), verifyFile, heads, anchor),
+          try: () => runInOwnThread({ file, sums }, moduleUrl("./checks/verification.ts"), verifyFile, heads),
           catch: toLedgerUnavailable("be verified")
         })
       ),

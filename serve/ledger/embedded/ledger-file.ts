@@ -32,12 +32,12 @@ import { LedgerDamaged, LedgerInUse, toLedgerUnavailable } from "../errors.ts"
 import { flushFolder } from "../files.ts"
 import { refuseMoved } from "./migration-mark.ts"
 import { prepareSums } from "./progress.ts"
-import { ledgerTables, recordingTriggers } from "./tables.ts"
+import { ledgerTables } from "./tables.ts"
 
 export const ledgerPath = (directory: string) => path.join(directory, "ledger.sqlite")
 const sumsPath = (directory: string) => path.join(directory, "sums.sqlite")
 
-const tables = [...ledgerTables, ...consoleTables, ...recordingTriggers].join(";\n")
+const tables = [...ledgerTables, ...consoleTables].join(";\n")
 
 /** Creates the tables of a new file. Returns why the file cannot be used, or undefined. */
 export const prepareTables = (sqlite: Sqlite): string | undefined => prepareLayout(sqlite, tables)

@@ -11,6 +11,7 @@ import {
   sampleCopy,
   sampleGroups,
   temporaryFolder,
+  updateDerivedTables,
   useStore,
   writeGroups
 } from "@larder/test/support/serve/sample-ledger.ts"
@@ -20,6 +21,7 @@ import { hashEntry } from "../chain/chain.ts"
 import { hold } from "../rules/admission.ts"
 import type { Decision } from "../rules/decisions.ts"
 import { restoreState } from "../rules/ledger-state.ts"
+import { openAccount } from "../rules/open-account.ts"
 import { ledgerPath } from "./ledger-file.ts"
 
 const plainCopy = sampleCopy({ hasDerivedTables: false })
@@ -70,6 +72,45 @@ const refusalAfter = Effect.fnUntraced(function* (copy: typeof plainCopy, sql: s
   assert.strictEqual(error._tag, "LedgerDamaged")
   assert.include(error.message, ledgerPath(folder))
   return error.message
+})
+
+describe("a start with chains that begin at a stored head", () => {
+  it.live("continues them, also for an account without later entries", () =>
+    Effect.gen(function* () {
+      const write = makeWriter()
+      const groups = [write(openAccount("acct_idle", "Idle", 0)), ...sampleGroups(write)]
+      for (const hasDerivedTables of [false, true]) {
+        const folder = yield* temporaryFolder
+        yield* writeGroups(folder, groups)
+        if (hasDerivedTables) yield* updateDerivedTables(folder)
+        const readHeads = Effect.map(load(folder), ({ accounts }) => accounts.map(({ head }) => head.hash))
+        const before = yield* readHeads
+        yield* runInDatabase(
+          folder,
+          `insert into chain_start select account_id, max(position), balance, hash from entry where sequence <= 51 group by 1;
+          delete from entry where sequence <= 51; delete from entry_place where sequence <= 51`
+        )
+        assert.deepStrictEqual(yield* readHeads, before)
+        const write = makeWriter()
+        for (const { accounts, entries, keys } of groups) write({ accounts, entries, keys })
+        yield* writeGroups(folder, [write({ entries: [aCharge("req_more")] })])
+        assert.notDeepEqual(yield* readHeads, before)
+        const copy = path.join(yield* temporaryFolder, "copy.sqlite")
+        assert.strictEqual((yield* useStore(folder, (store) => store.backup(copy))).entries, 13)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuses the ledger if one does not follow its head", () =>
+    Effect.gen(function* () {
+      const problem = yield* refusalAfter(
+        plainCopy,
+        `insert into chain_start select account_id, max(position), balance + 1, hash from entry where sequence <= 50 group by 1;
+        delete from entry where sequence <= 50`
+      )
+      assert.match(problem, /entry 34 of account acct_a has a balance of 4670 credits/)
+    }).pipe(Effect.scoped)
+  )
 })
 
 describe("a start with damaged entries", () => {
@@ -183,7 +224,7 @@ describe("a start with tables that do not match the entries", () => {
     ],
     [
       "delete from entry where sequence = 62",
-      /its chain ends at entry 61 and record 5, and was followed to entry 62 and record 5/
+      /entries were summed up to number 62, which is missing or different; the last entry is 61/
     ],
     ["update progress set sequence = 70", /entries were summed up to number 70, which is missing or different/],
     ["update usage_of_month set key_id = 'key_x' where key_id = 'key_b'", /key key_x was charged, but is missing/]
@@ -222,7 +263,7 @@ describe("a folder that contains something else", () => {
       }
       assert.match(yield* findRefusal(sqlite("create table t (a)")), /it is a SQLite file of another program/)
       assert.match(yield* findRefusal(sqlite("pragma user_version = 99")), /a newer version of Larder has written it/)
-      assert.match(yield* findRefusal(sqlite("pragma user_version = 1")), /an earlier version of Larder has written it/)
+      assert.match(yield* findRefusal(sqlite("pragma user_version = 2")), /an earlier version of Larder has written it/)
       assert.match(yield* findRefusal((file) => writeFileSync(file, "x".repeat(5_000))), /file is not a database/)
     }).pipe(Effect.scoped)
   )

@@ -6,20 +6,10 @@ import type { Sqlite, SqliteRow } from "../../persistence/index.ts"
 import { type ChainHead, emptyHead } from "../chain/chain.ts"
 import type { Account, ApiKey, Entry } from "../chain/records.ts"
 import type { LedgerSnapshot } from "../rules/ledger-state.ts"
-import { dateOfDay, dayNumber, mondayOf, monthOf } from "../utc-calendar.ts"
-import { makeEntryChecks, type Owners, readEntriesAfter } from "./checks/entry-checks.ts"
-import { findTruncation, readHead } from "./head.ts"
-import {
-  dayOfEntry,
-  findProgressProblem,
-  indexedUpTo,
-  monthOfEntry,
-  readLastEntry,
-  readProgress,
-  updateSums
-} from "./progress.ts"
-import { entryColumns, queryNumber, queryRecords, readNumberCell, readTextCell } from "./tables.ts"
-import { readGrants } from "./thread-reads.ts"
+import { monthOf } from "../utc-calendar.ts"
+import { type ChainStarts, makeEntryChecks, type Owners, readEntriesAfter, readStarts } from "./checks/entry-checks.ts"
+import { findProgressProblem, indexedUpTo, monthOfEntry, readLastEntry, readProgress, updateSums } from "./progress.ts"
+import { entryColumns, queryNumber, queryRecords, readTextCell } from "./tables.ts"
 
 /** Checking this many entries takes a third of a second. */
 const maxCheckedAtStart = 50_000
@@ -49,8 +39,8 @@ const keysWithoutAccount = `
 const lastPlace = `
   select sequence from sums.entry_place where account_id = $1 order by position desc limit 1`
 const entryAt = `select ${entryColumns} from ledger.entry where sequence = $1`
-const readHeads = (sqlite: Sqlite, accounts: ReadonlyArray<Account>): Map<string, ChainHead> => {
-  const heads = new Map<string, ChainHead>()
+const readHeads = (sqlite: Sqlite, accounts: ReadonlyArray<Account>, starts: ChainStarts): Map<string, ChainHead> => {
+  const heads = new Map<string, ChainHead>(starts.heads)
   for (const { id } of accounts) {
     const [place] = queryRecords<{ readonly sequence: number }>(sqlite, lastPlace, [id])
     if (place === undefined) continue
@@ -65,18 +55,18 @@ const readHeads = (sqlite: Sqlite, accounts: ReadonlyArray<Account>): Map<string
  * Checks the newest entries. The first one of each account is not compared with an older predecessor. At the last entry
  * that `entry_place` covers, each of these accounts must be at the position that `entry_place` has for it.
  */
-const checkNewest = (sqlite: Sqlite, owners: Owners, heads: Map<string, ChainHead>): number => {
+const checkNewest = (sqlite: Sqlite, owners: Owners, starts: ChainStarts, heads: Map<string, ChainHead>) => {
   const last = readLastEntry(sqlite)
   const placed = readProgress(sqlite)
-  const from = Math.max(0, Math.min(placed, last - maxCheckedAtStart))
-  const { check, heads: followed } = makeEntryChecks(sqlite, owners, from)
+  const from = Math.max(starts.archived, Math.min(placed, last - maxCheckedAtStart))
+  const { check, heads: followed } = makeEntryChecks(sqlite, owners, starts, from)
   for (const entry of readEntriesAfter(sqlite, from)) {
     const [problem] = check(entry)
     if (problem !== undefined) throw new Damage(problem)
     if (entry.sequence === placed) comparePlaces(heads, followed)
   }
   for (const [id, head] of followed) heads.set(id, head)
-  return from
+  return { isWhole: from === starts.archived }
 }
 
 const comparePlaces = (places: ReadonlyMap<string, ChainHead>, followed: ReadonlyMap<string, ChainHead>) => {
@@ -126,38 +116,6 @@ const selectSpentInMonth = `
     where sequence > ${indexedUpTo} and key_id = $3 and ${monthOfEntry} = $1
   )`
 
-/** Days are looked up one by one, because rows of other keys lie between them. */
-const selectSpentOnDays = `
-  select coalesce(sum(credits), 0) as spent
-  from (
-    select usage.credits
-    from (
-      with recursive requested(day) as (select $3 union all select date(day, '+1 day') from requested where day < $4)
-      select day from requested
-    ) as requested
-    cross join sums.usage_of_day as usage
-      on usage.account_id = $2 and usage.day = requested.day and usage.key_id = $1
-    union all
-    select -credits
-    from ledger.entry
-    where sequence > ${indexedUpTo} and key_id = $1 and ${dayOfEntry} between $3 and $4
-  )`
-
-const isLimited = "(daily_budget_credits is not null or weekly_budget_credits is not null)"
-const selectDailySpendingFrom = `
-  select key_id, day, sum(credits) as spent
-  from (
-    select usage.key_id, usage.day, usage.credits
-    from (select distinct account_id from ledger.api_key where ${isLimited}) as limited
-    cross join sums.usage_of_day as usage on usage.account_id = limited.account_id and usage.day >= $1
-    union all
-    select key_id, ${dayOfEntry}, -credits
-    from ledger.entry
-    where sequence > ${indexedUpTo} and key_id is not null and ${dayOfEntry} >= $1
-  )
-  where key_id in (select id from ledger.api_key where ${isLimited})
-  group by key_id, day`
-
 const selectBooked = `
   select account_id, type, request_id as reference
   from ledger.entry indexed by entry_but_charge
@@ -174,7 +132,7 @@ export const countEntriesToSum = (sqlite: Sqlite): number => {
 
 /** The state of the ledger at its last entry. Throws `Damage` if the stored data is inconsistent. */
 export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
-  const problem = findTruncation(sqlite, readHead(sqlite)) ?? findProgressProblem(sqlite)
+  const problem = findProgressProblem(sqlite)
   if (problem !== undefined) throw new Damage(problem)
   if (countEntriesToSum(sqlite) > 0) updateSums(sqlite, maxBatchSize)
   const [strayKey] = sqlite.all(keysWithoutAccount)
@@ -187,10 +145,10 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
     accounts: new Set(accounts.map(({ id }) => id)),
     accountByKey: new Map(keys.map((key) => [key.id, key.account_id]))
   }
-  const heads = readHeads(sqlite, accounts)
-  if (checkNewest(sqlite, owners, heads) === 0) checkBudgets(sqlite)
+  const starts = readStarts(sqlite)
+  const heads = readHeads(sqlite, accounts, starts)
+  if (checkNewest(sqlite, owners, starts, heads).isWhole) checkBudgets(sqlite)
   const firstMonth = monthOf(now) - 1
-  const firstDay = mondayOf(dayNumber(now))
   const spending = queryRecords<LedgerSnapshot["spending"][number]>(sqlite, selectSpendingFrom, [firstMonth])
   const unknown = spending.find(({ key_id }) => !owners.accountByKey.has(key_id))
   if (unknown !== undefined) throw new Damage(`key ${unknown.key_id} was charged, but is missing`)
@@ -199,18 +157,10 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
     accounts: accounts.map((account) => ({ account, head: heads.get(account.id) ?? emptyHead })),
     keys,
     spending,
-    dailySpending: sqlite.all(selectDailySpendingFrom, [dateOfDay(firstDay)]).map((row) => ({
-      key_id: readTextCell(row, "key_id"),
-      day: dayNumber(Date.parse(readTextCell(row, "day"))),
-      spent: readNumberCell(row, "spent")
-    })),
     stored: {
       month: firstMonth,
-      day: firstDay,
-      readMonth: (accountId, keyId, month) => queryNumber(sqlite, selectSpentInMonth, [month, accountId, keyId]),
-      readDays: (accountId, keyId, { from, to }) => queryNumber(sqlite, selectSpentOnDays, [keyId, accountId, from, to])
+      readMonth: (accountId, keyId, month) => queryNumber(sqlite, selectSpentInMonth, [month, accountId, keyId])
     },
-    grants: readGrants(sqlite, "credits_left > 0"), // even if they have expired: then the balance still includes them
     booked: queryRecords(sqlite, selectBooked)
   }
 }

@@ -1,43 +1,37 @@
 /**
- * The tables of the ledger in SQLite, the triggers that record every state of accounts, keys and payments, and functions
- * that read rows. The tables are strict, so every value has the type of its column.
+ * The tables of the ledger in SQLite, and functions that read rows. The tables are strict, so every value has the type of
+ * its column.
  */
 import { readFileSync } from "node:fs"
 import type { SqlCell, Sqlite, SqliteRow } from "../../persistence/index.ts"
-import { type RecordedTable, recordedColumns, recordedTables } from "../chain/recorded-tables.ts"
+import type { ChainHead } from "../chain/chain.ts"
+import type { ApiKey } from "../chain/records.ts"
 
 const readTable = (name: string) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()
 
-export const ledgerTables: ReadonlyArray<string> = ["account", "api_key", "entry", "expiring_grant", "record"].map(
-  readTable
-)
+export const ledgerTables: ReadonlyArray<string> = ["account", "api_key", "entry", "chain_start"].map(readTable)
 
 export const sumsTables: ReadonlyArray<string> = ["entry_place", "usage"].map(readTable)
 
-export const recordInSqlite = (table: RecordedTable, row: string): string =>
-  `json_object(${recordedColumns[table].map((column) => `'${column}', ${row}.${column}`).join(", ")})`
-
-const createTrigger = (table: RecordedTable, change: "insert" | "update") => `
-  create trigger ${change}_of_${table} after ${change} on ${table} begin
-    insert into record (after_entry, kind, body)
-    values ((select coalesce(max(sequence), 0) from entry), '${table}', ${recordInSqlite(table, "new")});
-  end`
-
-/** A recharge that was not sent to the processor is removed if the balance turns out to be high enough. */
-const createRemovalTrigger = `
-  create trigger delete_of_payment after delete on payment begin
-    insert into record (after_entry, kind, body)
-    values ((select coalesce(max(sequence), 0) from entry), 'payment',
-      json_object('id', old.id, 'removed', json('true')));
-  end`
-
-export const recordingTriggers: ReadonlyArray<string> = [
-  ...recordedTables.flatMap((table) => [createTrigger(table, "insert"), createTrigger(table, "update")]),
-  createRemovalTrigger
-]
+export const keyColumns = [
+  "id",
+  "account_id",
+  "name",
+  "scopes",
+  "budget_credits",
+  "sha256",
+  "last4",
+  "former_sha256",
+  "former_last4",
+  "former_expires_at",
+  "created_at",
+  "revoked_at",
+  "expires_at",
+  "revision"
+] as const satisfies ReadonlyArray<keyof ApiKey>
 
 export const entryColumns = `sequence, account_id, position, type, occurred_at, key_id, endpoint, credits, balance,
-  budget_credits, daily_budget_credits, weekly_budget_credits, request_id, note, expires_at, grants, hash`
+  budget_credits, request_id, note, hash`
 
 /**
  * Rows with the fields of `A` as columns: the tables are strict. Copies the rows, because Node creates them without a
@@ -52,3 +46,15 @@ export const queryNumber = (sqlite: Sqlite, sql: string, params?: ReadonlyArray<
 
 export const readTextCell = (row: SqliteRow | undefined, column: string): string => String(row?.[column])
 export const readNumberCell = (row: SqliteRow | undefined, column: string): number => Number(row?.[column])
+
+/** Where chains begin that do not begin at the first entry, by account. */
+export const readChainStarts = (sqlite: Sqlite): ReadonlyMap<string, ChainHead> =>
+  new Map(
+    queryRecords<ChainHead & { readonly account_id: string }>(
+      sqlite,
+      "select account_id, position, balance, hash from ledger.chain_start"
+    ).map(({ account_id, ...head }): [string, ChainHead] => [account_id, head])
+  )
+
+/** In SQL: the number of archived entries, which were the oldest ones, so it is also the number of the last of them. */
+export const archivedEntries = "(select coalesce(sum(position), 0) from ledger.chain_start)"

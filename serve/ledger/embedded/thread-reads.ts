@@ -1,14 +1,12 @@
 /**
  * What a thread reads for `embedded-store.ts`: entries in pages (through `entry_place` as far as it covers them, newer
- * ones from `entry`), expiring grants, and keys as they are stored.
+ * ones from `entry`), and keys as they are stored.
  */
 import type { Sqlite } from "../../persistence/index.ts"
 import type { Input } from "../administration.ts"
-import { recordedColumns } from "../chain/recorded-tables.ts"
 import type { Entry } from "../chain/records.ts"
-import type { LedgerSnapshot } from "../rules/ledger-state.ts"
 import { indexedUpTo } from "./progress.ts"
-import { entryColumns, queryRecords } from "./tables.ts"
+import { entryColumns, keyColumns, queryRecords } from "./tables.ts"
 
 export interface PageBefore extends Omit<Input<"entriesBefore">, "before"> {
   readonly before: number
@@ -75,15 +73,6 @@ export const readAfter = (sqlite: Sqlite, accountId: string, after: number, last
 export const readStoredKeys = (sqlite: Sqlite): ReadonlyMap<string, string> =>
   new Map(
     sqlite
-      .all(`select ${recordedColumns.api_key.join(", ")} from ledger.api_key`)
+      .all(`select ${keyColumns.join(", ")} from ledger.api_key`)
       .map((row): [string, string] => [String(row.id), JSON.stringify(Object.values(row))])
-  )
-
-export const readGrants = (sqlite: Sqlite, condition = "true"): LedgerSnapshot["grants"] =>
-  queryRecords(
-    sqlite,
-    `select account_id, position, expires_at, credits_left
-    from ledger.expiring_grant
-    where ${condition}
-    order by account_id, position`
   )

@@ -1,28 +1,22 @@
 /** The administration of the ledger in the database. A change applies to the next call of every server. */
 import type { PgClient } from "@effect/sql-pg"
-import { Day } from "@larder/schemas"
 import { Clock, Effect, Option, Schema, Stream } from "effect"
-import { administer, type SpentCredits, summarizeKey } from "../administer.ts"
+import { administer, summarizeKey } from "../administer.ts"
 import { AccountSummary, type Administration, UsageOfDay } from "../administration.ts"
 import { ApiKey, Entry, entryTypes } from "../chain/records.ts"
 import { type Decision, keyNotFound, UnknownAccount } from "../rules/decisions.ts"
 import { sumUsage, UsagePart } from "../summed-usage.ts"
-import { dateOfDay, dayNumber, mondayOf, monthOfDay, timestampOf } from "../utc-calendar.ts"
+import { monthOf } from "../utc-calendar.ts"
 import { backUpDatabase } from "./backup.ts"
-import { expireAccountCredits, expireCredits } from "./leases/expired-credits.ts"
 import { bookEntries, runWhileFree } from "./leases/leases.ts"
-import { databaseUnavailable, textArray } from "./sql/database.ts"
-import { accountRow, entryRow, isoTimestamp, keyRow } from "./sql/sql-expressions.ts"
+import { databaseUnavailable } from "./sql/database.ts"
+import { accountRow, entryRow, keyRow } from "./sql/sql-expressions.ts"
 import { selectSummedUsage, selectUsage } from "./usage.ts"
 import { verifyDatabase } from "./verification.ts"
 
 const KeyAndMonth = Schema.Struct({ ...ApiKey.fields, spent: Schema.Int })
-const SpentOfDay = Schema.Struct({ key_id: Schema.String, day: Day, credits: Schema.Int })
 const Count = Schema.Struct({ count: Schema.Int })
 const AccountId = Schema.Struct({ account_id: Schema.String })
-
-/** A list of accounts waits at most this long for the removal of expired credits. */
-const expiryTimeout = "2 seconds"
 
 /** A page of entries is about 400 kB of JSON. */
 const entriesPerPage = 1_000
@@ -37,19 +31,12 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
   const run = (statement: string, params: ReadonlyArray<unknown>) =>
     Effect.mapError(sql.unsafe(statement, params), databaseUnavailable("be written"))
 
-  const expiring = `
-    select coalesce(jsonb_agg(jsonb_build_object('credits', credits_left, 'expires_at', ${isoTimestamp("expires_at")})
-      order by expires_at, position), '[]')
-    from ledger.expiring_grant
-    where account_id = account.id and credits_left > 0 and expires_at > $1::text::timestamptz`
-  const accountWithBalance = `${accountRow} || jsonb_build_object('balance_credits', balance, 'expiring', (${expiring}))`
+  const accountWithBalance = `${accountRow} || jsonb_build_object('balance_credits', balance)`
   const readAccounts = (condition: string, params: ReadonlyArray<string> = []) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      queryAll(
-        AccountSummary,
-        `select ${accountWithBalance} as value from ledger.account where ${condition} order by created_at, id`,
-        [timestampOf(now), ...params]
-      )
+    queryAll(
+      AccountSummary,
+      `select ${accountWithBalance} as value from ledger.account where ${condition} order by created_at, id`,
+      params
     )
   const keyWithSpending = `${keyRow} || jsonb_build_object('spent', coalesce(spent.credits, 0))`
   const readKeys = (condition: string, value: string, now: number) =>
@@ -60,38 +47,12 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
       left join ledger.spent_in_month as spent on spent.key_id = key.id and spent.month = $2
       where ${condition}
       order by key.created_at, key.id`,
-      [value, monthOfDay(dayNumber(now))]
+      [value, monthOf(now)]
     )
-  /** For keys of one account, in the week of a day. Reads nothing if no key has a daily or weekly budget. */
-  const readDailySpending = (keys: ReadonlyArray<ApiKey>, today: number) => {
-    const limited = keys.filter((key) => key.daily_budget_credits !== null || key.weekly_budget_credits !== null)
-    const monday = mondayOf(today)
-    if (limited.length === 0) return Effect.succeed([])
-    return queryAll(
-      SpentOfDay,
-      `select jsonb_build_object('key_id', key_id, 'day', day, 'credits', sum(credits)) as value
-      from ledger.usage_of_day
-      where account_id = $1 and day between $2::text::date and $3::text::date and key_id = any ($4::text[])
-      group by key_id, day`,
-      [limited[0]?.account_id, dateOfDay(monday), dateOfDay(monday + 6), textArray(limited.map(({ id }) => id))]
-    )
-  }
-  const summarize = Effect.fnUntraced(function* (keys: ReadonlyArray<typeof KeyAndMonth.Type>, now: number) {
-    const today = dayNumber(now)
-    const days = Map.groupBy(yield* readDailySpending(keys, today), ({ key_id }) => key_id)
-    return keys.map(({ spent: month, ...record }) => {
-      const week = days.get(record.id) ?? []
-      const sum = (days: typeof week) => days.reduce((sum, { credits }) => sum + credits, 0)
-      const spent: SpentCredits = {
-        month,
-        week: record.weekly_budget_credits === null ? null : sum(week),
-        day: record.daily_budget_credits === null ? null : sum(week.filter(({ day }) => day === dateOfDay(today)))
-      }
-      return summarizeKey(record, spent)
-    })
-  })
   const readKeySummaries = (condition: string, value: string, now: number) =>
-    Effect.flatMap(readKeys(condition, value, now), (keys) => summarize(keys, now))
+    Effect.map(readKeys(condition, value, now), (keys) =>
+      keys.map(({ spent, ...record }) => summarizeKey(record, spent))
+    )
 
   const accountOfKey = "select jsonb_build_object('account_id', account_id) as value from ledger.api_key where id = $1"
   const keyForUpdate = `select ${keyRow} as value from ledger.api_key as key where id = $1 for update`
@@ -121,13 +82,9 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
     if (entries.length > 0) yield* Effect.mapError(bookEntries(sql, entries), databaseUnavailable("be written"))
   })
 
-  const expireAll = Effect.ignore(Effect.timeout(expireCredits(sql), expiryTimeout))
-
   return administer({
-    expire: (id) => Effect.ignore(expireAccountCredits(sql, id)),
-    expireAll,
     account: (id) =>
-      Effect.flatMap(readAccounts("id = $2", [id]), ([account]) =>
+      Effect.flatMap(readAccounts("id = $1", [id]), ([account]) =>
         account === undefined ? Effect.fail(new UnknownAccount({ id })) : Effect.succeed(account)
       ),
     accounts: readAccounts("true"),
@@ -186,7 +143,7 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
         [account_id, before ?? Number.MAX_SAFE_INTEGER, (types ?? entryTypes).join(" "), limit]
       )
     },
-    verify: ({ anchor }) => verifyDatabase(sql, anchor),
+    verify: verifyDatabase(sql),
     backup: (file) => backUpDatabase(sql, file)
   })
 }

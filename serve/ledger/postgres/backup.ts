@@ -7,12 +7,12 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { ConsoleUnavailable, openSqlite, type Sqlite } from "../../persistence/index.ts"
 import { BackupFailed } from "../administration.ts"
+import type { ChainHead } from "../chain/chain.ts"
 import { Account, ApiKey, Entry } from "../chain/records.ts"
 import { checkTarget, finishBackup, makeFolderNextTo } from "../embedded/backup.ts"
-import { prepareGroupWrite } from "../embedded/embedded-store.ts"
 import { ledgerPath, prepareTables } from "../embedded/ledger-file.ts"
+import { prepareGroupWrite } from "../embedded/write-group.ts"
 import type { Group } from "../rules/ledger-state.ts"
-import { copyChainIntoFile } from "./chain/chain-copy.ts"
 import { databaseUnavailable, transact } from "./sql/database.ts"
 import { createConsoleTables } from "./sql/postgres-console.ts"
 import { copyConsoleIntoFile, copyIntoFile } from "./sql/postgres-copy.ts"
@@ -22,10 +22,12 @@ const selectAccounts = `
   select ${accountRow} as value from ledger.account order by created_at, id`
 const selectKeys = `
   select ${keyRow} as value from ledger.api_key as key order by created_at, id`
-/** Numbers the entries without gaps, as a file does. The write order stays the same. */
+/** Numbers the entries without gaps, as a file does, after the archived ones. The write order stays the same. */
 const selectEntries = `
-  select ${entryRow} || jsonb_build_object('sequence', row_number() over (order by sequence)) as value
+  select ${entryRow} || jsonb_build_object('sequence', row_number() over (order by sequence)
+    + (select coalesce(sum(position), 0) from ledger.chain_start)::bigint) as value
   from ledger.entry order by sequence`
+const selectStarts = "select account_id, position::float8, balance::float8, hash from ledger.chain_start"
 
 const emptyGroup: Group = { accounts: [], keys: [], entries: [] }
 
@@ -42,6 +44,16 @@ const copyLedger = Effect.fnUntraced(function* (sql: PgClient.PgClient, sqlite: 
   yield* copy(selectAccounts, (row) => ({ accounts: [decodeAccount(row)] }))
   yield* copy(selectKeys, (row) => ({ keys: [decodeKey(row)] }))
   yield* copy(selectEntries, (row) => ({ entries: [decodeEntry(row)] }))
+  const insertStart = sqlite.prepare(
+    "insert into ledger.chain_start (account_id, position, balance, hash) values (?, ?, ?, ?)"
+  )
+  yield* copyIntoFile(
+    sql,
+    sqlite,
+    selectStarts,
+    ({ account_id, balance, hash, position }: ChainHead & { readonly account_id: string }) =>
+      insertStart.run(account_id, position, balance, hash)
+  )
 })
 
 const copySnapshot = (sql: PgClient.PgClient, sqlite: Sqlite) =>
@@ -51,7 +63,6 @@ const copySnapshot = (sql: PgClient.PgClient, sqlite: Sqlite) =>
       yield* sql.unsafe("set transaction isolation level repeatable read read only")
       yield* copyLedger(sql, sqlite)
       yield* copyConsoleIntoFile(sql, sqlite)
-      yield* copyChainIntoFile(sql, sqlite)
     })
   )
 

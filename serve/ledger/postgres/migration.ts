@@ -1,6 +1,5 @@
 /**
- * Moves an embedded ledger into PostgreSQL, in one transaction. Entries keep their hashes; only `sequence`, which is
- * not hashed, changes. The transaction commits only if every account has the same head in the database as in the old
+ * Moves an embedded ledger into PostgreSQL, in one transaction. Entries keep their numbers and hashes. The transaction commits only if every account has the same head in the database as in the old
  * ledger, and all data is consistent. A mark in the folder, written before the commit, prevents servers from opening
  * the old ledger and spending the same credits twice.
  */
@@ -12,10 +11,7 @@ import { emptyHead } from "../chain/chain.ts"
 import { openEmbeddedStore } from "../embedded/embedded-store.ts"
 import { ledgerPath, openLedgerFile } from "../embedded/ledger-file.ts"
 import { writeMigrationMark } from "../embedded/migration-mark.ts"
-import { readGrants } from "../embedded/thread-reads.ts"
-import { toLedgerUnavailable } from "../errors.ts"
 import type { LedgerSnapshot } from "../rules/ledger-state.ts"
-import { copyChainIntoPostgres, makeEntryNumbering } from "./chain/chain-copy.ts"
 import { connect, databaseUnavailable, makeRowQuery, redactedUrl, transact } from "./sql/database.ts"
 import { createConsoleTables } from "./sql/postgres-console.ts"
 import {
@@ -37,11 +33,13 @@ class CannotMove extends Schema.TaggedError<CannotMove>()("CannotMove", { proble
 /** Sets the heads of accounts, and the sums and statistics that are derived from the entries. */
 export const sumStatements = [
   `update ledger.account
-  set position = newest.position, balance = newest.balance, hash = newest.hash, money_out = coalesce(sums.money_out, 0)
+  set position = coalesce(newest.position, start.position, 0), balance = coalesce(newest.balance, start.balance, 0),
+    hash = coalesce(newest.hash, start.hash, ''), money_out = coalesce(sums.money_out, 0)
   from ledger.account as known
-  cross join lateral (
+  left join lateral (
     select position, balance, hash from ledger.entry where account_id = known.id order by position desc limit 1
-  ) as newest
+  ) as newest on true
+  left join ledger.chain_start as start on start.account_id = known.id
   left join (${reversedCredits}) as sums on sums.account_id = known.id
   where account.id = known.id`,
   `insert into ledger.spent_in_month (key_id, month, credits) ${spentByMonth}`,
@@ -56,8 +54,11 @@ export const sumStatements = [
 
 /** PostgreSQL would begin this itself a minute later, and pages of the console would wait for it. */
 const vacuumTables = `
-  vacuum (analyze) ledger.entry, ledger.record, ledger.usage_of_day, ledger.usage_of_month, ledger.usage_of_endpoint,
+  vacuum (analyze) ledger.entry, ledger.usage_of_day, ledger.usage_of_month, ledger.usage_of_endpoint,
     console.usage_of_status, console.status_of_endpoint, console.request`
+
+/** The next entry gets the number after the copied ones. */
+const continueNumbers = "select setval('ledger.entry_sequence_seq', (select max(sequence) from ledger.entry))"
 
 const formatHeads = ({ accounts }: LedgerSnapshot) =>
   accounts.map(({ account: { id }, head: { balance, hash, position } }) => `${id} ${position} ${balance} ${hash}`)
@@ -85,17 +86,12 @@ const findDifference = Effect.fnUntraced(function* (sql: PgClient.PgClient, snap
 })
 
 const copyLedger = Effect.fnUntraced(function* (sql: PgClient.PgClient, snapshot: LedgerSnapshot, sqlite: Sqlite) {
-  const renumber = makeEntryNumbering(sqlite)
-  const entries = Stream.map(streamRows(sqlite, "ledger.entry"), (row) => ({
-    ...row,
-    sequence: renumber(Number(row.sequence))
-  }))
   const copy = <E>(table: string, rows: Stream.Stream<object, E>) => copyIntoPostgres(sql, insertInto(table), rows)
   yield* copy("ledger.account", Stream.fromIterable(listEmptyAccounts(snapshot)))
   yield* copy("ledger.api_key", Stream.fromIterable(snapshot.keys))
-  yield* copy("ledger.entry", entries)
-  const grants = yield* Effect.try({ try: () => [...readGrants(sqlite)], catch: toLedgerUnavailable("be read") })
-  yield* copy("ledger.expiring_grant", Stream.fromIterable(grants))
+  yield* copy("ledger.entry", streamRows(sqlite, "ledger.entry"))
+  yield* copy("ledger.chain_start", streamRows(sqlite, "ledger.chain_start"))
+  yield* sql.unsafe(continueNumbers)
   for (const statement of sumStatements) yield* sql.unsafe(statement)
 })
 
@@ -146,7 +142,6 @@ export const moveToPostgres = Effect.fn("PostgresLedger.migrate")(function* (
       if (isEmpty) {
         yield* copyLedger(sql, snapshot, file.sqlite)
         yield* copyConsole(sql, file.sqlite)
-        yield* copyChainIntoPostgres(file.sqlite, sql)
       }
       const difference = yield* findDifference(sql, snapshot)
       if (difference !== undefined) return yield* new CannotMove({ problem: difference })

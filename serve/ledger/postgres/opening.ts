@@ -5,7 +5,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { LedgerDamaged } from "../errors.ts"
-import { brokenNewestLinks } from "./chain/chain-check.ts"
+import { brokenNewestLinks } from "./chain-check.ts"
 import { databaseUnavailable } from "./sql/database.ts"
 import { monthOfTimestamp } from "./sql/sql-expressions.ts"
 import { findProblems, headProblems } from "./verification.ts"

@@ -11,7 +11,6 @@ import { duplicateRequestIdError, makeRequestMemory } from "../rules/ledger-stat
 import { administerPostgres } from "./administer.ts"
 import { makeOutageLog } from "./groups/outage-log.ts"
 import { openServerSession, type ServerSession } from "./groups/server-session.ts"
-import { runExpiry } from "./leases/expired-credits.ts"
 import { openInDoubtFiles, refundCallsInDoubt } from "./leases/in-doubt-calls.ts"
 import { type KnownAccounts, trackKnownAccounts } from "./leases/known-accounts.ts"
 import type { LeasePolicy } from "./leases/lease-rules.ts"
@@ -46,7 +45,7 @@ const listen = (sql: PgClient.PgClient, onNotification: (notification: string) =
   ).pipe(Effect.scoped, Effect.ignore, Effect.repeat(Schedule.spaced("1 second")))
 
 /** `directory` (`$LARDER_HOME/ledger`) stores what an outage must not lose. `databaseName` is for messages. */
-export const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
+const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
   sql: PgClient.PgClient,
   databaseName: string,
   directory: string,
@@ -88,7 +87,6 @@ export const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
     (session) => Effect.promise(session.close)
   )
   yield* Effect.forkScoped(listen(sql, session.onNotification))
-  yield* Effect.forkScoped(runExpiry(sql))
   yield* Effect.forkScoped(refundCallsInDoubt(sql, inDoubtFiles, session))
 
   return Ledger.of({

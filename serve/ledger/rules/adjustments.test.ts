@@ -1,16 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { type Entry, plainEntry } from "../chain/records.ts"
+import type { Entry } from "../chain/records.ts"
 import { type Adjustment, adjustAccount } from "./adjustments.ts"
 
 const now = Date.parse("2026-11-29T12:00:00.000Z")
-const account = { id: "acct_a", balance_credits: 5_000, expiring: [] }
+const account = { id: "acct_a", balance_credits: 5_000 }
 
 const aCredit = (changes: Partial<Adjustment> = {}): Adjustment => ({
   account_id: "acct_a",
   credits: 100_000,
   note: "wire 4711",
-  expires_at: null,
   reference: null,
   again: false,
   ...changes
@@ -30,7 +29,6 @@ const anEntry = (changes: Partial<Entry> = {}): Entry => ({
   request_id: null,
   note: "wire 4711",
   hash: "",
-  ...plainEntry,
   ...changes
 })
 

@@ -10,7 +10,6 @@ import {
   type BalanceOutOfBounds,
   creditAccount,
   type Decision,
-  type ExpiryPassed,
   nothingToWrite
 } from "./decisions.ts"
 
@@ -19,7 +18,6 @@ export interface Adjustment {
   /** Negative for a debit. */
   readonly credits: number
   readonly note: string
-  readonly expires_at: string | null
   readonly reference: string | null
   /** Books an equal movement again. */
   readonly again: boolean
@@ -39,9 +37,9 @@ const [creditPrefix, debitPrefix] = ["credit:", "debit:"]
 export const referenceId = ({ credits, reference }: Pick<Adjustment, "credits" | "reference">): string | null =>
   reference === null ? null : `${credits > 0 ? creditPrefix : debitPrefix}${normalise(reference)}`
 
-/** Whether an operator has taken back credits; disputes have other ids, and credits that expire have `grants`. */
-export const isDebit = ({ credits, grants, request_id, type }: Entry): boolean =>
-  type === "adjustment" && credits < 0 && grants === null && (request_id?.startsWith(debitPrefix) ?? true)
+/** Whether an operator has taken back credits; disputes have other ids. */
+export const isDebit = ({ credits, request_id, type }: Entry): boolean =>
+  type === "adjustment" && credits < 0 && (request_id?.startsWith(debitPrefix) ?? true)
 
 const bookedFields = { account_id: Schema.String, credits: Schema.Int, occurred_at: Schema.String }
 
@@ -72,7 +70,7 @@ export const adjustAccount = (
   adjustment: Adjustment,
   { booked, recent }: { readonly booked: Entry | undefined; readonly recent: ReadonlyArray<Entry> },
   now: number
-): Result.Result<Decision, ReferenceUsed | AlreadyAdjusted | BalanceOutOfBounds | ExpiryPassed> => {
+): Result.Result<Decision, ReferenceUsed | AlreadyAdjusted | BalanceOutOfBounds> => {
   const { again, credits, note, reference } = adjustment
   if (booked !== undefined) {
     const { account_id, occurred_at } = booked

@@ -4,8 +4,7 @@ import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
 import { Effect, Result } from "effect"
 import fc from "fast-check"
 import { chainEntries, emptyHead, hashEntry } from "../chain/chain.ts"
-import { plainEntry } from "../chain/records.ts"
-import { dayNumber, monthOf } from "../utc-calendar.ts"
+import { monthOf } from "../utc-calendar.ts"
 import {
   captureHold,
   draftCharge,
@@ -19,15 +18,14 @@ import {
 import { creditAccount, type Decision, editKey, issueKey, revokeKey } from "./decisions.ts"
 import { applyGroup, type Group, type LedgerState, requireRecord, restoreState } from "./ledger-state.ts"
 import { openAccount } from "./open-account.ts"
-import { spentInMonth } from "./spending.ts"
+import { openMonth } from "./spending.ts"
 
 const endpoint = "/v1/commodities/prices"
 const october = Date.parse("2026-10-15T12:00:00.000Z")
 const lastOfOctober = Date.parse("2026-10-31T23:59:59.999Z")
 const november = Date.parse("2026-11-01T00:00:00.000Z")
 
-const empty = (): LedgerState =>
-  restoreState({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
+const empty = (): LedgerState => restoreState({ sequence: 0, accounts: [], keys: [], spending: [], booked: [] })
 
 /** Applies a decision as if it had been written. */
 const apply = (state: LedgerState, { accounts, entries, keys }: Decision): Group => {
@@ -88,8 +86,7 @@ describe("admission: one decision over balance and the key's month", () => {
       balance: 5000,
       budget_credits: null,
       request_id: null,
-      note: "starting balance",
-      ...plainEntry
+      note: "starting balance"
     }
     assert.deepStrictEqual(entries, [{ ...grant, sequence: 1, hash: hashEntry(emptyHead.hash, grant) }])
     assert.strictEqual(balance(state), 5000)
@@ -154,8 +151,8 @@ describe("months: a hold belongs to the UTC month of its admission", () => {
     captureHold(running)
     assert.strictEqual(draft?.occurred_at, "2026-10-31T23:59:59.999Z")
     const keyState = stateOfKey(state)
-    assert.strictEqual(spentInMonth(keyState, dayNumber(lastOfOctober)), 100)
-    assert.strictEqual(spentInMonth(keyState, dayNumber(november)), 100)
+    assert.strictEqual(openMonth(keyState, monthOf(lastOfOctober)).spent, 100)
+    assert.strictEqual(openMonth(keyState, monthOf(november)).spent, 100)
   })
 
   it("counts what was spent in October if the clock is set back from November", () => {
@@ -289,10 +286,8 @@ describe("any history", () => {
             if (selected !== undefined) releaseHold(selected)
             running = running.filter((other) => other !== selected)
           } else if (step.do === "credit") {
-            const credited = { id: `acct_${step.account}`, balance_credits: 0, expiring: [] }
-            await write(
-              Result.getOrThrow(creditAccount(credited, { credits: step.credits, note: "test", expires_at: null }, now))
-            )
+            const credited = { id: `acct_${step.account}`, balance_credits: 0 }
+            await write(Result.getOrThrow(creditAccount(credited, { credits: step.credits, note: "test" }, now)))
           } else if (step.do === "raise") {
             const raised = readKey(state, `key_${step.key}`)
             const budget_credits = raised.budget_credits + step.credits
@@ -301,9 +296,7 @@ describe("any history", () => {
 
           for (const account of state.accounts.values()) assert.isTrue(account.head.balance - account.held >= 0)
           for (const key of state.keys.values()) {
-            for (const { period, spent } of key.periods.values()) {
-              const days = key.days.filter(({ day }) => monthOf(day * 86_400_000) === period)
-              const held = days.reduce((sum, day) => sum + day.held, 0)
+            for (const { held, spent } of key.months.values()) {
               assert.isTrue(held >= 0 && spent + held <= key.record.budget_credits)
             }
           }
@@ -322,8 +315,8 @@ describe("any history", () => {
         }
         for (const [id, key] of state.keys) {
           assert.deepStrictEqual(rebuilt.keys.get(id)?.record, key.record)
-          for (const { period, spent } of key.periods.values()) {
-            assert.strictEqual(rebuilt.keys.get(id)?.periods.get(period)?.spent ?? 0, spent)
+          for (const { month, spent } of key.months.values()) {
+            assert.strictEqual(rebuilt.keys.get(id)?.months.get(month)?.spent ?? 0, spent)
           }
         }
       }),

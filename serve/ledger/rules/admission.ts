@@ -3,13 +3,12 @@
  * immediately, and exist only in memory: a process that crashes between a hold and its charge has charged nothing.
  * Charges become part of the state (`applyGroup`, `captureHold`) only when they are durable.
  *
- * `hold` decides every 402 of the API: the balance here, the budgets in `spending.ts`. A refusal is named like its error
+ * `hold` decides every 402 of the API: the balance here, the budget in `spending.ts`. A refusal is named like its error
  * code (`schemas/error-codes.ts`).
  */
 import type { Draft } from "../chain/chain.ts"
 import type { ApiKey } from "../chain/records.ts"
-import { dayNumber, timestampOf } from "../utc-calendar.ts"
-import { formatGrants, sumExpired, type TakenCredits, takeCredits } from "./expiring-grants.ts"
+import { monthOf, timestampOf } from "../utc-calendar.ts"
 import {
   type AccountState,
   type ApiKeyView,
@@ -18,22 +17,21 @@ import {
   type LedgerState,
   requireRecord
 } from "./ledger-state.ts"
-import { addSpent, type CapReached, type DayOfKey, findReachedCap, openDay, unspentInBudgets } from "./spending.ts"
+import { leftInBudget, type MonthOfKey, openMonth } from "./spending.ts"
 
 /** A hold on the price of an admitted call. It ends exactly once: captured or released. */
 export interface Hold {
   readonly key: KeyState
   /** The key as it was when the call was admitted. */
   readonly record: ApiKey
-  readonly day: DayOfKey
-  readonly taken: ReadonlyArray<TakenCredits>
+  readonly month: MonthOfKey
   readonly endpoint: string
   readonly credits: number
   readonly admittedAt: number
   stage: "held" | "charging" | "ended"
 }
 
-export type HoldRefusal = "insufficient_balance" | CapReached
+export type HoldRefusal = "insufficient_balance" | "monthly_spend_cap_reached"
 export type HoldOutcome = { readonly hold: Hold } | { readonly refused: HoldRefusal }
 
 export interface AdmissionRequest {
@@ -52,10 +50,10 @@ export const admit = (state: LedgerState, { credits, endpoint, key, nowMs }: Adm
     : { refused: "key_changed" }
 
 const insufficientBalance: HoldOutcome = { refused: "insufficient_balance" }
+const capReached: HoldOutcome = { refused: "monthly_spend_cap_reached" }
 
 /** Credits of the account that calls can still spend. */
-const sumAvailable = ({ removingExpiredUntil, grants, head, held }: AccountState, now: number): number =>
-  head.balance - held - (grants.length === 0 ? 0 : sumExpired(grants, Math.max(now, removingExpiredUntil)))
+const availableCredits = ({ head, held }: AccountState): number => head.balance - held
 
 /** Admits a call and holds its price, or refuses it. Spending exactly the whole balance or budget is allowed. */
 export const hold = (
@@ -66,22 +64,21 @@ export const hold = (
   now: number
 ): HoldOutcome => {
   const key = requireRecord(state.keys, keyId)
-  if (sumAvailable(key.account, now) < credits) return insufficientBalance
-  const reachedCap = findReachedCap(key, credits, dayNumber(now))
-  return reachedCap === undefined ? { hold: placeHold(key, { endpoint, credits, now }) } : { refused: reachedCap }
+  if (availableCredits(key.account) < credits) return insufficientBalance
+  if (leftInBudget(key, monthOf(now)) < credits) return capReached
+  return { hold: placeHold(key, { endpoint, credits, now }) }
 }
 
-/** Holds the price of a call. The caller has checked that the balance and the budgets allow it. */
+/** Holds the price of a call. The caller has checked that the balance and the budget allow it. */
 export const placeHold = (
   key: KeyState,
   { credits, endpoint, now }: { readonly endpoint: string; readonly credits: number; readonly now: number }
 ): Hold => {
   const { account, record } = key
-  const day = openDay(key, dayNumber(now))
+  const month = openMonth(key, monthOf(now))
   account.held += credits
-  day.held += credits
-  const taken = takeCredits(account.grants, credits, Math.max(now, account.removingExpiredUntil))
-  return { key, record, day, taken, endpoint, credits, admittedAt: now, stage: "held" }
+  month.held += credits
+  return { key, record, month, endpoint, credits, admittedAt: now, stage: "held" }
 }
 
 /** Marks the hold as being charged, and returns the charge; undefined if this request id was already charged. */
@@ -89,7 +86,7 @@ export const draftCharge = (state: LedgerState, hold: Hold, requestId: string): 
   if (hold.stage !== "held") throw new Error(`the hold of request ${requestId} has been used already`)
   if (!state.charged.add(requestId)) return undefined
   hold.stage = "charging"
-  const { account_id, budget_credits, daily_budget_credits, id, weekly_budget_credits } = hold.record
+  const { account_id, budget_credits, id } = hold.record
   return {
     account_id,
     type: "charge",
@@ -98,19 +95,15 @@ export const draftCharge = (state: LedgerState, hold: Hold, requestId: string): 
     endpoint: hold.endpoint,
     credits: -hold.credits,
     budget_credits,
-    daily_budget_credits,
-    weekly_budget_credits,
     request_id: requestId,
-    note: null,
-    expires_at: null,
-    grants: formatGrants(hold.taken)
+    note: null
   }
 }
 
 /** Captures the hold: its charge is durable. */
 export const captureHold = (hold: Hold): void => {
   endHold(hold)
-  addSpent(hold.key, hold.day.day, hold.credits)
+  hold.month.spent += hold.credits
 }
 
 /** Releases the hold: its charge could not be written. */
@@ -125,10 +118,15 @@ const endHold = (hold: Hold) => {
   if (hold.stage === "ended") throw new Error("a hold has ended twice")
   hold.stage = "ended"
   hold.key.account.held -= hold.credits
-  hold.day.held -= hold.credits
-  for (const { credits, grant } of hold.taken) grant.held -= credits
+  hold.month.held -= hold.credits
 }
 
-/** The smallest of balance and remaining budgets, minus the holds of running calls. Never below 0. */
-export const remaining = (key: KeyState, now: number): number =>
-  Math.max(0, Math.min(sumAvailable(key.account, now) + key.account.reserved, unspentInBudgets(key, dayNumber(now))))
+/**
+ * The smaller of the balance and the rest of the budget, minus the holds of running calls. Never below 0. What other
+ * servers have reserved, but hold for no call, counts as available.
+ */
+export const remaining = (key: KeyState, now: number): number => {
+  const month = monthOf(now)
+  const inBudget = leftInBudget(key, month) + openMonth(key, month).reserved
+  return Math.max(0, Math.min(availableCredits(key.account) + key.account.reserved, inBudget))
+}

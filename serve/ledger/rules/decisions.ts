@@ -4,9 +4,8 @@
  */
 import { Result, Schema } from "effect"
 import type { Draft } from "../chain/chain.ts"
-import { type Account, type ApiKey, type Entry, plainEntry, plainKey } from "../chain/records.ts"
+import { type Account, type ApiKey, type Entry, plainKey } from "../chain/records.ts"
 import { timestampOf } from "../utc-calendar.ts"
-import { type ExpiringGrant, reverseGrants } from "./expiring-grants.ts"
 
 export class UnknownAccount extends Schema.TaggedError<UnknownAccount>()("UnknownAccount", { id: Schema.String }) {
   override get message() {
@@ -38,13 +37,9 @@ export class KeyExpired extends Schema.TaggedError<KeyExpired>()("KeyExpired", {
   }
 }
 
-export class ExpiryPassed extends Schema.TaggedError<ExpiryPassed>()("ExpiryPassed", {
-  what: Schema.Literals(["key", "credits"]),
-  expires_at: Schema.String
-}) {
+export class ExpiryPassed extends Schema.TaggedError<ExpiryPassed>()("ExpiryPassed", { expires_at: Schema.String }) {
   override get message() {
-    const subject = this.what === "key" ? "A key" : "Credits"
-    return `${subject} cannot be made to expire at ${this.expires_at}, because that time has passed. Nothing was changed.`
+    return `A key cannot be made to expire at ${this.expires_at}, because that time has passed. Nothing was changed.`
   }
 }
 
@@ -91,7 +86,7 @@ type CreditMovement = Pick<Entry, "account_id" | "type" | "credits"> & { readonl
 export const makeDraft = (
   { account_id, credits, note, type }: CreditMovement,
   now: number,
-  more: Partial<Pick<Draft, "request_id" | "expires_at" | "grants">> = {}
+  request_id: string | null = null
 ): Draft => ({
   account_id,
   type,
@@ -100,31 +95,23 @@ export const makeDraft = (
   endpoint: null,
   credits,
   budget_credits: null,
-  request_id: null,
-  note,
-  ...plainEntry,
-  ...more
+  request_id,
+  note
 })
 
-/** An account to book for: its balance, and the part of it that expires if it is not spent. */
+/** An account to book for. */
 export interface AccountBalance {
   readonly id: string
   readonly balance_credits: number
-  readonly expiring: ReadonlyArray<{ readonly credits: number }>
 }
 
-/** The balance must stay within the bounds even after all expiring credits are removed. */
 const decideEntry = (
-  { balance_credits, expiring, id }: AccountBalance,
+  { balance_credits, id }: AccountBalance,
   draft: Draft
-): Result.Result<Decision, BalanceOutOfBounds> => {
-  const balance = balance_credits + draft.credits
-  let nonExpiring = draft.expires_at === null ? balance : balance_credits
-  for (const { credits } of expiring) nonExpiring -= credits
-  return balance <= maxCredits && Math.min(balance, nonExpiring) >= -maxCredits
+): Result.Result<Decision, BalanceOutOfBounds> =>
+  Math.abs(balance_credits + draft.credits) <= maxCredits
     ? Result.succeed({ accounts: [], keys: [], entries: [draft] })
     : Result.fail(new BalanceOutOfBounds({ account_id: id, balance_credits, credits: draft.credits }))
-}
 
 /**
  * Credits that an operator adds, or takes back (negative), are an `adjustment`. A `grant` is only the starting balance,
@@ -134,46 +121,20 @@ export const creditAccount = (
   account: AccountBalance,
   {
     credits,
-    expires_at,
     note,
-    request_id = null
-  }: Pick<Draft, "credits" | "expires_at"> & {
-    readonly note: string
-    readonly request_id?: string | null
-  },
+    request_id
+  }: { readonly credits: number; readonly note: string; readonly request_id?: string | null },
   now: number
-): Result.Result<Decision, BalanceOutOfBounds | ExpiryPassed> => {
-  if (hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ what: "credits", expires_at }))
-  const movement = { account_id: account.id, type: "adjustment", credits, note } as const
-  return decideEntry(account, makeDraft(movement, now, { expires_at, request_id }))
-}
+): Result.Result<Decision, BalanceOutOfBounds> =>
+  decideEntry(account, makeDraft({ account_id: account.id, type: "adjustment", credits, note }, now, request_id))
 
-/**
- * Drafts the removal of the unspent part of expired credits. Credits that calls hold stay until those calls end.
- * Expired credits do not cover a debt: if a payment is refunded after its credits were spent, the balance is negative.
- */
-export const expireGrants = (
-  account_id: string,
-  grants: ReadonlyArray<ExpiringGrant>,
-  now: number
-): ReadonlyArray<Draft> =>
-  grants.flatMap(({ endsAt, held, left, position }) => {
-    const expired = endsAt <= now ? left - held : 0
-    if (expired <= 0) return []
-    const note = `left of entry ${position} when its credits expired`
-    const movement: CreditMovement = { account_id, type: "adjustment", credits: -expired, note }
-    return [makeDraft(movement, endsAt, { grants: `${position}:${-expired}` })]
-  })
-
-/** The refund also reduces the spending of its month, and returns credits to the grants that they came from. */
+/** The refund also reduces the spending of its month. */
 export const refundCall = (charge: Entry): Draft => ({
   ...charge,
   type: "refund",
   credits: -charge.credits,
   budget_credits: null,
-  note: "the call was answered with an error",
-  ...plainEntry,
-  grants: reverseGrants(charge.grants)
+  note: "the call was answered with an error"
 })
 
 export const nothingToWrite: Decision = { accounts: [], keys: [], entries: [] }
@@ -186,7 +147,7 @@ export const bookOnce = (
   now: number
 ): Result.Result<Decision, ReferenceTaken | BalanceOutOfBounds> => {
   const { account_id, reference, type } = movement
-  if (bookedAccount === undefined) return decideEntry(account, makeDraft(movement, now, { request_id: reference }))
+  if (bookedAccount === undefined) return decideEntry(account, makeDraft(movement, now, reference))
   return bookedAccount === account_id
     ? Result.succeed(nothingToWrite)
     : Result.fail(new ReferenceTaken({ type, reference }))
@@ -204,17 +165,14 @@ export const issueKey = (
   now: number
 ): Result.Result<Decision, TooManyKeys | ExpiryPassed> => {
   const { account_id, expires_at = null } = key
-  if (hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ what: "key", expires_at }))
+  if (hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ expires_at }))
   if (unrevokedKeys >= maxKeys) return Result.fail(new TooManyKeys({ account_id }))
   const times = { created_at: timestampOf(now), revoked_at: null, revision: 1 }
   return Result.succeed(decideKey({ ...plainKey, ...key, ...times }))
 }
 
-/** The settings of a key that can be changed. A daily budget, weekly budget or expiry is null if the key has none. */
-type KeySettings = Pick<
-  ApiKey,
-  "name" | "scopes" | "budget_credits" | "daily_budget_credits" | "weekly_budget_credits" | "expires_at"
->
+/** The settings of a key that can be changed. The expiry is null if the key has none. */
+type KeySettings = Pick<ApiKey, "name" | "scopes" | "budget_credits" | "expires_at">
 
 /** The id, the fingerprint and the account of the key stay the same. An expired key can be given a later expiry. */
 export const editKey = (
@@ -225,7 +183,7 @@ export const editKey = (
   const { id, revoked_at } = key
   if (revoked_at !== null) return Result.fail(new KeyRevoked({ id, revoked_at }))
   const { expires_at = null } = changes
-  if (hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ what: "key", expires_at }))
+  if (hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ expires_at }))
   return Result.succeed(decideKey({ ...key, ...changes, revision: key.revision + 1 }))
 }
 

@@ -6,15 +6,7 @@
 import { isScope, type Scope } from "@larder/schemas"
 import { type ChainHead, emptyHead } from "../chain/chain.ts"
 import type { Account, ApiKey, Entry } from "../chain/records.ts"
-import { type ExpiringGrant, noGrants, parseGrants, sortGrants } from "./expiring-grants.ts"
-import {
-  addStoredDay,
-  dropPeriodsWithoutBudget,
-  type KeySpending,
-  listBudgets,
-  noDays,
-  type StoredSpending
-} from "./spending.ts"
+import { type KeySpending, openMonth, type StoredSpending } from "./spending.ts"
 
 /** Records that become durable together or not at all. Accounts are new; a key that already exists is replaced. */
 export interface Group {
@@ -31,17 +23,8 @@ export interface LedgerSnapshot {
   readonly keys: ReadonlyArray<ApiKey>
   /** Credits charged per key and UTC month, minus refunds; see `monthOf`. */
   readonly spending: ReadonlyArray<{ readonly key_id: string; readonly month: number; readonly spent: number }>
-  /** The same per UTC day, for keys that have a daily or weekly budget, from `stored.day` on. */
-  readonly dailySpending?: ReadonlyArray<{ readonly key_id: string; readonly day: number; readonly spent: number }>
   /** Earlier spending of keys, read on demand. Undefined if `spending` is complete. */
   readonly stored?: StoredSpending
-  /** Expiring grants that are not used up. */
-  readonly grants: ReadonlyArray<{
-    readonly account_id: string
-    readonly position: number
-    readonly expires_at: string
-    readonly credits_left: number
-  }>
   /** Bookings that have a reference. */
   readonly booked: ReadonlyArray<{
     readonly account_id: string
@@ -68,18 +51,10 @@ export interface AccountState {
   held: number
   /** The part of `held` that other servers have reserved for their next calls. */
   reserved: number
-  /** In spending order. */
-  grants: ReadonlyArray<ExpiringGrant>
-  /**
-   * While expired credits are being removed, calls are decided as of this time or a later one, so that none can spend
-   * them. Otherwise 0.
-   */
-  removingExpiredUntil: number
 }
 
 export interface KeyState extends KeySpending {
   record: ApiKey
-  budgets: KeySpending["budgets"]
   readonly account: AccountState
 }
 
@@ -94,7 +69,6 @@ export interface LedgerState {
   /** The account of each booking that has a reference; see `bookingId`. About 200 bytes per payment. */
   readonly booked: Map<string, string>
   readonly stored: StoredSpending | undefined
-  readonly accountsWithExpiringCredits: Set<AccountState>
 }
 
 /** Identifies a booking. Types contain no spaces. */
@@ -109,18 +83,12 @@ export const restoreState = (snapshot: LedgerSnapshot): LedgerState => {
     sequence: snapshot.sequence,
     charged: makeRequestMemory(),
     booked: new Map(),
-    stored: snapshot.stored,
-    accountsWithExpiringCredits: new Set()
+    stored: snapshot.stored
   }
   for (const { account, head } of snapshot.accounts) state.accounts.set(account.id, newAccount(account, head))
-  for (const { account_id, credits_left, expires_at, position } of snapshot.grants) {
-    addGrant(state, requireRecord(state.accounts, account_id), position, expires_at, credits_left)
-  }
-  for (const key of snapshot.keys) storeKey(state, key, snapshot.stored?.day)
-  for (const { day, key_id, spent } of snapshot.dailySpending ?? [])
-    addStoredDay(requireRecord(state.keys, key_id), day, spent)
+  for (const key of snapshot.keys) storeKey(state, key)
   for (const { key_id, month, spent } of snapshot.spending) {
-    requireRecord(state.keys, key_id).periods.set(month, { period: month, spent })
+    openMonth(requireRecord(state.keys, key_id), month).spent = spent
   }
   for (const { account_id, reference, type } of snapshot.booked)
     state.booked.set(bookingId(type, reference), account_id)
@@ -131,9 +99,7 @@ const newAccount = (record: Account, head: ChainHead): AccountState => ({
   record,
   head,
   held: 0,
-  reserved: 0,
-  grants: noGrants,
-  removingExpiredUntil: 0
+  reserved: 0
 })
 
 /** Applies a durable group. The caller captures the holds of its charges. */
@@ -143,9 +109,7 @@ export const applyGroup = (state: LedgerState, group: Group): void => {
   for (const entry of group.entries) {
     const account = requireRecord(state.accounts, entry.account_id)
     account.head = entry
-    const { expires_at, grants, key_id, position, request_id, type } = entry
-    if (expires_at !== null) addGrant(state, account, position, expires_at, entry.credits)
-    if (grants !== null) changeGrants(state, account, entry)
+    const { key_id, request_id, type } = entry
     if (key_id === null && request_id !== null) state.booked.set(bookingId(type, request_id), entry.account_id)
   }
   state.sequence += group.entries.length
@@ -156,28 +120,6 @@ export const requireRecord = <A>(records: ReadonlyMap<string, A>, id: string): A
   const record = records.get(id)
   if (record === undefined) throw new Error(`${id} is not in the ledger`)
   return record
-}
-
-const addGrant = (
-  state: LedgerState,
-  account: AccountState,
-  position: number,
-  expiresAt: string,
-  creditsLeft: number
-) => {
-  state.accountsWithExpiringCredits.add(account)
-  account.grants = sortGrants([
-    ...account.grants,
-    { position, endsAt: Date.parse(expiresAt), left: creditsLeft, held: 0 }
-  ])
-}
-
-const changeGrants = (state: LedgerState, account: AccountState, { grants }: Entry) => {
-  for (const { credits, position } of parseGrants(grants)) {
-    for (const grant of account.grants) if (grant.position === position) grant.left += credits
-  }
-  account.grants = account.grants.filter(({ left }) => left > 0)
-  if (account.grants.length === 0) state.accountsWithExpiringCredits.delete(account)
 }
 
 const parseEnd = (end: string | null): number => (end === null ? Number.POSITIVE_INFINITY : Date.parse(end))
@@ -207,22 +149,15 @@ export const removeKey = (state: LedgerState, { former_sha256, id, sha256 }: Api
   if (former_sha256 !== null) state.keysByFingerprint.delete(former_sha256)
 }
 
-/** `firstCountedDay` defaults to −∞: a new key has no earlier spending to read. */
-const storeKey = (state: LedgerState, record: ApiKey, firstCountedDay = Number.NEGATIVE_INFINITY) => {
+const storeKey = (state: LedgerState, record: ApiKey) => {
   const key = state.keys.get(record.id) ?? {
     record,
-    budgets: [],
     account: requireRecord(state.accounts, record.account_id),
-    periods: new Map(),
-    days: noDays,
-    firstCountedDay,
+    months: new Map(),
     stored: state.stored
   }
-  const before = key.record
-  removeKey(state, before)
+  removeKey(state, key.record)
   key.record = record
-  key.budgets = listBudgets(record)
-  if (before !== record) dropPeriodsWithoutBudget(key, before)
   state.keys.set(record.id, key)
   if (record.revoked_at !== null) return
   const view = makeView(record)

@@ -226,7 +226,7 @@ describe("a customer in the console", () => {
       await press(page, page.getByRole("link", { name: "Replace this key…" }))
       await checkPage(page, "key-rotate")
       await press(page, findButton(page, "Replace the key"))
-      expect(await readContent(page)).toContain("Both spend the same budgets.")
+      expect(await readContent(page)).toContain("Both spend the same budget.")
       await checkPage(page, "key-rotated")
       expect((await call()).status).toBe(402)
       await page.goto("/keys")

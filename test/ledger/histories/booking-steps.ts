@@ -1,6 +1,8 @@
 /** Money that is received and returned: each movement is booked once, even if it is reported several times. */
 import assert from "node:assert/strict"
-import { type Booking, type Entry, entryTypes } from "@larder/serve/ledger"
+import type { Entry } from "@larder/serve/ledger"
+import type { Booking } from "@larder/serve/ledger/administration.ts"
+import { entryTypes } from "@larder/serve/ledger/chain/records.ts"
 import { Result } from "effect"
 import fc from "fast-check"
 import { lookUpValidKey } from "./call-steps.ts"

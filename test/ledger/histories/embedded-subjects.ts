@@ -3,15 +3,10 @@ import assert from "node:assert/strict"
 import { cpSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import {
-  type Entry,
-  type LedgerFile,
-  type LedgerStore,
-  openEmbeddedStore,
-  openLedgerFile,
-  openLedgerOver,
-  updateSums
-} from "@larder/serve/ledger"
+import { type Entry, type LedgerFile, openLedgerFile } from "@larder/serve/ledger"
+import { openLedgerOver } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
+import { type LedgerStore, openEmbeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
+import { updateSums } from "@larder/serve/ledger/embedded/progress.ts"
 import { checkpoint } from "@larder/serve/persistence"
 import { Effect, Exit, Logger, Scope, Stream } from "effect"
 import { memoryStore } from "../../support/serve/memory-store.ts"

@@ -1,13 +1,7 @@
 /** Conditions that are true after every step of every history. */
 import assert from "node:assert/strict"
-import {
-  type Administration,
-  type AdministrationError,
-  type ChainHead,
-  type Entry,
-  emptyHead,
-  findBreak
-} from "@larder/serve/ledger"
+import type { Administration, AdministrationError, Entry } from "@larder/serve/ledger"
+import { type ChainHead, emptyHead, findBreak } from "@larder/serve/ledger/chain/chain.ts"
 import { type Effect, Result } from "effect"
 import type { AccountModel, Expected, KeyModel } from "./model.ts"
 import type { World } from "./world.ts"
@@ -118,8 +112,7 @@ const checkAccounts = async (world: World, server: number) => {
         id: account.id,
         name: account.name,
         created_at: account.created_at,
-        balance_credits: model.balance(account),
-        expiring: []
+        balance_credits: model.balance(account)
       }))
       .toSorted(byId)
   )
@@ -158,8 +151,6 @@ const checkCounters = (world: World) => {
       {
         commits,
         insufficient_balance: refused.refused_insufficient_balance,
-        daily_spend_cap_reached: refused.refused_daily_spend_cap_reached,
-        weekly_spend_cap_reached: refused.refused_weekly_spend_cap_reached,
         monthly_spend_cap_reached: refused.refused_monthly_spend_cap_reached
       },
       counts

@@ -3,7 +3,8 @@
  * slow, and has no groups, stores or servers.
  */
 import type { Scope } from "@larder/schemas"
-import type { Booking, HoldRefusal, UsageOfDay } from "@larder/serve/ledger"
+import type { HoldRefusal, UsageOfDay } from "@larder/serve/ledger"
+import type { Booking } from "@larder/serve/ledger/administration.ts"
 import type { Traits } from "./subject.ts"
 
 export const timeOf = (ms: number): string => new Date(ms).toISOString()

@@ -1,7 +1,8 @@
 /** What an operator does: accounts, keys, credits, edits, revocations, and reading the statement of an account. */
 import assert from "node:assert/strict"
 import { scopes as allScopes, type Scope } from "@larder/schemas"
-import { sumUsage, type UsageOfDay } from "@larder/serve/ledger"
+import type { UsageOfDay } from "@larder/serve/ledger"
+import { sumUsage } from "@larder/serve/ledger/summed-usage.ts"
 import { Stream } from "effect"
 import fc from "fast-check"
 import { timeOf } from "./model.ts"

@@ -3,15 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { PgClient } from "@effect/sql-pg"
-import {
-  administerPostgres,
-  connect,
-  type DecisionEvent,
-  decisionChannel,
-  type LeasePolicy,
-  type LedgerAccess,
-  openPostgresLedger
-} from "@larder/serve/ledger"
+import { administerPostgres, connect, type LedgerAccess, openPostgresLedger } from "@larder/serve/ledger"
+import { type DecisionEvent, decisionChannel } from "@larder/serve/ledger/postgres/groups/group-writer.ts"
+import type { LeasePolicy } from "@larder/serve/ledger/postgres/leases/lease-rules.ts"
 import { Context, Effect, Exit, Layer, Logger, Redacted, Scope, Stream } from "effect"
 import { type FaultyProxy, startFaultyProxy } from "../faulty-proxy.ts"
 import type { LedgerKind, Subject } from "./subject.ts"

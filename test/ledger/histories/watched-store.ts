@@ -1,5 +1,7 @@
 /** A store of the embedded ledger whose groups are recorded, refused or interrupted. */
-import { type Entry, type Group, type LedgerStore, LedgerUnavailable } from "@larder/serve/ledger"
+import { type Entry, LedgerUnavailable } from "@larder/serve/ledger"
+import type { LedgerStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
+import type { Group } from "@larder/serve/ledger/rules/ledger-state.ts"
 import type { Death } from "./subject.ts"
 
 export interface StoreHooks {

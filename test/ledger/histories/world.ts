@@ -35,15 +35,11 @@ interface StaleView {
 interface Counts {
   commits: number
   insufficient_balance: number
-  daily_spend_cap_reached: number
-  weekly_spend_cap_reached: number
   monthly_spend_cap_reached: number
 }
 const noCounts = (): Counts => ({
   commits: 0,
   insufficient_balance: 0,
-  daily_spend_cap_reached: 0,
-  weekly_spend_cap_reached: 0,
   monthly_spend_cap_reached: 0
 })
 

@@ -68,8 +68,8 @@ export const makeCall = async (world: World, planned: PlannedCall): Promise<void
   if (!("held" in admitted)) return
 
   overlaps.change(model.limits(key), -call.credits, span)
-  const budgets = fitting.map(({ budgets }) => budgets.month)
-  const hold = { key, call, server, at: model.now, budgets, admissionBatch: world.batch, held: admitted.held }
+  const budgets = fitting.map(({ budget }) => budget)
+  const hold = { key, call, server, at: model.now, budgets, held: admitted.held }
   model.hold(hold)
   await wait(holdTurns)
   await end(world, hold, fate)

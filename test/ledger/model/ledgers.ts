@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { type LedgerAccess, openEmbeddedLedger, openPostgresLedger } from "@larder/serve/ledger"
+import { type LedgerAccess, openPostgresLedger } from "@larder/serve/ledger"
+import { openEmbeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
 import { Effect, Exit, Redacted, Scope } from "effect"
 
 export interface LedgerUnderTest {

@@ -3,7 +3,7 @@
  * model of the histories sums lists on demand, which would be too slow for a million steps.
  */
 import type { Entry, UsageOfDay } from "@larder/serve/ledger"
-import { type Call, dayOf, type Refusal, type Terms, timeOf, windows } from "./rules.ts"
+import { type Call, dayOf, monthOf, type Refusal, type Terms, timeOf } from "./rules.ts"
 
 export interface Key {
   readonly id: string
@@ -17,16 +17,6 @@ export interface OpenHold {
   readonly at: number
   /** Budgets that may have been in force when the call was admitted. */
   readonly budgets: ReadonlyArray<number>
-  /** The number of the batch. */
-  readonly admissionBatch: number
-}
-
-/** Expiring credits of an account. */
-export interface Grant {
-  /** The position of the entry that granted them. */
-  readonly position: number
-  readonly endsAt: number
-  left: number
 }
 
 /** An entry that must be written, without its position, balance and hash. */
@@ -39,11 +29,6 @@ export interface Expected {
   readonly request_id: string | null
   readonly note: string | null
   readonly budgets: ReadonlyArray<number | null>
-  readonly expires_at: string | null
-  /** Not compared for charges: the model does not compute what they take from expiring credits. */
-  readonly grants: string | null
-  /** The batch in which a charged call was admitted. */
-  readonly admissionBatch?: number
 }
 
 /** The rest of a limit that a call must fit into. */
@@ -60,54 +45,25 @@ export class Model {
   now = Date.parse("2026-10-15T12:00:00.000Z")
   readonly balances = new Map<string, number>()
   readonly keys: Array<Key> = []
-  /** By account, and by key and window: see `limits`. */
+  /** By account, and by key and month: see `limits`. */
   readonly held = new Map<string, number>()
-  /** By key and window. */
+  /** By key and month. */
   readonly spent = new Map<string, number>()
   /** By account, then by day, key and endpoint. */
   readonly usage = new Map<string, Map<string, UsageOfDay>>()
   /** By account: entries since the last comparison. */
   readonly expected = new Map<string, Array<Expected>>()
   entries = 0
-  /** By account, earliest expiry first: expiring credits after the entries that were compared. */
-  readonly grants = new Map<string, ReadonlyArray<Grant>>()
-
-  /** Called when nothing is in flight and no call holds credits that expire in this time. */
-  passTime(ms: number): void {
-    this.now += ms
-    for (const [account, grants] of this.grants) {
-      for (const grant of grants) if (grant.endsAt <= this.now && grant.left > 0) this.expire(account, grant)
-      this.grants.set(
-        account,
-        grants.filter(({ endsAt }) => endsAt > this.now)
-      )
-    }
-  }
-
-  private expire(account: string, { endsAt, left, position }: Grant): void {
-    const nothing = { key_id: null, endpoint: null, request_id: null, budgets: [null], expires_at: null }
-    const note = `left of entry ${position} when its credits expired`
-    const taken = { credits: -left, grants: `${position}:${-left}` }
-    this.write(account, { ...nothing, ...taken, type: "adjustment", occurred_at: timeOf(endsAt), note })
-  }
-
-  grant(account: string, granted: Grant): void {
-    const others = this.grants.get(account) ?? []
-    this.grants.set(
-      account,
-      [...others, granted].toSorted((a, b) => a.endsAt - b.endsAt || a.position - b.position)
-    )
-  }
 
   /** In the order in which they refuse a call. */
   limits(key: Key, at = this.now): ReadonlyArray<Limit> {
     const left = (this.balances.get(key.account) ?? 0) - (this.held.get(key.account) ?? 0)
-    const keyLimits = windows.map(({ budget, periodAt, refusal }) => {
-      const name = `${key.id} ${periodAt(at)}`
-      const used = (this.spent.get(name) ?? 0) + (this.held.get(name) ?? 0)
-      return { name, left: key.terms.budgets[budget] - used, refusal }
-    })
-    return [{ name: key.account, left, refusal: "insufficient_balance" }, ...keyLimits]
+    const name = `${key.id} ${monthOf(at)}`
+    const used = (this.spent.get(name) ?? 0) + (this.held.get(name) ?? 0)
+    return [
+      { name: key.account, left, refusal: "insufficient_balance" },
+      { name, left: key.terms.budget - used, refusal: "monthly_spend_cap_reached" }
+    ]
   }
 
   remaining(key: Key): number {
@@ -123,10 +79,10 @@ export class Model {
   }
 
   charge(hold: OpenHold, requestId: string): void {
-    const { admissionBatch, at, budgets, call, key } = hold
+    const { at, budgets, call, key } = hold
     const { credits, endpoint } = call
     this.release(hold)
-    for (const { periodAt } of windows) add(this.spent, `${key.id} ${periodAt(at)}`, credits)
+    add(this.spent, `${key.id} ${monthOf(at)}`, credits)
     const [day, key_id] = [dayOf(at), key.id]
     const days = this.usage.get(key.account) ?? new Map<string, UsageOfDay>()
     const name = `${day} ${key_id} ${endpoint}`
@@ -134,22 +90,12 @@ export class Model {
     this.usage.set(key.account, days)
     days.set(name, { ...before, calls: before.calls + 1, credits: before.credits + credits })
     const charge = { type: "charge", key_id, endpoint, request_id: requestId, note: null, budgets } as const
-    const plain = { expires_at: null, grants: null, admissionBatch }
-    this.write(key.account, { ...charge, ...plain, occurred_at: timeOf(at), credits: -credits })
+    this.write(key.account, { ...charge, occurred_at: timeOf(at), credits: -credits })
   }
 
-  book(
-    account: string,
-    type: Entry["type"],
-    credits: number,
-    note: string,
-    {
-      expires_at = null,
-      reference: request_id = null
-    }: Partial<Readonly<Record<"expires_at" | "reference", string | null>>> = {}
-  ): void {
-    const nothing = { key_id: null, endpoint: null, budgets: [null], grants: null }
-    this.write(account, { ...nothing, type, occurred_at: timeOf(this.now), credits, request_id, note, expires_at })
+  book(account: string, type: Entry["type"], credits: number, note: string, request_id: string | null = null): void {
+    const nothing = { key_id: null, endpoint: null, budgets: [null] }
+    this.write(account, { ...nothing, type, occurred_at: timeOf(this.now), credits, request_id, note })
   }
 
   private write(account: string, entry: Expected): void {

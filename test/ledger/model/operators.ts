@@ -1,9 +1,8 @@
 /** Changes by operators and payments during calls. Each key is changed once per batch: the order of changes is unknown. */
 import assert from "node:assert/strict"
 import { scopes as allScopes, type Scope } from "@larder/schemas"
-import type { Booking } from "@larder/serve/ledger"
-import type { Budgets, Terms } from "./rules.ts"
-import { noBudget, prices, startingCredits, stores, timeOf, windows } from "./rules.ts"
+import type { Booking } from "@larder/serve/ledger/administration.ts"
+import { monthOf, prices, startingCredits, stores, type Terms, timeOf } from "./rules.ts"
 import type { UsedKey, World } from "./world.ts"
 
 const day = 86_400_000
@@ -29,22 +28,11 @@ const drawAmount = ({ chance }: World, min: number, max: number) =>
   chance.between(0, 3) === 0 ? chance.between(min, max) : 10 * Math.ceil(chance.between(min, max) / 10)
 
 /** Mostly enough for some more calls. A budget of 0, or below what was spent, pauses the key. */
-const drawBudgets = (world: World, key?: UsedKey): Budgets => {
+const drawBudget = (world: World, key?: UsedKey): number => {
   const { chance, model } = world
-  const spent = windows.map(({ periodAt }) =>
-    key === undefined ? 0 : (model.spent.get(`${key.id} ${periodAt(model.now)}`) ?? 0)
-  )
-  const draw = (at: number) =>
-    chance.between(0, 9) === 0 ? 0 : Math.max(0, (spent[at] ?? 0) + drawAmount(world, -300, 20_000))
-  const drawOrNone = (at: number) => (chance.between(0, 3) > 0 ? noBudget : draw(at))
-  return { day: drawOrNone(0), week: drawOrNone(1), month: draw(2) }
+  const spent = key === undefined ? 0 : (model.spent.get(`${key.id} ${monthOf(model.now)}`) ?? 0)
+  return chance.between(0, 9) === 0 ? 0 : Math.max(0, spent + drawAmount(world, -300, 20_000))
 }
-
-const toSettings = ({ day, month, week }: Budgets) => ({
-  budget_credits: month,
-  daily_budget_credits: day === noBudget ? null : day,
-  weekly_budget_credits: week === noBudget ? null : week
-})
 
 const drawScopes = ({ chance }: World): readonly [Scope, ...Array<Scope>] => {
   const used = [[prices.scope], [stores.scope], [prices.scope, stores.scope], allScopes] as const
@@ -57,17 +45,17 @@ const drawExpiry = ({ chance, model }: World) =>
 const expiryText = (until: number) => (until === never ? null : timeOf(until))
 
 export const createKey = async (world: World, server: number, account: string): Promise<void> => {
-  const [budgets, scopes, until] = [drawBudgets(world), drawScopes(world), drawExpiry(world)]
+  const [budget, scopes, until] = [drawBudget(world), drawScopes(world), drawExpiry(world)]
   const { id, key } = await world.operate(server, (administration) =>
     administration.createKey({
       account_id: account,
       name: "k",
       scopes: [...scopes],
-      ...toSettings(budgets),
+      budget_credits: budget,
       expires_at: expiryText(until)
     })
   )
-  world.addKey(id, account, { scopes, budgets, secrets: [{ secret: key, until: never }], until, isRevoked: false })
+  world.addKey(id, account, { scopes, budget, secrets: [{ secret: key, until: never }], until, isRevoked: false })
   world.note("key created")
 }
 
@@ -81,11 +69,8 @@ const change = async (world: World, key: UsedKey, terms: Terms, makeChange: () =
   const to = overlaps.moment()
   if (before !== undefined) key.versions.splice(-2, 1, { ...before, to })
   const [, ...limits] = model.limits(key)
-  for (const [index, { budget }] of windows.entries()) {
-    const limit = limits[index]
-    const added = terms.budgets[budget] - key.terms.budgets[budget]
-    if (limit !== undefined && added !== 0) overlaps.change([limit], added, { from, to }, Math.max(0, -added))
-  }
+  const added = terms.budget - key.terms.budget
+  if (added !== 0) overlaps.change(limits, added, { from, to }, Math.max(0, -added))
   key.terms = terms
 }
 
@@ -114,10 +99,10 @@ const edit = (world: World, server: number, key: UsedKey): (() => Promise<void>)
   const setting = pickOne(world, ["budget", "budget", "budget", "scopes", "expiry", "secret"] as const)
   if (setting === "secret" && world.model.now < terms.until) return rotate(world, server, key) // otherwise it would be refused
   if (setting === "budget") {
-    const budgets = drawBudgets(world, key)
-    const makeChange = () => world.operate(server, ({ editKey }) => editKey({ key_id, ...toSettings(budgets) }))
+    const budget = drawBudget(world, key)
+    const makeChange = () => world.operate(server, ({ editKey }) => editKey({ key_id, budget_credits: budget }))
     return async () => {
-      await change(world, key, { ...terms, budgets }, makeChange)
+      await change(world, key, { ...terms, budget }, makeChange)
       world.note("budget edited")
     }
   }
@@ -153,25 +138,16 @@ const recordMovement = (world: World, account: string, credits: number, from: nu
   return span
 }
 
-export const credit =
-  (world: World, server: number, account: string, credits: number, expires_at: string | null = null) =>
-  async () => {
-    const note = world.newName("gift")
-    const from = world.overlaps.moment()
-    const { balance_credits } = await world.operate(server, ({ creditAccount }) =>
-      creditAccount({ account_id: account, credits, note, expires_at })
-    )
-    const span = recordMovement(world, account, credits, from)
-    world.overlaps.addRead([world.balanceOf(account)], balance_credits, span, -never)
-    world.model.book(account, "adjustment", credits, note, { expires_at })
-    world.note(expires_at === null ? "credited" : "credited with an expiry")
-  }
-
-/** Only every other account has expiring credits, because servers share its calls differently. */
-const creditWithExpiry = (world: World, server: number, account: string, credits: number) => {
-  const isExpiring = world.accounts.indexOf(account) % 2 === 0
-  const until = world.model.now + (world.chance.between(1, 20) * day) / 2
-  return credit(world, server, account, credits, isExpiring ? timeOf(until) : null)
+export const credit = (world: World, server: number, account: string, credits: number) => async () => {
+  const note = world.newName("gift")
+  const from = world.overlaps.moment()
+  const { balance_credits } = await world.operate(server, ({ creditAccount }) =>
+    creditAccount({ account_id: account, credits, note })
+  )
+  const span = recordMovement(world, account, credits, from)
+  world.overlaps.addRead([world.balanceOf(account)], balance_credits, span, -never)
+  world.model.book(account, "adjustment", credits, note)
+  world.note("credited")
 }
 
 /** Books once, although several servers request it concurrently. */
@@ -188,7 +164,7 @@ const book = (world: World, server: number, booking: Booking, times: number) => 
   for (const { balance_credits } of results) {
     world.overlaps.addRead([world.balanceOf(account_id)], balance_credits, span, -never)
   }
-  world.model.book(account_id, type, credits, note, { reference })
+  world.model.book(account_id, type, credits, note, reference)
   world.bookings.push(booking)
   world.note(credits > 0 ? "money received" : "money returned")
 }
@@ -220,8 +196,7 @@ export const drawOperation = (world: World, changed: Set<UsedKey>): (() => Promi
   const account = pickOne(world, world.calledAccounts())
   const keys = world.calledKeys().filter((key) => !changed.has(key) && !key.terms.isRevoked)
   const number = chance.between(0, 99)
-  if (number < 10) return credit(world, server, account, 10 * chance.between(1, 1_200))
-  if (number < 25) return creditWithExpiry(world, server, account, drawAmount(world, 1, 12_000))
+  if (number < 25) return credit(world, server, account, drawAmount(world, 1, 12_000))
   if (number < 50) return book(world, server, drawBooking(world, account), chance.between(1, 3))
   if (number < 55 && world.bookings.length > 0)
     return bookAgain(world, server, pickOne(world, world.bookings.slice(-50)))

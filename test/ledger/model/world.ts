@@ -1,6 +1,7 @@
 /** A ledger under test, its model, and the keys and holds that the steps use. */
 import assert from "node:assert/strict"
-import type { Administration, AdministrationError, AdmittedCall, Booking, LedgerAccess } from "@larder/serve/ledger"
+import type { Administration, AdministrationError, AdmittedCall, LedgerAccess } from "@larder/serve/ledger"
+import type { Booking } from "@larder/serve/ledger/administration.ts"
 import { Effect } from "effect"
 import type { Chance } from "../../crash/chance.ts"
 import type { OpenLedgers } from "./ledgers.ts"
@@ -41,10 +42,6 @@ export class World {
   bookings: Array<Booking> = []
   readonly tally = new Map<string, number>()
   steps = 0
-  /** Number of the present or latest batch. */
-  batch = 0
-  /** Whether nothing is released or added in this batch. */
-  isShrinking = false
   private names = 0
 
   constructor(ledgers: OpenLedgers, model: Model, chance: Chance) {

@@ -31,17 +31,15 @@ export interface KeySettings {
   readonly account?: string
   readonly scopes?: ReadonlyArray<Scope>
   readonly budget?: number
-  readonly daily_budget?: number | null
-  readonly weekly_budget?: number | null
 }
 
 /** Accounts that the test file has created, whose charges `useSharedServer` compares when the file ends. */
 export const createdAccounts = new Set<string>()
 
-/** Creates a key, by default of a new account with 5,000 credits. Budgets are in credits; the default is above 5,000. */
+/** Creates a key, by default of a new account with 5,000 credits. The budget is in credits; the default is above 5,000. */
 export const createKey = async (
   home: string,
-  { account, budget = 100_000, daily_budget = null, weekly_budget = null, ...settings }: KeySettings = {}
+  { account, budget = 100_000, ...settings }: KeySettings = {}
 ): Promise<NewKey> => {
   const created = await administer(home, (ledger) =>
     Effect.gen(function* () {
@@ -52,9 +50,7 @@ export const createKey = async (
         account_id,
         name: "contract",
         scopes: [first, ...rest],
-        budget_credits: budget,
-        daily_budget_credits: daily_budget,
-        weekly_budget_credits: weekly_budget
+        budget_credits: budget
       })
     })
   )

@@ -4,18 +4,11 @@
  */
 import { cpSync } from "node:fs"
 import path from "node:path"
-import {
-  type Account,
-  type ApiKey,
-  type ChainHead,
-  type Entry,
-  emptyHead,
-  type Group,
-  hashEntry,
-  type LedgerStore,
-  plainEntry,
-  plainKey
-} from "@larder/serve/ledger"
+import type { Account, Entry } from "@larder/serve/ledger"
+import { type ChainHead, emptyHead, hashEntry } from "@larder/serve/ledger/chain/chain.ts"
+import { type ApiKey, plainKey } from "@larder/serve/ledger/chain/records.ts"
+import type { LedgerStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
+import type { Group } from "@larder/serve/ledger/rules/ledger-state.ts"
 import { Effect, Stream } from "effect"
 import { append, temporaryFolder, useStore } from "./sample-ledger.ts"
 
@@ -53,8 +46,7 @@ export const aGrant = chainEntry(emptyHead, {
   credits: 5000,
   budget_credits: null,
   request_id: null,
-  note: "starting balance",
-  ...plainEntry
+  note: "starting balance"
 })
 
 /** The grant, followed by charges; each is created once. */
@@ -70,8 +62,7 @@ export const aCharge = (sequence: number): Entry => {
         credits: -10,
         budget_credits: 2_000_000_000_000,
         request_id: `req_${head.position + 1}`,
-        note: null,
-        ...plainEntry
+        note: null
       })
     )
   }

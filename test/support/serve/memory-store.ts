@@ -1,17 +1,12 @@
 /** A ledger store in memory, for the rules without durability. */
 
-import {
-  type Account,
-  type ApiKey,
-  BackupFailed,
-  type Entry,
-  emptyHead,
-  type Group,
-  type LedgerSnapshot,
-  type LedgerStore,
-  LedgerUnavailable,
-  monthOf
-} from "@larder/serve/ledger"
+import { type Account, type Entry, LedgerUnavailable } from "@larder/serve/ledger"
+import { BackupFailed } from "@larder/serve/ledger/administration.ts"
+import { emptyHead } from "@larder/serve/ledger/chain/chain.ts"
+import type { ApiKey } from "@larder/serve/ledger/chain/records.ts"
+import type { LedgerStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
+import type { Group, LedgerSnapshot } from "@larder/serve/ledger/rules/ledger-state.ts"
+import { monthOf } from "@larder/serve/ledger/utc-calendar.ts"
 import { Effect, Stream } from "effect"
 
 interface MemoryStore extends LedgerStore {
@@ -46,7 +41,6 @@ export const memoryStore = (): MemoryStore => {
       })),
       keys: [...keys.values()],
       spending: [...spending.values()],
-      grants: [],
       booked: entries.flatMap(({ account_id, key_id, request_id, type }) =>
         key_id === null && request_id !== null ? [{ account_id, type, reference: request_id }] : []
       )
@@ -55,6 +49,7 @@ export const memoryStore = (): MemoryStore => {
   const store: MemoryStore = {
     entries,
     failure: undefined,
+    startThreads: Effect.void,
     load,
     append: async (group) => {
       if (store.failure !== undefined) throw new LedgerUnavailable({ action: "be written", cause: store.failure })

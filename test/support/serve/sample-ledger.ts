@@ -3,22 +3,14 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll } from "@effect/vitest"
-import {
-  type ApiKey,
-  applyGroup,
-  chainEntries,
-  type Decision,
-  type Draft,
-  type Group,
-  type LedgerStore,
-  openAccount,
-  openEmbeddedStore,
-  openLedgerFile,
-  plainEntry,
-  plainKey,
-  restoreState,
-  updateSums
-} from "@larder/serve/ledger"
+import { openLedgerFile } from "@larder/serve/ledger"
+import { chainEntries, type Draft } from "@larder/serve/ledger/chain/chain.ts"
+import { type ApiKey, plainKey } from "@larder/serve/ledger/chain/records.ts"
+import { type LedgerStore, openEmbeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
+import { updateSums } from "@larder/serve/ledger/embedded/progress.ts"
+import type { Decision } from "@larder/serve/ledger/rules/decisions.ts"
+import { applyGroup, type Group, restoreState } from "@larder/serve/ledger/rules/ledger-state.ts"
+import { openAccount } from "@larder/serve/ledger/rules/open-account.ts"
 import type { Sqlite } from "@larder/serve/persistence"
 import { Effect } from "effect"
 
@@ -53,7 +45,6 @@ export const aCharge = (request_id: string, charge: Partial<Draft> = {}): Draft 
   budget_credits: 1_000,
   request_id,
   note: null,
-  ...plainEntry,
   ...charge
 })
 
@@ -68,7 +59,7 @@ export const aRefund = (charge: Draft): Draft => ({
 
 /** Returns a function that chains each decision to the previous ones. */
 export const makeWriter = () => {
-  const state = restoreState({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
+  const state = restoreState({ sequence: 0, accounts: [], keys: [], spending: [], booked: [] })
   return ({ accounts = [], entries = [], keys = [] }: Partial<Decision>): Group => {
     const group = { accounts, keys, entries: chainEntries(state, entries) }
     applyGroup(state, group)

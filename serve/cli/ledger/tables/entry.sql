@@ -9,11 +9,7 @@ create table entry (
   credits bigint not null,
   balance bigint not null,
   budget_credits bigint,
-  daily_budget_credits bigint,
-  weekly_budget_credits bigint,
   request_id varchar,
   note varchar,
-  expires_at timestamp,
-  grants varchar,
   hash varchar not null
 )

@@ -5,9 +5,7 @@
 import type { Sqlite } from "../../../persistence/index.ts"
 import { type ChainHead, emptyHead, findBreak } from "../../chain/chain.ts"
 import { type Entry, isReversal } from "../../chain/records.ts"
-import { parseGrants } from "../../rules/expiring-grants.ts"
-import { entryColumns, queryNumber, readNumberCell, readTextCell } from "../tables.ts"
-import { readGrants } from "../thread-reads.ts"
+import { archivedEntries, entryColumns, queryNumber, readChainStarts, readNumberCell, readTextCell } from "../tables.ts"
 
 /** About 20 MB of rows per query. */
 const batchSize = 20_000
@@ -49,21 +47,31 @@ export const readOwners = (sqlite: Sqlite): Owners => ({
 
 const describeEntry = (accountId: string, position: number) => `entry ${position} of account ${accountId}`
 
-/** If `after` is not 0, the first checked entry of an account is compared with its predecessor only at position 1. */
-export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number) => {
-  const heads = new Map<string, ChainHead>()
+/** Where the chains begin, and the number of the entries before them. */
+export interface ChainStarts {
+  readonly heads: ReadonlyMap<string, ChainHead>
+  readonly archived: number
+}
+
+export const readStarts = (sqlite: Sqlite): ChainStarts => ({
+  heads: readChainStarts(sqlite),
+  archived: queryNumber(sqlite, `select ${archivedEntries}`)
+})
+
+/** After a later entry than the archived ones, the first checked entry of an account is compared only at position 1. */
+export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, starts: ChainStarts, after = starts.archived) => {
+  const isWhole = after === starts.archived
+  const heads = new Map<string, ChainHead>(isWhole ? starts.heads : [])
   let reached = after
 
   const findHeadBefore = ({ account_id, position }: Entry): ChainHead | undefined =>
-    heads.get(account_id) ?? (after === 0 || position === 1 ? emptyHead : undefined)
+    heads.get(account_id) ?? (isWhole || position === 1 ? emptyHead : undefined)
 
-  /** Different entries can have the same hash only if a field is empty (hashed like null) or has a line break. */
+  /** An empty field is hashed like null. */
   const findFieldProblem = (entry: Entry, place: string) => {
-    const { account_id, endpoint, expires_at, grants, key_id, note, occurred_at, request_id, type } = entry
-    for (const field of [account_id, endpoint, expires_at, grants, key_id, note, occurred_at, request_id, type]) {
-      if (field === "" || field?.includes("\n") === true) {
-        return `${place} is not what was written: a field is empty, or has a line break`
-      }
+    const { account_id, endpoint, key_id, note, occurred_at, request_id, type } = entry
+    for (const field of [account_id, endpoint, key_id, note, occurred_at, request_id, type]) {
+      if (field === "") return `${place} is not what was written: a field is empty`
     }
     return undefined
   }
@@ -104,54 +112,6 @@ export const makeEntryChecks = (sqlite: Sqlite, owners: Owners, after: number) =
       heads.set(account_id, { position, balance, hash })
       reached = sequence
       return problems.filter((problem) => problem !== undefined)
-    }
-  }
-}
-
-interface Grant {
-  readonly expires_at: string
-  left: number
-}
-
-/** Checks expiring credits: what charges and expiry left of them, and that no charge used them after expiry. */
-export const makeGrantChecks = () => {
-  const granted = new Map<string, Grant>()
-  return {
-    check: ({ account_id, credits, expires_at, grants, occurred_at, position, type }: Entry): ReadonlyArray<string> => {
-      const place = describeEntry(account_id, position)
-      if (expires_at !== null) granted.set(place, { expires_at, left: credits })
-      if (grants === null) return []
-      const changes = parseGrants(grants)
-      const taken = changes.reduce((sum, change) => sum + change.credits, 0)
-      if (changes.length !== grants.split(" ").length) return [`${place} has an invalid list of credits: ${grants}`]
-      if (credits < 0 && taken < credits) return [`${place} takes more from other entries than its credits`]
-      return changes.flatMap((change) => {
-        const source = describeEntry(account_id, change.position)
-        const grant = granted.get(source)
-        if (grant === undefined) return [`${place} takes credits from ${source}, which do not expire`]
-        grant.left += change.credits
-        return [
-          ...(grant.left < 0 ? [`${place} takes more credits from ${source} than it had`] : []),
-          ...(type === "charge" && occurred_at >= grant.expires_at
-            ? [`${place} was charged to credits of ${source}, which had expired`]
-            : [])
-        ]
-      })
-    },
-    /** Call it after the last entry. */
-    compareWithStored: (sqlite: Sqlite): ReadonlyArray<string> => {
-      const stored = new Map(
-        readGrants(sqlite).map(({ account_id, credits_left, expires_at, position }): [string, Grant] => [
-          describeEntry(account_id, position),
-          { expires_at, left: credits_left }
-        ])
-      )
-      return [...new Set([...granted.keys(), ...stored.keys()])].flatMap((place) => {
-        const [expected, actual] = [granted.get(place), stored.get(place)]
-        return expected?.left === actual?.left && expected?.expires_at === actual?.expires_at
-          ? []
-          : [`${place} has ${actual?.left ?? 0} expiring credits left, but its charges leave ${expected?.left ?? 0}`]
-      })
     }
   }
 }

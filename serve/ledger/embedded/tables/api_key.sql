@@ -1,12 +1,10 @@
--- The current state of API keys, including revoked and expired ones. Their earlier states are in `record`.
+-- The current state of API keys, including revoked and expired ones.
 create table ledger.api_key (
   id text primary key, -- permanent, key_…; not the key itself, which is not stored
   account_id text not null references account,
   name text not null,
   scopes text not null, -- a JSON array
   budget_credits integer not null check (budget_credits >= 0), -- per calendar month in UTC
-  daily_budget_credits integer check (daily_budget_credits >= 0), -- per UTC day; null if there is none
-  weekly_budget_credits integer check (weekly_budget_credits >= 0), -- per week from Monday; null if there is none
   sha256 text not null unique, -- of the key, in hexadecimal
   last4 text not null,
   former_sha256 text, -- of the replaced secret

@@ -7,15 +7,11 @@ create table ledger.entry (
   occurred_at text not null, -- of a charge: when the call was admitted
   key_id text,
   endpoint text,
-  credits integer not null, -- added to the balance; negative for charges, refunds and disputes of payments, debits by hand, and expired credits
+  credits integer not null, -- added to the balance; negative for charges, refunds and disputes of payments, and debits by hand
   balance integer not null, -- of the account after the entry
   budget_credits integer, -- of a charge: the key's monthly budget when the call was admitted
-  daily_budget_credits integer, -- the same for the daily budget; null if the key had none
-  weekly_budget_credits integer, -- the same for the weekly budget
   request_id text, -- of a call, the id of a payment, refund or dispute, or the reference of a credit or debit by hand
   note text,
-  expires_at text, -- when its unspent credits expire; null if they do not expire
-  grants text, -- taken from expiring credits or returned to them: position:credits of the entries that granted them
   hash text not null -- SHA-256 over the hash of the account's previous entry and the fields of this one except sequence
 ) strict;
 -- All entries except charges: a statement without charges does not scan millions of charges.

@@ -4,8 +4,8 @@
  */
 import { chainEntries } from "../../chain/chain.ts"
 import { type AdmissionOutcome, type Hold, releaseHold } from "../../rules/admission.ts"
-import { areInOnePeriod, type DayOfKey } from "../../rules/spending.ts"
-import { dayNumber } from "../../utc-calendar.ts"
+import type { MonthOfKey } from "../../rules/spending.ts"
+import { monthOf } from "../../utc-calendar.ts"
 import { holdingName, type KnownAccounts } from "../leases/known-accounts.ts"
 import type { LeasePolicy, UseCounts } from "../leases/lease-rules.ts"
 import type { AccountRead, GroupChanges, GroupRead, LeaseChange, ReadRequest } from "../sql/statements.ts"
@@ -23,7 +23,7 @@ export interface GroupDecision {
   readonly leased: ReadonlyArray<string>
   readonly sliced: ReadonlyArray<PendingSlice>
   readonly read: GroupRead
-  readonly days: ReadonlyArray<number>
+  readonly months: ReadonlyArray<number>
 }
 
 /** `now` is the time of lookups. */
@@ -37,11 +37,11 @@ export const listReads = (group: CallGroup, now: number): ReadRequest => ({
     ])
   ],
   sha256: [...group.bySha256.keys()],
-  days: [
+  months: [
     ...new Set([
-      dayNumber(now),
-      ...group.holds.map(({ request }) => dayNumber(request.nowMs)),
-      ...group.charges.map(({ request }) => request.hold.day.day)
+      monthOf(now),
+      ...group.holds.map(({ request }) => monthOf(request.nowMs)),
+      ...group.charges.map(({ request }) => request.hold.month.month)
     ])
   ]
 })
@@ -63,7 +63,7 @@ const noHoldings: ReadonlyMap<string, Holding> = new Map()
 export const decideGroup = (
   group: CallGroup,
   read: GroupRead,
-  days: ReadonlyArray<number>,
+  months: ReadonlyArray<number>,
   context: {
     readonly member: string
     readonly known: KnownAccounts
@@ -73,7 +73,7 @@ export const decideGroup = (
 ): GroupDecision => {
   const { leasePolicy, known, member, uses } = context
   const accounts = new Map(read.accounts.map((account) => [account.record.id, account]))
-  known.refresh(read, days)
+  known.refresh(read, months)
   const isHeldByOthers = (id: string) => read.held.some(({ account_id }) => account_id === id)
   const isLeasedByOther = (id: string) => {
     const account = accounts.get(id)
@@ -96,7 +96,7 @@ export const decideGroup = (
     const isRecallUseful =
       refused === "insufficient_balance"
         ? isHeldByOthers(id)
-        : read.held.some(({ day, key_id }) => key_id === key.id && areInOnePeriod(refused, day, dayNumber(nowMs)))
+        : read.held.some(({ key_id, month }) => key_id === key.id && month === monthOf(nowMs))
     if (!isRecallUseful) return decided
     recalled.add(id)
     return "deferred"
@@ -125,8 +125,7 @@ export const decideGroup = (
       lease_asked ||
       recalled.has(id) ||
       read.slices.some((slice) => slice.account_id === id && slice.server_id === member && slice.is_asked) ||
-      isRecent(recalled_for) ||
-      read.grants.some(({ account_id }) => account_id === id) // their calls take from one grant after the other
+      isRecent(recalled_for)
     ) && uses.isFrequent(id)
 
   const leases = new Map<string, LeaseChange>()
@@ -153,8 +152,8 @@ export const decideGroup = (
     if (shouldLease) leased.push(id)
     const slice =
       !shouldLease && maySlice(id, account)
-        ? planSlice([...chargingHolds, ...admitted], id, days)
-        : new Map<DayOfKey, number>()
+        ? planSlice([...chargingHolds, ...admitted], id, months)
+        : new Map<MonthOfKey, number>()
     const hadSlice = read.slices.some(({ account_id, server_id }) => account_id === id && server_id === member)
     if (slice.size > 0) {
       sliced.push(changeSlice(id, known.slice(id) ?? new Map(), slice))
@@ -186,7 +185,7 @@ export const decideGroup = (
   const changes = isEmpty
     ? undefined
     : { entries, holdings: changed, leases, notifications, begun, ended, recalled: [...recalled] }
-  return { changes, entries, outcomes, holdings, leased, sliced, read, days }
+  return { changes, entries, outcomes, holdings, leased, sliced, read, months }
 }
 
 /** Undoes a decision that was not written. */

@@ -7,7 +7,7 @@ import { type ChainHead, chainEntries } from "../../chain/chain.ts"
 import type { LedgerCounters } from "../../ledger.ts"
 import { type AdmissionOutcome, type AdmissionRequest, captureHold } from "../../rules/admission.ts"
 import { applyGroup } from "../../rules/ledger-state.ts"
-import { dayNumber } from "../../utc-calendar.ts"
+import { monthOf } from "../../utc-calendar.ts"
 import type { KnownAccounts } from "../leases/known-accounts.ts"
 import type { ClockReadings, LeaseTrust } from "../leases/lease-rules.ts"
 import { countUses, type LeasePolicy } from "../leases/lease-rules.ts"
@@ -121,7 +121,7 @@ export const makeGroupWriter = (options: {
       const outcome = await statements.decide(member(), reads, (read) => {
         if (decision !== undefined) undoDecision(decision, known)
         addArrivedCalls(group, reads)
-        decision = decideGroup(group, read, reads.days, { member: memberId(), known, uses: useCounts, leasePolicy })
+        decision = decideGroup(group, read, reads.months, { member: memberId(), known, uses: useCounts, leasePolicy })
         return decision.changes
       })
       if (outcome === "not a member" || decision === undefined) throw silenceError()
@@ -137,18 +137,18 @@ export const makeGroupWriter = (options: {
   }
 
   const applyDecision = (group: CallGroup, decision: GroupDecision) => {
-    const { days, entries, holdings, leased, outcomes, read, sliced } = decision
+    const { entries, holdings, leased, months, outcomes, read, sliced } = decision
     succeed(group, entries, holdings)
     for (const id of leased) {
       if (!known.isLeased(id) && decisionChannel.hasSubscribers) {
         const had_slice = read.slices.some(({ account_id, server_id }) => account_id === id && server_id === memberId())
         publish({ what: "leased", account_id: id, had_slice })
       }
-      known.lease(id, read, days)
+      known.lease(id, read, months)
     }
     for (const { id, slice, whenWritten } of sliced) {
       addToSlice(slice, whenWritten)
-      known.lease(id, read, days)
+      known.lease(id, read, months)
       known.beginSlice(id, slice)
       returns.markSliceUsed(id)
     }
@@ -161,7 +161,7 @@ export const makeGroupWriter = (options: {
   }
 
   /** Adds calls of the same accounts that arrived while the group waited for its locks: fewer groups are better. */
-  const addArrivedCalls = (group: CallGroup, { accounts, days, keys }: ReadRequest) => {
+  const addArrivedCalls = (group: CallGroup, { accounts, keys, months }: ReadRequest) => {
     const next = queue.collected()
     if (next === undefined) return
     for (const charge of next.charges.splice(0)) {
@@ -170,7 +170,7 @@ export const makeGroupWriter = (options: {
     }
     for (const hold of next.holds.splice(0)) {
       const { key, nowMs } = hold.request
-      const isRead = accounts.includes(key.account_id) && keys.includes(key.id) && days.includes(dayNumber(nowMs))
+      const isRead = accounts.includes(key.account_id) && keys.includes(key.id) && months.includes(monthOf(nowMs))
       ;(isRead ? group : next).holds.push(hold)
     }
   }
@@ -178,7 +178,7 @@ export const makeGroupWriter = (options: {
   const lookUp = async (group: CallGroup) => {
     const { byId, bySha256, since } = group
     const reads = listReads({ ...newGroup(since), bySha256, byId }, trust.now().timeOfDay)
-    known.refresh(await statements.read(member(), reads), reads.days)
+    known.refresh(await statements.read(member(), reads), reads.months)
     resolveLookUps(group)
   }
   const resolveLookUps = ({ byId, bySha256 }: CallGroup) => {

@@ -11,7 +11,6 @@ import {
   placeHold,
   remaining
 } from "../../rules/admission.ts"
-import type { ExpiringGrant } from "../../rules/expiring-grants.ts"
 import {
   type ApiKeyView,
   applyGroup,
@@ -23,8 +22,8 @@ import {
   removeKey,
   restoreState
 } from "../../rules/ledger-state.ts"
-import { areLoaded, type DayOfKey, listSpendings, openDay, type ReadSpending, setSpent } from "../../rules/spending.ts"
-import { dayNumber } from "../../utc-calendar.ts"
+import { type MonthOfKey, openMonth } from "../../rules/spending.ts"
+import { monthOf } from "../../utc-calendar.ts"
 import type { AccountRead, GroupRead } from "../sql/statements.ts"
 import type { Holding } from "../sql/write-group.ts"
 
@@ -33,7 +32,7 @@ const maxKeys = 100_000
 
 const emptyGroup = { accounts: [], keys: [], entries: [] }
 const makeState = (charged: ChargedRequests): LedgerState => ({
-  ...restoreState({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] }),
+  ...restoreState({ sequence: 0, accounts: [], keys: [], spending: [], booked: [] }),
   charged
 })
 
@@ -42,8 +41,7 @@ const sumCredits = (amounts: Iterable<{ readonly credits: number }>) => {
   for (const { credits } of amounts) sum += credits
   return sum
 }
-export const holdingName = ({ day, grant_position, key_id }: Omit<Holding, "credits" | "reserved">) =>
-  `${key_id} ${day} ${grant_position}`
+export const holdingName = ({ key_id, month }: Pick<Holding, "key_id" | "month">) => `${key_id} ${month}`
 
 /** The database does not contain what the server has written there: a restored copy, or a primary that lost commits. */
 const otherDatabaseError = (id: string) =>
@@ -57,8 +55,8 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
   const leases = new Map<string, Set<unknown>>()
   const calls = new Map<string, Set<Hold>>()
   const recorded = new Map<string, ReadonlyMap<string, Holding>>()
-  /** By account: what is reserved in the database beyond what calls hold, by key and day. */
-  const slices = new Map<string, Map<DayOfKey, number>>()
+  /** By account: what is reserved in the database beyond what calls hold, by key and month. */
+  const slices = new Map<string, Map<MonthOfKey, number>>()
   const keysByView = new WeakMap<ApiKeyView, KeyState>()
 
   const register = (call: Hold) => {
@@ -78,21 +76,16 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
   const listHoldings = (
     id: string,
     except?: ReadonlySet<Hold>,
-    reserved: ReadonlyMap<DayOfKey, number> = new Map()
+    reserved: ReadonlyMap<MonthOfKey, number> = new Map()
   ): ReadonlyMap<string, Holding> => {
     const holdings = new Map<string, Holding>()
-    const add = ({ day, key_id }: DayOfKey, grant_position: number, credits: number, reservedCredits = 0) => {
-      const place = { account_id: id, key_id, day, grant_position }
+    const add = ({ key_id, month }: MonthOfKey, credits: number, reservedCredits = 0) => {
+      const place = { account_id: id, key_id, month }
       const name = holdingName(place)
       holdings.set(name, { ...place, credits: (holdings.get(name)?.credits ?? 0) + credits, reserved: reservedCredits })
     }
-    for (const call of calls.get(id) ?? []) {
-      if (except?.has(call)) continue
-      const rest = call.credits - sumCredits(call.taken)
-      for (const { credits, grant } of call.taken) add(call.day, grant.position, credits)
-      if (rest > 0) add(call.day, 0, rest)
-    }
-    for (const [day, credits] of reserved) add(day, 0, credits, credits)
+    for (const call of calls.get(id) ?? []) if (!except?.has(call)) add(call.month, call.credits)
+    for (const [month, credits] of reserved) add(month, credits, credits)
     return holdings
   }
 
@@ -106,35 +99,10 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     return account
   }
 
-  /** Calls keep references to the grants that they have taken from, so a read reuses the same objects. */
-  const updateGrants = (
-    before: ReadonlyArray<ExpiringGrant>,
-    read: GroupRead,
-    accountId: string,
-    held: ReadonlyArray<Holding>
-  ) =>
-    read.grants.flatMap(({ account_id, credits_left, expires_at, position }) => {
-      if (account_id !== accountId) return []
-      const grant = before.find((known) => known.position === position) ?? {
-        position,
-        endsAt: Date.parse(expires_at),
-        left: 0,
-        held: 0
-      }
-      grant.left = credits_left
-      grant.held = sumCredits(held.filter(({ grant_position }) => grant_position === position))
-      return [grant]
-    })
+  const sumSpent = (read: GroupRead, keyId: string, month: number) =>
+    sumCredits(read.spent.filter((spent) => spent.key_id === keyId && spent.month === month))
 
-  const readSpent = (read: GroupRead, keyId: string): ReadSpending => ({
-    sumMonth: (month) => sumCredits(read.spent.filter((spent) => spent.key_id === keyId && spent.month === month)),
-    sumDay: (day) =>
-      sumCredits(
-        read.spent_of_day.filter((spent) => spent.key_id === keyId && dayNumber(Date.parse(spent.day)) === day)
-      )
-  })
-
-  const refresh = (read: GroupRead, days: ReadonlyArray<number>): void => {
+  const refresh = (read: GroupRead, months: ReadonlyArray<number>): void => {
     const holdings = new Map<string, ReadonlyArray<Holding>>()
     for (const account of read.accounts) {
       const { id } = account.record
@@ -143,29 +111,28 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
       const known = updateAccount(account)
       known.held = sumCredits(allHoldings)
       known.reserved = allHoldings.reduce((sum, { reserved }) => sum + reserved, 0)
-      if (known.grants.length + read.grants.length > 0) known.grants = updateGrants(known.grants, read, id, allHoldings)
     }
     for (const record of read.keys) {
       if (state.keys.get(record.id)?.record.revision !== record.revision)
         applyGroup(state, { ...emptyGroup, keys: [record] })
       const key = state.keys.get(record.id)
       if (key === undefined) continue
-      for (const day of key.days) {
-        day.held = 0
-        day.reserved = 0
+      for (const month of key.months.values()) {
+        month.held = 0
+        month.reserved = 0
       }
-      for (const { credits, day, key_id, reserved } of holdings.get(record.account_id) ?? []) {
+      for (const { credits, key_id, month, reserved } of holdings.get(record.account_id) ?? []) {
         if (key_id !== record.id) continue
-        const known = openDay(key, day)
+        const known = openMonth(key, month)
         known.held += credits
         known.reserved += reserved
       }
       const cached = leases.get(record.account_id)
       cached?.add(key)
-      const spent = readSpent(read, record.id)
-      for (const day of days) {
-        setSpent(key, day, spent)
-        if (cached !== undefined) for (const spending of listSpendings(key, day)) cached.add(spending)
+      for (const number of months) {
+        const month = openMonth(key, number)
+        month.spent = sumSpent(read, record.id, number)
+        cached?.add(month)
       }
     }
   }
@@ -180,19 +147,19 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
     const cached = leases.get(key.account_id)
     const known = state.keys.get(key.id)
     if (cached === undefined || known === undefined || !cached.has(known)) return undefined
-    return areLoaded(known, dayNumber(nowMs), (spending) => cached.has(spending)) ? known : undefined
+    return cached.has(openMonth(known, monthOf(nowMs))) ? known : undefined
   }
 
   const decideInSlice = (
-    slice: Map<DayOfKey, number>,
+    slice: Map<MonthOfKey, number>,
     known: KeyState,
     { credits, endpoint, key, nowMs }: AdmissionRequest
   ): AdmissionOutcome | undefined => {
     if (!isCurrent(known, key, nowMs)) return { refused: "key_changed" } as const
-    const day = openDay(known, dayNumber(nowMs))
-    const left = slice.get(day) ?? 0
+    const month = openMonth(known, monthOf(nowMs))
+    const left = slice.get(month) ?? 0
     if (left < credits) return undefined
-    slice.set(day, left - credits)
+    slice.set(month, left - credits)
     const hold = placeHold(known, { endpoint, credits, now: nowMs })
     register(hold)
     return { hold }
@@ -219,22 +186,22 @@ export const trackKnownAccounts = (charged: ChargedRequests) => {
       return false
     },
     slice: (id: string) => slices.get(id),
-    beginSlice: (id: string, slice: Map<DayOfKey, number>) => slices.set(id, slice),
+    beginSlice: (id: string, slice: Map<MonthOfKey, number>) => slices.set(id, slice),
     /** The call ended without a charge: another call can use its credits. Returns whether nothing has to be written. */
     returnToSlice: (held: Hold): boolean => {
       const slice = slices.get(held.key.record.account_id)
       if (slice === undefined) return false
-      slice.set(held.day, (slice.get(held.day) ?? 0) + held.credits)
+      slice.set(held.month, (slice.get(held.month) ?? 0) + held.credits)
       return true
     },
     /** From now on, what was just read of the account is authoritative. */
-    lease: (id: string, read: GroupRead, days: ReadonlyArray<number>) => {
+    lease: (id: string, read: GroupRead, months: ReadonlyArray<number>) => {
       const cached = leases.get(id) ?? new Set<unknown>()
       for (const { account_id, id: keyId } of read.keys) {
         const key = state.keys.get(keyId)
         if (account_id !== id || key === undefined) continue
         cached.add(key)
-        for (const spending of days.flatMap((day) => listSpendings(key, day))) cached.add(spending)
+        for (const month of months) cached.add(openMonth(key, month))
       }
       leases.set(id, cached)
     },

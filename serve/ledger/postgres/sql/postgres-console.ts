@@ -14,7 +14,6 @@ import {
 } from "../../../persistence/index.ts"
 import { failAfter } from "../../errors.ts"
 import { connect, databaseCause, transact } from "./database.ts"
-import { recordingInConsole } from "./recording.ts"
 import { createSchema } from "./schema.ts"
 
 /** Pages and webhooks wait for a statement. */
@@ -26,7 +25,7 @@ const withTimeout = <A>(query: Effect.Effect<A, SqlError>) =>
   toConsoleUnavailable(query).pipe(failAfter(statementTimeout, consoleUnavailable))
 
 export const createConsoleTables = (sql: PgClient.PgClient) =>
-  toConsoleUnavailable(createSchema(sql, "console", [...consoleTables, ...recordingInConsole]))
+  toConsoleUnavailable(createSchema(sql, "console", consoleTables))
 
 /** Inserts all rows with one statement, which splits the string that contains them. */
 const insertRows = ({ columns, onConflict = "", table }: EncodedRows) => {

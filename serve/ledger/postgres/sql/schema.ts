@@ -5,7 +5,6 @@ import { Cause, Effect, Schedule } from "effect"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
-import { recordingInLedger } from "./recording.ts"
 
 /** A migration wraps the error of the database. */
 const findSqlErrors = (defect: unknown): ReadonlyArray<SqlError> => {
@@ -26,7 +25,7 @@ export const failOnOutage = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effe
   })
 
 /** Increased when a table changes. Before the first release, an earlier layout is refused, not converted. */
-const layouts = { console: 2, ledger: 1 } as const
+const layouts = { console: 3, ledger: 2 } as const
 
 const refuseEarlierLayout = (schema: keyof typeof layouts) => `
   do $$ begin
@@ -63,9 +62,7 @@ const tables = [
   "account",
   "api_key",
   "entry",
-  "expiring_grant",
-  "record",
-  "head",
+  "chain_start",
   "spent_in_month",
   "usage_of_day",
   "usage_of_month",
@@ -78,17 +75,11 @@ const tables = [
 const indexes = [
   "create index entry_but_charge on ledger.entry (account_id, position) where type <> 'charge'", // pages without charges
   "create index key_replaced on ledger.api_key (former_sha256) where former_sha256 is not null",
-  "create index grant_left on ledger.expiring_grant (expires_at) where credits_left > 0",
-  "create unique index entry_sequence on ledger.entry (sequence)", // the order of the chain
   "create index account_asked on ledger.account (leased_by) where lease_asked"
 ]
-
-const insertHead = "insert into ledger.head values ('ledger', 0, 0, 0, '')"
 
 export const createLedgerTables = (sql: PgClient.PgClient) =>
   createSchema(sql, "ledger", [
     ...tables.map((name) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8")),
-    ...indexes,
-    ...recordingInLedger,
-    insertHead
+    ...indexes
   ])

@@ -21,11 +21,7 @@ export const hashAfter = (before: string) => `
   encode(sha256(convert_to(${before} || E'\\n' || account_id || E'\\n' || "position" || E'\\n' || type || E'\\n'
     || ${isoTimestamp("occurred_at")} || E'\\n' || coalesce(key_id, '') || E'\\n' || coalesce(endpoint, '') || E'\\n' || credits
     || E'\\n' || balance || E'\\n' || coalesce(budget_credits::text, '') || E'\\n' || coalesce(request_id, '') || E'\\n'
-    || coalesce(note, '') || case
-      when num_nonnulls(daily_budget_credits, weekly_budget_credits, expires_at, grants) = 0 then ''
-      else E'\\n' || coalesce(daily_budget_credits::text, '') || E'\\n' || coalesce(weekly_budget_credits::text, '')
-        || E'\\n' || coalesce(${isoTimestamp("expires_at")}, '') || E'\\n' || coalesce(grants, '')
-    end, 'UTF8')), 'hex')`
+    || coalesce(note, ''), 'UTF8')), 'hex')`
 
 export const accountRow = `jsonb_build_object('id', id, 'name', name, 'created_at', ${isoTimestamp("created_at")})`
 
@@ -34,5 +30,4 @@ export const keyRow = `to_jsonb(key) || jsonb_build_object('created_at', ${isoTi
     'revoked_at', ${isoTimestamp("key.revoked_at")}, 'expires_at', ${isoTimestamp("key.expires_at")},
     'former_expires_at', ${isoTimestamp("key.former_expires_at")})`
 
-export const entryRow = `to_jsonb(entry) || jsonb_build_object('occurred_at', ${isoTimestamp("entry.occurred_at")},
-    'expires_at', ${isoTimestamp("entry.expires_at")})`
+export const entryRow = `to_jsonb(entry) || jsonb_build_object('occurred_at', ${isoTimestamp("entry.occurred_at")})`

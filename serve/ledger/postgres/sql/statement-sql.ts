@@ -1,5 +1,5 @@
 /** The SQL that `statements.ts` sends: the statement for charges, those for a decision, and the heartbeat. */
-import { accountRow, isoTimestamp, keyRow } from "./sql-expressions.ts"
+import { accountRow, keyRow } from "./sql-expressions.ts"
 import { rowParameterCount, writeRows } from "./write-group.ts"
 
 /** A server that stalls must not keep accounts locked: callers of other servers wait for two seconds. */
@@ -85,27 +85,9 @@ export const read = `
       from ledger.spent_in_month
       where key_id in (select id from key) and month = any ($5::bigint[])
     ),
-    'spent_of_day', (
-      select coalesce(json_agg(json_build_object('key_id', key_id, 'day', day, 'credits', credits)), '[]')
-      from (
-        select usage.key_id, usage.day, sum(usage.credits) as credits
-        from key
-        cross join unnest($6::text[]::date[]) as requested (day)
-        join ledger.usage_of_day as usage
-          on usage.account_id = key.account_id and usage.day = requested.day and usage.key_id = key.id
-        where key.daily_budget_credits is not null or key.weekly_budget_credits is not null
-        group by 1, 2
-      ) as spent
-    ),
-    'grants', (
-      select coalesce(json_agg(json_build_object('account_id', account_id, 'position', position, 'expires_at',
-        ${isoTimestamp("expires_at")}, 'credits_left', credits_left) order by expires_at, position), '[]')
-      from ledger.expiring_grant
-      where credits_left > 0 and (account_id = any ($2::text[]) or account_id in (select account_id from key))
-    ),
     'held', (
-      select coalesce(json_agg(json_build_object('account_id', account_id, 'key_id', key_id, 'day', day,
-        'grant_position', grant_position, 'credits', credits, 'reserved', reserved)), '[]')
+      select coalesce(json_agg(json_build_object('account_id', account_id, 'key_id', key_id, 'month', month,
+        'credits', credits, 'reserved', reserved)), '[]')
       from ledger.holding
       where (account_id = any ($2::text[]) or account_id in (select account_id from key)) and server_id <> $1
         and credits > 0

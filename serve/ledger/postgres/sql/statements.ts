@@ -8,7 +8,6 @@ import { Effect, Schema } from "effect"
 import type { ChainHead } from "../../chain/chain.ts"
 import { Account, ApiKey, type Entry } from "../../chain/records.ts"
 import { LedgerUnavailable } from "../../errors.ts"
-import { dateOfDay, daysOfWeeks, monthOfDay } from "../../utc-calendar.ts"
 import {
   booleanArray,
   databaseUnavailable,
@@ -60,16 +59,6 @@ const Read = Schema.Struct({
   accounts: Schema.Array(AccountRead),
   keys: Schema.Array(ApiKey),
   spent: Schema.Array(Schema.Struct({ key_id: Schema.String, month: Schema.Int, credits: Schema.Int })),
-  /** For keys that have a daily or weekly budget. */
-  spent_of_day: Schema.Array(Schema.Struct({ key_id: Schema.String, day: Schema.String, credits: Schema.Int })),
-  grants: Schema.Array(
-    Schema.Struct({
-      account_id: Schema.String,
-      position: Schema.Int,
-      expires_at: Schema.String,
-      credits_left: Schema.Int
-    })
-  ),
   held: Schema.Array(Holding),
   slices: Schema.Array(Schema.Struct({ account_id: Schema.String, server_id: Schema.String, is_asked: Schema.Boolean }))
 })
@@ -80,8 +69,8 @@ export interface ReadRequest {
   readonly accounts: ReadonlyArray<string>
   readonly keys: ReadonlyArray<string>
   readonly sha256: ReadonlyArray<string>
-  /** UTC days of calls, counted from 1970-01-01. */
-  readonly days: ReadonlyArray<number>
+  /** Of calls. */
+  readonly months: ReadonlyArray<number>
 }
 
 export interface LeaseChange {
@@ -141,16 +130,9 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
   const retryPolicy = { times: 5, while: (error: unknown) => wasRolledBack(error) }
 
   const useConnection = yield* openGroupConnection(sql)
-  const readStatement = (member: string, { accounts, days, keys, sha256 }: ReadRequest): SqlStatement => ({
+  const readStatement = (member: string, { accounts, keys, months, sha256 }: ReadRequest): SqlStatement => ({
     query: statementSql.read,
-    params: [
-      member,
-      textArray(accounts),
-      textArray(keys),
-      textArray(sha256),
-      integerArray([...new Set(days.map(monthOfDay))]),
-      textArray(daysOfWeeks(days).map(dateOfDay))
-    ]
+    params: [member, textArray(accounts), textArray(keys), textArray(sha256), integerArray(months)]
   })
   const queryRow = <A>(statement: SqlStatement) =>
     useConnection((send) => Effect.map(send([statement]), ([rows]) => rows?.[0] as A | undefined)) // the columns of the statement

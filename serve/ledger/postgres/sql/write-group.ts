@@ -5,17 +5,14 @@
 import { Schema } from "effect"
 import type { ChainHead, Draft } from "../../chain/chain.ts"
 import { type Entry, reversalCredits } from "../../chain/records.ts"
-import { parseGrants } from "../../rules/expiring-grants.ts"
 import { monthOf } from "../../utc-calendar.ts"
 import { integerArray, textArray } from "./database.ts"
 
-/** What one server holds of one key, for calls admitted on one day, of one grant or of credits that do not expire. */
+/** What one server holds of one key, for calls admitted in one month. */
 export const Holding = Schema.Struct({
   account_id: Schema.String,
   key_id: Schema.String,
-  day: Schema.Int,
-  /** 0 if the credits do not expire. */
-  grant_position: Schema.Int,
+  month: Schema.Int,
   credits: Schema.Int,
   /** The part of `credits` that no call holds yet. */
   reserved: Schema.Int
@@ -65,15 +62,6 @@ export const listAccountsAfter = (entries: ReadonlyArray<Entry>): Map<string, Ac
   return moved
 }
 
-/** Expiring credits that the entries grant, and what they take from such credits. Null if none, as in most groups. */
-const formatGrantRows = (entries: ReadonlyArray<Entry>): string | null => {
-  const rows = entries.flatMap(({ account_id, credits, expires_at, grants, position }) => [
-    ...(expires_at === null ? [] : [{ account_id, position, expires_at, credits }]),
-    ...parseGrants(grants).map((change) => ({ account_id, expires_at: null, ...change }))
-  ])
-  return rows.length === 0 ? null : JSON.stringify(rows)
-}
-
 /** The columns of each table as parameters, one array per column: the type of the array, and what it is cast to. */
 const columns = {
   entry: {
@@ -86,12 +74,8 @@ const columns = {
     credits: "bigint[]",
     balance: "bigint[]",
     budget_credits: "bigint[]",
-    daily_budget_credits: "bigint[]",
-    weekly_budget_credits: "bigint[]",
     request_id: "text[]",
     note: "text[]",
-    expires_at: "text[]",
-    grants: "text[]",
     hash: "text[]"
   },
   account: { id: "text[]", position: "bigint[]", balance: "bigint[]", hash: "text[]", money_out: "bigint[]" },
@@ -107,8 +91,7 @@ const columns = {
   holding: {
     account_id: "text[]",
     key_id: "text[]",
-    day: "bigint[]::integer[]",
-    grant_position: "bigint[]",
+    month: "bigint[]::integer[]",
     credits: "bigint[]",
     reserved: "bigint[]"
   }
@@ -122,8 +105,8 @@ type Table = keyof typeof columns
 const parameters = Object.entries(columns).flatMap(([table, types]) =>
   Object.entries(types).map(([column, type]) => ({ table, column, type }))
 )
-/** The number of parameters that `bindRows` returns: those of the columns, and the changes of grants as JSON. */
-export const rowParameterCount = parameters.length + 1
+/** The number of parameters that `bindRows` returns. */
+export const rowParameterCount = parameters.length
 
 /**
  * Writes rows only if the SQL `condition` is true. `$1` is the server that has the holdings. The parameters of
@@ -135,7 +118,6 @@ export const writeRows = (condition: string, before: number, more = { set: "", a
       .flatMap(({ table, type }, index) => (table === name ? [`$${before + 1 + index}::${type}`] : []))
       .join(", ")
   const names = (table: Table) => Object.keys(columns[table]).join(", ")
-  const grants = `$${before + rowParameterCount}`
   return `written as (
     insert into ledger.entry (${names("entry")})
     select ${names("entry").replace(/\w+_at/g, "$&::timestamptz")}
@@ -143,24 +125,6 @@ export const writeRows = (condition: string, before: number, more = { set: "", a
       with ordinality as entry (${names("entry")}, place)
     where ${condition}
     order by place
-  ), changed_grant as materialized (
-    select *
-    from json_to_recordset(${grants}::text::json)
-      as change (account_id text, position bigint, expires_at timestamptz, credits bigint)
-    where ${condition}
-  ), granted as (
-    insert into ledger.expiring_grant (account_id, position, expires_at, credits_left)
-    select * from changed_grant where expires_at is not null
-  ), used_grant as (
-    update ledger.expiring_grant
-    set credits_left = credits_left + used.credits
-    from (
-      select account_id, position, sum(credits)::bigint as credits
-      from changed_grant
-      where expires_at is null
-      group by 1, 2
-    ) as used
-    where expiring_grant.account_id = used.account_id and expiring_grant.position = used.position
   ), moved as (
     update ledger.account
     set position = head.position, balance = head.balance, hash = head.hash, money_out = account.money_out + head.money_out
@@ -192,11 +156,11 @@ export const writeRows = (condition: string, before: number, more = { set: "", a
     on conflict (account_id, day, endpoint)
     do update set calls = usage.calls + excluded.calls, credits = usage.credits + excluded.credits
   ), held as (
-    insert into ledger.holding (account_id, key_id, day, grant_position, server_id, credits, reserved)
-    select account_id, key_id, day, grant_position, $1, credits, reserved
+    insert into ledger.holding (account_id, key_id, month, server_id, credits, reserved)
+    select account_id, key_id, month, $1, credits, reserved
     from unnest(${arrays("holding")}) as holding (${names("holding")})
     where ${condition}
-    on conflict (account_id, key_id, day, grant_position, server_id) do update
+    on conflict (account_id, key_id, month, server_id) do update
       set credits = excluded.credits, reserved = excluded.reserved
   )`
 }
@@ -212,9 +176,8 @@ export const bindRows = (
     usage: sumUsage(entries),
     holding: holdings
   }
-  const arrays = parameters.map(({ column, table, type }) => {
+  return parameters.map(({ column, table, type }) => {
     const values = rows[table]?.map((row) => (row as Readonly<Record<string, unknown>>)[column]) ?? []
     return type.startsWith("text") ? textArray(values) : integerArray(values)
   })
-  return [...arrays, formatGrantRows(entries)]
 }

@@ -4,8 +4,6 @@ create table ledger.api_key (
   name text not null,
   scopes text[] not null,
   budget_credits bigint not null check (budget_credits >= 0),
-  daily_budget_credits bigint check (daily_budget_credits >= 0),
-  weekly_budget_credits bigint check (weekly_budget_credits >= 0),
   sha256 text not null unique,
   last4 text not null,
   former_sha256 text,

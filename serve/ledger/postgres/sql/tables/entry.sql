@@ -9,12 +9,8 @@ create table ledger.entry (
   credits bigint not null,
   balance bigint not null,
   budget_credits bigint,
-  daily_budget_credits bigint,
-  weekly_budget_credits bigint,
   request_id text,
   note text,
-  expires_at timestamptz,
-  grants text,
   hash text not null,
   primary key (account_id, position),
   unique (request_id, type)

@@ -1,14 +1,12 @@
 -- What a server holds of accounts that are not leased; the holds of a leased account are in the memory of its server.
--- `day`: the UTC day on which the calls were admitted, counted from 1970-01-01. `grant_position`: the position of the
--- expiring grant that they take credits from, or 0 for credits that do not expire. `reserved`: the part that no call
--- holds yet; it belongs to a slice.
+-- `month`: the UTC month in which the calls were admitted, 12 × year + month − 1. `reserved`: the part that no call holds
+-- yet; it belongs to a slice.
 create table ledger.holding (
   account_id text not null,
   key_id text not null,
-  day integer not null,
-  grant_position bigint not null,
+  month integer not null,
   server_id text not null references ledger.server on delete cascade,
   credits bigint not null check (credits >= 0),
   reserved bigint not null check (reserved between 0 and credits),
-  primary key (account_id, key_id, day, grant_position, server_id)
+  primary key (account_id, key_id, month, server_id)
 )
