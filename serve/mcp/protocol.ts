@@ -4,19 +4,15 @@
  */
 import {
   type CallToolResult,
-  type RequestId,
   Server,
   type Tool,
   WebStandardStreamableHTTPServerTransport
 } from "@modelcontextprotocol/server"
-import { Predicate } from "effect"
 import { instructions } from "./guidance.ts"
 
 export interface ToolCall {
   readonly name: string
   readonly arguments: Readonly<Record<string, unknown>>
-  /** JSON-RPC id of the request. */
-  readonly id: RequestId
   readonly signal: AbortSignal
 }
 
@@ -30,26 +26,9 @@ export const makeServer = (version: string, { call, list }: Tools): Server => {
   const server = new Server({ name: "larder", title: "Larder", version }, { capabilities: { tools: {} }, instructions })
   server.setRequestHandler("tools/list", async (_request, { mcpReq }) => ({ tools: [...(await list(mcpReq.signal))] }))
   server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
-    call({ name: params.name, arguments: params.arguments ?? {}, id: mcpReq.id, signal: mcpReq.signal })
+    call({ name: params.name, arguments: params.arguments ?? {}, signal: mcpReq.signal })
   )
   return server
-}
-
-/** The only revision with batches, and the revision of clients that name none. */
-const revisionWithBatches = "2025-03-26"
-
-const maxMessages = 100
-
-/**
- * Responses are matched to calls by id. If two calls had the same id, both would be charged, but only one response
- * would arrive.
- */
-export const checkBatch = (message: unknown, revision: string | null): string | undefined => {
-  if (!Array.isArray(message)) return undefined
-  if ((revision ?? revisionWithBatches) !== revisionWithBatches) return `Revision ${revision} has no batches`
-  if (message.length > maxMessages) return `A batch has at most ${maxMessages} messages`
-  const ids = message.filter((item) => Predicate.hasProperty(item, "id")).map(({ id }) => id)
-  return new Set(ids).size < ids.length ? "Two messages of the batch have the same id" : undefined
 }
 
 /** Resolves when the caller disconnects. */

@@ -28,7 +28,7 @@ const serveError = (error: ApiError) =>
   serve(error.status, errorBody(error), { "x-request-id": "req_1", ...errorHeaders(error.code, undefined) })
 
 const toolsAt = (url: string) => makeRemoteTools({ url, key, version: "1" })
-const callAt = (url: string) => toolsAt(url).call({ name: "get_store", arguments: { id: "x" }, id: 1, signal })
+const callAt = (url: string) => toolsAt(url).call({ name: "get_store", arguments: { id: "x" }, signal })
 const catchMessage = (promise: Promise<unknown>) =>
   promise.then(
     () => "no error",
