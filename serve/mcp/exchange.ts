@@ -89,7 +89,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
   const makeServerFor = ({ authorization, key, isOnDataHost }: Caller, acquired: Permit, progress: Progress) => {
     const permit = { ...acquired, setBytes: (bytes: number) => acquired.setBytes(bytes * memoryFactor) }
     return makeServer(version, {
-      list: async () => {
+      list: () => {
         permit.setBytes(listBytes)
         return tools.flatMap(({ route, tool }) => (key.scopes.has(route.endpoint.scope) ? [tool] : []))
       },

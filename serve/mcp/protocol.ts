@@ -1,6 +1,6 @@
 /**
- * The protocol server of one HTTP request, or of one connection over stdio; it offers only tools. The library supports
- * the current revision (2026-07-28), and the earlier ones with a handshake (2025-11-25 back to 2024-10-07).
+ * The protocol server of one HTTP request; it offers only tools. The library supports the current revision
+ * (2026-07-28), and the earlier ones with a handshake (2025-11-25 back to 2024-10-07).
  */
 import {
   type CallToolResult,
@@ -17,14 +17,14 @@ export interface ToolCall {
 }
 
 export interface Tools {
-  readonly list: (signal: AbortSignal) => Promise<ReadonlyArray<Tool>>
+  readonly list: () => ReadonlyArray<Tool>
   /** Rejects with a `ProtocolError` for an unknown tool. */
   readonly call: (call: ToolCall) => Promise<CallToolResult>
 }
 
 export const makeServer = (version: string, { call, list }: Tools): Server => {
   const server = new Server({ name: "larder", title: "Larder", version }, { capabilities: { tools: {} }, instructions })
-  server.setRequestHandler("tools/list", async (_request, { mcpReq }) => ({ tools: [...(await list(mcpReq.signal))] }))
+  server.setRequestHandler("tools/list", () => ({ tools: [...list()] }))
   server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
     call({ name: params.name, arguments: params.arguments ?? {}, signal: mcpReq.signal })
   )
