@@ -111,12 +111,6 @@ export const overloaded = makeApiError("overloaded", unexpected)
 export const tooManyInFlight = makeApiError("too_many_in_flight", unexpected)
 /** The server cannot look up keys, or cannot record charges. */
 export const ledgerUnavailable = makeApiError("ledger_unavailable", unexpected)
-/** The results of all calls of a batch are in one response, so their total size is limited. */
-export const resultsTooLarge = makeApiError(
-  "answers_too_large",
-  "The results of one request have at most 8 MiB in total: request fewer names or days, or split the request"
-)
-
 const unknownRecords = {
   "branded food": "unknown_branded_food",
   store: "unknown_store",

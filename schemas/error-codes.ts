@@ -103,10 +103,6 @@ export const errorCodes = {
     "No metrics have these names; the message lists all of them.",
     "Use names from `GET /v1/commodities?category=`; they are case-sensitive."
   ),
-  answers_too_large: invalid(
-    "At `/mcp`: the total size of the results of one request exceeds what the server sends at once.",
-    "Request fewer names or days, or split the request."
-  ),
   protocol_error: invalid(
     "At `/mcp`: the request is not a message of the Model Context Protocol that the server accepts. Another status below 500 is possible; the body is a JSON-RPC error with the details.",
     "Use a client of the protocol, and read the message of the error."

@@ -1,29 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Config, ConfigProvider, Duration, Effect, Option } from "effect"
-import { apiUrlSetting, consoleUrlSetting, serveSettings } from "./settings.ts"
-
-const apiUrl = (environment: Readonly<Record<string, string>>) =>
-  apiUrlSetting.pipe(
-    Effect.map(Option.getOrUndefined),
-    Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(environment)))
-  )
-
-describe("the address at which a command reaches the API", () => {
-  it.effect.each([
-    [{}, "http://127.0.0.1:8080"],
-    [{ LARDER_PORT: "9000", LARDER_HOST: "192.168.1.5" }, "http://192.168.1.5:9000"],
-    [{ LARDER_HOST: "0.0.0.0" }, "http://127.0.0.1:8080"],
-    [{ LARDER_HOST: "::" }, "http://[::1]:8080"],
-    [{ LARDER_HOST: "::1" }, "http://[::1]:8080"],
-    [{ LARDER_PORT: "0" }, undefined],
-    [{ LARDER_PORT: "0", LARDER_API_URL: "https://api.example.com/" }, "https://api.example.com"],
-    [{ LARDER_LEDGER_URL: "mysql://x", LARDER_CONSOLE_URL: "nowhere" }, "http://127.0.0.1:8080"]
-  ] as const)("reads the settings %j as %s", ([environment, expected]) =>
-    Effect.gen(function* () {
-      assert.strictEqual(yield* apiUrl(environment), expected)
-    })
-  )
-})
+import { Config, ConfigProvider, Duration, Effect } from "effect"
+import { consoleUrlSetting, serveSettings } from "./settings.ts"
 
 const readConsole = (environment: Readonly<Record<string, string>>) =>
   Config.all({ url: consoleUrlSetting, settings: serveSettings }).pipe(

@@ -79,13 +79,6 @@ export const consoleUrlSetting = Config.all({ ...consoleSettings, url: publicCon
 
 const port = Config.schema(Port, "LARDER_PORT").pipe(Config.withDefault(8080))
 
-/** Address at which a command on this machine reaches the API. None if the server chooses its port at the start. */
-export const apiUrlSetting = Config.all({ host, port, url: publicApiUrlSetting }).pipe(
-  Config.map(({ host, port, url }) =>
-    Option.isSome(url) || port === 0 ? url : Option.some(addressFor(buildUrl(host, port), null))
-  )
-)
-
 const decodeDuration = Schema.decodeOption(Schema.DurationFromString)
 const durationUnits: Readonly<Record<string, string>> = { s: "seconds", m: "minutes", h: "hours" }
 /** `90 seconds`, `90s`, or a plain number, which is in seconds. */

@@ -3,7 +3,7 @@ import { dataSets } from "@larder/warehouse"
 import { Runtime, Schema } from "effect"
 import { Flag } from "effect/cli"
 
-const dataSetNames = dataSets.map(({ about: { pipeline } }) => pipeline)
+export const dataSetNames = dataSets.map(({ about: { pipeline } }) => pipeline)
 
 /** The name of a data set on the command line is the name of the pipeline that fills it. */
 export const DataSetName = Schema.Literals(dataSetNames)
@@ -20,13 +20,6 @@ export const storesFlag = Flag.File("stores", { mustExist: true }).pipe(
 
 export const replayFlag = (description: string) =>
   Flag.Path("replay", { mustExist: true }).pipe(Flag.withDescription(description), Flag.optional)
-
-export const onlyFlag = Flag.String("only").pipe(
-  Flag.withSchema(DataSetName),
-  Flag.withMetavar("DATA-SET"),
-  Flag.withDescription(`Only one data set: ${dataSetNames.join(", ")}`),
-  Flag.optional
-)
 
 /** Ends a command with this exit code. No caller handles it, so one class covers every problem. */
 export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {

@@ -6,14 +6,13 @@ import {
   openLayout,
   pruneLocal,
   pull,
-  pullSingle,
   refreshOpened,
   requireCurrentFormat
 } from "@larder/warehouse"
 import { Console, Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import { homeFolderSetting } from "../run/run.ts"
-import { CommandFailed, formatKibibytes, generationFlag, jsonFlag, onlyFlag } from "./flags.ts"
+import { CommandFailed, formatKibibytes, generationFlag, jsonFlag } from "./flags.ts"
 
 /** Pulls everything and returns the newest generation on this machine. */
 const pullAll = Effect.fnUntraced(function* (layout: Layout, to: number | undefined) {
@@ -28,10 +27,9 @@ export const pullCommand = Command.make(
   "pull",
   {
     to: generationFlag("The generation, such as 41 or larder-000041; the newest by default"),
-    only: onlyFlag,
     json: jsonFlag()
   },
-  Effect.fn(function* ({ json, only, to }) {
+  Effect.fn(function* ({ json, to }) {
     const layout = yield* openLayout(yield* homeFolderSetting)
     const { depot, dir, local } = layout
     if (depot === local) {
@@ -41,22 +39,16 @@ export const pullCommand = Command.make(
       })
     }
     yield* requireCurrentFormat(layout)
-    const number = Option.getOrUndefined(to)
-    const data_set = Option.getOrNull(only)
-    const pulled = yield* data_set === null ? pullAll(layout, number) : pullSingle(layout, data_set, number)
+    const pulled = yield* pullAll(layout, Option.getOrUndefined(to))
     if (pulled === undefined)
       return yield* new CommandFailed({
         code: 1,
         problem: `There is nothing in ${depot.location} yet: publish there first, or check LARDER_DEPOT.`
       })
     const generation = generationId(pulled.generation)
-    if (json) return yield* Console.log(JSON.stringify({ ...pulled, generation, data_set, depot: depot.location }))
-    const copied = data_set === null ? generation : `${data_set} of ${generation}`
-    const target = data_set === null ? dir : layout.dataSetFile(data_set)
-    yield* Console.log(`${copied} is in ${target}: ${formatKibibytes(pulled.bytes)} came from ${depot.location}.`)
+    if (json) return yield* Console.log(JSON.stringify({ ...pulled, generation, depot: depot.location }))
+    yield* Console.log(`${generation} is in ${dir}: ${formatKibibytes(pulled.bytes)} came from ${depot.location}.`)
   })
 ).pipe(
-  Command.withDescription(
-    "Copy what is live in the depot of LARDER_DEPOT to this machine, or the generation of --to; all of it or one data set"
-  )
+  Command.withDescription("Copy what is live in the depot of LARDER_DEPOT to this machine, or the generation of --to")
 )

@@ -3,13 +3,18 @@ import { lakeSetting, rollback, updateLakeIfEnabled } from "@larder/warehouse"
 import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { openHome } from "../run/run.ts"
-import { generationFlag, jsonFlag, onlyFlag } from "./flags.ts"
+import { DataSetName, dataSetNames, generationFlag, jsonFlag } from "./flags.ts"
 
 export const rollbackCommand = Command.make(
   "rollback",
   {
     to: generationFlag("The generation, such as 41 or larder-000041"),
-    only: onlyFlag,
+    only: Flag.String("only").pipe(
+      Flag.withSchema(DataSetName),
+      Flag.withMetavar("DATA-SET"),
+      Flag.withDescription(`Only one data set: ${dataSetNames.join(", ")}`),
+      Flag.optional
+    ),
     note: Flag.String("note").pipe(
       Flag.withDescription("Why, for those who read the list of generations later"),
       Flag.optional

@@ -9,7 +9,6 @@ import {
   missingScope,
   monthlySpendCapReached,
   overloaded,
-  resultsTooLarge,
   tooManyInFlight,
   unknownKey
 } from "@larder/schemas"
@@ -109,7 +108,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
   /** Waits for capacity in the quotas of the key and its account. A large call also waits for a step of the event loop. */
   const acquirePermit = (call: Call, key: ApiKeyView, request: ValidRequest): Acquired | Promise<Acquired> => {
     const expected = call.route.expectedBytes(request, live.current().model)
-    const acquired = call.shared ?? limiter.acquire(key, expected, call.signal, call.requestBytes)
+    const acquired = call.permit ?? limiter.acquire(key, expected, call.signal, call.requestBytes)
     return expected < largeBytes ? acquired : waitForStep(key, acquired)
   }
   const waitForStep = async (key: ApiKeyView, acquired: Acquired | Promise<Acquired>) => {
@@ -177,8 +176,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
     if (Exit.isFailure(exit)) return release(toReadError(requestId, endpoint.id, exit.cause))
     if (call.signal.aborted) return release(callerDisconnected)
     const { body, generation } = exit.value
-    if (call.shared === undefined) permit.setBytes(body.length)
-    else if (!call.shared.take(body.length)) return release(resultsTooLarge)
+    permit.setBytes(body.length)
     const readAt = performance.now()
     try {
       await held.commit(requestId)
@@ -201,7 +199,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
     let ownPermit: Permit | undefined
     try {
       const admitted = await admit(call, token, requestId, (permit) => {
-        if (call.shared === undefined) ownPermit = permit
+        if (call.permit === undefined) ownPermit = permit
       })
       if ("response" in admitted) return admitted
       const { key, response } = await charge(call, admitted, requestId)

@@ -13,7 +13,7 @@ import {
 import type { Generation } from "@larder/warehouse"
 import { Effect } from "effect"
 import { type CursorPosition, cursorScope, decodeCursor, encodeCursor } from "./cursor.ts"
-import type { SharedPermit } from "./fairness/limiter.ts"
+import type { Permit } from "./fairness/limiter.ts"
 import type { ReadModel } from "./read-model.ts"
 
 export interface Request<V> {
@@ -92,8 +92,8 @@ export interface Call extends RoutedRequest {
   readonly authorization: string | null
   /** Fires when the caller disconnects. A call that is cancelled before the charge is committed costs nothing. */
   readonly signal: AbortSignal
-  /** The permit of a request with several calls. Without it, the call acquires its own. */
-  readonly shared?: SharedPermit
+  /** The permit of the request that contains the call, which releases it. Without it, the call acquires its own. */
+  readonly permit?: Permit
   /** Memory of the request, for a call that acquires its own permit and has to wait. */
   readonly requestBytes: () => number
 }

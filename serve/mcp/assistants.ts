@@ -42,9 +42,6 @@ export interface AssistantNeeds {
 
 const allow = "POST, OPTIONS"
 
-/** Response headers of the protocol that web pages may read, in addition to the API's headers. */
-const protocolHeaders = "Mcp-Session-Id, WWW-Authenticate"
-
 export const makeMcpHandler = (needs: AssistantNeeds): McpHandler => {
   const { ledger, origins, pipeline, report } = needs
   const { refuse } = pipeline
@@ -98,7 +95,7 @@ export const makeMcpHandler = (needs: AssistantNeeds): McpHandler => {
     } = headers
     const cors = {
       "access-control-allow-origin": origin ?? "",
-      "access-control-expose-headers": `${exposed}, ${protocolHeaders}`
+      "access-control-expose-headers": `${exposed}, WWW-Authenticate`
     }
     return {
       status,

@@ -1,13 +1,11 @@
 /**
- * Handles one HTTP request of the protocol, with a valid key. The protocol library responds with the tools that the
- * key's scopes allow, and a tool call goes through the request pipeline. Requests share only the list of calls in progress,
- * which a notification can cancel.
+ * Handles one HTTP request of the protocol, with a valid key and one message. The protocol library responds with the
+ * tools that the key's scopes allow, and a tool call goes through the request pipeline. Requests share nothing: a call
+ * is cancelled by closing its connection.
  */
-import { randomUUID } from "node:crypto"
-import { type ApiError, resultsTooLarge, tooManyInFlight } from "@larder/schemas"
+import { type ApiError, tooManyInFlight } from "@larder/schemas"
 import {
   createMcpHandler,
-  isInitializeRequest,
   isJsonContentType,
   isLegacyRequest,
   ProtocolError,
@@ -16,13 +14,12 @@ import {
 } from "@modelcontextprotocol/server"
 import { Cause, Option, Schema } from "effect"
 import { parseAccept } from "hono/utils/accept"
-import { type ApiResponse, callerDisconnected, errorHeaders, type Permit, type SharedPermit } from "../api/index.ts"
+import { type ApiResponse, callerDisconnected, errorHeaders, type Permit } from "../api/index.ts"
 import type { ApiKeyView } from "../ledger/index.ts"
 import { readArguments } from "./arguments.ts"
 import type { AssistantNeeds } from "./assistants.ts"
-import { makeCancellations } from "./cancellations.ts"
 import { readMessage } from "./messages.ts"
-import { checkBatch, makeServer, respondLegacy, type ToolCall } from "./protocol.ts"
+import { makeServer, respondLegacy } from "./protocol.ts"
 import { makeBodies, makeResult } from "./results.ts"
 import { makeTools } from "./tools.ts"
 
@@ -49,13 +46,8 @@ const acceptsJson = (accept: string | null) => {
   return (weights.get("application/json") ?? weights.get("application/*") ?? weights.get("*/*") ?? 0) > 0
 }
 
-/** The client's session within a key; see `cancellations.ts`. */
-const readSession = (request: Request) => {
-  const session = request.headers.get("mcp-session-id")
-  return session !== null && session.length <= 64 ? session : undefined
-}
-
-const singleCallHeaders: ReadonlySet<string> = new Set([
+/** The headers of the API's response to a call that `/mcp` sends, too. */
+const callHeaders: ReadonlySet<string> = new Set([
   "x-request-id",
   "x-data-version",
   "x-data-origin",
@@ -63,14 +55,8 @@ const singleCallHeaders: ReadonlySet<string> = new Set([
   "x-credits-remaining"
 ])
 
-/** A single call has the headers that the API would send; a batch has its total charge. */
-const makeCallHeaders = (results: ReadonlyArray<ApiResponse>): Readonly<Record<string, string>> => {
-  const [result, ...others] = results
-  if (result !== undefined && others.length === 0)
-    return Object.fromEntries(Object.entries(result.headers).filter(([name]) => singleCallHeaders.has(name)))
-  const charged = results.reduce((sum, { headers }) => sum + Number(headers["x-credits-charged"] ?? 0), 0)
-  return { "x-credits-charged": String(charged) }
-}
+const selectCallHeaders = ({ headers }: ApiResponse): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => callHeaders.has(name)))
 
 const ToolCallMessage = Schema.Struct({
   method: Schema.Literal("tools/call"),
@@ -84,72 +70,50 @@ const decodeToolCall = Schema.decodeUnknownOption(ToolCallMessage)
 /** State of one request. */
 interface Progress {
   readonly bodies: ReturnType<typeof makeBodies>
-  /** Responses of the API to the calls so far. */
-  readonly results: Array<ApiResponse>
+  /** The API's response, if the message is a call. */
+  result?: ApiResponse
   permit?: Permit
 }
 
-/** Budget in bytes of data; `resultsTooLarge` states it. */
-const maxDataBytes = 8 * 2 ** 20
 /** A response is in memory three times: the data, and two copies, because MCP sends it as text and as a value. */
 const memoryFactor = 3
 /** A message of many empty objects takes fourteen times its bytes: the bytes, the text, and above all the values. */
 const messageMemoryFactor = 15
-
-/** The permit of one MCP request with all its calls, and the byte budget that their results share. */
-const sharePermit = (permit: Permit): SharedPermit => {
-  let takenBytes = 0
-  return {
-    ...permit,
-    take: (bytes) => {
-      if (takenBytes + bytes > maxDataBytes) return false
-      takenBytes += bytes
-      permit.setBytes(takenBytes * memoryFactor)
-      return true
-    }
-  }
-}
 
 export const makeExchange = (needs: AssistantNeeds): Exchange => {
   const { dataHeaders, ledger, pipeline, publicUrl, report, routes, limiter, version } = needs
   const tools = makeTools(routes)
   const routesByTool = new Map(tools.map(({ route, tool }) => [tool.name, route]))
   const listBytes = JSON.stringify(tools.map(({ tool }) => tool)).length
-  const cancellations = makeCancellations()
 
-  const makeServerFor = (
-    { authorization, key, isOnDataHost }: Caller,
-    session: string | undefined,
-    shared: SharedPermit,
-    { bodies, results }: Progress
-  ) => {
-    const clientCall = (id: ToolCall["id"]) => ({ keyId: key.id, session, id })
-    const server = makeServer(version, {
-      list: async () => {
-        if (!shared.take(listBytes)) throw new ProtocolError(ProtocolErrorCode.InternalError, resultsTooLarge.message)
+  const makeServerFor = ({ authorization, key, isOnDataHost }: Caller, acquired: Permit, progress: Progress) => {
+    const permit = { ...acquired, setBytes: (bytes: number) => acquired.setBytes(bytes * memoryFactor) }
+    return makeServer(version, {
+      list: () => {
+        permit.setBytes(listBytes)
         return tools.flatMap(({ route, tool }) => (key.scopes.has(route.endpoint.scope) ? [tool] : []))
       },
-      call: async ({ arguments: given, id, name, signal }) => {
+      call: async ({ arguments: given, name, signal }) => {
         const route = routesByTool.get(name)
         if (route === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`)
         const call = readArguments(route, given)
-        const result = await cancellations.run(clientCall(id), signal, (signal) =>
-          pipeline.handle({ ...call, authorization, isOnDataHost, shared, signal, requestBytes: () => 0 })
-        )
-        results.push(result)
+        const result = await pipeline.handle({
+          ...call,
+          authorization,
+          isOnDataHost,
+          permit,
+          signal,
+          requestBytes: () => 0
+        })
+        progress.result = result
         if (result.status === 499)
           throw new ProtocolError(ProtocolErrorCode.InternalError, "The call was cancelled: nothing was charged")
-        return makeResult(bodies.replace(result))
+        return makeResult(progress.bodies.replace(result))
       }
     })
-    server.setNotificationHandler("notifications/cancelled", ({ params }) => {
-      if (params.requestId !== undefined) cancellations.cancel(clientCall(params.requestId))
-    })
-    return server
   }
 
   const expectedBytes = (message: unknown, isOnDataHost: boolean): number => {
-    if (Array.isArray(message)) return message.reduce((sum, item) => sum + expectedBytes(item, isOnDataHost), 0)
     const { params } = Option.getOrElse(decodeToolCall(message), () => ({ params: undefined }))
     const route = params && routesByTool.get(params.name)
     return route === undefined
@@ -170,12 +134,11 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     const parsed = readMessage(body.text)
     if ("problem" in parsed) return makeErrorResponse(400, -32_700, `Parse error: ${parsed.problem}`, parsed.id)
     const { message } = parsed
-    const problem = checkBatch(message, request.headers.get("mcp-protocol-version"))
-    if (problem !== undefined) return makeErrorResponse(400, -32_600, `Invalid request: ${problem}`)
-    const dataBytes = Math.min(expectedBytes(message, caller.isOnDataHost), maxDataBytes)
+    // the library would accept a list in one of the earlier revisions
+    if (Array.isArray(message)) return makeErrorResponse(400, -32_600, "Invalid request: send one message per request")
     const permit = await limiter.acquire(
       caller.key,
-      dataBytes * memoryFactor,
+      expectedBytes(message, caller.isOnDataHost) * memoryFactor,
       request.signal,
       () => Buffer.byteLength(body.text) * messageMemoryFactor
     )
@@ -183,12 +146,8 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     if (permit === "disconnected") return callerDisconnected
     progress.permit = permit
     await limiter.step(permit.account)
-    const newServer = () => makeServerFor(caller, readSession(request), sharePermit(permit), progress)
-    if (await isLegacyRequest(request, message)) {
-      const response = await respondLegacy(newServer(), request, message)
-      if (isInitializeRequest(message) && response.ok) response.headers.set("mcp-session-id", randomUUID())
-      return response
-    }
+    const newServer = () => makeServerFor(caller, permit, progress)
+    if (await isLegacyRequest(request, message)) return respondLegacy(newServer(), request, message)
     const faults: Array<Error> = []
     const { fetch } = createMcpHandler(newServer, {
       legacy: "reject",
@@ -202,7 +161,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
   }
 
   return async (request, caller) => {
-    const progress: Progress = { bodies: makeBodies(), results: [] }
+    const progress: Progress = { bodies: makeBodies() }
     try {
       const response = await respond(request, caller, progress)
       const keyHeaders = {
@@ -211,13 +170,11 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
         "x-credits-remaining": String(ledger.remaining(caller.key, Date.now()))
       }
       if (!(response instanceof Response)) return pipeline.refuse(response, keyHeaders)
-      const session = response.headers.get("mcp-session-id")
       const code = response.status < 500 ? "protocol_error" : "internal"
       const final = pipeline.respondUncharged(response.status, progress.bodies.insert(await response.text()), {
-        ...(session !== null && { "mcp-session-id": session }),
         ...(response.status >= 400 && errorHeaders(code, publicUrl)),
         ...keyHeaders,
-        ...makeCallHeaders(progress.results)
+        ...(progress.result !== undefined && selectCallHeaders(progress.result))
       })
       return { ...final, permit: progress.permit }
     } catch (cause) {

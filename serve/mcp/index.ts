@@ -1,3 +1,3 @@
-/** The API as tools of assistants, over HTTP and over stdin and stdout. */
+/** The API as tools of assistants. */
 export { makeMcpHandler } from "./assistants.ts"
 export { toolName } from "./guidance.ts"

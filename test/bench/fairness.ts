@@ -1,4 +1,4 @@
-/** Measures how accounts with many connections and large responses slow another account down, in five minutes. */
+/** Measures how accounts with many connections and large responses slow another account down, in four minutes. */
 import { cpus } from "node:os"
 import { setTimeout as pause } from "node:timers/promises"
 import { Worker } from "node:worker_threads"
@@ -15,22 +15,20 @@ const cheapPath = "/v1/commodities/prices?series=butter-exch-spot-close-daily&fr
 const longestList = Array.from({ length: 100 }, () => "butter-exch-spot-close-daily").join(",")
 const largePath = `/v1/commodities/prices?series=${longestList}`
 
-const toolCall = (id: number) => ({
+const toolCall = {
   jsonrpc: "2.0",
-  id,
+  id: 1,
   method: "tools/call",
   params: { name: "get_commodity_prices", arguments: { series: longestList } }
-})
-const mcpHeaders = "Accept: application/json, text/event-stream\r\n"
+}
 const kinds: Readonly<Record<string, Pick<Load, "url" | "headers" | "body">>> = {
   plain: { url: largePath },
   gzip: { url: largePath, headers: "Accept-Encoding: gzip\r\n" },
   zstd: { url: largePath, headers: "Accept-Encoding: zstd\r\n" },
-  "a tool's result": { url: "/mcp", headers: mcpHeaders, body: JSON.stringify(toolCall(1)) },
-  "batches of 48": {
+  "a tool's result": {
     url: "/mcp",
-    headers: mcpHeaders,
-    body: JSON.stringify(Array.from({ length: 48 }, (_, id) => toolCall(id)))
+    headers: "Accept: application/json, text/event-stream\r\n",
+    body: JSON.stringify(toolCall)
   }
 }
 

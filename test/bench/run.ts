@@ -2,7 +2,7 @@
  * `npm run bench -- [api|fairness|console|foods|storefronts|rounds|shared] [--entries 10000000] [--foods 450000,2000000]
  * [--products 100000,1000000] [--stores 1000]` measures the bars on this machine and prints them as tables. Each pair
  * runs alternately in one run, and medians are compared. Compare the ratios, because machines differ. With the default
- * sizes, the API takes seven minutes, fairness five, the console ten, branded foods 90, rounds three, and shared depots
+ * sizes, the API takes seven minutes, fairness four, the console ten, branded foods 90, rounds three, and shared depots
  * an hour. Branded foods need 30 GB in the temporary folder, and storefronts 8 GB.
  */
 import { parseArgs } from "node:util"

@@ -63,6 +63,7 @@ describe("a server that listens on all interfaces", () => {
       expect(text).toContain(`&quot;${api}/v1/`)
       expect(text).toContain(`<a href="${api}/docs">Docs</a>`)
       expect(text).toContain(`&quot;url&quot;: &quot;${api}/mcp&quot;`)
+      expect(text.includes("--allow-http"), "mcp-remote refuses plain HTTP elsewhere").toBe(host !== "localhost")
       expect(headers.get("content-security-policy")).toContain("form-action 'self';")
       const topUp = await browser.submit("/billing/top-up", { amount: "50.00", submission: host, pay_with: "new_card" })
       expect(topUp.location).toMatch(new RegExp(`^${origin}/simulator/checkout/`))

@@ -63,7 +63,6 @@ const errorCases: Readonly<Record<ErrorCode, ErrorCase>> = {
   cursor_damaged: call("/v1/stores?cursor=x"),
   unknown_series: call("/v1/commodities/prices?series=gold"),
   unknown_metrics: call("/v1/commodities/metric-values?metrics=gold"),
-  answers_too_large: { testedIn: "test/mcp/http-responses.test.ts" },
   protocol_error: post({}),
   insufficient_balance: { testedIn: "test/contract/billing.test.ts" },
   monthly_spend_cap_reached: withKey({ budget: 0 }, "/v1/stores"),

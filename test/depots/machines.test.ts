@@ -62,23 +62,6 @@ describe("machines that share a depot", () => {
           const refused = await ingest(laptop, { LARDER_DEPOT: service.address }, "commodities")
           assert.strictEqual(refused.code, 1)
           assert.match(refused.stderr, /is read-only/)
-          const single = makeTestFolder()
-          const pulledOne = await ingest(
-            single,
-            { LARDER_DEPOT: service.address },
-            "pull",
-            "--only",
-            "commodities",
-            "--json"
-          )
-          assert.strictEqual(pulledOne.code, 0, pulledOne.stderr)
-          assert.deepInclude(JSON.parse(pulledOne.stdout), { generation: "larder-000004", data_set: "commodities" })
-          assert.deepStrictEqual(readdirSync(path.join(single, "warehouse")), [
-            ".opened.lock",
-            ".pull.lock",
-            "alone",
-            "commodities.duckdb"
-          ])
 
           service.plan("GET", { kind: "refuse", status: 403, code: "AccessDenied" }, 1_000_000)
           const stopped = await ingest(other, environment, "commodities")

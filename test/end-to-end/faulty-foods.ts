@@ -82,6 +82,13 @@ const pairs: ReadonlyArray<FaultyRelease> = [
     csv: { fault: "CSV: `null` as the whole file", body: makeCsvZip("food.csv", () => "null") }
   },
   {
+    json: {
+      fault: "JSON: saved again by another tool, pretty-printed",
+      body: jsonZip(JSON.stringify(JSON.parse(jsonRelease(records()).toString()), null, 2))
+    },
+    csv: { fault: "CSV: `null` as the whole file", body: makeCsvZip("branded_food.csv", () => "null") }
+  },
+  {
     json: { fault: "an HTML page instead of the zip", body: Buffer.from("<!doctype html><title>Sign in</title>") },
     csv: { fault: "an empty response", body: Buffer.alloc(0) }
   },

@@ -35,11 +35,10 @@ describe("the documented settings", () => {
   })
 
   it("are all read by a program or a test", () => {
-    const known = new Set([...settings, ...testSettings, "LARDER_URL"]) // examples/ reads LARDER_URL
+    const known = new Set([...settings, ...testSettings, "LARDER_API_KEY", "LARDER_URL"]) // examples/ reads these two
     const named = everyDocument.flatMap((document) =>
       findInlineCode(document).flatMap((code) => code.match(/\b(?:LARDER|MARS)_[A-Z_]+\b/g) ?? [])
     )
-    const placeholders = new Set(["LARDER_FOLDER"])
-    expect([...new Set(named)].filter((name) => !known.has(name) && !placeholders.has(name))).toEqual([])
+    expect([...new Set(named)].filter((name) => !known.has(name))).toEqual([])
   })
 })

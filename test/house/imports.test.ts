@@ -62,8 +62,8 @@ const findTarget = (file: string, specifier: string) => {
 
 /** Published for callers of the API, who import its modules one by one. */
 const isClient = (target: string) => isIn(target, "schemas/client")
-/** JavaScript for older versions of Node, and a module that a command loads only when it runs. */
-const isImportedDirectly = (target: string) => isIn(target, "warehouse/bin") || target === "serve/mcp/stdio.ts"
+/** JavaScript for older versions of Node. */
+const isImportedDirectly = (target: string) => isIn(target, "warehouse/bin")
 
 const sources = ["schemas", "warehouse", "pipelines", "serve"].flatMap(listSources).filter((file) => !isTest(file))
 const getFolder = (file: string) => path.dirname(file)

@@ -2,7 +2,6 @@
  * Assistants for tests: the protocol's official client, and plain POSTs for requests that it never sends. The charges that
  * results state are recorded together with those of the plain API.
  */
-import path from "node:path"
 import { codeNames, endpoints, openApi, templateOf } from "@larder/schemas"
 import { toolName } from "@larder/serve/mcp"
 import type { Transport } from "@modelcontextprotocol/client"
@@ -12,11 +11,9 @@ import {
   type ClientOptions,
   StreamableHTTPClientTransport
 } from "@modelcontextprotocol/client"
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import { expect } from "vitest"
 import { bearer, type Charge } from "../support/api/client.ts"
-import { repository } from "../support/repository.ts"
 
 export const endpointsByTool = new Map(endpoints.map((endpoint) => [toolName(endpoint.id), endpoint]))
 export const toolNames = [...endpointsByTool.keys()]
@@ -26,22 +23,6 @@ export type Mode = "auto" | "legacy"
 
 export const makeHttpTransport = (api: string, key: string): Transport =>
   new StreamableHTTPClientTransport(new URL(`${api}/mcp`), { requestInit: { headers: bearer(key) } })
-
-/** Starts `larder-serve mcp`, and collects its log. */
-export const makeStdioTransport = (api: string, key: string) => {
-  const program = path.join(repository, "serve/bin/larder-serve.mjs")
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [program, "mcp", "--url", api],
-    env: { LARDER_API_KEY: key },
-    stderr: "pipe"
-  })
-  let log = ""
-  transport.stderr?.on("data", (piece) => {
-    log += piece
-  })
-  return { transport, log: () => log }
-}
 
 export const connectClient = async (transport: Transport, mode: Mode, options: ClientOptions = {}): Promise<Client> => {
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode }, ...options })

@@ -1,7 +1,6 @@
-/** Responses of `/mcp` beyond the protocol's messages: headers, encodings, batches and the requested host. */
+/** Responses of `/mcp` beyond the protocol's messages: headers, encodings, lists of messages and the requested host. */
 import type { CallToolResult } from "@modelcontextprotocol/client"
 import { describe, expect, it } from "vitest"
-import { bearer } from "../support/api/client.ts"
 import { createKey, listEntries } from "../support/api/operator.ts"
 import { startOwnServer } from "../support/api/server.ts"
 import { checkAndRecord, makeRequest, post, readResult } from "./assistant.ts"
@@ -85,68 +84,19 @@ describe.each(revisions)("a response in revision %s", (revision) => {
   })
 })
 
-describe("a batch", () => {
-  const call = (id: unknown) =>
-    makeRequest("tools/call", { name: "search_stores", arguments: { limit: 1 } }, id as number)
-  const send = async (key: string, body: unknown, headers: Readonly<Record<string, string>> = {}) => {
-    const response = await fetch(`${url()}/mcp`, {
-      method: "POST",
-      headers: {
-        ...bearer(key),
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-        ...headers
-      },
-      body: JSON.stringify(body)
-    })
-    return { status: response.status, headers: response.headers, json: await response.json() }
-  }
+describe("a list of messages", () => {
+  const call = (id: number) => makeRequest("tools/call", { name: "search_stores", arguments: { limit: 1 } }, id)
 
-  it.each([{}, { "mcp-protocol-version": "2025-03-26" }])(
-    "is handled and charged call by call with the headers %j",
+  it.each([{}, ...["2025-03-26", ...revisions].map((version) => ({ "mcp-protocol-version": version }))])(
+    "is refused with 400 at no cost with the headers %j",
     async (headers) => {
       const { account_id, key } = await createKey(api.home())
-      const reply = await send(key, [call(1), makeRequest("ping", {}, "1"), call(2)], headers)
-      const results = reply.json as ReadonlyArray<{ readonly id: unknown; readonly result: CallToolResult }>
-      expect(results.map(({ id }) => id)).toEqual([1, "1", 2])
-      for (const { result } of results.filter(({ id }) => id !== "1"))
-        checkAndRecord(api.client().charges, "search_stores", readResult(result))
-      expect(reply.headers.get("x-credits-charged")).toBe("200")
-      expect(reply.headers.get("x-credits-remaining")).toBe("4800")
-      expect((await listEntries(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant", "charge", "charge"])
+      const { message, status } = await post(url(), [call(1), call(2)], { key, headers })
+      expect([status, message.error]).toEqual([
+        400,
+        { code: -32_600, message: "Invalid request: send one message per request" }
+      ])
+      expect((await listEntries(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant"])
     }
   )
-  it.each([
-    ["two calls have the same id", [call(1), call(2), call(1)], {}],
-    ["the revision has none", [call(1)], { "mcp-protocol-version": "2025-06-18" }],
-    ["the revision has none", [call(1)], { "mcp-protocol-version": "2025-11-25" }],
-    ["the revision has none", [call(1)], { "mcp-protocol-version": "2026-07-28" }],
-    ["it has more than 100 messages", Array.from({ length: 101 }, (_, id) => call(id)), {}]
-  ])("is rejected with 400 at no cost when %s: $2", async (_why, body, headers) => {
-    const { account_id, key } = await createKey(api.home())
-    const { json, status } = await send(key, body, headers)
-    expect([status, json]).toMatchObject([400, { error: { code: -32_600 }, id: null }])
-    expect((await listEntries(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant"])
-  })
-
-  it("refuses calls beyond 8 MiB of data, free of charge", async () => {
-    const { account_id, key } = await createKey(api.home())
-    const series = Array.from({ length: 100 }, () => "butter-exch-spot-close-daily").join(",")
-    const large = (id: number) => makeRequest("tools/call", { name: "get_commodity_prices", arguments: { series } }, id)
-    const reply = await send(
-      key,
-      Array.from({ length: 48 }, (_, id) => large(id))
-    )
-    const results = (reply.json as ReadonlyArray<{ readonly result: CallToolResult }>).map(({ result }) =>
-      readResult(result)
-    )
-    const successes = results.filter(({ isError }) => !isError)
-    expect(results).toHaveLength(48)
-    expect(successes.map(({ charged }) => charged)).toEqual([10]) // 5.2 MB each
-    for (const { body, charged, code } of results.filter(({ isError }) => isError))
-      expect([charged, code, body]).toEqual([0, "answers_too_large", expect.stringContaining("at most 8 MiB in total")])
-    expect(reply.headers.get("x-credits-charged")).toBe("10")
-    expect((await listEntries(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant", "charge"])
-    for (const result of successes) checkAndRecord(api.client().charges, "get_commodity_prices", result)
-  })
 })

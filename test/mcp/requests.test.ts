@@ -188,7 +188,7 @@ describe("a request", () => {
     ["text that is not JSON", "{", 400],
     ["no body", "", 400],
     ["null", "null", 400],
-    ["an empty batch", "[]", 400],
+    ["an empty list", "[]", 400],
     ["an object that is not a message", '{"jsonrpc":"2.0"}', 400],
     ["another version of JSON-RPC", '{"jsonrpc":"1.0","id":1,"method":"tools/list"}', 400],
     ["a hundred thousand nested lists", `${"[".repeat(100_000)}${"]".repeat(100_000)}`, 400],

@@ -1,5 +1,5 @@
 /** Machines that share a depot. Each has its own home; the depot is a folder, which is as strict as an object store. */
-import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
@@ -12,12 +12,13 @@ import {
   publishRows,
   queryWarehouse
 } from "@larder/test/support/warehouse/example-data-set.ts"
-import { Effect, FileSystem, Option, Stream } from "effect"
+import { Effect, Fiber, FileSystem, Option, Stream } from "effect"
 import { type Depot, objectName, putObject } from "../depot/depot.ts"
 import { folderDepot } from "../depot/folder.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { rollback } from "../publishing/rollback.ts"
 import { type Layout, layoutOf } from "./layout.ts"
+import { withLock } from "./lock.ts"
 import { type DataSetEntry, listNumbers, type Manifest, makeGeneration, newestManifest } from "./manifest.ts"
 import { identifyFile } from "./parts.ts"
 import { pull } from "./pull.ts"
@@ -138,6 +139,24 @@ describe("machines that share a depot", () => {
       )
       yield* follow(laptop)
       assert.deepStrictEqual(yield* queryItems(laptop, "example.price"), ["fig", "pear", "plum"])
+    })
+  )
+  itLive("do not return to an older generation if another pull on the machine was faster", () =>
+    Effect.gen(function* () {
+      const { depot } = yield* aDepot
+      const [publisher, laptop] = [yield* aMachine(depot), yield* aMachine(depot)]
+      for (const item of ["fig", "plum"]) yield* publishOn(publisher, { prices: [{ item }] })
+      mkdirSync(laptop.dir)
+      const waiting = yield* withLock(
+        laptop.pullLock,
+        Effect.gen(function* () {
+          const older = yield* Effect.forkChild(Effect.flip(pull(laptop, "run", { to: 1 })))
+          yield* pull({ ...laptop, pullLock: `${laptop.pullLock}.other` })
+          return older
+        })
+      )
+      const { message } = yield* Fiber.join(waiting)
+      assert.include(message, "already has larder-000002, and pulling never returns")
     })
   )
   itLive("get the generations that a machine had before it shared an empty depot", () =>

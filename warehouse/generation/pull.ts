@@ -10,24 +10,18 @@ import { type waitLimits, withLock } from "./lock.ts"
 import { generationId, listNumbers, type Manifest, manifestName, newestManifest, readManifest } from "./manifest.ts"
 import { readMarker, writeMarker } from "./markers.ts"
 import { objectsInManifest, pullParts, transferLimit } from "./pull-parts.ts"
-import {
-  copyPulledParts,
-  newestSingleManifest,
-  removeSingleDataSets,
-  requireNoSingleDataSets
-} from "./single-data-sets.ts"
 
-/** The depot does not have what was requested by name. */
-export const notInDepot = ({ location }: Depot, name: string, existing: ReadonlyArray<string> = []) =>
+/** The depot does not have the requested generation. */
+const notInDepot = ({ location }: Depot, number: number, existing: ReadonlyArray<number> = []) =>
   new WarehouseProblem({
-    problem: `There is no ${name} in ${location}. There is: ${existing.join(", ") || "nothing"}.`
+    problem: `There is no ${generationId(number)} in ${location}. There is: ${existing.map(generationId).join(", ") || "nothing"}.`
   })
 
 /** Returns the text of a manifest, as it was published. Fails if it has been pruned. */
-export const manifestText = Effect.fnUntraced(function* ({ depot }: Layout, number: number) {
+const manifestText = Effect.fnUntraced(function* ({ depot }: Layout, number: number) {
   const text = yield* depot.readText(manifestName(number))
   if (Option.isSome(text)) return text.value
-  return yield* notInDepot(depot, generationId(number))
+  return yield* notInDepot(depot, number)
 })
 
 /** Pulls a generation from the depot, its parts first. Returns the number of bytes received. */
@@ -51,17 +45,12 @@ const copyAll = Effect.fnUntraced(function* ({ depot, local, objectFile }: Layou
   }
 })
 
-const anotherHistory = ({ depot, local }: Layout, { number }: Manifest, fault: string) =>
-  new WarehouseProblem({
-    problem: `${depot.location} is not the depot of ${local.location}: ${generationId(number)} of this machine ${fault}. Nothing was changed. Check LARDER_DEPOT, or set LARDER_HOME to another folder.`
-  })
-
 /**
  * Fails if the newest generation of the depot is older than this machine's, or if the depot has a different one under
  * that number. A manifest that cannot be read is not compared: if it is older than the key, it is unsigned.
  */
 const requireSameHistory = Effect.fnUntraced(function* (layout: Layout, newest: Manifest, localNewest: Manifest) {
-  const { depot } = layout
+  const { depot, local } = layout
   const sameNumber =
     newest.number === localNewest.number
       ? Option.some(newest)
@@ -69,7 +58,9 @@ const requireSameHistory = Effect.fnUntraced(function* (layout: Layout, newest: 
   const isOther = Option.exists(sameNumber, ({ id }) => id !== localNewest.id)
   if (newest.number >= localNewest.number && !isOther) return // a missing one was pruned
   const fault = isOther ? "is a different one there" : `is newer than ${generationId(newest.number)}, the newest there`
-  return yield* anotherHistory(layout, localNewest, fault)
+  return yield* new WarehouseProblem({
+    problem: `${depot.location} is not the depot of ${local.location}: ${generationId(localNewest.number)} of this machine ${fault}. Nothing was changed. Check LARDER_DEPOT, or set LARDER_HOME to another folder.`
+  })
 })
 
 /** The newest generation in the depot, or the one with number `to`. Undefined if the depot has none. */
@@ -78,14 +69,14 @@ const findInDepot = Effect.fnUntraced(function* ({ depot }: Layout, localNewest:
   if (Option.isSome(found)) return found.value
   if (to === undefined && localNewest === undefined) return undefined
   if (to === undefined) return Option.getOrUndefined(yield* newestManifest(depot)) // the depot may be behind
-  return yield* notInDepot(depot, generationId(to), (yield* listNumbers(depot)).map(generationId))
+  return yield* notInDepot(depot, to, yield* listNumbers(depot))
 })
 
 /**
  * The generation to pull: the newest, or the one with number `to`. `localNewest` is the newest on this machine: the
  * result has the same history and is not older. Undefined if the depot has no generation.
  */
-export const findWanted = Effect.fnUntraced(function* (
+const findWanted = Effect.fnUntraced(function* (
   layout: Layout,
   localNewest: Manifest | undefined,
   to: number | undefined
@@ -102,20 +93,15 @@ export const findWanted = Effect.fnUntraced(function* (
 })
 
 /**
- * Runs `pullOne` for a generation, and returns its number and the bytes received. If this fails and no number was
- * requested, it tries the newest generation, because the first may have been pruned by then.
+ * Pulls a generation, and returns its number and the bytes received. If this fails and no number was requested, it
+ * tries the newest generation, because the first may have been pruned by then.
  */
-export const pullWithFallback = Effect.fnUntraced(function* <E, R>(
-  { depot }: Layout,
-  wanted: Manifest,
-  to: number | undefined,
-  pullOne: (manifest: Manifest) => Effect.Effect<number, E, R>
-) {
+const pullWithFallback = Effect.fnUntraced(function* (layout: Layout, wanted: Manifest, to: number | undefined) {
   for (let next = wanted; ; ) {
-    const result = yield* Effect.result(pullOne(next))
+    const result = yield* Effect.result(pullGeneration(layout, next))
     if (Result.isSuccess(result)) return { generation: next.number, bytes: result.success }
     if (to !== undefined) return yield* Effect.fail(result.failure)
-    const newest = yield* newestManifest(depot, next.number)
+    const newest = yield* newestManifest(layout.depot, next.number)
     if (Option.isNone(newest) || newest.value.number === next.number) return yield* Effect.fail(result.failure)
     next = newest.value
   }
@@ -136,20 +122,10 @@ const repair = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) 
 /** Pulls the requested generation. The caller has the lock, so the newest local generation does not change. */
 const pullWanted = Effect.fnUntraced(function* (layout: Layout, { shouldRepair = true, to }: PullOptions) {
   const localNewest = Option.getOrUndefined(yield* newestManifest(layout.local))
-  const single = localNewest === undefined ? yield* newestSingleManifest(layout) : undefined
-  const wanted = yield* findWanted(layout, localNewest ?? single, to)
-  if (wanted === undefined && single !== undefined) {
-    return yield* anotherHistory(layout, single, "is not there, and neither is any other")
-  }
+  const wanted = yield* findWanted(layout, localNewest, to)
   if (wanted === undefined) return localNewest === undefined ? undefined : yield* copyAll(layout)
-  const pulled =
-    wanted.number === localNewest?.number
-      ? yield* shouldRepair ? repair(layout, localNewest) : Effect.undefined
-      : yield* pullWithFallback(layout, wanted, to, (manifest) =>
-          Effect.andThen(copyPulledParts(layout, manifest), pullGeneration(layout, manifest))
-        )
-  yield* removeSingleDataSets(layout)
-  return pulled
+  if (wanted.number !== localNewest?.number) return yield* pullWithFallback(layout, wanted, to)
+  return yield* shouldRepair ? repair(layout, localNewest) : Effect.undefined
 })
 
 /**
@@ -177,12 +153,9 @@ const requireProof = Effect.fnUntraced(function* (layout: Layout) {
   yield* writeMarker(layout, "depot", marker)
 })
 
-/**
- * Pulls what other machines published to a shared depot. Without a shared depot, it fails if a data set was pulled
- * on its own: publishing would give that data set a second history.
- */
+/** Pulls what other machines published to a shared depot. */
 export const catchUp = Effect.fn("Generation.catchUp")(function* (layout: Layout) {
-  if (layout.depot === layout.local) return yield* requireNoSingleDataSets(layout)
+  if (layout.depot === layout.local) return
   yield* requireProof(layout)
   yield* pull(layout)
 })

@@ -95,9 +95,6 @@ const linkSidecars = (layout: Layout, [database, ...sidecars]: DataSetEntry["par
     }
   })
 
-export const linkSingle = (layout: Layout, part: string, file: string) =>
-  withLock(layout.openedLock, Effect.andThen(sweep(layout), linkAs(part, file)))
-
 /** The data sets with an intact database. A damaged one is logged, and the others are shown. */
 const findIntact = Effect.fnUntraced(function* (layout: Layout, { data_sets }: Manifest) {
   const intact: Record<string, DataSetEntry> = {}

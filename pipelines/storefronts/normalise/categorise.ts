@@ -16,9 +16,9 @@ export type Surveys = ReadonlyMap<string, ReturnType<typeof surveyStore>>
 /** UTF-8 bytes of the selected columns. The rows of a page take about ten times as much memory. */
 const pageBytes = 12 << 20
 
-/** A text names the product at its beginning or not at all. Shopify allows 250 tags; most products have ten. */
+/** A text names the product at its beginning or not at all. */
 const maxTextCharacters = 500
-const maxTags = 50
+const maxCollections = 50
 
 const nullableString = Schema.NullOr(Schema.String)
 const Product = Schema.Struct({
@@ -28,20 +28,18 @@ const Product = Schema.Struct({
   product_type: nullableString,
   stated_category: nullableString,
   vendor: nullableString,
-  tags: Schema.fromJsonString(Schema.Array(Schema.String)),
   collections: Schema.fromJsonString(Schema.Array(Schema.String))
 })
 
 const productBytes = 500
 const limitText = (column: string) => `left(${column}, ${maxTextCharacters})`
-const sumBytes = (list: string) => `coalesce(list_sum(list_transform(${list}, lambda text: strlen(text))), 0)`
 
-/** Titles of the collections that contain a product: the first `maxTags` in alphabetical order. */
+/** Titles of the collections that contain a product: the first `maxCollections` in alphabetical order. */
 const titles = `
   create table feed.title as
-  select domain, native_id, titles as collections, ${sumBytes("titles")}::bigint as bytes
+  select domain, native_id, titles as collections, list_sum(list_transform(titles, lambda text: strlen(text)))::bigint as bytes
   from (
-    select domain, native_id, min(title, ${maxTags}) as titles
+    select domain, native_id, min(title, ${maxCollections}) as titles
     from (
       select distinct m.domain, m.product_native_id as native_id, ${limitText("c.title")} as title
       from feed.member m
@@ -53,7 +51,7 @@ const titles = `
 const described = `
   create view feed.described as
   select seq, domain, p.native_id, ${limitText("p.title")} as title, product_type, stated_category,
-    ${limitText("vendor")} as vendor, tags[:${maxTags}] as tags
+    ${limitText("vendor")} as vendor
   from feed.product p semi join feed.first_product using (seq)
   where is_published`
 
@@ -64,8 +62,7 @@ const selectPageEnds = (maxBytes: number) => `
   from (
     select seq, (sum(bytes) over (order by seq) - bytes) // ${maxBytes} as page
     from (
-      select seq, ${productBytes} + strlen(concat(title, product_type, stated_category, vendor)) + ${sumBytes("tags")}
-        + coalesce(t.bytes, 0) as bytes
+      select seq, ${productBytes} + strlen(concat(title, product_type, stated_category, vendor)) + coalesce(t.bytes, 0) as bytes
       from feed.described left join feed.title t using (domain, native_id)
     )
   )
@@ -73,7 +70,7 @@ const selectPageEnds = (maxBytes: number) => `
 
 const selectPage = (after: number, end: number) => `
   select seq::integer as seq, domain, title, product_type, stated_category, vendor,
-    coalesce(to_json(tags)::varchar, '[]') as tags, coalesce(to_json(collections)::varchar, '[]') as collections
+    coalesce(to_json(collections)::varchar, '[]') as collections
   from feed.described
   left join feed.title using (domain, native_id)
   where seq > ${after} and seq <= ${end}

@@ -14,11 +14,6 @@ export interface Permit {
   readonly release: () => void
 }
 
-/** The permit of a request with several calls, and the byte budget that they share. */
-export interface SharedPermit extends Permit {
-  readonly take: (bytes: number) => boolean
-}
-
 /** `too many in flight`: the wait timed out, or too many calls are waiting. */
 export type Acquired = Permit | "too many in flight" | "disconnected"
 

@@ -58,6 +58,9 @@ console.log(data, "credits left:", response.headers.get("x-credits-remaining"))`
 
 const formatConfiguration = (server: object) => JSON.stringify({ mcpServers: { larder: server } }, null, 2)
 
+/** `mcp-remote` accepts plain HTTP only on this machine, unless it is told otherwise. */
+const isPlainHttpElsewhere = (api: string) => /^http:\/\/(?!(?:localhost|127\.0\.0\.1)(?::|$))/.test(api)
+
 const makeExamples = ({ key, scopes }: NewKey, api: string): ReadonlyArray<KeyExample> => {
   const path = exampleCalls.find(([scope]) => scopes.includes(scope))?.[1] ?? findDocumentedCall(scopes)
   const url = `${api}${path}`
@@ -74,11 +77,15 @@ const makeExamples = ({ key, scopes }: NewKey, api: string): ReadonlyArray<KeyEx
     {
       id: "local-assistant",
       title: "Assistant that starts a program (MCP over stdio)",
-      note: "Only for assistants that cannot use an address. Replace LARDER_FOLDER with the folder of your copy of Larder.",
+      note: "Only for assistants that cannot use an address. Needs Node.",
       text: formatConfiguration({
-        command: "node",
-        args: ["LARDER_FOLDER/serve/bin/larder-serve.mjs", "mcp", "--url", api],
-        env: { LARDER_API_KEY: key }
+        command: "npx",
+        args: [
+          ...["-y", "mcp-remote@0.15.1", `${api}/mcp`, "--transport", "http-only"],
+          ...["--header", `Authorization:\${LARDER_AUTHORIZATION}`], // without a blank: some assistants split there
+          ...(isPlainHttpElsewhere(api) ? ["--allow-http"] : [])
+        ],
+        env: { LARDER_AUTHORIZATION: `Bearer ${key}` }
       })
     }
   ]

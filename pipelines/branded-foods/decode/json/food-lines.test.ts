@@ -52,31 +52,13 @@ layer(NodeServices.layer)("the records of a JSON release, in pieces of any size"
     ["end in carriage returns and spaces", `{"BrandedFoods": [\r\n${a} , \r\n\r\n${b}\r\n] }\r\n`, 2, 4],
     ["follow a BOM and a head on several lines", `\ufeff{\n"BrandedFoods":\n[\n${a},\n${b}\n]\n}\n`, 4, 5],
     ["begin with their commas", `{"BrandedFoods": [\n${a}\n,${b}\n]}`, 2, 3],
-    ["end with one comma too many", `{"BrandedFoods": [\n${a},\n${b},\n]}`, 2, 3],
-    ["are all on one line", `{"BrandedFoods":[${a},${b}]}`, 1, 1],
-    ["are two on a line", `{"BrandedFoods":[\n${a}, ${b}\n]}`, 2, 2]
+    ["end with one comma too many", `{"BrandedFoods": [\n${a},\n${b},\n]}`, 2, 3]
   ] as const)("reads records that %s", ([, text, lineOfA, lineOfB]) =>
     Effect.gen(function* () {
       for (const size of sizes) {
         const { lines, rejects } = yield* split(text, size)
         assert.deepStrictEqual(lines, [addLine(a, lineOfA), addLine(b, lineOfB)], `pieces of ${size}`)
         assert.deepStrictEqual(rejects, [])
-      }
-    })
-  )
-
-  it.effect("reads pretty-printed records, each with the line on which it begins", () =>
-    Effect.gen(function* () {
-      const foods = [a, b].map((record): unknown => JSON.parse(record))
-      for (const indent of [1, 2, "\t"]) {
-        const text = JSON.stringify({ BrandedFoods: foods }, null, indent)
-        for (const size of sizes) {
-          const { lines } = yield* split(text, size)
-          assert.deepStrictEqual(
-            lines.map((line): unknown => JSON.parse(line)),
-            [3, 12].map((line, nth) => ({ line, ...JSON.parse([a, b][nth] ?? "") }))
-          )
-        }
       }
     })
   )
@@ -101,21 +83,9 @@ layer(NodeServices.layer)("a broken record of a JSON release", (it) => {
     ["truncated in the middle", list(a, '{"fdcId":2,"d":"hal', b), 3, noEnd, '{"fdcId":2,"d":"hal'],
     ["without its beginning", list(a, '"d":"half"}', b), 3, "the line does not begin with {", '"d":"half"}'],
     ["something else", list(a, "null", b), 3, "the line does not begin with {", "null"],
-    [
-      "truncated in the middle, and first",
-      list('{"fdcId":2,"d":"hal', a, b),
-      2,
-      "a string is not closed on its line",
-      '{"fdcId":2,"d":"hal'
-    ],
-    [
-      "truncated between strings, and first",
-      list('{"fdcId":2,"d":[1', a, b),
-      2,
-      "the next record begins before this one ends",
-      '{"fdcId":2,"d":[1'
-    ],
-    ["something else, and first", list("null", a, b), 2, "the text between the records is not a record", "null"],
+    ["truncated in the middle, and first", list('{"fdcId":2,"d":"hal', a, b), 2, noEnd, '{"fdcId":2,"d":"hal'],
+    ["truncated between strings, and first", list('{"fdcId":2,"d":[1', a, b), 2, noEnd, '{"fdcId":2,"d":[1'],
+    ["something else, and first", list("null", a, b), 2, "the line does not begin with {", "null"],
     ["the last one", list(a, b, '{"fdcId":3,"d":"hal'), 4, noEnd, '{"fdcId":3,"d":"hal'],
     ["oversized", list(a, long, b), 3, "the record is longer than 4000 bytes", long.slice(0, 2000)],
     ["oversized, and first", list(long, a, b), 2, "the record is longer than 4000 bytes", long.slice(0, 2000)]
@@ -132,15 +102,13 @@ layer(NodeServices.layer)("a broken record of a JSON release", (it) => {
     })
   )
 
-  it.effect("is reported if it is oversized and shares its line with others", () =>
+  it.effect("is reported if another one follows on its line without a comma at the end", () =>
     Effect.gen(function* () {
-      for (const size of sizes) {
-        const { lines, rejects } = yield* split(`{"BrandedFoods":[${a},${long},${b}]}`, size, { maxRecordBytes: 4000 })
-        assert.deepStrictEqual(lines, [addLine(a, 1), addLine(b, 1)])
-        assert.deepStrictEqual(rejects, [
-          { line: 1, reason: "the record is longer than 4000 bytes", payload: long.slice(0, 2000) }
-        ])
-      }
+      const { lines, rejects } = yield* split(`{"BrandedFoods": [\n${a},\n${b}, ${b}\n]}`)
+      assert.deepStrictEqual(lines, [addLine(a, 2)])
+      assert.deepStrictEqual(rejects, [
+        { line: 3, reason: "the record shares its line with something else", payload: `${b}, ${b}` }
+      ])
     })
   )
 
@@ -206,6 +174,49 @@ layer(NodeServices.layer)("a file that is not a release", (it) => {
         assert.include(error.message, `foods.json, line ${line}: `)
         assert.include(error.message, problem)
       }
+    })
+  )
+})
+
+layer(NodeServices.layer)("a file that another tool has saved again", (it) => {
+  const foods = [a, b].map((record): unknown => JSON.parse(record))
+  const remedy = `Rewrite it: (echo '{"BrandedFoods": ['; jq -c '.BrandedFoods[]' FILE | sed '$!s/$/,/'; echo ']}') >foods.json`
+
+  it.effect.each([
+    ["has all records on one line", JSON.stringify({ BrandedFoods: foods }), 1],
+    ["has all records on the second line", `{"BrandedFoods":[\n${a}, ${b}\n]}`, 2],
+    ["is indented by two spaces", JSON.stringify({ BrandedFoods: foods }, null, 2), 4],
+    ["is indented by tabs", JSON.stringify({ BrandedFoods: foods }, null, "\t"), 4],
+    ["has each brace after a bracket", `{"BrandedFoods": [{\n  "fdcId": 1\n}, {\n  "fdcId": 2\n}]}`, 2],
+    ["has the first key beside the brace", `{"BrandedFoods": [\n{ "fdcId": 1,\n  "d": "" },\n`, 3]
+  ] as const)("is refused with a command that rewrites it if it %s", ([, text, line]) =>
+    Effect.gen(function* () {
+      for (const size of sizes) {
+        const error = yield* Effect.flip(split(text, size))
+        assert.strictEqual(
+          error.message,
+          `foods.json, line ${line}: its records are not on one line each, as USDA publishes them. ${remedy}`,
+          `pieces of ${size}`
+        )
+      }
+    })
+  )
+
+  it.effect("is refused if it is one line that is longer than a record may be", () =>
+    Effect.gen(function* () {
+      for (const size of sizes) {
+        const text = JSON.stringify({ BrandedFoods: Array.from({ length: 200 }, () => foods[0]) })
+        const error = yield* Effect.flip(split(text, size, { maxRecordBytes: 4000 }))
+        assert.include(error.message, remedy)
+      }
+    })
+  )
+
+  it.effect("is read once that command has rewritten it", () =>
+    Effect.gen(function* () {
+      // what it writes with jq 1.6
+      const { lines } = yield* split(`{"BrandedFoods": [\n${a},\n${b}\n]}\n`)
+      assert.deepStrictEqual(lines, [addLine(a, 2), addLine(b, 3)])
     })
   )
 })

@@ -16,10 +16,13 @@ export interface FoodReject {
 export class FoodListUnusable extends Schema.TaggedError<FoodListUnusable>()("FoodListUnusable", {
   file: Schema.String,
   line: Schema.Int,
-  problem: Schema.String
+  problem: Schema.String,
+  /** What to do instead of getting another file. */
+  remedy: Schema.optional(Schema.String)
 }) {
   override get message() {
-    return `${this.file}, line ${this.line}: ${this.problem}. Download the release again, or give another one with --file.`
+    const remedy = this.remedy ?? "Download the release again, or give another one with --file."
+    return `${this.file}, line ${this.line}: ${this.problem}. ${remedy}`
   }
 }
 
@@ -35,6 +38,12 @@ export const shortenPayload = (bytes: Buffer) => {
 }
 
 const listKey = "BrandedFoods"
+
+/** A file that another tool has saved again. `jq` needs about five times its size in memory. */
+export const otherLayout = {
+  problem: "its records are not on one line each, as USDA publishes them",
+  remedy: `Rewrite it: (echo '{"${listKey}": ['; jq -c '.${listKey}[]' FILE | sed '$!s/$/,/'; echo ']}') >foods.json`
+}
 
 export const maxHeadBytes = 65_536
 

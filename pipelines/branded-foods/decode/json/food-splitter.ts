@@ -1,11 +1,10 @@
 /**
- * Splits the JSON release, which arrives in pieces of any size, into lines `{"line":123,…}` of one record each. Braces
- * are counted (pretty-printed files need that) until a record is alone on its line. From then on, records end at line
- * feeds, which are found at gigabytes per second.
+ * Splits the JSON release, which arrives in pieces of any size, into lines `{"line":123,…}` of one record each. Records
+ * end at line feeds, which are found at gigabytes per second: a file in another layout is refused.
  */
 
-import { FoodListUnusable, findHead, findTailProblem, maxHeadBytes, maxRejectBytes } from "./food-list.ts"
-import { findRecordEnd, makeScanner } from "./scan-records.ts"
+import { FoodListUnusable, findHead, findTailProblem, maxHeadBytes, maxRejectBytes, otherLayout } from "./food-list.ts"
+import { findRecordEnd, makeLayoutCheck } from "./record-layout.ts"
 import { isLineSpace, makeSplitLines } from "./split-lines.ts"
 
 /** A longer record is not kept in memory. Real records have about 7 kB; the longest has less than 1 MB. */
@@ -23,16 +22,16 @@ const describeProblem = (firstByte: number | undefined) =>
 /** `file` names the release in errors. `push` and `end` throw `FoodListUnusable`. */
 export const makeFoodSplitter = (file: string, maxRecordBytes = defaultMaxRecordBytes) => {
   const output = makeSplitLines()
-  const position = { line: 1 }
-  const scan = makeScanner(output, position, maxRecordBytes)
-  let phase: "head" | "records" | "lines" | "tail" = "head"
+  const hasOneRecordPerLine = makeLayoutCheck()
+  let line = 1
+  let phase: "head" | "lines" | "tail" = "head"
   let head: Buffer = Buffer.alloc(0)
   let tail = ""
   /** The start of a line whose line feed has not arrived yet. */
   let pending: Array<Buffer> = []
   let pendingBytes = 0
 
-  const fail = (problem: string) => new FoodListUnusable({ file, line: position.line, problem })
+  const fail = (problem: string, remedy?: string) => new FoodListUnusable({ file, line, problem, remedy })
 
   const readTail = (piece: Buffer, from: number) => {
     phase = "tail"
@@ -44,46 +43,41 @@ export const makeFoodSplitter = (file: string, maxRecordBytes = defaultMaxRecord
     const length = findHead(head.subarray(0, maxHeadBytes), isAtEnd)
     if (typeof length === "string") throw fail(length)
     if (length === undefined) return
-    position.line += head.toString("latin1", 0, length).split("\n").length - 1
-    phase = "records"
+    line += head.toString("latin1", 0, length).split("\n").length - 1
+    phase = "lines"
     push(head.subarray(length))
     head = Buffer.alloc(0)
   }
 
-  const write = (bytes: Buffer, from: number, to: number) => {
-    output.begin(position.line)
-    output.append(bytes, from + 1, to)
-    output.finish()
-  }
-
   /** Reads a line without a comma at its end: the last record, the end of the list, both, or something broken. */
   const readLastLine = (bytes: Buffer, from: number, to: number) => {
-    let at = from
-    while (at < to) {
-      if (bytes[at] === closeBracket) return readTail(bytes.subarray(0, to), at + 1)
-      const end = bytes[at] === openBrace ? findRecordEnd(bytes, at, to) : -1
-      if (end === -1) return output.reject(position.line, describeProblem(bytes[at]), bytes.subarray(at, to))
-      write(bytes, at, end)
-      at = end
-      while (at < to && (isLineSpace(bytes[at]) || bytes[at] === comma)) at += 1
+    const end = bytes[from] === openBrace ? findRecordEnd(bytes, from, to) : -1
+    let at = end === -1 ? from : end
+    while (at < to && (isLineSpace(bytes[at]) || bytes[at] === comma)) at += 1
+    const isEndOfList = bytes[at] === closeBracket && at < to
+    if (end !== -1 && (isEndOfList || at === to)) output.write(line, bytes, from, end)
+    else if (!isEndOfList) {
+      const problem = end === -1 ? describeProblem(bytes[from]) : "the record shares its line with something else"
+      output.reject(line, problem, bytes.subarray(from, to))
     }
+    if (isEndOfList) readTail(bytes.subarray(0, to), at + 1)
   }
 
-  /** A reject stores only the start of an oversized line. */
-  const rejectOversized = (bytes: Buffer) =>
-    output.reject(position.line, `the record is longer than ${maxRecordBytes} bytes`, bytes)
-
-  const readLine = (bytes: Buffer, from: number, to: number) => {
-    if (to - from > maxRecordBytes) return rejectOversized(bytes.subarray(from, to))
+  const readLine = (bytes: Buffer, from: number, to: number, lineBytes = to - from) => {
     let first = from
     let last = to - 1
     while (last >= first && isLineSpace(bytes[last])) last -= 1
     while (first <= last && (isLineSpace(bytes[first]) || bytes[first] === comma)) first += 1
     if (first > last) return
+    if (!hasOneRecordPerLine(bytes, first, last + 1)) throw fail(otherLayout.problem, otherLayout.remedy)
+    if (lineBytes > maxRecordBytes) {
+      // a reject stores only the start of it
+      return output.reject(line, `the record is longer than ${maxRecordBytes} bytes`, bytes.subarray(first, to))
+    }
     if (bytes[last] !== comma) return readLastLine(bytes, first, last + 1)
     while (isLineSpace(bytes[last]) || bytes[last] === comma) last -= 1
-    if (bytes[first] === openBrace && bytes[last] === closeBrace) return write(bytes, first, last + 1)
-    output.reject(position.line, describeProblem(bytes[first]), bytes.subarray(first, last + 1))
+    if (bytes[first] === openBrace && bytes[last] === closeBrace) return output.write(line, bytes, first, last + 1)
+    output.reject(line, describeProblem(bytes[first]), bytes.subarray(first, last + 1))
   }
 
   const keepPending = (piece: Buffer, from: number, to: number) => {
@@ -94,12 +88,11 @@ export const makeFoodSplitter = (file: string, maxRecordBytes = defaultMaxRecord
   }
 
   const flushPending = () => {
-    const isOversized = pendingBytes > maxRecordBytes
     const bytes = Buffer.concat(pending)
+    const lineBytes = pendingBytes
     pending = []
     pendingBytes = 0
-    if (isOversized) rejectOversized(bytes)
-    else readLine(bytes, 0, bytes.length)
+    readLine(bytes, 0, bytes.length, lineBytes)
   }
 
   const readLines = (piece: Buffer, start: number) => {
@@ -111,7 +104,7 @@ export const makeFoodSplitter = (file: string, maxRecordBytes = defaultMaxRecord
         keepPending(piece, from, end)
         flushPending()
       } else readLine(piece, from, end)
-      if (phase === "lines") position.line += 1
+      if (phase === "lines") line += 1
       from = end + 1
     }
     readTail(piece, from)
@@ -120,16 +113,7 @@ export const makeFoodSplitter = (file: string, maxRecordBytes = defaultMaxRecord
   const push = (piece: Buffer): void => {
     if (phase === "head") readHead(piece)
     else if (phase === "tail") readTail(piece, 0)
-    else if (phase === "lines") readLines(piece, 0)
-    else readRecords(piece)
-  }
-
-  const readRecords = (piece: Buffer) => {
-    const { at, reason } = scan(piece)
-    if (reason === "end of list") readTail(piece, at)
-    if (reason !== "record alone on its line") return
-    phase = "lines"
-    readLines(piece, at)
+    else readLines(piece, 0)
   }
 
   /** Must be called after the last piece. */

@@ -6,7 +6,6 @@ const product = (title: string, more: Partial<DescribedProduct> = {}): Described
   title,
   product_type: null,
   stated_category: null,
-  tags: [],
   vendor: null,
   ...more
 })
@@ -58,15 +57,11 @@ describe("titles: the head noun decides", () => {
 })
 
 describe("the order of the evidence", () => {
-  it("prefers a stated path to the type, the type to the title, and the title to tags", () => {
+  it("prefers a stated path to the type, the type to the title, and the title to collections", () => {
     const stated_category = "Media > Books"
     expect(classify(product("Mug", { stated_category, product_type: "Shoes" })).method).toBe("stated")
     expect(classify(product("Mug", { product_type: "Shoes" })).method).toBe("product_type")
-    expect(classify(product("Mug", { tags: ["shoes"] })).method).toBe("title")
-    expect(classify(product("Aurora", { tags: ["shoes", "allbirds::hue => grey"] }))).toMatchObject({
-      category: "apparel_and_accessories",
-      method: "tags"
-    })
+    expect(classify(product("Mug", { collections: ["Shoes"] })).method).toBe("title")
   })
 
   it("uses a stated id", () => {
@@ -78,22 +73,12 @@ describe("the order of the evidence", () => {
     })
   })
 
-  it.each(["DEPT_SHOES", "SUBDEPT_SHOES", "type:shoes", "Category: Shoes", "product_type_shoes"])(
-    "reads the kind of product from the tag %s",
-    (tag) => {
-      expect(classify(product("Aurora", { tags: [tag, "COLOUR_OLIVE"] }))).toMatchObject({
-        category: "apparel_and_accessories",
-        method: "tags"
-      })
-    }
-  )
-
   it.each([
     ["an id", "187", "apparel_and_accessories/shoes"],
     ["a path", "Apparel & Accessories > Shoes", "apparel_and_accessories/shoes"],
     ["a top level", "Electronics", "electronics/uncategorized"]
-  ])("prefers %s that is stated to another type, title and tags", (_, stated_category, expected) => {
-    const others = { stated_category, product_type: "Table lamps", tags: ["lamps"] }
+  ])("prefers %s that is stated to another type, title and collection", (_, stated_category, expected) => {
+    const others = { stated_category, product_type: "Table lamps", collections: ["Lamps"] }
     expect(placeOf("Table lamp", others)).toBe(expected)
     const store = storeOf(Array.from({ length: 30 }, () => product("Table lamp", others)))
     expect(classify(product("Table lamp", others), store)).toMatchObject({
@@ -119,7 +104,9 @@ describe("the order of the evidence", () => {
   })
 
   it("uses a collection if the product itself gives no evidence", () => {
-    expect(classify(product("Aurora", { collections: ["Sale", "Wall lamps"] }))).toMatchObject({
+    expect(
+      classify(product("Aurora", { collections: ["Sale", "Shoes 2026", "feed_shoes", "Wall lamps"] }))
+    ).toMatchObject({
       category: "home_and_garden",
       method: "collection"
     })

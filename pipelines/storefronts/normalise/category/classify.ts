@@ -1,7 +1,7 @@
 /**
  * Decides the category of a product, and the method that found it. The sources in order: the category that the feed
- * states, the product type, the head noun of the title, tags, collections, what the store mostly sells. A stated id or
- * path is always used. Ambiguous words (`apple`, `lock`) and types as wide as `Electronics` come after more certain
+ * states, the product type, the head noun of the title, collections, what the store mostly sells. A stated id or path
+ * is always used. Ambiguous words (`apple`, `lock`) and types as wide as `Electronics` come after more certain
  * sources.
  */
 import { type CategoryReading, readTitle, readType } from "./reading.ts"
@@ -12,12 +12,11 @@ export interface DescribedProduct {
   readonly title: string
   readonly product_type: string | null
   readonly stated_category: string | null
-  readonly tags: ReadonlyArray<string>
   readonly vendor: string | null
   readonly collections?: ReadonlyArray<string>
 }
 
-type Method = "stated" | "product_type" | "title" | "tags" | "collection" | "store_prior" | "none"
+type Method = "stated" | "product_type" | "title" | "collection" | "store_prior" | "none"
 
 export interface Classification extends Place {
   readonly method: Method
@@ -61,13 +60,11 @@ const confidences = {
   weakType: 0.65,
   title: 0.95,
   weakTitle: 0.5,
-  tags: 0.8,
-  weakTags: 0.5,
   collection: 0.75,
   prior: 0.7
 } as const
 
-/** Caches results for short texts that repeat (types, statements, tags). The cache is emptied when full. */
+/** Caches results for short texts that repeat (types, statements, collections). The cache is emptied when full. */
 const memoize = <A>(read: (text: string) => A) => {
   const results = new Map<string, { readonly result: A }>()
   return (text: string): A => {
@@ -84,7 +81,7 @@ const readStatementCached = memoize(readStatement)
 const readTypeCached = memoize(readType)
 const toKeyCached = memoize(toPhraseKey)
 
-/** Types, statements and tags without meaning, as folded by `toPhraseKey`. */
+/** Types, statements and collections without meaning, as folded by `toPhraseKey`. */
 const stopWords = new Set(
   (
     ",uncategorized,placeholder,default,other,misc,miscellaneous,none,null,n a,general,product,item,all,new,sale,simple,unknown," +
@@ -105,17 +102,14 @@ const removeVendor = ({ title, vendor }: DescribedProduct) => {
   return /^[\s\-–—|:,.]+\S/.test(rest) ? rest : title
 }
 
-const machineTag = /::|=>|_|^\W|\d{3}/
+/** Titles that tools made, or that name a year: `feed_export`, `Sale 2026`. */
+const otherCollection = /::|=>|_|^\W|\d{3}/
 
-/** Filter tags of a store may name the kind of product (`SUBDEPT_BOOTS`, `type:dress`), and also colours and sizes. */
-const kindTag = /^(?:sub)?(?:dept|department|cat|category|product[ _-]?type|type)[:_=]+\s*(.+)$/i
-
-const readTags = (texts: ReadonlyArray<string>): CategoryReading | undefined => {
+const readCollections = (titles: ReadonlyArray<string>): CategoryReading | undefined => {
   const votes = new Map<string, { reading: CategoryReading; votes: number }>()
-  for (const tag of texts) {
-    const text = kindTag.exec(tag)?.[1] ?? tag
-    if (machineTag.test(text) || stopWords.has(toKeyCached(text))) continue
-    const reading = readTypeCached(text)
+  for (const title of titles) {
+    if (otherCollection.test(title) || stopWords.has(toKeyCached(title))) continue
+    const reading = readTypeCached(title)
     if (reading === undefined) continue
     const before = votes.get(reading.category)
     const weight = reading.isStrong ? 2 : 1
@@ -198,10 +192,8 @@ const decide = (
   if (type?.isStrong) return classifyAs(type, "product_type", confidences.type, type.evidence)
   if (title?.isStrong) return classifyAs(title, "title", confidences.title, title.evidence)
   if (stated) return classifyAs(stated, "stated", confidences.weakType, stated.evidence)
-  const tags = readTags(product.tags)
-  if (tags?.isStrong) return classifyAs(tags, "tags", confidences.tags, tags.evidence)
   if (type) return classifyAs(type, "product_type", confidences.weakType, type.evidence)
-  const collections = readTags(product.collections ?? [])
+  const collections = readCollections(product.collections ?? [])
   if (collections?.isStrong) return classifyAs(collections, "collection", confidences.collection, collections.evidence)
   if (store.sharedType !== null) {
     const shared = readProductType(store.sharedType)
@@ -219,7 +211,6 @@ const decide = (
     )
   }
   if (title) return classifyAs(title, "title", confidences.weakTitle, title.evidence)
-  if (tags) return classifyAs(tags, "tags", confidences.weakTags, tags.evidence)
   return { ...noPlace, method: "none", confidence: 0, evidence: null }
 }
 

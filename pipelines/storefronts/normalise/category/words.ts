@@ -1,5 +1,5 @@
 /**
- * Normalises the words of titles, types and tags for the dictionary: lower case, accents of Latin letters removed,
+ * Normalises the words of titles, types and collections for the dictionary: lower case, accents of Latin letters removed,
  * English plurals folded, Arabic spelling variants unified and articles removed. Other scripts keep their letters.
  * Words of the dictionary go through the same function, so a fold that is wrong for a language (`jeans` to `jean`)
  * still matches itself.
