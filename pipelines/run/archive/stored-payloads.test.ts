@@ -15,6 +15,7 @@ import {
   sha256Of
 } from "@larder/test/support/pipelines/raw-archive.ts"
 import { Effect, FileSystem } from "effect"
+import { compressors } from "hyparquet-compressors"
 import { openPayload } from "./stored-payloads.ts"
 
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
@@ -52,6 +53,19 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload in the archi
       yield* publishRun(folder, "run-1", assignUrls([payload]))
       assert.deepStrictEqual(filesIn(folder), [form === "plain" ? plainName(payload) : compressedName(payload)])
       assert.isTrue(payload.equals(yield* read(folder, sha256Of(payload))))
+    })
+  )
+
+  it.effect("is read by another implementation of Zstandard, if it is compressed", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const payloads = [text(5000), text(3_000_000), Buffer.concat([text(head), randomBytes(300_000), text(head)])]
+      yield* publishRun(folder, "run-1", assignUrls(payloads))
+      for (const payload of payloads) {
+        const file = readFileSync(`${folder}/${compressedName(payload)}`)
+        const decompressed = compressors.ZSTD?.(file, payload.length)
+        assert.strictEqual(sha256Of(decompressed ?? ""), sha256Of(payload))
+      }
     })
   )
 
