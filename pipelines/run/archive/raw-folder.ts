@@ -14,5 +14,7 @@ class OldArchive extends Schema.TaggedError<OldArchive>()("OldArchive", { folder
 export const requireCurrentArchive = Effect.fnUntraced(function* (home: string) {
   const fs = yield* FileSystem.FileSystem
   const folder = rawFolderIn(home)
-  if (yield* fs.exists(path.join(folder, "packs"))) return yield* new OldArchive({ folder })
+  // a user who may not read the archive can still use the warehouse
+  const isOld = yield* Effect.orElseSucceed(fs.exists(path.join(folder, "packs")), () => false)
+  if (isOld) return yield* new OldArchive({ folder })
 })
