@@ -41,7 +41,7 @@ const slowUnits = [
   "warehouse/lake/lake",
   "pipelines/run/archive/prune",
   "warehouse/generation/pull",
-  "pipelines/run/archive/pack-kills"
+  "pipelines/run/archive/storing-kills"
 ].map((file) => `${file}.test.ts`)
 
 /** Suites that people start by hand: soak tests, and long crash and race tests. */

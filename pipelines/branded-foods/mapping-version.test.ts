@@ -166,7 +166,6 @@ const writeForms = Effect.gen(function* () {
     fetched_at: "2026-05-01T00:00:00.000Z",
     sha256: name,
     bytes: 0,
-    file: name,
     path: `${folder}/${name}`
   })
   const csv = ["food", "branded_food", "food_nutrient", "food_attribute"].map((name) => fileOf(`${name}.csv`))

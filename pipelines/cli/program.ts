@@ -11,6 +11,7 @@ import { generationsCommand } from "./generations.ts"
 import { probeCommand } from "./probe.ts"
 import { pruneCommand } from "./prune.ts"
 import { pullCommand } from "./pull.ts"
+import { rawCommand } from "./raw.ts"
 import { rebuildCommand } from "./rebuild.ts"
 import { rollbackCommand } from "./rollback.ts"
 import { snapshotCommand } from "./snapshot.ts"
@@ -74,6 +75,7 @@ const rootCommand = runCommand(
     rollbackCommand,
     rebuildCommand(pipelines),
     pruneCommand,
+    rawCommand,
     pullCommand,
     depotCommand,
     snapshotCommand

@@ -5,14 +5,14 @@
  * requests none.
  */
 
-import { readFile, rename, rm, writeFile } from "node:fs/promises"
-import path from "node:path"
+import { rename, rm, writeFile } from "node:fs/promises"
 import { buffer } from "node:stream/consumers"
 import { version } from "@larder/schemas"
 import { Clock, Effect, Schema } from "effect"
 import { ZipFile } from "yazl"
 import { readFetches } from "../run/archive/archived-runs.ts"
 import { hasPayload } from "../run/archive/fetch-list.ts"
+import { openPayload } from "../run/archive/stored-payloads.ts"
 import { reasonOf } from "../run/files/causes.ts"
 import { encodeRefusal } from "../run/origins/origin.ts"
 import { recordingName, refusedSuffix, toldSuffix } from "../run/origins/replay.ts"
@@ -118,7 +118,8 @@ const listRecordings = Effect.fnUntraced(function* (probed: ProbedPipeline) {
     const about = { content_type, etag, last_modified, told, bytes: line.bytes, sha256 }
     fetches.push({ url, final_url, fetched_at, status, ...about, recording: isIncluded ? recording : null })
     if (!isIncluded && url !== listAddress) continue
-    const payload = yield* Effect.orDie(Effect.tryPromise(() => readFile(path.join(probed.folder, line.file))))
+    const archived = yield* Effect.orDie(openPayload(probed.folder, sha256))
+    const payload = yield* Effect.orDie(Effect.tryPromise(() => buffer(archived)))
     if (url === listAddress) stores = payload.toString("utf8")
     if (!isIncluded) continue
     entries.push({ name: recording, bytes: payload })

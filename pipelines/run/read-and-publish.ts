@@ -3,7 +3,6 @@
  * record of the reason and of what it had staged. If another machine publishes the same data set in the meantime, the
  * run reads its payloads a second time, and compares them with what is live by then.
  */
-import path from "node:path"
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas"
 import {
   ChecksFailed,
@@ -25,7 +24,8 @@ import {
 } from "@larder/warehouse"
 import { Cause, Clock, Effect, Option } from "effect"
 import { Archive } from "./archive/archive.ts"
-import { makeUnpackingFolder, openArchive, readFetches, repeatRun } from "./archive/archived-runs.ts"
+import { makeScratchFolder, readFetches, repeatRun } from "./archive/archived-runs.ts"
+import { rawFolderIn } from "./archive/raw-folder.ts"
 import { findMixture, markBundled } from "./bundled.ts"
 import { reasonOf } from "./files/causes.ts"
 import { type DayRange, NothingRead, type Pipeline, ReadFailed, type RunContext, reasonLines } from "./pipeline.ts"
@@ -225,8 +225,8 @@ const reuseFetched = Effect.fnUntraced(function* (pipelineRun: PipelineRun, sinc
   yield* requireNoRollback(pipeline.name, since, newest?.data_sets[pipeline.name])
   yield* refreshOpened(layout) // so that what the other machine read is not read again
   yield* Effect.logInfo(`${pipeline.name} was published by another machine; what was read is compared with that`)
-  const folder = path.join(layout.home, "raw")
-  const archive = yield* openArchive(folder, yield* makeUnpackingFolder(layout))
+  const folder = rawFolderIn(layout.home)
+  const archive = { folder, scratch: yield* makeScratchFolder(layout) }
   const { run_id } = started
   return { newest, source: repeatRun(archive, { run_id, fetches: yield* readFetches(folder, run_id) }) }
 })

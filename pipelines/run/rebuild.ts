@@ -5,7 +5,6 @@
  */
 
 import { randomUUID } from "node:crypto"
-import path from "node:path"
 import {
   ConcurrentPublication,
   catchUp,
@@ -32,6 +31,7 @@ import {
 } from "@larder/warehouse"
 import { Effect, Option } from "effect"
 import { type ArchivedRun, listArchivedRuns } from "./archive/archived-runs.ts"
+import { rawFolderIn } from "./archive/raw-folder.ts"
 import type { Pipeline } from "./pipeline.ts"
 import { type FailedRepetition, repeatRuns } from "./repeat-runs.ts"
 
@@ -42,8 +42,6 @@ const sortByRecord = (runs: ReadonlyArray<ArchivedRun>, recorded: ReadonlySet<st
   return runs.map((run) => (recorded.has(run.run_id) ? (known.shift() ?? run) : run))
 }
 
-const archiveOf = ({ home }: Layout) => path.join(home, "raw")
-
 /**
  * Selects the runs that published according to their lists, or according to `ingest` if a run was killed after its
  * manifest was written. If the record of a run is lost, the manifest shows whether the generation in its list was
@@ -51,7 +49,7 @@ const archiveOf = ({ home }: Layout) => path.join(home, "raw")
  */
 const selectRuns = Effect.fnUntraced(function* (pipeline: Pipeline, layout: Layout, live: DataSetEntry | undefined) {
   const { published, recorded, rolledBack } = yield* listRunIds(layout)
-  const archived = yield* listArchivedRuns(archiveOf(layout), pipeline.name, published)
+  const archived = yield* listArchivedRuns(rawFolderIn(layout.home), pipeline.name, published)
   const isUndone = ({ generation, run_id }: ArchivedRun) =>
     rolledBack.has(run_id) ||
     (!recorded.has(run_id) &&
@@ -74,7 +72,7 @@ const describeMissing = Effect.fnUntraced(function* (
   const missing = contributing.filter((run_id) => !archived.has(run_id))
   if (missing.length === 0) return undefined
   const names = missing.slice(0, maxNames).join(", ") + (missing.length > maxNames ? ", …" : "")
-  return `${archiveOf(layout)} lacks ${missing.length} of the ${contributing.length} runs that published the live data of ${name} (${names})`
+  return `${rawFolderIn(layout.home)} lacks ${missing.length} of the ${contributing.length} runs that published the live data of ${name} (${names})`
 })
 
 const readEntry = (layout: Layout, { name }: Pipeline) =>
@@ -127,7 +125,7 @@ const findObstacle = Effect.fnUntraced(function* (
   const missing = yield* describeMissing(pipeline, layout, runs)
   if (missing !== undefined) {
     if (runs.length === 0) {
-      return `${archiveOf(layout)} has no run of it. Restore the archive from a backup, and run again. If no backup has it, move the folder warehouse aside: the next runs load what the sources have today, and the data sets whose runs are in the archive can be rebuilt.`
+      return `${rawFolderIn(layout.home)} has no run of it. Restore the archive from a backup, and run again. If no backup has it, move the folder warehouse aside: the next runs load what the sources have today, and the data sets whose runs are in the archive can be rebuilt.`
     }
     return `${missing}. Copy these runs into it from a backup, or from the machine that fetched them, and run again. A rebuild without them loses the rows that only they have.`
   }

@@ -1,8 +1,8 @@
 /** Repeats archived runs of a pipeline, without the network. */
-import path from "node:path"
 import { type Layout, requireWritableFolder } from "@larder/warehouse"
 import { Effect, Result } from "effect"
-import { type ArchivedRun, makeUnpackingFolder, openArchive, repeatRun } from "./archive/archived-runs.ts"
+import { type ArchivedRun, makeScratchFolder, repeatRun } from "./archive/archived-runs.ts"
+import { rawFolderIn } from "./archive/raw-folder.ts"
 import type { Pipeline } from "./pipeline.ts"
 import { readAndPublish, startRecord } from "./read-and-publish.ts"
 
@@ -21,7 +21,7 @@ export const repeatRuns = Effect.fn("Pipeline.repeat")(function* (
   failure: FailedRepetition
 ) {
   yield* requireWritableFolder(layout.home)
-  const archive = yield* openArchive(path.join(from, "raw"), yield* makeUnpackingFolder(layout))
+  const archive = { folder: rawFolderIn(from), scratch: yield* makeScratchFolder(layout) }
   const repeat = (run: ArchivedRun) => {
     const { finished_at, origin, run_id, shrinkage_accepted: acceptShrinkage, started_at } = run
     const days = run.days ?? undefined

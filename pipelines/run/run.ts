@@ -17,6 +17,7 @@ import {
 } from "@larder/warehouse"
 import { Clock, Config, Effect, Exit, FileSystem, Layer, Option, Runtime, Schema } from "effect"
 import { Archive } from "./archive/archive.ts"
+import { rawFolderIn, requireCurrentArchive } from "./archive/raw-folder.ts"
 import { reasonOf } from "./files/causes.ts"
 import type { BundleUnusable } from "./origins/bundle-files.ts"
 import { type FileUnusable, fileOrigin } from "./origins/file.ts"
@@ -74,9 +75,10 @@ const maxReasons = 50
 
 export const homeFolderSetting = Config.String("LARDER_HOME").pipe(Config.withDefault("data"))
 
-/** Opens the warehouse of `LARDER_HOME`. Fails if an earlier version of Larder made it. */
+/** Opens `LARDER_HOME`. Fails if an earlier version of Larder made its raw archive or its warehouse. */
 export const openHome = Effect.gen(function* () {
   const layout = yield* openLayout(yield* homeFolderSetting)
+  yield* requireCurrentArchive(layout.home)
   yield* requireCurrentFormat(layout)
   return layout
 })
@@ -130,10 +132,10 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
 })
 
 /**
- * Records in the archive how a run ended, and packs what it fetched. An interrupted run gets no record; pipelines with
+ * Records in the archive how a run ended, and compresses large payloads. An interrupted run gets no record; pipelines with
  * `resumesRuns` resume it. A rebuild finds a published run in the warehouse even if this record is missing.
  */
-const recordEndAndPack = Effect.fnUntraced(function* (
+const recordEndAndCompress = Effect.fnUntraced(function* (
   exit: Exit.Exit<{ readonly run: RunRecord }, unknown>,
   shrinkageAccepted?: boolean
 ) {
@@ -148,7 +150,7 @@ const recordEndAndPack = Effect.fnUntraced(function* (
   yield* Effect.catch(archive.recordEnd(end, shrinkageAccepted), (error) =>
     Effect.logWarning(`the archive ${consequence}: ${error.message}`)
   )
-  yield* archive.pack
+  yield* archive.compressLarge
 })
 
 /** Makes the dry run's temporary folder, which needs as much space as a run. The scope removes it. */
@@ -171,11 +173,11 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
     yield* makeOwnFolder(yield* layoutOf(home), `archiving-${identity.run_id}`) // prevents a prune until this run ends
   }
   return yield* runPipeline(pipeline, identity, options, temporaryFolder).pipe(
-    Effect.onExit((exit) => (options.dryRun ? Effect.void : recordEndAndPack(exit, options.acceptShrinkage))),
+    Effect.onExit((exit) => (options.dryRun ? Effect.void : recordEndAndCompress(exit, options.acceptShrinkage))),
     Effect.provide(
       Archive.layer({
-        folder: path.join(home, "raw"),
-        ...(temporaryFolder === undefined ? {} : { dryRunFolder: path.join(temporaryFolder, "raw") }),
+        folder: rawFolderIn(home),
+        ...(temporaryFolder === undefined ? {} : { dryRunFolder: rawFolderIn(temporaryFolder) }),
         run_id: identity.run_id,
         pipeline: pipeline.name,
         days: options.days ?? null,

@@ -4,6 +4,7 @@ import path from "node:path"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { aLabel, ingestLabels } from "../support/label-releases.ts"
 import { aClose, bodyOf, everyFeed, feedNamed } from "../support/pipelines/commodity-payloads.ts"
+import { filesIn } from "../support/pipelines/raw-archive.ts"
 import { run } from "../support/programs.ts"
 import { listLeftoverFiles } from "../support/warehouse/leftover-files.ts"
 import { derivedOf, recordsOf } from "./branded-foods.ts"
@@ -150,17 +151,18 @@ describe("larder-ingest rebuild", () => {
     expect(newestManifest(copy)).toEqual(newestManifest(home))
   })
 
-  it("exits with 1, names a damaged payload and its pack, and leaves the live data unchanged", async () => {
+  it("exits with 1, names a damaged payload, and leaves the live data unchanged", async () => {
     const damaged = copyForTest(home)
-    const name = readdirSync(path.join(damaged, "raw/packs")).sort()[0] ?? ""
-    const pack = path.join(damaged, "raw/packs", name)
-    const bytes = readFileSync(pack)
-    const firstMember = bytes.toString("latin1", 30, 94) // the name of the first entry, before its bytes
-    writeFileSync(pack, bytes.fill(0, 100, 110))
+    const raw = path.join(damaged, "raw")
+    const [firstList = ""] = readdirSync(path.join(raw, "fetches")).sort()
+    const ofFirstRun = readFileSync(path.join(raw, "fetches", firstList), "utf8")
+    const name = filesIn(raw).find((stored) => ofFirstRun.includes(path.basename(stored, ".zst"))) ?? ""
+    const file = path.join(raw, name)
+    writeFileSync(file, "other bytes")
     const before = newestManifest(damaged)
     const { code, problems } = await rebuild(damaged)
     expect(code).toBe(1)
-    expect(problems).toContain(`The archived payload ${firstMember} in ${pack} cannot be read`)
+    expect(problems).toContain(`The archived payload ${file} `)
     expect(problems).toContain("Restore it from a backup")
     expect(newestManifest(damaged)).toEqual(before)
     expect(listLeftoverFiles(damaged)).toEqual([])

@@ -10,7 +10,6 @@ import { storefronts } from "@larder/pipelines"
 import { Effect } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { type EndedRun, ingestLive } from "../support/pipelines/live-runs.ts"
-import { filesIn } from "../support/pipelines/raw-archive.ts"
 import { type Misbehaviour, type Shop, startShop } from "../support/pipelines/store-host.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
 import { type Ended, start, waitForExit } from "../support/programs.ts"
@@ -93,8 +92,6 @@ describe("a run of stores that ends", () => {
       ].map(({ run }) => run?.outcome)
       assert.deepStrictEqual(runs, ["published", undefined, "published"])
       assert.deepStrictEqual(readEnds(home), ["failed", "larder-000002"])
-      const packs = filesIn(path.join(home, "raw"))
-      assert.match(packs.join(), /^packs\/\w+-storefronts-\w+\.zip,packs\/\w+-storefronts-\w+\.zip$/) // from both runs
       assert.lengthOf(host.requests, 4) // robots.txt and the export, twice
     }).pipe(Effect.scoped)
   )

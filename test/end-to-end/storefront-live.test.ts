@@ -186,7 +186,7 @@ good,,M,8.00,,
     )
     const lists = path.join(setting.home, "raw/fetches")
     const archived = [
-      ...(await readPayloads(path.join(setting.home, "raw"))).map(String),
+      ...readPayloads(path.join(setting.home, "raw")).map(String),
       ...readdirSync(lists).map((name) => readFileSync(path.join(lists, name), "utf8"))
     ]
     assert.isAbove(archived.length, 2)

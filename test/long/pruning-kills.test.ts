@@ -8,8 +8,8 @@ import {
   expectRebuildable,
   listsOf,
   makeRunsOld,
-  neededPacks,
-  packsOf,
+  neededPayloads,
+  payloadsOf,
   pruneUntilKilled
 } from "../support/pipelines/shop-archive.ts"
 
@@ -38,7 +38,7 @@ describe("a pruning that is killed", () => {
         assert.isTrue(signal === null || signal === "SIGKILL")
         yield* expectRebuildable(layout)
         yield* pruneArchive(layout, { keep: { runs: 0 }, dryRun: false })
-        assert.deepStrictEqual(yield* packsOf(layout), neededPacks, `killed at call ${nth}`)
+        assert.deepStrictEqual(payloadsOf(layout), neededPayloads, `killed at call ${nth}`)
         assert.lengthOf(listsOf(layout), 3)
         if (signal === null) assert.isAbove(nth, 20)
       }

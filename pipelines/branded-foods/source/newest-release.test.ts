@@ -2,7 +2,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { Effect, FileSystem, Layer, Path } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
-import { openArchive, repeatRun } from "../../run/archive/archived-runs.ts"
+import { repeatRun } from "../../run/archive/archived-runs.ts"
 import { fileOrigin } from "../../run/origins/file.ts"
 import { Origin, RefusedByUpstream } from "../../run/origins/origin.ts"
 import { replayOrigin } from "../../run/origins/replay.ts"
@@ -143,8 +143,7 @@ layer(NodeServices.layer)("the newest release", (it) => {
         exact: true,
         fetched_at: "2026-10-01T00:00:00.000Z",
         sha256: "",
-        bytes: 0,
-        file: ""
+        bytes: 0
       } as const
       const run = {
         run_id: "run-1",
@@ -156,7 +155,7 @@ layer(NodeServices.layer)("the newest release", (it) => {
         generation: null,
         shrinkage_accepted: false
       } as const
-      const archive = yield* openArchive("nowhere", "nowhere")
+      const archive = { folder: "nowhere", scratch: "nowhere" }
       const { csv, json } = yield* findNewestRelease().pipe(Effect.provide(repeatRun(archive, run)))
       assert.deepStrictEqual([json, csv], [zip("json", "2026-04-30"), zip("csv", "2026-04-30")])
     })

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { gzipSync } from "node:zlib"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
+import { plainName } from "@larder/test/support/pipelines/raw-archive.ts"
 import { startUpstream } from "@larder/test/support/pipelines/upstream.ts"
 import { ConfigProvider, type Duration, Effect, Fiber, FileSystem, Layer, Path, Redacted, Schema } from "effect"
 import { liveOrigin } from "../origins/live.ts"
@@ -81,8 +82,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
         exact: true,
         fetched_at: raw.fetched_at,
         sha256,
-        bytes: 14,
-        file
+        bytes: 14
       })
     })
   )
@@ -196,14 +196,14 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
       const upstream = yield* startUpstream((response) => response.end("same"))
       const run = Effect.forEach(["/1", "/2", "/3"], (path) => fetch(upstream.url + path), { concurrency: 3 })
       const [first] = yield* run.pipe(Effect.provide([archiveIn(folder), live]))
-      const loose = `${folder}/${first?.file}`
-      const before = yield* fs.stat(loose)
+      assert.strictEqual(first?.sha256, sha256Of("same"))
+      const stored = `${folder}/${plainName("same")}`
+      const before = yield* fs.stat(stored)
       yield* run.pipe(Effect.provide([archiveIn(folder, { run_id: "run-2" }), live]))
-      const after = yield* fs.stat(loose)
+      const after = yield* fs.stat(stored)
       assert.deepStrictEqual(after.ino, before.ino)
-      const sha256 = sha256Of("same")
       const lists = ["fetches/run-1.ndjson", "fetches/run-2.ndjson"]
-      assert.deepStrictEqual(yield* filesIn(folder), [`${sha256.slice(0, 2)}/${sha256}`, ...lists].sort())
+      assert.deepStrictEqual(yield* filesIn(folder), [plainName("same"), ...lists].sort())
       const urls = (yield* linesOf(folder, "run-2")).map((line) => decodeLine(line).url)
       assert.sameMembers(
         urls,
@@ -217,29 +217,31 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
       const upstream = yield* startUpstream((response) => response.end("whole"))
-      const sha256 = sha256Of("whole")
-      yield* fs.makeDirectory(`${folder}/${sha256.slice(0, 2)}`)
-      yield* fs.writeFileString(`${folder}/${sha256.slice(0, 2)}/${sha256}`, "who")
-      const { raw, text } = yield* fetchText(upstream.url).pipe(Effect.provide([archiveIn(folder), live]))
-      assert.deepStrictEqual([text, yield* fs.readFileString(`${folder}/${raw.file}`)], ["whole", "whole"])
+      const file = `${folder}/${plainName("whole")}`
+      yield* fs.makeDirectory(file.slice(0, file.lastIndexOf("/")))
+      yield* fs.writeFileString(file, "who")
+      const { text } = yield* fetchText(upstream.url).pipe(Effect.provide([archiveIn(folder), live]))
+      assert.deepStrictEqual([text, yield* fs.readFileString(file)], ["whole", "whole"])
     })
   )
 
-  it.effect("flushes a payload of a killed run, and its folders", () =>
+  it.effect("flushes a payload, its folder and the archive before the list names it", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
-      const upstream = yield* startUpstream((response) => response.end("left"))
-      const sha256 = sha256Of("left")
-      const payloadFile = `${folder}/${sha256.slice(0, 2)}/${sha256}`
-      yield* fs.makeDirectory(`${folder}/${sha256.slice(0, 2)}`)
-      yield* fs.writeFileString(payloadFile, "left")
-      const flushed: Array<string> = []
+      const upstream = yield* startUpstream((response) => response.end("text ".repeat(100)))
+      const calls: Array<string> = []
+      const record = (call: string, path: string) =>
+        Effect.sync(() => void calls.push(`${call} ${path.replace(folder, "").replace(/incoming.*\//, "incoming/")}`))
       const recordingFileSystem = FileSystem.FileSystem.of({
         ...fs,
+        rename: (from, to) => Effect.tap(fs.rename(from, to), () => record("rename to", to)),
         open: (path, options) =>
           Effect.map(fs.open(path, options), (file) =>
-            Object.create(file, { sync: { value: Effect.tap(file.sync, () => Effect.sync(() => flushed.push(path))) } })
+            Object.create(file, {
+              sync: { value: Effect.tap(file.sync, () => record("flush", path)) },
+              writeAll: { value: (bytes: Uint8Array) => Effect.tap(file.writeAll(bytes), () => record("write", path)) }
+            })
           )
       })
       yield* Effect.andThen(
@@ -249,7 +251,22 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
         Effect.provide([archiveIn(folder), live]),
         Effect.provideService(FileSystem.FileSystem, recordingFileSystem)
       )
-      assert.includeMembers(flushed, [payloadFile, `${folder}/${sha256.slice(0, 2)}`, folder])
+      const sha256 = sha256Of("text ".repeat(100))
+      const shard = `/${sha256.slice(0, 2)}`
+      const home = folder.slice(0, folder.lastIndexOf("/"))
+      const list = "/fetches/run-1.ndjson"
+      const flushed = calls.findIndex((call) => call.startsWith("flush"))
+      assert.match(calls[flushed] ?? "", /^flush \/incoming\/[0-9a-f]{64}\.[0-9a-f-]{36}\.zst$/)
+      assert.deepStrictEqual(calls.slice(flushed + 1), [
+        `rename to ${shard}/${sha256}.zst`,
+        `flush ${shard}`,
+        "flush ",
+        `write ${list}`,
+        `flush ${list}`,
+        "flush /fetches",
+        "flush ",
+        `flush ${home}`
+      ])
     })
   )
 

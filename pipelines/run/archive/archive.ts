@@ -1,16 +1,16 @@
 /**
- * The raw archive: every payload as fetched, without content encoding and named by its SHA-256, and for each run a list
- * of its fetches and refusals. A payload is a loose file until its run has ended, and then a member of the run's pack,
- * unless it is large and already compressed (`pack-loose.ts`). A payload is complete before a list names it, and no
- * payload is lost: a generation can be built again without the network. A `status` of 206 means that the last response
- * resumed a broken download; 304, that an earlier run fetched the payload.
+ * The raw archive: every payload as fetched, without content encoding, in one file named by its SHA-256
+ * (`stored-payloads.ts`), and for each run a list of its fetches and refusals. A payload is complete and on the disk before
+ * a list names it, and no payload is lost: a generation can be built again without the network. A `status` of 206 means
+ * that the last response resumed a broken download; 304, that an earlier run fetched the payload.
  */
 import path from "node:path"
-import { ifMissing, syncFile, syncFolder } from "@larder/warehouse"
+import { syncFile, syncFolder } from "@larder/warehouse"
 import { Clock, Context, Duration, Effect, FileSystem, Layer, type PlatformError, Semaphore } from "effect"
 import type { FileUnwritable } from "../files/write-all.ts"
 import { encodeRefusal, type GivenUp, Origin, type OriginError, type SourceRequest } from "../origins/origin.ts"
 import { limitBody } from "../origins/transport.ts"
+import { compressLarge } from "./compress-large.ts"
 import {
   ArchiveUnwritable,
   type Fetch,
@@ -20,10 +20,8 @@ import {
 } from "./fetch-list.ts"
 import { clearAbandoned, newWorkName, reserveFolder } from "./incoming.ts"
 import { findEarlierFetch, findReusableFetches, maxReuseAge } from "./interrupted-runs.ts"
-import { packLoose } from "./pack-loose.ts"
-import { openPackedPayloads } from "./packs/packed-payloads.ts"
 import { openDownload } from "./resumable.ts"
-import { looseName, openRunPayloads, receivePart } from "./run-payloads.ts"
+import { openRunPayloads, receivePart } from "./run-payloads.ts"
 import { makeRevalidation } from "./validators.ts"
 
 type RunEnd = { readonly published: string } | { readonly ended: string }
@@ -36,17 +34,17 @@ interface ArchiveService {
   fetch(request: SourceRequest): Effect.Effect<FetchedPayload, OriginError | ArchiveUnwritable | RawFileDamaged, Origin>
   /**
    * Makes requests for the payloads of these runs conditional: if the source reports no change, the archived payload
-   * is used. The runs have published, so their payloads are durable on disk.
+   * is used.
    */
   revalidate(runs: Iterable<string>): Effect.Effect<void, ArchiveUnwritable>
   /** Finds the first payload that this earlier run fetched from the address; undefined if it was removed. */
   findEarlier(run: string, url: string): Effect.Effect<FetchedPayload | undefined>
-  /** Waits until all fetched payloads are durable on disk, so that a published generation can be built again. */
+  /** Waits until the list of fetches is on the disk, so that a published generation can be built again. */
   readonly flush: Effect.Effect<void, ArchiveUnwritable>
   /** Records which generation the run published, or with which outcome it ended: no later run resumes it. */
   recordEnd(end: RunEnd, shrinkageAccepted?: boolean): Effect.Effect<void, ArchiveUnwritable>
-  /** Packs the payloads of a run that is not resumed. A failure is only logged: a later run packs them. */
-  readonly pack: Effect.Effect<void>
+  /** Compresses large payloads, when nobody waits for the run. A failure is only logged: a later run tries again. */
+  readonly compressLarge: Effect.Effect<void>
 }
 
 interface ArchiveOptions {
@@ -87,8 +85,6 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
   const fetches = path.join(root, "fetches")
   const list = path.join(fetches, `${run_id}.ndjson`)
   const listLock = yield* Semaphore.make(1)
-  /** Hashes of payloads that may not have reached the disk yet. */
-  const unflushed = new Set<string>()
   const isDryRun = dryRunFolder !== undefined
 
   const failUnwritable = (error: WriteError) => {
@@ -102,11 +98,10 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
     yield* fs.makeDirectory(incoming, { recursive: true })
     yield* fs.makeDirectory(fetches, { recursive: true })
     yield* clearAbandoned(incoming)
-    const packed = yield* openPackedPayloads(path.join(archiveFolder, "packs"), isDryRun ? "read" : "write")
     const runFolder = yield* reserveFolder(incoming, newWorkName("run"))
-    return { packed, payloads: yield* openRunPayloads({ root: archiveFolder, runFolder, packed }) }
+    return yield* openRunPayloads({ root: archiveFolder, runFolder })
   })
-  const { packed, payloads } = yield* Effect.catchTag(prepare, "PlatformError", failUnwritable)
+  const payloads = yield* Effect.catchTag(prepare, "PlatformError", failUnwritable)
   const isIntact = (sha256: string) => Effect.map(payloads.provide(sha256), (payload) => "path" in payload)
 
   const writeLine = Effect.fnUntraced(function* (line: FetchListLine) {
@@ -122,30 +117,10 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
     yield* addLine({ run_id, pipeline, url, refused_at, refusal })
   })
 
-  /** Flushes a loose payload. Another run may have packed it in the meantime, if this run has taken hours. */
-  const flushPayload = Effect.fnUntraced(function* (sha256: string) {
-    const file = payloads.looseFile(sha256)
-    const isFlushed = yield* Effect.as(syncFile(file), true).pipe(ifMissing(false))
-    if (isFlushed) return path.dirname(file)
-    yield* packed.refresh
-    const stored = yield* payloads.store(sha256)
-    if (stored === undefined) return undefined
-    yield* syncFile(stored)
-    return path.dirname(stored)
-  })
-
-  /**
-   * Flushes at the end, not after each payload: for 3 GB, waiting for the disk during the writes took longer than the
-   * writes themselves, which take 5 s. Flushing at the end takes 1 s.
-   */
   const flush = Effect.gen(function* () {
-    const folders = new Set(yield* Effect.forEach(unflushed, flushPayload))
-    for (const folder of folders) if (folder !== undefined) yield* syncFolder(folder).pipe(ifMissing(undefined))
-    unflushed.clear()
-    if (folders.size > 0) yield* syncFolder(root)
     if (!(yield* fs.exists(list))) return // nothing was fetched
     yield* syncFile(list)
-    yield* syncFolder(fetches)
+    for (const changed of [fetches, root, path.dirname(root)]) yield* syncFolder(changed)
   }).pipe(provideFiles)
 
   const revalidation = makeRevalidation(({ sha256 }) => provideFiles(isIntact(sha256)))
@@ -165,11 +140,9 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
     const receiving = download ? download.receive(response, onBytes) : receivePart(incoming, url, response, onBytes)
     const { part, sha256, bytes } = yield* receiving
     yield* payloads.receive(sha256, part)
-    // a payload that already existed is flushed, too: a killed run may have left it before it reached the disk
-    if (!isDryRun && (yield* payloads.store(sha256)) !== undefined) unflushed.add(sha256)
+    if (!isDryRun) yield* payloads.store(sha256)
     const { body: _body, file: _file, from: _from, total: _total, ...about } = response
-    const file = looseName(sha256)
-    return { run_id, pipeline, days, origin: origin.kind, url, ...about, fetched_at, sha256, bytes, file }
+    return { run_id, pipeline, days, origin: origin.kind, url, ...about, fetched_at, sha256, bytes }
   }, Effect.scoped)
 
   const fetchFromOrigin = Effect.fnUntraced(function* (request: SourceRequest) {
@@ -200,7 +173,6 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
       reusable.delete(url) // later payloads do not belong to an earlier request
       return undefined
     }
-    if (!isDryRun) unflushed.add(line.sha256)
     return { ...line, run_id, days, taken_from: line.taken_from ?? line.run_id }
   })
 
@@ -225,7 +197,7 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
     flush: catchUnwritable(flush),
     recordEnd: (end, isShrinkageAccepted = false) =>
       catchUnwritable(listLock.withPermit(endList(end, isShrinkageAccepted))),
-    pack: isDryRun ? Effect.void : provideFiles(packLoose({ root: archiveFolder, run_id, payloads, packed }))
+    compressLarge: isDryRun ? Effect.void : provideFiles(compressLarge(archiveFolder, payloads))
   })
 })
 

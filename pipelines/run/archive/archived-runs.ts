@@ -13,7 +13,6 @@ import { NotRecorded, Origin, type RefusedRequest } from "../origins/origin.ts"
 import { Archive } from "./archive.ts"
 import { ArchiveUnwritable, decodeLine, type Fetch, hasPayload, hasRead, RawFileDamaged } from "./fetch-list.ts"
 import { findEarlierFetch } from "./interrupted-runs.ts"
-import { openPackedPayloads } from "./packs/packed-payloads.ts"
 import { openRunPayloads } from "./run-payloads.ts"
 
 export interface ArchivedRun {
@@ -97,26 +96,26 @@ const makeResponder = (fetches: ReadonlyArray<Fetch | RefusedRequest>) => {
   }
 }
 
-/** On the disk of the warehouse: temporary folders may be in memory. */
-export const makeUnpackingFolder = (layout: Layout) => makeOwnFolder(layout, `unpacked-${randomUUID()}`)
+/** For copies of payloads, on the disk of the warehouse: temporary folders may be in memory. */
+export const makeScratchFolder = (layout: Layout) => makeOwnFolder(layout, `payloads-${randomUUID()}`)
 
-/** `scratch` is an existing folder for unpacked payloads: nothing is written to the archive. */
-export const openArchive = Effect.fnUntraced(function* (folder: string, scratch: string) {
-  const packs = path.join(folder, "packs")
-  return { folder, scratch, packed: yield* openPackedPayloads(packs, "scan").pipe(unreadable(folder)) }
-})
+interface ArchiveFolders {
+  readonly folder: string
+  /** An existing folder for copies of payloads: nothing is written to the archive. */
+  readonly scratch: string
+}
 
 /** Replaces the archive and the network: each request gets the response of the original run. */
 export const repeatRun = (
-  { folder, packed, scratch }: Effect.Success<ReturnType<typeof openArchive>>,
+  { folder, scratch }: ArchiveFolders,
   { fetches, run_id }: Pick<ArchivedRun, "fetches" | "run_id">
 ): Layer.Layer<Archive | Origin, never, FileSystem.FileSystem> =>
   Layer.effectContext(
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const findResponse = makeResponder(fetches)
-      const payloads = yield* openRunPayloads({ root: folder, runFolder: path.join(scratch, run_id), packed })
-      const unpack = Effect.fnUntraced(function* (fetched: Fetch) {
+      const payloads = yield* openRunPayloads({ root: folder, runFolder: path.join(scratch, run_id) })
+      const provide = Effect.fnUntraced(function* (fetched: Fetch) {
         const payload = yield* Effect.mapError(
           payloads.provide(fetched.sha256),
           (cause) => new ArchiveUnwritable({ folder: scratch, cause })
@@ -131,7 +130,7 @@ export const repeatRun = (
             return Effect.fail(new NotRecorded({ url, kind: "replay", folder, looked_for }))
           }
           if ("refusal" in line) return Effect.fail(line.refusal)
-          return Effect.provideService(unpack(line), FileSystem.FileSystem, fs)
+          return Effect.provideService(provide(line), FileSystem.FileSystem, fs)
         },
         revalidate: () => Effect.void,
         findEarlier: (run, url) =>
@@ -140,7 +139,7 @@ export const repeatRun = (
           ),
         flush: Effect.void,
         recordEnd: () => Effect.void,
-        pack: Effect.void
+        compressLarge: Effect.void
       })
       const origin = Origin.of({
         kind: "replay",

@@ -25,8 +25,6 @@ export const Fetch = Schema.Struct({
   received_at: Schema.optionalKey(Schema.String),
   sha256: Schema.String,
   bytes: Schema.Int,
-  /** Path while the payload is loose, relative to the archive, with `/`. */
-  file: Schema.String,
   /** The interrupted run that fetched the payload, if this run reused it. */
   taken_from: Schema.optionalKey(Schema.String)
 })

@@ -1,7 +1,7 @@
 /**
  * Working files of runs, in a folder of the archive, on the same disk as their final place. Their names identify the
- * writer: `<machine>.<process>.<random>.part` is a file that is being received or a pack that is being written, `….run`
- * the folder with the payloads that a run reads, and `<key>.….resumable` the folder of a download that a later run
+ * writer: `<machine>.<process>.<random>.part` is a file that is being received, `….run` the folder with the payloads that a
+ * run reads and the files that it is about to store, and `<key>.….resumable` the folder of a download that a later run
  * resumes (`resumable.ts`). The next run removes what a killed run left.
  */
 

@@ -1,28 +1,25 @@
-/** Prunes the archive of a shop: undisturbed, killed, on a full disk, and during runs. */
-import { randomBytes } from "node:crypto"
-import { readdirSync, statSync, truncateSync } from "node:fs"
+/** Prunes the archive of a shop: undisturbed, killed, and during runs. */
+import { copyFileSync, existsSync, readdirSync, statSync } from "node:fs"
+import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { withClockAhead } from "@larder/test/support/clock-ahead.ts"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { filesIn } from "@larder/test/support/pipelines/raw-archive.ts"
+import { filesIn, plainName } from "@larder/test/support/pipelines/raw-archive.ts"
 import {
   archiveWithFailures,
   expectRebuildable,
-  hashes,
   listsOf,
   makeRunsOld,
-  neededPacks,
-  packsOf,
+  neededPayloads,
+  payloadsOf,
   pruneUntilKilled,
-  pruneWithLimit,
   rawOf,
   runOnce,
-  shop,
-  zipsOf
+  shop
 } from "@larder/test/support/pipelines/shop-archive.ts"
 import { aLayout, queryWarehouse } from "@larder/test/support/warehouse/example-data-set.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
-import { type Layout, refreshOpened, rollback } from "@larder/warehouse"
+import { type Layout, rollback } from "@larder/warehouse"
 import { ConfigProvider, Effect, FileSystem, Option, type Path } from "effect"
 import { rebuildDataSet } from "../rebuild.ts"
 import { type Keep, pruneArchive } from "./prune.ts"
@@ -55,7 +52,7 @@ describe("pruning the raw archive", () => {
         ]
       )
       assert.deepInclude(done, { payloads: 2, kept: 3 })
-      assert.deepStrictEqual(yield* packsOf(layout), neededPacks)
+      assert.deepStrictEqual(payloadsOf(layout), neededPayloads)
       assert.isAtMost(done.bytes, before - bytesOf(layout))
       assert.isAbove(done.bytes, 500)
       assert.deepInclude(yield* pruneHome(layout), { runs: [], payloads: 0, bytes: 0, kept: 3 })
@@ -78,7 +75,7 @@ describe("pruning the raw archive", () => {
         [["published", true]]
       )
       assert.deepStrictEqual(listsOf(layout), [first, third])
-      assert.deepStrictEqual(yield* packsOf(layout), [hashes("apples", "pears"), hashes("plums")])
+      assert.deepStrictEqual(payloadsOf(layout), ["apples", "pears", "plums"])
       yield* rebuildDataSet(shop, layout.home)
       assert.deepStrictEqual(yield* queryWarehouse(layout, "select item from shops.price order by item"), [
         { item: "apples" },
@@ -123,15 +120,14 @@ describe("pruning the raw archive", () => {
       )
     })
   )
-  itLive("leaves a damaged pack as it is, and logs it", (logs) =>
+  itLive("removes both files of a payload whose run was killed while it compressed it", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
-      const [, damaged = ""] = zipsOf(layout)
-      const file = `${rawOf(layout)}/packs/${damaged}`
-      truncateSync(file, 100)
-      assert.deepInclude(yield* pruneHome(layout), { payloads: 1 })
-      assert.strictEqual(statSync(file).size, 100)
-      assert.match(logs.join("\n"), /Warn: .*\.zip is left as it is: it cannot be read/)
+      const plain = `${rawOf(layout)}/${plainName("spoiled milk")}`
+      copyFileSync(plain, `${plain}.zst`)
+      assert.deepInclude(yield* pruneHome(layout), { payloads: 2 })
+      assert.deepStrictEqual(payloadsOf(layout), neededPayloads)
+      assert.isFalse(existsSync(path.dirname(plain)))
     })
   )
   itLive("leaves a home without an archive as it is", () =>
@@ -145,62 +141,42 @@ describe("pruning the raw archive", () => {
 
 /** `test/long/pruning-kills.test.ts` kills a prune at each of its calls of the file system. */
 describe("a prune that is killed", () => {
-  itLive("before a smaller pack gets its name loses nothing that is needed, and the next prune completes it", () =>
+  itLive("between two payloads loses nothing that is needed, and the next prune completes it", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
       makeRunsOld(layout)
-      const { signal, stderr } = pruneUntilKilled(layout, { methods: ["rename"], pattern: "packs/.*\\.zip$", nth: 1 })
+      const { signal, stderr } = pruneUntilKilled(layout, { methods: ["remove"], pattern: "/[0-9a-f]{64}$", nth: 2 })
       assert.strictEqual(signal, "SIGKILL", stderr)
+      assert.lengthOf(payloadsOf(layout), neededPayloads.length + 1)
       yield* expectRebuildable(layout)
       yield* pruneHome(layout)
-      assert.deepStrictEqual(yield* packsOf(layout), neededPacks)
+      assert.deepStrictEqual(payloadsOf(layout), neededPayloads)
       assert.lengthOf(listsOf(layout), 3)
     })
   )
 })
 
-describe("a prune on a full disk", () => {
-  const figs = randomBytes(100_000).toString("hex")
-  const withLargePayload = archiveWithFailures(figs)
-  itLive("leaves each pack as it was and reports it, and the next prune completes it", () =>
-    Effect.gen(function* () {
-      const layout = yield* withLargePayload
-      yield* refreshOpened(layout) // a copied home needs a new one
-      makeRunsOld(layout)
-      const before = zipsOf(layout).map((name) => statSync(`${rawOf(layout)}/packs/${name}`).size)
-      const { status, stderr } = pruneWithLimit(layout, 120)
-      assert.strictEqual(status, 1, stderr)
-      assert.match(stderr, /The raw archive .*raw cannot be written: EFBIG/)
-      assert.deepStrictEqual(
-        zipsOf(layout).map((name) => statSync(`${rawOf(layout)}/packs/${name}`).size),
-        before.filter((_, index) => index !== 2) // it had no needed payload
-      )
-      assert.deepStrictEqual(readdirSync(`${rawOf(layout)}/incoming`), [])
-      yield* expectRebuildable(layout)
-      yield* pruneHome(layout)
-      assert.deepStrictEqual(yield* packsOf(layout), [hashes("apples", "pears"), hashes(figs), hashes("plums")])
-    })
-  )
-})
+const payloadFile = /[/][0-9a-f]{2}[/][0-9a-f]{64}$/
 
-/** Makes a file system that runs `action` when a pack is renamed. */
-const whenPacking = <E>(action: Effect.Effect<unknown, E, FileSystem.FileSystem | Path.Path>) =>
+/** Makes a file system that runs `action` when a payload gets its name, or when it is removed. */
+const whenPayloadIs = <E>(
+  change: "stored" | "removed",
+  action: Effect.Effect<unknown, E, FileSystem.FileSystem | Path.Path>
+) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
-    const watched: FileSystem.FileSystem = {
-      ...fs,
-      rename: (from, to) =>
-        Effect.andThen(
-          to.endsWith(".zip") ? Effect.orDie(Effect.provide(action, context)) : Effect.void,
-          fs.rename(from, to)
-        )
-    }
+    const running = Effect.orDie(Effect.provide(action, context))
+    const watch = (file: string) => (payloadFile.test(file) ? running : Effect.void)
+    const watched: FileSystem.FileSystem =
+      change === "stored"
+        ? { ...fs, rename: (from, to) => Effect.andThen(watch(to), fs.rename(from, to)) }
+        : { ...fs, remove: (file, options) => Effect.andThen(watch(file), fs.remove(file, options)) }
     return watched
   })
 
 describe("a prune and concurrent runs", () => {
-  itLive("fails while a run is active, until it has packed its payloads", () =>
+  itLive("fails while a run is active", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
       let refused = ""
@@ -210,7 +186,7 @@ describe("a prune and concurrent runs", () => {
       yield* Effect.provideServiceEffect(
         runOnce(layout, "spoiled", "kiwis"),
         FileSystem.FileSystem,
-        whenPacking(pruning)
+        whenPayloadIs("stored", pruning)
       )
       assert.match(refused, /^A run is active: it uses .*\. Nothing was changed; try again when the run has ended\.$/)
       assert.lengthOf(listsOf(layout), 6)
@@ -223,10 +199,14 @@ describe("a prune and concurrent runs", () => {
       const tryLock = Effect.gen(function* () {
         lock = yield* (yield* otherProcess({ do: "try", file: layout.stagingLock })).nextLine
       })
-      yield* Effect.provideServiceEffect(pruneHome(layout), FileSystem.FileSystem, whenPacking(Effect.scoped(tryLock)))
+      yield* Effect.provideServiceEffect(
+        pruneHome(layout),
+        FileSystem.FileSystem,
+        whenPayloadIs("removed", Effect.scoped(tryLock))
+      )
       assert.strictEqual(lock, "in use")
       yield* runOnce(layout, "spoiled eggs", "kiwis")
-      assert.deepStrictEqual(yield* packsOf(layout), [...neededPacks, hashes("spoiled eggs", "kiwis")])
+      assert.deepStrictEqual(payloadsOf(layout), [...neededPayloads, "spoiled eggs", "kiwis"].sort())
     })
   )
 })

@@ -4,18 +4,14 @@
  * Payloads are removed first and the lists that name them last: a kill loses nothing that is needed, and the next prune
  * completes this one.
  */
+import { rmdir } from "node:fs/promises"
 import path from "node:path"
 import { ifMissing, type Layout, listPastRuns, type PastRun, whileNoRunIsActive } from "@larder/warehouse"
 import { Clock, Effect, FileSystem, Option } from "effect"
-import { reasonOf } from "../files/causes.ts"
-import { FileUnwritable } from "../files/write-all.ts"
 import { ArchiveUnwritable, hasRead, parseLastLine } from "./fetch-list.ts"
-import { newWorkName, reserveFolder } from "./incoming.ts"
 import { maxReuseAge } from "./interrupted-runs.ts"
-import { createPack, findLoose } from "./pack-loose.ts"
-import { readMember, withPack } from "./packs/pack-file.ts"
-import { packName } from "./packs/pack-index.ts"
-import { removeIfEmpty } from "./run-payloads.ts"
+import { rawFolderIn } from "./raw-folder.ts"
+import { possibleFiles } from "./stored-payloads.ts"
 
 /** The runs of the last days, or the newest runs of each data set. */
 export type Keep = { readonly days: number } | { readonly runs: number }
@@ -77,73 +73,29 @@ const findUnneeded = Effect.fnUntraced(function* (layout: Layout, lists: string,
   return { runs, kept, payloads: new Set([...candidates].filter((sha256) => !needed.has(sha256))) }
 })
 
-interface PackMember {
-  readonly sha256: string
-  readonly bytes: number
-  readonly written_at: Date
-}
-
-interface AffectedPack {
-  readonly file: string
-  readonly removed: ReadonlyArray<PackMember>
-  readonly kept: ReadonlyArray<PackMember>
-}
-
-/** Finds the packs with these payloads; packs without others come first. An unreadable pack stays unchanged. */
-const findPacks = Effect.fnUntraced(function* (packs: string, payloads: ReadonlySet<string>) {
+/** The files of these payloads; a payload has two if its run was killed while it compressed it. */
+const findFiles = Effect.fnUntraced(function* (root: string, payloads: ReadonlySet<string>) {
   const fs = yield* FileSystem.FileSystem
-  const files = yield* fs.readDirectory(packs).pipe(ifMissing<ReadonlyArray<string>>([]))
-  const names = files.filter((name) => packName.test(name))
-  const affected: Array<AffectedPack> = []
-  for (const name of names.sort()) {
-    const file = path.join(packs, name)
-    const reading = Effect.tryPromise(() =>
-      withPack(file, (pack) => [...pack.members].map(([sha256, about]) => ({ sha256, ...about })))
-    )
-    const members = yield* Effect.catch(reading, ({ cause }) =>
-      Effect.as(Effect.logWarning(`${file} is left as it is: it cannot be read (${reasonOf(cause)})`), [])
-    )
-    const { removed, kept = [] } = Object.groupBy(members, ({ sha256 }) => (payloads.has(sha256) ? "removed" : "kept"))
-    if (removed !== undefined) affected.push({ file, removed, kept })
+  const found: Array<{ readonly sha256: string; readonly file: string; readonly bytes: number }> = []
+  for (const sha256 of payloads) {
+    for (const file of possibleFiles(root, sha256)) {
+      const info = yield* fs.stat(file).pipe(ifMissing(undefined))
+      if (info !== undefined) found.push({ sha256, file, bytes: Number(info.size) })
+    }
   }
-  return affected.sort((a, b) => a.kept.length - b.kept.length)
+  return found
 })
 
-/** Replaces a pack by one with the remaining payloads. If these are damaged, the pack stays unchanged. */
-const shrinkPack = Effect.fnUntraced(function* (root: string, { file, kept }: AffectedPack) {
-  const fs = yield* FileSystem.FileSystem
-  if (kept.length === 0) return yield* fs.remove(file)
-  const folder = yield* reserveFolder(path.join(root, "incoming"), newWorkName("run"))
-  const payloads = kept.map(({ sha256, written_at }) => ({ sha256, written_at, file: path.join(folder, sha256) }))
-  yield* Effect.addFinalizer(() => Effect.ignore(fs.remove(folder, { recursive: true, force: true })))
-  yield* fs.makeDirectory(folder, { recursive: true })
-  const unpacking = Effect.tryPromise(() =>
-    withPack(file, async (pack) => {
-      for (const payload of payloads) await readMember(pack, payload.sha256, payload.file)
-    })
-  )
-  const unpacked = yield* Effect.result(unpacking)
-  if (unpacked._tag === "Failure") {
-    const { cause } = unpacked.failure
-    if (cause instanceof FileUnwritable) return yield* new ArchiveUnwritable({ folder: root, cause: cause.cause })
-    return yield* Effect.logWarning(`${file} is left as it is: ${reasonOf(cause)}`)
-  }
-  yield* Effect.catchTag(createPack(root, file, payloads), "UnknownError", ({ cause }) =>
-    Effect.fail(new ArchiveUnwritable({ folder: root, cause }))
-  )
-}, Effect.scoped)
+const removeIfEmpty = (folder: string) => Effect.ignore(Effect.tryPromise(() => rmdir(folder)))
 
 const prune = Effect.fnUntraced(function* (layout: Layout, root: string, { dryRun, keep }: PruneOptions) {
   const fs = yield* FileSystem.FileSystem
   const { kept, payloads, runs } = yield* findUnneeded(layout, path.join(root, "fetches"), keep)
-  const loose = yield* findLoose(root, payloads)
-  const packs = payloads.size === 0 ? [] : yield* findPacks(path.join(root, "packs"), payloads)
+  const files = yield* findFiles(root, payloads)
   if (!dryRun) {
-    for (const { file } of loose) yield* Effect.andThen(fs.remove(file), removeIfEmpty(path.dirname(file)))
-    for (const pack of packs) yield* shrinkPack(root, pack)
+    for (const { file } of files) yield* Effect.andThen(fs.remove(file), removeIfEmpty(path.dirname(file)))
     for (const { list } of runs) yield* fs.remove(list)
   }
-  const removed = [...loose, ...packs.flatMap((pack) => pack.removed)]
   const pruned: Pruned = {
     dry_run: dryRun,
     runs: runs.map(({ is_undone: rolled_back, outcome, pipeline, run_id }) => ({
@@ -152,17 +104,17 @@ const prune = Effect.fnUntraced(function* (layout: Layout, root: string, { dryRu
       outcome,
       rolled_back
     })),
-    payloads: new Set(removed.map(({ sha256 }) => sha256)).size,
-    bytes: [...removed, ...runs].reduce((sum, { bytes }) => sum + bytes, 0),
+    payloads: new Set(files.map(({ sha256 }) => sha256)).size,
+    bytes: [...files, ...runs].reduce((sum, { bytes }) => sum + bytes, 0),
     kept
   }
   return pruned
 })
 
 /** Prunes the archive of a home. Fails while a run is active, except for a dry run. */
-export const pruneArchive = Effect.fn("Packs.prune")(function* (layout: Layout, options: PruneOptions) {
+export const pruneArchive = Effect.fn("Archive.prune")(function* (layout: Layout, options: PruneOptions) {
   const fs = yield* FileSystem.FileSystem
-  const root = path.join(layout.home, "raw")
+  const root = rawFolderIn(layout.home)
   const nothing: Pruned = { dry_run: options.dryRun, runs: [], payloads: 0, bytes: 0, kept: 0 }
   const pruning = Effect.gen(function* () {
     if (!(yield* fs.exists(path.join(root, "fetches")))) return nothing

@@ -1,22 +1,26 @@
+import { zstdCompressSync } from "node:zlib"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { withClockAhead } from "@larder/test/support/clock-ahead.ts"
 import {
   archiveOf,
   assignUrls,
+  compressedName,
   fetchAll,
   originOf,
-  packRun,
+  plainName,
+  publishRun,
   sha256Of
 } from "@larder/test/support/pipelines/raw-archive.ts"
 import { Effect, FileSystem, PlatformError, Stream } from "effect"
 import { Archive } from "./archive.ts"
-import { listArchivedRuns, openArchive, repeatRun } from "./archived-runs.ts"
-import { looseName, openRunPayloads, receivePart } from "./run-payloads.ts"
+import { listArchivedRuns, repeatRun } from "./archived-runs.ts"
+import { openRunPayloads, receivePart } from "./run-payloads.ts"
 
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
-const twoPayloads = assignUrls(["first", "second"])
-const hash = sha256Of("first")
+/** The first one is compressed, the second one is not. */
+const [first, second] = ["first ".repeat(100), "second"] as const
+const twoPayloads = assignUrls([first, second])
 
 const listEverything = (folder: string) =>
   Effect.gen(function* () {
@@ -33,7 +37,7 @@ const repeatFirst = (folder: string) =>
     const fs = yield* FileSystem.FileSystem
     const [run] = yield* listArchivedRuns(folder, "shops")
     assert.isDefined(run)
-    const archive = yield* openArchive(folder, yield* makeFolder)
+    const archive = { folder, scratch: yield* makeFolder }
     return yield* Archive.use(({ fetch }) => fetch({ url: "https://source.test/0", accept: "*/*" })).pipe(
       Effect.flatMap(({ path }) => fs.readFileString(path)),
       Effect.provide(repeatRun(archive, run))
@@ -67,19 +71,18 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
     })
   )
 
-  it.effect("are read from packs by a dry run, which changes nothing in the archive", () =>
+  it.effect("are read by a dry run, which changes nothing in the archive", () =>
     Effect.gen(function* () {
       const [folder, dryRunFolder] = [yield* makeFolder, yield* makeFolder]
-      yield* packRun(folder, "run-1", twoPayloads)
+      yield* publishRun(folder, "run-1", twoPayloads)
       const killedPayloads = assignUrls(["left by a run that was killed"])
       yield* fetchAll(killedPayloads).pipe(Effect.provide([archiveOf(folder, "run-0"), originOf(killedPayloads)]))
-      yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.remove(`${folder}/packs/index.sqlite`))
       const before = yield* listEverything(folder)
       const read = yield* Effect.gen(function* () {
         const archive = yield* Archive
         yield* archive.revalidate(["run-1"])
         const raw = yield* archive.fetch({ url: "https://source.test/0", accept: "*/*" })
-        yield* archive.pack
+        yield* archive.compressLarge
         const earlier = yield* archive.findEarlier("run-1", "https://source.test/1")
         const fs = yield* FileSystem.FileSystem
         return [raw.status, yield* fs.readFileString(raw.path), yield* fs.readFileString(earlier?.path ?? "")]
@@ -87,17 +90,17 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
         Effect.provide([archiveOf(folder, "run-2", { dryRunFolder }), originOf(twoPayloads)]),
         withClockAhead("7 hours")
       )
-      assert.deepStrictEqual(read, [304, "first", "second"])
+      assert.deepStrictEqual(read, [304, first, second])
       assert.deepStrictEqual(yield* listEverything(folder), before)
     })
   )
 
-  it.effect("of an earlier run are undefined if their pack is missing", () =>
+  it.effect("of an earlier run are undefined if their file is missing", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
-      yield* packRun(folder, "run-1", twoPayloads)
-      yield* fs.remove(`${folder}/packs/run-1.zip`)
+      yield* publishRun(folder, "run-1", twoPayloads)
+      yield* fs.remove(`${folder}/${compressedName(first)}`)
       const earlier = yield* Archive.use((archive) => archive.findEarlier("run-1", "https://source.test/0")).pipe(
         Effect.provide(archiveOf(folder, "run-2"))
       )
@@ -113,21 +116,20 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
       const withoutLinks = { ...fs, link: () => Effect.fail(refused) }
       const read = yield* Effect.gen(function* () {
         yield* fetchAll(twoPayloads).pipe(Effect.provide([archiveOf(folder, "run-1"), originOf(twoPayloads)]))
-        return yield* packRun(folder, "run-2", twoPayloads)
+        return yield* publishRun(folder, "run-2", twoPayloads)
       }).pipe(Effect.provideService(FileSystem.FileSystem, withoutLinks))
-      assert.deepStrictEqual(read.map(String), ["first", "second"])
-      assert.strictEqual(yield* repeatFirst(folder), "first")
+      assert.deepStrictEqual(read.map(String), [first, second])
+      assert.strictEqual(yield* repeatFirst(folder), first)
     })
   )
 
-  it.effect("come from many packs at once", () =>
+  it.effect("can be requested many times at once", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
-      const texts = Array.from({ length: 40 }, (_, n) => `payload ${n}`)
-      for (const [n, text] of texts.entries()) yield* packRun(folder, `run-${n}`, assignUrls([text]))
-      const { packed } = yield* openArchive(folder, yield* makeFolder)
-      const { provide } = yield* openRunPayloads({ root: folder, runFolder: `${yield* makeFolder}/run`, packed })
+      const texts = Array.from({ length: 40 }, (_, n) => `payload ${n} `.repeat(n))
+      yield* publishRun(folder, "run-1", assignUrls(texts))
+      const { provide } = yield* openRunPayloads({ root: folder, runFolder: `${yield* makeFolder}/run` })
       const read = Effect.flatMap(
         Effect.forEach([...texts, ...texts], (text) => provide(sha256Of(text)), { concurrency: 30 }),
         (all) =>
@@ -139,32 +141,30 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
     })
   )
 
-  it.effect("of a repeated run come from the newest intact pack", () =>
+  it.effect("come from the other file if one is damaged", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
-      yield* packRun(folder, "run-1", twoPayloads)
-      const bytes = yield* fs.readFile(`${folder}/packs/run-1.zip`)
-      yield* fs.writeFile(`${folder}/packs/run-2.zip`, bytes.fill(0, 96, 97)) // after the name of the first member
-      assert.strictEqual(yield* repeatFirst(folder), "first")
+      yield* publishRun(folder, "run-1", twoPayloads)
+      yield* fs.writeFileString(`${folder}/${plainName(first)}`, "other bytes")
+      assert.strictEqual(yield* repeatFirst(folder), first)
     })
   )
 
   it.effect.each([
-    [
-      "has a changed byte",
-      (bytes: Uint8Array) => bytes.with(96, 0),
-      "cannot be read (its bytes are not those that were fetched)"
-    ],
-    ["is truncated", (bytes: Uint8Array) => bytes.subarray(0, 150), "is missing, and no pack contains it"]
-  ] as const)("report the pack that %s, and what to do", ([, damage, problem]) =>
+    ["are missing", undefined, "is missing, with and without the ending .zst"],
+    ["are other bytes", () => zstdCompressSync("other bytes"), "has other bytes than were fetched"],
+    ["are truncated", (bytes: Uint8Array) => bytes.subarray(0, 20), "cannot be read (unexpected end of file)"],
+    ["are no Zstandard", () => Buffer.from("other bytes"), "cannot be read (Unknown frame descriptor)"]
+  ] as const)("are reported if their bytes %s, with what to do", ([, damage, problem]) =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
-      yield* packRun(folder, "run-1", twoPayloads)
-      const pack = `${folder}/packs/run-1.zip`
-      yield* fs.writeFile(pack, damage(yield* fs.readFile(pack)))
-      const where = problem.startsWith("is missing") ? `${folder}/${looseName(hash)}` : `${hash} in ${pack}`
+      yield* publishRun(folder, "run-1", twoPayloads)
+      const file = `${folder}/${compressedName(first)}`
+      if (damage === undefined) yield* fs.remove(file)
+      else yield* fs.writeFile(file, damage(yield* fs.readFile(file)))
+      const where = damage === undefined ? `${folder}/${plainName(first)}` : file
       const advice = "Restore it from a backup; a run that fetches it again also repairs it."
       const error = yield* Effect.flip(repeatFirst(folder))
       assert.strictEqual(error.message, `The archived payload ${where} ${problem}. ${advice}`)

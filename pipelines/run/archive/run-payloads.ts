@@ -1,41 +1,38 @@
 /**
  * Payloads as files that a run reads. They are hashed as they arrive, and stay in a folder of the run until it ends:
- * another run cannot remove them by packing them or by replacing a damaged one. A loose payload gets a hard link there,
- * a packed one is unpacked. Everything from the archive is compared with its hash first.
+ * another run cannot remove them by compressing them or by replacing a damaged one. A payload that the archive stores as
+ * fetched gets a hard link there, a compressed one is decompressed. Everything from the archive is compared with its
+ * hash first.
  */
 
 import { randomUUID } from "node:crypto"
-import { rmdir } from "node:fs/promises"
 import path from "node:path"
-import { ifMissing, makeDigest } from "@larder/warehouse"
+import { makeDigest, syncFile, syncFolder } from "@larder/warehouse"
 import { Effect, FileSystem, Stream } from "effect"
 import { pieceBytes } from "../files/chunk-size.ts"
+import { FileUnwritable } from "../files/write-all.ts"
 import type { SourceResponse } from "../origins/origin.ts"
 import { requireComplete } from "../origins/transport.ts"
+import { compress, isCompressible } from "./compression.ts"
 import { newWorkName } from "./incoming.ts"
-import type { PackedPayloads, PayloadFault } from "./packs/packed-payloads.ts"
+import { compressedFile, findIntact, plainFile, readStored } from "./stored-payloads.ts"
 
-/** Path of a loose payload, relative to the archive, with `/`. */
-export const looseName = (sha256: string) => `${sha256.slice(0, 2)}/${sha256}`
+/**
+ * A larger payload is compressed only after its run, when nobody waits for it: the CSV files of a release of branded foods
+ * have 3 GB, and compressing one of them takes 15 s.
+ */
+export const minLargeBytes = 16 * 1024 * 1024
 
 interface PayloadFolders {
   readonly root: string
   /** Folder of the run, created when needed. It is on the disk of the archive if the run writes there. */
   readonly runFolder: string
-  readonly packed: PackedPayloads
 }
 
 /** Copies if the file system has no hard links, or if it is another disk. */
 const linkOrCopy = Effect.fnUntraced(function* (from: string, to: string) {
   const fs = yield* FileSystem.FileSystem
   yield* Effect.catch(fs.link(from, to), () => fs.copyFile(from, to))
-})
-
-const hashFile = Effect.fnUntraced(function* (file: string) {
-  const fs = yield* FileSystem.FileSystem
-  const digest = makeDigest()
-  yield* Stream.runForEach(fs.stream(file, { chunkSize: pieceBytes }), (piece) => Effect.sync(() => digest.add(piece)))
-  return digest.end().sha256
 })
 
 /** Streams a payload into a part, which the caller moves before the scope closes. Fails if it is incomplete. */
@@ -73,13 +70,10 @@ export const receivePart = Effect.fnUntraced(function* (
   return { part, ...(yield* requireComplete(url, total, digest.end())) }
 })
 
-export const removeIfEmpty = (folder: string) => Effect.ignore(Effect.tryPromise(() => rmdir(folder)))
-
-export const openRunPayloads = Effect.fnUntraced(function* ({ runFolder, packed, root }: PayloadFolders) {
+export const openRunPayloads = Effect.fnUntraced(function* ({ runFolder, root }: PayloadFolders) {
   const fs = yield* FileSystem.FileSystem
   const ready = new Set<string>()
   const fileOf = (sha256: string) => path.join(runFolder, sha256)
-  const looseFile = (sha256: string) => path.join(root, looseName(sha256))
   yield* Effect.addFinalizer(() =>
     Effect.catch(fs.remove(runFolder, { recursive: true, force: true }), (error) =>
       Effect.logWarning(`the next run removes ${runFolder}: ${error.message}`)
@@ -96,29 +90,18 @@ export const openRunPayloads = Effect.fnUntraced(function* ({ runFolder, packed,
     return { path: fileOf(sha256) }
   })
 
-  const provideLoose = Effect.fnUntraced(function* (sha256: string, name: string) {
-    const file = looseFile(sha256)
-    yield* linkOrCopy(file, name)
-    if ((yield* hashFile(name)) === sha256) return yield* moveToRun(sha256, name)
-    return { file, problem: "has other bytes than were fetched: its SHA-256 is not its name" } satisfies PayloadFault
-  })
-  const providePacked = Effect.fnUntraced(function* (sha256: string, name: string) {
-    yield* fs.remove(name, { force: true })
-    const fault = yield* packed.extract(sha256, name)
-    return fault ?? (yield* moveToRun(sha256, name))
-  })
-
-  /** Returns the payload as a file, or why it is not available: it is damaged, or neither loose nor in a pack. */
+  /** Returns the payload as a file, or why it is not available: its files are missing or damaged. */
   const provide = Effect.fnUntraced(function* (sha256: string) {
     if (ready.has(sha256)) return { path: fileOf(sha256) }
-    const name = yield* newPath(sha256)
-    const loose = yield* Effect.catch(provideLoose(sha256, name), ({ message, reason }) => {
-      const problem = reason._tag === "NotFound" ? "is missing, and no pack contains it" : `cannot be read (${message})`
-      return Effect.succeed({ file: looseFile(sha256), problem } satisfies PayloadFault)
+    const copy = yield* newPath(sha256)
+    const take = Effect.fnUntraced(function* (file: string) {
+      yield* fs.remove(copy, { force: true }) // what another file left
+      if (file !== plainFile(root, sha256)) return yield* readStored(file, copy)
+      yield* linkOrCopy(file, copy)
+      return yield* readStored(copy)
     })
-    if ("path" in loose) return loose
-    const unpacked = yield* providePacked(sha256, name)
-    return unpacked === "absent" ? loose : unpacked
+    const found = yield* findIntact(root, sha256, take)
+    return typeof found === "string" ? yield* moveToRun(sha256, copy) : found
   })
 
   const receive = Effect.fnUntraced(function* (sha256: string, part: string) {
@@ -127,29 +110,50 @@ export const openRunPayloads = Effect.fnUntraced(function* ({ runFolder, packed,
     yield* moveToRun(sha256, part)
   })
 
-  /** Another run may remove the folder between the two steps, after it has packed everything in it. */
-  const moveWithFolder = (file: string, target: string) =>
-    Effect.andThen(fs.makeDirectory(path.dirname(target), { recursive: true }), fs.rename(file, target)).pipe(
-      Effect.retry({ times: 10, while: ({ reason }) => reason._tag === "NotFound" })
-    )
-
-  /** A loose file with this name is the payload, unless a failing disk changed it. */
-  const isLoose = (sha256: string) =>
-    hashFile(looseFile(sha256)).pipe(
-      Effect.map((found) => found === sha256),
-      ifMissing(false)
-    )
-
-  /** Stores a payload loose in the archive, unless it is there. Returns the loose file; undefined if a pack has it. */
-  const store = Effect.fnUntraced(function* (sha256: string) {
-    if (yield* isLoose(sha256)) return looseFile(sha256)
-    if (yield* packed.isIntact(sha256)) return undefined
-    const name = yield* newPath(sha256)
-    yield* linkOrCopy(fileOf(sha256), name)
-    yield* moveWithFolder(name, looseFile(sha256)) // also replaces a damaged one
-    return looseFile(sha256)
+  /** Gives a complete file its name in the archive, once its bytes are on the disk. */
+  const place = Effect.fnUntraced(function* (part: string, file: string) {
+    yield* syncFile(part)
+    yield* fs.makeDirectory(path.dirname(file), { recursive: true })
+    yield* fs.rename(part, file) // also replaces a damaged one
+    yield* syncFolder(path.dirname(file))
   })
 
-  return { provide, receive, store, fileOf, looseFile, used: ready as ReadonlySet<string> }
+  /** Compresses a payload of the run. Its plain file is removed once the compressed one has been read back. */
+  const storeCompressed = Effect.fnUntraced(function* (sha256: string) {
+    const source = fileOf(sha256)
+    const part = `${yield* newPath(sha256)}.zst`
+    yield* compress(source, part, Number((yield* fs.stat(source)).size))
+    const actual = yield* readStored(part).pipe(
+      Effect.catchTag("StoredUnreadable", ({ cause }) => Effect.fail(new FileUnwritable({ file: part, cause })))
+    )
+    if (actual !== sha256) {
+      const cause = new Error("the compressed file has other bytes than the payload")
+      return yield* new FileUnwritable({ file: part, cause })
+    }
+    yield* place(part, compressedFile(root, sha256))
+    yield* fs.remove(plainFile(root, sha256), { force: true })
+  })
+
+  const storePlain = Effect.fnUntraced(function* (sha256: string) {
+    const part = yield* newPath(sha256)
+    yield* linkOrCopy(fileOf(sha256), part)
+    yield* place(part, plainFile(root, sha256))
+  })
+
+  /** Stores a payload of the run in the archive, unless it is there, and waits until it is on the disk. */
+  const store = Effect.fnUntraced(function* (sha256: string) {
+    const file = fileOf(sha256)
+    const stored = yield* findIntact(root, sha256, readStored)
+    if (typeof stored === "string") {
+      yield* syncFolder(path.dirname(stored)) // a run may have been killed before it did this
+    } else {
+      const isSmall = (yield* fs.stat(file)).size < minLargeBytes
+      const compresses = isSmall && (yield* isCompressible(file))
+      yield* compresses ? storeCompressed(sha256) : storePlain(sha256)
+    }
+    yield* syncFolder(root)
+  })
+
+  return { provide, receive, store, storeCompressed, fileOf }
 })
 export type RunPayloads = Effect.Success<ReturnType<typeof openRunPayloads>>

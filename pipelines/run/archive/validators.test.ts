@@ -2,12 +2,13 @@ import { createHash } from "node:crypto"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { withClockAhead } from "@larder/test/support/clock-ahead.ts"
+import { compressedName, plainName } from "@larder/test/support/pipelines/raw-archive.ts"
 import { quick, startUpstream } from "@larder/test/support/pipelines/upstream.ts"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { liveOrigin } from "../origins/live.ts"
 import type { SourceRequest } from "../origins/origin.ts"
 import { Archive } from "./archive.ts"
-import { listArchivedRuns, openArchive, repeatRun } from "./archived-runs.ts"
+import { listArchivedRuns, repeatRun } from "./archived-runs.ts"
 
 const origin = liveOrigin(quick).pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({}))))
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
@@ -26,13 +27,12 @@ const startTagged = Effect.gen(function* () {
   return { ...upstream, served, statuses }
 })
 
-/** A run that publishes and packs: sends these requests, conditional on the payloads of earlier runs. */
+/** A run that publishes: sends these requests, conditional on the payloads of earlier runs. */
 const run = (
   folder: string,
   n: number,
   requests: ReadonlyArray<Partial<SourceRequest> & Pick<SourceRequest, "url">>,
-  earlierRuns: ReadonlyArray<number>,
-  isPacked = true
+  earlierRuns: ReadonlyArray<number>
 ) =>
   Effect.gen(function* () {
     const archive = yield* Archive
@@ -44,7 +44,6 @@ const run = (
       })
     )
     yield* archive.recordEnd({ published: `larder-${n}` })
-    if (isPacked) yield* archive.pack
     return fetched
   }).pipe(Effect.provide([Archive.layer({ folder, run_id: `run-${n}`, pipeline: "storefronts", days: null }), origin]))
 
@@ -95,23 +94,24 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earl
   )
 
   it.effect.each(
-    ["loose", "in a pack"].flatMap((place) => ["missing", "damaged"].map((fault) => [place, fault] as const))
-  )("is requested in full and stored again if it is %s and its file is %s", ([place, fault]) =>
+    (["plain", "compressed"] as const).flatMap((form) => ["missing", "damaged"].map((fault) => [form, fault] as const))
+  )("is requested in full and stored again if its %s file is %s", ([form, fault]) =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
       const upstream = yield* startTagged
-      const isPacked = place === "in a pack"
-      const [first] = yield* run(folder, 1, [upstream], [], isPacked)
-      const file = `${folder}/${isPacked ? "packs/run-1.zip" : first?.file}`
+      const text = form === "plain" ? "the first version" : "the first version ".repeat(100)
+      upstream.served.text = text
+      yield* run(folder, 1, [upstream], [])
+      const file = `${folder}/${form === "plain" ? plainName(text) : compressedName(text)}`
       const bytes = yield* fs.readFile(file)
-      const damaged = bytes.with(isPacked ? 100 : 0, 1) // in a pack: after the header and the name of its only member
-      yield* fault === "missing" ? fs.remove(file) : fs.writeFile(file, damaged)
+      yield* fault === "missing" ? fs.remove(file) : fs.writeFile(file, bytes.with(Math.floor(bytes.length / 2), 1))
       const [second] = yield* run(folder, 2, [upstream], [1])
       const [third] = yield* run(folder, 3, [upstream], [2, 1])
       assert.deepStrictEqual(upstream.statuses(), ["in full", "in full", "conditional"])
-      assert.deepStrictEqual([second?.status, second?.text], [200, "the first version"])
-      assert.deepStrictEqual([third?.status, third?.text], [304, "the first version"])
+      assert.deepStrictEqual([second?.status, second?.text], [200, text])
+      assert.deepStrictEqual([third?.status, third?.text], [304, text])
+      assert.deepStrictEqual(yield* fs.readFile(file), bytes)
     })
   )
 
@@ -148,7 +148,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earl
       const [second] = yield* run(folder, 2, [upstream], [1])
       yield* upstream.close
       const runs = yield* listArchivedRuns(folder, "storefronts")
-      const archive = yield* openArchive(folder, yield* makeFolder)
+      const archive = { folder, scratch: yield* makeFolder }
       const repeated = yield* Effect.forEach(runs, (archived) =>
         Effect.gen(function* () {
           const { path, ...line } = yield* (yield* Archive).fetch({ url: upstream.url, accept: "*/*" })

@@ -51,7 +51,7 @@ export const runScript = async <A>(file: string, task: unknown): Promise<A> => {
   return JSON.parse(stdout) as A
 }
 
-/** The seconds until the generation is live. `ended` includes packing the payloads, until the process ends. */
+/** The seconds until the generation is live. `ended` includes compressing large payloads, until the process ends. */
 export const measureIngest = async (home: string, file: string): Promise<ProcessCost & { readonly ended: number }> => {
   const startedAt = Date.now()
   const { peak_mb, seconds } = await measureProcess("larder-ingest", () =>

@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
-import { buffer } from "node:stream/consumers"
-import { Archive, Origin, openPack } from "@larder/pipelines"
+import { zstdDecompressSync } from "node:zlib"
+import { Archive, Origin } from "@larder/pipelines"
 import { Effect, FileSystem, Layer, Stream } from "effect"
 
 export const sha256Of = (bytes: string | Uint8Array) => createHash("sha256").update(bytes).digest("hex")
@@ -56,43 +56,34 @@ export const fetchAll = (payloads: Payloads) =>
     )
   })
 
-/** Fetches these payloads in a separate run, publishes and packs. */
-export const packRun = (folder: string, run_id: string, payloads: Payloads) =>
+/** Fetches these payloads in a separate run, publishes, and compresses the large ones. */
+export const publishRun = (folder: string, run_id: string, payloads: Payloads) =>
   Effect.gen(function* () {
     const archive = yield* Archive
     const read = yield* fetchAll(payloads)
     yield* archive.recordEnd({ published: run_id })
-    yield* archive.pack
+    yield* archive.compressLarge
     return read
   }).pipe(Effect.provide([archiveOf(folder, run_id), originOf(payloads)]))
 
-/** Lists the files of the archive, without the lists of fetches and the index. */
+/** Lists the files of the archive, without the lists of fetches. */
 export const filesIn = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)).replaceAll(path.sep, "/"))
-    .filter((name) => !name.startsWith("fetches/") && name !== "packs/index.sqlite")
+    .filter((name) => !name.startsWith("fetches/"))
     .sort()
 
-/** Lists the hashes of the payloads in a pack. */
-export const listMembers = (folder: string, pack: string) =>
-  Effect.promise(async () => {
-    const opened = await openPack(`${folder}/packs/${pack}.zip`)
-    opened.close()
-    return [...opened.members.keys()].sort()
+/** The name of a payload's file that has the bytes as fetched. */
+export const plainName = (payload: string | Uint8Array) => {
+  const sha256 = sha256Of(payload)
+  return `${sha256.slice(0, 2)}/${sha256}`
+}
+export const compressedName = (payload: string | Uint8Array) => `${plainName(payload)}.zst`
+
+/** Reads all payloads of an archive, as they were fetched. */
+export const readPayloads = (folder: string): ReadonlyArray<Buffer> =>
+  filesIn(folder).map((name) => {
+    const bytes = readFileSync(path.join(folder, name))
+    return name.endsWith(".zst") ? zstdDecompressSync(bytes) : bytes
   })
-
-const readAll = async (file: string) => {
-  const pack = await openPack(file)
-  const payloads: Array<Buffer> = []
-  for (const sha256 of pack.members.keys()) payloads.push(await buffer(pack.bytes(sha256)))
-  pack.close()
-  return payloads
-}
-
-/** Reads all payloads of an archive. */
-export const readPayloads = async (folder: string): Promise<ReadonlyArray<Buffer>> => {
-  const files = filesIn(folder).map((name) => path.join(folder, name))
-  const read = files.map((file) => (file.endsWith(".zip") ? readAll(file) : [readFileSync(file)]))
-  return (await Promise.all(read)).flat()
-}

@@ -7,7 +7,7 @@ import type { Layout } from "@larder/warehouse"
 import { Effect } from "effect"
 import { copyPerTest } from "../warehouse/copy-per-test.ts"
 import { aLayout, exampleIn, queryWarehouse } from "../warehouse/example-data-set.ts"
-import { archiveOf, assignUrls, fetchAll, listMembers, originOf, sha256Of } from "./raw-archive.ts"
+import { archiveOf, assignUrls, fetchAll, originOf, readPayloads } from "./raw-archive.ts"
 
 const { dataSet, price } = exampleIn("shops")
 
@@ -43,20 +43,17 @@ export const runOnce = (layout: Layout, first: string, second: string) =>
 
 export const rawOf = ({ home }: Layout) => `${home}/raw`
 export const listsOf = (layout: Layout) => readdirSync(`${rawOf(layout)}/fetches`).sort()
-export const zipsOf = (layout: Layout) =>
-  readdirSync(`${rawOf(layout)}/packs`)
-    .filter((name) => name.endsWith(".zip"))
-    .sort()
-/** The hashes of the payloads in each pack, the oldest pack first. */
-export const packsOf = (layout: Layout) =>
-  Effect.forEach(zipsOf(layout), (name) => listMembers(rawOf(layout), name.replace(".zip", "")))
-export const hashes = (...payloads: ReadonlyArray<string>) => payloads.map(sha256Of).sort()
+export const payloadsOf = (layout: Layout) => readPayloads(rawOf(layout)).map(String).sort()
+
+/** Compressed in the archive; the others are not. */
+const figs = "figs ".repeat(100)
+export const neededPayloads = ["apples", "dates", figs, "pears", "plums"]
 
 /**
  * The second and the third of four runs failed. The fourth needs the figs that the second has fetched. A fifth run was
- * killed before it packed.
+ * killed.
  */
-export const archiveWithFailures = (figs = "figs") =>
+export const archiveWithFailures = () =>
   copyPerTest(
     Effect.gen(function* () {
       const layout = yield* aLayout
@@ -72,7 +69,6 @@ export const archiveWithFailures = (figs = "figs") =>
       return layout
     })
   )
-export const neededPacks = [hashes("apples", "pears"), hashes("figs"), hashes("plums")]
 
 const priceRows = "select item, run_id from shops.price order by item"
 
@@ -120,17 +116,10 @@ const script = `
   await Effect.runPromise(run.pipe(Effect.scoped, Effect.provide(NodeServices.layer)))`
 
 const archiveFolder = new URL("../../../pipelines/run/archive/", import.meta.url)
-const pruneIn = (layout: Layout, killPoint: KillPoint, before: string) => {
-  const args = ["--input-type=module", "-e", script, layout.home, JSON.stringify(killPoint)]
-  return spawnSync("sh", ["-c", `${before}; exec "$0" "$@"`, process.execPath, ...args], {
+
+/** Prunes in a process that kills itself at a call of its file system. */
+export const pruneUntilKilled = (layout: Layout, killPoint: KillPoint) =>
+  spawnSync(process.execPath, ["--input-type=module", "-e", script, layout.home, JSON.stringify(killPoint)], {
     cwd: archiveFolder,
     encoding: "utf8"
   })
-}
-
-/** Prunes in a process that kills itself at a call of its file system. */
-export const pruneUntilKilled = (layout: Layout, killPoint: KillPoint) => pruneIn(layout, killPoint, ":")
-
-/** Prunes in a process whose files are limited to `blocks` of 512 bytes: beyond that, writing fails as on a full disk. */
-export const pruneWithLimit = (layout: Layout, blocks: number) =>
-  pruneIn(layout, { methods: [], pattern: "", nth: 0 }, `trap '' XFSZ; ulimit -f ${blocks}`)

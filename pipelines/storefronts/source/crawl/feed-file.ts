@@ -25,7 +25,7 @@ const toAddress = (location: string) => {
   return isWebAddress(address) ? address : fileAddress(address)
 }
 
-const makeDamaged = ({ file }: FetchedPayload, cause: unknown) =>
+const makeDamaged = ({ path: file }: FetchedPayload, cause: unknown) =>
   new RawFileDamaged({ file, problem: `cannot be read (${reasonOf(cause)})` })
 
 /** Enough to distinguish a page from a feed, and compressed data from uncompressed data. */

@@ -14,7 +14,7 @@ import {
 import { whileClockAdvances } from "@larder/test/support/pipelines/upstream.ts"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { Archive } from "../../../run/archive/archive.ts"
-import { listArchivedRuns, openArchive, repeatRun } from "../../../run/archive/archived-runs.ts"
+import { listArchivedRuns, repeatRun } from "../../../run/archive/archived-runs.ts"
 import { liveOrigin } from "../../../run/origins/live.ts"
 import type { ListedStore } from "../store-list.ts"
 import type { StoreOutcome } from "./outcome.ts"
@@ -50,14 +50,14 @@ const readTwice = (
     const first = yield* Effect.gen(function* () {
       yield* Archive.use((archive) => archive.fetch({ url: `${upstream.url}/list`, accept: "*/*" }))
       const result = yield* readOnce(store, policy)
-      yield* Archive.use((archive) => Effect.andThen(archive.recordEnd({ published: "generation-1" }), archive.pack))
+      yield* Archive.use((archive) => archive.recordEnd({ published: "generation-1" }))
       return result
     }).pipe(Effect.provide([archive, live]))
     yield* upstream.close
     const [run] = yield* listArchivedRuns(folder, "storefronts")
     assert.isDefined(run)
     const scratch = yield* fs.makeTempDirectoryScoped({ prefix: "larder-repeated-" })
-    const toRepeat = yield* openArchive(folder, scratch)
+    const toRepeat = { folder, scratch }
     const repeated = yield* readOnce(store, policy).pipe(Effect.provide(repeatRun(toRepeat, run)))
     assert.deepStrictEqual(summarize(repeated), summarize(first))
     return first

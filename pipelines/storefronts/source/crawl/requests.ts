@@ -20,12 +20,12 @@ const toUnread = (error: OriginError | LocalFault | Unread): LocalFault | Unread
     : unreadFromError(error)
 
 const readPageText = Effect.fnUntraced(function* (
-  { content_type, file, final_url, path }: FetchedPayload,
+  { content_type, final_url, path: file }: FetchedPayload,
   encoding: string | undefined
 ) {
   const fs = yield* FileSystem.FileSystem
   const makeDamaged = (error: Error) => new RawFileDamaged({ file, problem: `cannot be read (${error.message})` })
-  const bytes = yield* Effect.mapError(fs.readFile(path), makeDamaged)
+  const bytes = yield* Effect.mapError(fs.readFile(file), makeDamaged)
   try {
     return decodePage(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), {
       content_type,

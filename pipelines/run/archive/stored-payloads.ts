@@ -1,0 +1,106 @@
+/**
+ * Payloads in the archive: each is one file, named by its SHA-256, in a folder of the first two digits. `ab/ab12….zst` is
+ * compressed with Zstandard, and `ab/ab12…` has the bytes as fetched. A file is used only if it has the bytes of its name.
+ */
+import { createReadStream } from "node:fs"
+import { open } from "node:fs/promises"
+import path from "node:path"
+import { pipeline, type Readable } from "node:stream"
+import { createZstdDecompress } from "node:zlib"
+import { makeDigest } from "@larder/warehouse"
+import { Effect, type PlatformError, Schema } from "effect"
+import { codeOf, reasonOf } from "../files/causes.ts"
+import { pieceBytes } from "../files/chunk-size.ts"
+import { FileUnwritable, writeAll } from "../files/write-all.ts"
+import { RawFileDamaged } from "./fetch-list.ts"
+
+const compressedEnding = ".zst"
+
+/** The file of a payload that has the bytes as fetched. */
+export const plainFile = (root: string, sha256: string) => path.join(root, sha256.slice(0, 2), sha256)
+
+export const compressedFile = (root: string, sha256: string) => plainFile(root, sha256) + compressedEnding
+
+/**
+ * Both files that a payload can have. The plain one is looked for first: while a large payload is compressed, the
+ * compressed file gets its name before the plain one is removed.
+ */
+export const possibleFiles = (root: string, sha256: string) => [plainFile(root, sha256), compressedFile(root, sha256)]
+
+/** The bytes of a stored payload as fetched. A damaged file may return others: only their hash shows it. */
+const streamBytes = (file: string): Readable => {
+  const stored = createReadStream(file, { highWaterMark: pieceBytes })
+  if (!file.endsWith(compressedEnding)) return stored
+  return pipeline(stored, createZstdDecompress({ chunkSize: pieceBytes }), () => {}) // the reader gets the error
+}
+
+const readToEnd = async (file: string, target: string | undefined) => {
+  const unwritable = (cause: unknown): never => {
+    throw new FileUnwritable({ file: String(target), cause })
+  }
+  const digest = makeDigest()
+  const opened = target === undefined ? undefined : await open(target, "wx").catch(unwritable)
+  try {
+    for await (const piece of streamBytes(file)) {
+      digest.add(piece)
+      if (opened !== undefined) await writeAll(opened, piece).catch(unwritable)
+    }
+  } finally {
+    await opened?.close()
+  }
+  return digest.end().sha256
+}
+
+class StoredUnreadable extends Schema.TaggedError<StoredUnreadable>()("StoredUnreadable", {
+  cause: Schema.Defect()
+}) {}
+
+/** Reads a stored payload to its end, into a new file if `target` is given. Returns the SHA-256 of its bytes. */
+export const readStored = (file: string, target?: string): Effect.Effect<string, FileUnwritable | StoredUnreadable> =>
+  Effect.uninterruptible(
+    Effect.tryPromise({
+      try: () => readToEnd(file, target),
+      catch: (cause) => (cause instanceof FileUnwritable ? cause : new StoredUnreadable({ cause }))
+    })
+  )
+
+export interface PayloadFault {
+  readonly file: string
+  readonly problem: string
+}
+
+type ReadError = FileUnwritable | StoredUnreadable | PlatformError.PlatformError
+
+const causeOf = (error: Exclude<ReadError, FileUnwritable>) =>
+  error._tag === "PlatformError" ? (error.reason.cause ?? error) : error.cause
+
+/**
+ * Returns the file that has the bytes of a payload, or why there is none. `read` returns the SHA-256 of the bytes of a
+ * file; it may copy them.
+ */
+export const findIntact = Effect.fnUntraced(function* <R>(
+  root: string,
+  sha256: string,
+  read: (file: string) => Effect.Effect<string, ReadError, R>
+) {
+  let fault: PayloadFault = { file: plainFile(root, sha256), problem: "is missing, with and without the ending .zst" }
+  for (const file of possibleFiles(root, sha256)) {
+    const problem = yield* read(file).pipe(
+      Effect.map((actual) => (actual === sha256 ? undefined : "has other bytes than were fetched")),
+      Effect.catch((error) => {
+        if (error._tag === "FileUnwritable") return Effect.fail(error)
+        const cause = causeOf(error)
+        return Effect.succeed(codeOf(cause) === "ENOENT" ? "is missing" : `cannot be read (${reasonOf(cause)})`)
+      })
+    )
+    if (problem === undefined) return file
+    if (problem !== "is missing") fault = { file, problem }
+  }
+  return fault
+})
+
+/** The bytes of a payload, after all of them have been compared with its hash. */
+export const openPayload = Effect.fnUntraced(function* (root: string, sha256: string) {
+  const found = yield* findIntact(root, sha256, readStored)
+  return typeof found === "string" ? streamBytes(found) : yield* new RawFileDamaged(found)
+})
