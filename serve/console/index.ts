@@ -1,12 +1,8 @@
 /** The console: its listener, its pages, health and metrics. */
 export { makeConsole } from "./app.ts"
-export { dataPages } from "./data/data.ts"
-export { bytesText } from "./data/pieces.ts"
 export { DataRead } from "./data/read.ts"
 export type { Readiness } from "./health.ts"
 export { makeMetrics } from "./metrics.ts"
-export { type ConsoleServices, pages, spendingPages } from "./pages.ts"
+export { type ConsoleServices, pages } from "./pages.ts"
 export { makeCheckoutPage } from "./simulator/checkout-page.ts"
 export { simulatorPages } from "./simulator/control-pages.ts"
-export { isTemporary } from "./web/error-pages.ts"
-export type { PageContext, PageResult } from "./web/page.ts"

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { insufficientBalance, internal, overloaded, unknownRecord } from "@larder/schemas"
-import { errorBody, errorHeaders } from "../api/index.ts"
+import { errorHeaders } from "../api/index.ts"
+import { errorBody } from "../api/response.ts"
 import { makeBodies, makeResult } from "./results.ts"
 
 const listTexts = ({ content }: ReturnType<typeof makeResult>) =>

@@ -1,5 +1,4 @@
 /** People who sign in to the console: passwords, sessions and invitations. */
-export { Passwords } from "./password.ts"
 export { People } from "./people.ts"
 export {
   administerPeople,

@@ -1,6 +1,6 @@
 /** SQLite and its threads, the tables of the console, the request log, and the log of changes by hand. */
 export { Actor, describeCommand, type LoggedChange, logChange } from "./change-log.ts"
-export { checkpoint, keepLogShort } from "./checkpoints.ts"
+export { keepLogShort } from "./checkpoints.ts"
 export {
   ConsoleDatabase,
   ConsoleUnavailable,
@@ -8,20 +8,11 @@ export {
   makeStatements,
   type Statements
 } from "./console-database.ts"
-export {
-  allTables,
-  backedUpTables,
-  consoleTables,
-  makeRestorable,
-  selectCounts,
-  TableCount
-} from "./console-tables.ts"
+export { allTables, backedUpTables, consoleTables, makeRestorable, selectCounts, TableCount } from "./console-tables.ts"
 export { type CsvRow, streamCsv } from "./csv.ts"
 export { cellSeparator, type EncodedRows, rowSeparator } from "./encoded-rows.ts"
 export { insertWriteBatch, loadModules, readRows } from "./in-thread.ts"
 export { prepareLayout } from "./layout.ts"
-export { maxKeptCalls, pruneRequests, writeRequests } from "./requests/batches.ts"
-export { gatherCalls } from "./requests/gather-calls.ts"
 export {
   type CallsByStatus,
   lastUseDays,

@@ -12,7 +12,7 @@ import { captureHold, draftCharge, type Hold, hold } from "@larder/serve/ledger/
 import { creditAccount, type Decision, issueKey } from "@larder/serve/ledger/rules/decisions.ts"
 import { applyGroup, restoreState } from "@larder/serve/ledger/rules/ledger-state.ts"
 import { openAccount } from "@larder/serve/ledger/rules/open-account.ts"
-import { checkpoint } from "@larder/serve/persistence"
+import { checkpoint } from "@larder/serve/persistence/checkpoints.ts"
 import { Effect, Result } from "effect"
 
 const year = 365 * 86_400_000

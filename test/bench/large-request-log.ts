@@ -3,7 +3,9 @@
  * of some keys whose budget is spent, and the latest calls of each account.
  */
 import { openLedgerFile } from "@larder/serve/ledger"
-import { checkpoint, maxKeptCalls, type Sqlite } from "@larder/serve/persistence"
+import type { Sqlite } from "@larder/serve/persistence"
+import { checkpoint } from "@larder/serve/persistence/checkpoints.ts"
+import { maxKeptCalls } from "@larder/serve/persistence/requests/batches.ts"
 import { Effect } from "effect"
 
 const statements: ReadonlyArray<string> = [

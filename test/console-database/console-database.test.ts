@@ -14,14 +14,13 @@ import {
   allTables,
   ConsoleDatabase,
   ConsoleUnavailable,
-  gatherCalls,
   insertWriteBatch,
-  maxKeptCalls,
   type RequestRecord,
   type Statements,
-  type Thread,
-  writeRequests
+  type Thread
 } from "@larder/serve/persistence"
+import { maxKeptCalls, writeRequests } from "@larder/serve/persistence/requests/batches.ts"
+import { gatherCalls } from "@larder/serve/persistence/requests/gather-calls.ts"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Redacted, Schema } from "effect"
 import { inject } from "vitest"
 import { oncePerFile } from "../support/once-per-file.ts"

@@ -1,7 +1,9 @@
 /** Sums of calls match the counted calls, in both databases and with several concurrent servers. Takes two seconds. */
 import { assert, describe, it } from "@effect/vitest"
 import { postgresConsole } from "@larder/serve/ledger"
-import { ConsoleDatabase, gatherCalls, writeRequests } from "@larder/serve/persistence"
+import { ConsoleDatabase } from "@larder/serve/persistence"
+import { writeRequests } from "@larder/serve/persistence/requests/batches.ts"
+import { gatherCalls } from "@larder/serve/persistence/requests/gather-calls.ts"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { inject } from "vitest"
 import { newDatabase } from "../support/postgres/new-database.ts"

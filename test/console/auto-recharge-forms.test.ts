@@ -1,6 +1,6 @@
 /** The forms for auto-recharge, sent over HTTP: invalid input, and payments. */
 import { Billing, savedCardExplanation } from "@larder/serve/billing"
-import { spendingPages } from "@larder/serve/console"
+import { spendingPages } from "@larder/serve/console/pages.ts"
 import { Effect } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { simulatorHarness } from "../payments/simulator-harness.ts"

@@ -3,19 +3,13 @@ import { rmSync } from "node:fs"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import type { Licence } from "@larder/schemas"
 import { makeReadModel } from "@larder/serve/api"
-import { DataRead, dataPages, type PageContext, type PageResult } from "@larder/serve/console"
-import {
-  DuckDb,
-  type Layout,
-  layoutOf,
-  recordFailedRun,
-  recordRun,
-  refreshOpened,
-  stagedIngestTables,
-  stagedRecords,
-  watchLive,
-  writeRecordsOfRun
-} from "@larder/warehouse"
+import { DataRead } from "@larder/serve/console"
+import { dataPages } from "@larder/serve/console/data/data.ts"
+import type { PageContext, PageResult } from "@larder/serve/console/web/page.ts"
+import { DuckDb, type Layout, layoutOf, recordFailedRun, refreshOpened, watchLive } from "@larder/warehouse"
+import { stagedRecords, writeRecordsOfRun } from "@larder/warehouse/ingestion/records.ts"
+import { recordRun } from "@larder/warehouse/publishing/record.ts"
+import { stagedIngestTables } from "@larder/warehouse/tables/ingest-tables.ts"
 import { Effect, FileSystem, Layer, type Path, Redacted, type Scope } from "effect"
 import { inject } from "vitest"
 import { copyHome } from "../support/sample-home.ts"

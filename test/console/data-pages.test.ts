@@ -1,6 +1,8 @@
 /** The pages about the warehouse, over the bundled samples with failed runs and rejected rows. */
 import { assert, describe, it, layer } from "@effect/vitest"
-import { bytesText, DataRead, dataPages } from "@larder/serve/console"
+import { DataRead } from "@larder/serve/console"
+import { dataPages } from "@larder/serve/console/data/data.ts"
+import { bytesText } from "@larder/serve/console/data/pieces.ts"
 import { type Layout, recordFailedRun, rollback } from "@larder/warehouse"
 import { Effect, Option } from "effect"
 import { aLayout, aRun } from "../support/warehouse/example-data-set.ts"

@@ -1,5 +1,6 @@
 /** Warnings on the page of a top-up: a declined saved card, and a charge that is in doubt. */
-import { Billing, Simulator, type TopUp } from "@larder/serve/billing"
+import { Billing, Simulator } from "@larder/serve/billing"
+import type { TopUp } from "@larder/serve/billing/payments.ts"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { readHiddenFields } from "../support/console/pages.ts"

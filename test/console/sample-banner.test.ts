@@ -1,5 +1,5 @@
 /** The banner about bundled samples in the console and the docs of a real server, as generations change. */
-import { guidePaths } from "@larder/serve/docs"
+import { guidePaths } from "@larder/serve/docs/guides.ts"
 import { expect, it } from "vitest"
 import { startOwnConsole } from "../support/console/served-console.ts"
 import { makeGeneration } from "../support/generations.ts"

@@ -2,7 +2,7 @@
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "node:http"
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib"
 import { endpoints, templateOf } from "@larder/schemas"
-import { guidePaths } from "@larder/serve/docs"
+import { guidePaths } from "@larder/serve/docs/guides.ts"
 import { describe, expect, it } from "vitest"
 import { readme } from "../house/documents.ts"
 import { administer } from "../support/api/operator.ts"

@@ -1,4 +1,4 @@
-import { cursorScope, encodeCursor } from "@larder/serve/api"
+import { cursorScope, encodeCursor } from "@larder/serve/api/cursor.ts"
 import { describe, expect, it } from "vitest"
 import { createKey } from "../support/api/operator.ts"
 import { fetchPages } from "../support/api/pages.ts"

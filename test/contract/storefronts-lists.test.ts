@@ -1,5 +1,5 @@
 /** Products and collections of a store: their fields, order and pages, and their changes when stores are read again. */
-import { cursorScope, encodeCursor } from "@larder/serve/api"
+import { cursorScope, encodeCursor } from "@larder/serve/api/cursor.ts"
 import { beforeAll, describe, expect, it } from "vitest"
 import { administer } from "../support/api/operator.ts"
 import { fetchPages } from "../support/api/pages.ts"

@@ -1,5 +1,5 @@
 /** Stores: their records, their search and its pages. */
-import { cursorScope, encodeCursor } from "@larder/serve/api"
+import { cursorScope, encodeCursor } from "@larder/serve/api/cursor.ts"
 import { beforeAll, describe, expect, it } from "vitest"
 import { administer } from "../support/api/operator.ts"
 import { fetchPages } from "../support/api/pages.ts"

@@ -1,6 +1,6 @@
 /** A server whose operator withholds the exchange's data. */
-import { catalog } from "@larder/pipelines"
-import { guidePaths } from "@larder/serve/docs"
+import { catalog } from "@larder/pipelines/commodities/catalog.ts"
+import { guidePaths } from "@larder/serve/docs/guides.ts"
 import { describe, expect, it } from "vitest"
 import { connectClient, makeHttpTransport } from "../mcp/assistant.ts"
 import { formatError, startOwnServer, useSharedServer } from "../support/api/server.ts"

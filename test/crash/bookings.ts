@@ -4,7 +4,7 @@
  * make the balance negative.
  */
 import path from "node:path"
-import { findRunningServer } from "@larder/serve/cli"
+import { findRunningServer } from "@larder/serve/cli/control/client.ts"
 import { type Administration, administerPostgres, connect, type Entry } from "@larder/serve/ledger"
 import type { Booking } from "@larder/serve/ledger/administration.ts"
 import { Effect, Option, Redacted, type Scope } from "effect"

@@ -7,7 +7,8 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { objectName, openFoods } from "@larder/warehouse"
+import { objectName } from "@larder/warehouse/depot/depot.ts"
+import { openFoods } from "@larder/warehouse/search/open.ts"
 import { Effect, Logger } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {

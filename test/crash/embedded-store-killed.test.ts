@@ -10,7 +10,7 @@ import { type LedgerStore, openEmbeddedStore } from "@larder/serve/ledger/embedd
 import { ledgerPath } from "@larder/serve/ledger/embedded/ledger-file.ts"
 import { readProgress, updateSums } from "@larder/serve/ledger/embedded/progress.ts"
 import type { Group } from "@larder/serve/ledger/rules/ledger-state.ts"
-import { checkpoint } from "@larder/serve/persistence"
+import { checkpoint } from "@larder/serve/persistence/checkpoints.ts"
 import { Effect, Logger } from "effect"
 import {
   aCharge,

@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from "node:fs"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
-import { objectName } from "@larder/warehouse"
+import { objectName } from "@larder/warehouse/depot/depot.ts"
 import { Effect } from "effect"
 import { expect } from "vitest"
 import { makeTestFolder, newestManifest, query } from "../end-to-end/ingesting.ts"

@@ -2,7 +2,7 @@
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { gzipSync } from "node:zlib"
-import { objectName } from "@larder/warehouse"
+import { objectName } from "@larder/warehouse/depot/depot.ts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
   aBlockRow,

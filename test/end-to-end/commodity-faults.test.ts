@@ -1,7 +1,7 @@
 /** The fault matrix of commodities: ten live runs in one home, with all faults of the table in the docs. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
-import { catalog } from "@larder/pipelines"
+import { catalog } from "@larder/pipelines/commodities/catalog.ts"
 import { Effect } from "effect"
 import { oncePerFile } from "../support/once-per-file.ts"
 import { makeCertificate } from "../support/pipelines/certificates.ts"

@@ -4,15 +4,10 @@ import type { ServerResponse } from "node:http"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import {
-  catalog,
-  checkPipeline,
-  commodities,
-  NothingRead,
-  ReadFailed,
-  reasonLines,
-  UsageError
-} from "@larder/pipelines"
+import { catalog } from "@larder/pipelines/commodities/catalog.ts"
+import { commodities } from "@larder/pipelines/commodities/commodities.ts"
+import { NothingRead, ReadFailed, reasonLines } from "@larder/pipelines/run/pipeline.ts"
+import { checkPipeline, UsageError } from "@larder/pipelines/run/preflight.ts"
 import { daysBefore } from "@larder/schemas"
 import { layoutOf } from "@larder/warehouse"
 import { ConfigProvider, Effect } from "effect"

@@ -1,7 +1,7 @@
 /** FoodData Central on this machine: its download page, the releases that it serves, and the requests to it. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { brandedFoods } from "@larder/pipelines"
+import { brandedFoods } from "@larder/pipelines/branded-foods/branded-foods.ts"
 import type { Form } from "../support/label-releases.ts"
 import { type EndedRun, ingestLive, redirectHosts, unpaced } from "../support/pipelines/live-runs.ts"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ShopifyStoreSlots } from "@larder/pipelines"
+import { ShopifyStoreSlots } from "@larder/pipelines/storefronts/source/crawl/policy.ts"
 import { Effect, Semaphore } from "effect"
 import { expectManyReads } from "../support/pipelines/many-stores.ts"
 import { network, range, readOnce, startShop, storeAt } from "../support/pipelines/store-host.ts"

@@ -1,7 +1,9 @@
 /** Runs on a warehouse that another version of a mapping made. Samples and recordings are read and rebuilt: about a minute. */
 import { readdirSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { brandedFoods, commodities, storefronts } from "@larder/pipelines"
+import { brandedFoods } from "@larder/pipelines/branded-foods/branded-foods.ts"
+import { commodities } from "@larder/pipelines/commodities/commodities.ts"
+import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
 import type { Manifest } from "@larder/warehouse"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"

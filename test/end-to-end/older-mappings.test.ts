@@ -1,14 +1,10 @@
 /** Runs that find data of an older mapping, with a small pipeline whose mapping is its price. */
 import { readdirSync, rmSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
-import {
-  ingestFromOrigin,
-  Origin,
-  type Pipeline,
-  ReadFailed,
-  rebuildDataSet,
-  rebuildOlderMapping
-} from "@larder/pipelines"
+import { Origin } from "@larder/pipelines/run/origins/origin.ts"
+import { type Pipeline, ReadFailed } from "@larder/pipelines/run/pipeline.ts"
+import { rebuildDataSet, rebuildOlderMapping } from "@larder/pipelines/run/rebuild.ts"
+import { ingestFromOrigin } from "@larder/pipelines/run/run.ts"
 import { type Layout, newestManifest, rollback } from "@larder/warehouse"
 import { Effect, Option } from "effect"
 import { itLive } from "../support/it-live.ts"

@@ -1,16 +1,12 @@
 /** Verdicts of a probe about live sources: real requests over real HTTP, with only the hosts replaced. */
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import {
-  brandedFoods,
-  catalog,
-  commodities,
-  type FeedVerdict,
-  formatReport,
-  liveOrigin,
-  probeExitCode,
-  storefronts
-} from "@larder/pipelines"
+import { brandedFoods } from "@larder/pipelines/branded-foods/branded-foods.ts"
+import { catalog } from "@larder/pipelines/commodities/catalog.ts"
+import { commodities } from "@larder/pipelines/commodities/commodities.ts"
+import { type FeedVerdict, formatReport, probeExitCode } from "@larder/pipelines/probe/verdict.ts"
+import { liveOrigin } from "@larder/pipelines/run/origins/live.ts"
+import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
 import { Effect } from "effect"
 import { makeAuthority, makeCertificate } from "../support/pipelines/certificates.ts"
 import { aRange, bodyOf, feedNamed, type Row, sectionsBody } from "../support/pipelines/commodity-payloads.ts"

@@ -1,6 +1,9 @@
 /** Probes of live sources in tests: real requests over real HTTP, with only the hosts replaced. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { catalog, type Pipeline, type ProbedPipeline, probes, runProbe, writeProbeBundle } from "@larder/pipelines"
+import { catalog } from "@larder/pipelines/commodities/catalog.ts"
+import { writeProbeBundle } from "@larder/pipelines/probe/bundle.ts"
+import { type ProbedPipeline, probes, runProbe } from "@larder/pipelines/probe/probe.ts"
+import type { Pipeline } from "@larder/pipelines/run/pipeline.ts"
 import { ConfigProvider, Effect } from "effect"
 import { type Bodies, bodyOf, everyFeed, feedNamed, recordingOf } from "../support/pipelines/commodity-payloads.ts"
 import { redirectHosts, unpaced } from "../support/pipelines/live-runs.ts"

@@ -1,7 +1,8 @@
 /** Three processes concurrently publish one data set each, round after round: each generation has one publisher. */
 import { mkdirSync } from "node:fs"
 import { assert } from "@effect/vitest"
-import { generationId, type Layout, readKeptManifests, refreshOpened } from "@larder/warehouse"
+import { generationId, type Layout, refreshOpened } from "@larder/warehouse"
+import { readKeptManifests } from "@larder/warehouse/generation/manifest.ts"
 import { Effect, Exit, Fiber } from "effect"
 import { chanceFrom, newSeed } from "../crash/chance.ts"
 import { aLayout, queryWarehouse } from "../support/warehouse/example-data-set.ts"

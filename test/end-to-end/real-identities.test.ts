@@ -1,5 +1,8 @@
 /** A recorded payload is accepted for its own feed and for no other. */
-import { catalog, DriftFound, type Feed, normalise, PayloadUnreadable, parseRows } from "@larder/pipelines"
+import { catalog, type Feed } from "@larder/pipelines/commodities/catalog.ts"
+import { PayloadUnreadable, parseRows } from "@larder/pipelines/commodities/decode/payload.ts"
+import { DriftFound } from "@larder/pipelines/commodities/normalise/drift.ts"
+import { normalise } from "@larder/pipelines/commodities/normalise/normalise.ts"
 import { expect, it } from "vitest"
 import { marsBody } from "../support/pipelines/commodity-payloads.ts"
 import { describeSamples } from "../support/shared-samples.ts"

@@ -1,5 +1,5 @@
 /** Real numbers from recordings of the services, in any order of rows. Two runs, about ten seconds. */
-import { catalog } from "@larder/pipelines"
+import { catalog } from "@larder/pipelines/commodities/catalog.ts"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { writeRecordings } from "../support/pipelines/commodity-payloads.ts"
 import { describeSamples } from "../support/shared-samples.ts"

@@ -1,7 +1,7 @@
 /** Small inputs after public reports about feeds of stores: what a run publishes, rejects and tells. Takes about 5 s. */
 import { readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { storefronts } from "@larder/pipelines"
+import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { ingestLive } from "../support/pipelines/live-runs.ts"

@@ -2,7 +2,9 @@
 import { createReadStream, readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { assert, it } from "@effect/vitest"
-import { type ReadFile, readGoogleMerchant, readShopifyCsv } from "@larder/pipelines"
+import { readShopifyCsv } from "@larder/pipelines/storefronts/decode/csv/shopify-csv.ts"
+import type { ReadFile } from "@larder/pipelines/storefronts/decode/feed.ts"
+import { readGoogleMerchant } from "@larder/pipelines/storefronts/decode/google/google-merchant.ts"
 import { describeSamples, samplesOf } from "../support/shared-samples.ts"
 import { parseCsv } from "./plain-csv.ts"
 

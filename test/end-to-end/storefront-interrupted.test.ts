@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { storefronts } from "@larder/pipelines"
+import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
 import { Effect } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { type EndedRun, ingestLive } from "../support/pipelines/live-runs.ts"

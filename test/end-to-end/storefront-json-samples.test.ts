@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { assert, it } from "@effect/vitest"
-import { readMeta, readShopifyProducts, readWooCommerceProducts } from "@larder/pipelines"
+import { readMeta, readShopifyProducts } from "@larder/pipelines/storefronts/decode/json/shopify-json.ts"
+import { readWooCommerceProducts } from "@larder/pipelines/storefronts/decode/json/woocommerce.ts"
 import { describeSamples, samplesOf } from "../support/shared-samples.ts"
 
 const samples = samplesOf("storefront")

@@ -2,7 +2,7 @@
 import { readdirSync, statSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { storefronts } from "@larder/pipelines"
+import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
 import { Effect } from "effect"
 import { inject } from "vitest"
 import { ingestLive } from "../support/pipelines/live-runs.ts"

@@ -1,7 +1,7 @@
 /** Checks the targets of links in the documents: headings, files of the repository, pages of the server. */
 import { existsSync, globSync } from "node:fs"
 import path from "node:path"
-import { guidePaths } from "@larder/serve/docs"
+import { guidePaths } from "@larder/serve/docs/guides.ts"
 import { describe, expect, it } from "vitest"
 import { repository } from "../support/repository.ts"
 import { everyDocument, findFences, findInlineCode, guideFiles, readDocument, removeFences } from "./documents.ts"

@@ -1,5 +1,5 @@
 /** Compares the table of thresholds in docs/ingesting.md with the numbers that runs use. */
-import { thresholdRows } from "@larder/pipelines"
+import { thresholdRows } from "@larder/pipelines/run/thresholds.ts"
 import { expect, it } from "vitest"
 import { readDocument } from "./documents.ts"
 

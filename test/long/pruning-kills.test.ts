@@ -1,6 +1,6 @@
 /** Kills pruning at each of its file system calls. */
 import { assert, describe } from "@effect/vitest"
-import { pruneArchive } from "@larder/pipelines"
+import { pruneArchive } from "@larder/pipelines/run/archive/prune.ts"
 import { Effect } from "effect"
 import { itLive } from "../support/it-live.ts"
 import {

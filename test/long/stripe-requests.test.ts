@@ -4,16 +4,9 @@
  * Needs Go to build the mock, which takes about a minute the first time.
  */
 import { assert, it } from "@effect/vitest"
-import type { PaymentQuery } from "@larder/serve/billing"
-import {
-  apiVersion,
-  CheckoutSession,
-  checkStripe,
-  Dispute,
-  PaymentIntent,
-  PaymentMethod,
-  Refund
-} from "@larder/serve/billing/stripe"
+import type { PaymentQuery } from "@larder/serve/billing/processor.ts"
+import { apiVersion, checkStripe } from "@larder/serve/billing/stripe"
+import { CheckoutSession, Dispute, PaymentIntent, PaymentMethod, Refund } from "@larder/serve/billing/stripe/api.ts"
 import { Effect, Redacted, Schema } from "effect"
 import { parseParams } from "../payments/stripe-form.ts"
 import { stripeHarnessWithHost } from "../payments/stripe-harness.ts"

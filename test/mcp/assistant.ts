@@ -3,7 +3,7 @@
  * results state are recorded together with those of the plain API.
  */
 import { codeNames, endpoints, openApi, templateOf } from "@larder/schemas"
-import { toolName } from "@larder/serve/mcp"
+import { toolName } from "@larder/serve/mcp/guidance.ts"
 import type { Transport } from "@modelcontextprotocol/client"
 import {
   type CallToolResult,

@@ -2,7 +2,7 @@
  * Generates requests from the document: for each parameter valid values, values at and beyond its bounds, and arbitrary
  * texts, in every encoding; unknown, repeated and missing parameters; ids in every format.
  */
-import type { OpenApiDocument } from "@larder/schemas"
+import type { OpenApiDocument } from "@larder/schemas/openapi.ts"
 import fc from "fast-check"
 import type { KnownNames } from "./known-names.ts"
 import { invalidEncodings, unusualDays, unusualNumbers, unusualTexts } from "./unusual-texts.ts"

@@ -1,6 +1,6 @@
 /** The recorded promises, and what is necessary before one of them may be broken. */
 import { readFileSync, writeFileSync } from "node:fs"
-import type { VersionNote } from "@larder/schemas"
+import type { VersionNote } from "@larder/schemas/openapi/versions.ts"
 import type { Promises } from "./promises.ts"
 
 const file = new URL("promised.json", import.meta.url)

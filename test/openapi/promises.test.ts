@@ -1,4 +1,5 @@
-import { openApi, versions } from "@larder/schemas"
+import { openApi } from "@larder/schemas"
+import { versions } from "@larder/schemas/openapi/versions.ts"
 import { describe, expect, it } from "vitest"
 import { findBreaks } from "./breaks.ts"
 import { explainBreaks, readPromised, recordAdvice } from "./promised.ts"

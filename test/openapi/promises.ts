@@ -3,7 +3,7 @@
  * the headers and fields of their responses, each by its path. Texts and examples promise nothing; any other member
  * that is not compared is an error.
  */
-import type { OpenApiDocument } from "@larder/schemas"
+import type { OpenApiDocument } from "@larder/schemas/openapi.ts"
 import {
   combineAlternatives,
   dereference,

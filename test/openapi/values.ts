@@ -2,7 +2,7 @@
  * The values that a JSON schema allows, flattened: types, values and bounds, however the schema is composed. A keyword
  * that is not compared is an error, so that no promise is missed.
  */
-import type { OpenApiDocument } from "@larder/schemas"
+import type { OpenApiDocument } from "@larder/schemas/openapi.ts"
 import type { JsonSchema } from "effect"
 
 export type SchemaObject = JsonSchema.JsonSchema

@@ -1,6 +1,6 @@
 /** Payments without an event are reconciled in the background, even if there are many others. Takes half a minute. */
 import { assert, describe, it } from "@effect/vitest"
-import { type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing"
+import { type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing/processor.ts"
 import { Clock, Effect, Logger, References } from "effect"
 import { inEachSetup, type Setup, until, withoutLongSleeps } from "./setup.ts"
 

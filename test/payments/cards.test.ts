@@ -1,6 +1,7 @@
 /** Which card is saved, and which cards the processor forgets, in any order of events and during outages. */
 import { assert, describe, it } from "@effect/vitest"
-import { type Billing, type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing"
+import type { Billing } from "@larder/serve/billing"
+import { type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing/processor.ts"
 import { Actor } from "@larder/serve/persistence"
 import { Effect, type Scope } from "effect"
 import { collectLog } from "../support/collect-log.ts"

@@ -2,7 +2,7 @@
  * Faults for processes that run `Billing`, and reversals of payments. Each round has the next fault of the processor, the
  * next reversal, and event faults of all kinds, so no kind depends on chance.
  */
-import { signatureHeader } from "@larder/serve/billing"
+import { signatureHeader } from "@larder/serve/billing/simulator/events.ts"
 import { Effect, Schema } from "effect"
 import type { Chance } from "../crash/chance.ts"
 import type { ProcessorHarness } from "./processor-harness.ts"

@@ -2,7 +2,7 @@
  * Kills a process at a chosen stage of its work with payments: before or after each durable step, here or at the card
  * processor. The process kills itself with SIGKILL, so that the moment is exact and none of its code runs afterwards.
  */
-import type { CardProcessor } from "@larder/serve/billing"
+import type { CardProcessor } from "@larder/serve/billing/processor.ts"
 import type { Administration } from "@larder/serve/ledger"
 import type { ConsoleDatabase, Statements } from "@larder/serve/persistence"
 import { Effect } from "effect"

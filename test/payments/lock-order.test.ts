@@ -1,6 +1,8 @@
 /** Servers that share a database book the same recharge, or two payments of an account, at the same moment. */
 import { assert, describe, it } from "@effect/vitest"
-import { endRecharge, expireOpenPayment, findPayment, makeBook, toPaymentQuery } from "@larder/serve/billing"
+import { makeBook } from "@larder/serve/billing/book.ts"
+import { expireOpenPayment, findPayment, toPaymentQuery } from "@larder/serve/billing/payment-rows.ts"
+import { endRecharge } from "@larder/serve/billing/recharge-rows.ts"
 import { postgresConsole } from "@larder/serve/ledger"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted, References, Schema } from "effect"

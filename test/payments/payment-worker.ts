@@ -3,8 +3,10 @@
  * pays on the processor's page and with the saved card, and spends until the account is recharged. Prints a line when it
  * starts and one for each step (`ProgressLine`), and at the end how often it has reached each stage.
  */
-import { type CardProcessor, EventRejected, maxRequestMs, openBilling } from "@larder/serve/billing"
-import { makeStripeProcessor } from "@larder/serve/billing/stripe"
+import { EventRejected, openBilling } from "@larder/serve/billing"
+import type { CardProcessor } from "@larder/serve/billing/processor.ts"
+import { maxRequestMs } from "@larder/serve/billing/reconcile.ts"
+import { makeStripeProcessor } from "@larder/serve/billing/stripe/stripe-processor.ts"
 import { Administration } from "@larder/serve/ledger"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Clock, Effect, Redacted, References } from "effect"

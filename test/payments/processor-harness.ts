@@ -1,5 +1,6 @@
 /** A card processor under test, with its customers, its faults, and the money that it has received. */
-import type { CardProcessor, TestCardName } from "@larder/serve/billing"
+import type { CardProcessor } from "@larder/serve/billing/processor.ts"
+import type { TestCardName } from "@larder/serve/billing/simulator/test-cards.ts"
 import type { Effect } from "effect"
 
 /** Larder waits ten seconds for a response. */

@@ -1,6 +1,7 @@
 /** What limits auto-recharge: the pause between two requests, the ceilings per day and month, and the amounts. */
 import { assert, describe, it } from "@effect/vitest"
-import { maxCeiling, pauseMs } from "@larder/serve/billing"
+import { maxCeiling } from "@larder/serve/billing"
+import { pauseMs } from "@larder/serve/billing/recharge-limits.ts"
 import { Effect } from "effect"
 import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
 import { advanceToNoon, begin, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"

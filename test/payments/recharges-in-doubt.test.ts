@@ -1,6 +1,8 @@
 /** Recharges with an unknown outcome: outages, lost and slow responses, and cards that are replaced in the meantime. */
 import { assert, describe, it } from "@effect/vitest"
-import { type Billing, type CardProcessor, ProcessorUnavailable, pauseMs } from "@larder/serve/billing"
+import type { Billing } from "@larder/serve/billing"
+import { type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing/processor.ts"
+import { pauseMs } from "@larder/serve/billing/recharge-limits.ts"
 import { Clock, Deferred, Effect, Fiber, type Scope } from "effect"
 import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
 import { advanceToNoon, begin, hasPaidAtLeast, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"

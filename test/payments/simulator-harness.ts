@@ -1,15 +1,7 @@
 /** The built-in simulator, with the actions of its pages. */
-import {
-  cardRecords,
-  formatEvent,
-  newEventId,
-  Simulator,
-  signatureHeader,
-  signEvent,
-  sumRemainingCents,
-  testCards,
-  toReference
-} from "@larder/serve/billing"
+import { Simulator, sumRemainingCents, testCards, toReference } from "@larder/serve/billing"
+import { formatEvent, newEventId, signatureHeader, signEvent } from "@larder/serve/billing/simulator/events.ts"
+import { cardRecords } from "@larder/serve/billing/simulator/state.ts"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { lateResponseMs, type ProcessorHarness } from "./processor-harness.ts"

@@ -1,6 +1,6 @@
 /** The Stripe adapter, with a simulated Stripe on this machine. */
-import type { TestCardName } from "@larder/serve/billing"
-import { makeStripeProcessor } from "@larder/serve/billing/stripe"
+import type { TestCardName } from "@larder/serve/billing/simulator/test-cards.ts"
+import { makeStripeProcessor } from "@larder/serve/billing/stripe/stripe-processor.ts"
 import { Clock, Effect, Redacted } from "effect"
 import { lateResponseMs, type ProcessorHarness } from "./processor-harness.ts"
 import { formatEventBody, type StripeHost, sign, startStripeHost, stripeKey, webhookSecret } from "./stripe-host.ts"

@@ -1,5 +1,6 @@
 /** Stripe's objects as the test host stores them, and as Stripe's API returns them (2026-10-28.endive). */
-import { type TestCardName, testCards } from "@larder/serve/billing"
+import { testCards } from "@larder/serve/billing"
+import type { TestCardName } from "@larder/serve/billing/simulator/test-cards.ts"
 
 export interface Method {
   readonly id: string

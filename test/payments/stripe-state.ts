@@ -3,7 +3,8 @@
  * its test cards.
  */
 import { randomBytes } from "node:crypto"
-import { findTestCard, type TestCard, type TestCardName, testCards } from "@larder/serve/billing"
+import { testCards } from "@larder/serve/billing"
+import { findTestCard, type TestCard, type TestCardName } from "@larder/serve/billing/simulator/test-cards.ts"
 import type { Params } from "./stripe-form.ts"
 import {
   type Dispute,

@@ -1,7 +1,8 @@
 /** Behaviour of the Stripe adapter that the simulator does not have, over Stripe's wire format. */
 import { assert, describe, it } from "@effect/vitest"
-import type { PaymentQuery } from "@larder/serve/billing"
-import { apiVersion, makeStripeProcessor } from "@larder/serve/billing/stripe"
+import type { PaymentQuery } from "@larder/serve/billing/processor.ts"
+import { apiVersion } from "@larder/serve/billing/stripe"
+import { makeStripeProcessor } from "@larder/serve/billing/stripe/stripe-processor.ts"
 import { Effect, Redacted } from "effect"
 import { fillWithSessions, stripeHarnessWithHost } from "./stripe-harness.ts"
 import { formatEventBody, sign, webhookSecret } from "./stripe-host.ts"

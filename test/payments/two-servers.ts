@@ -4,7 +4,8 @@
  * to both servers. At the end, money received equals credits granted. `LARDER_CRASH_SEED` repeats actions, not timing.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { type Billing, pauseMs } from "@larder/serve/billing"
+import type { Billing } from "@larder/serve/billing"
+import { pauseMs } from "@larder/serve/billing/recharge-limits.ts"
 import { Effect } from "effect"
 import { type Chance, chanceFrom, newSeed } from "../crash/chance.ts"
 import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"

@@ -1,6 +1,7 @@
 /** Helpers for tests of people: the databases with a test clock, and a person who has joined. */
 
-import { Passwords, People, type SignedIn } from "@larder/serve/people"
+import { People, type SignedIn } from "@larder/serve/people"
+import { Passwords } from "@larder/serve/people/password.ts"
 import type { ConsoleDatabase } from "@larder/serve/persistence"
 import { Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,7 +1,8 @@
 /** Guesses of strangers, copied sessions and lost devices, on both databases. */
 
 import { assert, describe, it } from "@effect/vitest"
-import { Passwords, People } from "@larder/serve/people"
+import { People } from "@larder/serve/people"
+import { Passwords } from "@larder/serve/people/password.ts"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Deferred, Effect, Exit, Fiber, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,5 +1,5 @@
 /** URLs that no page links to, with PostgreSQL, which accepts fewer characters than SQLite. */
-import { isTemporary } from "@larder/serve/console"
+import { isTemporary } from "@larder/serve/console/web/error-pages.ts"
 import { LedgerUnavailable } from "@larder/serve/ledger"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Effect, Schema } from "effect"

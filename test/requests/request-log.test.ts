@@ -1,15 +1,8 @@
 /** The request log, on both databases. */
 import { assert, describe, it } from "@effect/vitest"
-import {
-  ConsoleDatabase,
-  gatherCalls,
-  layerRequestLog,
-  maxKeptCalls,
-  pruneRequests,
-  RequestLog,
-  type RequestRecord,
-  writeRequests
-} from "@larder/serve/persistence"
+import { ConsoleDatabase, layerRequestLog, RequestLog, type RequestRecord } from "@larder/serve/persistence"
+import { maxKeptCalls, pruneRequests, writeRequests } from "@larder/serve/persistence/requests/batches.ts"
+import { gatherCalls } from "@larder/serve/persistence/requests/gather-calls.ts"
 import { Effect, Layer } from "effect"
 import { consoleDatabaseKinds, consoleDatabases } from "../support/serve/console-databases.ts"
 

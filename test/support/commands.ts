@@ -2,8 +2,8 @@
  * A process that runs commands of both programs, one after another, for `programs.ts`: loading a program takes as long
  * as most commands. It ends with the process that started it.
  */
-import { program as larderIngest } from "@larder/pipelines"
-import { program as larderServe } from "@larder/serve/cli"
+import { program as larderIngest } from "@larder/pipelines/cli/program.ts"
+import { program as larderServe } from "@larder/serve/cli/program.ts"
 import type { Command, Ended } from "./programs.ts"
 
 const programs = { "larder-ingest": larderIngest, "larder-serve": larderServe }

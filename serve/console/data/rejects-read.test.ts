@@ -1,7 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { aRun } from "@larder/test/support/warehouse/example-data-set.ts"
-import { DuckDb, define, ingestTables, ingestViews, rejectTable, runTable, toCells } from "@larder/warehouse"
+import { DuckDb, rejectTable } from "@larder/warehouse"
 import { Effect } from "effect"
+import { define } from "../../../warehouse/tables/dictionary.ts"
+import { ingestTables, ingestViews, runTable } from "../../../warehouse/tables/ingest-tables.ts"
+import { toCells } from "../../../warehouse/tables/tables.ts"
 import { cursorFormat, readRejects } from "./rejects-read.ts"
 
 const makeRejects = (run_id: string) =>

@@ -1,5 +1,5 @@
 /** Unpacks a zip with Node's zlib, including checksums, and discards the output: for systems without `unzip`. */
-import { openZip } from "@larder/pipelines"
+import { openZip } from "@larder/pipelines/branded-foods/source/zip.ts"
 import { Effect } from "effect"
 
 const { zip } = JSON.parse(process.argv[2] ?? "{}") as { readonly zip: string }

@@ -1,5 +1,6 @@
 /** Builds the records and the search of foods again, in a new folder. */
-import { buildFoods, DuckDb } from "@larder/warehouse"
+import { DuckDb } from "@larder/warehouse"
+import { buildFoods } from "@larder/warehouse/search/build/build.ts"
 import { Effect } from "effect"
 
 const { database, folder } = JSON.parse(process.argv[2] ?? "{}") as {

@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from "node:fs"
 import path from "node:path"
-import { storefronts } from "@larder/pipelines"
+import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
 import { Effect } from "effect"
 import { ingestLive } from "../../support/pipelines/live-runs.ts"
 import { startStores } from "../../support/pipelines/store-rounds.ts"

@@ -2,7 +2,7 @@
  * The docs in a real browser: all guides, and calls in the reference with a key, without one, and refused. Takes about
  * twenty seconds.
  */
-import { guides } from "@larder/serve/docs"
+import { guides } from "@larder/serve/docs/guides.ts"
 import type { Route } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { listAccountIds, listEntriesOf } from "../../support/api/operator.ts"

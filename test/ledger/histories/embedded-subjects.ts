@@ -7,7 +7,7 @@ import { type Entry, type LedgerFile, openLedgerFile } from "@larder/serve/ledge
 import { openLedgerOver } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
 import { type LedgerStore, openEmbeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
 import { updateSums } from "@larder/serve/ledger/embedded/progress.ts"
-import { checkpoint } from "@larder/serve/persistence"
+import { checkpoint } from "@larder/serve/persistence/checkpoints.ts"
 import { Effect, Exit, Logger, Scope, Stream } from "effect"
 import { memoryStore } from "../../support/serve/memory-store.ts"
 import type { LedgerKind, Subject, Traits } from "./subject.ts"

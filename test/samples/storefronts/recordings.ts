@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import type { ListedStore } from "@larder/pipelines"
+import type { ListedStore } from "@larder/pipelines/storefronts/source/store-list.ts"
 import { Sink } from "../branded-foods/sink.ts"
 import { makeCollections } from "./collections.ts"
 import { countGoogle, makeGoogleFeed } from "./google-merchant.ts"

@@ -3,7 +3,8 @@
  * listed fields, and it has the common headers.
  */
 import type { IncomingHttpHeaders } from "node:http"
-import { codeNames, componentSchemas, endpoints, isDay, type OpenApiDocument } from "@larder/schemas"
+import { codeNames, componentSchemas, endpoints, isDay } from "@larder/schemas"
+import type { OpenApiDocument } from "@larder/schemas/openapi.ts"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { expect } from "vitest"
 

@@ -4,7 +4,8 @@
  */
 import { Agent, type OutgoingHttpHeaders, request } from "node:http"
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib"
-import { type OpenApiDocument, openApi } from "@larder/schemas"
+import { openApi } from "@larder/schemas"
+import type { OpenApiDocument } from "@larder/schemas/openapi.ts"
 import { makeResponseCheck, type Reply, type ResponseCheck } from "./check-response.ts"
 
 export interface Options {

@@ -4,7 +4,7 @@
  */
 
 import { type Scope, scopes } from "@larder/schemas"
-import { layerAdministration } from "@larder/serve/cli"
+import { layerAdministration } from "@larder/serve/cli/control/reach.ts"
 import { Administration, type AdministrationError, type Entry, type NewKey } from "@larder/serve/ledger"
 import { ConfigProvider, Effect, Stream } from "effect"
 

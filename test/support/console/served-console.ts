@@ -1,6 +1,6 @@
 /** The console of a real server, for people who sign in to it. */
 import { rmSync } from "node:fs"
-import { layerPeopleAdministration } from "@larder/serve/cli"
+import { layerPeopleAdministration } from "@larder/serve/cli/control/reach.ts"
 import { PeopleAdministration } from "@larder/serve/people"
 import { ConfigProvider, Effect } from "effect"
 import { afterAll, beforeAll, inject } from "vitest"

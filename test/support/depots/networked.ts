@@ -1,6 +1,7 @@
 /** Opens depots over the network, as the programs do. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { RequestLimits, s3Depot } from "@larder/warehouse"
+import { RequestLimits } from "@larder/warehouse/depot/requests.ts"
+import { s3Depot } from "@larder/warehouse/depot/s3.ts"
 import { Duration, Effect, Layer } from "effect"
 import type { HttpClient } from "effect/http/HttpClient"
 import { s3Service } from "./s3-service.ts"

@@ -1,5 +1,5 @@
 /** Environment variables with which real programs use a depot in a bucket. */
-import type { Bucket } from "@larder/warehouse"
+import type { Bucket } from "@larder/warehouse/depot/s3.ts"
 import { Effect, Redacted } from "effect"
 import { s3Service } from "./s3-service.ts"
 

@@ -3,7 +3,7 @@
  * of one run are in different feeds, and all other feeds of the catalog are intact.
  */
 import type { ServerResponse } from "node:http"
-import { catalog } from "@larder/pipelines"
+import { catalog } from "@larder/pipelines/commodities/catalog.ts"
 import { bodyOf, everyFeed, feedNamed, n, type Row, sectionsBody } from "./commodity-payloads.ts"
 import { feedAt } from "./live-commodities.ts"
 

@@ -4,7 +4,10 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { catalog, type Feed, feedRequests, type NormaliseOptions, normalise, parseRows } from "@larder/pipelines"
+import { catalog, type Feed } from "@larder/pipelines/commodities/catalog.ts"
+import { parseRows } from "@larder/pipelines/commodities/decode/payload.ts"
+import { type NormaliseOptions, normalise } from "@larder/pipelines/commodities/normalise/normalise.ts"
+import { feedRequests } from "@larder/pipelines/commodities/source/requests.ts"
 import { PublishedNumber } from "@larder/schemas"
 
 const { feedsByName, feeds } = catalog()

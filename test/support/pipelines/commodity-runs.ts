@@ -1,6 +1,7 @@
 /** Whole live runs of commodities, as in the program, on a machine that may itself have a fault. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { commodities, FeedsLeftOut, ingestFromOrigin } from "@larder/pipelines"
+import { commodities } from "@larder/pipelines/commodities/commodities.ts"
+import { FeedsLeftOut, ingestFromOrigin } from "@larder/pipelines/run/run.ts"
 import type { FeedLeftOut } from "@larder/schemas"
 import { Clock, ConfigProvider, Effect, Layer, Logger, Runtime } from "effect"
 import type { FaultyRun } from "./commodity-faults.ts"

@@ -3,7 +3,7 @@
  * all faults. A store lists four products, whose price differs between the first and the second read.
  */
 import type { ServerResponse } from "node:http"
-import type { ListedStore } from "@larder/pipelines"
+import type { ListedStore } from "@larder/pipelines/storefronts/source/store-list.ts"
 
 export const formats = ["shopify", "woocommerce", "csv", "tsv", "xml"] as const
 export type Format = (typeof formats)[number]

@@ -1,6 +1,7 @@
 /** Store feeds of any size, and the memory that reading them may take: tests choose the megabytes. */
 import { assert } from "@effect/vitest"
-import { readGoogleMerchant, readShopifyCsv } from "@larder/pipelines"
+import { readShopifyCsv } from "@larder/pipelines/storefronts/decode/csv/shopify-csv.ts"
+import { readGoogleMerchant } from "@larder/pipelines/storefronts/decode/google/google-merchant.ts"
 import { manyRows, readMeasured } from "./file-feeds.ts"
 
 /** An item of a feed for Google, changed field by field; null leaves a field out. */

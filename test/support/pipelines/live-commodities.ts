@@ -4,16 +4,14 @@
  */
 import type { ServerResponse } from "node:http"
 import path from "node:path"
-import {
-  Archive,
-  catalog,
-  commodities,
-  commodityChecks,
-  type DayRange,
-  liveOrigin,
-  Origin,
-  readCommodities
-} from "@larder/pipelines"
+import { catalog } from "@larder/pipelines/commodities/catalog.ts"
+import { commodityChecks } from "@larder/pipelines/commodities/checks.ts"
+import { commodities } from "@larder/pipelines/commodities/commodities.ts"
+import { readCommodities } from "@larder/pipelines/commodities/read.ts"
+import { Archive } from "@larder/pipelines/run/archive/archive.ts"
+import { liveOrigin } from "@larder/pipelines/run/origins/live.ts"
+import { Origin } from "@larder/pipelines/run/origins/origin.ts"
+import type { DayRange } from "@larder/pipelines/run/pipeline.ts"
 import type { RunRecord } from "@larder/schemas"
 import { commodity, layoutOf, publish, stage } from "@larder/warehouse"
 import { ConfigProvider, Effect, FileSystem, Layer, Logger } from "effect"

@@ -3,14 +3,10 @@
  * without pauses between the requests to a host. Tests of the program cover flags, output and exit codes.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import {
-  ingestFromOrigin,
-  type LivePolicy,
-  liveOrigin,
-  Origin,
-  type Pipeline,
-  type ReadResult
-} from "@larder/pipelines"
+import { type LivePolicy, liveOrigin } from "@larder/pipelines/run/origins/live.ts"
+import { Origin } from "@larder/pipelines/run/origins/origin.ts"
+import type { Pipeline, ReadResult } from "@larder/pipelines/run/pipeline.ts"
+import { ingestFromOrigin } from "@larder/pipelines/run/run.ts"
 import type { RunRecord } from "@larder/schemas"
 import { ConfigProvider, type Duration, Effect, Layer, Logger } from "effect"
 import { withClockAhead } from "../clock-ahead.ts"

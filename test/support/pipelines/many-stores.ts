@@ -2,7 +2,7 @@
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { assert } from "@effect/vitest"
-import { ShopifyStoreSlots } from "@larder/pipelines"
+import { ShopifyStoreSlots } from "@larder/pipelines/storefronts/source/crawl/policy.ts"
 import { Effect, Semaphore } from "effect"
 import { network, range, readOnce, startShop, storeAt } from "./store-host.ts"
 

@@ -3,7 +3,7 @@
  * and regions, the last day of a week, the time of publication, and the freight. Some keys stand twice in one week. Returns
  * the payloads and, found without the code under test, the prices that they state.
  */
-import { catalog, type Feed } from "@larder/pipelines"
+import { catalog, type Feed } from "@larder/pipelines/commodities/catalog.ts"
 import { daysBefore } from "@larder/schemas"
 import { type Bodies, bodyOf, n, type Row } from "./commodity-payloads.ts"
 

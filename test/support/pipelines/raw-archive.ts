@@ -3,7 +3,8 @@ import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { zstdDecompressSync } from "node:zlib"
-import { Archive, Origin } from "@larder/pipelines"
+import { Archive } from "@larder/pipelines/run/archive/archive.ts"
+import { Origin } from "@larder/pipelines/run/origins/origin.ts"
 import { Effect, FileSystem, Layer, Stream } from "effect"
 
 export const sha256Of = (bytes: string | Uint8Array) => createHash("sha256").update(bytes).digest("hex")

@@ -1,15 +1,12 @@
 /** Products of recorded feeds (`../shared/samples`), read as a run reads them. */
 import { createReadStream, existsSync, readFileSync } from "node:fs"
 import path from "node:path"
-import {
-  type FeedPage,
-  type FeedProduct,
-  type ReadFile,
-  readGoogleMerchant,
-  readShopifyCsv,
-  readShopifyProducts,
-  readWooCommerceProducts
-} from "@larder/pipelines"
+import { readShopifyCsv } from "@larder/pipelines/storefronts/decode/csv/shopify-csv.ts"
+import type { FeedProduct, ReadFile } from "@larder/pipelines/storefronts/decode/feed.ts"
+import { readGoogleMerchant } from "@larder/pipelines/storefronts/decode/google/google-merchant.ts"
+import { readShopifyProducts } from "@larder/pipelines/storefronts/decode/json/shopify-json.ts"
+import { readWooCommerceProducts } from "@larder/pipelines/storefronts/decode/json/woocommerce.ts"
+import type { FeedPage } from "@larder/pipelines/storefronts/decode/page.ts"
 import { samplesOf } from "../shared-samples.ts"
 
 const folder = samplesOf("storefront")

@@ -1,6 +1,6 @@
 /** Product exports of Shopify for tests, made from rows, and the result of reading them. */
 
-import { readShopifyCsv } from "@larder/pipelines"
+import { readShopifyCsv } from "@larder/pipelines/storefronts/decode/csv/shopify-csv.ts"
 import { readWhole } from "./file-feeds.ts"
 
 /** Cells of a row by the names of their columns. */

@@ -1,6 +1,7 @@
 /** Responses of a Shopify storefront for tests: products, variants and pictures, changed field by field. */
 import { assert } from "@effect/vitest"
-import { readShopifyProducts, UnexpectedResponse } from "@larder/pipelines"
+import { readShopifyProducts } from "@larder/pipelines/storefronts/decode/json/shopify-json.ts"
+import { UnexpectedResponse } from "@larder/pipelines/storefronts/decode/responses.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
 

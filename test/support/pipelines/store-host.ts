@@ -1,23 +1,21 @@
 /** A shop over real HTTP on this machine, which misbehaves as a test requires, and reads of it with short waits. */
 import type { ServerResponse } from "node:http"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Archive } from "@larder/pipelines/run/archive/archive.ts"
+import { type LivePolicy, liveOrigin } from "@larder/pipelines/run/origins/live.ts"
+import { Origin } from "@larder/pipelines/run/origins/origin.ts"
+import type { Batch } from "@larder/pipelines/storefronts/decode/feed.ts"
+import { feedKinds } from "@larder/pipelines/storefronts/feed-kinds.ts"
 import {
-  Archive,
-  type Batch,
-  feedKinds,
-  type KnownProducts,
-  type ListedStore,
-  type LivePolicy,
-  liveOrigin,
-  noKnownProducts,
-  Origin,
   type StorePolicy,
-  type StoreRead,
   shopifyLane,
   storeLivePolicy,
-  storePolicy,
-  withOperatorFiles
-} from "@larder/pipelines"
+  storePolicy
+} from "@larder/pipelines/storefronts/source/crawl/policy.ts"
+import { type KnownProducts, noKnownProducts } from "@larder/pipelines/storefronts/source/crawl/product-list.ts"
+import type { StoreRead } from "@larder/pipelines/storefronts/source/crawl/store-read.ts"
+import { withOperatorFiles } from "@larder/pipelines/storefronts/source/operator-files.ts"
+import type { ListedStore } from "@larder/pipelines/storefronts/source/store-list.ts"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { startUpstream, type Upstream } from "./upstream.ts"
 

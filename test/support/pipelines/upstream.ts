@@ -1,7 +1,8 @@
 /** A real HTTP server on this machine that behaves as a test requires, and records its requests. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { type LivePolicy, liveOrigin, Origin, type SourceRequest } from "@larder/pipelines"
+import { type LivePolicy, liveOrigin } from "@larder/pipelines/run/origins/live.ts"
+import { Origin, type SourceRequest } from "@larder/pipelines/run/origins/origin.ts"
 import { ConfigProvider, type Duration, Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 

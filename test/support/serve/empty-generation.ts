@@ -1,5 +1,6 @@
 /** A generation without data, for tests with their own endpoint results. */
-import { type ReadModel, toProvenances } from "@larder/serve/api"
+import type { ReadModel } from "@larder/serve/api"
+import { toProvenances } from "@larder/serve/api/read-model.ts"
 import { type DuckDb, emptyCommodities, type Generation, type Live } from "@larder/warehouse"
 
 export const emptyGeneration: Generation<ReadModel> = {

@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { DuckDb, type DuckDbError, identifier, literal, type Row } from "@larder/warehouse"
+import { DuckDb, type DuckDbError, identifier, literal } from "@larder/warehouse"
+import type { Row } from "@larder/warehouse/duckdb.ts"
 import { Effect, FileSystem, Schema, Scope, Semaphore } from "effect"
 
 const NameRow = Schema.Struct({ name: Schema.String })

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from "node:crypto"
 import { writeFile } from "node:fs/promises"
 import path from "node:path"
 import { assert } from "@effect/vitest"
-import { type Depot, hintName, listObjectTimes, objectName, putObject } from "@larder/warehouse"
+import { type Depot, hintName, listObjectTimes, objectName, putObject } from "@larder/warehouse/depot/depot.ts"
 import { Effect, FileSystem, Option, type Scope, Stream } from "effect"
 import { itLive } from "../it-live.ts"
 

@@ -13,7 +13,8 @@ import {
 } from "node:fs"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { type Manifest, objectName } from "@larder/warehouse"
+import type { Manifest } from "@larder/warehouse"
+import { objectName } from "@larder/warehouse/depot/depot.ts"
 import { Effect } from "effect"
 import { changeDatabase } from "./example-data-set.ts"
 

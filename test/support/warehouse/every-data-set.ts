@@ -1,17 +1,17 @@
 /** A warehouse with rows in every data set, for tests of the files that users open. */
 
-import { commodities } from "@larder/pipelines"
+import { commodities } from "@larder/pipelines/commodities/commodities.ts"
 import {
   brandedFood,
   commodity,
   type DataSet,
   dataSets,
-  definitionHash,
   type Layout,
-  type Parts,
   priceVersionTable,
   stage
 } from "@larder/warehouse"
+import type { Parts } from "@larder/warehouse/opened/parts.ts"
+import { definitionHash } from "@larder/warehouse/tables/dictionary.ts"
 import { Effect, FileSystem, Path } from "effect"
 import { aLayout, aRun, publishStaged } from "./example-data-set.ts"
 import { labelsWithoutFiles, publishLabels } from "./label-rows.ts"

@@ -5,7 +5,6 @@ import {
   type Check,
   ConcurrentPublication,
   type DataSet,
-  type Depot,
   DuckDb,
   dataSets,
   type Layout,
@@ -13,14 +12,14 @@ import {
   literal,
   newestManifest,
   publish,
-  type RowValues,
   rebuildFrom,
   rejectTable,
   type Staged,
   type Staging,
-  stage,
-  type Table
+  stage
 } from "@larder/warehouse"
+import type { Depot } from "@larder/warehouse/depot/depot.ts"
+import type { RowValues, Table } from "@larder/warehouse/tables/tables.ts"
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import { queryDatabases } from "./analyst.ts"
 

@@ -2,7 +2,9 @@
 import { writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { buildFoods, DuckDb, define, identifier, literal } from "@larder/warehouse"
+import { DuckDb, identifier, literal } from "@larder/warehouse"
+import { buildFoods } from "@larder/warehouse/search/build/build.ts"
+import { define } from "@larder/warehouse/tables/dictionary.ts"
 import { Effect, FileSystem, Schema } from "effect"
 import { labelsWithoutFiles } from "./label-rows.ts"
 

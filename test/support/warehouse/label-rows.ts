@@ -1,5 +1,6 @@
 /** Publishes labels of branded foods without a payload. */
-import { brandedFood, buildFoods, type DataSet, type Layout, type Staging, stage } from "@larder/warehouse"
+import { brandedFood, type DataSet, type Layout, type Staging, stage } from "@larder/warehouse"
+import { buildFoods } from "@larder/warehouse/search/build/build.ts"
 import { Effect } from "effect"
 import { aRun, publishStaged } from "./example-data-set.ts"
 

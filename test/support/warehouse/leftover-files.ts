@@ -1,7 +1,8 @@
 /** Files in a home that belong to no kept generation: temporary files of runs, which killed runs do not remove. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
-import { dataSets, type Manifest, objectName } from "@larder/warehouse"
+import { dataSets, type Manifest } from "@larder/warehouse"
+import { objectName } from "@larder/warehouse/depot/depot.ts"
 
 const openedFiles = [...dataSets.map(({ about }) => about.pipeline), "ingestion", "larder"].map(
   (name) => `${name}.duckdb`

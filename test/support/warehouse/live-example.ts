@@ -1,5 +1,6 @@
 /** The example data set as a server watches and reads it, and generations that are published while it does. */
-import { type DuckDb, type Layout, type LiveData, readManifest, rollback, watchLive } from "@larder/warehouse"
+import { type DuckDb, type Layout, type LiveData, rollback, watchLive } from "@larder/warehouse"
+import { readManifest } from "@larder/warehouse/generation/manifest.ts"
 import { Effect, FileSystem, Option, Schema, type Scope } from "effect"
 import { oncePerFile } from "../once-per-file.ts"
 import { copyPerTest } from "./copy-per-test.ts"

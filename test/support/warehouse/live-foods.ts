@@ -1,13 +1,6 @@
 /** Opens the foods of a home as a server does. */
-import {
-  DuckDb,
-  isLoaded,
-  layoutOf,
-  newestManifest,
-  openServedFoods,
-  readManifest,
-  verifyDataSet
-} from "@larder/warehouse"
+import { DuckDb, isLoaded, layoutOf, newestManifest, openServedFoods, verifyDataSet } from "@larder/warehouse"
+import { readManifest } from "@larder/warehouse/generation/manifest.ts"
 import { Effect, Option } from "effect"
 
 /** The foods of a generation (default: the live one), until the scope ends. Damaged sidecar files are rebuilt. */

@@ -1,5 +1,6 @@
 /** Data sets as another version of Larder defines them. */
-import type { DataSet, Table } from "@larder/warehouse"
+import type { DataSet } from "@larder/warehouse"
+import type { Table } from "@larder/warehouse/tables/tables.ts"
 import { Schema } from "effect"
 
 /** The next version of a data set, with these tables. */
