@@ -3,7 +3,7 @@
  * and never changes its meaning; new codes may be added. It is sent in the header `X-Error-Code` and explained in the
  * guide on errors.
  */
-import type { ErrorType } from "./api-errors.ts"
+import type { ErrorType } from "./error-types.ts"
 
 const define = (status: number, type: ErrorType) => (meaning: string, advice: string) => ({
   status,

@@ -9,6 +9,7 @@ export { Day, dayOf, daysBefore, isDay, Timestamp, yearsBefore } from "./dates.t
 export { numberToken, PublishedNumber, parseJsonKeepingNumbers } from "./decimals.ts"
 export { type Endpoint, templateOf } from "./endpoint.ts"
 export { codeNames, type ErrorCode, errorCodes } from "./error-codes.ts"
+export { errorTypes } from "./error-types.ts"
 export * from "./ingest.ts"
 export { componentSchemas, jsonSchema } from "./json-schema.ts"
 export { suggestName } from "./nearest.ts"

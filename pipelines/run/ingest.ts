@@ -6,19 +6,13 @@ import { catchUp, isLoaded, type Layout, lakeSetting, newestManifest, updateLake
 import { exitCodeOf, expectedMessages, report } from "@larder/warehouse/cli"
 import { Cause, Console, Effect, Exit, Option, Runtime, Schema } from "effect"
 import { listRecordedNames } from "./origins/replay.ts"
-import type { DayRange, Pipeline } from "./pipeline.ts"
-import {
-  checkPipeline,
-  checkSettings,
-  type RunSource,
-  type SourceOptions,
-  sourceKind,
-  UsageError
-} from "./preflight.ts"
+import type { DayRange, Pipeline, RunSource } from "./pipeline.ts"
+import { checkPipeline, checkSettings, type SourceOptions, sourceKind } from "./preflight.ts"
 import { progressOnStderr } from "./progress.ts"
 import type { FailedRun } from "./read-and-publish.ts"
 import { ingestFromSource, openHome } from "./run.ts"
 import { formatResultJson, formatSummary, formatUnpublishedJson, hasOnlyKnown, leftOutError } from "./summary.ts"
+import { UsageError } from "./usage-error.ts"
 
 const programName = "larder-ingest"
 

@@ -1,5 +1,5 @@
 /** A pipeline: its data set, its bundled samples, how it reads its source, and its checks. */
-import { type FeedLeftOut, LeftOut } from "@larder/schemas"
+import { type FeedLeftOut, LeftOut, type RunRecord } from "@larder/schemas"
 import type {
   Check,
   DataSet,
@@ -15,13 +15,13 @@ import type {
   Staging,
   TablesDiffer
 } from "@larder/warehouse"
-import { Effect, type FileSystem, type Path, Schema, Struct } from "effect"
+import { type Config, Effect, type FileSystem, type Path, Schema, Struct } from "effect"
 import type { Archive } from "./archive/archive.ts"
 import type { ArchiveUnwritable, RawFileDamaged } from "./archive/fetch-list.ts"
 import type { BadLine } from "./files/hand-edited.ts"
 import type { LivePolicy } from "./origins/live.ts"
 import type { Origin } from "./origins/origin.ts"
-import type { PipelinePreflight } from "./preflight.ts"
+import type { UsageError } from "./usage-error.ts"
 
 export interface DayRange {
   readonly from: string
@@ -86,6 +86,22 @@ export class NothingRead extends Schema.TaggedError<NothingRead>()("NothingRead"
     return `Nothing could be read, so nothing was published.\n${this.reasons.join("\n")}`
   }
 }
+
+export interface RunSource {
+  readonly kind: RunRecord["origin"]
+  readonly stores: string | undefined
+}
+
+export interface Preflight {
+  /** What is missing from the run, and how to add it. */
+  readonly missing?: string
+  /** Why there is nothing to read: an error if this pipeline was requested by name. */
+  readonly nothingToRead?: string
+}
+
+export type PipelinePreflight = (
+  source: RunSource
+) => Effect.Effect<Preflight, UsageError | Config.ConfigError, FileSystem.FileSystem | Path.Path>
 
 export interface Pipeline {
   readonly name: string

@@ -1,17 +1,11 @@
 /** Checks before anything is fetched: settings, inputs, and whether the source may be mixed into this warehouse. */
 import type { RunRecord } from "@larder/schemas"
 import { keptSetting, type Layout } from "@larder/warehouse"
-import { Config, Effect, type FileSystem, Option, type Path, Runtime, Schema } from "effect"
+import { Config, Effect, Option, Schema } from "effect"
 import { findMixture } from "./bundled.ts"
 import { liveSettings } from "./origins/live.ts"
-import type { Pipeline } from "./pipeline.ts"
-
-export class UsageError extends Schema.TaggedError<UsageError>()("UsageError", { problem: Schema.String }) {
-  override readonly [Runtime.errorExitCode] = 2
-  override get message() {
-    return this.problem
-  }
-}
+import type { Pipeline, Preflight, RunSource } from "./pipeline.ts"
+import { UsageError } from "./usage-error.ts"
 
 /** Flags that replace the configured source by recorded payloads, a downloaded release, or a list of stores. */
 export interface SourceOptions {
@@ -33,22 +27,6 @@ export const sourceKind = ({
   if (Option.isSome(file) || Option.isSome(replay)) return Effect.succeed("replay")
   return Option.isSome(stores) ? Effect.succeed("live") : Effect.flatMap(sourcesSetting, Effect.succeed)
 }
-
-export interface RunSource {
-  readonly kind: RunRecord["origin"]
-  readonly stores: string | undefined
-}
-
-interface Preflight {
-  /** What is missing from the run, and how to add it. */
-  readonly missing?: string
-  /** Why there is nothing to read: an error if this pipeline was requested by name. */
-  readonly nothingToRead?: string
-}
-
-export type PipelinePreflight = (
-  source: RunSource
-) => Effect.Effect<Preflight, UsageError | Config.ConfigError, FileSystem.FileSystem | Path.Path>
 
 export const checkSettings = (kind: RunRecord["origin"]) =>
   Effect.andThen(keptSetting, kind === "live" ? Effect.asVoid(liveSettings) : Effect.void)

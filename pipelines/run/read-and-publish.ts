@@ -29,8 +29,8 @@ import { rawFolderIn } from "./archive/raw-folder.ts"
 import { findMixture, markBundled } from "./bundled.ts"
 import { reasonOf } from "./files/causes.ts"
 import { type DayRange, NothingRead, type Pipeline, ReadFailed, type RunContext, reasonLines } from "./pipeline.ts"
-import { UsageError } from "./preflight.ts"
 import { Progress } from "./progress.ts"
+import { UsageError } from "./usage-error.ts"
 
 /** A run that failed, or that was interrupted after its data went live. */
 export interface FailedRun {

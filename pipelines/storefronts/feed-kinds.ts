@@ -15,7 +15,7 @@ import { readShopify } from "./source/crawl/shopify.ts"
 import type { StoreRead, TakeRows } from "./source/crawl/store-read.ts"
 import { readWooCommerce } from "./source/crawl/woocommerce.ts"
 import type { ListedStore } from "./source/store-list.ts"
-import type { ComparedField } from "./stage/lost-fields.ts"
+import type { ComparedField } from "./stage/compared-fields.ts"
 
 interface FeedField {
   /** As the decoder passes them to `FeedStats.recordField`; in a message, `a or b`. */

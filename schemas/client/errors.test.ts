@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { errorTypes } from "../api-errors.ts"
+import { errorTypes } from "../error-types.ts"
 import type { CallCost } from "./cost.ts"
 import { LarderError, makeError } from "./errors.ts"
 

@@ -2,7 +2,7 @@
  * The errors of a call: one class for each `error.type` of the API, one for responses that are not the API's, and one for
  * a missing response. Use `type` where several copies of the client are loaded and `instanceof` does not work.
  */
-import type { ErrorType } from "../api-errors.ts"
+import type { ErrorType } from "../error-types.ts"
 import type { CallCost } from "./cost.ts"
 
 interface FailureContext {

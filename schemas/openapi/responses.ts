@@ -4,6 +4,7 @@ import type { ApiError, Invalid } from "../api-errors.ts"
 import * as errors from "../api-errors.ts"
 import type { Endpoint } from "../endpoint.ts"
 import { codeNames } from "../error-codes.ts"
+import { errorTypes } from "../error-types.ts"
 import { foreignCursor, wrongNames } from "../parameters.ts"
 
 export const headers = {
@@ -141,8 +142,8 @@ const describeExamples = ({ examples }: Endpoint): Examples =>
     ])
   )
 
-const describeStatus = (status: (typeof errors.errorTypes)[number]["status"]) =>
-  errors.errorTypes.flatMap((error) => (error.status === status ? [error.description] : [])).join()
+const describeStatus = (status: (typeof errorTypes)[number]["status"]) =>
+  errorTypes.flatMap((error) => (error.status === status ? [error.description] : [])).join()
 
 /** Invalid values for each kind of parameter, one for each message. Of the texts, only countries can be invalid. */
 const invalidValues = {

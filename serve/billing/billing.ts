@@ -15,15 +15,15 @@ import {
   minTrigger,
   suggestCeilings
 } from "./amounts.ts"
-import { type BillingNeeds, nowText } from "./book.ts"
+import { nowText } from "./book.ts"
 import { reconcileInBackground } from "./in-doubt.ts"
+import type { BillingNeeds } from "./needs.ts"
 import { isSimulated, makePaymentHistory } from "./payment-history.ts"
 import {
   type BillingSettings,
   BillingUnavailable,
   InvalidChoice,
   NoSavedCard,
-  type RechargeChoice,
   type TopUp,
   type TopUpResult,
   UnknownPayment
@@ -32,7 +32,13 @@ import { type CardProcessor, EventRejected, type HeaderReader } from "./processo
 import { makeEventHandler } from "./processor-events.ts"
 import { startRecharges } from "./recharge.ts"
 import { findLimit, sumRequested } from "./recharge-limits.ts"
-import { endOtherProcessorsRecharges, findRecharge, saveRecharge, switchOff } from "./recharge-rows.ts"
+import {
+  endOtherProcessorsRecharges,
+  findRecharge,
+  type RechargeChoice,
+  saveRecharge,
+  switchOff
+} from "./recharge-rows.ts"
 import { findCurrentRecharge, findNewestPosition } from "./recharge-stops.ts"
 import { makeReconcile } from "./reconcile.ts"
 import { findCustomer, removeCard, toSavedCard, tryToDetachCard } from "./saved-card.ts"

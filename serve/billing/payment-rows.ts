@@ -1,8 +1,7 @@
 /** Payments and their reversals in the console's tables. Each change of state is one conditional update. */
 import { Effect, Schema, Struct } from "effect"
 import type { Statements } from "../persistence/index.ts"
-import { Reversal } from "./payments.ts"
-import type { Card, PaymentQuery, RetrievedReversal } from "./processor.ts"
+import { type Card, type PaymentQuery, RetrievedReversal } from "./processor.ts"
 
 const nullableText = Schema.NullOr(Schema.String)
 
@@ -36,6 +35,10 @@ export type PaymentRow = typeof PaymentRow.Type
 const columnNames = Struct.keys(PaymentRow.fields)
 /** For `select` and `insert`, in the order of `PaymentRow`. */
 export const paymentColumns = columnNames.join(", ")
+/** `taken`: its credits were deducted. `returned`: they were added again. */
+export const Reversal = Schema.Struct({ ...RetrievedReversal.fields, changed_at: Schema.String })
+export type Reversal = typeof Reversal.Type
+
 const ReversalRow = Schema.Struct({ payment_id: Schema.String, ...Reversal.fields })
 
 export const toPaymentQuery = (payment: PaymentRow): PaymentQuery => ({

@@ -1,20 +1,9 @@
 /** The types that `Billing` returns and accepts, and its errors. */
 import { Schema } from "effect"
-import type { PaymentRow } from "./payment-rows.ts"
-import { type Card, RetrievedReversal } from "./processor.ts"
+import type { PaymentRow, Reversal } from "./payment-rows.ts"
 import type { RechargeLimit, Requested } from "./recharge-limits.ts"
-import type { RechargeRow } from "./recharge-rows.ts"
-
-export type ShownCard = Pick<Card, "brand" | "last4">
-
-export interface SavedCard extends Omit<Card, "id"> {
-  /** Identifies this card. A form contains the fingerprint of the card that it shows. */
-  readonly fingerprint: string
-}
-
-/** `taken`: its credits were deducted. `returned`: they were added again. */
-export const Reversal = Schema.Struct({ ...RetrievedReversal.fields, changed_at: Schema.String })
-export type Reversal = typeof Reversal.Type
+import type { RechargeChoice } from "./recharge-rows.ts"
+import type { SavedCard, ShownCard } from "./saved-card.ts"
 
 type ShownColumns = "id" | "kind" | "cents" | "state" | "problem" | "created_at" | "settled_at"
 
@@ -34,11 +23,6 @@ export interface Receipt {
   readonly email: string | null
   readonly payment: Payment
 }
-
-export type RechargeChoice = Pick<
-  RechargeRow,
-  "is_on" | "cents" | "trigger_credits" | "daily_ceiling_cents" | "monthly_ceiling_cents"
->
 
 export interface BillingSettings {
   readonly card: SavedCard | null

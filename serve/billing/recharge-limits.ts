@@ -4,7 +4,7 @@
  */
 import { Duration, Effect, Schema } from "effect"
 import type { Statements } from "../persistence/index.ts"
-import type { RechargeChoice } from "./payments.ts"
+import type { RechargeChoice } from "./recharge-rows.ts"
 
 export const pauseMs = Duration.toMillis("1 minute")
 

@@ -2,7 +2,6 @@
 import { Effect, Schema } from "effect"
 import type { Statements } from "../persistence/index.ts"
 import { changeRow, listParameters, takeFirst } from "./payment-rows.ts"
-import type { RechargeChoice } from "./payments.ts"
 
 const RechargeRow = Schema.Struct({
   account_id: Schema.String,
@@ -22,6 +21,10 @@ const RechargeRow = Schema.Struct({
   running: Schema.NullOr(Schema.String)
 })
 export type RechargeRow = typeof RechargeRow.Type
+export type RechargeChoice = Pick<
+  RechargeRow,
+  "is_on" | "cents" | "trigger_credits" | "daily_ceiling_cents" | "monthly_ceiling_cents"
+>
 const columns = Object.keys(RechargeRow.fields).join(", ")
 
 export const findRecharge = (db: Statements, account_id: string) =>

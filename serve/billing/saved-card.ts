@@ -2,10 +2,16 @@
 import { createHash } from "node:crypto"
 import { Effect, Schema } from "effect"
 import type { Statements } from "../persistence/index.ts"
-import type { BillingNeeds } from "./book.ts"
+import type { BillingNeeds } from "./needs.ts"
 import { type PaymentRow, takeFirst } from "./payment-rows.ts"
-import type { SavedCard, ShownCard } from "./payments.ts"
 import type { Card } from "./processor.ts"
+
+export type ShownCard = Pick<Card, "brand" | "last4">
+
+export interface SavedCard extends Omit<Card, "id"> {
+  /** Identifies this card. A form contains the fingerprint of the card that it shows. */
+  readonly fingerprint: string
+}
 
 const brandNames: Readonly<Record<string, string>> = {
   amex: "American Express",

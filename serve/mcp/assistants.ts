@@ -13,32 +13,9 @@ import {
   unknownKey
 } from "@larder/schemas"
 import { Cause } from "effect"
-import {
-  type ApiResponse,
-  type Limiter,
-  type McpHandler,
-  type PipelineNeeds,
-  preflightHeaders,
-  type RequestPipeline,
-  type Route
-} from "../api/index.ts"
-import { type LedgerAccess, LedgerUnavailable, readBearerKey } from "../ledger/index.ts"
-import type { Exchange } from "./exchange.ts"
-
-export interface AssistantNeeds {
-  readonly pipeline: RequestPipeline
-  readonly routes: ReadonlyArray<Route>
-  readonly ledger: Pick<LedgerAccess, "authenticate" | "remaining">
-  readonly limiter: Limiter
-  /** Data headers of the live generation, for responses that are not about one data set. */
-  readonly dataHeaders: () => Readonly<Record<string, string>>
-  readonly report: PipelineNeeds["report"]
-  readonly version: string
-  /** Public address of the API, for links in responses. */
-  readonly publicUrl: string | undefined
-  /** Origins of the API and the console. The set grows while the listeners open. */
-  readonly origins: ReadonlySet<string>
-}
+import { type ApiResponse, type McpHandler, preflightHeaders } from "../api/index.ts"
+import { LedgerUnavailable, readBearerKey } from "../ledger/index.ts"
+import type { AssistantNeeds, Exchange } from "./exchange.ts"
 
 const allow = "POST, OPTIONS"
 

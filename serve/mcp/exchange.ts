@@ -14,14 +14,37 @@ import {
 } from "@modelcontextprotocol/server"
 import { Cause, Option, Schema } from "effect"
 import { parseAccept } from "hono/utils/accept"
-import { type ApiResponse, callerDisconnected, errorHeaders, type Permit } from "../api/index.ts"
-import type { ApiKeyView } from "../ledger/index.ts"
+import {
+  type ApiResponse,
+  callerDisconnected,
+  errorHeaders,
+  type Limiter,
+  type Permit,
+  type PipelineNeeds,
+  type RequestPipeline,
+  type Route
+} from "../api/index.ts"
+import type { ApiKeyView, LedgerAccess } from "../ledger/index.ts"
 import { readArguments } from "./arguments.ts"
-import type { AssistantNeeds } from "./assistants.ts"
 import { readMessage } from "./messages.ts"
 import { makeServer, respondLegacy } from "./protocol.ts"
 import { makeBodies, makeResult } from "./results.ts"
 import { makeTools } from "./tools.ts"
+
+export interface AssistantNeeds {
+  readonly pipeline: RequestPipeline
+  readonly routes: ReadonlyArray<Route>
+  readonly ledger: Pick<LedgerAccess, "authenticate" | "remaining">
+  readonly limiter: Limiter
+  /** Data headers of the live generation, for responses that are not about one data set. */
+  readonly dataHeaders: () => Readonly<Record<string, string>>
+  readonly report: PipelineNeeds["report"]
+  readonly version: string
+  /** Public address of the API, for links in responses. */
+  readonly publicUrl: string | undefined
+  /** Origins of the API and the console. The set grows while the listeners open. */
+  readonly origins: ReadonlySet<string>
+}
 
 interface Caller {
   readonly key: ApiKeyView

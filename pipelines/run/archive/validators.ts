@@ -1,8 +1,7 @@
 /** Conditional requests for payloads in the archive. A payload that is missing or damaged is requested in full. */
 import path from "node:path"
 import { Clock, Effect, FileSystem } from "effect"
-import type { Validators } from "../origins/conditional.ts"
-import type { SourceRequest } from "../origins/origin.ts"
+import type { SourceRequest, Validators } from "../origins/origin.ts"
 import type { Fetch } from "./fetch-list.ts"
 import { readNetworkFetches } from "./interrupted-runs.ts"
 

@@ -8,14 +8,6 @@ import * as Cookies from "effect/http/Cookies"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type { SourceRequest } from "./origin.ts"
 
-export interface Validators {
-  readonly etag: string | null
-  readonly last_modified: string | null
-  /** The address that returned the payload. Only requests to this address get the condition. */
-  readonly final_url: string
-  readonly told: Readonly<Record<string, string>>
-}
-
 /** Makes the header fields of the condition; undefined for an address that did not return the payload. */
 export const makeCondition = ({ url, validators }: SourceRequest, at: URL, isRedirected: boolean) => {
   if (validators === undefined) return undefined

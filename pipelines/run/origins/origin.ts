@@ -5,7 +5,15 @@
  */
 import { Context, type Duration, Effect, type Redacted, Schema, type Scope, type Stream } from "effect"
 import { codeOf, reasonOf } from "../files/causes.ts"
-import type { Validators } from "./conditional.ts"
+
+/** What the source said of a payload, for conditional requests. */
+export interface Validators {
+  readonly etag: string | null
+  readonly last_modified: string | null
+  /** The address that returned the payload. Only requests to this address get the condition. */
+  readonly final_url: string
+  readonly told: Readonly<Record<string, string>>
+}
 
 export interface SourceRequest {
   /** Full address with its query. It is logged and archived unchanged, so it never contains a secret. */

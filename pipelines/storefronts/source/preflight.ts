@@ -2,7 +2,8 @@
  * Checks the store list and the settings of stores before a run begins. The run reads the list again, into the archive.
  */
 import { Effect, FileSystem, Option } from "effect"
-import { type RunSource, UsageError } from "../../run/preflight.ts"
+import type { RunSource } from "../../run/pipeline.ts"
+import { UsageError } from "../../run/usage-error.ts"
 import { operatorList, storeFolder } from "./operator-files.ts"
 import { intervalSettings, invalidIntervals } from "./schedule.ts"
 import { maxListLength, parseStoreList, StoreListUnusable } from "./store-list.ts"

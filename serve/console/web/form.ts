@@ -2,7 +2,6 @@
 import { timingSafeEqual } from "node:crypto"
 import { creditsOf } from "../../ledger/index.ts"
 import { type Html, type HtmlPart, html } from "./html.ts"
-import type { PageContext } from "./page.ts"
 
 /** The fields of a sent form. */
 export interface SentForm {
@@ -157,7 +156,10 @@ export const choices = ({
   return html`<fieldset id="${id}" class="choices${error ? " wrong" : ""}"${describedByAttribute(id, null, error)}><legend>${legend}</legend>${inputs}${errorLine(id, error)}</fieldset>`
 }
 
-type FormOwner = Pick<PageContext, "formOwner">
+interface FormOwner {
+  /** Signature of the person and the account. Every form of a page contains it. */
+  readonly formOwner: string
+}
 const ownerField = "form_owner"
 
 /**

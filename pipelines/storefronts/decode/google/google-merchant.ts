@@ -10,8 +10,9 @@ import { FilePrices } from "../money/file-prices.ts"
 import { decodePieces, undecodable } from "../payload-text.ts"
 import { FeedStats } from "../typed-fields.ts"
 import { type FieldName, fieldNames, readFields } from "./fields.ts"
+import type { FeedItem } from "./item.ts"
 import { type SplitItem, splitItems } from "./items.ts"
-import { type FeedItem, readItem } from "./rows.ts"
+import { readItem } from "./rows.ts"
 
 type FeedContext = Pick<FeedItem, "currency" | "read_at" | "stats">
 type ItemContext = Omit<FeedItem, "fields">

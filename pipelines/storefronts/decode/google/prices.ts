@@ -7,7 +7,7 @@ import { type Amount, amountType, currencyType } from "../money/amounts.ts"
 import { compareDecimals, normalizeText, parseTime } from "../texts.ts"
 import type { Fields, FieldType } from "../typed-fields.ts"
 import type { FieldName, FieldValues } from "./fields.ts"
-import type { FeedItem } from "./rows.ts"
+import type { FeedItem } from "./item.ts"
 
 /** In milliseconds since 1970. `to` is the first moment after the period. */
 interface Period {

@@ -6,30 +6,15 @@
  */
 import { isPlaceholder } from "../../../run/placeholders.ts"
 import { pickStatement, readStatement } from "../../normalise/category/taxonomy.ts"
-import type { Identify } from "../batch-builder.ts"
 import { type FeedImage, type FeedProduct, type FeedVariant, UnusableRow } from "../feed.ts"
 import { googleRoles } from "../field-roles.ts"
 import { htmlToLine, htmlToText } from "../html-text.ts"
-import type { FilePrices } from "../money/file-prices.ts"
 import { normalizeText } from "../texts.ts"
-import { type FeedStats, Fields, type FieldType, types } from "../typed-fields.ts"
+import { Fields, type FieldType, types } from "../typed-fields.ts"
 import { parseGrams } from "../weights.ts"
 import { type FieldName, type FieldValues, fieldNames } from "./fields.ts"
+import type { FeedItem } from "./item.ts"
 import { readPrices } from "./prices.ts"
-
-export interface FeedItem {
-  readonly fields: FieldValues
-  /** Number of the item, or line of the record, from 1. */
-  readonly position: number
-  /** Currency in the store list, for prices without one. */
-  readonly currency: string | null
-  readonly prices: Pick<FilePrices, "separator">
-  /** When the feed was received, in milliseconds since 1970. */
-  readonly read_at: number
-  readonly stats: FeedStats
-  /** Receives the native id of the product, as soon as it is known. */
-  readonly identify: Identify
-}
 
 /** Reserved for each item, so that no two items of a product share a position. Google accepts 11 pictures per item. */
 const imagePositionsPerItem = 100
