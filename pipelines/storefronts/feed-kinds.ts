@@ -3,7 +3,8 @@
  * here, its decoder, and its name in `storeKinds` of `schemas/storefront/tables.ts`.
  */
 import type { Effect } from "effect"
-import { exportColumns, readShopifyCsv } from "./decode/csv/shopify-csv.ts"
+import { exportColumns } from "./decode/csv/shopify-columns.ts"
+import { readShopifyCsv } from "./decode/csv/shopify-csv.ts"
 import type { ReadFile } from "./decode/feed.ts"
 import { googleRoles, type Role, shopifyCsvRoles, shopifyRoles, wooCommerceRoles } from "./decode/field-roles.ts"
 import { readGoogleMerchant } from "./decode/google/google-merchant.ts"

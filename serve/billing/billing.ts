@@ -15,9 +15,9 @@ import {
   minTrigger,
   suggestCeilings
 } from "./amounts.ts"
+import type { BillingNeeds } from "./book.ts"
 import { nowText } from "./book.ts"
 import { reconcileInBackground } from "./in-doubt.ts"
-import type { BillingNeeds } from "./needs.ts"
 import { isSimulated, makePaymentHistory } from "./payment-history.ts"
 import {
   type BillingSettings,

@@ -6,9 +6,9 @@
  * is written there first, and then in the console's tables.
  */
 import { Clock, Effect, Option, Stream } from "effect"
-import type { Entry } from "../ledger/index.ts"
+import type { Administration, Entry } from "../ledger/index.ts"
+import type { ConsoleDatabase } from "../persistence/index.ts"
 import { centsToCredits, creditsToCents, formatCents } from "./amounts.ts"
-import type { BillingNeeds } from "./needs.ts"
 import {
   findReversals,
   markSucceeded,
@@ -18,9 +18,17 @@ import {
   setReference,
   type UnpaidOutcome
 } from "./payment-rows.ts"
-import type { RetrievedPayment, RetrievedReversal } from "./processor.ts"
+import type { CardProcessor, RetrievedPayment, RetrievedReversal } from "./processor.ts"
 import { endRecharge, switchOff } from "./recharge-rows.ts"
 import { findCustomer, formatCard, saveCard, tryToDetachCard } from "./saved-card.ts"
+
+export interface BillingNeeds {
+  readonly database: ConsoleDatabase["Service"]
+  readonly administration: Administration["Service"]
+  readonly processor: CardProcessor
+  /** Requests an evaluation of auto-recharge, after a charged call or an unsuccessful recharge. */
+  readonly requestEvaluation: (account_id: string) => void
+}
 
 const minuteFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })
 /** `29 Nov 2026, 07:05 UTC` */

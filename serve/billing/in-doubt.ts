@@ -4,7 +4,7 @@
  * to 500 settled payments that can still change are reconciled each hour.
  */
 import { Clock, Duration, Effect } from "effect"
-import type { BillingNeeds } from "./needs.ts"
+import type { BillingNeeds } from "./book.ts"
 import { listOpenPayments, listSettledPayments, type PaymentRow, pickRandomPayment } from "./payment-rows.ts"
 import type { Reconcile } from "./reconcile.ts"
 import { detachCard, listCardsToDetach } from "./saved-card.ts"

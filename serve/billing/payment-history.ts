@@ -2,7 +2,7 @@
 import { Effect, Schema, Struct } from "effect"
 import type { Statements } from "../persistence/index.ts"
 import { centsToCredits } from "./amounts.ts"
-import type { BillingNeeds } from "./needs.ts"
+import type { BillingNeeds } from "./book.ts"
 import { findPayment, findReversals, PaymentRow, paymentColumns, takeFirst } from "./payment-rows.ts"
 import { type Payment, type Receipt, UnknownPayment } from "./payments.ts"
 import type { Reconcile } from "./reconcile.ts"

@@ -1,6 +1,6 @@
 /** Reconciles the payments that events name. The route is in `serve/console/app.ts`, Stripe's part in `stripe/webhook.ts`. */
 import { Clock, Duration, Effect } from "effect"
-import type { BillingNeeds } from "./needs.ts"
+import type { BillingNeeds } from "./book.ts"
 import { findPayment } from "./payment-rows.ts"
 import { EventRejected, type HeaderReader, ProcessorUnavailable } from "./processor.ts"
 import type { Reconcile } from "./reconcile.ts"

@@ -7,8 +7,8 @@
  */
 import { type Cause, Clock, Effect, Semaphore } from "effect"
 import { randomString } from "../ledger/index.ts"
+import type { BillingNeeds } from "./book.ts"
 import { nowText } from "./book.ts"
-import type { BillingNeeds } from "./needs.ts"
 import { deleteUnrequested, insertPayment, newPayment, type PaymentRow } from "./payment-rows.ts"
 import { findLimit, millisecondsToNextDay, sumRequested } from "./recharge-limits.ts"
 import {

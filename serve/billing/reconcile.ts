@@ -3,8 +3,8 @@
  * retrieves a payment in doubt before it charges again, always under the same id.
  */
 import { Clock, Duration, Effect } from "effect"
+import type { BillingNeeds } from "./book.ts"
 import { makeBook, nowText } from "./book.ts"
-import type { BillingNeeds } from "./needs.ts"
 import { expireOpenPayment, markRequested, type PaymentRow, toPaymentQuery } from "./payment-rows.ts"
 import type { RetrievedPayment } from "./processor.ts"
 import { findLimit, sumRequested } from "./recharge-limits.ts"

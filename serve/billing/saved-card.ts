@@ -1,10 +1,9 @@
 /** The saved card of an account: how it is shown, saved, removed, and detached at the processor. */
 import { createHash } from "node:crypto"
 import { Effect, Schema } from "effect"
-import type { Statements } from "../persistence/index.ts"
-import type { BillingNeeds } from "./needs.ts"
+import type { ConsoleDatabase, Statements } from "../persistence/index.ts"
 import { type PaymentRow, takeFirst } from "./payment-rows.ts"
-import type { Card } from "./processor.ts"
+import type { Card, CardProcessor } from "./processor.ts"
 
 export type ShownCard = Pick<Card, "brand" | "last4">
 
@@ -136,17 +135,22 @@ export const listCardsToDetach = (db: Statements, processor: string) =>
     [processor]
   )
 
+interface CardNeeds {
+  readonly database: ConsoleDatabase["Service"]
+  readonly processor: CardProcessor
+}
+
 /**
  * Detaches a card at the processor that was replaced or removed here; otherwise it could still be charged. The same
  * transaction recorded it in `card_to_forget`, so detaching is retried until it succeeds.
  */
-export const detachCard = Effect.fn("Billing.detach")(function* ({ database, processor }: BillingNeeds, card: string) {
+export const detachCard = Effect.fn("Billing.detach")(function* ({ database, processor }: CardNeeds, card: string) {
   yield* processor.detachCard(card)
   yield* database.run("delete from console.card_to_forget where card = $1", [card])
 })
 
 /** Makes one attempt; `in-doubt.ts` repeats a failed one. */
-export const tryToDetachCard = (needs: BillingNeeds, card: string) =>
+export const tryToDetachCard = (needs: CardNeeds, card: string) =>
   Effect.catch(detachCard(needs, card), (error) =>
     Effect.logWarning(
       `${error.message}. A card that was replaced or removed is still saved there; detaching it is retried.`

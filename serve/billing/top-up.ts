@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import { formatCents, isValidPayment, maxPayment, minPayment } from "./amounts.ts"
+import type { BillingNeeds } from "./book.ts"
 import { nowText } from "./book.ts"
-import type { BillingNeeds } from "./needs.ts"
 import {
   findPayment,
   insertPayment,

@@ -9,9 +9,9 @@ import {
   type FeedProduct,
   type FeedReject,
   type FeedVariant,
-  makeBatch,
-  UnusableRow
+  makeBatch
 } from "./feed.ts"
+import { UnusableRow } from "./feed-errors.ts"
 import type { FeedStats } from "./typed-fields.ts"
 
 const maxBatchRows = 500

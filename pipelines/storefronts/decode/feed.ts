@@ -6,8 +6,7 @@
  * Strings are normalized and never ""; prices are decimal strings such as `12.5`; times are UTC,
  * `2026-06-06T12:41:05.000Z`. A value that the feed does not state is null.
  */
-import type { OddValue } from "../../run/odd-values.ts"
-import type { FeedStats } from "./typed-fields.ts"
+import type { FeedOddValue, FeedStats } from "./typed-fields.ts"
 
 /** The first row with a `native_id` is used; the others are variants of the product, or repeat it. */
 export interface FeedProduct {
@@ -89,9 +88,6 @@ export interface FeedReject {
   readonly native_id: string | null
 }
 
-/** A value of an optional field that was not understood, so the field is null. */
-export type FeedOddValue = Pick<OddValue, "field" | "said">
-
 /**
  * The rows of one piece of a payload. Payload rows are the products of a page, the records of a CSV file, the items of
  * a feed, and collections. Each of them is in `rows`, `collections` or `rejects`.
@@ -119,18 +115,6 @@ export const makeBatch = (): { readonly [Field in keyof Batch]: Array<Batch[Fiel
   rejects: [],
   odd_values: []
 })
-
-/** A row that cannot be used. The message is the end of the sentence "The row was rejected because …". */
-export class UnusableRow extends Error {}
-
-/** A payload that cannot be read, or not to its end: another format, missing columns in the header, or truncated. */
-export class FeedUnreadable extends Error {
-  readonly problem: string
-  constructor(problem: string) {
-    super(problem)
-    this.problem = problem
-  }
-}
 
 /** The bytes of a file, from its beginning at each call: some questions need all of it before its first row is read. */
 export type OpenFile = () => AsyncIterable<Uint8Array>

@@ -3,8 +3,8 @@
  * rejects the row: a substance never counts as absent. An optional field that cannot be read is null, also over an earlier
  * value, and never costs its row; what it said is recorded as an odd value.
  */
-import type { exportColumns } from "./csv/shopify-csv.ts"
-import type { FieldName } from "./google/fields.ts"
+import type { exportColumns } from "./csv/shopify-columns.ts"
+import type { FieldName } from "./google/field-names.ts"
 
 export type Role = "key" | "substance" | "optional"
 

@@ -1,6 +1,7 @@
 /** Reads a page of a shop's list, entry by entry. */
 import { BatchBuilder, type ParsedRow } from "./batch-builder.ts"
-import { type Batch, type FeedReject, makeBatch, UnusableRow } from "./feed.ts"
+import { type Batch, type FeedReject, makeBatch } from "./feed.ts"
+import { UnusableRow } from "./feed-errors.ts"
 import { undecodable } from "./payload-text.ts"
 import { formatJson, isObject, type JsonObject, UnexpectedResponse } from "./responses.ts"
 import { parseId } from "./texts.ts"

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
 import { yieldAll } from "@larder/test/support/pipelines/file-feeds.ts"
 import fc from "fast-check"
-import { FeedUnreadable } from "./feed.ts"
+import { FeedUnreadable } from "./feed-errors.ts"
 import { decodePage, decodePieces, type StatedEncoding, undecodable } from "./payload-text.ts"
 
 const read = async (...parts: ReadonlyArray<Uint8Array>) => {

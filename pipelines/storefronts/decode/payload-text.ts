@@ -9,7 +9,8 @@
 import { isAscii, isUtf8 } from "node:buffer"
 import { TextDecoder } from "node:util"
 import { nameBinaryFormat } from "./binary-formats.ts"
-import { FeedUnreadable, type OpenFile } from "./feed.ts"
+import type { OpenFile } from "./feed.ts"
+import { FeedUnreadable } from "./feed-errors.ts"
 
 /** What says the encoding, besides the payload itself. */
 export interface StatedEncoding {

@@ -3,7 +3,7 @@
  * locked or is of another kind returns pages and errors, often with status 200.
  */
 import { reasonOf } from "../../run/files/causes.ts"
-import { FeedUnreadable } from "./feed.ts"
+import { FeedUnreadable } from "./feed-errors.ts"
 import { findJsonStart, hasWords, isMarkup } from "./markup.ts"
 import { normalizeText } from "./texts.ts"
 

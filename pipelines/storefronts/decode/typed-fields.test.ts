@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { UnusableRow } from "./feed.ts"
+import { UnusableRow } from "./feed-errors.ts"
 import { shopifyRoles } from "./field-roles.ts"
 import { FeedStats, Fields, types } from "./typed-fields.ts"
 

@@ -3,10 +3,11 @@
  * field: there it is null and recorded as an odd value. If all values of a key or substance have another type, in several
  * rows, the whole feed is rejected: its source has changed, and nothing else in it can be trusted.
  */
+import type { OddValue } from "../../run/odd-values.ts"
 import { isPlaceholder } from "../../run/placeholders.ts"
 import { thresholds } from "../../run/thresholds.ts"
 import { decodeEntities } from "./entities.ts"
-import { type FeedOddValue, UnusableRow } from "./feed.ts"
+import { UnusableRow } from "./feed-errors.ts"
 import type { Role } from "./field-roles.ts"
 import { htmlToLine, htmlToText } from "./html-text.ts"
 import { formatJson, isObject, type JsonObject } from "./responses.ts"
@@ -130,6 +131,9 @@ interface Mistyped {
   rows: number
   readonly reason: string
 }
+
+/** A value of an optional field that was not understood, so the field is null. */
+export type FeedOddValue = Pick<OddValue, "field" | "said">
 
 /** Statistics of the fields in the rows of one feed. Their size does not grow with the number of rows. */
 export class FeedStats {

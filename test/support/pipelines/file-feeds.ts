@@ -1,7 +1,8 @@
 /** Feed files for tests: made from text, read in pieces, and read to their end. */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { type Batch, FeedUnreadable, type ReadFile } from "@larder/pipelines/storefronts/decode/feed.ts"
+import type { Batch, ReadFile } from "@larder/pipelines/storefronts/decode/feed.ts"
+import { FeedUnreadable } from "@larder/pipelines/storefronts/decode/feed-errors.ts"
 import fc from "fast-check"
 
 export async function* yieldAll<A>(...parts: ReadonlyArray<A>): AsyncGenerator<A> {

@@ -10,7 +10,8 @@
 import { isPlaceholder } from "../../../run/placeholders.ts"
 import { pickStatement } from "../../normalise/category/taxonomy.ts"
 import { collectBatches } from "../batch-builder.ts"
-import { type FeedImage, type FeedProduct, type FeedVariant, type ReadFile, UnusableRow } from "../feed.ts"
+import type { FeedImage, FeedProduct, FeedVariant, ReadFile } from "../feed.ts"
+import { UnusableRow } from "../feed-errors.ts"
 import { shopifyCsvRoles } from "../field-roles.ts"
 import { amountType } from "../money/amounts.ts"
 import type { FilePrices } from "../money/file-prices.ts"
@@ -18,38 +19,9 @@ import { decodePieces } from "../payload-text.ts"
 import { decodeText, dropLowerPrice, normalizeText } from "../texts.ts"
 import { FeedStats, Fields, type FieldType, types } from "../typed-fields.ts"
 import { parseGrams } from "../weights.ts"
+import { exportColumns } from "./shopify-columns.ts"
 import { type Columns, readTable, readTablePrices, type TableFormat } from "./table.ts"
 import type { TableRecord } from "./table-records.ts"
-
-/** The names of each column, in lower case. */
-export const exportColumns = {
-  handle: ["handle", "url handle"],
-  title: ["title"],
-  body: ["body (html)", "description"],
-  vendor: ["vendor"],
-  type: ["type", "custom product type"],
-  tags: ["tags"],
-  published: ["published", "published on online store"],
-  status: ["status"],
-  option1: ["option1 value"],
-  option2: ["option2 value"],
-  option3: ["option3 value"],
-  sku: ["variant sku", "sku"],
-  barcode: ["variant barcode", "barcode"],
-  grams: ["variant grams", "weight value (grams)"],
-  tracker: ["variant inventory tracker", "inventory tracker"],
-  quantity: ["variant inventory qty", "inventory quantity"],
-  policy: ["variant inventory policy", "continue selling when out of stock"],
-  price: ["variant price", "price"],
-  compareAt: ["variant compare at price", "compare-at price"],
-  requiresShipping: ["variant requires shipping", "requires shipping"],
-  image: ["image src", "product image url", "image source"],
-  imagePosition: ["image position"],
-  variantImage: ["variant image", "variant image url"],
-  googleCategory: ["google shopping / google product category", "google shopping / product category"],
-  category: ["product category"],
-  standardType: ["standardized product type"]
-} as const
 
 type Column = keyof typeof exportColumns
 

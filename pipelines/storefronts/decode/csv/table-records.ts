@@ -5,7 +5,7 @@
  * the rest of the file one cell; here it is reported with its line.
  */
 import Papa from "papaparse"
-import { FeedUnreadable } from "../feed.ts"
+import { FeedUnreadable } from "../feed-errors.ts"
 import { undecodable } from "../payload-text.ts"
 import { findQuotedCellEnd, maxQuotedCell, separators } from "./quoted-cells.ts"
 import { commentStart, findCommentEnd, rejectOtherFormats } from "./table-start.ts"

@@ -1,5 +1,5 @@
 /** Recognises what may precede the header of a table: comments, or another format than a table. */
-import { FeedUnreadable } from "../feed.ts"
+import { FeedUnreadable } from "../feed-errors.ts"
 import { findQuotedCellEnd, maxQuotedCell, separators } from "./quoted-cells.ts"
 
 /**

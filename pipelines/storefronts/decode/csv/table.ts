@@ -1,6 +1,6 @@
 /** Reads the rows of a table by the names of its columns, because files have different columns in different orders. */
 import type { BatchBuilder, Identify, ParsedRow } from "../batch-builder.ts"
-import { FeedUnreadable, UnusableRow } from "../feed.ts"
+import { FeedUnreadable, UnusableRow } from "../feed-errors.ts"
 import { FilePrices } from "../money/file-prices.ts"
 import type { FeedStats } from "../typed-fields.ts"
 import { separators } from "./quoted-cells.ts"

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { UnusableRow } from "../feed.ts"
+import { UnusableRow } from "../feed-errors.ts"
 import { FeedStats } from "../typed-fields.ts"
-import { type FieldName, fieldNames, readFields } from "./fields.ts"
+import { type FieldName, fieldNames } from "./field-names.ts"
+import { readFields } from "./fields.ts"
 
 const read = (inner: string, prefixes = new Set(["g"])): Partial<Record<FieldName, ReadonlyArray<string>>> => {
   const { fields } = readFields(`<item>${inner}</item>`, prefixes, new FeedStats())

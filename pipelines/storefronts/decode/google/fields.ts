@@ -2,40 +2,15 @@
  * Reads the fields of one item, by their names without prefix. `g:title` is preferred to `title`. A field inside
  * another field, such as the price of `g:shipping`, is not a field of the item.
  */
-import { UnusableRow } from "../feed.ts"
+import { UnusableRow } from "../feed-errors.ts"
 import { googleRoles } from "../field-roles.ts"
 import type { FeedStats } from "../typed-fields.ts"
+import { type FieldName, fieldNames } from "./field-names.ts"
 import { checkWellFormed, type ItemElement, parseElements } from "./item-elements.ts"
 import { addGooglePrefixes } from "./xml-tags.ts"
 
 /** Values of a field in the order of the item. Texts have decoded entities; fields that may contain HTML are unchanged. */
 export type FieldValues = (name: FieldName) => ReadonlyArray<string>
-
-export const fieldNames = [
-  "id",
-  "item_group_id",
-  "title",
-  "description",
-  "summary",
-  "content",
-  "link",
-  "image_link",
-  "additional_image_link",
-  "availability",
-  "price",
-  "sale_price",
-  "sale_price_effective_date",
-  "currency",
-  "brand",
-  "gtin",
-  "google_product_category",
-  "product_type",
-  "category",
-  "shipping_weight",
-  "size",
-  "color"
-] as const
-export type FieldName = (typeof fieldNames)[number]
 
 const mayContainMarkup = (name: FieldName) => name === "description" || name === "summary" || name === "content"
 

@@ -4,7 +4,7 @@
  */
 import sax from "sax"
 import { decodeEntities } from "../entities.ts"
-import { UnusableRow } from "../feed.ts"
+import { UnusableRow } from "../feed-errors.ts"
 
 export interface ItemElement {
   /** In lower case, with its prefix. */

@@ -3,7 +3,7 @@
  * parse; it only searches for the beginning and the end of each item, so a malformed item does not affect the others.
  * CDATA, comments and a DOCTYPE are skipped; entities that the DOCTYPE declares are never expanded.
  */
-import { FeedUnreadable } from "../feed.ts"
+import { FeedUnreadable } from "../feed-errors.ts"
 import { addGooglePrefixes, findDoctypeEnd, findTagEnd, readTagName } from "./xml-tags.ts"
 
 export interface SplitItem {

@@ -6,7 +6,8 @@ import { isPlaceholder } from "../../../run/placeholders.ts"
 import { type Amount, amountType, currencyType } from "../money/amounts.ts"
 import { compareDecimals, normalizeText, parseTime } from "../texts.ts"
 import type { Fields, FieldType } from "../typed-fields.ts"
-import type { FieldName, FieldValues } from "./fields.ts"
+import type { FieldName } from "./field-names.ts"
+import type { FieldValues } from "./fields.ts"
 import type { FeedItem } from "./item.ts"
 
 /** In milliseconds since 1970. `to` is the first moment after the period. */

@@ -6,13 +6,15 @@
  */
 import { isPlaceholder } from "../../../run/placeholders.ts"
 import { pickStatement, readStatement } from "../../normalise/category/taxonomy.ts"
-import { type FeedImage, type FeedProduct, type FeedVariant, UnusableRow } from "../feed.ts"
+import type { FeedImage, FeedProduct, FeedVariant } from "../feed.ts"
+import { UnusableRow } from "../feed-errors.ts"
 import { googleRoles } from "../field-roles.ts"
 import { htmlToLine, htmlToText } from "../html-text.ts"
 import { normalizeText } from "../texts.ts"
 import { Fields, type FieldType, types } from "../typed-fields.ts"
 import { parseGrams } from "../weights.ts"
-import { type FieldName, type FieldValues, fieldNames } from "./fields.ts"
+import { type FieldName, fieldNames } from "./field-names.ts"
+import type { FieldValues } from "./fields.ts"
 import type { FeedItem } from "./item.ts"
 import { readPrices } from "./prices.ts"
 

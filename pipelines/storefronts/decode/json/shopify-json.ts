@@ -6,7 +6,8 @@
  * drafts, so they are rejected.
  */
 
-import { type FeedCollection, UnusableRow } from "../feed.ts"
+import type { FeedCollection } from "../feed.ts"
+import { UnusableRow } from "../feed-errors.ts"
 import { shopifyRoles } from "../field-roles.ts"
 import { type FeedPage, type PageEntries, readFeedPage, readMemberPage } from "../page.ts"
 import { undecodable } from "../payload-text.ts"

@@ -3,7 +3,8 @@
  * products and variants is never read, because it is the time of the response.
  */
 import type { ParsedRow } from "../batch-builder.ts"
-import { type FeedImage, type FeedVariant, UnusableRow } from "../feed.ts"
+import type { FeedImage, FeedVariant } from "../feed.ts"
+import { UnusableRow } from "../feed-errors.ts"
 import { shopifyRoles } from "../field-roles.ts"
 import { isObject, type JsonObject } from "../responses.ts"
 import { dropLowerPrice, parseId } from "../texts.ts"

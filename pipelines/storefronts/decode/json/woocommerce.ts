@@ -4,7 +4,8 @@
  * stock of its variations, only the range of their prices. Weights are omitted, because their unit is not stated.
  */
 import type { ParsedRow } from "../batch-builder.ts"
-import { type FeedImage, UnusableRow } from "../feed.ts"
+import type { FeedImage } from "../feed.ts"
+import { UnusableRow } from "../feed-errors.ts"
 import { wooCommerceRoles } from "../field-roles.ts"
 import { type FeedPage, readFeedPage } from "../page.ts"
 import { undecodable } from "../payload-text.ts"

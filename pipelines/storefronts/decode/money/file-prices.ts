@@ -2,7 +2,7 @@
  * What the prices of a file show about all of them. `1.299 EUR` is 1,299 in a file that also has `9,90`, and 1.299 in one
  * that also has `9.90`.
  */
-import { FeedUnreadable } from "../feed.ts"
+import { FeedUnreadable } from "../feed-errors.ts"
 import { type DecimalSeparator, findDecimalSeparator, SeparatorUnknown } from "./amounts.ts"
 
 /** Null if no price shows a decimal separator, or if they contradict each other. */

@@ -6,7 +6,7 @@
 import type { FeedLeftOut } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import type { OriginError, UpstreamUnavailable } from "../../../run/origins/origin.ts"
-import { FeedUnreadable } from "../../decode/feed.ts"
+import { FeedUnreadable } from "../../decode/feed-errors.ts"
 import { UnexpectedResponse } from "../../decode/responses.ts"
 
 interface Meaning {
