@@ -36,8 +36,8 @@ const newRequestId = () => `req_${crypto.randomUUID()}`
 const call = async (ledger: LedgerAccess, key: Key, credits: number, now: number) => {
   const held = await holdCurrent(ledger, key, credits, now)
   if (typeof held === "string") return held
-  await held.commit(newRequestId())
-  return "charged"
+  const outcome = await held.commit(newRequestId())
+  return outcome === "unknown_key" ? "unknown" : outcome
 }
 
 const price = 10
