@@ -62,6 +62,7 @@ export const missingAuthorization = makeApiError("authorization_missing", noBear
 export const malformedAuthorization = makeApiError("authorization_malformed", noBearerMessage)
 /** One message for unknown and revoked keys, so that an attacker cannot distinguish them. */
 export const unknownKey = makeApiError("unknown_key", "Unknown or revoked API key")
+export const accountSuspended = makeApiError("account_suspended", "This account is suspended")
 export const missingScope = (scope: string): ApiError =>
   makeApiError("scope_missing", `This key is not scoped to ${scope}`)
 export const insufficientBalance = makeApiError("insufficient_balance", "Insufficient balance")

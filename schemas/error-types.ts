@@ -6,7 +6,7 @@ export const errorTypes = [
   {
     status: 401,
     type: "unauthorized",
-    description: "The key is missing, malformed, unknown or revoked."
+    description: "The key is missing, malformed, unknown or revoked, or its account is suspended."
   },
   {
     status: 403,
@@ -21,8 +21,7 @@ export const errorTypes = [
   {
     status: 402,
     type: "insufficient_balance",
-    description:
-      "The balance does not cover the call, or the key has reached its monthly budget. This is decided before any data is read."
+    description: "The balance does not cover the call, or the key has reached its monthly budget."
   },
   {
     status: 404,

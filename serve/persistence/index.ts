@@ -11,7 +11,7 @@ export {
 export { allTables, backedUpTables, consoleTables, makeRestorable, selectCounts, TableCount } from "./console-tables.ts"
 export { type CsvRow, streamCsv } from "./csv.ts"
 export { cellSeparator, type EncodedRows, rowSeparator } from "./encoded-rows.ts"
-export { insertWriteBatch, loadModules, readRows } from "./in-thread.ts"
+export { loadModules, readRows } from "./in-thread.ts"
 export { prepareLayout } from "./layout.ts"
 export {
   type CallsByStatus,
@@ -23,3 +23,4 @@ export {
 export { layerRequestLog } from "./requests/stored-requests.ts"
 export { isBusy, isDamaged, openSqlite, type SqlCell, type Sqlite, type SqliteRow } from "./sqlite.ts"
 export { makeThread, runInOwnThread, type Thread } from "./thread.ts"
+export { insertWriteBatch } from "./write-batch.ts"

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { connect, type Entry } from "@larder/serve/ledger"
 import { type ChainHead, emptyHead, findBreak } from "@larder/serve/ledger/chain/chain.ts"
-import { bookWhileFree } from "@larder/serve/ledger/postgres/leases/leases.ts"
+import { bookEntries, changeAccounts } from "@larder/serve/ledger/postgres/changes.ts"
 import { Effect, Redacted } from "effect"
 import { admit, client, database, endpoint, hold, makeKey, open, readEntries, refundCharge } from "./shared-ledger.ts"
 
@@ -67,7 +67,7 @@ describe("the entries in the database", () => {
       /entry 3 of account acct_\w+ names key null, which is not a key of this account/
     ],
     "the owner of a key": [
-      `insert into ledger.account values ('acct_other', 'x', now(), 0, 0, '');
+      `insert into ledger.account values ('acct_other', 'x', now(), null, 0, 0, '');
       update ledger.api_key set account_id = 'acct_other'`,
       /entry 4 of account acct_\w+ names key key_\w+, which is not a key of this account/
     ],
@@ -82,16 +82,6 @@ describe("the entries in the database", () => {
     "a balance after an entry": [
       "update ledger.entry set balance = -1 where position = 3",
       /entry 3 of account acct_\w+ leaves a balance of -1 credits/
-    ],
-    "a hold": [
-      `insert into ledger.holding
-      select account_id, api_key.id, 20000, server.id, 4701, 0 from ledger.api_key, ledger.server`,
-      /running calls hold 4701 credits of account acct_\w+, but its balance is 4700/
-    ],
-    "the account of a hold": [
-      `insert into ledger.account values ('acct_other', 'x', now(), 0, 0, '');
-      insert into ledger.holding select 'acct_other', api_key.id, 20000, server.id, 0, 0 from ledger.api_key, ledger.server`,
-      /a call of key key_\w+ holds credits of account acct_other, which is not its account/
     ]
   } as const
   it.live.each(Object.entries(damages))(
@@ -150,7 +140,7 @@ describe("the entries in the database", () => {
           credits,
           note: "x"
         }
-        return bookWhileFree(connected, [draft])
+        return changeAccounts(connected, [draft.account_id], bookEntries(connected, [draft]))
       }
       for (const type of ["charge", "top_up", "auto_recharge", "grant"] as const) {
         assert.strictEqual((yield* Effect.flip(book(type, -5_001)))._tag, "SqlError")
@@ -212,7 +202,8 @@ describe("the entries in the database", () => {
         type: "adjustment" as const,
         ...{ endpoint: null, credits: index, budget_credits: null, request_id: null, note: "x" }
       }))
-      yield* bookWhileFree(yield* connect(Redacted.make(url)), drafts)
+      const connected = yield* connect(Redacted.make(url))
+      yield* changeAccounts(connected, [key.account_id], bookEntries(connected, drafts))
       yield* sql`update ledger.entry set note = 'y' where position = 101`
       yield* Effect.scoped(open(url))
       const { problems } = yield* ledger.administration.verify({})
