@@ -20,7 +20,7 @@ export const errorTypes = [
   {
     status: 401,
     type: "unauthorized",
-    description: "The key is missing, malformed, unknown or revoked."
+    description: "The key is missing, malformed, unknown or revoked, or its account is suspended."
   },
   {
     status: 403,
@@ -35,8 +35,7 @@ export const errorTypes = [
   {
     status: 402,
     type: "insufficient_balance",
-    description:
-      "The balance does not cover the call, or the key has reached its monthly budget. This is decided before any data is read."
+    description: "The balance does not cover the call, or the key has reached its monthly budget."
   },
   {
     status: 404,
@@ -99,6 +98,7 @@ export const missingAuthorization = makeApiError("authorization_missing", noBear
 export const malformedAuthorization = makeApiError("authorization_malformed", noBearerMessage)
 /** One message for unknown and revoked keys, so that an attacker cannot distinguish them. */
 export const unknownKey = makeApiError("unknown_key", "Unknown or revoked API key")
+export const accountSuspended = makeApiError("account_suspended", "This account is suspended")
 export const missingScope = (scope: string): ApiError =>
   makeApiError("scope_missing", `This key is not scoped to ${scope}`)
 export const insufficientBalance = makeApiError("insufficient_balance", "Insufficient balance")

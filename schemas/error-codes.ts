@@ -64,6 +64,10 @@ export const errorCodes = {
     "The key has the right format, but no such key exists, or it was revoked.",
     "Check whether the key was copied completely, or use another key."
   ),
+  account_suspended: unauthorized(
+    "The operator has suspended the account of the key: all its calls are refused.",
+    "Ask the operator. Another key of the account is refused, too."
+  ),
   scope_missing: forbidden(
     "The key lacks the scope of this endpoint; the message names it.",
     "Add the scope to the key in the console, or use a key that has it."

@@ -93,7 +93,7 @@ export const buildSharedResponses = (error: JsonSchema.JsonSchema): Readonly<Rec
   Unauthorized: buildFailure(
     error,
     describeStatus(401),
-    [errors.missingAuthorization, errors.malformedAuthorization, errors.unknownKey],
+    [errors.missingAuthorization, errors.malformedAuthorization, errors.unknownKey, errors.accountSuspended],
     ["X-Request-Id", "WWW-Authenticate"]
   ),
   InsufficientBalance: buildFailure(error, describeStatus(402), [

@@ -1,6 +1,7 @@
 /** Authenticate → authorise → validate → hold → read → capture → respond. A failed call costs nothing. */
 import {
   type ApiError,
+  accountSuspended,
   insufficientBalance,
   internal,
   ledgerUnavailable,
@@ -18,7 +19,7 @@ import { Cause, Effect, Exit } from "effect"
 import {
   type AdmittedCall,
   type ApiKeyView,
-  type HoldRefusal,
+  type CommitRefusal,
   type LedgerAccess,
   LedgerUnavailable,
   readBearerKey,
@@ -66,8 +67,10 @@ interface Admitted {
   readonly permit: Permit
 }
 
-/** The ledger decides the refusal: see `serve/ledger/rules/admission.ts`. */
-const refusals: Readonly<Record<HoldRefusal, ApiError>> = {
+/** The ledger decides these: see `serve/ledger/rules/admission.ts`. */
+const refusals: Readonly<Record<Exclude<CommitRefusal, "missing_scope">, ApiError>> = {
+  unknown_key: unknownKey,
+  account_suspended: accountSuspended,
   insufficient_balance: insufficientBalance,
   monthly_spend_cap_reached: monthlySpendCapReached
 }
@@ -78,6 +81,12 @@ export const makePipeline = (needs: PipelineNeeds) => {
 
   const refuse = (call: Call, requestId: string, error: ApiError, key?: ApiKeyView): Outcome => ({
     response: makeErrorResponse(requestId, error, publicUrl, key && accountHeaders(call, key, 0, live.current())),
+    key
+  })
+
+  /** For a key that may not call at all: the response states nothing of its account, but the account's log has it. */
+  const refuseCaller = (requestId: string, error: ApiError, key: ApiKeyView): Outcome => ({
+    response: makeErrorResponse(requestId, error, publicUrl, undefined),
     key
   })
 
@@ -133,12 +142,14 @@ export const makePipeline = (needs: PipelineNeeds) => {
     call: Call,
     token: string,
     requestId: string,
+    firstPermit: Permit | undefined,
     onPermit: (permit: Permit) => void
   ): Promise<Admitted | Outcome> => {
-    let permit: Permit | undefined
+    let permit = firstPermit
     for (;;) {
       const key = await ledger.authenticate(token, now())
       if (key === undefined) return refuse(call, requestId, unknownKey)
+      if (key.isSuspended) return refuseCaller(requestId, accountSuspended, key)
       const request = authoriseAndValidate(call, key)
       if ("status" in request) {
         if (await ledger.isCurrent(key, now())) return refuse(call, requestId, request, key)
@@ -154,7 +165,8 @@ export const makePipeline = (needs: PipelineNeeds) => {
         if (acquired instanceof Promise) continue // key, data and balance may have changed in the meantime
       }
       const { chargedAs, endpoint } = call.route
-      const admission = await ledger.hold(key, chargedAs, endpoint.credits, now())
+      const { credits, scope } = endpoint
+      const admission = await ledger.hold(key, { endpoint: chargedAs, scope, credits }, now())
       if ("held" in admission) return { key, request, held: admission.held, permit }
       if (admission.refused !== "key_changed") return refuse(call, requestId, refusals[admission.refused], key)
     }
@@ -163,8 +175,15 @@ export const makePipeline = (needs: PipelineNeeds) => {
   /** An unwritable ledger is reported once: with a full disk, every call would add a line to the log. */
   let isUnwritableReported = false
 
-  /** Reads the data of an admitted call, and makes the charge durable before the first byte is sent. */
-  const charge = async (call: Call, { held, key, request, permit }: Admitted, requestId: string): Promise<Outcome> => {
+  /**
+   * Reads the data of an admitted call, and makes the charge durable before the first byte is sent. A read that refuses
+   * the call, for example because no record has its id, tells nothing to a key that was revoked: `key_changed`.
+   */
+  const charge = async (
+    call: Call,
+    { held, key, request, permit }: Admitted,
+    requestId: string
+  ): Promise<Outcome | "key_changed"> => {
     const { endpoint } = call.route
     const release = (error: ApiError) => {
       held.release()
@@ -174,21 +193,31 @@ export const makePipeline = (needs: PipelineNeeds) => {
       live.use((generation) => Effect.map(call.route.read(request, generation), (body) => ({ body, generation }))),
       { signal: call.signal }
     )
-    if (Exit.isFailure(exit)) return release(toReadError(requestId, endpoint.id, exit.cause))
+    if (Exit.isFailure(exit)) {
+      const error = toReadError(requestId, endpoint.id, exit.cause)
+      held.release()
+      const isRefusal = error !== internal && error !== callerDisconnected
+      if (isRefusal && !(await ledger.isCurrent(key, now()))) return "key_changed"
+      return refuse(call, requestId, error, key)
+    }
     if (call.signal.aborted) return release(callerDisconnected)
     const { body, generation } = exit.value
     if (call.shared === undefined) permit.setBytes(body.length)
     else if (!call.shared.take(body.length)) return release(resultsTooLarge)
     const readAt = performance.now()
     try {
-      await held.commit(requestId)
+      const outcome = await held.commit(requestId)
+      if (outcome !== "charged") {
+        const error = outcome === "missing_scope" ? missingScope(endpoint.scope) : refusals[outcome]
+        return error.status === 401 ? refuseCaller(requestId, error, key) : refuse(call, requestId, error, key)
+      }
       meters.timeCommit(performance.now() - readAt)
       isUnwritableReported = false
     } catch (cause) {
       if (!isUnwritableReported)
         report("a charge could not be written", { request_id: requestId, endpoint: endpoint.id }, Cause.fail(cause))
       isUnwritableReported = !ledger.writable()
-      return refuse(call, requestId, ledgerUnavailable, key)
+      return refuse(call, requestId, cause instanceof LedgerUnavailable ? ledgerUnavailable : internal, key)
     }
     return {
       response: makeResponse(requestId, 200, body, accountHeaders(call, key, endpoint.credits, generation)),
@@ -199,16 +228,21 @@ export const makePipeline = (needs: PipelineNeeds) => {
   /** A paid response keeps its permit until it is sent; every other outcome releases it here. */
   const admitAndCharge = async (call: Call, token: string, requestId: string): Promise<Outcome> => {
     let ownPermit: Permit | undefined
+    let permit: Permit | undefined
     try {
-      const admitted = await admit(call, token, requestId, (permit) => {
-        if (call.shared === undefined) ownPermit = permit
-      })
-      if ("response" in admitted) return admitted
-      const { key, response } = await charge(call, admitted, requestId)
-      if (response.status !== 200) return { response, key }
-      const permit = ownPermit
-      ownPermit = undefined
-      return { response: { ...response, permit }, key }
+      for (;;) {
+        const admitted = await admit(call, token, requestId, permit, (acquired) => {
+          permit = acquired
+          if (call.shared === undefined) ownPermit = acquired
+        })
+        if ("response" in admitted) return admitted
+        const charged = await charge(call, admitted, requestId)
+        if (charged === "key_changed") continue
+        if (charged.response.status !== 200) return charged
+        const kept = ownPermit
+        ownPermit = undefined
+        return { response: { ...charged.response, permit: kept }, key: charged.key }
+      }
     } finally {
       ownPermit?.release()
     }

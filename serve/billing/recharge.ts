@@ -1,7 +1,7 @@
 /**
  * Auto-recharge. Charged calls mark their account, and marked accounts are evaluated four times a second; all accounts
  * with auto-recharge are evaluated at the start and at the beginning of each UTC day. A balance strictly below the trigger
- * starts a payment, unless a limit forbids it or the ledger has an entry that stops auto-recharge. The payment and the
+ * starts a payment, unless the account is suspended, a limit forbids it or the ledger has an entry that stops auto-recharge. The payment and the
  * claim that it is the account's only running recharge are committed in one transaction before the card is charged. An
  * account that is marked while its recharge is running, or during the pause after one, is evaluated again afterwards.
  */
@@ -85,8 +85,8 @@ export const startRecharges = Effect.fnUntraced(function* (
   /** Checks everything again after the claim, because another recharge may have ended in the meantime. */
   const evaluate = Effect.fn("Billing.evaluate")(function* (recharge: RechargeRow) {
     const { account_id, trigger_credits } = recharge
-    const { balance_credits } = yield* administration.account({ account_id })
-    if (balance_credits >= trigger_credits || (yield* isLimited(recharge))) return
+    const { balance_credits, suspended_at } = yield* administration.account({ account_id })
+    if (suspended_at !== null || balance_credits >= trigger_credits || (yield* isLimited(recharge))) return
     const payment = yield* claim(account_id)
     if (payment === undefined) return
     if (yield* isStillDue(payment)) return yield* charge(payment)

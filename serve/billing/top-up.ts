@@ -34,7 +34,18 @@ const noResponse = "The card processor does not respond. Nothing was charged. Tr
 const rejectForm = (problem: string) =>
   new InvalidChoice({ field: "submission", problem: `${problem} Reload the page.` })
 
-export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, resolve }: Reconcile) => {
+const suspended = new InvalidChoice({
+  field: "submission",
+  problem: "This account is suspended, and cannot buy credits. Nothing was charged."
+})
+
+export const makeTopUp = ({ administration, database, processor }: BillingNeeds, { charge, resolve }: Reconcile) => {
+  const requireActive = (account_id: string) =>
+    administration.account({ account_id }).pipe(
+      Effect.mapError(({ message }) => new BillingUnavailable({ problem: `${message}. Nothing was charged.` })),
+      Effect.flatMap(({ suspended_at }) => (suspended_at === null ? Effect.void : Effect.fail(suspended)))
+    )
+
   /** The payment of this form; `isNew` is false if it already existed. */
   const findOrCreate = Effect.fnUntraced(function* ({ account_id, card: shown, cents, person_id, submission }: TopUp) {
     const now = yield* nowText
@@ -90,6 +101,7 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, resol
       // all payments of the account would share one id
       return yield* rejectForm("The form arrived incomplete, and nothing was charged.")
     }
+    yield* requireActive(request.account_id)
     const { isNew, payment } = yield* findOrCreate(request)
     if (payment.cents !== request.cents) return yield* rejectForm("This form was already sent with a different amount.")
     if (payment.processor !== processor.name) {

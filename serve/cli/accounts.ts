@@ -1,4 +1,4 @@
-/** `larder-serve accounts create|list|credit|debit` */
+/** `larder-serve accounts create|list|credit|debit|suspend|resume` */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { type AccountSummary, Administration, type Output, PrintableText, usdOf } from "../ledger/index.ts"
@@ -24,9 +24,15 @@ const list = Command.make(
   { json: jsonOutputFlag },
   Effect.fn(function* ({ json }) {
     const accounts = yield* Administration.use((ledger) => ledger.listAccounts({}))
-    const rows = accounts.map((account) => [account.id, account.name, describeBalance(account), account.created_at])
+    const rows = accounts.map((account) => [
+      account.id,
+      account.name,
+      describeBalance(account),
+      account.created_at,
+      account.suspended_at ?? ""
+    ])
     const emptyText = "There are no accounts yet. Create one with: larder-serve accounts create --name NAME"
-    const header = ["id", "name", "balance", "created at"]
+    const header = ["id", "name", "balance", "created at", "suspended at"]
     yield* print(json, accounts, rows.length === 0 ? [emptyText] : formatTable([header, ...rows]))
   }, withLedger)
 ).pipe(Command.withDescription("List accounts and their balances"))
@@ -81,7 +87,28 @@ const debit = Command.make(
   }, withLedger)
 ).pipe(Command.withDescription("Take credits back from an account, as an adjustment, also below a balance of 0"))
 
+const suspend = Command.make(
+  "suspend",
+  { account_id: accountFlag, json: jsonOutputFlag },
+  Effect.fn(function* ({ account_id, json }) {
+    const account = yield* Administration.use((ledger) => ledger.suspendAccount({ account_id }))
+    yield* print(json, account, [
+      `Account ${account.id} (${account.name}) is suspended since ${account.suspended_at}: every call is refused with 401, and no credits can be bought.`,
+      `Resume it with: larder-serve accounts resume --account ${account.id}`
+    ])
+  }, withLedger)
+).pipe(Command.withDescription("Refuse every call, top-up and recharge of an account, until it is resumed"))
+
+const resume = Command.make(
+  "resume",
+  { account_id: accountFlag, json: jsonOutputFlag },
+  Effect.fn(function* ({ account_id, json }) {
+    const account = yield* Administration.use((ledger) => ledger.resumeAccount({ account_id }))
+    yield* print(json, account, [`Account ${account.id} (${account.name}) is not suspended.`])
+  }, withLedger)
+).pipe(Command.withDescription("End the suspension of an account"))
+
 export const accountsCommand = Command.make("accounts").pipe(
   Command.withDescription("Accounts and their balances"),
-  Command.withSubcommands([create, list, credit, debit])
+  Command.withSubcommands([create, list, credit, debit, suspend, resume])
 )

@@ -18,7 +18,11 @@ const call = Effect.fnUntraced(function* (key: string | undefined) {
   return yield* Effect.promise(async () => {
     const caller = await authenticate(key ?? "", Date.now())
     if (caller === undefined) return undefined
-    const admission = await hold(caller, "/v1/commodities", 10, Date.now())
+    const admission = await hold(
+      caller,
+      { endpoint: "/v1/commodities", scope: "get-commodity-prices", credits: 10 },
+      Date.now()
+    )
     if ("refused" in admission) throw new Error(admission.refused)
     await admission.held.commit(`req_${++calls}`)
     return 10

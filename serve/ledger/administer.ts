@@ -15,11 +15,11 @@ import {
   type Output
 } from "./administration.ts"
 import { fingerprint, last4, newApiKey } from "./api-key.ts"
-import type { ApiKey, Entry } from "./chain/records.ts"
+import type { Account, ApiKey, Entry } from "./chain/records.ts"
 import { usdOf } from "./money.ts"
 import { randomId } from "./random-string.ts"
 import { bookOnce, type Decision, editKey, issueKey, nothingToWrite, revokeKey, rotateKey } from "./rules/decisions.ts"
-import { openAccount } from "./rules/open-account.ts"
+import { openAccount, resumeAccount, suspendAccount } from "./rules/open-account.ts"
 
 export type Operation<A> = Effect.Effect<A, AdministrationError>
 
@@ -136,6 +136,22 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
 
   const adjust = makeAdjust(store, write)
 
+  const changeAccount = (event: string, account_id: string, decide: (account: Account, now: number) => Decision) => {
+    const change = store.change([account_id], (now) =>
+      Effect.gen(function* () {
+        const { balance_credits: _, ...before } = yield* store.account(account_id)
+        const decision = yield* write(Result.succeed(decide(before, now)))
+        return { before, isChanged: decision !== nothingToWrite, summary: yield* store.account(account_id) }
+      })
+    )
+    const logged = logChange(change, event, ({ before, isChanged, summary: { suspended_at } }) =>
+      isChanged
+        ? { account: account_id, before: { suspended_at: before.suspended_at }, after: { suspended_at } }
+        : undefined
+    )
+    return Effect.map(logged, ({ summary }) => summary)
+  }
+
   return Administration.of({
     createAccount: Effect.fn("Administration.createAccount")(function* ({ name }) {
       const id = yield* randomId("acct_")
@@ -148,6 +164,12 @@ export const administer = (store: AdministeredStore): Administration["Service"] 
     }),
     listAccounts: () => store.accounts,
     account: ({ account_id }) => store.account(account_id),
+    suspendAccount: Effect.fn("Administration.suspendAccount")(({ account_id }) =>
+      changeAccount("account suspended", account_id, suspendAccount)
+    ),
+    resumeAccount: Effect.fn("Administration.resumeAccount")(({ account_id }) =>
+      changeAccount("account resumed", account_id, resumeAccount)
+    ),
     creditAccount: (credit) => adjust("account credited", { reference: null, again: true, ...credit }),
     debitAccount: ({ credits, ...debit }) =>
       adjust("account debited", { reference: null, again: true, ...debit, credits: -credits }),

@@ -36,6 +36,8 @@ export const AccountSummary = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   created_at: Timestamp,
+  /** Null if the account is not suspended. */
+  suspended_at: Schema.NullOr(Timestamp),
   balance_credits: Schema.Int
 })
 export type AccountSummary = typeof AccountSummary.Type
@@ -140,6 +142,9 @@ export const operations = {
   createAccount: { input: Schema.Struct({ name: PrintableText }), output: AccountSummary },
   listAccounts: { input: Schema.Struct({}), output: Schema.Array(AccountSummary) },
   account: { input: Schema.Struct({ account_id: Schema.String }), output: AccountSummary },
+  /** From then on, every call of the account is refused. */
+  suspendAccount: { input: Schema.Struct({ account_id: Schema.String }), output: AccountSummary },
+  resumeAccount: { input: Schema.Struct({ account_id: Schema.String }), output: AccountSummary },
   creditAccount: { input: Schema.Struct(adjustment), output: AdjustedAccount },
   /** Takes credits back, also below a balance of 0. */
   debitAccount: { input: Schema.Struct(adjustment), output: AdjustedAccount },

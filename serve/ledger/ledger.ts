@@ -3,23 +3,35 @@
  * before the response is sent. One process keeps the ledger in a folder (`embedded/`), or many servers share it in
  * PostgreSQL (`postgres/`).
  */
+import type { Scope } from "@larder/schemas"
 import { Context, Effect, Layer } from "effect"
 import { Administration } from "./administration.ts"
 import type { HoldRefusal } from "./rules/admission.ts"
 import type { ApiKeyView } from "./rules/ledger-state.ts"
 
-/** A hold on the price of a call. It ends once: captured by `commit`, or released. */
+export interface RequestedCall {
+  readonly endpoint: string
+  readonly scope: Scope
+  readonly credits: number
+}
+
+/**
+ * Why an admitted call is refused after its data was read. An embedded ledger never does this; a ledger that several
+ * servers share does, if another server or an operator was faster within the call.
+ */
+export type CommitRefusal = "unknown_key" | "account_suspended" | "missing_scope" | HoldRefusal
+/** If it is `charged`, the charge is durable; otherwise nothing was charged. */
+export type CommitOutcome = "charged" | CommitRefusal
+
+/** A hold on the price of a call. It ends once: by `commit`, or released. */
 export interface AdmittedCall {
-  /**
-   * Resolves when the charge is durable. Rejects if it could not be written: the hold is released and nothing is
-   * charged. A charge that is in doubt is refunded later.
-   */
-  readonly commit: (requestId: string) => Promise<void>
+  /** Rejects if the charge could not be written: nothing is charged, or what was charged in doubt is refunded later. */
+  readonly commit: (requestId: string) => Promise<CommitOutcome>
   /** Releases the hold of a failed call. Does nothing if the hold has ended or is being charged. */
   readonly release: () => void
 }
 
-/** `key_changed`: since the lookup, the key was edited or revoked, or its secret expired; look it up again. */
+/** `key_changed`: since the lookup, the key or its account changed, or the secret expired; look it up again. */
 export type Admission = { readonly held: AdmittedCall } | { readonly refused: HoldRefusal | "key_changed" }
 
 /** Counted since the start, for metrics. */
@@ -44,7 +56,7 @@ export interface LedgerAccess {
   /** Whether the key is unchanged since it was looked up: only then is a refusal because of its scopes correct. */
   readonly isCurrent: (key: ApiKeyView, nowMs: number) => Promise<boolean>
   /** Holds the price of a call, or refuses the call: one atomic decision over the balance and the key's budget. */
-  readonly hold: (key: ApiKeyView, endpoint: string, credits: number, nowMs: number) => Promise<Admission>
+  readonly hold: (key: ApiKeyView, call: RequestedCall, nowMs: number) => Promise<Admission>
   /** Credits that the key can still spend: the smaller of the balance and the rest of the budget. Never below 0. */
   readonly remaining: (key: ApiKeyView, nowMs: number) => number
   readonly writable: () => boolean

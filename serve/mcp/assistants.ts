@@ -4,6 +4,7 @@
  * 125 ms. Requests are stateless and contain the key, so any server can handle any request.
  */
 import {
+  accountSuspended,
   internal,
   ledgerUnavailable,
   malformedAuthorization,
@@ -74,6 +75,7 @@ export const makeMcpHandler = (needs: AssistantNeeds): McpHandler => {
     if (token === undefined) return refuse(malformedAuthorization)
     const key = await ledger.authenticate(token, Date.now())
     if (key === undefined) return refuse(unknownKey)
+    if (key.isSuspended) return refuse(accountSuspended)
     return (await loadExchange())(request, { key, authorization, isOnDataHost })
   }
 

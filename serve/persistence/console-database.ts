@@ -56,13 +56,13 @@ export class ConsoleDatabase extends Context.Service<
       work: (statements: Statements) => Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | ConsoleUnavailable, R>
     /**
-     * For statements that read many rows; they do not block other work. Their writes may be lost in a crash. In SQLite,
-     * charged calls wait for the end of each statement, so one statement should change at most a few hundred rows.
+     * For statements that read many rows; they do not block other work. In SQLite, everything waits for a statement that
+     * writes, so it should change at most a few hundred rows.
      */
     readonly background: Statements
     /**
      * Appends many rows in the background. `splitRows` returns batches of at most the given number of rows: in SQLite
-     * each is a transaction, which charged calls wait for; in PostgreSQL one transaction contains all rows.
+     * each is a transaction, which everything waits for; in PostgreSQL one transaction contains all rows.
      */
     readonly append: (splitRows: (maxRows: number) => Iterable<WriteBatch>) => Effect.Effect<void, ConsoleUnavailable>
   }

@@ -18,7 +18,7 @@ export {
 } from "./console-tables.ts"
 export { type CsvRow, streamCsv } from "./csv.ts"
 export { cellSeparator, type EncodedRows, rowSeparator } from "./encoded-rows.ts"
-export { insertWriteBatch, loadModules, readRows } from "./in-thread.ts"
+export { loadModules, readRows } from "./in-thread.ts"
 export { prepareLayout } from "./layout.ts"
 export { maxKeptCalls, pruneRequests, writeRequests } from "./requests/batches.ts"
 export { gatherCalls } from "./requests/gather-calls.ts"
@@ -32,3 +32,4 @@ export {
 export { layerRequestLog } from "./requests/stored-requests.ts"
 export { isBusy, isDamaged, openSqlite, type SqlCell, type Sqlite, type SqliteRow } from "./sqlite.ts"
 export { makeThread, runInOwnThread, type Thread } from "./thread.ts"
+export { insertWriteBatch } from "./write-batch.ts"

@@ -12,8 +12,8 @@ import { layoutOf, watchLive } from "@larder/warehouse"
 import { Effect } from "effect"
 
 const key = { id: "key_bench", account_id: "acct_bench", name: "bench", scopes: new Set(scopes), revision: 1 }
-const done = Promise.resolve()
-const admission = { held: { commit: () => done, release: () => {} } }
+const charged = Promise.resolve("charged")
+const admission = { held: { commit: () => charged, release: () => {} } }
 const ledger = {
   authenticate: async () => key,
   isCurrent: async () => true,

@@ -18,7 +18,9 @@ import { Effect, Layer } from "effect"
 const call = Effect.fnUntraced(function* (ledger: LedgerAccess, token: string) {
   const key = yield* Effect.promise(() => ledger.authenticate(token, Date.now()))
   if (key === undefined) return "unknown key"
-  const admission = yield* Effect.promise(() => ledger.hold(key, "/v1/stores", 100, Date.now()))
+  const admission = yield* Effect.promise(() =>
+    ledger.hold(key, { endpoint: "/v1/stores", scope: "search-stores", credits: 100 }, Date.now())
+  )
   if ("refused" in admission) return admission.refused
   yield* Effect.tryPromise(() => admission.held.commit(`req_${crypto.randomUUID()}`))
   return "charged"

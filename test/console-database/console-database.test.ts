@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { createInterface } from "node:readline"
+import type { SQLInputValue } from "node:sqlite"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { PgClient } from "@effect/sql-pg"
@@ -15,9 +16,10 @@ import {
   ConsoleDatabase,
   ConsoleUnavailable,
   gatherCalls,
-  insertWriteBatch,
   maxKeptCalls,
+  pruneRequests,
   type RequestRecord,
+  type Sqlite,
   type Statements,
   type Thread,
   writeRequests
@@ -221,24 +223,41 @@ const aCall = (number: number): RequestRecord => ({
   occurred_at: "2026-10-31T12:00:00.000Z"
 })
 
-/** New tables, and the number of rows that each transaction of the thread writes. */
+/** New tables, the number of rows that each transaction of the main connection writes, and what the thread is asked to do. */
 const openWatched = Effect.gen(function* () {
   const folder = yield* Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-batches-"))),
     (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
   )
   const sizes: Array<number> = []
+  const inThread: Array<string> = []
   const file = Context.get(yield* Layer.build(LedgerFile.layer(path.join(folder, "ledger"))), LedgerFile)
   const run: Thread["run"] = (module, work, ...args) => {
-    const [batch] = args
-    if (work.name === insertWriteBatch.name && Array.isArray(batch)) {
-      sizes.push(batch.reduce((sum, { text }) => sum + text.split("\n").length, 0))
-    }
+    inThread.push(`${work.name} ${args[0]}`)
     return file.thread.run(module, work, ...args)
   }
-  const watched = Layer.succeed(LedgerFile, { ...file, thread: { ...file.thread, run } })
+  let rowsOfTransaction = 0
+  const sqlite: Sqlite = {
+    ...file.sqlite,
+    prepare: (sql) => {
+      const statement = file.sqlite.prepare(sql)
+      const run = statement.run.bind(statement)
+      statement.run = ((...cells: Array<SQLInputValue>) => {
+        rowsOfTransaction++
+        return run(...cells)
+      }) as typeof run
+      return statement
+    },
+    transaction: (work) => {
+      rowsOfTransaction = 0
+      const result = file.sqlite.transaction(work)
+      sizes.push(rowsOfTransaction)
+      return result
+    }
+  }
+  const watched = Layer.succeed(LedgerFile, { ...file, sqlite, thread: { ...file.thread, run } })
   const built = yield* Layer.build(Layer.provide(embeddedConsole, watched))
-  return { database: Context.get(built, ConsoleDatabase), sizes }
+  return { database: Context.get(built, ConsoleDatabase), inThread, sizes }
 })
 
 describe("the console's database in SQLite", () => {
@@ -296,6 +315,25 @@ describe("the console's database in SQLite", () => {
           (select sum(calls) from console.status_of_endpoint) as calls_of_all_keys`
       )
       assert.deepStrictEqual(sums, [{ requests: 1_700, calls: 1_700, calls_of_all_keys: 1_700 }])
+    }).pipe(Effect.scoped)
+  )
+
+  // a second writer makes charges fail with "database is locked"
+  it.live("writes the requests, and prunes them, on the connection that writes the ledger", () =>
+    Effect.gen(function* () {
+      const { database, inThread } = yield* openWatched
+      const gathering = gatherCalls(maxKeptCalls + 600)
+      for (let number = 0; number < maxKeptCalls + 600; number++) {
+        const occurred_at = new Date(Date.parse("2026-10-31T12:00:00.000Z") + number).toISOString()
+        gathering.add({ ...aCall(number), occurred_at })
+      }
+      yield* writeRequests(database, gathering.take())
+      yield* pruneRequests(database, "acct_a")
+      const Count = Schema.Struct({ count: Schema.Int })
+      const counts = yield* database.all(Count, "select count(*) as count from console.request")
+      assert.deepStrictEqual(counts, [{ count: maxKeptCalls }])
+      assert.isAbove(inThread.length, 0)
+      for (const work of inThread) assert.match(work, /^readRows\s+select /)
     }).pipe(Effect.scoped)
   )
 })

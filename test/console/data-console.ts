@@ -30,6 +30,7 @@ const makeContext = (target: string, params: Readonly<Record<string, string>>): 
     id: "acct_1",
     name: "Operators",
     created_at: "2026-10-01T00:00:00.000Z",
+    suspended_at: null,
     balance_credits: 5000
   },
   url: new URL(target, "http://127.0.0.1:8081"),

@@ -51,6 +51,7 @@ const errorCases: Readonly<Record<ErrorCode, ErrorCase>> = {
   authorization_missing: () => api.get("/v1/stores", { key: undefined }),
   authorization_malformed: () => api.get("/v1/stores", { key: "malformed" }),
   unknown_key: () => api.get("/v1/stores", { key: `svc_data_${"0".repeat(64)}` }),
+  account_suspended: { testedIn: "test/ledger/suspended-accounts.test.ts" },
   scope_missing: withKey({ scopes: ["get-store"] }, "/v1/stores"),
   unknown_parameter: call("/v1/stores?limt=1"),
   repeated_parameter: call("/v1/stores?limit=1&limit=1"),

@@ -23,7 +23,7 @@ const pay = (ledger: LedgerAccess, key: Parameters<typeof admit>[1], ...ids: Rea
     for (const id of ids) await (await admit(ledger, key, 100)).commit(id)
   })
 
-describe.each(Object.entries(newLedgers))("a ledger in %s", (_, newLedger) => {
+describe.each(Object.entries(newLedgers))("a ledger in %s", (name, newLedger) => {
   it.live(
     "refuses a booking that takes a balance beyond its bounds, in either direction, and can be read afterwards",
     () =>
@@ -175,13 +175,17 @@ describe.each(Object.entries(newLedgers))("a ledger in %s", (_, newLedger) => {
         const view = yield* Effect.promise(() => ledger.authenticate(key.key, Date.now()))
         assert.isDefined(view)
         assert.strictEqual(ledger.remaining(view, october), 0)
-        yield* Effect.promise(() => running.commit("req_3")) // it was admitted before the refund
-        assert.strictEqual((yield* administration.account({ account_id })).balance_credits, -300)
+        // it was admitted before the refund; a ledger that servers share decides again
+        const isShared = name === "PostgreSQL"
+        const outcome = yield* Effect.promise(() => running.commit("req_3"))
+        assert.strictEqual(outcome, isShared ? "insufficient_balance" : "charged")
+        const balance_credits = isShared ? -200 : -300
+        assert.strictEqual((yield* administration.account({ account_id })).balance_credits, balance_credits)
         assert.deepStrictEqual(yield* administration.verify({}), {
           accounts: 1,
           keys: 1,
-          entries: 7,
-          balance_credits: -300,
+          entries: isShared ? 6 : 7,
+          balance_credits,
           problems: []
         })
         return key
@@ -191,7 +195,8 @@ describe.each(Object.entries(newLedgers))("a ledger in %s", (_, newLedger) => {
       assert.deepStrictEqual((yield* administration.verify({})).problems, [])
       assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "insufficient_balance")
       const won = aTopUp(key.account_id, { type: "adjustment", credits: 5_000, reference: "dp_1:won" })
-      assert.deepStrictEqual(yield* administration.book(won), { booked: true, balance_credits: 4_700 })
+      const balance_credits = name === "PostgreSQL" ? 4_800 : 4_700
+      assert.deepStrictEqual(yield* administration.book(won), { booked: true, balance_credits })
       yield* pay(ledger, key, "req_4")
       assert.deepStrictEqual((yield* administration.verify({})).problems, [])
     }).pipe(Effect.scoped)

@@ -5,8 +5,11 @@ import { connect, createServer, type Socket } from "node:net"
 export interface FaultyProxy {
   /** The database behind the proxy. */
   readonly url: string
-  /** Loses the next response of the database, and cuts the connections. The database still runs the statement. */
-  readonly loseResponses: () => void
+  /**
+   * Loses the response to a message of a connection, by default the next one, and cuts the connections. The database still
+   * runs the statements. A group is two messages: it locks and reads, and then writes and commits.
+   */
+  readonly loseResponses: (message?: number) => void
   /** No connection reaches the database until it is repaired. */
   readonly cut: () => void
   readonly repair: () => void
@@ -22,7 +25,8 @@ export const startFaultyProxy = async (databaseUrl: string): Promise<FaultyProxy
   let database = new URL(databaseUrl)
   const sockets = new Set<Socket>()
   const ports = new Set<number>()
-  let isLosing = false
+  /** Number of the message whose response is lost, from 1; 0 if none is. */
+  let lostMessage = 0
   let isCut = false
   const endAll = () => {
     for (const socket of sockets) socket.destroy()
@@ -43,13 +47,17 @@ export const startFaultyProxy = async (databaseUrl: string): Promise<FaultyProxy
         upstream.destroy()
       })
     }
-    client.pipe(upstream)
+    let messages = 0
+    client.on("data", (bytes) => {
+      if (lostMessage > 0) messages++
+      upstream.write(bytes)
+    })
     upstream.on("data", (bytes) => {
-      if (!isLosing) {
+      if (lostMessage === 0 || messages < lostMessage) {
         client.write(bytes)
         return
       }
-      isLosing = false
+      lostMessage = 0
       isCut = true
       endAll()
     })
@@ -60,8 +68,8 @@ export const startFaultyProxy = async (databaseUrl: string): Promise<FaultyProxy
   url.port = String(typeof address === "object" ? address?.port : "")
   return {
     url: url.href,
-    loseResponses: () => {
-      isLosing = true
+    loseResponses: (message = 1) => {
+      lostMessage = message
     },
     cut: () => {
       isCut = true

@@ -54,7 +54,11 @@ const createHistory = Effect.fnUntraced(function* ({ administration, authenticat
       const view = await authenticate(call % 3 === 0 ? other.key : key.key, Date.now())
       if (view === undefined) throw new Error("unknown key")
       const moment = october + call * 6 * 3_600_000
-      const admission = await hold(view, call % 2 === 0 ? "/v1/stores" : "/v1/branded-foods", 10, moment)
+      const admission = await hold(
+        view,
+        { endpoint: call % 2 === 0 ? "/v1/stores" : "/v1/branded-foods", scope: "get-store", credits: 10 },
+        moment
+      )
       if ("held" in admission) await admission.held.commit(`req_${call}`)
     }
     for (let call = 0; call < 300; call += 10)
@@ -118,9 +122,13 @@ describe("ledger migrate", () => {
       assert.isUndefined(yield* Effect.promise(() => ledger.authenticate(revoked.key, Date.now())))
       const view = yield* Effect.promise(() => ledger.authenticate(key.key, Date.now()))
       if (view === undefined) throw new Error("unknown key")
-      const admission = yield* Effect.promise(() => ledger.hold(view, "/v1/stores", 2_600, october))
+      const admission = yield* Effect.promise(() =>
+        ledger.hold(view, { endpoint: "/v1/stores", scope: "get-store", credits: 2_600 }, october)
+      )
       assert.deepStrictEqual(admission, { refused: "monthly_spend_cap_reached" })
-      const next = yield* Effect.promise(() => ledger.hold(view, "/v1/stores", 10, october))
+      const next = yield* Effect.promise(() =>
+        ledger.hold(view, { endpoint: "/v1/stores", scope: "get-store", credits: 10 }, october)
+      )
       if (!("held" in next)) throw new Error(next.refused)
       yield* Effect.promise(() => next.held.commit("req_next"))
       assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
@@ -304,7 +312,7 @@ describe("ledger backup (PostgreSQL)", () => {
         const view = await authenticate(key.key, Date.now())
         if (view === undefined) throw new Error("unknown key")
         for (const endpoint of ["/v1/stores", "/v1/branded-foods"]) {
-          const admission = await hold(view, endpoint, 75, now)
+          const admission = await hold(view, { endpoint, scope: "get-store", credits: 75 }, now)
           if ("held" in admission) await admission.held.commit(`req ${endpoint}`)
         }
       })

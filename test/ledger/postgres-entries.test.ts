@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { connect, type Entry } from "@larder/serve/ledger"
 import { type ChainHead, emptyHead, findBreak } from "@larder/serve/ledger/chain/chain.ts"
-import { bookWhileFree } from "@larder/serve/ledger/postgres/leases/leases.ts"
+import { bookEntries, changeAccounts } from "@larder/serve/ledger/postgres/changes.ts"
 import { Effect, Redacted } from "effect"
 import { admit, client, database, endpoint, hold, makeKey, open, readEntries, refundCharge } from "./shared-ledger.ts"
 
@@ -69,7 +69,7 @@ describe("the entries in the database", () => {
           credits,
           note: "x"
         }
-        return bookWhileFree(connected, [draft])
+        return changeAccounts(connected, [draft.account_id], bookEntries(connected, [draft]))
       }
       for (const type of ["charge", "top_up", "auto_recharge", "grant"] as const) {
         assert.strictEqual((yield* Effect.flip(book(type, -5_001)))._tag, "SqlError")
@@ -95,7 +95,8 @@ describe("the entries in the database", () => {
         type: "adjustment" as const,
         ...{ endpoint: null, credits: index, budget_credits: null, request_id: null, note: "x" }
       }))
-      yield* bookWhileFree(yield* connect(Redacted.make(url)), drafts)
+      const connected = yield* connect(Redacted.make(url))
+      yield* changeAccounts(connected, [key.account_id], bookEntries(connected, drafts))
       yield* sql`update ledger.entry set note = 'y' where position = 101`
       yield* Effect.scoped(open(url))
       const { problems } = yield* ledger.administration.verify({})

@@ -5,14 +5,14 @@ import path from "node:path"
 import { PgClient } from "@effect/sql-pg"
 import {
   type AdmittedCall,
+  type ApiKeyView,
   administerPostgres,
   connect,
   type LedgerAccess,
   openPostgresLedger
 } from "@larder/serve/ledger"
 import { openEmbeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
-import type { LeasePolicy } from "@larder/serve/ledger/postgres/leases/lease-rules.ts"
-import { bookWhileFree } from "@larder/serve/ledger/postgres/leases/leases.ts"
+import { bookEntries, changeAccounts } from "@larder/serve/ledger/postgres/changes.ts"
 import { refundCall } from "@larder/serve/ledger/rules/decisions.ts"
 import { Context, Deferred, Effect, Layer, Redacted, Stream } from "effect"
 import { inject } from "vitest"
@@ -24,8 +24,7 @@ export const endpoint = "/v1/stores"
 
 export const database = Effect.suspend(() => pooledDatabase(inject("postgresUrl")))
 export const inDoubtFolder = mkdtempSync(path.join(inject("runFolder"), "in-doubt-"))
-export const open = (url: string, directory = inDoubtFolder, leasePolicy?: LeasePolicy) =>
-  openPostgresLedger(Redacted.make(url), directory, leasePolicy)
+export const open = (url: string, directory = inDoubtFolder) => openPostgresLedger(Redacted.make(url), directory)
 export const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-both-stores-"))),
   (created) => Effect.sync(() => rmSync(created, { recursive: true, force: true }))
@@ -40,10 +39,6 @@ export const newLedgers = {
 /** Raw SQL access, for what no operator does. */
 export const client = (url: string) =>
   Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url) })), (built) => Context.get(built, PgClient.PgClient))
-
-/** A server takes a lease at the first call, unless another server has called in the last second. */
-export const eagerLeases: LeasePolicy = { groupsBeforeLease: 1, sharedDuration: 1_000 }
-export const openEager = (url: string) => open(url, inDoubtFolder, eagerLeases)
 
 /** Locks the row of an account in another session until `end` has run. Returns its fiber once the row is locked. */
 export const lockAccount = Effect.fnUntraced(function* (url: string, id: string, end: Effect.Effect<void>) {
@@ -76,14 +71,21 @@ export const refundCharge = Effect.fnUntraced(function* (url: string, requestId:
     const entries = yield* Stream.runCollect(administerPostgres(sql).entriesOf(id))
     const charge = entries.find(({ request_id, type }) => request_id === requestId && type === "charge")
     if (charge === undefined) continue
-    yield* bookWhileFree(sql, [refundCall(charge)])
+    yield* changeAccounts(sql, [id], bookEntries(sql, [refundCall(charge)]))
   }
 }, Effect.scoped)
 
-export const hold = async (ledger: LedgerAccess, { key }: Key, credits: number, nowMs = october) => {
-  const view = await ledger.authenticate(key, nowMs)
+/** A server may admit a call by what it has read in the last second; here it asks each time. */
+const lookUp = async (ledger: LedgerAccess, { key }: Key, nowMs: number) => {
+  for (;;) {
+    const view = await ledger.authenticate(key, nowMs)
+    if (view === undefined || (await ledger.isCurrent(view, nowMs))) return view
+  }
+}
+export const hold = async (ledger: LedgerAccess, key: Key, credits: number, nowMs = october) => {
+  const view = await lookUp(ledger, key, nowMs)
   if (view === undefined) return "unknown" as const
-  const admission = await ledger.hold(view, endpoint, credits, nowMs)
+  const admission = await ledger.hold(view, { endpoint, scope: "get-store", credits }, nowMs)
   return "held" in admission ? admission.held : admission.refused
 }
 export const admit = async (
@@ -96,6 +98,15 @@ export const admit = async (
   if (typeof held === "string") throw new Error(held)
   return held
 }
+/**
+ * A call by a key that may have changed since its lookup. An embedded ledger notices when the call is admitted; a shared one
+ * may also notice when it is charged.
+ */
+export const callWithView = async (ledger: LedgerAccess, view: ApiKeyView, nowMs: number) => {
+  const admission = await ledger.hold(view, { endpoint, scope: "get-store", credits: 10 }, nowMs)
+  return "held" in admission ? admission.held.commit(`req_${crypto.randomUUID()}`) : admission.refused
+}
+
 /** Looks a changed key up again, as the pipeline does. */
 export const holdCurrent = async (ledger: LedgerAccess, key: Key, credits: number, nowMs: number) => {
   for (;;) {

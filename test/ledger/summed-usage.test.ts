@@ -49,7 +49,7 @@ const call = (ledger: LedgerAccess, key: string, endpoint: string, credits: numb
   Effect.promise(async () => {
     const view = await ledger.authenticate(key, Date.now())
     if (view === undefined) throw new Error("there is no such key")
-    const admission = await ledger.hold(view, endpoint, credits, now)
+    const admission = await ledger.hold(view, { endpoint, scope: "get-store", credits }, now)
     if (!("held" in admission)) throw new Error(admission.refused)
     await admission.held.commit(`req_${crypto.randomUUID()}`)
   })

@@ -1,10 +1,10 @@
-/** A server that is frozen until other servers consider it dead. Fifteen seconds. */
+/** A server that is frozen in the middle of calls, until the database has ended its transactions. Fifteen seconds. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { describe, inject, it } from "vitest"
 import { runHistory } from "../crash/history.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 
-/** Milliseconds. A server that sends nothing for five seconds loses its holds. */
+/** Milliseconds. The database ends a transaction that is idle for a second, and a call has five for its charge. */
 const frozenMs = 7_000
 
 describe("a server that is frozen for 7 seconds", () => {

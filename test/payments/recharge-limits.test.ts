@@ -36,6 +36,29 @@ inEachSetup((name, within) => {
       )
     )
 
+    it.live("charges no card of a suspended account, and sells it no credits, until it is resumed", () =>
+      within((setup) =>
+        setup.withBilling((billing) =>
+          Effect.gen(function* () {
+            const { account_id, administration } = setup
+            yield* advanceToNoon(setup)
+            yield* setup.buy(billing, 10_00, "good")
+            yield* administration.suspendAccount({ account_id })
+            const choice = rechargeChoice({ cents: 20_00, trigger_credits: 30_000 })
+            yield* saveRecharge(billing, account_id, choice)
+            yield* severalRounds
+            assert.strictEqual(yield* setup.harness.paid, 1)
+            const error = yield* Effect.flip(billing.topUp(setup.form(20_00).request))
+            assert.match(error.message, /This account is suspended, and cannot buy credits. Nothing was charged./)
+            yield* administration.resumeAccount({ account_id })
+            yield* saveRecharge(billing, account_id, choice)
+            yield* until(Effect.map(setup.balance, (balance) => balance === 35_000))
+            yield* setup.checkBooks
+          })
+        )
+      )
+    )
+
     it.live.each([
       ["day", { daily_ceiling_cents: 39_99 }],
       ["month", { monthly_ceiling_cents: 39_99 }]

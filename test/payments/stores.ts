@@ -25,10 +25,9 @@ export const makeSpender = (key: string, prefix: string) =>
       Effect.promise(async () => {
         const caller = await authenticate(key, Date.now())
         if (caller === undefined) throw new Error("the key is not valid")
-        const admission = await hold(caller, "/v1/stores", credits, Date.now())
+        const admission = await hold(caller, { endpoint: "/v1/stores", scope: "get-store", credits }, Date.now())
         if ("refused" in admission) return admission.refused
-        await admission.held.commit(`${prefix}${++calls}`)
-        return "charged" as const
+        return admission.held.commit(`${prefix}${++calls}`)
       })
   })
 

@@ -18,6 +18,8 @@ const advice = {
   createAccount: "Check with: larder-serve accounts list. Repeated, the command creates another account with 5 USD.",
   listAccounts: null,
   account: null,
+  suspendAccount: "Check with: larder-serve accounts list. The command can be repeated.",
+  resumeAccount: "Check with: larder-serve accounts list. The command can be repeated.",
   creditAccount: lookAtEntries,
   debitAccount: lookAtEntries,
   book: lookAtEntries,

@@ -71,7 +71,7 @@ export const writeDuckDb = Effect.fn("Export.writeDuckDb")(function* <E, R>(
     Effect.gen(function* () {
       const db = yield* DuckDb.readWrite(unfinished)
       yield* insertEntries(db, entries)
-      const rows = accounts.map(({ created_at, id, name }) => [id, name, created_at])
+      const rows = accounts.map(({ created_at, id, name, suspended_at }) => [id, name, created_at, suspended_at])
       yield* db.append("main", "account", rows)
       yield* db.run("checkpoint")
     })

@@ -27,7 +27,8 @@ const openPages = Effect.gen(function* () {
         id: "acct_1",
         name: "Demo",
         balance_credits: 5000,
-        created_at: "2026-10-01T00:00:00.000Z"
+        created_at: "2026-10-01T00:00:00.000Z",
+        suspended_at: null
       },
       url: new URL(path, "http://127.0.0.1:9"),
       params: { reference },

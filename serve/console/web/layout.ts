@@ -2,7 +2,7 @@
 import { renderSampleBanner } from "../../api/index.ts"
 import { assetPaths } from "./assets.ts"
 import { postForm } from "./form.ts"
-import { type Html, html, notice, usdText } from "./html.ts"
+import { type Html, html, notice, timeTag, usdText } from "./html.ts"
 import type { Flash, PageContext, ShownPage } from "./page.ts"
 
 export const signOutPath = "/sign-out"
@@ -27,6 +27,14 @@ const findCurrent = ({ navigation, path }: Frame) =>
     .toSorted((a, b) => b.path.length - a.path.length)[0]
 
 const logo = html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><rect x="3" y="3" width="18" height="18" rx="4"/><path d="M7 9.5h10M7 14.5h10"/></svg>`
+
+/** On every page: the operator knows why. */
+const suspensionNotice = ({ account: { name, suspended_at } }: NonNullable<Frame["signedIn"]>) =>
+  suspended_at !== null &&
+  notice(
+    "bad",
+    html`<p>${name} is suspended since ${timeTag(suspended_at)}. Every API call is refused, and no credits can be bought, until the operator resumes the account.</p>`
+  )
 
 const header = (frame: Frame) => {
   const { navigation, path, signedIn } = frame
@@ -66,7 +74,7 @@ ${documentHead(`${title} – Larder`)}
 ${header(frame)}
 ${renderSampleBanner(sampleNotice)}
 <main id="content" tabindex="-1"><div class="container">
-${rechargeNotice}${flash && notice(flash.tone, flash.text)}
+${signedIn && suspensionNotice(signedIn)}${rechargeNotice}${flash && notice(flash.tone, flash.text)}
 <h1>${title}</h1>
 ${body}
 </div></main>

@@ -17,7 +17,10 @@ const describeOptionalInt = (description: string) => IntOrNull.annotate({ descri
 export const Account = Schema.Struct({
   id: describeString("Permanent id of the account, `acct_…`."),
   name: describeString("Name given by the operator."),
-  created_at: Timestamp.annotate({ description: "When the account was opened, in UTC." })
+  created_at: Timestamp.annotate({ description: "When the account was opened, in UTC." }),
+  suspended_at: TimestampOrNull.annotate({
+    description: "Since when every call of the account is refused, in UTC; null if it is not suspended."
+  })
 }).annotate({
   description: "Accounts. Each owns keys and one balance, which is the sum of its entries in `entry`."
 })

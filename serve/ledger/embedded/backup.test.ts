@@ -23,7 +23,7 @@ const newKey = Effect.fnUntraced(function* ({ administration }: LedgerAccess) {
 const pay = async (ledger: LedgerAccess, token: string, requestId: string) => {
   const view = await ledger.authenticate(token, Date.now())
   if (view === undefined) throw new Error("the key is unknown")
-  const admission = await ledger.hold(view, "/v1/stores", 1, Date.now())
+  const admission = await ledger.hold(view, { endpoint: "/v1/stores", scope: "get-store", credits: 1 }, Date.now())
   if ("refused" in admission) throw new Error(admission.refused)
   await admission.held.commit(requestId)
 }

@@ -1,6 +1,7 @@
 /**
- * The console's tables in the SQLite file of the ledger. Like the ledger's groups, statements and transactions run
- * synchronously on the main thread's connection. `background` and `append` use a thread.
+ * The console's tables in the SQLite file of the ledger. Like the ledger's groups, all writes run synchronously on the
+ * main thread's connection: a second connection that writes would make a group fail with "database is locked" whenever
+ * its thread does not get the processor for a second. `background` reads in a thread.
  */
 import { Cause, type Context, Effect, Exit, Layer } from "effect"
 import {
@@ -18,7 +19,7 @@ import { LedgerFile } from "./ledger-file.ts"
 
 type Database = ConsoleDatabase["Service"]
 
-/** Rows per transaction, which takes a millisecond or less. Charges wait until it ends. */
+/** Rows per transaction, which takes a millisecond or less. Requests wait until it ends, and come before the next one. */
 const maxRowsPerTransaction = 250
 const threadModule = new URL("../../persistence/in-thread.ts", import.meta.url).href
 
@@ -66,15 +67,27 @@ const makeTransaction =
       }
     })
 
-const makeBackground = ({ run }: Thread): Pick<Database, "append" | "background"> => ({
-  background: makeStatements((sql, params) => attemptAsync(() => run(threadModule, readRows, sql, params))),
+/** Lets requests run that have arrived. */
+const nextTurn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+
+const makeBackground = (sqlite: Sqlite, { run }: Thread): Pick<Database, "append" | "background"> => ({
+  background: {
+    all: makeStatements((sql, params) => attemptAsync(() => run(threadModule, readRows, sql, params))).all,
+    run: (sql, params) =>
+      Effect.andThen(
+        nextTurn,
+        attempt(() => sqlite.run(sql, params))
+      )
+  },
   append: (batchesOf) =>
     Effect.forEach(
       batchesOf(maxRowsPerTransaction),
-      (batch) => attemptAsync(() => run(threadModule, insertWriteBatch, batch)),
-      {
-        discard: true
-      }
+      (batch) =>
+        Effect.andThen(
+          nextTurn,
+          attempt(() => insertWriteBatch(sqlite, batch))
+        ),
+      { discard: true }
     )
 })
 
@@ -83,7 +96,7 @@ const make = Effect.map(LedgerFile, ({ sqlite, thread }) =>
     all: makeStatements((sql, params) => attempt(() => sqlite.all(sql, params))).all,
     run: (sql, params) => attempt(() => sqlite.transaction(() => sqlite.all(sql, params).length)),
     transaction: makeTransaction(sqlite),
-    ...makeBackground(thread)
+    ...makeBackground(sqlite, thread)
   })
 )
 

@@ -39,7 +39,7 @@ const lookUp = async (ledger: LedgerAccess, { key }: { readonly key: string }): 
 }
 
 const admit = async (ledger: LedgerAccess, key: ApiKeyView, credits: number): Promise<AdmittedCall> => {
-  const admission = await ledger.hold(key, endpoint, credits, now)
+  const admission = await ledger.hold(key, { endpoint, scope: "get-store", credits }, now)
   if ("refused" in admission) throw new Error(admission.refused)
   return admission.held
 }
@@ -64,7 +64,8 @@ describe("a key", () => {
         name: "k",
         scopes: new Set(["get-store" as const]),
         revision: 1,
-        validUntil: Number.POSITIVE_INFINITY
+        validUntil: Number.POSITIVE_INFINITY,
+        isSuspended: false
       })
       for (const other of [newApiKey(), key.key.slice(0, -1), `${key.key} `, key.key.toLowerCase(), key.id, ""]) {
         assert.isUndefined(yield* Effect.promise(() => ledger.authenticate(other, now)))
@@ -79,7 +80,9 @@ describe("a key", () => {
       yield* administration.editKey({ key_id: key.id, scopes: ["get-product"], budget_credits: 0 })
       const edited = yield* Effect.promise(() => lookUp(ledger, key))
       assert.deepStrictEqual(edited.scopes, new Set(["get-product" as const]))
-      const paused = yield* Effect.promise(() => ledger.hold(edited, endpoint, 10, now))
+      const paused = yield* Effect.promise(() =>
+        ledger.hold(edited, { endpoint, scope: "get-store", credits: 10 }, now)
+      )
       assert.deepStrictEqual(paused, { refused: "monthly_spend_cap_reached" })
       const revoked = yield* administration.revokeKey({ key_id: key.id })
       assert.isNotNull(revoked.revoked_at)
@@ -97,13 +100,19 @@ describe("a key", () => {
       yield* administration.editKey({ key_id: key.id, scopes: ["get-product"] })
       assert.isFalse(yield* Effect.promise(() => ledger.isCurrent(before, now)))
       const changed = { refused: "key_changed" as const }
-      assert.deepStrictEqual(yield* Effect.promise(() => ledger.hold(before, endpoint, 100, now)), changed)
+      assert.deepStrictEqual(
+        yield* Effect.promise(() => ledger.hold(before, { endpoint, scope: "get-store", credits: 100 }, now)),
+        changed
+      )
 
       const after = yield* Effect.promise(() => lookUp(ledger, key))
       assert.isTrue(yield* Effect.promise(() => ledger.isCurrent(after, now)))
       yield* administration.revokeKey({ key_id: key.id })
       assert.isFalse(yield* Effect.promise(() => ledger.isCurrent(after, now)))
-      assert.deepStrictEqual(yield* Effect.promise(() => ledger.hold(after, endpoint, 100, now)), changed)
+      assert.deepStrictEqual(
+        yield* Effect.promise(() => ledger.hold(after, { endpoint, scope: "get-store", credits: 100 }, now)),
+        changed
+      )
       assert.strictEqual(ledger.remaining(after, now), 5000)
     })
   )
@@ -144,7 +153,7 @@ describe("a burst", () => {
         Promise.all(
           Array.from({ length: 1000 }, async (_, call) => {
             await new Promise((resolve) => setTimeout(resolve, call % 7))
-            const admission = await ledger.hold(view, endpoint, 100, now)
+            const admission = await ledger.hold(view, { endpoint, scope: "get-store", credits: 100 }, now)
             if ("refused" in admission) return admission.refused
             await admission.held.commit(`req_${call}`)
             return "charged"

@@ -129,11 +129,14 @@ const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: Ledge
   }
 }
 
-const commit = (state: LedgerState, writer: GroupWriter, hold: Hold, requestId: string): Promise<void> => {
+const commit = async (state: LedgerState, writer: GroupWriter, hold: Hold, requestId: string) => {
   const draft = draftCharge(state, hold, requestId)
-  if (draft !== undefined) return writer.charge(hold, draft)
+  if (draft !== undefined) {
+    await writer.charge(hold, draft)
+    return "charged" as const
+  }
   releaseHold(hold)
-  return Promise.reject(duplicateRequestIdError(requestId))
+  throw duplicateRequestIdError(requestId)
 }
 
 /** Works over any store. Closing the scope waits for pending writes. */
@@ -160,7 +163,7 @@ export const openLedgerOver = Effect.fnUntraced(function* (store: LedgerStore) {
       const held = admission.hold
       return {
         held: {
-          commit: async (requestId) => commit(state, writer, held, requestId),
+          commit: (requestId) => commit(state, writer, held, requestId),
           release: () => releaseHold(held)
         }
       }
@@ -172,7 +175,7 @@ export const openLedgerOver = Effect.fnUntraced(function* (store: LedgerStore) {
   return Ledger.of({
     authenticate: async (token, nowMs) => findKey(state, fingerprint(token), nowMs),
     isCurrent: async (key, nowMs) => isCurrent(state.keys.get(key.id), key, nowMs),
-    hold: async (key, endpoint, credits, nowMs) => admitCall({ key, endpoint, credits, nowMs }),
+    hold: async (key, { credits, endpoint }, nowMs) => admitCall({ key, endpoint, credits, nowMs }),
     remaining: (key, nowMs) => remaining(requireRecord(state.keys, key.id), nowMs),
     writable: writer.isWritable,
     counters,

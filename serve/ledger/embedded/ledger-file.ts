@@ -109,7 +109,7 @@ interface OpenedFile {
   readonly sqlite: Sqlite
   /** Reads on this thread, including the derived tables. */
   readonly reading: Sqlite
-  /** Runs reads that would delay requests, and writes that do not have to be flushed immediately. */
+  /** Runs reads that would delay requests. It writes nothing: see `embedded-console.ts`. */
   readonly thread: Thread
 }
 

@@ -139,7 +139,10 @@ export const readSnapshot = (sqlite: Sqlite, now: number): LedgerSnapshot => {
   if (strayKey !== undefined) {
     throw new Damage(`key ${strayKey.id} belongs to account ${strayKey.account_id}, which is missing`)
   }
-  const accounts = queryRecords<Account>(sqlite, "select id, name, created_at from ledger.account order by rowid")
+  const accounts = queryRecords<Account>(
+    sqlite,
+    "select id, name, created_at, suspended_at from ledger.account order by rowid"
+  )
   const keys = sqlite.all("select * from ledger.api_key order by rowid").map(toKey)
   const owners = {
     accounts: new Set(accounts.map(({ id }) => id)),

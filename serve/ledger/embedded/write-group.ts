@@ -1,4 +1,4 @@
-/** Writes a group into the file: new accounts, new and changed keys, and entries. */
+/** Writes a group into the file: new and changed accounts and keys, and entries. */
 import type { SQLInputValue } from "node:sqlite"
 import type { Sqlite } from "../../persistence/index.ts"
 import type { ApiKey, Entry } from "../chain/records.ts"
@@ -29,7 +29,10 @@ const entryCells = (entry: Entry): Array<SQLInputValue> => [
 ]
 
 export const prepareGroupWrite = (sqlite: Sqlite) => {
-  const insertAccount = sqlite.prepare("insert into ledger.account (id, name, created_at) values (?, ?, ?)")
+  const upsertAccount = sqlite.prepare(`
+    insert into ledger.account (id, name, created_at, suspended_at)
+    values (?, ?, ?, ?)
+    on conflict (id) do update set suspended_at = excluded.suspended_at`)
   const upsertKey = sqlite.prepare(`
     insert into ledger.api_key (${keyColumns.join(", ")})
     values (${placeholders(keyColumns.length)})
@@ -39,7 +42,7 @@ export const prepareGroupWrite = (sqlite: Sqlite) => {
     values (${placeholders(entryColumns.split(",").length)})`)
 
   return ({ accounts, entries, keys }: Group): void => {
-    for (const { created_at, id, name } of accounts) insertAccount.run(id, name, created_at)
+    for (const { created_at, id, name, suspended_at } of accounts) upsertAccount.run(id, name, created_at, suspended_at)
     for (const key of keys) upsertKey.run(...keyCells(key))
     for (const entry of entries) insertEntry.run(...entryCells(entry))
   }

@@ -8,7 +8,7 @@ import { type Decision, keyNotFound, UnknownAccount } from "../rules/decisions.t
 import { sumUsage, UsagePart } from "../summed-usage.ts"
 import { monthOf } from "../utc-calendar.ts"
 import { backUpDatabase } from "./backup.ts"
-import { bookEntries, runWhileFree } from "./leases/leases.ts"
+import { bookEntries, changeAccounts } from "./changes.ts"
 import { databaseUnavailable } from "./sql/database.ts"
 import { accountRow, entryRow, keyRow } from "./sql/sql-expressions.ts"
 import { selectSummedUsage, selectUsage } from "./usage.ts"
@@ -64,10 +64,12 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
     where request_id = $1 and type = $2`
 
   const write = Effect.fnUntraced(function* ({ accounts, entries, keys }: Decision) {
-    for (const { created_at, id, name } of accounts) {
+    for (const { created_at, id, name, suspended_at } of accounts) {
       yield* run(
-        "insert into ledger.account (id, name, created_at, position, balance, hash) values ($1, $2, $3::text::timestamptz, 0, 0, '')",
-        [id, name, created_at]
+        `insert into ledger.account (id, name, created_at, suspended_at, position, balance, hash)
+        values ($1, $2, $3::text::timestamptz, $4::text::timestamptz, 0, 0, '')
+        on conflict (id) do update set suspended_at = excluded.suspended_at`,
+        [id, name, created_at, suspended_at]
       )
     }
     for (const record of keys) {
@@ -105,10 +107,10 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
       Effect.map(queryAll(Count, unrevokedKeys, [accountId]), ([valid]) => valid?.count ?? 0),
     accountOfBooking: (type, reference) =>
       Effect.map(queryAll(AccountId, accountOfBooking, [reference, type]), ([entry]) => entry?.account_id),
-    /** One transaction, while no server decides calls of these accounts. */
+    /** One transaction, which has locked these accounts. */
     change: (accountIds, work) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        runWhileFree(sql, accountIds, work(now)).pipe(
+        changeAccounts(sql, accountIds, work(now)).pipe(
           Effect.catchTag("SqlError", (error) => Effect.fail(databaseUnavailable("be written")(error)))
         )
       ),

@@ -64,7 +64,7 @@ const formatHeads = ({ accounts }: LedgerSnapshot) =>
   accounts.map(({ account: { id }, head: { balance, hash, position } }) => `${id} ${position} ${balance} ${hash}`)
 
 const listEmptyAccounts = ({ accounts }: LedgerSnapshot) =>
-  accounts.map(({ account }) => ({ ...account, ...emptyHead, money_out: 0, lease_asked: false }))
+  accounts.map(({ account }) => ({ ...account, ...emptyHead, money_out: 0 }))
 
 const readHeads = (sql: PgClient.PgClient) =>
   sql

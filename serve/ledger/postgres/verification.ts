@@ -77,23 +77,6 @@ const reversedCreditsOfAccounts = `
   left join (${reversedCredits}) as sums on sums.account_id = account.id
   where account.money_out is distinct from coalesce(sums.money_out, 0)`
 
-/** A hold that the balance did not cover when it was placed could become a charge that it does not cover. */
-const uncoveredHolds = `
-  select format('running calls hold %s credits of account %s, but its balance is %s', sum(holding.credits), account.id,
-    account.balance) as problem
-  from ledger.holding
-  join ledger.account on account.id = holding.account_id
-  group by account.id
-  having sum(holding.credits) > account.balance + account.money_out
-  order by account.id`
-
-const foreignHolds = `
-  select format('a call of key %s holds credits of account %s, which is not its account', key_id, account_id) as problem
-  from ledger.holding
-  where not exists (
-    select from ledger.api_key where api_key.id = holding.key_id and api_key.account_id = holding.account_id
-  )`
-
 const spending = `
   select format('key %s was charged %s credits in %s, and %s are counted for its budget', key_id,
     coalesce(charged.credits, 0), month, coalesce(spent.credits, 0)) as problem
@@ -149,8 +132,6 @@ const checks = [
   overdrafts,
   reversedCreditsOfAccounts,
   balances,
-  uncoveredHolds,
-  foreignHolds,
   spending,
   budgets,
   ...usageChecks

@@ -201,7 +201,8 @@ describe("a key", () => {
       name: "renamed",
       scopes: new Set(["get-store" as const]),
       revision: 2,
-      validUntil: Number.POSITIVE_INFINITY
+      validUntil: Number.POSITIVE_INFINITY,
+      isSuspended: false
     })
   })
 

@@ -49,13 +49,26 @@ export const admit = (state: LedgerState, { credits, endpoint, key, nowMs }: Adm
     ? hold(state, key.id, endpoint, credits, nowMs)
     : { refused: "key_changed" }
 
-const insufficientBalance: HoldOutcome = { refused: "insufficient_balance" }
-const capReached: HoldOutcome = { refused: "monthly_spend_cap_reached" }
-
 /** Credits of the account that calls can still spend. */
 const availableCredits = ({ head, held }: AccountState): number => head.balance - held
 
-/** Admits a call and holds its price, or refuses it. Spending exactly the whole balance or budget is allowed. */
+/** Why the balance or the budget does not allow a call. Spending exactly the whole of either is allowed. */
+export const findRefusal = (key: KeyState, credits: number, month: number): HoldRefusal | undefined => {
+  if (availableCredits(key.account) < credits) return "insufficient_balance"
+  return leftInBudget(key, month) < credits ? "monthly_spend_cap_reached" : undefined
+}
+
+/** For a state that was just read: replaces what calls hold of the account, and of the key's budget in a month. */
+export const setHeld = (
+  key: KeyState,
+  month: number,
+  held: { readonly account: number; readonly month: number }
+): void => {
+  key.account.held = held.account
+  openMonth(key, month).held = held.month
+}
+
+/** Admits a call and holds its price, or refuses it. */
 export const hold = (
   state: LedgerState,
   keyId: string,
@@ -64,13 +77,11 @@ export const hold = (
   now: number
 ): HoldOutcome => {
   const key = requireRecord(state.keys, keyId)
-  if (availableCredits(key.account) < credits) return insufficientBalance
-  if (leftInBudget(key, monthOf(now)) < credits) return capReached
-  return { hold: placeHold(key, { endpoint, credits, now }) }
+  const refused = findRefusal(key, credits, monthOf(now))
+  return refused === undefined ? { hold: placeHold(key, { endpoint, credits, now }) } : { refused }
 }
 
-/** Holds the price of a call. The caller has checked that the balance and the budget allow it. */
-export const placeHold = (
+const placeHold = (
   key: KeyState,
   { credits, endpoint, now }: { readonly endpoint: string; readonly credits: number; readonly now: number }
 ): Hold => {
@@ -121,12 +132,6 @@ const endHold = (hold: Hold) => {
   hold.month.held -= hold.credits
 }
 
-/**
- * The smaller of the balance and the rest of the budget, minus the holds of running calls. Never below 0. What other
- * servers have reserved, but hold for no call, counts as available.
- */
-export const remaining = (key: KeyState, now: number): number => {
-  const month = monthOf(now)
-  const inBudget = leftInBudget(key, month) + openMonth(key, month).reserved
-  return Math.max(0, Math.min(availableCredits(key.account) + key.account.reserved, inBudget))
-}
+/** The smaller of the balance and the rest of the budget, minus the holds of running calls. Never below 0. */
+export const remaining = (key: KeyState, now: number): number =>
+  Math.max(0, Math.min(availableCredits(key.account), leftInBudget(key, monthOf(now))))

@@ -74,7 +74,7 @@ export class BalanceOutOfBounds extends Schema.TaggedError<BalanceOutOfBounds>()
   }
 }
 
-/** Records that become durable together. */
+/** Records that become durable together. An account or key that already exists is replaced. */
 export interface Decision {
   readonly accounts: ReadonlyArray<Account>
   readonly keys: ReadonlyArray<ApiKey>

@@ -8,7 +8,7 @@ import { type ChainHead, emptyHead } from "../chain/chain.ts"
 import type { Account, ApiKey, Entry } from "../chain/records.ts"
 import { type KeySpending, openMonth, type StoredSpending } from "./spending.ts"
 
-/** Records that become durable together or not at all. Accounts are new; a key that already exists is replaced. */
+/** Records that become durable together or not at all. An account or key that already exists is replaced. */
 export interface Group {
   readonly accounts: ReadonlyArray<Account>
   readonly keys: ReadonlyArray<ApiKey>
@@ -42,15 +42,15 @@ export interface ApiKeyView {
   readonly revision: number
   /** Milliseconds. From this time on, the secret is treated as unknown; `Infinity` if it does not expire. */
   readonly validUntil: number
+  /** Of the account: every call is refused. */
+  readonly isSuspended: boolean
 }
 
 export interface AccountState {
-  readonly record: Account
+  record: Account
   /** The last durable entry; its balance is the balance of the account. */
   head: ChainHead
   held: number
-  /** The part of `held` that other servers have reserved for their next calls. */
-  reserved: number
 }
 
 export interface KeyState extends KeySpending {
@@ -95,16 +95,22 @@ export const restoreState = (snapshot: LedgerSnapshot): LedgerState => {
   return state
 }
 
-const newAccount = (record: Account, head: ChainHead): AccountState => ({
-  record,
-  head,
-  held: 0,
-  reserved: 0
-})
+const newAccount = (record: Account, head: ChainHead): AccountState => ({ record, head, held: 0 })
+
+/** Keys of an account that is suspended or resumed get new views. */
+const storeAccount = (state: LedgerState, record: Account) => {
+  const account = state.accounts.get(record.id)
+  if (account === undefined) {
+    state.accounts.set(record.id, newAccount(record, emptyHead))
+    return
+  }
+  account.record = record
+  for (const key of [...state.keys.values()]) if (key.account === account) storeKey(state, key.record)
+}
 
 /** Applies a durable group. The caller captures the holds of its charges. */
 export const applyGroup = (state: LedgerState, group: Group): void => {
-  for (const account of group.accounts) state.accounts.set(account.id, newAccount(account, emptyHead))
+  for (const account of group.accounts) storeAccount(state, account)
   for (const key of group.keys) storeKey(state, key)
   for (const entry of group.entries) {
     const account = requireRecord(state.accounts, entry.account_id)
@@ -124,14 +130,18 @@ export const requireRecord = <A>(records: ReadonlyMap<string, A>, id: string): A
 
 const parseEnd = (end: string | null): number => (end === null ? Number.POSITIVE_INFINITY : Date.parse(end))
 
-const makeView = ({ account_id, expires_at, id, name, revision, scopes }: ApiKey): ApiKeyView => ({
-  id,
-  account_id,
-  name,
-  scopes: new Set(scopes.filter(isScope)),
-  revision,
-  validUntil: parseEnd(expires_at)
-})
+const makeView = ({ account, record }: KeyState): ApiKeyView => {
+  const { account_id, expires_at, id, name, revision, scopes } = record
+  return {
+    id,
+    account_id,
+    name,
+    scopes: new Set(scopes.filter(isScope)),
+    revision,
+    validUntil: parseEnd(expires_at),
+    isSuspended: account.record.suspended_at !== null
+  }
+}
 
 /** The key with this fingerprint, or undefined if it is unknown, revoked or expired. */
 export const findKey = (state: LedgerState, sha256: string, now: number): ApiKeyView | undefined => {
@@ -139,11 +149,14 @@ export const findKey = (state: LedgerState, sha256: string, now: number): ApiKey
   return view !== undefined && now < view.validUntil ? view : undefined
 }
 
-/** Whether a key has not changed since it was looked up, and its secret has not expired since. */
+/** Whether a key and its account have not changed since it was looked up, and its secret has not expired since. */
 export const isCurrent = (key: KeyState | undefined, view: ApiKeyView, now: number): boolean =>
-  key?.record.revision === view.revision && key.record.revoked_at === null && now < view.validUntil
+  key?.record.revision === view.revision &&
+  key.record.revoked_at === null &&
+  (key.account.record.suspended_at !== null) === view.isSuspended &&
+  now < view.validUntil
 
-export const removeKey = (state: LedgerState, { former_sha256, id, sha256 }: ApiKey): void => {
+const removeKey = (state: LedgerState, { former_sha256, id, sha256 }: ApiKey): void => {
   state.keys.delete(id)
   state.keysByFingerprint.delete(sha256)
   if (former_sha256 !== null) state.keysByFingerprint.delete(former_sha256)
@@ -160,7 +173,7 @@ const storeKey = (state: LedgerState, record: ApiKey) => {
   key.record = record
   state.keys.set(record.id, key)
   if (record.revoked_at !== null) return
-  const view = makeView(record)
+  const view = makeView(key)
   state.keysByFingerprint.set(record.sha256, view)
   const { former_expires_at, former_sha256 } = record
   if (former_sha256 === null) return

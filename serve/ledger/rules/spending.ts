@@ -8,8 +8,6 @@ export interface MonthOfKey {
   spent: number
   /** Held for calls that were admitted in this month and have not ended. */
   held: number
-  /** The part of `held` that other servers have reserved for their next calls. */
-  reserved: number
 }
 
 /** What was spent before the start. Read on demand. */
@@ -32,7 +30,7 @@ const readSpent = ({ record: { account_id, id }, stored }: KeySpending, month: n
 export const openMonth = (key: KeySpending, month: number): MonthOfKey => {
   const known = key.months.get(month)
   if (known !== undefined) return known
-  const opened = { key_id: key.record.id, month, spent: readSpent(key, month), held: 0, reserved: 0 }
+  const opened = { key_id: key.record.id, month, spent: readSpent(key, month), held: 0 }
   key.months.set(month, opened)
   return opened
 }

@@ -5,7 +5,7 @@ import type { Booking } from "@larder/serve/ledger/administration.ts"
 import { entryTypes } from "@larder/serve/ledger/chain/records.ts"
 import { Result } from "effect"
 import fc from "fast-check"
-import { lookUpValidKey } from "./call-steps.ts"
+import { lookUpValidKey, scopeOf } from "./call-steps.ts"
 import type { AccountModel, Model } from "./model.ts"
 import { choice } from "./operator-steps.ts"
 import { pick, step } from "./steps.ts"
@@ -110,14 +110,17 @@ const bookBelowZero = step(
       const { model } = world
       const server = world.serverAt(anyServer)
       const account = pick(model.accounts, anyAccount)
-      const booking = newBooking(world, account, { type, credits: -(Math.max(0, model.available(account)) + more) })
+      const booking = newBooking(world, account, {
+        type,
+        credits: -(Math.max(0, model.available(account, server)) + more)
+      })
       const [result] = await bookConcurrently(world, server, booking, 1)
       assert.ok(result !== undefined && Result.getOrThrow(result).booked)
       recordInModel(world, account, booking)
       world.note("below 0")
       const [key] = model.validKeys().filter((key) => key.account === account)
       if (key === undefined) return
-      const call = { endpoint: "/v1/stores", credits: 100 }
+      const call = { endpoint: "/v1/stores", scope: scopeOf(key), credits: 100 }
       assert.equal(await world.hold(server, await lookUpValidKey(world, server, key), call), "insufficient_balance")
     }
   }

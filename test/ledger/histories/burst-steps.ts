@@ -1,14 +1,16 @@
 /**
  * Concurrent calls on several servers, of one key or of two keys of an account, while an operator changes something. Their
  * order is unknown, so the outcome is checked against what is true for every order: an admitted call fitted into the
- * limits, and a refused one did not, because during a burst the rest of a limit only shrinks.
+ * limits, and a refused one did not, because during a burst the rest of a limit only shrinks. If calls are decided again
+ * when they are charged, this is checked for the charges: see `invariants.ts`.
  */
 import assert from "node:assert/strict"
+import type { Scope } from "@larder/schemas"
 import type { ApiKeyView } from "@larder/serve/ledger"
 import fc from "fast-check"
 import { newBooking, recordInModel } from "./booking-steps.ts"
-import { type Call, calls, lookUpValidKey } from "./call-steps.ts"
-import { type HoldModel, type KeyModel, type Outcome, timeOf } from "./model.ts"
+import { type Call, calls, lookUpValidKey, scopeOf } from "./call-steps.ts"
+import { type CommitOutcome, type HoldModel, type KeyModel, type Outcome, timeOf } from "./model.ts"
 import { budget, choice, oneOrMore, scopes } from "./operator-steps.ts"
 import { pick, step } from "./steps.ts"
 import type { World } from "./world.ts"
@@ -102,7 +104,7 @@ interface EndedCall {
 /** Admits a call like the request pipeline: looks the key up again if it was changed. */
 const admit = async (
   world: World,
-  call: Call,
+  call: Call & { readonly scope: Scope },
   caller: { readonly server: number; readonly key: KeyModel; readonly view: ApiKeyView }
 ) => {
   const { key, server } = caller
@@ -156,8 +158,8 @@ const burst = step("burst", details, {
       burst.other
     )
     const keys = [...new Set([first, second])]
-    const available = model.available(account)
-    const before = keys.map((key) => ({ key, budget: key.budget, used: key.budget - model.budgetLeft(key) }))
+    const available = model.available(account, 0)
+    const before = keys.map((key) => ({ key, budget: key.budget, used: key.budget - model.budgetLeft(key, 0) }))
     const { revision } = first
     const newBudget = burst.change.what === "budget" ? burst.change.budget : first.budget
     const budgetOf = (key: KeyModel, known: number) => (key === first && known > revision ? newBudget : key.budget)
@@ -166,11 +168,12 @@ const burst = step("burst", details, {
       burst.calls.map(async ({ call, isForOtherKey, server: anyServer, turns }) => {
         const server = world.serverAt(anyServer)
         const key = isForOtherKey ? second : first
-        return { server, key, view: await lookUpValidKey(world, server, key), call, turns }
+        const view = await lookUpValidKey(world, server, key)
+        return { server, key, view, call: { ...call, scope: scopeOf(key) }, turns }
       })
     )
     const ended: Array<EndedCall> = []
-    const charged: Array<readonly [HoldModel, string]> = []
+    const committed: Array<readonly [HoldModel, CommitOutcome, string]> = []
     const changing = wait(burst.turnsBeforeChange).then(() =>
       makeChange(world, world.serverAt(burst.changingServer), first, burst.change)
     )
@@ -186,26 +189,36 @@ const burst = step("burst", details, {
       const held = world.keep({ key, server, ...call, admittedAt: model.now, budget }, outcome)
       if (!burst.isCommitted) return
       const id = world.newRequestId()
-      assert.ok(await world.tryCommit(held, id), `the commit of ${id} was rejected`)
-      charged.push([held, id])
+      const charge = await world.tryCommit(held, id)
+      assert.ok(charge !== "rejected", `the commit of ${id} was rejected`)
+      assert.ok(charge === "charged" || model.traits.decidesAgain, `the commit of ${id}: ${charge}`)
+      committed.push([held, charge, id])
     })
     await Promise.all(calling)
     const updateModel = await changing
 
-    checkAccount(ended, available, "credits" in burst.change ? burst.change.credits : 0)
-    for (const { budget, key, used } of before) {
-      checkKey(
-        ended.filter((call) => call.key === key),
-        budget,
-        used
-      )
+    if (!model.traits.decidesAgain) {
+      checkAccount(ended, available, "credits" in burst.change ? burst.change.credits : 0)
+      for (const { budget, key, used } of before) {
+        checkKey(
+          ended.filter((call) => call.key === key),
+          budget,
+          used
+        )
+      }
     }
     const isRevoked = burst.change.what === "revocation"
     assert.ok(
       isRevoked || ended.every(({ outcome }) => outcome !== "key_changed"),
       "a key was refused without a reason"
     )
-    for (const [held, id] of charged) world.settle(held, id)
+    const entries = await world.subject.entriesOf(account.id)
+    for (const [held, outcome, id] of committed) {
+      const { budget_credits } = entries.find(({ request_id }) => request_id === id) ?? {}
+      if (model.traits.decidesAgain) held.chargedBudget = budget_credits ?? undefined
+      world.settle(held, outcome, id)
+    }
+    if (burst.change.what !== "nothing") world.refusedCharges = [] // what is left now may suffice again
     updateModel()
     world.note(`burst with ${burst.change.what}`)
     if (keys.length > 1) world.note("burst on two keys")

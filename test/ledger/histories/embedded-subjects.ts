@@ -107,7 +107,6 @@ const openSubject = async (storage: Storage): Promise<Subject> => {
   return {
     servers: () => [running.ledger],
     entriesOf: async (accountId) => entriesOf(accountId),
-    settle: async () => {},
     restart: async (_, begin) => {
       begin()
       await stop()
@@ -141,6 +140,7 @@ const traits: Traits = {
   outage: "of writes",
   hasExactRemaining: true,
   hasGaplessNumbers: true,
+  decidesAgain: false,
   remembersRequestIds: "while it runs"
 }
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import fc from "fast-check"
 import { newBooking, recordInModel } from "./booking-steps.ts"
-import type { HoldModel } from "./model.ts"
+import type { CommitOutcome, HoldModel } from "./model.ts"
 import { budget, choice } from "./operator-steps.ts"
 import { pick, step } from "./steps.ts"
 import { moments } from "./subject.ts"
@@ -58,16 +58,16 @@ const restart = step("restart", fc.record({ server: choice, commits: fc.nat(5) }
   isPossible: ({ isDown }) => !isDown,
   run: async (world, { commits, server: anyServer }) => {
     const server = world.serverAt(anyServer)
-    const running: Array<Promise<readonly [HoldModel, string, boolean]>> = []
+    const running: Array<Promise<readonly [HoldModel, string, CommitOutcome | "rejected"]>> = []
     await world.subject.restart(server, () => {
       for (const hold of holdsOf(world, server, commits)) {
         const id = world.newRequestId()
-        running.push(world.tryCommit(hold, id).then((resolved) => [hold, id, resolved]))
+        running.push(world.tryCommit(hold, id).then((outcome) => [hold, id, outcome]))
       }
     })
-    for (const [hold, id, resolved] of await Promise.all(running)) {
-      assert.ok(resolved, `the server did not wait for the commit of ${id}`)
-      world.settle(hold, id)
+    for (const [hold, id, outcome] of await Promise.all(running)) {
+      assert.notEqual(outcome, "rejected", `the server did not wait for the commit of ${id}`)
+      world.settle(hold, outcome, id)
       world.note("charged while stopping")
     }
     world.replaceServer(server)
@@ -86,10 +86,14 @@ interface PendingChange {
 const pendingCommit = (world: World, hold: HoldModel): PendingChange => {
   const id = world.newRequestId()
   return {
-    begin: () => world.handleOf(hold).commit(id),
+    begin: async () => {
+      const outcome = await world.handleOf(hold).commit(id)
+      if (outcome !== "charged") throw new Error(outcome)
+    },
     isWritten: async () => {
       const entries = await world.subject.entriesOf(hold.key.account.id)
-      const isWritten = entries.some(({ request_id }) => request_id === id)
+      const charge = entries.find(({ request_id }) => request_id === id)
+      const isWritten = charge !== undefined
       world.note(isWritten ? "charged in a crash" : "not charged in a crash")
       return isWritten
     },

@@ -92,13 +92,14 @@ const checkKey = async (world: World, server: number, key: KeyModel) => {
     return
   }
   assert.ok(view !== undefined, "a valid key is unknown")
+  assert.equal(view.isSuspended, key.account.suspendedAt !== null)
   assert.equal(view.id, key.id)
   assert.equal(view.account_id, key.account.id)
   assert.equal(view.revision, key.revision)
   assert.deepEqual([...view.scopes].sort(), [...key.scopes].sort())
   const remaining = world.server(server).remaining(view, model.now)
   assert.ok(remaining >= 0)
-  if (model.traits.hasExactRemaining) assert.equal(remaining, model.remaining(key), "remaining() is wrong")
+  if (model.traits.hasExactRemaining) assert.equal(remaining, model.remaining(key, server), "remaining() is wrong")
 }
 
 /** Compares the accounts that this server lists with the model. */
@@ -112,6 +113,7 @@ const checkAccounts = async (world: World, server: number) => {
         id: account.id,
         name: account.name,
         created_at: account.created_at,
+        suspended_at: account.suspendedAt,
         balance_credits: model.balance(account)
       }))
       .toSorted(byId)
@@ -161,7 +163,9 @@ const checkCounters = (world: World) => {
 export const checkEverything = async (world: World, previous: PreviousEntries): Promise<void> => {
   const { model, subject } = world
   if (model.isDown && model.traits.outage === "of everything") return // checked when the outage has ended
-  await subject.settle()
+  for (const hold of world.refusedCharges.splice(0)) {
+    assert.notEqual(model.decideCharge(hold), "charged", "a call was refused after its read, although it fits")
+  }
   const entriesOfAccounts = await Promise.all(
     model.accounts.map(async (account) => {
       const entries = await subject.entriesOf(account.id)

@@ -1,7 +1,7 @@
 /** Calls up to a limit, slightly below or beyond it: the balance of an account, or the budget of a key in this month. */
 import assert from "node:assert/strict"
 import fc from "fast-check"
-import { lookUpValidKey } from "./call-steps.ts"
+import { lookUpValidKey, scopeOf } from "./call-steps.ts"
 import type { KeyModel } from "./model.ts"
 import { choice } from "./operator-steps.ts"
 import { pick, step } from "./steps.ts"
@@ -20,18 +20,19 @@ const setBudget = async (world: World, server: number, key: KeyModel, budget: nu
 const callConcurrently = async (world: World, server: number, key: KeyModel, count: number, isCommitted: boolean) => {
   const view = await lookUpValidKey(world, server, key)
   const calls = Array.from({ length: count }, async () => {
-    const outcome = await world.hold(server, view, expensiveCall)
+    const call = { ...expensiveCall, scope: scopeOf(key) }
+    const outcome = await world.hold(server, view, call)
     if (typeof outcome === "string") return outcome
     const { budget } = key
-    const held = world.keep({ key, server, ...expensiveCall, admittedAt: world.model.now, budget }, outcome)
-    if (isCommitted) await world.commit(held)
+    const held = world.keep({ key, server, ...call, admittedAt: world.model.now, budget }, outcome)
+    if (isCommitted) assert.equal(await world.commit(held), "charged")
     return "admitted"
   })
   return Promise.all(calls)
 }
 
-const countAffordable = (world: World, key: KeyModel) =>
-  Math.max(0, Math.floor(world.model.available(key.account) / expensiveCall.credits))
+const countAffordable = (world: World, server: number, key: KeyModel) =>
+  Math.max(0, Math.floor(world.model.available(key.account, server) / expensiveCall.credits))
 
 const useUpBalance = step(
   "nearly use up the balance",
@@ -42,7 +43,7 @@ const useUpBalance = step(
       const server = world.serverAt(anyServer)
       const key = pick(world.model.validKeys(), anyKey)
       await setBudget(world, server, key, manyCredits)
-      const maxAdmitted = countAffordable(world, key)
+      const maxAdmitted = countAffordable(world, server, key)
       const outcomes = await callConcurrently(world, server, key, Math.max(0, maxAdmitted - left), true)
       const refused = outcomes.filter((outcome) => outcome === "insufficient_balance").length
       assert.equal(refused, Math.max(0, outcomes.length - maxAdmitted))
@@ -62,8 +63,8 @@ const useUpBudget = step(
       const { model } = world
       const server = world.serverAt(anyServer)
       const key = pick(model.validKeys(), anyKey)
-      const used = key.budget - model.budgetLeft(key)
-      const admitted = Math.min(calls, countAffordable(world, key))
+      const used = key.budget - model.budgetLeft(key, server)
+      const admitted = Math.min(calls, countAffordable(world, server, key))
       await setBudget(world, server, key, used + admitted * expensiveCall.credits + rest)
       const outcomes = await callConcurrently(world, server, key, admitted + 2, isCommitted)
       assert.equal(

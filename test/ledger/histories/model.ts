@@ -3,8 +3,9 @@
  * slow, and has no groups, stores or servers.
  */
 import type { Scope } from "@larder/schemas"
-import type { HoldRefusal, UsageOfDay } from "@larder/serve/ledger"
+import type { CommitRefusal, UsageOfDay } from "@larder/serve/ledger"
 import type { Booking } from "@larder/serve/ledger/administration.ts"
+import type { HoldRefusal } from "@larder/serve/ledger/rules/admission.ts"
 import type { Traits } from "./subject.ts"
 
 export const timeOf = (ms: number): string => new Date(ms).toISOString()
@@ -26,6 +27,7 @@ export interface AccountModel {
   readonly id: string
   readonly name: string
   readonly created_at: string
+  suspendedAt: string | null
   /** Oldest first, as far as the order is known. */
   readonly expected: Array<Expected>
 }
@@ -45,13 +47,17 @@ export interface HoldModel {
   readonly key: KeyModel
   readonly server: number
   readonly endpoint: string
+  readonly scope: Scope
   readonly credits: number
   readonly admittedAt: number
   /** The budget of the key when the call was admitted. */
   readonly budget: number
+  /** The budget under which it was charged, if it was charged while the budget changed. */
+  chargedBudget?: number | undefined
 }
 
 export type Outcome = "held" | HoldRefusal
+export type CommitOutcome = "charged" | CommitRefusal
 
 const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) => total + number, 0)
 
@@ -74,8 +80,14 @@ export class Model {
     this.traits = traits
   }
 
+  /** Keys that can call. */
   validKeys(): ReadonlyArray<KeyModel> {
-    return this.keys.filter((key) => key.revokedAt === null)
+    return this.keys.filter((key) => key.revokedAt === null && key.account.suspendedAt === null)
+  }
+
+  /** Other servers' holds are unknown to a server that decides again. */
+  private knownHolds(server: number): ReadonlyArray<HoldModel> {
+    return this.traits.decidesAgain ? this.holds.filter((hold) => hold.server === server) : this.holds
   }
 
   balance(account: AccountModel): number {
@@ -83,8 +95,8 @@ export class Model {
   }
 
   /** The balance minus holds. */
-  available(account: AccountModel): number {
-    const held = this.holds.filter(({ key }) => key.account === account)
+  available(account: AccountModel, server: number): number {
+    const held = this.knownHolds(server).filter(({ key }) => key.account === account)
     return this.balance(account) - sum(held.map(({ credits }) => credits))
   }
 
@@ -97,8 +109,10 @@ export class Model {
   }
 
   /** The rest of a budget in this month, minus holds. Negative if the budget was lowered. */
-  budgetLeft(key: KeyModel, budget = key.budget): number {
-    const held = this.holds.filter((hold) => hold.key === key && monthOf(hold.admittedAt) === monthOf(this.now))
+  budgetLeft(key: KeyModel, server: number, budget = key.budget): number {
+    const held = this.knownHolds(server).filter(
+      (hold) => hold.key === key && monthOf(hold.admittedAt) === monthOf(this.now)
+    )
     return budget - this.spent(key) - sum(held.map(({ credits }) => credits))
   }
 
@@ -116,13 +130,23 @@ export class Model {
     )
   }
 
-  remaining(key: KeyModel): number {
-    return Math.max(0, Math.min(this.available(key.account), this.budgetLeft(key)))
+  remaining(key: KeyModel, server: number): number {
+    return Math.max(0, Math.min(this.available(key.account, server), this.budgetLeft(key, server)))
   }
 
-  decide(key: KeyModel, credits: number): Outcome {
-    if (this.available(key.account) < credits) return "insufficient_balance"
-    return this.budgetLeft(key) < credits ? "monthly_spend_cap_reached" : "held"
+  decide(key: KeyModel, server: number, credits: number): Outcome {
+    if (this.available(key.account, server) < credits) return "insufficient_balance"
+    return this.budgetLeft(key, server) < credits ? "monthly_spend_cap_reached" : "held"
+  }
+
+  /** What becomes of an admitted call now. */
+  decideCharge({ admittedAt, credits, key, scope }: HoldModel): CommitOutcome {
+    if (!this.traits.decidesAgain) return "charged"
+    if (key.revokedAt !== null) return "unknown_key"
+    if (key.account.suspendedAt !== null) return "account_suspended"
+    if (!key.scopes.includes(scope)) return "missing_scope"
+    if (this.balance(key.account) < credits) return "insufficient_balance"
+    return key.budget - this.spent(key, admittedAt) < credits ? "monthly_spend_cap_reached" : "charged"
   }
 
   isOfAnotherMonth(hold: HoldModel): boolean {
@@ -145,7 +169,7 @@ export class Model {
       credits: -hold.credits,
       request_id: requestId,
       note: null,
-      budget_credits: hold.budget
+      budget_credits: hold.chargedBudget ?? (this.traits.decidesAgain ? hold.key.budget : hold.budget)
     })
   }
 

@@ -29,7 +29,7 @@ export const openAccount = async (world: World, server: number): Promise<void> =
   const name = `account ${model.accounts.length}`
   const opened = await world.change(server, ({ createAccount }) => createAccount({ name }))
   if (opened === undefined) return
-  const account = { id: opened.id, name, created_at: timeOf(model.now), expected: [] }
+  const account = { id: opened.id, name, created_at: timeOf(model.now), suspendedAt: null, expected: [] }
   model.accounts.push(account)
   model.book(account, "grant", 5_000, "starting balance")
 }
@@ -120,8 +120,27 @@ const revoke = step("revoke key", fc.record({ server: choice, key: choice }), {
   }
 })
 
+/** Twice in a row, because the second time changes nothing. */
+const suspend = step("suspend account or resume it", fc.record({ server: choice, account: choice }), {
+  run: async (world, { account, server }) => {
+    const { model } = world
+    const chosen = pick(model.accounts, account)
+    const input = { account_id: chosen.id }
+    const isSuspended = chosen.suspendedAt !== null
+    for (const _ of [1, 2]) {
+      const changed = await world.change(world.serverAt(server), ({ resumeAccount, suspendAccount }) =>
+        isSuspended ? resumeAccount(input) : suspendAccount(input)
+      )
+      if (changed === undefined) return
+      chosen.suspendedAt = isSuspended ? null : (chosen.suspendedAt ?? timeOf(model.now))
+      assert.equal(changed.suspended_at, chosen.suspendedAt)
+    }
+    world.note(isSuspended ? "account resumed" : "account suspended")
+  }
+})
+
 const changeRevoked = step("change a revoked key", fc.record({ server: choice, key: choice }), {
-  isPossible: (model) => !model.isDown && model.validKeys().length < model.keys.length,
+  isPossible: (model) => !model.isDown && model.keys.some(({ revokedAt }) => revokedAt !== null),
   run: async (world, { key, server }) => {
     const revoked = pick(
       world.model.keys.filter(({ revokedAt }) => revokedAt !== null),
@@ -194,6 +213,7 @@ export const operatorSteps = [
   { weight: 6, arbitrary: edit },
   { weight: 1, arbitrary: revoke },
   { weight: 1, arbitrary: changeRevoked },
+  { weight: 2, arbitrary: suspend },
   { weight: 4, arbitrary: statement },
   { weight: 1, arbitrary: usage },
   { weight: 1, arbitrary: verify }

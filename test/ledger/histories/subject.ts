@@ -19,8 +19,6 @@ export interface Subject {
   readonly servers: () => ReadonlyArray<LedgerAccess>
   /** The written entries of an account, oldest first. Called after each step. */
   readonly entriesOf: (accountId: string) => Promise<ReadonlyArray<Entry>>
-  /** Waits until no server counts a released hold any more. */
-  readonly settle: () => Promise<void>
   /** Stops a server cleanly, and starts it again. `begin` makes changes that the server has to complete before it stops. */
   readonly restart: (server: number, begin: () => void) => Promise<void>
   /**
@@ -43,6 +41,11 @@ export interface Traits {
   readonly supportsUsage: boolean
   /** Whether the entries of all accounts are numbered together, without gaps. */
   readonly hasGaplessNumbers: boolean
+  /**
+   * Whether a call is decided again when it is charged, because other servers' holds are unknown. Then a call may also be
+   * admitted by what was read up to a second ago.
+   */
+  readonly decidesAgain: boolean
   /** How long a charged request id is refused: ids are unique by design, and some stores guard only against bugs. */
   readonly remembersRequestIds: "while it runs" | "forever"
 }
@@ -52,8 +55,4 @@ export interface LedgerKind {
   readonly name: string
   readonly traits: Traits
   readonly open: () => Promise<Subject>
-  /** Notes what only this kind of ledger does, until the returned function is called. */
-  readonly watch?: (note: (event: string) => void) => () => void
-  /** Everything that `watch` notes in enough histories. */
-  readonly paths?: ReadonlyArray<string>
 }

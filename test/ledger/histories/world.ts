@@ -1,5 +1,6 @@
 /** A running history: the reference model, the servers, and what calls and operators do to both. */
 import assert from "node:assert/strict"
+import type { Scope } from "@larder/schemas"
 import {
   type Administration,
   type AdministrationError,
@@ -9,7 +10,7 @@ import {
   LedgerUnavailable
 } from "@larder/serve/ledger"
 import { Clock, Effect, Result } from "effect"
-import type { HoldModel, KeyModel, Model, Outcome } from "./model.ts"
+import type { CommitOutcome, HoldModel, KeyModel, Model, Outcome } from "./model.ts"
 import type { Subject } from "./subject.ts"
 
 const systemClock = Effect.runSync(Clock.clockWith(Effect.succeed))
@@ -50,6 +51,8 @@ export class World {
   readonly tally: Map<string, number>
   readonly handles = new Map<HoldModel, AdmittedCall>()
   stale: Array<StaleView> = []
+  /** Admitted calls of this step that were refused when they were charged: what is left now must not suffice for them. */
+  refusedCharges: Array<HoldModel> = []
   /** The expected counters of each server. */
   readonly counts: Array<Counts>
   private readonly views = new Map<string, ApiKeyView>()
@@ -138,10 +141,10 @@ export class World {
   async hold(
     server: number,
     view: ApiKeyView,
-    call: { readonly endpoint: string; readonly credits: number }
+    call: { readonly endpoint: string; readonly scope: Scope; readonly credits: number }
   ): Promise<AdmittedCall | "key_changed" | "unavailable" | Exclude<Outcome, "held">> {
     try {
-      const admission = await this.server(server).hold(view, call.endpoint, call.credits, this.model.now)
+      const admission = await this.server(server).hold(view, call, this.model.now)
       if ("held" in admission) {
         this.note("held")
         return admission.held
@@ -167,35 +170,45 @@ export class World {
     return held
   }
 
-  /** Returns whether the commit resolved. During an outage it must be rejected, and only then. */
-  async tryCommit(hold: HoldModel, requestId: string): Promise<boolean> {
+  /** The outcome of a commit, or `rejected`. During an outage it must be rejected, and only then. */
+  async tryCommit(hold: HoldModel, requestId: string): Promise<CommitOutcome | "rejected"> {
     try {
-      await this.handleOf(hold).commit(requestId)
+      const outcome = await this.handleOf(hold).commit(requestId)
+      const counts = this.countsOf(hold.server)
+      if (outcome === "charged") counts.commits++
+      else if (outcome in counts) counts[outcome as keyof Counts]++
+      return outcome
     } catch (error) {
       if (error instanceof LedgerUnavailable) assert.ok(this.model.isDown, `a charge was not written: ${error}`)
-      return false
+      return "rejected"
     }
-    this.countsOf(hold.server).commits++
-    return true
   }
 
-  /** A commit that must succeed, or fail in an outage. */
-  async commit(hold: HoldModel, requestId = this.newRequestId()): Promise<void> {
-    const resolved = await this.tryCommit(hold, requestId)
-    assert.equal(resolved, !this.model.isDown, `the commit of ${requestId} ${resolved ? "resolved" : "was rejected"}`)
-    this.settle(hold, resolved ? requestId : undefined)
+  /** A commit among others, whose order is unknown. It is rejected in an outage, and only then. */
+  async commit(hold: HoldModel, requestId = this.newRequestId()): Promise<CommitOutcome | "rejected"> {
+    const outcome = await this.tryCommit(hold, requestId)
+    assert.equal(outcome === "rejected", this.model.isDown, `the commit of ${requestId}: ${outcome}`)
+    this.settle(hold, outcome, requestId)
+    return outcome
+  }
+
+  /** A commit whose outcome is that of the model. */
+  async commitAlone(hold: HoldModel): Promise<void> {
+    const expected = this.model.isDown ? "rejected" : this.model.decideCharge(hold)
+    assert.equal(await this.commit(hold), expected)
   }
 
   /** Updates the model with the outcome of a commit. */
-  settle(hold: HoldModel, chargedAs: string | undefined): void {
-    if (chargedAs === undefined) {
-      this.note("charge refused")
+  settle(hold: HoldModel, outcome: CommitOutcome | "rejected", requestId: string): void {
+    if (outcome !== "charged") {
+      this.note(outcome === "rejected" ? "charge refused" : `refused after the read: ${outcome}`)
+      if (outcome !== "rejected") this.refusedCharges.push(hold)
       this.model.release(hold)
       return
     }
     this.note("charged")
     if (this.model.isOfAnotherMonth(hold)) this.note("charged to another month")
-    this.model.charge(hold, chargedAs)
+    this.model.charge(hold, requestId)
     if (this.model.balance(hold.key.account) < 0) this.note("charged below 0")
   }
 
@@ -205,11 +218,9 @@ export class World {
     this.note("released")
   }
 
-  /** A server that could not reach the database has lost its holds; they can no longer be used. */
   async endOutage(): Promise<void> {
     await this.subject.endOutage()
     this.model.isDown = false
-    if (this.model.traits.outage === "of everything") this.model.holds = []
   }
 
   /** A server was stopped or killed, and another one runs in its place. */

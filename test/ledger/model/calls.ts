@@ -39,7 +39,7 @@ const admit = async (world: World, { call, key, lookupTurns, secret, server }: P
     if (!view.scopes.has(call.scope)) {
       if (await ledger.isCurrent(view, now)) return { outcome: "forbidden", span: makeSpan() } as const
     } else {
-      const admission = await ledger.hold(view, call.endpoint, call.credits, now)
+      const admission = await ledger.hold(view, call, now)
       if ("held" in admission) return { outcome: "held", held: admission.held, span: makeSpan() } as const
       if (admission.refused !== "key_changed") return { outcome: admission.refused, span: makeSpan() } as const
     }

@@ -132,8 +132,7 @@ export const compare = async (world: World): Promise<void> => {
 const day = 86_400_000
 
 /**
- * Comparisons that take longer. Two servers have slices of an account, which the other server counts as held; a change by an
- * operator ends those first.
+ * Comparisons that take longer. If servers share the ledger, a change by an operator comes first, so that all read it.
  */
 export const compareMore = async (world: World): Promise<void> => {
   const { chance, isShared, model, overlaps } = world

@@ -1,10 +1,10 @@
-/** Ledgers in a real folder, and in PostgreSQL with one server or two. Each can be closed and opened again. */
+/** Ledgers in a real folder, which can be closed and opened again. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { type LedgerAccess, openPostgresLedger } from "@larder/serve/ledger"
+import type { LedgerAccess } from "@larder/serve/ledger"
 import { openEmbeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
-import { Effect, Exit, Redacted, Scope } from "effect"
+import { Effect, Exit, Scope } from "effect"
 
 export interface LedgerUnderTest {
   readonly servers: number
@@ -22,13 +22,6 @@ export const inFolder: LedgerUnderTest = {
   remembersRequestIds: false,
   open: openEmbeddedLedger
 }
-
-export const inPostgres = (url: string, servers: number): LedgerUnderTest => ({
-  servers,
-  hasExactRemaining: false,
-  remembersRequestIds: true,
-  open: (folder) => openPostgresLedger(Redacted.make(url), folder)
-})
 
 export const openAll = async ({ hasExactRemaining, open, remembersRequestIds, servers: count }: LedgerUnderTest) => {
   const home = mkdtempSync(path.join(tmpdir(), "larder-model-"))

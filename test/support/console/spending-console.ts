@@ -116,7 +116,9 @@ export const makeCall = (key: SignedIn["key"], token: string, requestId: string,
     const ledger = yield* Ledger
     const view = yield* Effect.promise(() => ledger.authenticate(token, Date.now()))
     if (view === undefined) return yield* Effect.die(`the key ${key.id} is unknown`)
-    const admission = yield* Effect.promise(() => ledger.hold(view, "/v1/stores", 100, at))
+    const admission = yield* Effect.promise(() =>
+      ledger.hold(view, { endpoint: "/v1/stores", scope: "search-stores", credits: 100 }, at)
+    )
     if ("refused" in admission) return yield* Effect.die(admission.refused)
     yield* Effect.promise(() => admission.held.commit(requestId))
   })

@@ -13,7 +13,7 @@ import { Effect, Stream } from "effect"
 import { append, temporaryFolder, useStore } from "./sample-ledger.ts"
 
 export const createdAt = "2026-10-31T23:59:59.999Z"
-export const anAccount: Account = { id: "acct_a", name: "A & Söhne", created_at: createdAt }
+export const anAccount: Account = { id: "acct_a", name: "A & Söhne", created_at: createdAt, suspended_at: null }
 export const aKey = (key: Partial<ApiKey> = {}): ApiKey => ({
   id: "key_a",
   account_id: "acct_a",

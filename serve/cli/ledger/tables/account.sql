@@ -1,5 +1,6 @@
 create table account (
   id varchar not null,
   name varchar not null,
-  created_at timestamp not null
+  created_at timestamp not null,
+  suspended_at timestamp
 )

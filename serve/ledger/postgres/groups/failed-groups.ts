@@ -1,143 +1,145 @@
 /**
- * Groups that failed. If the database has refused a group completely, because a request id was used before or another
- * session has locked an account, the group is split, so that no call fails because of another one. If the outcome is
- * unknown, everything that waits is rejected, except the charges of the group: they are in doubt until the server has
- * joined again under another name.
+ * What happens to the calls of a group whose transaction has failed. A call has five seconds, from the end of its read to
+ * its outcome; then it is answered with 503.
+ *
+ * | Failure | Calls of the group |
+ * | --- | --- |
+ * | deadlock, serialisation failure | decided anew from fresh rows, five times at most (`group-writer.ts`); then 503 |
+ * | lock not available | sent again account by account, so that only those of the locked account wait; it becomes a suspect, which is sent alone, after all others, for as long as its calls have; then 503, and for five seconds at once |
+ * | constraint | sent again call by call; one alone fails with 500 |
+ * | disk or memory full | 503; the server is not ready for a second |
+ * | connection lost before COMMIT was sent | sent again when the database is back |
+ * | connection lost after it | the same: the next transaction locks the same accounts, so the lost one has ended, and finds which calls it has charged. A call whose time is over before goes to the in-doubt file, and is refunded if it was charged |
+ * | anything else, such as a wrong statement | 500 at once, logged |
+ *
+ * Calls that are undecided have read nothing yet: if the connection is lost, they get 503 at once, like new ones.
  */
 import { type LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
 import type { LedgerCounters } from "../../ledger.ts"
-import { releaseCharging } from "../../rules/admission.ts"
-import type { KnownAccounts } from "../leases/known-accounts.ts"
-import type { ClockReadings, LeaseTrust } from "../leases/lease-rules.ts"
-import type { Membership, WaitingCharge } from "../leases/membership.ts"
-import { wasDiskFull, wasLockedOut, wasRefused } from "../sql/database.ts"
-import type { DeferredCalls } from "./deferred-calls.ts"
+import type { OwnHolds } from "../calls/own-holds.ts"
+import type { InDoubtFiles } from "../in-doubt/in-doubt-files.ts"
+import { classifyFailure, databaseCause, hasSqlState } from "../sql/failures.ts"
 import {
   accountsOf,
   type CallGroup,
   type Charge,
   type GroupQueue,
-  listOtherWaiting,
+  newGroup,
+  sinceOf,
   splitByAccount,
-  splitByCharge,
-  type Waiting
+  splitByCall
 } from "./group.ts"
 import type { LockedAccounts } from "./locked-accounts.ts"
-import type { Returns } from "./returns.ts"
+import type { Outage } from "./outage.ts"
 
-const notWritten = toLedgerUnavailable("be written")
+/** Milliseconds. */
+export const maxWait = 5_000
 
-/** Milliseconds. With a full disk, the server can join again, but the next charge is refused, many times a second. */
-const diskFullDuration = 1_000
+const notWritten = (cause: unknown) => toLedgerUnavailable("be written")(databaseCause(cause))
 
-/** For a group with calls of one account. */
-const accountOf = (group: CallGroup): string => accountsOf(group)[0] ?? ""
+export interface FailureListener {
+  /** Another session has locked an account. */
+  readonly locked: (accountId: string) => void
+  readonly failed: (cause: unknown) => void
+}
 
 export const makeFailedGroups = (options: {
-  readonly membership: Membership
-  readonly known: KnownAccounts
   readonly counters: LedgerCounters
   readonly queue: GroupQueue
+  readonly own: OwnHolds
   readonly locked: LockedAccounts
-  readonly deferred: DeferredCalls
-  readonly returns: Returns
-  readonly trust: LeaseTrust
-  /** Receives the id of an account that another session has locked. */
-  readonly onLocked: (accountId: string) => void
-  readonly onLost: (cause: LedgerUnavailable) => void
-  /** The server is a member again. The attempt that succeeded began at `since`. */
-  readonly onJoined: (since: ClockReadings) => void
+  readonly inDoubtFiles: InDoubtFiles
+  readonly outage: Outage
+  readonly listener: FailureListener
+  readonly now: () => number
 }) => {
-  const { counters, deferred, known, locked, membership, onJoined, onLocked, onLost, queue, returns, trust } = options
-  let lost: LedgerUnavailable | undefined
-  /** When a full disk was last reported. */
-  let diskFullAt = Number.NEGATIVE_INFINITY
+  const { counters, inDoubtFiles, listener, locked, now, outage, own, queue } = options
 
-  const splitGroup = (group: CallGroup, parts: ReadonlyArray<CallGroup>, cause: unknown) => {
-    const isSuspect = (part: CallGroup) => Number(locked.isSuspect(accountOf(part)))
-    if (parts.length > 1) queue.sendFirst(parts.toSorted((a, b) => isSuspect(a) - isSuspect(b)))
-    else if (wasLockedOut(cause) && locked.recordTimeout(accountOf(group))) sendAgain(group)
-    else giveUp(group, cause)
+  /** Returns false if they could not be stored; then they keep waiting. */
+  const storeInDoubt = (charges: ReadonlyArray<Charge>): boolean => {
+    if (charges.length === 0) return true
+    try {
+      inDoubtFiles.add(
+        charges.map(({ hold, requestId }) => ({ request_id: requestId, account_id: hold.call.key.account_id }))
+      )
+      return true
+    } catch (cause) {
+      listener.failed(cause)
+      queue.putBack({ ...newGroup(), charges: [...charges] })
+      return false
+    }
   }
 
-  /** Adds the group to the one that is being collected. */
-  const sendAgain = ({ charges, holds, returned }: CallGroup) => {
-    const next = queue.open()
-    next.charges.unshift(...charges)
-    next.holds.unshift(...holds)
-    for (const id of returned) next.returned.add(id)
+  /** Ends the holds of the group's calls, and rejects the calls. */
+  const fail = ({ charges, undecided }: CallGroup, error: Error): void => {
+    for (const { reject } of undecided) reject(error)
+    const inDoubt = charges.filter(({ isInDoubt }) => isInDoubt)
+    const isStored = storeInDoubt(inDoubt)
+    for (const charge of charges) {
+      if (charge.hold.stage === "ended" || (charge.isInDoubt && !isStored)) continue
+      own.end(charge.hold, false)
+      const refunded = "the database did not respond; if the call was charged, it is refunded"
+      charge.reject(charge.isInDoubt ? notWritten(refunded) : error)
+    }
   }
 
-  /** Its calls are not charged, and their holds end. */
-  const giveUp = (group: CallGroup, cause: unknown) => {
-    const { charges, released, returned } = group
+  const failUnexpected = (group: CallGroup, cause: unknown): void => {
+    if (classifyFailure(cause) !== "refused") listener.failed(cause)
+    fail(group, new Error(`nothing was charged: ${notWritten(cause).message}`, { cause }))
+  }
+
+  const failExpired = (isOver: boolean, error: LedgerUnavailable) =>
+    fail(
+      queue.takeExpired(({ since }) => isOver || now() - since >= maxWait),
+      error
+    )
+
+  const handleLocked = (group: CallGroup, cause: unknown): ReadonlyArray<CallGroup> => {
+    const parts = splitByAccount(group)
+    if (parts.length > 1) return parts
+    const [accountId = ""] = accountsOf(group)
+    locked.suspect(accountId)
+    if (now() - sinceOf(group) < maxWait) {
+      queue.putBack(group)
+      return []
+    }
+    counters.failed_groups++
+    fail(group, notWritten(cause))
+    locked.lockOut(accountId)
+    listener.locked(accountId)
+    failExpired(false, notWritten(cause))
+    return []
+  }
+
+  const handleLost = (group: CallGroup, cause: unknown) => {
     counters.failed_groups++
     const error = notWritten(cause)
-    const accountId = accountOf(group)
-    locked.reset(accountId)
-    if (wasLockedOut(cause)) {
-      locked.lockOut(accountId)
-      onLocked(accountId)
-    }
-    for (const { request } of charges) {
-      releaseCharging(request.hold)
-      returns.returnHold(request.hold)
-    }
-    for (const id of released) queue.open().released.add(id)
-    returns.returnLater(returned)
-    for (const { reject } of listOtherWaiting(group)) reject(error)
-    for (const { reject, request } of charges) {
-      const { request_id } = request.draft
-      reject(wasLockedOut(cause) ? error : new Error(`request ${request_id} was not charged: ${error.message}`))
-    }
-  }
-
-  const toWaitingCharge = ({ reject, request, resolve }: Waiting<Charge, void>): WaitingCharge => ({
-    requestId: request.draft.request_id ?? "",
-    reject,
-    resolve: () => {
-      counters.commits++
-      resolve()
-    }
-  })
-
-  /** Resolves when the server is a member again, or stops. */
-  const rejoin = async (group: CallGroup, cause: unknown): Promise<void> => {
-    const error = notWritten(cause)
-    lost = error
-    counters.failed_groups++
-    onLost(error)
-    if (wasDiskFull(cause)) diskFullAt = trust.now().monotonic
-    const rejected = [
-      ...listOtherWaiting(group),
-      ...queue.takeUnsent().flatMap((unsent) => [...listOtherWaiting(unsent), ...unsent.charges])
-    ]
-    for (const { reject } of rejected) reject(error)
-    deferred.rejectAll(error)
-    locked.resetAll()
-    known.clear()
-    let since = trust.now()
-    const isMember = await membership.rejoin(group.charges.map(toWaitingCharge), (error) => {
-      lost = notWritten(error)
-      since = trust.now()
-    })
-    if (!isMember) return
-    lost = undefined
-    onJoined(since)
+    for (const { reject } of group.undecided.splice(0)) reject(error)
+    queue.putBack(group)
+    outage.report(error)
+    failExpired(false, error) // a database that loses each connection can be reached again each time
   }
 
   return {
-    isLost: (): boolean => lost !== undefined,
-    /** Whether charges are likely to succeed. */
-    isWritable: (): boolean => lost === undefined && trust.now().monotonic - diskFullAt > diskFullDuration,
-    refuseIfLost: (): void => {
-      if (lost !== undefined) throw lost
+    /** Returns the groups that have to be sent now. */
+    handle: (group: CallGroup, cause: unknown): ReadonlyArray<CallGroup> => {
+      const failure = classifyFailure(cause)
+      if (failure === "locked") return handleLocked(group, cause)
+      if (failure === "refused" && group.charges.length + group.undecided.length > 1) return splitByCall(group)
+      // without an answer of the database, a COMMIT that was sent may have succeeded, whatever the error is
+      const isInDoubt = !hasSqlState(cause) && group.charges.some((charge) => charge.isInDoubt)
+      if (failure === "lost" || isInDoubt) {
+        handleLost(group, cause)
+        return []
+      }
+      counters.failed_groups++
+      if (failure === "full") outage.reportFull(notWritten(cause))
+      if (failure === "full" || failure === "rolled back") fail(group, notWritten(cause))
+      else failUnexpected(group, cause)
+      return []
     },
-    handle: async (group: CallGroup, cause: unknown): Promise<void> => {
-      const hasAccounts = accountsOf(group).length > 0 // if not, a whole table is locked
-      if (wasLockedOut(cause) && hasAccounts) splitGroup(group, splitByAccount(group), cause)
-      else if (wasRefused(cause) && group.charges.length > 0) splitGroup(group, splitByCharge(group), cause)
-      else await rejoin(group, cause)
-    }
+    failUnexpected,
+    /** Rejects calls whose time is over; all of them if the server stops. */
+    failExpired
   }
 }

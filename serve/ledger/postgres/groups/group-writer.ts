@@ -1,227 +1,184 @@
 /**
- * Decides and writes a group, and applies the result. Calls of accounts that the server has leased are decided in its
- * memory, and need the database only for their charge. Other calls are decided while the database locks their accounts.
+ * Sends groups: each is one transaction, which locks the accounts, reads, decides, writes and commits in two round trips.
+ * COMMIT is not sent before the locks are answered. So whoever locks an account later finds all that was charged to it.
  */
-import { channel } from "node:diagnostics_channel"
-import { type ChainHead, chainEntries } from "../../chain/chain.ts"
-import type { LedgerCounters } from "../../ledger.ts"
-import { type AdmissionOutcome, type AdmissionRequest, captureHold } from "../../rules/admission.ts"
-import { applyGroup } from "../../rules/ledger-state.ts"
-import { monthOf } from "../../utc-calendar.ts"
-import type { KnownAccounts } from "../leases/known-accounts.ts"
-import type { ClockReadings, LeaseTrust } from "../leases/lease-rules.ts"
-import { countUses, type LeasePolicy } from "../leases/lease-rules.ts"
-import type { ReadRequest, ServerStatements } from "../sql/statements.ts"
-import type { Holding } from "../sql/write-group.ts"
-import type { DeferredCalls } from "./deferred-calls.ts"
-import { accountOfCharge, accountOfHold, type CallGroup, type GroupQueue, newGroup } from "./group.ts"
-import { decideGroup, findDifferences, type GroupDecision, listReads, undoDecision } from "./group-decision.ts"
+import { Effect } from "effect"
+import type { CommitOutcome, LedgerCounters } from "../../ledger.ts"
+import { captureHold } from "../../rules/admission.ts"
+import { applyGroup, type LedgerState } from "../../rules/ledger-state.ts"
+import type { OwnHolds, PricedCall } from "../calls/own-holds.ts"
+import type { SendStatements, UseConnection } from "../sql/database.ts"
+import { classifyFailure, hasSqlState } from "../sql/failures.ts"
+import * as statements from "../sql/group-statements.ts"
+import { decideCharges, decideUndecided, type GroupDecision } from "./decide-group.ts"
+import { type makeFailedGroups, maxWait } from "./failed-groups.ts"
+import { accountsOf, type CallGroup, type Charge, callsOf, type GroupQueue, sinceOf } from "./group.ts"
 import type { LockedAccounts } from "./locked-accounts.ts"
-import type { Returns } from "./returns.ts"
-import { addToSlice } from "./slices.ts"
+import type { Outage } from "./outage.ts"
 
-export interface DecisionEvent {
-  /** `leased`: a server has taken the lease of an account. Otherwise: what decided a call. */
-  readonly what: "leased" | "lease" | "slice"
-  readonly server_id: string
-  readonly account_id: string
-  /** Whether the server has a slice of the account; for `leased`, whether it had one when it took the lease. */
-  readonly had_slice: boolean
-}
-
-/** For tools in the same process; costs nothing without subscribers. Decisions in the database are not reported. */
-export const decisionChannel = channel("larder:ledger.decision")
-
-const silenceError = () => new Error("this server was silent for too long")
+/** Milliseconds for which a group waits for its locks. Other servers wait for what it has locked already. */
+const lockTimeout = 200
+/** For the group of a suspect, which waits alone. Longer than the idle timeout of a session. */
+const suspectLockTimeout = 2_000
+const maxDeadlocks = 5
 
 export const makeGroupWriter = (options: {
-  readonly statements: ServerStatements
-  readonly known: KnownAccounts
-  readonly trust: LeaseTrust
-  readonly leasePolicy: LeasePolicy
-  readonly counters: LedgerCounters
+  /** Each runs one transaction at a time. */
+  readonly connections: ReadonlyArray<UseConnection>
+  /** Rejects work that takes too long. */
+  readonly run: <A, E>(work: Effect.Effect<A, E>) => Promise<A>
   readonly queue: GroupQueue
+  readonly own: OwnHolds
   readonly locked: LockedAccounts
-  readonly deferred: DeferredCalls
-  readonly returns: Returns
-  readonly memberId: () => string
+  readonly outage: Outage
+  readonly failed: ReturnType<typeof makeFailedGroups>
+  readonly counters: LedgerCounters
+  /** The state after a charge, for the rest of the caller's credits. */
+  readonly onDecided: (call: PricedCall, state: LedgerState) => void
+  readonly now: () => number
 }) => {
-  const { returns, counters, deferred, leasePolicy, known, locked, memberId, queue, statements, trust } = options
-  const useCounts = countUses(leasePolicy)
-  /** Number of groups that the database has decided under the server's current name. */
-  let groups = 0
-  const member = () => ({ id: memberId(), groups })
+  const { connections, counters, failed, locked, now, onDecided, outage, own, queue, run } = options
+  const idle = [...connections]
+  let isScheduled = false
 
-  const decideNow = (call: AdmissionRequest): AdmissionOutcome | undefined => {
-    const decided = trust.isTrusted() ? known.decideLeased(call) : undefined
-    if (decided === undefined) return undefined
-    const { account_id } = call.key
-    const isSliced = known.isSliced(account_id)
-    if (isSliced) returns.markSliceUsed(account_id)
-    if (decisionChannel.hasSubscribers) publish({ what: isSliced ? "slice" : "lease", account_id, had_slice: isSliced })
-    return decided
-  }
-  const publish = (event: Omit<DecisionEvent, "server_id">) =>
-    decisionChannel.publish({ ...event, server_id: memberId() } satisfies DecisionEvent)
-
-  const sendHeartbeat = async () => {
-    const since = trust.now()
-    const requested = await statements.heartbeat(member())
-    if (requested === undefined) throw silenceError()
-    trust.renew(since)
-    returns.returnLeases(requested)
-    known.evictIdle()
-    useCounts.deleteOld()
-    returns.returnSurplus()
-    returns.returnIdleSlices()
+  const end = ({ hold, resolve }: Charge, outcome: CommitOutcome) => {
+    own.end(hold, outcome === "charged")
+    if (outcome === "charged") counters.commits++
+    else if (`refused_${outcome}` in counters) counters[`refused_${outcome}` as keyof LedgerCounters]++
+    resolve(outcome)
   }
 
-  /** Decides holds that arrived while the lease was being taken. */
-  const decideLeased = ({ holds }: CallGroup) => {
-    for (const waiting of holds.splice(0)) {
-      const decided = decideNow(waiting.request)
-      if (decided === undefined) holds.push(waiting)
-      else waiting.resolve(decided)
+  /** Removes the calls that a lost transaction has charged. */
+  const settle = (group: CallGroup, charged: ReadonlySet<string>) => {
+    for (const charge of group.charges.splice(0)) {
+      charge.isInDoubt = false
+      if (charged.has(charge.requestId)) end(charge, "charged")
+      else group.charges.push(charge)
     }
   }
 
-  /** Writes charges, which need no decision, and the end of holds. */
-  const charge = async (group: CallGroup): Promise<void> => {
-    const { charges, released } = group
-    // other servers also write entries of such an account, so its head has to be read
-    if (charges.some((charge) => known.isSliced(accountOfCharge(charge)))) return decide(group)
-    const holds = new Set(charges.map(({ request }) => request.hold))
-    const before = new Map<string, ChainHead>()
-    for (const id of charges.map(accountOfCharge).toSorted()) {
-      const account = known.state().accounts.get(id)
-      if (account !== undefined) before.set(id, account.head)
+  const decideAll = (group: CallGroup, state: LedgerState): GroupDecision => {
+    const decision = decideCharges(state, group)
+    for (const { call, reject, resolve } of group.undecided.splice(0)) {
+      try {
+        const decided = decideUndecided(state, call, own.count(call))
+        resolve(decided === "fits" ? { hold: own.place(call) } : decided)
+      } catch (error) {
+        reject(error)
+      }
     }
-    const holdings = new Map<string, ReadonlyMap<string, Holding>>()
-    for (const id of new Set([...before.keys(), ...released])) {
-      if (!known.isLeased(id) && !known.isSliced(id)) holdings.set(id, known.listHoldings(id, holds))
-    }
-    const changed = [...holdings].flatMap(([id, after]) => findDifferences(known.recorded(id), after))
-    if (charges.length + changed.length === 0) return
-    const entries = chainEntries(
-      known.state(),
-      charges.map(({ request }) => request.draft)
-    )
-    const requested = await statements.charge({ entries, before, holdings: changed }, member())
-    if (requested === "not a member") throw silenceError()
-    if (requested === "changed") return decide(group)
-    succeed(group, entries, holdings)
-    returns.returnLeases(requested)
+    return decision
   }
 
-  const decide = async (group: CallGroup): Promise<void> => {
-    const since = trust.now()
-    const reads = listReads(group, since.timeOfDay)
-    let decision: GroupDecision | undefined
+  /** `sent` receives the charges for which COMMIT is sent. */
+  const transaction = (group: CallGroup, timeout: number, sent: Array<Charge>) =>
+    Effect.fnUntraced(function* (send: SendStatements) {
+      const accounts = accountsOf(group)
+      const calls = callsOf(group)
+      const keys = new Set(calls.map(({ key }) => key.id))
+      const months = new Set(calls.map(({ month }) => month))
+      const inDoubt = group.charges.flatMap(({ isInDoubt, requestId }) => (isInDoubt ? [requestId] : []))
+      const [, , , rows = [], charged = []] = yield* send([
+        statements.begin,
+        ...statements.lock(accounts, `${timeout}ms`),
+        statements.readLockedKeys([...keys], [...months]),
+        ...(inDoubt.length === 0 ? [] : [statements.findCharged(inDoubt)])
+      ])
+      locked.clear(accounts)
+      if (inDoubt.length > 0) settle(group, statements.listCharged(charged))
+      queue.addArrived(group, accounts, ({ key, month }) => keys.has(key.id) && months.has(month))
+      const state = statements.restoreFromRows(rows)
+      const decision = decideAll(group, state)
+      if (decision.entries.length === 0) {
+        yield* send([statements.rollback])
+        return { ...decision, state }
+      }
+      for (const charge of group.charges) charge.isInDoubt = true
+      sent.push(...group.charges)
+      yield* send([statements.write(decision.entries), statements.commit])
+      return { ...decision, state }
+    })
+
+  const succeed = ({ charges }: CallGroup, decision: GroupDecision & { readonly state: LedgerState }) => {
+    applyGroup(decision.state, { accounts: [], keys: [], entries: decision.entries })
+    for (const decided of decision.charges) if ("hold" in decided) captureHold(decided.hold)
+    for (const [index, charge] of charges.entries()) {
+      const decided = decision.charges[index]
+      if (decided === undefined || "error" in decided) {
+        own.end(charge.hold, false)
+        charge.reject(decided?.error)
+      } else end(charge, "hold" in decided ? "charged" : decided.refused)
+    }
+    for (const { hold } of charges) onDecided(hold.call, decision.state)
+    outage.recordSuccess()
+  }
+
+  const attempt = async (group: CallGroup, use: UseConnection): Promise<ReadonlyArray<CallGroup>> => {
+    const since = sinceOf(group)
+    for (let deadlocks = 0; ; deadlocks++) {
+      const sent: Array<Charge> = []
+      const outcome = await run(use(transaction(group, chooseTimeout(group), sent))).then(
+        (decision) => ({ decision }),
+        (cause: unknown) => ({ cause })
+      )
+      if ("decision" in outcome) {
+        succeed(group, outcome.decision)
+        counters.groups++
+        counters.durable_seconds += (now() - since) / 1_000
+        return []
+      }
+      const { cause } = outcome
+      const failure = classifyFailure(cause)
+      // the database has answered, so it has not committed
+      if (hasSqlState(cause) && failure !== "lost") for (const charge of sent) charge.isInDoubt = false
+      if (failure !== "rolled back" || deadlocks === maxDeadlocks) return failed.handle(group, cause)
+    }
+  }
+
+  const chooseTimeout = (group: CallGroup): number => {
+    const [id = "", ...others] = accountsOf(group)
+    if (others.length > 0 || !locked.isSuspect(id)) return lockTimeout
+    const left = maxWait - (now() - sinceOf(group))
+    return Math.round(Math.min(suspectLockTimeout, Math.max(lockTimeout, left)))
+  }
+
+  /** A mistake of ours must not keep the accounts in flight, nor leave a call without an answer. */
+  const attemptOrFail = async (group: CallGroup, use: UseConnection): Promise<ReadonlyArray<CallGroup>> => {
     try {
-      const outcome = await statements.decide(member(), reads, (read) => {
-        if (decision !== undefined) undoDecision(decision, known)
-        addArrivedCalls(group, reads)
-        decision = decideGroup(group, read, reads.months, { member: memberId(), known, uses: useCounts, leasePolicy })
-        return decision.changes
+      return await attempt(group, use)
+    } catch (defect) {
+      failed.failUnexpected(group, defect)
+      return []
+    }
+  }
+
+  const send = async (group: CallGroup, use: UseConnection) => {
+    const parts = [group]
+    for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+      const accounts = accountsOf(part)
+      parts.unshift(...(await attemptOrFail(part, use)))
+      const kept = new Set(parts.flatMap(accountsOf))
+      queue.release(accounts.filter((id) => !kept.has(id)))
+    }
+  }
+
+  const dispatch = () => {
+    isScheduled = false
+    while (idle.length > 0 && !outage.isLost()) {
+      const group = queue.take()
+      const use = group && idle.pop() // the one that was used last
+      if (group === undefined || use === undefined) return
+      send(group, use).finally(() => {
+        idle.push(use)
+        schedule()
       })
-      if (outcome === "not a member" || decision === undefined) throw silenceError()
-    } catch (cause) {
-      if (decision !== undefined) undoDecision(decision, known)
-      throw cause
     }
-    if (decision.changes !== undefined) {
-      groups++
-      trust.renew(since)
-    }
-    applyDecision(group, decision)
+  }
+  const schedule = (): void => {
+    if (isScheduled) return
+    isScheduled = true
+    setImmediate(dispatch)
   }
 
-  const applyDecision = (group: CallGroup, decision: GroupDecision) => {
-    const { entries, holdings, leased, months, outcomes, read, sliced } = decision
-    succeed(group, entries, holdings)
-    for (const id of leased) {
-      if (!known.isLeased(id) && decisionChannel.hasSubscribers) {
-        const had_slice = read.slices.some(({ account_id, server_id }) => account_id === id && server_id === memberId())
-        publish({ what: "leased", account_id: id, had_slice })
-      }
-      known.lease(id, read, months)
-    }
-    for (const { id, slice, whenWritten } of sliced) {
-      addToSlice(slice, whenWritten)
-      known.lease(id, read, months)
-      known.beginSlice(id, slice)
-      returns.markSliceUsed(id)
-    }
-    for (const [index, waiting] of group.holds.entries()) {
-      const outcome = outcomes[index] ?? "deferred"
-      if (outcome === "deferred") deferred.add(waiting)
-      else waiting.resolve(outcome)
-    }
-    resolveLookUps(group)
-  }
-
-  /** Adds calls of the same accounts that arrived while the group waited for its locks: fewer groups are better. */
-  const addArrivedCalls = (group: CallGroup, { accounts, keys, months }: ReadRequest) => {
-    const next = queue.collected()
-    if (next === undefined) return
-    for (const charge of next.charges.splice(0)) {
-      const isRead = accounts.includes(accountOfCharge(charge)) && keys.includes(charge.request.hold.key.record.id)
-      ;(isRead ? group : next).charges.push(charge)
-    }
-    for (const hold of next.holds.splice(0)) {
-      const { key, nowMs } = hold.request
-      const isRead = accounts.includes(key.account_id) && keys.includes(key.id) && months.includes(monthOf(nowMs))
-      ;(isRead ? group : next).holds.push(hold)
-    }
-  }
-
-  const lookUp = async (group: CallGroup) => {
-    const { byId, bySha256, since } = group
-    const reads = listReads({ ...newGroup(since), bySha256, byId }, trust.now().timeOfDay)
-    known.refresh(await statements.read(member(), reads), reads.months)
-    resolveLookUps(group)
-  }
-  const resolveLookUps = ({ byId, bySha256 }: CallGroup) => {
-    for (const { resolve } of [...bySha256.values(), ...byId.values()]) resolve()
-  }
-
-  const succeed = (
-    { charges, returned, holds, released }: CallGroup,
-    entries: GroupDecision["entries"],
-    holdings: GroupDecision["holdings"]
-  ) => {
-    applyGroup(known.state(), { accounts: [], keys: [], entries })
-    for (const [id, after] of holdings) known.record(id, after)
-    for (const { request } of charges) {
-      captureHold(request.hold)
-      known.unregister(request.hold)
-      locked.reset(request.draft.account_id)
-    }
-    for (const hold of holds) locked.reset(accountOfHold(hold))
-    counters.commits += charges.length
-    for (const { resolve } of charges.splice(0)) resolve()
-    released.clear()
-    returned.clear()
-  }
-
-  return {
-    /** The decision from the server's memory; undefined if the database has to decide. */
-    decideNow,
-    write: async (group: CallGroup): Promise<void> => {
-      if (group.isHeartbeat) await sendHeartbeat()
-      decideLeased(group)
-      if (group.holds.length + group.returned.size > 0) await decide(group)
-      else {
-        if (group.charges.length + group.released.size > 0) await charge(group)
-        if (group.bySha256.size + group.byId.size > 0) await lookUp(group)
-      }
-      counters.groups++
-      counters.durable_seconds += (performance.now() - group.since) / 1_000
-    },
-    /** The server was registered under a new name at this time. */
-    joined: (since: ClockReadings): void => {
-      groups = 0
-      trust.renew(since)
-    }
-  }
+  return { schedule }
 }

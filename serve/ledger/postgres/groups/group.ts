@@ -1,147 +1,137 @@
 /**
- * Groups: what a server has collected for the database, and the promises that wait for it. Groups are sent one at a
- * time; requests that arrive in between go into the next group. The parts of a split group are sent first.
+ * Groups: calls that are decided in one transaction. A server has several groups in flight, each with other accounts, so
+ * that its own groups never wait for each other's locks. Calls that arrive meanwhile go into a later group.
  */
-import type { Draft } from "../../chain/chain.ts"
-import type { AdmissionOutcome, AdmissionRequest, Hold } from "../../rules/admission.ts"
+import type { CommitOutcome } from "../../ledger.ts"
+import type { HoldOutcome, OwnHold, PricedCall } from "../calls/own-holds.ts"
 
-export interface Charge {
-  readonly hold: Hold
-  readonly draft: Draft
+/** A call whose data was read: it is charged or refused. */
+export interface Charge extends PromiseWithResolvers<CommitOutcome> {
+  readonly hold: OwnHold
+  readonly requestId: string
+  readonly since: number
+  /** COMMIT was sent, and nothing is known of it. */
+  isInDoubt: boolean
 }
 
-export interface Waiting<Request, Outcome> extends PromiseWithResolvers<Outcome> {
-  readonly request: Request
+/** A call before the read of its data, for which too little may be left beside the holds of this server. */
+export interface Undecided extends PromiseWithResolvers<HoldOutcome> {
+  readonly call: PricedCall
   readonly since: number
 }
-export const makeWaiting = <Request, Outcome>(request: Request): Waiting<Request, Outcome> => ({
-  request,
-  since: performance.now(),
-  ...Promise.withResolvers<Outcome>()
-})
 
 export interface CallGroup {
-  readonly charges: Array<Waiting<Charge, void>>
-  readonly holds: Array<Waiting<AdmissionRequest, AdmissionOutcome>>
-  readonly bySha256: Map<string, Waiting<string, void>>
-  readonly byId: Map<string, Waiting<string, void>>
-  /** Accounts with holds that have ended on this server, but not in the database. */
-  readonly released: Set<string>
-  /** Accounts with a lease or slice that ends. */
-  readonly returned: Set<string>
-  readonly since: number
-  /** Reports to the database that the server is alive. */
-  isHeartbeat: boolean
+  readonly charges: Array<Charge>
+  readonly undecided: Array<Undecided>
 }
 
-export const newGroup = (since: number): CallGroup => ({
-  charges: [],
-  holds: [],
-  bySha256: new Map(),
-  byId: new Map(),
-  released: new Set(),
-  returned: new Set(),
-  since,
-  isHeartbeat: false
-})
+export const newGroup = (): CallGroup => ({ charges: [], undecided: [] })
 
-export const accountOfCharge = ({ request }: Waiting<Charge, void>): string => request.draft.account_id
-export const accountOfHold = ({ request }: Waiting<AdmissionRequest, AdmissionOutcome>): string =>
-  request.key.account_id
-
-export const accountsOf = ({ charges, holds, returned }: CallGroup): ReadonlyArray<string> => [
-  ...new Set([...charges.map(accountOfCharge), ...holds.map(accountOfHold), ...returned])
+export const callsOf = ({ charges, undecided }: CallGroup): ReadonlyArray<PricedCall> => [
+  ...charges.map(({ hold }) => hold.call),
+  ...undecided.map(({ call }) => call)
 ]
+export const accountsOf = (group: CallGroup): ReadonlyArray<string> =>
+  [...new Set(callsOf(group).map(({ key }) => key.account_id))].toSorted()
+export const sinceOf = ({ charges, undecided }: CallGroup): number =>
+  [...charges, ...undecided].reduce((earliest, { since }) => Math.min(earliest, since), Number.POSITIVE_INFINITY)
 
-/** All promises that wait for something other than a charge. */
-export const listOtherWaiting = ({ byId, bySha256, holds }: CallGroup) => [
-  ...bySha256.values(),
-  ...byId.values(),
-  ...holds
-]
-
-const isEmpty = ({ isHeartbeat, byId, bySha256, charges, holds, released, returned }: CallGroup) =>
-  !isHeartbeat && charges.length + holds.length + bySha256.size + byId.size + released.size + returned.size === 0
-const appendRest = (parts: Array<CallGroup>, rest: CallGroup) => (isEmpty(rest) ? parts : [...parts, rest])
-
-export const splitByCharge = (group: CallGroup): ReadonlyArray<CallGroup> =>
-  appendRest(
-    group.charges.map((charge) => ({ ...newGroup(group.since), charges: [charge] })),
-    { ...group, charges: [] }
-  )
-
-/** Returns one group for each account, and one more for everything that concerns no account. */
-export const splitByAccount = ({ charges, holds, returned, since, ...rest }: CallGroup): ReadonlyArray<CallGroup> => {
-  const parts = new Map<string, CallGroup>()
-  const getPart = (accountId: string) => {
-    const part = parts.get(accountId) ?? newGroup(since)
-    parts.set(accountId, part)
-    return part
-  }
-  for (const charge of charges) getPart(accountOfCharge(charge)).charges.push(charge)
-  for (const hold of holds) getPart(accountOfHold(hold)).holds.push(hold)
-  for (const id of returned) getPart(id).returned.add(id)
-  return appendRest([...parts.values()], { ...rest, since, charges: [], holds: [], returned: new Set() })
+export const splitByAccount = (group: CallGroup): ReadonlyArray<CallGroup> => {
+  const parts = new Map(accountsOf(group).map((id) => [id, newGroup()]))
+  for (const charge of group.charges) parts.get(charge.hold.call.key.account_id)?.charges.push(charge)
+  for (const undecided of group.undecided) parts.get(undecided.call.key.account_id)?.undecided.push(undecided)
+  return [...parts.values()]
 }
 
-/**
- * Milliseconds that a group waits for the charges of held calls, if several servers have calls of their account. Those
- * servers write one after the other, so larger groups are better.
- */
-const gatherDelay = 2
+/** Calls that are undecided write nothing, so they are together. */
+export const splitByCall = ({ charges, undecided }: CallGroup): ReadonlyArray<CallGroup> => [
+  ...charges.map((charge) => ({ ...newGroup(), charges: [charge] })),
+  ...(undecided.length === 0 ? [] : [{ charges: [], undecided }])
+]
 
-export const makeGroupQueue = (options: {
-  /** Never rejects. */
-  readonly send: (group: CallGroup) => Promise<void>
-  readonly expectsCharges: () => boolean
-}) => {
-  let next: CallGroup | undefined
-  let sending: Promise<void> | undefined
-  let parts: Array<CallGroup> = []
+/** A transaction of this many calls takes about 20 ms, in which other servers wait for its accounts. */
+const maxCalls = 500
+const countCalls = ({ charges, undecided }: CallGroup) => charges.length + undecided.length
 
-  const sendSoon = () => {
-    if (options.expectsCharges()) setTimeout(sendNext, gatherDelay)
-    else setImmediate(sendNext)
+const move = <A>(from: Array<A>, to: Array<A>, count: number) => to.push(...from.splice(0, Math.max(0, count)))
+
+/** `isSuspect`: another session may have locked the account. Its calls are sent alone, and only one such group at a time. */
+export const makeGroupQueue = (isSuspect: (accountId: string) => boolean) => {
+  const waiting = new Map<string, CallGroup>()
+  const inFlight = new Set<string>()
+
+  const open = (accountId: string): CallGroup => {
+    const group = waiting.get(accountId) ?? newGroup()
+    waiting.set(accountId, group)
+    return group
   }
-  const sendNext = () => {
-    const group = next
-    if (group === undefined) return
-    next = undefined
-    sending = sendWithParts(group).then(() => {
-      sending = undefined
-      if (next !== undefined) sendSoon()
-    })
+  const fill = (group: CallGroup, accountId: string) => {
+    const calls = waiting.get(accountId)
+    if (calls === undefined) return
+    move(calls.charges, group.charges, maxCalls - countCalls(group))
+    move(calls.undecided, group.undecided, maxCalls - countCalls(group))
+    if (countCalls(calls) === 0) waiting.delete(accountId)
   }
-  const sendWithParts = async (group: CallGroup) => {
-    for (let part: CallGroup | undefined = group; part !== undefined; part = parts.shift()) await options.send(part)
+
+  const takeSuspect = (group: CallGroup) => {
+    if ([...inFlight].some(isSuspect)) return
+    const [id] = [...waiting.keys()].filter((id) => isSuspect(id) && !inFlight.has(id))
+    if (id === undefined) return
+    fill(group, id)
+    inFlight.add(id)
   }
 
   return {
-    /** The next group. */
-    open: (): CallGroup => {
-      if (next !== undefined) return next
-      if (sending === undefined) sendSoon()
-      next = newGroup(performance.now())
-      return next
+    addCharge: (charge: Charge): void => {
+      open(charge.hold.call.key.account_id).charges.push(charge)
     },
-    /** The next group, if it already exists. */
-    collected: (): CallGroup | undefined => next,
-    /** Sends these groups before the next one. */
-    sendFirst: (groups: ReadonlyArray<CallGroup>): void => {
-      parts.unshift(...groups)
+    addUndecided: (undecided: Undecided): void => {
+      open(undecided.call.key.account_id).undecided.push(undecided)
     },
-    /** Removes and returns the groups that were not sent. */
-    takeUnsent: (): ReadonlyArray<CallGroup> => {
-      const unsent = next === undefined ? parts : [...parts, next]
-      next = undefined
-      parts = []
-      return unsent
-    },
-    waitUntilEmpty: async (): Promise<void> => {
-      while (next !== undefined || sending !== undefined) {
-        await (sending ?? new Promise((resolve) => setImmediate(resolve)))
+    /** The next group; undefined if there is none. Its accounts are in flight until `release`. */
+    take: (): CallGroup | undefined => {
+      const group = newGroup()
+      for (const id of waiting.keys()) {
+        if (inFlight.has(id) || isSuspect(id)) continue
+        if (countCalls(group) >= maxCalls) break
+        fill(group, id)
+        inFlight.add(id)
       }
-    }
+      if (countCalls(group) === 0 && waiting.size > 0) takeSuspect(group)
+      return countCalls(group) === 0 ? undefined : group
+    },
+    release: (accountIds: Iterable<string>): void => {
+      for (const id of accountIds) inFlight.delete(id)
+    },
+    /** Adds calls of the group's accounts that arrived while it waited for its locks, as far as `isRead` is true for them. */
+    addArrived: (group: CallGroup, accountIds: ReadonlyArray<string>, isRead: (call: PricedCall) => boolean): void => {
+      for (const id of accountIds) {
+        const calls = waiting.get(id)
+        if (calls === undefined || !callsOf(calls).every(isRead)) continue
+        fill(group, id)
+      }
+    },
+    /** Puts a group back, before the calls that have arrived since. */
+    putBack: ({ charges, undecided }: CallGroup): void => {
+      for (const charge of charges.toReversed()) open(charge.hold.call.key.account_id).charges.unshift(charge)
+      for (const call of undecided.toReversed()) open(call.call.key.account_id).undecided.unshift(call)
+    },
+    /** Removes the calls for which `isExpired` is true. */
+    takeExpired: (isExpired: (call: { readonly since: number }) => boolean): CallGroup => {
+      const expired = newGroup()
+      for (const [id, { charges, undecided }] of waiting) {
+        expired.charges.push(...charges.filter(isExpired))
+        expired.undecided.push(...undecided.filter(isExpired))
+        const left = {
+          charges: charges.filter((call) => !isExpired(call)),
+          undecided: undecided.filter((call) => !isExpired(call))
+        }
+        if (countCalls(left) === 0) waiting.delete(id)
+        else waiting.set(id, left)
+      }
+      return expired
+    },
+    isEmpty: () => waiting.size === 0 && inFlight.size === 0
   }
 }
 

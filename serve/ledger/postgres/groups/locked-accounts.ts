@@ -1,17 +1,13 @@
 /** Tracks accounts that another database session has locked, and rejects their calls for a few seconds. */
 import { toLedgerUnavailable } from "../../errors.ts"
 
-/** Milliseconds for which the calls of a locked account are rejected immediately, so that they do not delay other calls. */
-export const lockoutDuration = 5_000
-/**
- * Consecutive groups that may time out on a locked account, after a second each, before its calls are rejected. One
- * timeout is normal, because other servers lock a busy account one after the other. A higher limit delays other calls.
- */
-const maxLockTimeouts = 2
+/** Milliseconds for which the calls of a locked account are rejected immediately, so that they do not occupy a connection. */
+const lockoutDuration = 5_000
 
 export const trackLockedAccounts = () => {
   const rejectUntil = new Map<string, number>()
-  const lockTimeouts = new Map<string, number>()
+  /** Accounts whose last group timed out on their lock. */
+  const suspects = new Set<string>()
   return {
     /** Throws while the account is locked out. */
     rejectIfLockedOut: (id: string): void => {
@@ -22,22 +18,18 @@ export const trackLockedAccounts = () => {
       }
       rejectUntil.delete(id)
     },
-    isSuspect: (id: string): boolean => lockTimeouts.has(id),
-    /** Records that a group timed out on the account's lock. Returns whether another group may try. */
-    recordTimeout: (id: string): boolean => {
-      const times = (lockTimeouts.get(id) ?? 0) + 1
-      lockTimeouts.set(id, times)
-      // if several accounts time out, all may be locked, and each retry would cost a second
-      return times < maxLockTimeouts && lockTimeouts.size === 1
+    isSuspect: (id: string): boolean => suspects.has(id),
+    suspect: (id: string): void => {
+      suspects.add(id)
     },
     lockOut: (id: string): void => {
+      suspects.delete(id)
       rejectUntil.set(id, performance.now() + lockoutDuration)
     },
-    /** Call this when the account is not locked, or when no caller waits for it any more. */
-    reset: (id: string): void => {
-      lockTimeouts.delete(id)
-    },
-    resetAll: (): void => lockTimeouts.clear()
+    /** Its lock was obtained. */
+    clear: (ids: Iterable<string>): void => {
+      if (suspects.size > 0) for (const id of ids) suspects.delete(id)
+    }
   }
 }
 

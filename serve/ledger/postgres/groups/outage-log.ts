@@ -1,6 +1,6 @@
 /**
  * Logs that the database became unavailable or is back: the first change immediately, those within the next ten seconds
- * as one line. With a full disk, the server can rejoin, but the next charge is refused, many times a second.
+ * as one line. With a full disk, reads succeed, but the next charge is refused, many times a second.
  */
 import { Effect, FiberSet } from "effect"
 import type { LedgerUnavailable } from "../../errors.ts"

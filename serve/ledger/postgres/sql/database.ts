@@ -4,42 +4,16 @@ import type * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as PgPool from "@effect/sql-pg/PgPool"
 import * as PgTypes from "@effect/sql-pg/PgTypes"
 import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
-import { isSqlError, type SqlError } from "effect/sql/SqlError"
-import { LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
+import type { SqlError } from "effect/sql/SqlError"
+import { toLedgerUnavailable } from "../../errors.ts"
+import { databaseCause, NoResponse } from "./failures.ts"
 import { createLedgerTables, failOnOutage } from "./schema.ts"
 
-/** One connection listens; joining, operators, exports and checks use the others. Groups use a separate connection. */
+/** For operators, exports, checks and refunds. Calls use separate connections. */
 const maxConnections = 5
 
 export const databaseUnavailable = (action: string) => (cause: unknown) =>
   toLedgerUnavailable(action)(databaseCause(cause))
-
-/** The driver's message is "Query failed"; the error of the database is its cause. */
-export const databaseCause = (error: unknown): unknown => {
-  if (!(error instanceof Error) || error instanceof LedgerUnavailable) return error
-  const cause = "reason" in error && error.reason instanceof Error ? error.reason : error.cause
-  return cause instanceof Error ? databaseCause(cause) : error
-}
-
-const readSqlState = (error: unknown): string =>
-  error instanceof LedgerUnavailable && error.cause instanceof Error && "code" in error.cause
-    ? String(error.cause.code)
-    : ""
-
-/** The transaction was rolled back, and a retry may succeed: a deadlock, or a conflict with another transaction. */
-export const wasRolledBack = (error: unknown): boolean =>
-  isSqlError(error)
-    ? error.reason._tag === "SerializationError" || error.reason._tag === "DeadlockError"
-    : ["40P01", "40001"].includes(readSqlState(error))
-
-/** The database refused a group because of its content (integrity constraints), so it was not written. */
-export const wasRefused = (error: unknown): boolean => readSqlState(error).startsWith("23")
-
-/** The disk of the database is full, so the group was not written. */
-export const wasDiskFull = (error: unknown): boolean => readSqlState(error) === "53100"
-
-/** Another session has locked an account of the group for longer than a group waits, so it was not written. */
-export const wasLockedOut = (error: unknown): boolean => readSqlState(error) === "55P03"
 
 export const transact = <A, E, R>(sql: PgClient.PgClient, work: Effect.Effect<A, E, R>) =>
   failOnOutage(sql.withTransaction(work))
@@ -53,7 +27,6 @@ export const integerArray = (values: ReadonlyArray<unknown>) =>
     values.map((value) => (typeof value === "number" ? BigInt(value) : value)),
     PgTypes.OID.int8
   )
-export const booleanArray = (values: ReadonlyArray<boolean>) => bindArray(values, PgTypes.OID.bool)
 
 /** A statement with decoded rows. */
 export const makeQuery = <S extends Schema.Constraint>(row: S, statement: string) => {
@@ -125,13 +98,17 @@ export type SendStatements = (
   statements: ReadonlyArray<SqlStatement>
 ) => Effect.Effect<ReadonlyArray<ReadonlyArray<PgConnection.Row>>, SqlError>
 
+export type UseConnection = <A, E>(
+  work: (send: SendStatements) => Effect.Effect<A, E>
+) => Effect.Effect<A, E | SqlError>
+
 /**
- * The connection on which a server sends its groups, one at a time. Statements that do not depend on each other's
- * results are pipelined. A failure closes the connection and an open transaction; the next group gets a new one.
+ * A connection of a server for its calls, for one work at a time. Statements that do not depend on each other's results
+ * are pipelined. A failure closes the connection and an open transaction; the next work gets a new one.
  */
-export const openGroupConnection = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+export const openCallConnection = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const pool = yield* PgPool.make({ ...sql.config, maxConnections: 1, multiplex: true })
-  return <A, E>(work: (send: SendStatements) => Effect.Effect<A, E>): Effect.Effect<A, E | SqlError> =>
+  const use: UseConnection = (work) =>
     pool.use((connection) => {
       const send: SendStatements = (statements) =>
         Effect.forEach(
@@ -141,4 +118,25 @@ export const openGroupConnection = Effect.fnUntraced(function* (sql: PgClient.Pg
         )
       return Effect.onError(work(send), () => pool.invalidate(connection))
     })
+  return use
 })
+
+/** Milliseconds. Work that takes longer is abandoned, because callers wait for it. */
+const workTimeout = 5_000
+
+/**
+ * Abandons work that takes too long: a lost connection may not be detected for minutes. The database may still complete
+ * it.
+ */
+export const runWithDeadline = <A>(start: (signal: AbortSignal) => Promise<A>): Promise<A> => {
+  const { promise, reject, resolve } = Promise.withResolvers<A>()
+  const controller = new AbortController()
+  const timer = setTimeout(() => {
+    reject(new NoResponse(`no response within ${workTimeout / 1_000} seconds`))
+    controller.abort()
+  }, workTimeout)
+  start(controller.signal)
+    .then(resolve, reject)
+    .finally(() => clearTimeout(timer))
+  return promise
+}

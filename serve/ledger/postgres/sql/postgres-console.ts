@@ -13,7 +13,8 @@ import {
   type SqlCell
 } from "../../../persistence/index.ts"
 import { failAfter } from "../../errors.ts"
-import { connect, databaseCause, transact } from "./database.ts"
+import { connect, transact } from "./database.ts"
+import { databaseCause } from "./failures.ts"
 import { createSchema } from "./schema.ts"
 
 /** Pages and webhooks wait for a statement. */

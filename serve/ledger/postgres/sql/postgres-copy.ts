@@ -11,7 +11,7 @@ import {
   TableCount
 } from "../../../persistence/index.ts"
 import { toLedgerUnavailable } from "../../errors.ts"
-import { databaseCause } from "./database.ts"
+import { databaseCause } from "./failures.ts"
 
 const batchSize = 5_000
 

@@ -23,7 +23,8 @@ export const hashAfter = (before: string) => `
     || E'\\n' || balance || E'\\n' || coalesce(budget_credits::text, '') || E'\\n' || coalesce(request_id, '') || E'\\n'
     || coalesce(note, ''), 'UTF8')), 'hex')`
 
-export const accountRow = `jsonb_build_object('id', id, 'name', name, 'created_at', ${isoTimestamp("created_at")})`
+export const accountRow = `jsonb_build_object('id', id, 'name', name, 'created_at', ${isoTimestamp("created_at")},
+    'suspended_at', ${isoTimestamp("suspended_at")})`
 
 /** Rows as JSON; `key` and `entry` name the row. */
 export const keyRow = `to_jsonb(key) || jsonb_build_object('created_at', ${isoTimestamp("key.created_at")},

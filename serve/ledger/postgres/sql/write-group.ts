@@ -1,23 +1,11 @@
 /**
- * The statement that writes a group: chained entries, the new heads of their accounts, what the entries add to spending
- * and usage, and what the server holds. It is the same for groups that were decided in memory and in the database.
+ * The statement that writes a group: chained entries, the new heads of their accounts, and what the entries add to
+ * spending and usage.
  */
-import { Schema } from "effect"
 import type { ChainHead, Draft } from "../../chain/chain.ts"
 import { type Entry, reversalCredits } from "../../chain/records.ts"
 import { monthOf } from "../../utc-calendar.ts"
 import { integerArray, textArray } from "./database.ts"
-
-/** What one server holds of one key, for calls admitted in one month. */
-export const Holding = Schema.Struct({
-  account_id: Schema.String,
-  key_id: Schema.String,
-  month: Schema.Int,
-  credits: Schema.Int,
-  /** The part of `credits` that no call holds yet. */
-  reserved: Schema.Int
-})
-export type Holding = typeof Holding.Type
 
 interface Usage {
   readonly account_id: string
@@ -87,55 +75,41 @@ const columns = {
     month: "bigint[]::integer[]",
     calls: "bigint[]",
     credits: "bigint[]"
-  },
-  holding: {
-    account_id: "text[]",
-    key_id: "text[]",
-    month: "bigint[]::integer[]",
-    credits: "bigint[]",
-    reserved: "bigint[]"
   }
 } as const satisfies {
   readonly entry: Record<Exclude<keyof Entry, "sequence">, string>
   readonly account: Record<keyof AccountAfter, string>
   readonly usage: Record<keyof Usage, string>
-  readonly holding: Record<keyof Holding, string>
 }
 type Table = keyof typeof columns
 const parameters = Object.entries(columns).flatMap(([table, types]) =>
   Object.entries(types).map(([column, type]) => ({ table, column, type }))
 )
-/** The number of parameters that `bindRows` returns. */
-export const rowParameterCount = parameters.length
+const arrays = (name: Table) =>
+  parameters.flatMap(({ table, type }, index) => (table === name ? [`$${1 + index}::${type}`] : [])).join(", ")
+const accountIds = 1 + parameters.findIndex(({ table }) => table === "account")
+const names = (table: Table) => Object.keys(columns[table]).join(", ")
 
 /**
- * Writes rows only if the SQL `condition` is true. `$1` is the server that has the holdings. The parameters of
- * `bindRows` begin after `before`. `more` sets further columns of accounts, from arrays after those of `bindRows`.
+ * Divides by zero, and so writes nothing, if an account was not updated: all are locked, so this never happens. The
+ * parameters are those of `bindRows`.
  */
-export const writeRows = (condition: string, before: number, more = { set: "", arrays: "", columns: "" }) => {
-  const arrays = (name: Table) =>
-    parameters
-      .flatMap(({ table, type }, index) => (table === name ? [`$${before + 1 + index}::${type}`] : []))
-      .join(", ")
-  const names = (table: Table) => Object.keys(columns[table]).join(", ")
-  return `written as (
+export const writeEntries = `
+  with written as (
     insert into ledger.entry (${names("entry")})
     select ${names("entry").replace(/\w+_at/g, "$&::timestamptz")}
     from unnest(${arrays("entry")})
       with ordinality as entry (${names("entry")}, place)
-    where ${condition}
     order by place
   ), moved as (
     update ledger.account
     set position = head.position, balance = head.balance, hash = head.hash, money_out = account.money_out + head.money_out
-      ${more.set}
-    from unnest(${arrays("account")} ${more.arrays}) as head (${names("account")} ${more.columns})
-    where account.id = head.id and ${condition}
+    from unnest(${arrays("account")}) as head (${names("account")})
+    where account.id = head.id
     returning account.id
   ), counted as materialized (
     select *
     from unnest(${arrays("usage")}) as usage (${names("usage")})
-    where ${condition}
   ), spent as (
     insert into ledger.spent_in_month as spent (key_id, month, credits)
     select key_id, month, sum(credits) from counted group by 1, 2
@@ -155,26 +129,14 @@ export const writeRows = (condition: string, before: number, more = { set: "", a
     select account_id, day, endpoint, sum(calls), sum(credits) from counted group by 1, 2, 3
     on conflict (account_id, day, endpoint)
     do update set calls = usage.calls + excluded.calls, credits = usage.credits + excluded.credits
-  ), held as (
-    insert into ledger.holding (account_id, key_id, month, server_id, credits, reserved)
-    select account_id, key_id, month, $1, credits, reserved
-    from unnest(${arrays("holding")}) as holding (${names("holding")})
-    where ${condition}
-    on conflict (account_id, key_id, month, server_id) do update
-      set credits = excluded.credits, reserved = excluded.reserved
-  )`
-}
+  )
+  select 1 / case when (select count(*) from moved) = cardinality($${accountIds}::text[]) then 1 else 0 end as complete`
 
-export const bindRows = (
-  entries: ReadonlyArray<Entry>,
-  heads: ReadonlyArray<AccountAfter>,
-  holdings: ReadonlyArray<Holding>
-): ReadonlyArray<unknown> => {
+export const bindRows = (entries: ReadonlyArray<Entry>, heads: ReadonlyArray<AccountAfter>): ReadonlyArray<unknown> => {
   const rows: Readonly<Record<string, ReadonlyArray<object>>> = {
     entry: entries,
     account: heads,
-    usage: sumUsage(entries),
-    holding: holdings
+    usage: sumUsage(entries)
   }
   return parameters.map(({ column, table, type }) => {
     const values = rows[table]?.map((row) => (row as Readonly<Record<string, unknown>>)[column]) ?? []

@@ -1,0 +1,106 @@
+/**
+ * Admits calls by what the database has said of them. Before a call is refused, the database is asked after the call
+ * arrived, and its rows alone can refuse it. A call that fits them, but not what this server's other calls leave of them,
+ * is decided in a group, because the rows may be older or newer than the charges of those calls.
+ */
+import { fingerprint } from "../../api-key.ts"
+import type { LedgerCounters, RequestedCall } from "../../ledger.ts"
+import { findRefusal, remaining, setHeld } from "../../rules/admission.ts"
+import { type ApiKeyView, findKey, isCurrent, type LedgerState } from "../../rules/ledger-state.ts"
+import { monthOf } from "../../utc-calendar.ts"
+import type { LookUp, Read } from "./lookups.ts"
+import type { HoldOutcome, OwnHolds, PricedCall } from "./own-holds.ts"
+import type { RecentReads } from "./recent-reads.ts"
+
+const nothingHeld = { account: 0, month: 0 }
+
+export const makeAdmission = (options: {
+  readonly lookUp: LookUp
+  readonly recent: RecentReads
+  readonly own: OwnHolds
+  readonly counters: LedgerCounters
+  readonly decideInGroup: (call: PricedCall) => Promise<HoldOutcome>
+  /** Monotonic, in milliseconds. */
+  readonly now: () => number
+}) => {
+  const { counters, decideInGroup, lookUp, now, own, recent } = options
+  /** The secret of each view, and what was last read of its key. */
+  const views = new WeakMap<ApiKeyView, { readonly sha256: string; readonly state: LedgerState }>()
+
+  const requireView = (key: ApiKeyView) => {
+    const view = views.get(key)
+    if (view === undefined) throw new Error(`key ${key.id} was not looked up here`)
+    return view
+  }
+
+  const ask = async (sha256: string, month: number): Promise<Read> => {
+    const read = await lookUp(sha256, month)
+    recent.set(sha256, read)
+    return read
+  }
+
+  const findView = (read: Read, sha256: string, nowMs: number): ApiKeyView | undefined => {
+    const key = findKey(read.state, sha256, nowMs)
+    if (key !== undefined) views.set(key, { sha256, state: read.state })
+    return key
+  }
+
+  type Decided = HoldOutcome | "ask" | "undecided"
+
+  /** Holds the price of the call if it fits. */
+  const decide = (read: Read, call: PricedCall, isRecent: boolean): Decided => {
+    const key = read.state.keys.get(call.key.id)
+    if (!isCurrent(key, call.key, call.now) || key === undefined) return isRecent ? "ask" : { refused: "key_changed" }
+    const held = own.countSince(call, read.moment)
+    setHeld(key, call.month, nothingHeld)
+    const isRefusedByRows = findRefusal(key, call.credits, call.month) !== undefined
+    if (held !== undefined) setHeld(key, call.month, held)
+    const refused = findRefusal(key, call.credits, call.month)
+    if (held !== undefined && refused === undefined) return { hold: own.place(call) }
+    if (isRecent) return "ask"
+    return isRefusedByRows && refused !== undefined ? { refused } : "undecided"
+  }
+
+  const admit = async (call: PricedCall): Promise<HoldOutcome> => {
+    const read = recent.get(call.sha256)
+    const decided = read?.months.has(call.month) ? decide(read, call, true) : "ask"
+    const asked = decided === "ask" ? decide(await ask(call.sha256, call.month), call, false) : decided
+    return asked === "ask" || asked === "undecided" ? decideInGroup(call) : asked
+  }
+
+  return {
+    authenticate: async (token: string, nowMs: number): Promise<ApiKeyView | undefined> => {
+      const sha256 = fingerprint(token)
+      const read = recent.get(sha256)
+      const key = read && findView(read, sha256, nowMs)
+      if (key !== undefined && !key.isSuspended) return key
+      return findView(await ask(sha256, monthOf(nowMs)), sha256, nowMs)
+    },
+    /** Asks the database. */
+    isCurrent: async (key: ApiKeyView, nowMs: number): Promise<boolean> => {
+      const { sha256 } = requireView(key)
+      const { state } = await ask(sha256, monthOf(nowMs))
+      views.set(key, { sha256, state })
+      return isCurrent(state.keys.get(key.id), key, nowMs)
+    },
+    hold: async (key: ApiKeyView, requested: RequestedCall, nowMs: number): Promise<HoldOutcome> => {
+      const { sha256 } = requireView(key)
+      const outcome = await admit({ ...requested, key, sha256, now: nowMs, month: monthOf(nowMs) })
+      if ("refused" in outcome && outcome.refused !== "key_changed") counters[`refused_${outcome.refused}`]++
+      return outcome
+    },
+    /** A group has decided the call over this state, and is durable. */
+    recordDecided: ({ key, month, sha256 }: PricedCall, state: LedgerState): void => {
+      views.set(key, { sha256, state })
+      recent.set(sha256, { state, months: new Set([month]), moment: own.moment(), at: now() })
+    },
+    /** As of the last read. */
+    remaining: (key: ApiKeyView, nowMs: number): number => {
+      const known = requireView(key).state.keys.get(key.id)
+      if (known === undefined) return 0
+      const month = monthOf(nowMs)
+      setHeld(known, month, own.count({ key, month }))
+      return remaining(known, nowMs)
+    }
+  }
+}
