@@ -2,17 +2,18 @@
  * Kills processes that run `Billing`, with SIGKILL, before and after each durable step, here or at the card processor. At
  * the same time customers pay, payments are reversed, the processor is down or slow or loses responses, and events are
  * repeated, late, out of order or forged. At the end the money received equals the credits granted, exactly.
- * `LARDER_CRASH_SEED` repeats a history.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
-import { assert, describe, it } from "@effect/vitest"
+
+import { assert } from "@effect/vitest"
 import { pauseMs } from "@larder/serve/billing/recharge-limits.ts"
 import { maxRequestMs } from "@larder/serve/billing/reconcile.ts"
 import type { ConsoleDatabase, ConsoleUnavailable } from "@larder/serve/persistence"
 import { Clock, Effect, References, type Scope } from "effect"
-import { chanceFrom, newSeed } from "../crash/chance.ts"
+import { chanceFrom } from "../crash/chance.ts"
+import { type Count, killing, runSeeded } from "../crash/killing.ts"
 import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
 import { allFaults, endFaults, type Fault, faultDurations, listFaults, listPayments, makeFaults } from "./faults.ts"
 import { type Stage, stages } from "./kill-stages.ts"
@@ -67,7 +68,8 @@ const runHistory = Effect.fnUntraced(function* (
   processor: keyof typeof processors,
   store: keyof typeof locations,
   kills: number,
-  seed: number
+  seed: number,
+  count: Count
 ) {
   const chance = chanceFrom(seed)
   const { clock, advanceClock } = yield* adjustableClock
@@ -113,12 +115,14 @@ const runHistory = Effect.fnUntraced(function* (
     if (reached === undefined) killed++
     else counts = reached
   }
+  count("kills", killed)
+  for (const [fault, times] of faults) count(fault, times)
 
   if (kills >= minKillsForAllFaults) assert.sameMembers([...faults.keys()], [...allFaults])
 
   // open payments are decided within a day: pages expire, and so do payments that never reached the processor
   yield* advanceClock(25 * 3_600_000)
-  return yield* inSetup(
+  yield* inSetup(
     (setup) =>
       // before the first round, which retrieves open payments from the processor
       Effect.andThen(
@@ -142,8 +146,8 @@ const runHistory = Effect.fnUntraced(function* (
             yield* setup.checkCards
             const succeeded = (yield* listPayments(setup)).filter(({ state }) => state === "succeeded")
             assert.strictEqual(succeeded.length, yield* setup.harness.paid)
-            const bookings = (yield* setup.bookings).length
-            return { killed, paid: succeeded.length, bookings, faults: Object.fromEntries(faults) }
+            count("payments", succeeded.length)
+            count("bookings", (yield* setup.bookings).length)
           })
         )
       ),
@@ -151,22 +155,20 @@ const runHistory = Effect.fnUntraced(function* (
   )
 })
 
-/** The number of kills is for each pair of a processor and a kind of store. */
-export const testPaymentKills = (pairs: ReadonlyArray<Pair>, { kills }: { readonly kills: number }): void => {
-  describe("processes that run Billing and are killed", () => {
-    for (const [processor, store] of pairs) {
-      it.live(
-        `book each payment, refund and dispute once: ${processor}, ${store}`,
-        () =>
-          Effect.gen(function* () {
-            const seed = newSeed()
-            const counts = yield* runHistory(processor, store, kills, seed).pipe(
-              Effect.tapCause(() => Effect.sync(() => console.error(`LARDER_CRASH_SEED=${seed}`)))
-            )
-            console.log(`${processor}, ${store}, LARDER_CRASH_SEED=${seed}: ${JSON.stringify(counts)}`)
-          }).pipe(Effect.scoped, Effect.orDie),
-        90_000 + kills * 20_000
-      )
-    }
-  })
+/** One history has all kills, so that it contains every fault. The number of kills is for each pair. */
+export const testPaymentKills = (pairs: ReadonlyArray<Pair>, options: { readonly kills: number }): void => {
+  for (const [processor, store] of pairs) {
+    const name = `processes that run Billing and are killed: ${processor}, ${store}`
+    const runKills = (kills: number, seed: number, count: Count) =>
+      runHistory(processor, store, kills, seed, count).pipe(Effect.scoped, Effect.orDie, Effect.runPromise)
+    killing(
+      {
+        name,
+        outcome: "book each payment, refund and dispute once",
+        killsPerHistory: options.kills,
+        runHistory: ({ kills }) => runSeeded(name, (seed, count) => runKills(kills, seed, count))
+      },
+      options
+    )
+  }
 }
