@@ -6,7 +6,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
-
 import { assert } from "@effect/vitest"
 import { pauseMs } from "@larder/serve/billing/recharge-limits.ts"
 import { maxRequestMs } from "@larder/serve/billing/reconcile.ts"
