@@ -122,14 +122,18 @@ const makeSettings = (needs: BillingNeeds) => {
           if (choice.is_on && card === null) return yield* new NoSavedCard()
           const before = yield* findRecharge(db, account_id)
           yield* saveRecharge(db, account_id, choice, position, now)
-          return before
+          const at = Date.parse(now)
+          return { before, limit: findLimit(choice, yield* sumRequested(db, account_id, at), at) }
         })
       )
-      yield* logChange(write, "auto-recharge saved", (saved) => {
-        const before = saved === undefined ? null : Struct.pick(saved, choiceNames)
-        return { account: account_id, before, after: Struct.pick(choice, choiceNames) }
-      })
-      return yield* settings(account_id)
+      const { limit } = yield* logChange(write, "auto-recharge saved", ({ before }) => ({
+        account: account_id,
+        before: before === undefined ? null : Struct.pick(before, choiceNames),
+        after: Struct.pick(choice, choiceNames)
+      }))
+      const saved = yield* settings(account_id)
+      // as of this change: a recharge may have begun since, because of it
+      return { ...saved, recharge: { ...saved.recharge, limit } }
     }),
     /** The card is never charged again after the transaction, even if the processor does not respond. */
     remove: Effect.fn("Billing.removeCard")(function* (account_id: string) {
