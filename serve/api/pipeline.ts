@@ -234,7 +234,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
           if (call.permit === undefined) ownPermit = acquired
         })
         if ("response" in admitted) return admitted
-        const charged = await charge(call, admitted, requestId)
+        const charged = await charge(call, admitted, requestId).finally(admitted.held.release) // no hold outlives its call
         if (charged === "key_changed") continue
         if (charged.response.status !== 200) return charged
         const kept = ownPermit

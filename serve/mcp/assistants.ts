@@ -48,7 +48,8 @@ export const makeMcpHandler = (needs: AssistantNeeds): McpHandler => {
     const token = readBearerKey(authorization)
     if (token === undefined) return refuse(malformedAuthorization)
     const key = await ledger.authenticate(token, Date.now())
-    if (key === undefined) return refuse(unknownKey)
+    // a server may remember a key for a second, and answers to most messages are free, so nothing else would check it
+    if (key === undefined || !(await ledger.isCurrent(key, Date.now()))) return refuse(unknownKey)
     if (key.isSuspended) return refuse(accountSuspended)
     return (await loadExchange())(request, { key, authorization, isOnDataHost })
   }

@@ -34,7 +34,7 @@ import { makeTools } from "./tools.ts"
 export interface AssistantNeeds {
   readonly pipeline: RequestPipeline
   readonly routes: ReadonlyArray<Route>
-  readonly ledger: Pick<LedgerAccess, "authenticate" | "remaining">
+  readonly ledger: Pick<LedgerAccess, "authenticate" | "isCurrent" | "remaining">
   readonly limiter: Limiter
   /** Data headers of the live generation, for responses that are not about one data set. */
   readonly dataHeaders: () => Readonly<Record<string, string>>

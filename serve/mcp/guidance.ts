@@ -36,7 +36,7 @@ export const instructions = `Larder returns data of these data sets: ${origins}.
 
 Every successful tool call spends real money of the key's owner: ${prices}, as the tool states. Listing tools is free, and so are errors. Each result states what it cost and what the key can still spend. Do not call to see what happens; request many series or a large page in one call instead of many; ask the user before a job of more than a few dozen calls.
 
-Ids, slugs, metric names and cursors are opaque: use those of an earlier result, never make them up. An error is { error: { type, message } }. Retry only "internal", with exponential back-off. "insufficient_balance" means that the balance or a budget of the key is used up, per day, week or month as the message states: stop, and tell the user. Numbers in the text of a result have the digits as published. A missing value is null. A tool that is named here or in a description but is not listed is outside this key's scopes: do without it, or tell the user.`
+Ids, slugs, metric names and cursors are opaque: use those of an earlier result, never make them up. An error is { error: { type, message } }. Retry only "internal", with exponential back-off. "insufficient_balance" means that the balance is used up, or the monthly budget of the key, as the message states: stop, and tell the user. Numbers in the text of a result have the digits as published. A missing value is null. A tool that is named here or in a description but is not listed is outside this key's scopes: do without it, or tell the user.`
 
 export const formatCost = (charged: number, remaining: number) =>
   `Charged ${charged} credits (${formatUsd(charged)} USD); the key can still spend ${remaining} (${formatUsd(remaining)} USD).`

@@ -11,7 +11,7 @@ import { formatCost } from "./guidance.ts"
 const findAdvice = (status: number) => {
   if (status >= 500) return "Nothing was charged. Try again, with exponential back-off."
   if (status === 402)
-    return "Nothing was charged. The balance or a budget of the key is used up: tell the user. Repeated calls also fail."
+    return "Nothing was charged. The balance or the monthly budget of the key is used up: tell the user. Repeated calls also fail."
   return "Nothing was charged. The same call would fail again."
 }
 

@@ -21,7 +21,11 @@ const AccountId = Schema.Struct({ account_id: Schema.String })
 /** A page of entries is about 400 kB of JSON. */
 const entriesPerPage = 1_000
 
-export const administerPostgres = (sql: PgClient.PgClient): Administration["Service"] => {
+/** `onChanged` is called after each change. */
+export const administerPostgres = (
+  sql: PgClient.PgClient,
+  onChanged: () => void = () => {}
+): Administration["Service"] => {
   /** One `value` per row. The database builds the JSON, so numbers and timestamps have the same format everywhere. */
   const queryAll = <S extends Schema.Constraint>(row: S, statement: string, params: ReadonlyArray<unknown> = []) =>
     sql.unsafe<{ value: unknown }>(statement, params).pipe(
@@ -111,7 +115,8 @@ export const administerPostgres = (sql: PgClient.PgClient): Administration["Serv
     change: (accountIds, work) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
         changeAccounts(sql, accountIds, work(now)).pipe(
-          Effect.catchTag("SqlError", (error) => Effect.fail(databaseUnavailable("be written")(error)))
+          Effect.catchTag("SqlError", (error) => Effect.fail(databaseUnavailable("be written")(error))),
+          Effect.ensuring(Effect.sync(onChanged)) // a change whose answer was lost may have been made
         )
       ),
     write,

@@ -76,7 +76,7 @@ const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
     remaining: admission.remaining,
     writable: writer.isWritable,
     counters,
-    administration: administerPostgres(sql)
+    administration: administerPostgres(sql, recent.clear)
   })
 })
 

@@ -35,7 +35,8 @@ export const makeAdmission = (options: {
 
   const ask = async (sha256: string, month: number): Promise<Read> => {
     const read = await lookUp(sha256, month)
-    recent.set(sha256, read)
+    // a secret that is unknown is asked for each time, so nothing is gained by remembering it
+    if (read.state.keysByFingerprint.has(sha256)) recent.set(sha256, read)
     return read
   }
 

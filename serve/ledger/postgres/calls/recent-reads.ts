@@ -13,10 +13,15 @@ export const rememberReads = (now: () => number) => {
   let newer = new Map<string, Read>()
   let older = newer
   let since = now()
+  let clearedAt = Number.NEGATIVE_INFINITY
   return {
     get: (sha256: string): Read | undefined => {
       const read = newer.get(sha256) ?? older.get(sha256)
-      return read !== undefined && now() - read.at < maxAge ? read : undefined
+      return read !== undefined && now() - read.at < maxAge && read.at > clearedAt ? read : undefined
+    },
+    /** After a change through this server: what was asked before it does not count, even if it is answered later. */
+    clear: (): void => {
+      clearedAt = now()
     },
     set: (sha256: string, read: Read): void => {
       if (now() - since > maxAge) {

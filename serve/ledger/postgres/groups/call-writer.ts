@@ -16,6 +16,8 @@ import { type OutageListener, trackOutage } from "./outage.ts"
 
 /** Groups in flight. With more, groups are smaller, and each costs the database a commit. */
 const maxGroups = 2
+/** Milliseconds between two searches for calls that have waited too long. */
+const lateInterval = 250
 
 export const openCallWriter = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
@@ -42,7 +44,7 @@ export const openCallWriter = Effect.fnUntraced(function* (
 
   let isClosing = false
   const locked = trackLockedAccounts()
-  const queue = makeGroupQueue(locked.isSuspect)
+  const queue = makeGroupQueue(locked.isSuspect, now)
   const outage = trackOutage({
     probe: () => read([probe]),
     listener,
@@ -76,10 +78,12 @@ export const openCallWriter = Effect.fnUntraced(function* (
     }
   }
 
+  const timer = setInterval(failed.failLate, lateInterval)
   yield* Effect.addFinalizer(() =>
     Effect.promise(async () => {
       isClosing = true
       while (!queue.isEmpty()) await new Promise((resolve) => setTimeout(resolve, 5))
+      clearInterval(timer)
       outage.close()
     })
   )

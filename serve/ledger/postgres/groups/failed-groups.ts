@@ -12,7 +12,8 @@
  * | connection lost after it | the same: the next transaction locks the same accounts, so the lost one has ended, and finds which calls it has charged. A call whose time is over before goes to the in-doubt file, and is refunded if it was charged |
  * | anything else, such as a wrong statement | 500 at once, logged |
  *
- * Calls that are undecided have read nothing yet: if the connection is lost, they get 503 at once, like new ones.
+ * Undecided calls have read nothing yet: if the connection is lost, those of its group get 503 at once, like new ones. Calls
+ * that wait for a group have the same five seconds.
  */
 import { type LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
 import type { LedgerCounters } from "../../ledger.ts"
@@ -73,10 +74,10 @@ export const makeFailedGroups = (options: {
   /** Ends the holds of the group's calls, and rejects the calls. */
   const fail = ({ charges, undecided }: CallGroup, error: Error): void => {
     for (const { reject } of undecided) reject(error)
-    const inDoubt = charges.filter(({ isInDoubt }) => isInDoubt)
-    const isStored = storeInDoubt(inDoubt)
-    for (const charge of charges) {
-      if (charge.hold.stage === "ended" || (charge.isInDoubt && !isStored)) continue
+    const running = charges.filter(({ hold }) => hold.stage !== "ended")
+    const isStored = storeInDoubt(running.filter(({ isInDoubt }) => isInDoubt))
+    for (const charge of running) {
+      if (charge.isInDoubt && !isStored) continue
       own.end(charge.hold, false)
       const refunded = "the database did not respond; if the call was charged, it is refunded"
       charge.reject(charge.isInDoubt ? notWritten(refunded) : error)
@@ -139,6 +140,8 @@ export const makeFailedGroups = (options: {
       return []
     },
     failUnexpected,
+    /** Rejects calls that have waited for a group too long, because there are too many. */
+    failLate: (): void => failExpired(false, notWritten("it is too busy")),
     /** Rejects calls whose time is over; all of them if the server stops. */
     failExpired
   }

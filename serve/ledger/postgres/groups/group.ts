@@ -55,8 +55,15 @@ const countCalls = ({ charges, undecided }: CallGroup) => charges.length + undec
 
 const move = <A>(from: Array<A>, to: Array<A>, count: number) => to.push(...from.splice(0, Math.max(0, count)))
 
-/** `isSuspect`: another session may have locked the account. Its calls are sent alone, and only one such group at a time. */
-export const makeGroupQueue = (isSuspect: (accountId: string) => boolean) => {
+/** Milliseconds after which a suspect no longer waits for a moment in which nothing else does. */
+const suspectDelay = 500
+
+/**
+ * `isSuspect`: another session may have locked the account. Its calls are sent alone, and only one such group at a time.
+ * `now` is monotonic, in milliseconds.
+ */
+export const makeGroupQueue = (isSuspect: (accountId: string) => boolean, now: () => number) => {
+  /** The account at the front is sent first. */
   const waiting = new Map<string, CallGroup>()
   const inFlight = new Set<string>()
 
@@ -65,21 +72,27 @@ export const makeGroupQueue = (isSuspect: (accountId: string) => boolean) => {
     waiting.set(accountId, group)
     return group
   }
+  /** What does not fit waits behind the other accounts. Undecided calls get half of the places if there are too many. */
   const fill = (group: CallGroup, accountId: string) => {
     const calls = waiting.get(accountId)
     if (calls === undefined) return
+    move(calls.undecided, group.undecided, Math.floor((maxCalls - countCalls(group)) / 2))
     move(calls.charges, group.charges, maxCalls - countCalls(group))
     move(calls.undecided, group.undecided, maxCalls - countCalls(group))
-    if (countCalls(calls) === 0) waiting.delete(accountId)
+    waiting.delete(accountId)
+    if (countCalls(calls) > 0) waiting.set(accountId, calls)
   }
 
-  const takeSuspect = (group: CallGroup) => {
-    if ([...inFlight].some(isSuspect)) return
-    const [id] = [...waiting.keys()].filter((id) => isSuspect(id) && !inFlight.has(id))
-    if (id === undefined) return
+  const findSuspect = () =>
+    [...inFlight].some(isSuspect) ? undefined : [...waiting.keys()].find((id) => isSuspect(id) && !inFlight.has(id))
+
+  const takeSuspect = (group: CallGroup, id: string) => {
     fill(group, id)
     inFlight.add(id)
   }
+
+  /** Whether a suspect has waited so long that others, of which there may always be some, must wait for it. */
+  const isOverdue = (id: string): boolean => now() - sinceOf(open(id)) > suspectDelay
 
   return {
     addCharge: (charge: Charge): void => {
@@ -91,23 +104,32 @@ export const makeGroupQueue = (isSuspect: (accountId: string) => boolean) => {
     /** The next group; undefined if there is none. Its accounts are in flight until `release`. */
     take: (): CallGroup | undefined => {
       const group = newGroup()
-      for (const id of waiting.keys()) {
+      const suspect = findSuspect()
+      if (suspect !== undefined && isOverdue(suspect)) {
+        takeSuspect(group, suspect)
+        return group
+      }
+      for (const id of [...waiting.keys()]) {
         if (inFlight.has(id) || isSuspect(id)) continue
         if (countCalls(group) >= maxCalls) break
         fill(group, id)
         inFlight.add(id)
       }
-      if (countCalls(group) === 0 && waiting.size > 0) takeSuspect(group)
+      if (countCalls(group) === 0 && suspect !== undefined) takeSuspect(group, suspect)
       return countCalls(group) === 0 ? undefined : group
     },
     release: (accountIds: Iterable<string>): void => {
       for (const id of accountIds) inFlight.delete(id)
     },
-    /** Adds calls of the group's accounts that arrived while it waited for its locks, as far as `isRead` is true for them. */
+    /**
+     * Adds calls of the group's accounts that arrived while it waited for its locks, as far as `isRead` is true for them. A
+     * charge in doubt is not added: it was not looked up, and may be charged already.
+     */
     addArrived: (group: CallGroup, accountIds: ReadonlyArray<string>, isRead: (call: PricedCall) => boolean): void => {
       for (const id of accountIds) {
         const calls = waiting.get(id)
         if (calls === undefined || !callsOf(calls).every(isRead)) continue
+        if (calls.charges.some(({ isInDoubt }) => isInDoubt)) continue
         fill(group, id)
       }
     },
