@@ -12,11 +12,11 @@ import { pick, step } from "./steps.ts"
 import type { World } from "./world.ts"
 
 type Movement = Pick<Booking, "type" | "credits">
-const receivedMoney: fc.Arbitrary<Movement> = fc.record({
+export const receivedMoney: fc.Arbitrary<Movement> = fc.record({
   type: fc.constantFrom("top_up", "top_up", "auto_recharge", "refund", "adjustment"),
   credits: fc.integer({ min: 1, max: 5_000 })
 })
-const returnedMoney: fc.Arbitrary<Movement> = fc.record({
+export const returnedMoney: fc.Arbitrary<Movement> = fc.record({
   type: fc.constantFrom("refund", "adjustment"),
   credits: fc.integer({ min: -1_500, max: -1 })
 })
@@ -32,7 +32,7 @@ export const recordInModel = ({ model }: World, account: AccountModel, booking: 
 }
 
 /** Requests the same booking several times concurrently. */
-const bookConcurrently = async (world: World, server: number, booking: Booking, times: number) => {
+export const bookConcurrently = async (world: World, server: number, booking: Booking, times: number) => {
   const results = Array.from({ length: times }, (_, time) =>
     world.operate(world.serverAt(server + time), (administration) => administration.book(booking))
   )

@@ -43,7 +43,8 @@ const holdLikeModel = async (
   const isHeld = typeof outcome === "object"
   assert.equal(isHeld ? "held" : outcome, expected)
   if (!isHeld) return undefined
-  return world.keep({ key, server, ...call, scope, admittedAt: model.now, budget: key.budget }, outcome)
+  const { budget, secret } = key
+  return world.keep({ key, secret, server, ...call, scope, admittedAt: model.now, budget }, outcome)
 }
 
 const hold = step("hold", fc.record({ server: choice, key: choice, call: calls }), {
@@ -58,8 +59,9 @@ const hold = step("hold", fc.record({ server: choice, key: choice, call: calls }
 const callWithStaleView = step("hold with a key that has changed", fc.record({ which: choice, call: calls }), {
   isPossible: ({ isDown, keys }) => !isDown && keys.some(({ revision }) => revision > 1),
   run: async (world, { call, which }) => {
-    if (world.stale.length === 0) return
-    const { key, server, view } = pick(world.stale, which)
+    const stale = world.stale.filter(({ key, view }) => view.revision !== key.revision) // not one that has only expired
+    if (stale.length === 0) return
+    const { key, server, view } = pick(stale, which)
     assert.equal(await world.server(server).isCurrent(view, world.model.now), false)
     assert.equal(await world.hold(server, view, { ...call, scope: scopeOf(key) }), "key_changed")
   }

@@ -7,10 +7,11 @@
  */
 import assert from "node:assert/strict"
 import { inspect } from "node:util"
+import { scopes } from "@larder/schemas"
 import fc from "fast-check"
 import { expect, it } from "vitest"
 import { bookingSteps } from "./booking-steps.ts"
-import { burstSteps } from "./burst-steps.ts"
+import { type BurstSize, burstSteps } from "./burst-steps.ts"
 import { callSteps } from "./call-steps.ts"
 import { fateSteps } from "./fate-steps.ts"
 import { checkEverything } from "./invariants.ts"
@@ -28,7 +29,8 @@ const readNumber = (variable: string): number | undefined => {
   return Number(text)
 }
 
-const anyStep = fc.oneof(...operatorSteps, ...bookingSteps, ...callSteps, ...limitSteps, ...burstSteps, ...fateSteps)
+const anyStep = (size: BurstSize) =>
+  fc.oneof(...operatorSteps, ...bookingSteps, ...callSteps, ...limitSteps, ...burstSteps(size), ...fateSteps)
 
 /** Creates an account with a key, so that calls can begin. */
 const begin = async (kind: LedgerKind, tally: Map<string, number>) => {
@@ -38,7 +40,7 @@ const begin = async (kind: LedgerKind, tally: Map<string, number>) => {
   const real: History = { world, previous: new Map() }
   try {
     await openAccount(world, 0)
-    await createKey(world, 0, { account: 0, scopes: ["get-store"], budget: 2_000 })
+    await createKey(world, 0, { account: 0, scopes, budget: 2_000, expiry: null })
     await checkEverything(world, real.previous)
   } catch (error) {
     await subject.close()
@@ -76,44 +78,54 @@ const maxHistoryTime = 120_000
 /** For finding a shorter history that fails as well. */
 const maxShorteningTime = 60_000
 
-/** `steps` is the maximum length of a history; steps that are not possible are skipped. */
-export const histories = (
-  kind: LedgerKind,
-  { runs, steps }: { readonly runs: number; readonly steps: number }
-): void => {
-  const timeout = 600_000 + runs * maxHistoryTime
+export interface HistoryOptions {
+  /** The number of histories. */
+  readonly runs: number
+  /** The maximum length of a history; steps that are not possible are skipped. */
+  readonly steps: number
+  /** How many calls are in flight together. */
+  readonly bursts?: BurstSize
+  /** More histories are run until this many calls, changes and reads have overlapped. */
+  readonly overlaps?: number
+}
+
+/** Runs histories, and fails with the shortest one that it finds. */
+const check = async (kind: LedgerKind, tally: Map<string, number>, seed: number, options: HistoryOptions) => {
+  const { bursts = "few", runs: numRuns, steps } = options
+  const history = fc.commands([anyStep(bursts)], { maxCommands: steps, size: "max" })
+  const property = fc.asyncProperty(history, (steps) => runHistory(kind, steps, tally).catch(withCauses))
+  const plugins = [fc.timeout(maxHistoryTime)]
+  const ran = await fc.check(property, { seed, numRuns, endOnFailure: true, plugins })
+  if (!ran.failed) return
+  const path = ran.counterexamplePath ?? ""
+  plugins.push(fc.interruptAfterTimeLimit(maxShorteningTime))
+  const shorter = await fc.check(property, { seed, path, numRuns: 1, plugins })
+  const found = shorter.counterexample === null ? ran : shorter
+  throw new Error(await fc.asyncDefaultReportMessage(found), { cause: found.errorInstance })
+}
+
+export const histories = (kind: LedgerKind, options: HistoryOptions): void => {
+  const { overlaps = 0, runs } = options
 
   it(
     `loses nothing, charges nothing twice and overspends nothing: ${kind.name}`,
     async () => {
-      const seed = readNumber("LARDER_TEST_SEED") ?? Math.floor(Math.random() * 2 ** 31)
-      console.info(`${runs} histories over ${kind.name}; repeat them with LARDER_TEST_SEED=${seed}`)
+      const first = readNumber("LARDER_TEST_SEED") ?? Math.floor(Math.random() * 2 ** 31)
       const tally = new Map<string, number>()
-      const history = fc.commands([anyStep], { maxCommands: steps, size: "max" })
-      const property = fc.asyncProperty(history, (steps) => runHistory(kind, steps, tally).catch(withCauses))
-      const plugins = [fc.timeout(maxHistoryTime)]
-      const ran = await fc.check(property, { seed, numRuns: runs, endOnFailure: true, plugins })
-      if (ran.failed) {
-        const path = ran.counterexamplePath ?? ""
-        plugins.push(fc.interruptAfterTimeLimit(maxShorteningTime))
-        const shorter = await fc.check(property, { seed, path, numRuns: 1, plugins })
-        const found = shorter.counterexample === null ? ran : shorter
-        throw new Error(await fc.asyncDefaultReportMessage(found), { cause: found.errorInstance })
+      for (let seed = first; seed === first || (tally.get("overlapping steps") ?? 0) < overlaps; seed++) {
+        console.info(`${runs} histories over ${kind.name}; repeat them with LARDER_TEST_SEED=${seed}`)
+        await check(kind, tally, seed, options)
       }
-      console.info(
-        [...tally]
-          .toSorted()
-          .map(([event, times]) => `${event} ${times}`)
-          .join(", ")
-      )
+      const events = [...tally].toSorted().map(([event, times]) => `${event} ${times}`)
+      console.info(`${kind.name}: ${events.join(", ")}`)
       if (runs >= enoughRuns) expect(listExpected(kind.traits).filter((event) => !tally.has(event))).toEqual([])
     },
-    timeout
+    overlaps > 0 ? 3 * 3_600_000 : 600_000 + runs * maxHistoryTime
   )
 }
 
 /** This many histories contain each of these events at least ten times; with fewer, they would prove less than they seem to. */
-export const enoughRuns = 70
+export const enoughRuns = 120
 const listExpected = ({ decidesAgain }: Traits) => [
   ...expectedEvents,
   ...(decidesAgain ? lateRefusals : ["charged below 0"])
@@ -139,15 +151,28 @@ const expectedEvents = [
   "many ended concurrently",
   "balance nearly used up",
   "budget used up",
-  "burst on two keys",
-  "burst with nothing",
+  "burst of hundreds",
+  "burst without changes",
   "burst with budget",
-  "burst with credits",
-  "burst with deduction",
   "burst with scopes",
+  "burst with expiry",
+  "burst with rotation",
   "burst with revocation",
+  "burst with suspension",
+  "burst with credits",
+  "burst with money received",
+  "burst with money returned",
+  "burst with repeated booking",
+  "burst with new key",
+  "remaining read",
+  "key changed before the hold",
+  "unknown_key",
+  "account_suspended",
+  "missing_scope",
   "budget edited",
   "scopes edited",
+  "expiry edited",
+  "rotated",
   "revoked",
   "account suspended",
   "account resumed",

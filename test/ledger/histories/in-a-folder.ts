@@ -1,13 +1,13 @@
 import { describe } from "vitest"
 import { overFolder } from "./embedded-subjects.ts"
-import { histories } from "./histories.ts"
+import { type HistoryOptions, histories } from "./histories.ts"
 
-export const historiesInAFolder = ({ runs }: { readonly runs: number }) =>
+export const historiesInAFolder = (options: Partial<HistoryOptions> & Pick<HistoryOptions, "runs">) =>
   describe("random histories of the ledger in a folder", () => {
-    histories(overFolder("a folder", { groupsBeforeFollow: Number.POSITIVE_INFINITY }), { runs, steps: 300 })
-    const options = { groupsBeforeFollow: 5 }
-    histories(overFolder("a folder whose derived tables are updated and whose log is reset very often", options), {
-      runs,
-      steps: 300
+    const steps = { steps: 300, ...options }
+    histories(overFolder("a folder", { groupsBeforeFollow: Number.POSITIVE_INFINITY }), steps)
+    const often = overFolder("a folder whose derived tables are updated and whose log is reset very often", {
+      groupsBeforeFollow: 5
     })
+    histories(often, steps)
   })

@@ -1,8 +1,8 @@
 import { describe } from "vitest"
 import { overMemory } from "./embedded-subjects.ts"
-import { histories } from "./histories.ts"
+import { type HistoryOptions, histories } from "./histories.ts"
 
-export const historiesInMemory = ({ runs }: { readonly runs: number }) =>
+export const historiesInMemory = (options: Partial<HistoryOptions> & Pick<HistoryOptions, "runs">) =>
   describe("random histories of the state machine", () => {
-    histories(overMemory, { runs, steps: 160 })
+    histories(overMemory, { steps: 160, ...options })
   })

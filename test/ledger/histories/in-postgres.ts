@@ -1,12 +1,14 @@
 import { describe, inject } from "vitest"
 import { newDatabase } from "../../support/postgres/new-database.ts"
-import { histories } from "./histories.ts"
+import { type HistoryOptions, histories } from "./histories.ts"
 import { overPostgres } from "./postgres-subject.ts"
 
-export const historiesInPostgres = ({ runs }: { readonly runs: number }) =>
+export const historiesInPostgres = (options: Partial<HistoryOptions> & Pick<HistoryOptions, "runs">) =>
   describe("random histories of the ledger in PostgreSQL", () => {
-    histories(
-      overPostgres(() => newDatabase(inject("postgresUrl"))),
-      { runs, steps: 400 }
-    )
+    for (const servers of [1, 2]) {
+      histories(
+        overPostgres(() => newDatabase(inject("postgresUrl")), servers),
+        { steps: 400, ...options }
+      )
+    }
   })

@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import type { Administration, AdministrationError, Entry } from "@larder/serve/ledger"
 import { type ChainHead, emptyHead, findBreak } from "@larder/serve/ledger/chain/chain.ts"
 import { type Effect, Result } from "effect"
-import type { AccountModel, Expected, KeyModel } from "./model.ts"
+import { type AccountModel, type Expected, isKnown, type KeyModel, textOfExpiry } from "./model.ts"
 import type { World } from "./world.ts"
 
 const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) => total + number, 0)
@@ -84,11 +84,11 @@ const read = async <A>(
   operation: (administration: Administration["Service"]) => Effect.Effect<A, AdministrationError>
 ): Promise<A> => Result.getOrThrow(await world.operate(server, operation))
 
-const checkKey = async (world: World, server: number, key: KeyModel) => {
+const checkKey = async (world: World, server: number, key: KeyModel, secret: string) => {
   const { model } = world
-  const view = await world.lookUp(server, key)
-  if (key.revokedAt !== null) {
-    assert.equal(view, undefined, "a revoked key is known")
+  const view = await world.lookUp(server, key, secret)
+  if (!isKnown(key, secret, model.now)) {
+    assert.equal(view, undefined, "a revoked or expired secret is known")
     return
   }
   assert.ok(view !== undefined, "a valid key is unknown")
@@ -129,6 +129,7 @@ const checkKeysOf = async (world: World, server: number, account: AccountModel) 
     scopes: key.scopes,
     budget: Math.round(key.budget_usd * 1_000),
     spent: Math.round(key.spent_usd * 1_000),
+    expires_at: key.expires_at,
     revokedAt: key.revoked_at
   }))
   const known = model.keys
@@ -139,6 +140,7 @@ const checkKeysOf = async (world: World, server: number, account: AccountModel) 
       scopes: key.scopes,
       budget: key.budget,
       spent: model.spent(key),
+      expires_at: textOfExpiry(key.expiresAt),
       revokedAt: key.revokedAt
     }))
   assert.deepEqual(summaries.toSorted(byId), known.toSorted(byId))
@@ -183,7 +185,13 @@ export const checkEverything = async (world: World, previous: PreviousEntries): 
   await Promise.all([
     checkAccounts(world, listing),
     ...model.accounts.map((account) => checkKeysOf(world, listing, account)),
-    ...servers.flatMap((server) => model.keys.map((key) => checkKey(world, server, key)))
+    ...servers.flatMap((server) =>
+      model.keys.flatMap((key) =>
+        [key.secret, ...(key.former === null ? [] : [key.former.secret])].map((secret) =>
+          checkKey(world, server, key, secret)
+        )
+      )
+    )
   ])
   checkCounters(world)
 }

@@ -23,8 +23,8 @@ const callConcurrently = async (world: World, server: number, key: KeyModel, cou
     const call = { ...expensiveCall, scope: scopeOf(key) }
     const outcome = await world.hold(server, view, call)
     if (typeof outcome === "string") return outcome
-    const { budget } = key
-    const held = world.keep({ key, server, ...call, admittedAt: world.model.now, budget }, outcome)
+    const { budget, secret } = key
+    const held = world.keep({ key, secret, server, ...call, admittedAt: world.model.now, budget }, outcome)
     if (isCommitted) assert.equal(await world.commit(held), "charged")
     return "admitted"
   })

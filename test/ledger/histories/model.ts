@@ -9,7 +9,9 @@ import type { HoldRefusal } from "@larder/serve/ledger/rules/admission.ts"
 import type { Traits } from "./subject.ts"
 
 export const timeOf = (ms: number): string => new Date(ms).toISOString()
-const monthOf = (ms: number): string => timeOf(ms).slice(0, 7)
+export const monthOf = (ms: number): string => timeOf(ms).slice(0, 7)
+
+export const textOfExpiry = (expiresAt: number | null): string | null => (expiresAt === null ? null : timeOf(expiresAt))
 
 /** An entry that must be written. Overlapping calls are written in any order. */
 export interface Expected {
@@ -32,19 +34,35 @@ export interface AccountModel {
   readonly expected: Array<Expected>
 }
 
-export interface KeyModel {
-  readonly id: string
+/** What an operator can change of a key. */
+export interface Terms {
   readonly secret: string
+  /** The replaced secret of a rotated key. */
+  readonly former: { readonly secret: string; readonly until: number } | null
+  readonly scopes: ReadonlyArray<Scope>
+  readonly budget: number
+  readonly expiresAt: number | null
+  readonly revokedAt: string | null
+  /** Counts the changes, from 1. */
+  readonly revision: number
+}
+
+export interface KeyModel extends Mutable<Terms> {
+  readonly id: string
   readonly account: AccountModel
   readonly created_at: string
-  scopes: ReadonlyArray<Scope>
-  budget: number
-  revokedAt: string | null
-  revision: number
 }
+type Mutable<A> = { -readonly [Name in keyof A]: A[Name] }
+
+export const isKnown = ({ expiresAt, former, revokedAt, secret }: Terms, sent: string, at: number): boolean =>
+  revokedAt === null &&
+  (expiresAt === null || at < expiresAt) &&
+  (sent === secret || (sent === former?.secret && at < former.until))
 
 export interface HoldModel {
   readonly key: KeyModel
+  /** The secret that the caller sent. */
+  readonly secret: string
   readonly server: number
   readonly endpoint: string
   readonly scope: Scope
@@ -82,7 +100,12 @@ export class Model {
 
   /** Keys that can call. */
   validKeys(): ReadonlyArray<KeyModel> {
-    return this.keys.filter((key) => key.revokedAt === null && key.account.suspendedAt === null)
+    return this.keys.filter((key) => isKnown(key, key.secret, this.now) && key.account.suspendedAt === null)
+  }
+
+  /** Keys that can be changed. */
+  notRevoked(): ReadonlyArray<KeyModel> {
+    return this.keys.filter(({ revokedAt }) => revokedAt === null)
   }
 
   /** Other servers' holds are unknown to a server that decides again. */
@@ -108,12 +131,10 @@ export class Model {
     return sum(charges.map(({ credits }) => Math.abs(credits)))
   }
 
-  /** The rest of a budget in this month, minus holds. Negative if the budget was lowered. */
-  budgetLeft(key: KeyModel, server: number, budget = key.budget): number {
-    const held = this.knownHolds(server).filter(
-      (hold) => hold.key === key && monthOf(hold.admittedAt) === monthOf(this.now)
-    )
-    return budget - this.spent(key) - sum(held.map(({ credits }) => credits))
+  /** The rest of a budget in the month of a moment, minus holds. Negative if the budget was lowered. */
+  budgetLeft(key: KeyModel, server: number, at = this.now): number {
+    const held = this.knownHolds(server).filter((hold) => hold.key === key && monthOf(hold.admittedAt) === monthOf(at))
+    return key.budget - this.spent(key, at) - sum(held.map(({ credits }) => credits))
   }
 
   /** Charged calls per day, key and endpoint; both days are inclusive. */
@@ -140,9 +161,9 @@ export class Model {
   }
 
   /** What becomes of an admitted call now. */
-  decideCharge({ admittedAt, credits, key, scope }: HoldModel): CommitOutcome {
+  decideCharge({ admittedAt, credits, key, scope, secret }: HoldModel): CommitOutcome {
     if (!this.traits.decidesAgain) return "charged"
-    if (key.revokedAt !== null) return "unknown_key"
+    if (!isKnown(key, secret, admittedAt)) return "unknown_key"
     if (key.account.suspendedAt !== null) return "account_suspended"
     if (!key.scopes.includes(scope)) return "missing_scope"
     if (this.balance(key.account) < credits) return "insufficient_balance"

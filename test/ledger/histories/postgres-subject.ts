@@ -1,4 +1,4 @@
-/** Two servers that share a ledger in PostgreSQL, each behind a connection that can be cut. */
+/** A ledger in PostgreSQL, with one server or several that share it, each behind a connection that can be cut. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -32,7 +32,7 @@ const fastClock = ((): Clock.Clock => {
   return { ...clock, monotonicTimeNanosUnsafe, monotonicTimeNanos: Effect.sync(monotonicTimeNanosUnsafe) }
 })()
 
-const open = async (url: string): Promise<Subject> => {
+const open = async (url: string, servers: number): Promise<Subject> => {
   const doubts = mkdtempSync(path.join(tmpdir(), "larder-doubts-"))
   const watching = Scope.makeUnsafe()
   const { administration, sql } = await Effect.gen(function* () {
@@ -60,8 +60,7 @@ const open = async (url: string): Promise<Subject> => {
     await Effect.runPromise(Scope.close(scope, Exit.void))
     await proxy.close()
   }
-  members.push(await join())
-  members.push(await join())
+  while (members.length < servers) members.push(await join())
 
   const getMember = (index: number) => {
     const member = members[index]
@@ -120,8 +119,8 @@ const open = async (url: string): Promise<Subject> => {
 }
 
 /** `newDatabase` returns the URL of an empty database. */
-export const overPostgres = (newDatabase: () => Promise<string>): LedgerKind => ({
-  name: "two servers on PostgreSQL",
+export const overPostgres = (newDatabase: () => Promise<string>, servers: number): LedgerKind => ({
+  name: servers === 1 ? "one server on PostgreSQL" : `${servers} servers on PostgreSQL`,
   traits: {
     supportsUsage: true,
     outage: "of everything",
@@ -130,5 +129,5 @@ export const overPostgres = (newDatabase: () => Promise<string>): LedgerKind => 
     decidesAgain: true,
     remembersRequestIds: "forever"
   },
-  open: async () => open(await newDatabase())
+  open: async () => open(await newDatabase(), servers)
 })

@@ -68,8 +68,8 @@ export class World {
     this.counts = subject.servers().map(noCounts)
   }
 
-  note(event: string): void {
-    this.tally.set(event, (this.tally.get(event) ?? 0) + 1)
+  note(event: string, times = 1): void {
+    this.tally.set(event, (this.tally.get(event) ?? 0) + times)
   }
 
   /** Maps any number to a server. */
@@ -120,11 +120,11 @@ export class World {
   }
 
   /** Looks a key up like the request pipeline: again, if the server had an older state in memory. */
-  async lookUp(server: number, key: KeyModel): Promise<ApiKeyView | undefined> {
+  async lookUp(server: number, key: KeyModel, secret = key.secret): Promise<ApiKeyView | undefined> {
     const ledger = this.server(server)
-    const name = `${server} ${key.id}`
+    const name = `${server} ${key.id} ${secret}`
     for (let attempt = 1; attempt <= 2; attempt++) {
-      const view = await ledger.authenticate(key.secret, this.model.now)
+      const view = await ledger.authenticate(secret, this.model.now)
       const before = this.views.get(name)
       if (before !== undefined && before.revision !== view?.revision) this.stale.push({ server, key, view: before })
       if (view === undefined) {

@@ -54,12 +54,13 @@ export const makeAdmission = (options: {
     if (!isCurrent(key, call.key, call.now) || key === undefined) return isRecent ? "ask" : { refused: "key_changed" }
     const held = own.countSince(call, read.moment)
     setHeld(key, call.month, nothingHeld)
-    const isRefusedByRows = findRefusal(key, call.credits, call.month) !== undefined
+    const refusedByRows = findRefusal(key, call.credits, call.month)
     if (held !== undefined) setHeld(key, call.month, held)
     const refused = findRefusal(key, call.credits, call.month)
     if (held !== undefined && refused === undefined) return { hold: own.place(call) }
     if (isRecent) return "ask"
-    return isRefusedByRows && refused !== undefined ? { refused } : "undecided"
+    // what is held may be counted in the rows, too: the budget may be used up, and the balance only seem so
+    return refused !== undefined && refused === refusedByRows ? { refused } : "undecided"
   }
 
   const admit = async (call: PricedCall): Promise<HoldOutcome> => {

@@ -4,8 +4,14 @@
  * gains and no losses. An outcome must be right at some moment of its span. This is checked when nothing is in flight: then
  * it is known which calls were admitted, and refused calls have changed nothing.
  */
-import type { Limit } from "./model.ts"
-import type { Refusal } from "./rules.ts"
+/** A number that calls use up, or that operators read. */
+export interface Limit {
+  readonly name: string
+  /** Its value before everything that overlaps. */
+  readonly left: () => number
+  /** Whether it must not fall below 0, except for what was removed from it. */
+  readonly isNeverOverspent: boolean
+}
 
 export interface Span {
   readonly from: number
@@ -19,11 +25,12 @@ interface Change extends Span {
 }
 
 interface Decision extends Span {
-  /** In the order in which they refuse. */
-  readonly limits: ReadonlyArray<string>
+  readonly what: string
   readonly credits: number
-  readonly outcome: "held" | Refusal
-  readonly refusals: ReadonlyArray<Refusal>
+  /** The credits fit into each of these. */
+  readonly fits: ReadonlyArray<string>
+  /** They did not fit into this one. */
+  readonly refusedBy: string | undefined
 }
 
 interface Read extends Span {
@@ -39,23 +46,31 @@ interface Bounds {
   readonly high: number
 }
 
+interface Start {
+  readonly name: string
+  readonly left: number
+  readonly isNeverOverspent: boolean
+}
+
 const noBounds: Bounds = { since: Number.POSITIVE_INFINITY, low: 0, high: 0 }
 
 /** The bounds of a number from each moment until the next one. */
-const boundsOf = (name: string, start: number, changes: ReadonlyArray<Change>, problems: Array<string>) => {
+const boundsOf = (start: Start, changes: ReadonlyArray<Change>, problems: Array<string>) => {
   const moments = changes.flatMap(({ by, from, overdraft, to }) => [
     { since: from, low: Math.min(0, by), high: Math.max(0, by), overdraft },
     { since: to, low: Math.max(0, by), high: Math.min(0, by), overdraft: 0 }
   ])
-  let { high, low } = { high: start, low: start }
-  let overdraft = Math.max(0, -start)
+  let { high, low } = { high: start.left, low: start.left }
+  let overdraft = Math.max(0, -start.left)
   const bounds: Array<Bounds> = [{ since: Number.NEGATIVE_INFINITY, low, high }]
   for (const moment of moments.sort((a, b) => a.since - b.since)) {
     low += moment.low
     high += moment.high
     overdraft += moment.overdraft
     bounds.push({ since: moment.since, low, high })
-    if (high < -overdraft) problems.push(`${name} is overspent: ${high} is left, and ${overdraft} were removed`)
+    if (start.isNeverOverspent && high < -overdraft) {
+      problems.push(`${start.name} is overspent: ${high} is left, and ${overdraft} were removed`)
+    }
   }
   return bounds
 }
@@ -73,28 +88,23 @@ const within = (bounds: ReadonlyArray<Bounds>, { from, to }: Span) => {
 
 export class Overlaps {
   private time = 0
-  private readonly starts = new Map<string, number>()
+  private readonly starts = new Map<string, Start>()
   private readonly changes = new Map<string, Array<Change>>()
-  private decisions: Array<Decision> = []
-  private reads: Array<Read> = []
+  private readonly decisions: Array<Decision> = []
+  private readonly reads: Array<Read> = []
 
   /** Each call returns a new moment. */
   readonly moment = (): number => ++this.time
 
-  /** Called before the model applies the first change of a number. */
-  private watch(limits: Iterable<{ readonly name: string; readonly left: number }>): void {
-    for (const { left, name } of limits) if (!this.starts.has(name)) this.starts.set(name, left)
+  private watch(limits: ReadonlyArray<Limit>): ReadonlyArray<string> {
+    return limits.map(({ isNeverOverspent, left, name }) => {
+      if (!this.starts.has(name)) this.starts.set(name, { name, left: left(), isNeverOverspent })
+      return name
+    })
   }
 
-  /** Called before the model applies the change. */
-  change(
-    limits: ReadonlyArray<{ readonly name: string; readonly left: number }>,
-    by: number,
-    { from, to }: Span,
-    overdraft = 0
-  ): void {
-    this.watch(limits)
-    for (const { name } of limits) {
+  change(limits: ReadonlyArray<Limit>, by: number, { from, to }: Span, overdraft = 0): void {
+    for (const name of this.watch(limits)) {
       const others = this.changes.get(name)
       const change = { by, from, to, overdraft }
       if (others === undefined) this.changes.set(name, [change])
@@ -102,49 +112,42 @@ export class Overlaps {
     }
   }
 
-  decide(limits: ReadonlyArray<Limit>, credits: number, outcome: Decision["outcome"], { from, to }: Span): void {
-    this.watch(limits)
-    const refusals = limits.map(({ refusal }) => refusal)
-    this.decisions.push({ limits: limits.map(({ name }) => name), refusals, credits, outcome, from, to })
+  decide(
+    what: string,
+    credits: number,
+    { fits, refusedBy }: { readonly fits: ReadonlyArray<Limit>; readonly refusedBy?: Limit | undefined },
+    { from, to }: Span
+  ): void {
+    const [refusing] = refusedBy === undefined ? [] : this.watch([refusedBy])
+    this.decisions.push({ what, credits, fits: this.watch(fits), refusedBy: refusing, from, to })
   }
 
   /** Adds a value that was read. It is `atLeast` if less is left. */
-  addRead(
-    limits: ReadonlyArray<{ readonly name: string; readonly left: number }>,
-    value: number,
-    { from, to }: Span,
-    atLeast = 0
-  ): void {
-    this.watch(limits)
-    this.reads.push({ limits: limits.map(({ name }) => name), value, atLeast, from, to })
+  addRead(limits: ReadonlyArray<Limit>, value: number, { from, to }: Span, atLeast = Number.NEGATIVE_INFINITY): void {
+    this.reads.push({ limits: this.watch(limits), value, atLeast, from, to })
   }
 
   /** Outcomes that are impossible in every order. Nothing may be in flight. */
   findProblems(): ReadonlyArray<string> {
     const problems: Array<string> = []
     const bounds = new Map(
-      [...this.starts].map(([name, start]) => [name, boundsOf(name, start, this.changes.get(name) ?? [], problems)])
+      [...this.starts].map(([name, start]) => [name, boundsOf(start, this.changes.get(name) ?? [], problems)])
     )
-    const findRests = (outcome: Decision | Read) =>
-      outcome.limits.map((name) => within(bounds.get(name) ?? [], outcome))
+    const findRest = (name: string, span: Span) => within(bounds.get(name) ?? [], span)
     for (const decision of this.decisions) {
-      const { credits, outcome, refusals } = decision
-      const rests = findRests(decision)
-      const refusalIndex = outcome === "held" ? rests.length : refusals.indexOf(outcome)
-      const couldFit = rests.slice(0, refusalIndex).every(({ high }) => high >= credits)
-      const couldBeRefused = outcome === "held" || (rests[refusalIndex]?.low ?? Number.POSITIVE_INFINITY) < credits
-      if (!couldFit || !couldBeRefused) problems.push(`${JSON.stringify(decision)} with ${JSON.stringify(rests)}`)
+      const { credits, fits, refusedBy } = decision
+      const couldFit = fits.every((name) => findRest(name, decision).high >= credits)
+      const couldBeRefused = refusedBy === undefined || findRest(refusedBy, decision).low < credits
+      if (couldFit && couldBeRefused) continue
+      const rests = [...fits, ...(refusedBy === undefined ? [] : [refusedBy])].map((name) => findRest(name, decision))
+      problems.push(`${JSON.stringify(decision)} with ${JSON.stringify(rests)}`)
     }
     for (const read of this.reads) {
-      const rests = findRests(read)
+      const rests = read.limits.map((name) => findRest(name, read))
       const low = Math.max(read.atLeast, Math.min(...rests.map((rest) => rest.low)))
       const high = Math.max(read.atLeast, Math.min(...rests.map((rest) => rest.high)))
       if (read.value < low || read.value > high) problems.push(`read ${JSON.stringify(read)}: ${JSON.stringify(rests)}`)
     }
-    this.starts.clear()
-    this.changes.clear()
-    this.decisions = []
-    this.reads = []
     return problems
   }
 }

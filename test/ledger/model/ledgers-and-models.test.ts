@@ -1,3 +1,0 @@
-import { ledgersAndModels } from "./ledgers-and-models.ts"
-
-ledgersAndModels({ steps: 5_000 })
