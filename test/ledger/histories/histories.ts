@@ -18,6 +18,7 @@ import { checkEverything } from "./invariants.ts"
 import { limitSteps } from "./limit-steps.ts"
 import { Model } from "./model.ts"
 import { createKey, openAccount, operatorSteps } from "./operator-steps.ts"
+import { readingSteps } from "./reading-steps.ts"
 import type { History, Step } from "./steps.ts"
 import type { LedgerKind, Traits } from "./subject.ts"
 import { World } from "./world.ts"
@@ -30,7 +31,15 @@ const readNumber = (variable: string): number | undefined => {
 }
 
 const anyStep = (size: BurstSize) =>
-  fc.oneof(...operatorSteps, ...bookingSteps, ...callSteps, ...limitSteps, ...burstSteps(size), ...fateSteps)
+  fc.oneof(
+    ...operatorSteps,
+    ...readingSteps,
+    ...bookingSteps,
+    ...callSteps,
+    ...limitSteps,
+    ...burstSteps(size),
+    ...fateSteps
+  )
 
 /** Creates an account with a key, so that calls can begin. */
 const begin = async (kind: LedgerKind, tally: Map<string, number>) => {
