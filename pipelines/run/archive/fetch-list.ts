@@ -23,7 +23,7 @@ export const Fetch = Schema.Struct({
   fetched_at: Schema.String,
   /** For a 304: when the payload was received. */
   received_at: Schema.optionalKey(Schema.String),
-  sha256: Schema.String,
+  sha256: Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/)), // it names a file
   bytes: Schema.Int,
   /** The interrupted run that fetched the payload, if this run reused it. */
   taken_from: Schema.optionalKey(Schema.String)

@@ -180,7 +180,7 @@ layer(NodeServices.layer)("a file that is not a release", (it) => {
 
 layer(NodeServices.layer)("a file that another tool has saved again", (it) => {
   const foods = [a, b].map((record): unknown => JSON.parse(record))
-  const remedy = `Rewrite it: (echo '{"BrandedFoods": ['; jq -c '.BrandedFoods[]' FILE | sed '$!s/$/,/'; echo ']}') >foods.json`
+  const remedy = `Rewrite it: set -o pipefail; (echo '{"BrandedFoods": [' && jq -c '.BrandedFoods[]' FILE | sed '$!s/$/,/' && echo ']}') >rewritten/FILE`
 
   it.effect.each([
     ["has all records on one line", JSON.stringify({ BrandedFoods: foods }), 1],

@@ -42,7 +42,7 @@ const listKey = "BrandedFoods"
 /** A file that another tool has saved again. `jq` needs about five times its size in memory. */
 export const otherLayout = {
   problem: "its records are not on one line each, as USDA publishes them",
-  remedy: `Rewrite it: (echo '{"${listKey}": ['; jq -c '.${listKey}[]' FILE | sed '$!s/$/,/'; echo ']}') >foods.json`
+  remedy: `Rewrite it: set -o pipefail; (echo '{"${listKey}": [' && jq -c '.${listKey}[]' FILE | sed '$!s/$/,/' && echo ']}') >rewritten/FILE`
 }
 
 export const maxHeadBytes = 65_536

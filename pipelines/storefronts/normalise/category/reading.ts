@@ -1,5 +1,5 @@
 /**
- * Finds the dictionary word that names the product in a title, product type, tag or collection title.
+ * Finds the dictionary word that names the product in a title, product type or collection title.
  *
  * A title is split into segments (at dashes, bars, brackets, commas, colons, and at words such as `with` and `for`).
  * The head noun of the first segment that has one decides: the last known phrase in English, German, Swedish and
