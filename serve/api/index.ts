@@ -1,5 +1,6 @@
 /** HTTP, the request pipeline and its routes. */
 export { type Listener, type McpHandler, makeApi } from "./app.ts"
+export { routes } from "./data-sets.ts"
 export { chooseCoding, compress, makeSharedBody, minCompressedBytes, type SharedBody } from "./encoding.ts"
 export { type Limiter, makeLimiter, type Permit } from "./fairness/limiter.ts"
 export { listen } from "./listen.ts"
@@ -9,5 +10,4 @@ export { preflightHeaders } from "./preflight.ts"
 export { combineProvenances, makeReadModel, type ReadModel } from "./read-model.ts"
 export { type ApiResponse, dataHeaders, errorHeaders, newRequestId } from "./response.ts"
 export type { Route } from "./route.ts"
-export { routes } from "./routes/routes.ts"
 export { describeSamples, formatSampleLine, renderSampleBanner } from "./sample-banner.ts"

@@ -6,7 +6,7 @@
  * | --- | --- |
  * | deadlock, serialisation failure | decided anew from fresh rows, five times at most (`group-writer.ts`); then 503 |
  * | lock not available | sent again account by account, so that only those of the locked account wait; it becomes a suspect, which is sent alone, after all others, for as long as its calls have; then 503, and for five seconds at once |
- * | constraint | sent again call by call; one alone fails with 500 |
+ * | constraint | sent again in halves; one call alone fails with 500 |
  * | disk or memory full | 503; the server is not ready for a second |
  * | connection lost before COMMIT was sent | sent again when the database is back |
  * | connection lost after it | the same: the next transaction locks the same accounts, so the lost one has ended, and finds which calls it has charged. A call whose time is over before goes to the in-doubt file, and is refunded if it was charged |
@@ -28,7 +28,7 @@ import {
   newGroup,
   sinceOf,
   splitByAccount,
-  splitByCall
+  splitInHalves
 } from "./group.ts"
 import type { LockedAccounts } from "./locked-accounts.ts"
 import type { Outage } from "./outage.ts"
@@ -126,7 +126,7 @@ export const makeFailedGroups = (options: {
     handle: (group: CallGroup, cause: unknown): ReadonlyArray<CallGroup> => {
       const failure = classifyFailure(cause)
       if (failure === "locked") return handleLocked(group, cause)
-      if (failure === "refused" && group.charges.length + group.undecided.length > 1) return splitByCall(group)
+      if (failure === "refused" && group.charges.length + group.undecided.length > 1) return splitInHalves(group)
       // without an answer of the database, a COMMIT that was sent may have succeeded, whatever the error is
       const isInDoubt = !hasSqlState(cause) && group.charges.some((charge) => charge.isInDoubt)
       if (failure === "lost" || isInDoubt) {

@@ -43,11 +43,15 @@ export const splitByAccount = (group: CallGroup): ReadonlyArray<CallGroup> => {
   return [...parts.values()]
 }
 
-/** Calls that are undecided write nothing, so they are together. */
-export const splitByCall = ({ charges, undecided }: CallGroup): ReadonlyArray<CallGroup> => [
-  ...charges.map((charge) => ({ ...newGroup(), charges: [charge] })),
-  ...(undecided.length === 0 ? [] : [{ charges: [], undecided }])
-]
+/** Halves, so that one bad charge costs a few transactions and not hundreds. Undecided calls write nothing, so they are together. */
+export const splitInHalves = ({ charges, undecided }: CallGroup): ReadonlyArray<CallGroup> => {
+  const half = Math.ceil(charges.length / 2)
+  const parts = [charges.slice(0, half), charges.slice(half)].filter(({ length }) => length > 0)
+  return [
+    ...parts.map((part) => ({ ...newGroup(), charges: part })),
+    ...(undecided.length === 0 ? [] : [{ charges: [], undecided }])
+  ]
+}
 
 /** A transaction of this many calls takes about 20 ms, in which other servers wait for its accounts. */
 const maxCalls = 500
