@@ -16,8 +16,6 @@ import { type OutageListener, trackOutage } from "./outage.ts"
 
 /** Groups in flight. With more, groups are smaller, and each costs the database a commit. */
 const maxGroups = 2
-/** Milliseconds between two searches for calls that have waited too long. */
-const lateInterval = 250
 
 export const openCallWriter = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
@@ -78,12 +76,10 @@ export const openCallWriter = Effect.fnUntraced(function* (
     }
   }
 
-  const timer = setInterval(failed.failLate, lateInterval)
   yield* Effect.addFinalizer(() =>
     Effect.promise(async () => {
       isClosing = true
       while (!queue.isEmpty()) await new Promise((resolve) => setTimeout(resolve, 5))
-      clearInterval(timer)
       outage.close()
     })
   )

@@ -12,8 +12,7 @@
  * | connection lost after it | the same: the next transaction locks the same accounts, so the lost one has ended, and finds which calls it has charged. A call whose time is over before goes to the in-doubt file, and is refunded if it was charged |
  * | anything else, such as a wrong statement | 500 at once, logged |
  *
- * Undecided calls have read nothing yet: if the connection is lost, those of its group get 503 at once, like new ones. Calls
- * that wait for a group have the same five seconds.
+ * Undecided calls have read nothing yet: if the connection is lost, those of its group get 503 at once, like new ones.
  */
 import { type LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
 import type { LedgerCounters } from "../../ledger.ts"
@@ -140,8 +139,6 @@ export const makeFailedGroups = (options: {
       return []
     },
     failUnexpected,
-    /** Rejects calls that have waited for a group too long, because there are too many. */
-    failLate: (): void => failExpired(false, notWritten("it is too busy")),
     /** Rejects calls whose time is over; all of them if the server stops. */
     failExpired
   }

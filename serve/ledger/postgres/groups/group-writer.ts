@@ -156,8 +156,8 @@ export const makeGroupWriter = (options: {
     const parts = [group]
     for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
       const accounts = accountsOf(part)
-      // in the queue its calls are answered when their time is over
-      if (outage.isLost() || now() - sinceOf(part) >= maxWait) queue.putBack(part)
+      if (outage.isLost())
+        queue.putBack(part) // there its calls are answered when their time is over
       else parts.unshift(...(await attemptOrFail(part, use)))
       const kept = new Set(parts.flatMap(accountsOf))
       queue.release(accounts.filter((id) => !kept.has(id)))
