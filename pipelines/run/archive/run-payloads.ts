@@ -18,7 +18,7 @@ import { newWorkName } from "./incoming.ts"
 import { compressedFile, findIntact, plainFile, readStored } from "./stored-payloads.ts"
 
 /**
- * A larger payload is compressed only after its run, when nobody waits for it: the CSV files of a release of branded foods
+ * A larger payload is compressed only at the end of its run: the CSV files of a release of branded foods
  * have 3 GB, and compressing one of them takes 15 s.
  */
 export const minLargeBytes = 16 * 1024 * 1024

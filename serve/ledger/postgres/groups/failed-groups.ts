@@ -4,7 +4,7 @@
  *
  * | Failure | Calls of the group |
  * | --- | --- |
- * | deadlock, serialisation failure | decided anew from fresh rows, five times at most (`group-writer.ts`); then 503 |
+ * | deadlock, serialisation failure | decided again from rows that are read again, at most five times (`group-writer.ts`); then 503 |
  * | lock not available | sent again account by account, so that only those of the locked account wait; it becomes a suspect, which is sent alone, after all others, for as long as its calls have; then 503, and for five seconds at once |
  * | constraint | sent again in halves; one call alone fails with 500 |
  * | disk or memory full | 503; the server is not ready for a second |
