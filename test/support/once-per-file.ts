@@ -1,4 +1,7 @@
-/** Makes an expensive resource once per test file, when a test first needs it, and releases it after the last test. */
+/**
+ * Makes an expensive resource once per test file, when a test first needs it, and releases it after the last test. Call it
+ * in the test file or in a function that it calls: test files of one worker share the modules that they import.
+ */
 import { Effect, Exit, Scope } from "effect"
 import { afterAll } from "vitest"
 

@@ -21,18 +21,6 @@ export const sampleDatabase = Effect.gen(function* () {
   return { folder, url, sql: yield* connect(url) }
 })
 
-const soundFile = oncePerFile(
-  Effect.gen(function* () {
-    const { reading: sqlite } = yield* openLedgerFile(yield* sampleFolder)
-    updateSums(sqlite)
-    sqlite.exec("pragma foreign_keys = off")
-    const { accounts, sequence } = readSnapshot(sqlite, 0)
-    const heads = new Map(accounts.map(({ account, head }) => [account.id, head]))
-    return { sqlite, server: { sequence, heads } satisfies ServerHeads }
-  })
-)
-const soundDatabase = oncePerFile(sampleDatabase)
-
 /** Tables are named without their schema, as in SQLite. */
 export const runStatements = (sql: PgClient.PgClient, statements: string) =>
   sql.withTransaction(
@@ -47,23 +35,39 @@ const inTransaction = (sqlite: Sqlite): Sqlite => ({ ...sqlite, inSnapshot: (wor
 /** Thrown to roll back the changes. */
 class Found extends Schema.TaggedError<Found>()("Found", { problems: Schema.Array(Schema.String) }) {}
 
-/** What a verification finds after these statements. The server over the file still has the state from before in memory. */
-export const problemsAfter = {
-  folder: Effect.fnUntraced(function* (statements: string) {
-    const { server, sqlite } = yield* soundFile
-    return sqlite.inSnapshot(() => {
-      sqlite.exec(statements)
-      return verifyFile(inTransaction(sqlite), server).problems
-    })
-  }),
-  postgres: Effect.fnUntraced(function* (statements: string) {
-    const { sql } = yield* soundDatabase
-    const tamper = Effect.gen(function* () {
-      yield* runStatements(sql, statements)
-      return yield* new Found({ problems: (yield* verifyContents(sql)).problems })
-    })
-    return (yield* sql.withTransaction(tamper).pipe(Effect.catchTag("Found", Effect.succeed))).problems
-  })
-} as const
+export type Store = "folder" | "postgres"
 
-export type Store = keyof typeof problemsAfter
+/**
+ * Returns what a verification finds after some statements. The server over the file still has the state from before in
+ * memory. Called once by a test file, for its own ledgers.
+ */
+export const shareSoundLedgers = () => {
+  const soundFile = oncePerFile(
+    Effect.gen(function* () {
+      const { reading: sqlite } = yield* openLedgerFile(yield* sampleFolder)
+      updateSums(sqlite)
+      sqlite.exec("pragma foreign_keys = off")
+      const { accounts, sequence } = readSnapshot(sqlite, 0)
+      const heads = new Map(accounts.map(({ account, head }) => [account.id, head]))
+      return { sqlite, server: { sequence, heads } satisfies ServerHeads }
+    })
+  )
+  const soundDatabase = oncePerFile(sampleDatabase)
+  return {
+    folder: Effect.fnUntraced(function* (statements: string) {
+      const { server, sqlite } = yield* soundFile
+      return sqlite.inSnapshot(() => {
+        sqlite.exec(statements)
+        return verifyFile(inTransaction(sqlite), server).problems
+      })
+    }),
+    postgres: Effect.fnUntraced(function* (statements: string) {
+      const { sql } = yield* soundDatabase
+      const tamper = Effect.gen(function* () {
+        yield* runStatements(sql, statements)
+        return yield* new Found({ problems: (yield* verifyContents(sql)).problems })
+      })
+      return (yield* sql.withTransaction(tamper).pipe(Effect.catchTag("Found", Effect.succeed))).problems
+    })
+  }
+}

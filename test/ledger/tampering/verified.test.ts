@@ -3,11 +3,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { openPostgresLedger } from "@larder/serve/ledger"
 import { Effect } from "effect"
 import { temporaryFolder } from "../../support/serve/sample-ledger.ts"
-import { problemsAfter, runStatements, type Store, sampleDatabase } from "./sound-ledgers.ts"
+import { runStatements, type Store, sampleDatabase, shareSoundLedgers } from "./sound-ledgers.ts"
 import { tamperedEntries } from "./tampered-entries.ts"
 import { archiveOctober, tamperedStarts, tamperedSums } from "./tampered-sums.ts"
 import type { Tampering } from "./tampering.ts"
 
+const problemsAfter = shareSoundLedgers()
 const rows = [...tamperedEntries, ...tamperedSums, ...tamperedStarts]
 const changeFor = ({ change }: Tampering, store: Store) => (typeof change === "string" ? change : change[store])
 
