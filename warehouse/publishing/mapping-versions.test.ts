@@ -12,7 +12,7 @@ import {
 import { Effect, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { makeGeneration, mappingOf, newestManifest } from "../generation/manifest.ts"
-import { requirePublishable } from "../live/live-data-set.ts"
+import { requirePublishable } from "./live-data-set.ts"
 import { rebuildFrom } from "./rebuild.ts"
 import { rollback } from "./rollback.ts"
 

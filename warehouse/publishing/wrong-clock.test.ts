@@ -6,7 +6,7 @@ import { DateTime, Effect, Option, Schema } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { listGenerations } from "../generation/listing.ts"
 import { type LiveData, watchLive } from "../live/live.ts"
-import { listRunIds, readLiveStates } from "../live/runs.ts"
+import { listRunIds, readLiveStates } from "../opened/runs.ts"
 import { recordFailedRun } from "./record.ts"
 import { rollback } from "./rollback.ts"
 

@@ -7,7 +7,7 @@ import type { DuckDb, Params } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { isLoaded, readKeptManifests } from "../generation/manifest.ts"
 import { openIngestion } from "../ingestion/file.ts"
-import { refreshOpened } from "../opened/opened-files.ts"
+import { refreshOpened } from "./opened-files.ts"
 import { timestampToText } from "../read-models/json-expressions.ts"
 
 const StateRow = Schema.Struct({
