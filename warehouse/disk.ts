@@ -3,7 +3,7 @@
  * only after a flush, both of the file's bytes and of the folder's entries.
  */
 import { createHash, randomUUID } from "node:crypto"
-import { Effect, FileSystem, Path, Schema } from "effect"
+import { Effect, FileSystem, Path, type PlatformError, Schema } from "effect"
 
 /** On Windows a flush requires write access. Elsewhere it does not, and the owner may have removed write access. */
 const flag = process.platform === "win32" ? "r+" : "r"
@@ -15,6 +15,12 @@ export const syncFile = (path: string) =>
 
 /** Windows cannot flush a folder. */
 export const syncFolder = (path: string) => (process.platform === "win32" ? Effect.void : syncFile(path))
+
+/** Returns `fallback` if the file does not exist; any other failure remains. */
+export const ifMissing =
+  <B>(fallback: B) =>
+  <A, R>(read: Effect.Effect<A, PlatformError.PlatformError, R>) =>
+    Effect.catchReason(read, "PlatformError", "NotFound", () => Effect.succeed(fallback))
 
 /** SHA-256 and length of bytes that arrive in pieces. */
 export const makeDigest = () => {

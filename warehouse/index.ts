@@ -4,14 +4,12 @@ export { firstOwnAmount, labelColumns } from "./branded-foods/nutrition.ts"
 export { isServingUnit, servingAmount, servingUnits } from "./branded-foods/serving-units.ts"
 export * from "./data-sets.ts"
 export type { DepotUnusable } from "./depot/depot.ts"
+export { KeyUnusable, keyFileIn } from "./depot/keys.ts"
 export { encodePublicKey, makeKeyPair, parsePrivateKey } from "./depot/signed.ts"
-export { type FileOperationFailed, makeDigest, syncFile, syncFolder } from "./disk.ts"
+export { type FileOperationFailed, ifMissing, makeDigest, syncFile, syncFolder } from "./disk.ts"
 export { DuckDb, DuckDbError, identifier, literal, type OpenError } from "./duckdb.ts"
 export {
   type HomeUnwritable,
-  ifMissing,
-  KeyUnusable,
-  keyFileIn,
   type Layout,
   layoutOf,
   NoWarehouse,
@@ -37,13 +35,13 @@ export { keptSetting, pruneLocal } from "./generation/retention.ts"
 export { lakeSetting, updateLakeIfEnabled } from "./lake/setting.ts"
 export { followDepot } from "./live/follow.ts"
 export { type Generation, type Live, type LiveData, type Loading, watchLive } from "./live/live.ts"
-export { readLive, readLiveDataSet, requirePublishable } from "./publishing/live-data-set.ts"
-export * from "./opened/runs.ts"
-export { openServedFoods } from "./opened/sidecar-files.ts"
 export { refreshOpened } from "./opened/opened-files.ts"
 export { findReadable } from "./opened/parts.ts"
+export * from "./opened/runs.ts"
+export { openServedFoods } from "./opened/sidecar-files.ts"
 export { writeSnapshot } from "./opened/snapshot.ts"
 export { type Check, ChecksFailed } from "./publishing/check.ts"
+export { readLive, readLiveDataSet, requirePublishable } from "./publishing/live-data-set.ts"
 export { assignments } from "./publishing/merge.ts"
 export { publish } from "./publishing/publish.ts"
 export { rebuildFrom } from "./publishing/rebuild.ts"

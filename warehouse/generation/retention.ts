@@ -5,7 +5,8 @@
  */
 import { Config, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { type Depot, listObjectTimes, type ObjectId, objectName, oldestKeptTime } from "../depot/depot.ts"
-import { ifMissing, type Layout } from "./layout.ts"
+import { ifMissing } from "../disk.ts"
+import type { Layout } from "./layout.ts"
 import { isLoaded, type Manifest, manifestName, newestManifest, readKeptManifests } from "./manifest.ts"
 import { objectsInManifest } from "./pull-parts.ts"
 
