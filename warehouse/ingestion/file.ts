@@ -5,14 +5,15 @@
  * keeps its state. Both files can be made again from the parts at any time.
  */
 import { existsSync, statSync } from "node:fs"
-import { chmod, copyFile, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { chmod, copyFile, link, rename, rm } from "node:fs/promises"
 import path from "node:path"
 import { Effect, Exit, Option, Scope } from "effect"
 import { FileOperationFailed, fileOperation } from "../disk.ts"
 import { DuckDb, literal, openError } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { generationId, type Manifest, readManifest } from "../generation/manifest.ts"
-import { findFault, readStamp } from "../generation/parts.ts"
+import { readMarker, readStamp, writeMarker } from "../generation/markers.ts"
+import { findFault } from "../generation/parts.ts"
 import { define, definitionHash } from "../tables/dictionary.ts"
 import { dataSetTable, ingestTables, ingestViews } from "../tables/ingest-tables.ts"
 import { type DataSet, toCells } from "../tables/tables.ts"
@@ -28,30 +29,25 @@ const operation = fileOperation(problem, consequence)
 const attempt = <A>(file: string, run: () => Promise<A>) => Effect.uninterruptible(operation(file, run))
 
 const spareFile = ({ dir }: Layout) => path.join(dir, ".ingestion.duckdb.next")
-/** Contains the stamp of a file when this version last wrote it, and the newest generation whose records it has. */
-const markerFile = ({ markers }: Layout, file: string) => path.join(markers, path.basename(file))
-
 /** A generation. If a manifest was lost, its number may be used again; its id is not. */
 type GenerationRef = Pick<Manifest, "number" | "id">
 
-const writeMarker = async (layout: Layout, file: string, { id, number }: GenerationRef) =>
-  writeFile(markerFile(layout, file), `${await readStamp(file)} ${hash} ${number} ${id}\n`)
+const readFileStamp = (file: string) => attempt(file, () => readStamp(file))
 
-const readMarker = (layout: Layout, file: string) =>
-  attempt(file, async (): Promise<GenerationRef | undefined> => {
-    const marker = await readFile(markerFile(layout, file), "utf8")
-    const [, stamp, number, id = ""] = /^(.*) (\d+) (\S+)\n$/.exec(marker) ?? []
-    const isUnchanged = stamp === `${await readStamp(file)} ${hash}` && !existsSync(`${file}.wal`)
-    return isUnchanged ? { number: Number(number), id } : undefined
-  })
+/** Records that this version has just written a file with the records of all generations up to this one. */
+const markRecorded = Effect.fnUntraced(function* (layout: Layout, file: string, { id, number }: GenerationRef) {
+  const facts = { stamp: yield* readFileStamp(file), definitions: hash, number: String(number), id }
+  yield* writeMarker(layout, path.basename(file), facts)
+})
 
 /** The newest generation whose records a file has; undefined if the file was changed, or the generation removed. */
 export const findNewestRecorded = Effect.fnUntraced(
   function* (layout: Layout, file: string) {
-    const recorded = yield* readMarker(layout, file)
-    if (recorded === undefined) return undefined
-    const manifest = Option.getOrUndefined(yield* readManifest(layout.local, recorded.number))
-    return manifest?.id === recorded.id ? recorded : undefined
+    const { definitions, id, number, stamp } = yield* readMarker(layout, path.basename(file))
+    const isUnchanged = definitions === hash && stamp === (yield* readFileStamp(file)) && !existsSync(`${file}.wal`)
+    if (!isUnchanged) return undefined
+    const manifest = Option.getOrUndefined(yield* readManifest(layout.local, Number(number)))
+    return manifest?.id === id ? manifest : undefined
   },
   Effect.orElseSucceed(() => undefined)
 )
@@ -176,21 +172,25 @@ const prepareSpare = Effect.fnUntraced(function* (layout: Layout, recorded: Gene
   return (yield* isFree) ? spareNewest.number : yield* replace // another process still reads the spare file
 })
 
-const exchange = (layout: Layout, manifest: Manifest, recorded: GenerationRef | undefined) =>
-  attempt(layout.ingestion, async () => {
-    const spare = spareFile(layout)
-    const before = `${spare}.before`
-    await mkdir(layout.markers, { recursive: true })
+const exchange = Effect.fnUntraced(function* (
+  layout: Layout,
+  manifest: Manifest,
+  recorded: GenerationRef | undefined
+) {
+  const spare = spareFile(layout)
+  const before = `${spare}.before`
+  yield* attempt(layout.ingestion, async () => {
     await rm(before, { force: true })
     await rm(`${layout.ingestion}.wal`, { force: true }) // the write-ahead log of a program that wrote to the old file
     if (recorded !== undefined) await link(layout.ingestion, before)
     await chmod(spare, 0o444)
     await rename(spare, layout.ingestion)
-    await writeMarker(layout, layout.ingestion, manifest)
-    if (recorded === undefined) return
-    await rename(before, spare)
-    await writeMarker(layout, spare, recorded)
   })
+  yield* markRecorded(layout, layout.ingestion, manifest)
+  if (recorded === undefined) return
+  yield* attempt(spare, () => rename(before, spare))
+  yield* markRecorded(layout, spare, recorded)
+})
 
 /** Removes a half-written file, which is useless. */
 const discardSpare = (layout: Layout) =>

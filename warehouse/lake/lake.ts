@@ -13,7 +13,7 @@ import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import { currentMaker, generationId, listNumbers, newestManifest, readManifest } from "../generation/manifest.ts"
-import { readMarker, writeMarker } from "../generation/markers.ts"
+import { isMarked, writeMarker } from "../generation/markers.ts"
 import { identifyFile } from "../generation/parts.ts"
 import { makeOwnFolder } from "../publishing/staging.ts"
 import { findNewer } from "../tables/versions.ts"
@@ -146,9 +146,8 @@ const replaceOpenedCatalogue = Effect.fnUntraced(function* (depot: Depot, own: L
 })
 
 /** Names the state that this machine has finished, so that the next run does not check again what was stored. */
-const formatMarker = ({ nonce, place }: LakeState) => `${place} ${nonce}\n`
-const isFinished = (layout: Layout, state: LakeState) =>
-  Effect.map(readMarker(layout, "lake"), (marker) => marker === formatMarker(state))
+const markerOf = ({ nonce, place }: LakeState) => ({ place: String(place), nonce })
+const isFinished = (layout: Layout, state: LakeState) => isMarked(layout, "lake", markerOf(state))
 
 /** Number of kept states: another machine may be reading one of them. */
 const maxStates = 10
@@ -206,7 +205,7 @@ const update = Effect.fnUntraced(function* (layout: Layout, address: string) {
   }
   if (lake === undefined) return
   const shown = yield* replaceOpenedCatalogue(depot, lake, folder)
-  yield* writeMarker(layout, "lake", formatMarker(lake.state))
+  yield* writeMarker(layout, "lake", markerOf(lake.state))
   yield* sweep(depot, shown)
 }, Effect.scoped)
 

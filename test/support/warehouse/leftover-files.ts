@@ -33,11 +33,10 @@ export const listLeftoverFiles = (home: string): ReadonlyArray<string> => {
     ...locks,
     spare,
     ...manifests.map(({ number }) => `generations/${String(number).padStart(9, "0")}.json`),
-    ...hashes.flatMap((sha256) => [objectName(sha256), `seen/${sha256}`]),
+    ...hashes.flatMap((sha256) => [objectName(sha256), `seen/${sha256}`, `seen/${sha256}.sidecars`]),
     ...[...openedFiles, spare].map((name) => `seen/${name}`)
   ])
-  const isSidecar = (name: string) =>
-    hashes.some((sha256) => name.startsWith(`beside/${sha256}/`) || name === `beside/${sha256}.made`)
+  const isSidecar = (name: string) => hashes.some((sha256) => name.startsWith(`beside/${sha256}/`))
   return [
     ...listFilesBelow(warehouse).filter((name) => !needed.has(name) && !isSidecar(name)),
     ...(existsSync(home) ? readdirSync(home).filter((name) => name.startsWith("rebuilding-")) : [])
