@@ -3,6 +3,7 @@
  * only after a flush, both of the file's bytes and of the folder's entries.
  */
 import { createHash, randomUUID } from "node:crypto"
+import { chmod, constants, copyFile, stat } from "node:fs/promises"
 import { Effect, FileSystem, Path, type PlatformError, Schema } from "effect"
 
 /** On Windows a flush requires write access. Elsewhere it does not, and the owner may have removed write access. */
@@ -21,6 +22,13 @@ export const ifMissing =
   <B>(fallback: B) =>
   <A, R>(read: Effect.Effect<A, PlatformError.PlatformError, R>) =>
     Effect.catchReason(read, "PlatformError", "NotFound", () => Effect.succeed(fallback))
+
+/** The inode of a file; undefined if there is none. */
+export const readInode = (file: string) =>
+  stat(file, { bigint: true }).then(
+    ({ ino }) => ino,
+    () => undefined
+  )
 
 /** SHA-256 and length of bytes that arrive in pieces. */
 export const makeDigest = () => {
@@ -63,6 +71,12 @@ export const fileOperation =
   (problem: string, consequence: string) =>
   <A>(file: string, run: () => Promise<A>) =>
     Effect.tryPromise({ try: run, catch: (cause) => new FileOperationFailed({ file, problem, cause, consequence }) })
+
+/** On file systems that support it, the copy shares its blocks with the original until they change. */
+export const copyForWriting = async (from: string, to: string) => {
+  await copyFile(from, to, constants.COPYFILE_FICLONE)
+  await chmod(to, 0o644) // published files are read-only
+}
 
 /**
  * Lets `make` write a temporary file, flushes it, and renames it to `file`, which replaces any existing file atomically.

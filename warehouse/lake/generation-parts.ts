@@ -16,7 +16,7 @@ const makeIngestion = Effect.fnUntraced(function* (layout: Layout, manifest: Man
   yield* attempt(folder, () => mkdir(folder, { recursive: true }))
   const ingestion = path.join(folder, "ingestion.duckdb")
   const inode = () => stat(layout.ingestion, { bigint: true }).then(({ ino }) => ino)
-  if ((yield* findNewestRecorded(layout, layout.ingestion))?.number === manifest.number) {
+  if ((yield* findNewestRecorded(layout))?.number === manifest.number) {
     const before = yield* attempt(layout.ingestion, inode)
     yield* attempt(ingestion, () => copyFile(layout.ingestion, ingestion))
     if (before === (yield* attempt(layout.ingestion, inode))) return ingestion // otherwise it was replaced during the copy

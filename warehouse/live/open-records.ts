@@ -1,9 +1,10 @@
 /** Keeps `ingestion.duckdb` open for a server. */
 import { Effect, Exit, Option, Scope } from "effect"
-import type { DuckDb } from "../duckdb.ts"
+import { readInode } from "../disk.ts"
+import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { generationId, newestManifest } from "../generation/manifest.ts"
-import { hasRecordsUpTo, isSameFile, openIngestion } from "../ingestion/file.ts"
+import { hasRecordsUpTo } from "../ingestion/file.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { requireKnownIngest } from "../tables/versions.ts"
 import type { Unserved } from "./unserved.ts"
@@ -18,7 +19,7 @@ export const releaseReference = (resource: RefCounted) =>
 
 export interface OpenRecords extends RefCounted {
   readonly db: DuckDb["Service"]
-  readonly inode: bigint
+  readonly inode: bigint | undefined
   /** Whether it has the records of the generation with which it is served. */
   isComplete: boolean
 }
@@ -27,23 +28,24 @@ export interface OpenRecords extends RefCounted {
 const writeSubject = "write ingestion.duckdb"
 const openSubject = "open ingestion.duckdb"
 
-const open = Effect.fnUntraced(function* (layout: Layout, isComplete: boolean, before: OpenRecords | undefined) {
-  if (before !== undefined && (yield* isSameFile(layout, before.inode))) {
+/** The file stays open until another one replaces it. */
+const open = Effect.fnUntraced(function* ({ ingestion }: Layout, isComplete: boolean, before: OpenRecords | undefined) {
+  const inode = yield* Effect.promise(() => readInode(ingestion)) // first: if the file is replaced now, the next poll finds out
+  if (before !== undefined && before.inode === inode) {
     before.isComplete = isComplete
     return before
   }
   const scope = yield* Scope.make()
-  const opened = yield* openIngestion(layout).pipe(
+  const db = yield* DuckDb.readOnly(ingestion).pipe(
     Scope.provide(scope),
     Effect.onError(() => Scope.close(scope, Exit.void))
   )
-  return { ...opened, isComplete, scope, users: 0 } satisfies OpenRecords
+  return { db, inode, isComplete, scope, users: 0 } satisfies OpenRecords
 })
 
 /**
- * Opens the records for a generation, and updates them if the run that made it could not. A file that is already open
- * stays open: opening it again and closing that second handle would release its lock, and a run would write to it. It
- * also stays open if the file that replaced it cannot be opened.
+ * Opens the records for a generation, and updates them if the run that made it could not. If the file cannot be opened,
+ * the one that is open stays open.
  */
 export const openRecords = Effect.fnUntraced(function* (
   layout: Layout,
