@@ -17,7 +17,8 @@ import { newestManifest } from "../generation/manifest.ts"
 import { rebuildFrom } from "../publishing/rebuild.ts"
 import type { DataSet } from "../tables/tables.ts"
 import { openPublished } from "../tables/versions.ts"
-import { type LiveData, watchLive } from "./live.ts"
+import { watchLive } from "./live.ts"
+import type { LiveData } from "./open-data-sets.ts"
 
 const cellar = exampleIn("cellar")
 /** Published by this version, before the upgrade. */
