@@ -5,10 +5,15 @@ import { FileUnwritable } from "../../../run/files/write-all.ts"
 import { type Chunk, splitFoods } from "./food-lines.ts"
 import { FoodListUnusable } from "./food-list.ts"
 
+/** As from a zip, a piece is not valid after the next one is requested. */
 const splitBytes = (text: string | Buffer, size: number) => {
   const bytes = Buffer.from(text)
   return (async function* () {
-    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+    for (let at = 0; at < bytes.length; at += size) {
+      const piece = Buffer.from(bytes.subarray(at, at + size))
+      yield piece
+      piece.fill("#")
+    }
   })()
 }
 

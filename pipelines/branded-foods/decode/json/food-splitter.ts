@@ -83,8 +83,8 @@ export const makeFoodSplitter = (file: string, maxRecordBytes = defaultMaxRecord
   const keepPending = (piece: Buffer, from: number, to: number) => {
     const before = pendingBytes
     pendingBytes += to - from
-    if (pendingBytes <= maxRecordBytes) pending.push(piece.subarray(from, to))
-    else if (before < maxRejectBytes) pending.push(piece.subarray(from, Math.min(to, from + maxRejectBytes)))
+    const end = pendingBytes <= maxRecordBytes ? to : Math.min(to, from + maxRejectBytes)
+    if (pendingBytes <= maxRecordBytes || before < maxRejectBytes) pending.push(Buffer.from(piece.subarray(from, end)))
   }
 
   const flushPending = () => {
