@@ -79,7 +79,7 @@ describe("assembling products", () => {
       const query = "from storefront.product order by product_id"
       assert.deepStrictEqual(yield* divided.db.rows(query), yield* whole.db.rows(query))
       assert.deepStrictEqual(divided.counts, whole.counts)
-      assert.deepStrictEqual(divided.counts, { rows_rejected: 1, rows_silent: 0 })
+      assert.deepStrictEqual(divided.counts, { rows_rejected: 1, rows_skipped: 0 })
     })
   )
 
