@@ -26,7 +26,6 @@ export {
   listNumbers,
   type Manifest,
   type ManifestUnusable,
-  mappingOf,
   newestManifest
 } from "./generation/manifest.ts"
 export { type PartDamaged, verifyDataSet } from "./generation/parts.ts"

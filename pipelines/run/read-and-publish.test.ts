@@ -52,7 +52,7 @@ const makePipeline = (checks: ReadonlyArray<Check>): Pipeline => ({
     yield* staging.add(rawFileTable, [
       { ...source, ...counts, url, bytes, content_type, fetched_at, mapping_sha256: "1" }
     ])
-    return { ...counts, rows_silent: 0, feeds: 1, left_out: [] }
+    return { ...counts, rows_skipped: 0, feeds: 1, left_out: [] }
   }, Effect.orDie)
 })
 

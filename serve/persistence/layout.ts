@@ -2,7 +2,7 @@
 import type { Sqlite } from "./sqlite.ts"
 
 /** Increased when a table changes. Before the first release, files with an earlier layout are refused, not converted. */
-const layout = 3
+const layout = 4
 
 /** Returns why the file cannot be used, or undefined once it has all tables. */
 export const prepareLayout = (sqlite: Sqlite, tables: string): string | undefined => {

@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from "node:util"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { liveOrigin } from "@larder/pipelines/run/origins/live.ts"
-import { shopifyLane, storeLivePolicy } from "@larder/pipelines/storefronts/source/crawl/policy.ts"
+import { shopifyPool, storeLivePolicy } from "@larder/pipelines/storefronts/source/crawl/policy.ts"
 import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
 import { Effect } from "effect"
 import { oncePerFile } from "../support/once-per-file.ts"
@@ -45,7 +45,7 @@ const hasty = {
   responseTimeout: "3 seconds",
   maxPause: "2 millis",
   maxWait: "20 millis",
-  lanes: { [shopifyLane]: 128 }
+  pools: { [shopifyPool]: 128 }
 } as const
 
 const json = (value: unknown) => JSON.stringify(value)

@@ -19,7 +19,7 @@ const define = (columns: Columns) =>
   ].join(";\n")
 
 const makeManifest = (number: number): Manifest => ({
-  format: 1,
+  format: 2,
   number,
   id: `id ${number}`,
   made_at: `2026-01-0${number}T00:00:00.000Z`,

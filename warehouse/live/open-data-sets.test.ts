@@ -4,6 +4,8 @@ import { compareDataSets, listChanged } from "./open-data-sets.ts"
 
 const entry = (changed_in: number, ...hashes: ReadonlyArray<string>): DataSetEntry => ({
   schema: 1,
+  definition: "",
+  mapping: 1,
   published_in: 1,
   changed_in,
   built_on: null,

@@ -146,7 +146,9 @@ describe("an upgrade that cannot be read by name, while a server runs", () => {
         assert.deepStrictEqual([...server.unserved()], ["example"])
         assert.isTrue(logs.some((line) => line.includes(`${describeFault(1)}; nothing is served instead`)))
         const file = layout.dataSetFile("example")
-        const message = String(yield* Effect.flip(Effect.scoped(openPublished(file, dataSet, {}))))
+        const message = String(
+          yield* Effect.flip(Effect.scoped(openPublished(file, dataSet, { definition: "unknown" })))
+        )
         assert.include(message, difference)
         assert.include(message, "larder-ingest rebuild example")
         const rebuilt = yield* aLayout

@@ -35,7 +35,7 @@ export interface Publication {
   readonly run: RunRecord
   readonly leftOut: ReadonlyArray<FeedLeftOut>
   /** Payload rows that add nothing to this data set: they have no value, or describe nothing in the catalog. */
-  readonly silentRows: number
+  readonly skippedRows: number
   readonly checks: ReadonlyArray<Check>
   /** Whether a data set that is smaller than the live one may be published. */
   readonly acceptShrinkage?: boolean | undefined

@@ -119,7 +119,7 @@ const publishUnchanged = Effect.fnUntraced(function* (
 })
 
 const publishWith = Effect.fnUntraced(function* (publication: Publication) {
-  const { dataSet, layout, mappingVersion, silentRows, since, staged } = publication
+  const { dataSet, layout, mappingVersion, skippedRows, since, staged } = publication
   const live = yield* readLiveDataSet(layout, dataSet).pipe(during("finding the live data"))
   yield* requireMapping(dataSet, mappingVersion, live.entry)
   yield* requireNoRollback(dataSet.about.pipeline, since, live.entry)
@@ -129,7 +129,7 @@ const publishWith = Effect.fnUntraced(function* (publication: Publication) {
   const counted: RunRecord = {
     ...publication.run,
     rows_loaded: newRows,
-    rows_unchanged: silentRows + sourceRows - newRows
+    rows_unchanged: skippedRows + sourceRows - newRows
   }
   const hasOldTables = isLoaded(live.entry) && live.entry.schema < dataSet.version
   return yield* reduced.changed.length > 0 || hasOldTables

@@ -96,7 +96,10 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
         Effect.provide([archiveIn(folder), live])
       )
       const [line = ""] = yield* linesOf(folder)
-      assert.deepStrictEqual([raw.told, decodeLine(line).told], [{ "x-wp-total": "151" }, { "x-wp-total": "151" }])
+      assert.deepStrictEqual(
+        [raw.extra_values, decodeLine(line).extra_values],
+        [{ "x-wp-total": "151" }, { "x-wp-total": "151" }]
+      )
     })
   )
 

@@ -18,7 +18,7 @@ export const Fetch = Schema.Struct({
   last_modified: Schema.NullOr(Schema.String),
   /** False if a recording without a query was used for an address with one. */
   exact: Schema.Boolean,
-  told: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  extra_values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   /** When the response began, UTC, with milliseconds. */
   fetched_at: Schema.String,
   /** For a 304: when the payload was received. */
