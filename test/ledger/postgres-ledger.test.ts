@@ -17,6 +17,7 @@ import {
   hold,
   inDoubtFolder,
   type Key,
+  lock,
   lockAccount,
   makeKey,
   november,
@@ -110,21 +111,6 @@ describe("an operator's change between the admission of a call and its charge", 
 })
 
 describe("a lock of another session in the database", () => {
-  /** Holds the lock until the returned effect runs. */
-  const lock = Effect.fnUntraced(function* (url: string, statement: string, params: ReadonlyArray<string> = []) {
-    const sql = yield* client(url)
-    const [locked, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-    const locking = yield* sql
-      .unsafe(statement, params)
-      .pipe(
-        Effect.andThen(Deferred.succeed(locked, undefined)),
-        Effect.andThen(Deferred.await(release)),
-        sql.withTransaction,
-        Effect.forkChild
-      )
-    yield* Deferred.await(locked)
-    return Effect.andThen(Deferred.succeed(release, undefined), Fiber.join(locking))
-  })
   /** Calls are refused for five seconds after a group met the lock. */
   const waitUntilServed = (ledger: LedgerAccess, key: Key, credits = 5_000) =>
     Effect.promise(async () => {

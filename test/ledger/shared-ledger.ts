@@ -40,6 +40,22 @@ export const newLedgers = {
 export const client = (url: string) =>
   Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url) })), (built) => Context.get(built, PgClient.PgClient))
 
+/** Takes a lock in another session, and keeps it until the returned effect runs. */
+export const lock = Effect.fnUntraced(function* (url: string, statement: string, params: ReadonlyArray<string> = []) {
+  const sql = yield* client(url)
+  const [locked, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+  const locking = yield* sql
+    .unsafe(statement, params)
+    .pipe(
+      Effect.andThen(Deferred.succeed(locked, undefined)),
+      Effect.andThen(Deferred.await(release)),
+      sql.withTransaction,
+      Effect.forkChild
+    )
+  yield* Deferred.await(locked)
+  return Effect.andThen(Deferred.succeed(release, undefined), Fiber.join(locking))
+})
+
 /** Locks the row of an account in another session until `end` has run. Returns its fiber once the row is locked. */
 export const lockAccount = Effect.fnUntraced(function* (url: string, id: string, end: Effect.Effect<void>) {
   const sql = yield* client(url)

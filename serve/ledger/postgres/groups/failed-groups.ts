@@ -1,6 +1,7 @@
 /**
  * What happens to the calls of a group whose transaction has failed. A call has five seconds, from the end of its read to
- * its outcome; then it is answered with 503.
+ * its outcome; then no group is sent for it any more, and it is answered with 503. A group that was sent before has five
+ * seconds of its own.
  *
  * | Failure | Calls of the group |
  * | --- | --- |
@@ -25,6 +26,7 @@ import {
   type Charge,
   type GroupQueue,
   newGroup,
+  removeOlder,
   sinceOf,
   splitByAccount,
   splitInHalves
@@ -55,7 +57,6 @@ export const makeFailedGroups = (options: {
 }) => {
   const { counters, inDoubtFiles, listener, locked, now, outage, own, queue } = options
 
-  /** Returns false if they could not be stored; then they keep waiting. */
   const storeInDoubt = (charges: ReadonlyArray<Charge>): boolean => {
     if (charges.length === 0) return true
     try {
@@ -65,23 +66,29 @@ export const makeFailedGroups = (options: {
       return true
     } catch (cause) {
       listener.failed(cause)
-      queue.putBack({ ...newGroup(), charges: [...charges] })
       return false
     }
   }
 
-  /** Ends the holds of the group's calls, and rejects the calls. */
-  const fail = ({ charges, undecided }: CallGroup, error: Error): void => {
+  /**
+   * Ends the holds of the calls, and rejects the calls. Returns charges in doubt that could not be stored: they wait until
+   * they are, or until the database says whether they were charged.
+   */
+  const reject = ({ charges, undecided }: CallGroup, error: Error): Array<Charge> => {
     for (const { reject } of undecided) reject(error)
     const running = charges.filter(({ hold }) => hold.stage !== "ended")
-    const isStored = storeInDoubt(running.filter(({ isInDoubt }) => isInDoubt))
+    const inDoubt = running.filter(({ isInDoubt }) => isInDoubt)
+    const isStored = storeInDoubt(inDoubt)
     for (const charge of running) {
       if (charge.isInDoubt && !isStored) continue
       own.end(charge.hold, false)
       const refunded = "the database did not respond; if the call was charged, it is refunded"
       charge.reject(charge.isInDoubt ? notWritten(refunded) : error)
     }
+    return isStored ? [] : inDoubt
   }
+
+  const fail = (group: CallGroup, error: Error): void => queue.putBack({ ...newGroup(), charges: reject(group, error) })
 
   const failUnexpected = (group: CallGroup, cause: unknown): void => {
     if (classifyFailure(cause) !== "refused") listener.failed(cause)
@@ -89,10 +96,7 @@ export const makeFailedGroups = (options: {
   }
 
   const failExpired = (isOver: boolean, error: LedgerUnavailable) =>
-    fail(
-      queue.takeExpired(({ since }) => isOver || now() - since >= maxWait),
-      error
-    )
+    fail(queue.takeOlder(isOver ? Number.POSITIVE_INFINITY : now() - maxWait), error)
 
   const handleLocked = (group: CallGroup, cause: unknown): ReadonlyArray<CallGroup> => {
     const parts = splitByAccount(group)
@@ -139,7 +143,12 @@ export const makeFailedGroups = (options: {
       return []
     },
     failUnexpected,
-    /** Rejects calls whose time is over; all of them if the server stops. */
-    failExpired
+    /** Rejects waiting calls whose time is over; all of them if the server stops. */
+    failExpired,
+    /** Rejects such calls of a group before it is sent. */
+    rejectLate: (group: CallGroup): void => {
+      const late = removeOlder(group, now() - maxWait)
+      group.charges.push(...reject(late, notWritten("it did not respond within five seconds")))
+    }
   }
 }

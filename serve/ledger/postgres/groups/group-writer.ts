@@ -156,9 +156,10 @@ export const makeGroupWriter = (options: {
     const parts = [group]
     for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
       const accounts = accountsOf(part)
+      failed.rejectLate(part)
       if (outage.isLost())
         queue.putBack(part) // there its calls are answered when their time is over
-      else parts.unshift(...(await attemptOrFail(part, use)))
+      else if (callsOf(part).length > 0) parts.unshift(...(await attemptOrFail(part, use)))
       const kept = new Set(parts.flatMap(accountsOf))
       queue.release(accounts.filter((id) => !kept.has(id)))
     }

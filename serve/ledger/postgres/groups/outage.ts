@@ -22,7 +22,7 @@ export const trackOutage = (options: {
   readonly listener: OutageListener
   /** Monotonic, in milliseconds. */
   readonly now: () => number
-  /** Runs after each probe that failed, until one succeeds. */
+  /** Runs again and again until a probe succeeds: each may take long to fail. */
   readonly whileLost: (cause: LedgerUnavailable) => void
   readonly onRestored: () => void
 }) => {
@@ -43,7 +43,6 @@ export const trackOutage = (options: {
       } catch (cause) {
         lost = databaseUnavailable("be written")(cause)
       }
-      whileLost(lost)
       await new Promise((resolve) => setTimeout(resolve, probeInterval))
     }
   }
@@ -53,7 +52,8 @@ export const trackOutage = (options: {
     if (lost !== undefined) return
     lost = cause
     listener.lost(cause)
-    probeUntilRestored()
+    const waiting = setInterval(() => whileLost(lost ?? cause), probeInterval)
+    probeUntilRestored().finally(() => clearInterval(waiting))
   }
 
   let isChecking = false
