@@ -6,7 +6,7 @@ import type { LedgerState } from "../../rules/ledger-state.ts"
 import type { HoldOutcome, OwnHold, OwnHolds, PricedCall } from "../calls/own-holds.ts"
 import type { InDoubtFiles } from "../in-doubt/in-doubt-files.ts"
 import { databaseUnavailable, openCallConnection, runWithDeadline, type SqlStatement } from "../sql/database.ts"
-import { classifyFailure, NoResponse } from "../sql/failures.ts"
+import { classifyFailure, isConnectionLost } from "../sql/failures.ts"
 import { probe } from "../sql/group-statements.ts"
 import { type FailureListener, makeFailedGroups } from "./failed-groups.ts"
 import { makeGroupQueue } from "./group.ts"
@@ -65,7 +65,7 @@ export const openCallWriter = Effect.fnUntraced(function* (
   const query = async (statements: ReadonlyArray<SqlStatement>) => {
     try {
       return await read(statements).catch((cause) => {
-        if (classifyFailure(cause) !== "lost" || cause instanceof NoResponse || outage.isLost()) throw cause
+        if (!isConnectionLost(cause) || outage.isLost()) throw cause
         return read(statements)
       })
     } catch (cause) {

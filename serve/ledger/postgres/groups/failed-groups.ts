@@ -9,11 +9,11 @@
  * | lock not available | sent again account by account, so that only those of the locked account wait; it becomes a suspect, which is sent alone, after all others, for as long as its calls have; then 503, and for five seconds at once |
  * | constraint | sent again in halves; one call alone fails with 500 |
  * | disk or memory full | 503; the server is not ready for a second |
- * | connection lost before COMMIT was sent | sent again when the database is back |
+ * | connection lost before COMMIT was sent | sent again at once on a new connection; if that is lost, too, the database is, and they are sent when it is back |
  * | connection lost after it | the same: the next transaction locks the same accounts, so the lost one has ended, and finds which calls it has charged. A call whose time is over before goes to the in-doubt file, and is refunded if it was charged |
  * | anything else, such as a wrong statement | 500 at once, logged |
  *
- * Undecided calls have read nothing yet: if the connection is lost, those of its group get 503 at once, like new ones.
+ * Undecided calls have read nothing yet: if the database is lost, those of the group get 503 at once, like new ones.
  */
 import { type LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
 import type { LedgerCounters } from "../../ledger.ts"

@@ -58,3 +58,7 @@ export const classifyFailure = (error: unknown): Failure => {
   const isConnection = isSqlError(error) && ["ConnectionError", "AuthenticationError"].includes(error.reason._tag)
   return isConnection ? "lost" : "unexpected"
 }
+
+/** Whether only this connection may be lost, so that the work should be tried on a new one. */
+export const isConnectionLost = (error: unknown): boolean =>
+  classifyFailure(error) === "lost" && !(error instanceof NoResponse)
