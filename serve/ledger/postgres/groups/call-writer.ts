@@ -37,14 +37,20 @@ export const openCallWriter = Effect.fnUntraced(function* (
   const pools = yield* Effect.acquireRelease(Scope.make(), Scope.close)
   const openConnection = Scope.provide(openCallConnection(sql), pools)
   const connections = yield* Effect.all(Array.from({ length: maxGroups }, () => openConnection))
-  const useReading = yield* openConnection
-  const read = (statements: ReadonlyArray<SqlStatement>) => run(useReading((send) => send(statements)))
+  /** A read can be repeated: one lost connection costs no call. */
+  const openReader = Effect.map(openConnection, (use) => (statements: ReadonlyArray<SqlStatement>) => {
+    const read = () => run(use((send) => send(statements)))
+    return read().catch((cause) => (isConnectionLost(cause) ? read() : Promise.reject(cause)))
+  })
+  const lookUp = yield* openReader
+  /** Has a connection of its own, so that it does not wait for a slow lookup. */
+  const sendProbe = yield* openReader
 
   let isClosing = false
   const locked = trackLockedAccounts()
   const queue = makeGroupQueue(locked.isSuspect, now)
   const outage = trackOutage({
-    probe: () => read([probe]),
+    probe: () => sendProbe([probe]),
     listener,
     now,
     whileLost: (cause) => failed.failExpired(isClosing, cause),
@@ -61,20 +67,15 @@ export const openCallWriter = Effect.fnUntraced(function* (
     failed
   })
 
-  /** A read can be repeated: a connection that was lost while it was idle costs no call. */
-  const query = async (statements: ReadonlyArray<SqlStatement>) => {
-    try {
-      return await read(statements).catch((cause) => {
-        if (!isConnectionLost(cause) || outage.isLost()) throw cause
-        return read(statements)
+  /** A probe finds out whether the database is lost, or only this lookup slow. */
+  const query = (statements: ReadonlyArray<SqlStatement>) =>
+    lookUp(statements).catch((cause) => {
+      const checked = classifyFailure(cause) === "lost" ? outage.check() : Promise.resolve()
+      checked.then(() => {
+        if (!outage.isLost()) listener.failed(cause)
       })
-    } catch (cause) {
-      const error = databaseUnavailable("be read")(cause)
-      if (classifyFailure(cause) === "lost") outage.report(error)
-      else if (classifyFailure(cause) === "unexpected") listener.failed(cause)
-      throw error
-    }
-  }
+      throw databaseUnavailable("be read")(cause)
+    })
 
   yield* Effect.addFinalizer(() =>
     Effect.promise(async () => {

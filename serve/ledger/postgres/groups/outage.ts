@@ -56,12 +56,18 @@ export const trackOutage = (options: {
     probeUntilRestored().finally(() => clearInterval(waiting))
   }
 
-  let isChecking = false
-  const check = async () => {
-    if (isChecking || lost !== undefined) return
-    isChecking = true
-    await probe().catch((cause) => report(databaseUnavailable("be written")(cause)))
-    isChecking = false
+  let checking: Promise<void> | undefined
+  const check = (): Promise<void> => {
+    if (lost !== undefined) return Promise.resolve()
+    checking ??= probe()
+      .then(
+        () => {},
+        (cause) => report(databaseUnavailable("be written")(cause))
+      )
+      .finally(() => {
+        checking = undefined
+      })
+    return checking
   }
   const timer = setInterval(check, checkInterval).unref()
 
@@ -73,6 +79,8 @@ export const trackOutage = (options: {
       if (lost !== undefined) throw lost
     },
     report,
+    /** Sends a probe, and reports the database as lost if it fails. */
+    check,
     reportFull: (cause: LedgerUnavailable): void => {
       listener.lost(cause)
       diskFullAt = now()
