@@ -56,7 +56,7 @@ export const openCallWriter = Effect.fnUntraced(function* (
     whileLost: (cause) => failed.failExpired(isClosing, cause),
     onRestored: () => writer.schedule()
   })
-  const failed = makeFailedGroups({ ...options, queue, locked, outage })
+  const failed = makeFailedGroups({ ...options, queue, locked, outage, isClosing: () => isClosing })
   const writer = makeGroupWriter({
     ...options,
     connections,

@@ -18,7 +18,7 @@
 import { type LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
 import type { LedgerCounters } from "../../ledger.ts"
 import type { OwnHolds } from "../calls/own-holds.ts"
-import type { InDoubtFiles } from "../in-doubt/in-doubt-files.ts"
+import type { InDoubtCall, InDoubtFiles } from "../in-doubt/in-doubt-files.ts"
 import { classifyFailure, databaseCause, hasSqlState } from "../sql/failures.ts"
 import {
   accountsOf,
@@ -43,6 +43,8 @@ export interface FailureListener {
   /** Another session has locked an account. */
   readonly locked: (accountId: string) => void
   readonly failed: (cause: unknown) => void
+  /** The server stops, and these calls, which may have been charged, could not be stored. */
+  readonly notStored: (calls: ReadonlyArray<InDoubtCall>, cause: unknown) => void
 }
 
 export const makeFailedGroups = (options: {
@@ -54,25 +56,33 @@ export const makeFailedGroups = (options: {
   readonly outage: Outage
   readonly listener: FailureListener
   readonly now: () => number
+  readonly isClosing: () => boolean
 }) => {
-  const { counters, inDoubtFiles, listener, locked, now, outage, own, queue } = options
+  const { counters, inDoubtFiles, isClosing, listener, locked, now, outage, own, queue } = options
+  let isFailureLogged = false
 
+  /** Returns whether they are stored, or the server stops and has logged them instead. */
   const storeInDoubt = (charges: ReadonlyArray<Charge>): boolean => {
     if (charges.length === 0) return true
+    const calls = charges.map(({ hold, requestId }) => ({
+      request_id: requestId,
+      account_id: hold.call.key.account_id
+    }))
     try {
-      inDoubtFiles.add(
-        charges.map(({ hold, requestId }) => ({ request_id: requestId, account_id: hold.call.key.account_id }))
-      )
+      inDoubtFiles.add(calls)
+      isFailureLogged = false
       return true
     } catch (cause) {
-      listener.failed(cause)
-      return false
+      if (isClosing()) listener.notStored(calls, cause)
+      else if (!isFailureLogged) listener.failed(cause)
+      isFailureLogged = true
+      return isClosing()
     }
   }
 
   /**
    * Ends the holds of the calls, and rejects the calls. Returns charges in doubt that could not be stored: they wait until
-   * they are, or until the database says whether they were charged.
+   * they are, until the database says whether they were charged, or until the server stops.
    */
   const reject = ({ charges, undecided }: CallGroup, error: Error): Array<Charge> => {
     for (const { reject } of undecided) reject(error)
