@@ -2,7 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { LedgerUnavailable } from "@larder/serve/ledger"
 import { Effect } from "effect"
-import { admit, catchError, database, hold, lock, makeKey, openWithLog } from "./shared-ledger.ts"
+import { admit, catchError, database, hold, lock, makeKey, october, open, openWithLog } from "./shared-ledger.ts"
+
+const lockKeys = "lock table ledger.api_key in access exclusive mode"
 
 describe("a table of keys that another session has locked", () => {
   it.live("makes lookups fail, and the database does not count as lost", () =>
@@ -10,7 +12,7 @@ describe("a table of keys that another session has locked", () => {
       const url = yield* database
       const { ledger, logged } = yield* openWithLog(url)
       const key = yield* makeKey(ledger)
-      const free = yield* lock(url, "lock table ledger.api_key in access exclusive mode")
+      const free = yield* lock(url, lockKeys)
       assert.instanceOf(yield* Effect.promise(() => catchError(hold(ledger, key, 100))), LedgerUnavailable)
       assert.isTrue(ledger.writable())
       yield* free
@@ -19,6 +21,17 @@ describe("a table of keys that another session has locked", () => {
         logged.filter((line) => line.includes("until it is back")),
         []
       )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("does not delay the refusal of a key with a wrong checksum", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const ledger = yield* open(url)
+      const free = yield* lock(url, lockKeys)
+      const invented = `svc_data_${"x".repeat(64)}`
+      assert.isUndefined(yield* Effect.promise(() => ledger.authenticate(invented, october)))
+      yield* free
     }).pipe(Effect.scoped)
   )
 })

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { PgClient } from "@effect/sql-pg"
 import { administerPostgres, connect, type LedgerAccess, openPostgresLedger } from "@larder/serve/ledger"
+import { newApiKey } from "@larder/serve/ledger/api-key.ts"
 import { Clock, Context, Effect, Exit, Layer, Logger, Redacted, Scope, Stream } from "effect"
 import { type FaultyProxy, startFaultyProxy } from "../faulty-proxy.ts"
 import type { LedgerKind, Subject } from "./subject.ts"
@@ -71,6 +72,7 @@ const open = async (url: string, servers: number): Promise<Subject> => {
     await proxy.close()
   }
   while (members.length < servers) members.push(await join())
+  const unknownSecret = newApiKey()
 
   const getMember = (index: number) => {
     const member = members[index]
@@ -110,7 +112,7 @@ const open = async (url: string, servers: number): Promise<Subject> => {
     beginOutage: async () => {
       for (const { ledger, proxy } of members) {
         proxy.cut()
-        await ledger.authenticate("svc_data_nobody", Date.now()).catch(() => {})
+        await ledger.authenticate(unknownSecret, Date.now()).catch(() => {})
         await waitUntil(() => !ledger.writable())
       }
     },
