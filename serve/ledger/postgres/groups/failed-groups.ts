@@ -11,7 +11,7 @@
  * | disk or memory full | 503; the server is not ready for a second |
  * | connection lost before COMMIT was sent | sent again at once on a new connection; if that is lost, too, the database is, and they are sent when it is back |
  * | connection lost after it | the same: the next transaction locks the same accounts, so the lost one has ended, and finds which calls it has charged. A call whose time is over before goes to the in-doubt file, and is refunded if it was charged |
- * | anything else, such as a wrong statement | 500 at once, logged |
+ * | anything else, such as a wrong statement | 500 at once, logged. If COMMIT was sent and not answered, 503, and the calls go to the in-doubt file |
  *
  * Undecided calls have read nothing yet: if the database is lost, those of the group get 503 at once, like new ones.
  */
@@ -19,7 +19,7 @@ import { type LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
 import type { LedgerCounters } from "../../ledger.ts"
 import type { OwnHolds } from "../calls/own-holds.ts"
 import type { InDoubtCall, InDoubtFiles } from "../in-doubt/in-doubt-files.ts"
-import { classifyFailure, databaseCause, hasSqlState } from "../sql/failures.ts"
+import { classifyFailure, databaseCause } from "../sql/failures.ts"
 import {
   accountsOf,
   type CallGroup,
@@ -140,9 +140,7 @@ export const makeFailedGroups = (options: {
       const failure = classifyFailure(cause)
       if (failure === "locked") return handleLocked(group, cause)
       if (failure === "refused" && group.charges.length + group.undecided.length > 1) return splitInHalves(group)
-      // without an answer of the database, a COMMIT that was sent may have succeeded, whatever the error is
-      const isInDoubt = !hasSqlState(cause) && group.charges.some((charge) => charge.isInDoubt)
-      if (failure === "lost" || isInDoubt) {
+      if (failure === "lost") {
         handleLost(group, cause)
         return []
       }
