@@ -4,10 +4,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { type AdministrationError, type AdmittedCall, type LedgerAccess, LedgerUnavailable } from "@larder/serve/ledger"
 import type { CommitOutcome } from "@larder/serve/ledger/ledger.ts"
 import { Effect } from "effect"
+import { startFaultyProxy } from "./faulty-proxy.ts"
 import {
   admit,
   catchError,
   database,
+  endpoint,
   hold,
   type Key,
   lock,
@@ -97,6 +99,38 @@ describe("an operator's change between the admission of a call and its charge", 
       const charges = (yield* readEntries(ledger, key)).filter(({ type }) => type === "charge")
       assert.strictEqual(charges.length, expected === "charged" ? 1 : 0)
       assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a charge that is written, and whose response is on its way", () => {
+  it.live("does not count twice in the next call: it is refused for its budget, not for the balance", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const proxy = yield* Effect.acquireRelease(
+        Effect.promise(() => startFaultyProxy(url)),
+        ({ close }) => Effect.promise(close)
+      )
+      const ledger = yield* open(proxy.url)
+      const observer = yield* open(url)
+      const other = yield* makeKey(ledger)
+      yield* Effect.promise(async () => (await admit(ledger, other, 1)).commit("req_0")) // opens the connection
+      const key = yield* makeKey(ledger, 3_000)
+      const held = yield* Effect.promise(() => admit(ledger, key, 3_000))
+      const commitMessage = 2
+      const deliver = proxy.keepResponses(commitMessage)
+      const charging = held.commit("req_1")
+      while ((yield* readEntries(observer, key)).length < 2) yield* Effect.sleep("5 millis")
+      const admission = yield* Effect.promise(async () => {
+        const view = await ledger.authenticate(key.key, october)
+        assert.isDefined(view)
+        const admission = ledger.hold(view, { endpoint, scope: "get-store", credits: 100 }, october)
+        await ledger.isCurrent(view, october) // shares the lookup of the hold
+        deliver()
+        return admission
+      })
+      assert.deepStrictEqual(admission, { refused: "monthly_spend_cap_reached" })
+      assert.strictEqual(yield* Effect.promise(() => charging), "charged")
     }).pipe(Effect.scoped)
   )
 })
