@@ -47,7 +47,7 @@ export const openCallWriter = Effect.fnUntraced(function* (
   const sendProbe = yield* openReader
 
   let isClosing = false
-  const locked = trackLockedAccounts()
+  const locked = trackLockedAccounts(now)
   const queue = makeGroupQueue(locked.isSuspect, now)
   const outage = trackOutage({
     probe: () => sendProbe([probe]),

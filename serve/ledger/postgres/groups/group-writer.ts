@@ -144,7 +144,7 @@ export const makeGroupWriter = (options: {
     const [id = "", ...others] = accountsOf(group)
     if (others.length > 0 || !locked.isSuspect(id)) return lockTimeout
     const left = maxWait - (now() - sinceOf(group))
-    return Math.round(Math.min(suspectLockTimeout, Math.max(lockTimeout, left)))
+    return Math.ceil(Math.min(suspectLockTimeout, Math.max(lockTimeout, left)))
   }
 
   /** A mistake of ours must not keep the accounts in flight, nor leave a call without an answer. */
