@@ -100,6 +100,12 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
     "json.zip",
     zipOf({ path: "release.json", content: truncatedJson }),
     /json\.zip \(release\.json\), line 3: it was cut off/
+  ],
+  [
+    "a JSON release with two records on one of its lines",
+    "two.json",
+    jsonRelease([recordOf(501), `${recordOf(502)}, ${recordOf(503)}`, recordOf(504)]),
+    /two\.json, line 3: its records are not on one line each, as USDA publishes them\. Rewrite it: .* jq -c /
   ]
 ]
 

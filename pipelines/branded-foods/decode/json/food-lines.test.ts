@@ -102,12 +102,29 @@ layer(NodeServices.layer)("a broken record of a JSON release", (it) => {
     })
   )
 
-  it.effect("is reported if another one follows on its line without a comma at the end", () =>
+  it.effect.each([
+    ["a line break in a string", ['{"fdcId":3,"d":"ha', 'lf"}']],
+    ["line breaks between its keys", ['{"fdcId":3,', '"d":"",', '"n":[]}']],
+    ["a brace too many, as between two records", ['{"fdcId":3,"n":[{"x":1}},{"x":2}]}']]
+  ] as const)("is reported, and the others are read, if it is the first and has %s", ([, broken]) =>
     Effect.gen(function* () {
-      const { lines, rejects } = yield* split(`{"BrandedFoods": [\n${a},\n${b}, ${b}\n]}`)
+      for (const size of sizes) {
+        const text = `{"BrandedFoods": [\n${broken.join("\n")},\n${a},\n${b}\n]}\n`
+        const { lines, rejects } = yield* split(text, size)
+        const good = [addLine(a, broken.length + 2), addLine(b, broken.length + 3)]
+        assert.deepStrictEqual(lines.slice(-2), good, `pieces of ${size}`)
+        // a line with both braces is rejected later, as no JSON
+        assert.lengthOf([...lines.slice(0, -2), ...rejects], broken.length)
+      }
+    })
+  )
+
+  it.effect("is reported if something else follows on its line without a comma at the end", () =>
+    Effect.gen(function* () {
+      const { lines, rejects } = yield* split(`{"BrandedFoods": [\n${a},\n${b}, null\n]}`)
       assert.deepStrictEqual(lines, [addLine(a, 2)])
       assert.deepStrictEqual(rejects, [
-        { line: 3, reason: "the record shares its line with something else", payload: `${b}, ${b}` }
+        { line: 3, reason: "the record shares its line with something else", payload: `${b}, null` }
       ])
     })
   )
@@ -185,6 +202,11 @@ layer(NodeServices.layer)("a file that another tool has saved again", (it) => {
   it.effect.each([
     ["has all records on one line", JSON.stringify({ BrandedFoods: foods }), 1],
     ["has all records on the second line", `{"BrandedFoods":[\n${a}, ${b}\n]}`, 2],
+    [
+      "has two records on the last of many lines",
+      `{"BrandedFoods":[\n${`${a},\n`.repeat(20)}${a}, ${b}\n]}`,
+      22
+    ],
     ["is indented by two spaces", JSON.stringify({ BrandedFoods: foods }, null, 2), 4],
     ["is indented by tabs", JSON.stringify({ BrandedFoods: foods }, null, "\t"), 4],
     ["has each brace after a bracket", `{"BrandedFoods": [{\n  "fdcId": 1\n}, {\n  "fdcId": 2\n}]}`, 2],
