@@ -46,6 +46,7 @@ export const makeFoodSplitter = (file: string, maxRecordBytes = defaultMaxRecord
     head = Buffer.concat([head, piece])
     const length = findHead(head.subarray(0, maxHeadBytes), isAtEnd)
     if (typeof length === "string") throw fail(length)
+    if (typeof length === "object") throw new FoodListUnusable({ file, line, ...length })
     if (length === undefined) return
     line += head.toString("latin1", 0, length).split("\n").length - 1
     phase = "lines"
