@@ -43,7 +43,7 @@ interface ArchiveService {
   readonly flush: Effect.Effect<void, ArchiveUnwritable>
   /** Records which generation the run published, or with which outcome it ended: no later run resumes it. */
   recordEnd(end: RunEnd, shrinkageAccepted?: boolean): Effect.Effect<void, ArchiveUnwritable>
-  /** Compresses large payloads at the end of a run. A failure is only logged: a later run tries again. */
+  /** Compresses large payloads after a run. A failure is only logged, and a later run tries again, as after an interruption. */
   readonly compressLarge: Effect.Effect<void>
 }
 

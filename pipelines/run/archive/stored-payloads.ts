@@ -5,12 +5,13 @@
 import { createReadStream } from "node:fs"
 import { open } from "node:fs/promises"
 import path from "node:path"
-import { pipeline, type Readable } from "node:stream"
+import { addAbortSignal, pipeline, type Readable } from "node:stream"
 import { createZstdDecompress } from "node:zlib"
 import { makeDigest } from "@larder/warehouse"
 import { Effect, type PlatformError, Schema } from "effect"
 import { codeOf, reasonOf } from "../files/causes.ts"
 import { pieceBytes } from "../files/chunk-size.ts"
+import { stoppable } from "../files/stoppable.ts"
 import { FileUnwritable, writeAll } from "../files/write-all.ts"
 import { RawFileDamaged } from "./fetch-list.ts"
 
@@ -28,20 +29,21 @@ export const compressedFile = (root: string, sha256: string) => plainFile(root, 
 export const possibleFiles = (root: string, sha256: string) => [plainFile(root, sha256), compressedFile(root, sha256)]
 
 /** The bytes of a stored payload as fetched. A damaged file may return others: only their hash shows it. */
-const streamBytes = (file: string): Readable => {
+const streamBytes = (file: string, signal?: AbortSignal): Readable => {
   const stored = createReadStream(file, { highWaterMark: pieceBytes })
+  if (signal !== undefined) addAbortSignal(signal, stored)
   if (!file.endsWith(compressedEnding)) return stored
   return pipeline(stored, createZstdDecompress({ chunkSize: pieceBytes }), () => {}) // the reader gets the error
 }
 
-const readToEnd = async (file: string, target: string | undefined) => {
+const readToEnd = async (file: string, target: string | undefined, signal: AbortSignal) => {
   const unwritable = (cause: unknown): never => {
     throw new FileUnwritable({ file: String(target), cause })
   }
   const digest = makeDigest()
   const opened = target === undefined ? undefined : await open(target, "wx").catch(unwritable)
   try {
-    for await (const piece of streamBytes(file)) {
+    for await (const piece of streamBytes(file, signal)) {
       digest.add(piece)
       if (opened !== undefined) await writeAll(opened, piece).catch(unwritable)
     }
@@ -57,11 +59,9 @@ class StoredUnreadable extends Schema.TaggedError<StoredUnreadable>()("StoredUnr
 
 /** Reads a stored payload to its end, into a new file if `target` is given. Returns the SHA-256 of its bytes. */
 export const readStored = (file: string, target?: string): Effect.Effect<string, FileUnwritable | StoredUnreadable> =>
-  Effect.uninterruptible(
-    Effect.tryPromise({
-      try: () => readToEnd(file, target),
-      catch: (cause) => (cause instanceof FileUnwritable ? cause : new StoredUnreadable({ cause }))
-    })
+  stoppable(
+    (signal) => readToEnd(file, target, signal),
+    (cause) => (cause instanceof FileUnwritable ? cause : new StoredUnreadable({ cause }))
   )
 
 export interface PayloadFault {
