@@ -3,10 +3,10 @@
  * compressed with Zstandard, and `ab/ab12…` has the bytes as fetched. A file is used only if it has the bytes of its name.
  */
 import { createReadStream } from "node:fs"
-import { open } from "node:fs/promises"
+import { open, stat } from "node:fs/promises"
 import path from "node:path"
 import { addAbortSignal, pipeline, type Readable } from "node:stream"
-import { createZstdDecompress } from "node:zlib"
+import { createZstdDecompress, type ZstdDecompress } from "node:zlib"
 import { makeDigest } from "@larder/warehouse"
 import { Effect, type PlatformError, Schema } from "effect"
 import { codeOf, reasonOf } from "../files/causes.ts"
@@ -29,24 +29,30 @@ export const compressedFile = (root: string, sha256: string) => plainFile(root, 
 export const possibleFiles = (root: string, sha256: string) => [plainFile(root, sha256), compressedFile(root, sha256)]
 
 /** The bytes of a stored payload as fetched. A damaged file may return others: only their hash shows it. */
-const streamBytes = (file: string, signal?: AbortSignal): Readable => {
+const openStored = (file: string, signal?: AbortSignal): { readonly bytes: Readable; readonly zstd?: ZstdDecompress } => {
   const stored = createReadStream(file, { highWaterMark: pieceBytes })
   if (signal !== undefined) addAbortSignal(signal, stored)
-  if (!file.endsWith(compressedEnding)) return stored
-  return pipeline(stored, createZstdDecompress({ chunkSize: pieceBytes }), () => {}) // the reader gets the error
+  if (!file.endsWith(compressedEnding)) return { bytes: stored }
+  const zstd = createZstdDecompress({ chunkSize: pieceBytes })
+  return { bytes: pipeline(stored, zstd, () => {}), zstd } // the reader gets the error
 }
 
 const readToEnd = async (file: string, target: string | undefined, signal: AbortSignal) => {
   const unwritable = (cause: unknown): never => {
     throw new FileUnwritable({ file: String(target), cause })
   }
+  const info = await stat(file)
+  if (!info.isFile()) throw new Error("it is not a regular file") // a FIFO would be read forever
   const digest = makeDigest()
   const opened = target === undefined ? undefined : await open(target, "wx").catch(unwritable)
   try {
-    for await (const piece of streamBytes(file, signal)) {
+    const { bytes, zstd } = openStored(file, signal)
+    for await (const piece of bytes) {
       digest.add(piece)
       if (opened !== undefined) await writeAll(opened, piece).catch(unwritable)
     }
+    // Node reads one frame, and ignores the rest of the file
+    if (zstd !== undefined && zstd.bytesWritten !== info.size) throw new Error("other bytes follow its Zstandard frame")
   } finally {
     await opened?.close()
   }
@@ -102,5 +108,5 @@ export const findIntact = Effect.fnUntraced(function* <R>(
 /** The bytes of a payload, after all of them have been compared with its hash. */
 export const openPayload = Effect.fnUntraced(function* (root: string, sha256: string) {
   const found = yield* findIntact(root, sha256, readStored)
-  return typeof found === "string" ? streamBytes(found) : yield* new RawFileDamaged(found)
+  return typeof found === "string" ? openStored(found).bytes : yield* new RawFileDamaged(found)
 })
