@@ -7,7 +7,6 @@
 import path from "node:path"
 import { syncFile, syncFolder } from "@larder/warehouse"
 import { Clock, Context, Duration, Effect, FileSystem, Layer, type PlatformError, Semaphore } from "effect"
-import type { FileUnwritable } from "../files/write-all.ts"
 import { encodeRefusal, type GivenUp, Origin, type OriginError, type SourceRequest } from "../origins/origin.ts"
 import { limitBody } from "../origins/transport.ts"
 import { compressLarge } from "./compress-large.ts"
@@ -16,7 +15,9 @@ import {
   type Fetch,
   type FetchedPayload,
   type FetchListLine,
-  type RawFileDamaged
+  type RawFileDamaged,
+  type WriteError,
+  writeCauseOf
 } from "./fetch-list.ts"
 import { clearAbandoned, newWorkName, reserveFolder } from "./incoming.ts"
 import { findEarlierFetch, findReusableFetches, maxReuseAge } from "./interrupted-runs.ts"
@@ -70,8 +71,6 @@ const limitTime = <A, E, R>(
   return Effect.timeoutOrElse(fetching, { duration: remaining, orElse: () => Effect.fail(error) })
 }
 
-type WriteError = PlatformError.PlatformError | FileUnwritable
-
 type Download = Effect.Success<ReturnType<typeof openDownload>>
 
 const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
@@ -87,10 +86,8 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
   const listLock = yield* Semaphore.make(1)
   const isDryRun = dryRunFolder !== undefined
 
-  const failUnwritable = (error: WriteError) => {
-    const cause = error._tag === "PlatformError" ? (error.reason.cause ?? error) : error.cause
-    return Effect.fail(new ArchiveUnwritable({ folder, cause }))
-  }
+  const failUnwritable = (error: WriteError) =>
+    Effect.fail(new ArchiveUnwritable({ folder: root, cause: writeCauseOf(error) }))
   const catchUnwritable = <A, R>(effect: Effect.Effect<A, PlatformError.PlatformError, R>) =>
     Effect.catchTag(effect, "PlatformError", failUnwritable)
 

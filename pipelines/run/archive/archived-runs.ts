@@ -11,7 +11,15 @@ import { Context, Effect, FileSystem, Layer, Schema } from "effect"
 import { reasonOf } from "../files/causes.ts"
 import { NotRecorded, Origin, type RefusedRequest } from "../origins/origin.ts"
 import { Archive } from "./archive.ts"
-import { ArchiveUnwritable, decodeLine, type Fetch, hasPayload, hasRead, RawFileDamaged } from "./fetch-list.ts"
+import {
+  ArchiveUnwritable,
+  decodeLine,
+  type Fetch,
+  hasPayload,
+  hasRead,
+  RawFileDamaged,
+  writeCauseOf
+} from "./fetch-list.ts"
 import { findEarlierFetch } from "./interrupted-runs.ts"
 import { openRunPayloads } from "./run-payloads.ts"
 
@@ -118,7 +126,7 @@ export const repeatRun = (
       const provide = Effect.fnUntraced(function* (fetched: Fetch) {
         const payload = yield* Effect.mapError(
           payloads.provide(fetched.sha256),
-          (cause) => new ArchiveUnwritable({ folder: scratch, cause })
+          (error) => new ArchiveUnwritable({ folder: scratch, cause: writeCauseOf(error) })
         )
         return "path" in payload ? { ...fetched, path: payload.path } : yield* new RawFileDamaged(payload)
       })

@@ -7,20 +7,17 @@ import { ifMissing } from "@larder/warehouse"
 import { ByteSize, Effect, FileSystem } from "effect"
 import { reasonOf } from "../files/causes.ts"
 import { isCompressible } from "./compression.ts"
-import { RawFileDamaged } from "./fetch-list.ts"
+import { RawFileDamaged, type WriteError, writeCauseOf } from "./fetch-list.ts"
 import { listPayloadFiles, type PayloadFile, warnOfOddEntry } from "./payload-files.ts"
 import { minLargeBytes, type RunPayloads } from "./run-payloads.ts"
 
 /** More takes seconds to minutes: the log says why the program has not ended. */
 const minLoggedBytes = 100_000_000
 
-const warn = (what: string, cause: unknown) =>
+const warn = (what: string, error: WriteError) =>
   Effect.logWarning(
-    `${what} could not be compressed: ${reasonOf(cause)}. It stays as fetched, which loses nothing; a later run tries again.`
+    `${what} could not be compressed: ${reasonOf(writeCauseOf(error))}. It stays as fetched, which loses nothing; a later run tries again.`
   )
-
-const causeOf = (error: { readonly cause?: unknown; readonly reason?: { readonly cause?: unknown } }) =>
-  error.reason?.cause ?? error.cause ?? error
 
 /** The bytes of a plain file that should be compressed; 0 if not, or if another run has compressed it in the meantime. */
 const bytesToCompress = Effect.fnUntraced(
@@ -32,8 +29,7 @@ const bytesToCompress = Effect.fnUntraced(
     if (info.size < minLargeBytes) return 0
     return (yield* isCompressible(file)) ? Number(info.size) : 0
   },
-  (effect, file) =>
-    Effect.catch(effect, (error) => Effect.as(warn(`The large payload ${file}`, causeOf(error)), 0))
+  (effect, file) => Effect.catch(effect, (error) => Effect.as(warn(`The large payload ${file}`, error), 0))
 )
 
 const compressOne = Effect.fnUntraced(
@@ -42,7 +38,7 @@ const compressOne = Effect.fnUntraced(
     if ("path" in payload) yield* payloads.storeCompressed(sha256)
     else yield* Effect.logWarning(new RawFileDamaged(payload).message)
   },
-  (effect, { file }) => Effect.catch(effect, (error) => warn(`The large payload ${file}`, causeOf(error)))
+  (effect, { file }) => Effect.catch(effect, (error) => warn(`The large payload ${file}`, error))
 )
 
 /** A payload that cannot be compressed stays as it is, with a warning. */
@@ -59,10 +55,10 @@ export const compressLarge = Effect.fn("Archive.compressLarge")(
     if (total > minLoggedBytes) {
       const size = ByteSize.format(ByteSize.bytes(total), { precision: 1, system: "decimal" })
       yield* Effect.logInfo(
-        `compressing ${size} of payloads in the raw archive, about 15 s per GB; after Ctrl-C, a later run does it`
+        `compressing ${size} of payloads in the raw archive, which takes up to a minute per GB; after Ctrl-C, a later run does it`
       )
     }
     for (const payload of large) yield* compressOne(payload, payloads)
   },
-  (effect, root) => Effect.catch(effect, (error) => warn(`The raw archive ${root}`, causeOf(error)))
+  (effect, root) => Effect.catch(effect, (error) => warn(`The raw archive ${root}`, error))
 )

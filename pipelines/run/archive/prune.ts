@@ -8,7 +8,7 @@ import { rmdir } from "node:fs/promises"
 import path from "node:path"
 import { ifMissing, type Layout, listPastRuns, type PastRun, whileNoRunIsActive } from "@larder/warehouse"
 import { Clock, Effect, FileSystem, Option } from "effect"
-import { ArchiveUnwritable, hasRead, parseLastLine } from "./fetch-list.ts"
+import { ArchiveUnwritable, hasRead, parseLastLine, writeCauseOf } from "./fetch-list.ts"
 import { maxReuseAge } from "./interrupted-runs.ts"
 import { rawFolderIn } from "./raw-folder.ts"
 import { possibleFiles } from "./stored-payloads.ts"
@@ -122,6 +122,6 @@ export const pruneArchive = Effect.fn("Archive.prune")(function* (layout: Layout
     return yield* options.dryRun ? pruned : whileNoRunIsActive(layout, pruned)
   })
   return yield* Effect.catchTag(pruning, "PlatformError", (error) =>
-    Effect.fail(new ArchiveUnwritable({ folder: root, cause: error.reason.cause ?? error }))
+    Effect.fail(new ArchiveUnwritable({ folder: root, cause: writeCauseOf(error) }))
   )
 })

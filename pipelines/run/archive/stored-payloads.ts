@@ -8,7 +8,7 @@ import path from "node:path"
 import { addAbortSignal, pipeline, type Readable } from "node:stream"
 import { createZstdDecompress, type ZstdDecompress } from "node:zlib"
 import { makeDigest } from "@larder/warehouse"
-import { Effect, type PlatformError, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { codeOf, reasonOf } from "../files/causes.ts"
 import { pieceBytes } from "../files/chunk-size.ts"
 import { stoppable } from "../files/stoppable.ts"
@@ -29,7 +29,10 @@ export const compressedFile = (root: string, sha256: string) => plainFile(root, 
 export const possibleFiles = (root: string, sha256: string) => [plainFile(root, sha256), compressedFile(root, sha256)]
 
 /** The bytes of a stored payload as fetched. A damaged file may return others: only their hash shows it. */
-const openStored = (file: string, signal?: AbortSignal): { readonly bytes: Readable; readonly zstd?: ZstdDecompress } => {
+const openStored = (
+  file: string,
+  signal?: AbortSignal
+): { readonly bytes: Readable; readonly zstd?: ZstdDecompress } => {
   const stored = createReadStream(file, { highWaterMark: pieceBytes })
   if (signal !== undefined) addAbortSignal(signal, stored)
   if (!file.endsWith(compressedEnding)) return { bytes: stored }
@@ -75,11 +78,6 @@ export interface PayloadFault {
   readonly problem: string
 }
 
-type ReadError = FileUnwritable | StoredUnreadable | PlatformError.PlatformError
-
-const causeOf = (error: Exclude<ReadError, FileUnwritable>) =>
-  error._tag === "PlatformError" ? (error.reason.cause ?? error) : error.cause
-
 /**
  * Returns the file that has the bytes of a payload, or why there is none. `read` returns the SHA-256 of the bytes of a
  * file; it may copy them.
@@ -87,17 +85,15 @@ const causeOf = (error: Exclude<ReadError, FileUnwritable>) =>
 export const findIntact = Effect.fnUntraced(function* <R>(
   root: string,
   sha256: string,
-  read: (file: string) => Effect.Effect<string, ReadError, R>
+  read: (file: string) => Effect.Effect<string, FileUnwritable | StoredUnreadable, R>
 ) {
   let fault: PayloadFault = { file: plainFile(root, sha256), problem: "is missing, with and without the ending .zst" }
   for (const file of possibleFiles(root, sha256)) {
     const problem = yield* read(file).pipe(
       Effect.map((actual) => (actual === sha256 ? undefined : "has other bytes than were fetched")),
-      Effect.catch((error) => {
-        if (error._tag === "FileUnwritable") return Effect.fail(error)
-        const cause = causeOf(error)
-        return Effect.succeed(codeOf(cause) === "ENOENT" ? "is missing" : `cannot be read (${reasonOf(cause)})`)
-      })
+      Effect.catchTag("StoredUnreadable", ({ cause }) =>
+        Effect.succeed(codeOf(cause) === "ENOENT" ? "is missing" : `cannot be read (${reasonOf(cause)})`)
+      )
     )
     if (problem === undefined) return file
     if (problem !== "is missing") fault = { file, problem }
