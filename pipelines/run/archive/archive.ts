@@ -103,7 +103,9 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
 
   const writeLine = Effect.fnUntraced(function* (line: FetchListLine) {
     const opened = yield* fs.open(list, { flag: "a" })
-    yield* opened.writeAll(new TextEncoder().encode(`${JSON.stringify(line)}\n`))
+    const { size } = yield* opened.stat
+    const write = opened.writeAll(new TextEncoder().encode(`${JSON.stringify(line)}\n`))
+    yield* Effect.tapError(write, () => Effect.ignore(opened.truncate(Number(size)))) // a full disk may take half a line
   }, Effect.scoped)
   const addLine = (line: FetchListLine) => Effect.uninterruptible(listLock.withPermit(writeLine(line)))
 

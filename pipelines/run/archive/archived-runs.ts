@@ -17,6 +17,7 @@ import {
   type Fetch,
   hasPayload,
   hasRead,
+  parseLine,
   RawFileDamaged,
   writeCauseOf
 } from "./fetch-list.ts"
@@ -51,7 +52,18 @@ const unreadable = (file: string) => Effect.mapError((cause: unknown) => new Arc
 const readLines = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const text = yield* fs.readFileString(file).pipe(ifMissing(""), unreadable(file)) // absent if nothing was fetched
-  return yield* Effect.forEach(text.split("\n").filter(Boolean), (line) => decodeLine(line)).pipe(unreadable(file))
+  const complete = text.slice(0, text.lastIndexOf("\n") + 1)
+  const lines = yield* Effect.forEach(complete.split("\n").filter(Boolean), (line) => decodeLine(line)).pipe(
+    unreadable(file)
+  )
+  const rest = text.slice(complete.length)
+  if (rest === "") return lines
+  const last = yield* parseLine(rest)
+  if (last !== undefined) return [...lines, last]
+  yield* Effect.logWarning(
+    `the last line of ${file} is ignored: it is incomplete, as a crash or a power failure may leave it`
+  )
+  return lines
 })
 const isFetchOrRefusal = (line: Effect.Success<ReturnType<typeof decodeLine>>) => "url" in line
 
