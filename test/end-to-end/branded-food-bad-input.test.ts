@@ -9,19 +9,11 @@ import path from "node:path"
 import { pathToFileURL } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Part, zipOf } from "../support/pipelines/handmade-zips.ts"
+import { csvFiles, goodFiles, goodZip, jsonRelease, largeZip, recordOf } from "../support/pipelines/small-releases.ts"
 import { run, waitForExit } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 import { copyForTest, query, removeFolder, runStatus, temporaryFolder } from "./ingesting.ts"
-import {
-  csvFiles,
-  expectOldFoods,
-  goodFiles,
-  goodZip,
-  jsonRelease,
-  largeZip,
-  load,
-  recordOf
-} from "./small-releases.ts"
+import { expectOldFoods, load } from "./small-releases.ts"
 
 let home = ""
 const writeRelease = (name: string, content: Buffer | string) => {
