@@ -185,6 +185,14 @@ export const listPastRuns = Effect.fnUntraced(function* (layout: Layout) {
   })
 })
 
+/** The SHA-256 of each payload that a recorded run has read. */
+export const listRecordedPayloads = Effect.fnUntraced(function* (layout: Layout) {
+  yield* refreshOpened(layout)
+  const row = Schema.Struct({ raw_sha256: Schema.String })
+  const rows = yield* selectFromIngestion(layout, row, "select distinct raw_sha256 from ingest.raw_file")
+  return new Set(rows.map(({ raw_sha256 }) => raw_sha256))
+})
+
 export const readRecordedRun = Effect.fnUntraced(function* (layout: Layout, run_id: string) {
   yield* refreshOpened(layout)
   const sql = `select ${runColumns} from ingest.run where run_id = $run_id`
