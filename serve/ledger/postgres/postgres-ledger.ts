@@ -6,7 +6,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, type Redacted } from "effect"
 import { type Admission, type AdmittedCall, Ledger, newCounters } from "../ledger.ts"
-import { administerPostgres } from "./administer.ts"
+import { administerPostgres } from "./administer-postgres.ts"
 import { makeAdmission } from "./calls/admission.ts"
 import { makeLookups } from "./calls/lookups.ts"
 import { type OwnHold, trackOwnHolds } from "./calls/own-holds.ts"

@@ -1,4 +1,4 @@
-/** A ledger and a console's tables that an earlier version made are refused, and the error states what to use instead. */
+/** A ledger and a console's tables that another version made are refused, and the error states what to use instead. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -16,7 +16,7 @@ const folder = Effect.acquireRelease(
 )
 const open = (location: Location) => Effect.scoped(Layer.build(storesIn(location)))
 
-describe("the layout of an earlier version is refused", () => {
+describe("the layout of another version is refused", () => {
   it.live("in a folder, whose file has the ledger and the console's tables", () =>
     Effect.gen(function* () {
       const location = { folder: yield* folder, url: undefined }
@@ -31,18 +31,30 @@ describe("the layout of an earlier version is refused", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live.each(["ledger", "console"])("in PostgreSQL: the schema %s", (schema) =>
+  it.live.each([
+    [
+      "ledger",
+      "an earlier",
+      1,
+      /an earlier version of Larder has written the tables of this database, and no version converts them: use a new database/
+    ],
+    [
+      "console",
+      "an earlier",
+      1,
+      /an earlier version of Larder has written the tables of this database, and no version converts them: use a new database/
+    ],
+    ["ledger", "a newer", 99, /a newer version of Larder has written the tables of this database: use that version/],
+    ["console", "a newer", 99, /a newer version of Larder has written the tables of this database: use that version/]
+  ] as const)("in PostgreSQL: the schema %s of %s version", ([schema, , layout, problem]) =>
     Effect.gen(function* () {
       const url = yield* Effect.promise(() => newDatabase(inject("postgresUrl")))
       const location = { folder: yield* folder, url }
       yield* open(location)
       yield* Effect.promise(() =>
-        withConnection(url, (sql) => sql.unsafe(`update ${schema}.migration set migration_id = 1`))
+        withConnection(url, (sql) => sql.unsafe(`update ${schema}.migration set migration_id = ${layout}`))
       )
-      assert.match(
-        String(yield* Effect.flip(open(location))),
-        /an earlier version of Larder has written the tables of this database, and no version converts them: use a new database/
-      )
+      assert.match(String(yield* Effect.flip(open(location))), problem)
     }).pipe(Effect.scoped)
   )
 })
