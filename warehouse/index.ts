@@ -34,7 +34,7 @@ export {
 export { type PartDamaged, verifyDataSet } from "./generation/parts.ts"
 export { catchUp, pull } from "./generation/pull.ts"
 export { keptSetting, pruneLocal } from "./generation/retention.ts"
-export { lakeSetting, updateLakeIfEnabled } from "./lake/setting.ts"
+export { isLakeEnabled, writeLake, writeLakeIfEnabled } from "./lake/setting.ts"
 export { followDepot } from "./live/follow.ts"
 export { type Generation, type Live, type LiveData, type Loading, watchLive } from "./live/live.ts"
 export { readLive, readLiveDataSet, requirePublishable } from "./live/live-data-set.ts"
