@@ -16,7 +16,8 @@ import {
 import { queryDatabase } from "@larder/test/support/warehouse/analyst.ts"
 import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
 import { makeEveryDataSet, publishPrices } from "@larder/test/support/warehouse/every-data-set.ts"
-import { aLayout, aRun } from "@larder/test/support/warehouse/example-data-set.ts"
+import { aLayout, aRun, butter, publishStaged } from "@larder/test/support/warehouse/example-data-set.ts"
+import { withDefinition } from "@larder/test/support/warehouse/other-versions.ts"
 import { ConfigProvider, Effect, Option } from "effect"
 import { commodity, dataSets } from "../data-sets.ts"
 import { DepotUnusable } from "../depot/depot.ts"
@@ -26,6 +27,8 @@ import { newestManifest } from "../generation/manifest.ts"
 import { rebuildFrom } from "../publishing/rebuild.ts"
 import { recordFailedRun } from "../publishing/record.ts"
 import { rollback } from "../publishing/rollback.ts"
+import { stage } from "../publishing/staging.ts"
+import { seriesTable } from "../tables/commodity/data-set.ts"
 import { ingestTables } from "../tables/ingest-tables.ts"
 import { writeLake, writeLakeIfEnabled } from "./setting.ts"
 
@@ -189,6 +192,24 @@ describe("the lake", () => {
       yield* failRun(layout, "no answer")
       yield* writeLake(layout)
       assert.lengthOf(readGenerations(lake, "storefront.product"), 2)
+    })
+  )
+  itLive("keeps the rows of a data set of which an earlier version published what this one cannot read", (logs) =>
+    Effect.gen(function* () {
+      const [layout, from] = [yield* aLayout, yield* withMilk]
+      const earlier = { ...withDefinition(commodity, "series", "position integer", "position smallint"), version: 0 }
+      const run = aRun({ pipeline: "commodities" })
+      const { staged } = yield* stage(layout, run, earlier, (staging) => staging.add(seriesTable, [butter]))
+      yield* publishStaged(layout, earlier, staged, run)
+      const since = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets.commodities
+      yield* rebuildFrom({ layout, dataSet: commodity, from, since })
+      yield* writeLake(layout)
+      yield* rollBack(layout, "commodities", 1)
+      yield* writeLake(layout)
+      assert.deepStrictEqual(yield* readMetrics(layout), ["milk"])
+      assert.deepStrictEqual(readGenerations(lakeOf(layout), prices), ["larder-000002"])
+      assert.strictEqual(readGenerations(lakeOf(layout), "ingest.run").at(-1), "larder-000003")
+      assert.match(logs.join("\n"), /Warn: the lake keeps an earlier state of a data set: The live data of commodities/)
     })
   )
   itLive("is not returned to an older generation by a machine that is behind", () =>
