@@ -16,7 +16,9 @@ export const lakeCommand = Command.make(
     const { bytes, generation, tables } = written
     if (json) return yield* Console.log(JSON.stringify(written))
     const changed =
-      tables.length === 0 ? "no table has changed" : `${tables.join(", ")} changed, ${formatKibibytes(bytes)}`
+      tables.length === 0
+        ? "no table has changed"
+        : `${tables.length} tables have a new version, ${formatKibibytes(bytes)}`
     yield* Console.log(`${layout.depot.location}/lake has ${generation}: ${changed}.`)
   })
 ).pipe(Command.withDescription("Write what is live into the lake, as Parquet and Delta logs for other engines"))
