@@ -1,12 +1,14 @@
 /** Tests of programs that are killed while they write the lake, or that write it concurrently. */
+import { cp } from "node:fs/promises"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe } from "@effect/vitest"
-import { writeLake } from "@larder/warehouse"
+import { type Layout, writeLake } from "@larder/warehouse"
 import type { Depot } from "@larder/warehouse/depot/depot.ts"
 import { Effect } from "effect"
 import { itLive } from "../support/it-live.ts"
 import { listLakeTables, readGenerations } from "../support/lake/reading.ts"
 import { publishPrices } from "../support/warehouse/every-data-set.ts"
+import { aLayout } from "../support/warehouse/example-data-set.ts"
 import { copyMilkHome, lakeOf, price, readMetrics, testLakeKills } from "./lake-kills.ts"
 
 const withMilk = copyMilkHome()
@@ -30,32 +32,43 @@ describe("two machines that write the lake at the same time", () => {
       assert.deepStrictEqual(yield* readMetrics(layout), ["butter", "milk"])
     })
   )
-  itLive("keep the version of the faster one, and the slower one decides again", () =>
+  /** Lets `meanwhile` run between the decision about the first version and its storage. */
+  const beforeFirstVersion = (depot: Depot, meanwhile: Effect.Effect<unknown>): Depot => {
+    let isFirst = true
+    return {
+      ...depot,
+      putText: (name, text) => {
+        const [before, put] = [isFirst ? meanwhile : Effect.void, depot.putText(name, text)]
+        isFirst = false
+        return Effect.andThen(before, put)
+      }
+    }
+  }
+  const write = (layout: Layout) => Effect.orDie(writeLake(layout)).pipe(Effect.provide(NodeServices.layer))
+
+  itLive("keep the versions of the faster one if its generation is newer", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
-      const lake = lakeOf(layout)
-      const other = { ...layout, lakeLock: `${layout.lakeLock}.other` }
-      const publishAndWriteFirst = (metric: string) =>
-        Effect.andThen(publishPrices(other, metric), writeLake(other)).pipe(
-          Effect.scoped,
-          Effect.orDie,
-          Effect.provide(NodeServices.layer)
-        )
-      let metric: string | undefined = "butter"
-      const slow: Depot = {
-        ...layout.depot,
-        putText: (name, text) => {
-          const faster = metric
-          if (faster === undefined || !name.includes("/price_version/")) return layout.depot.putText(name, text)
-          metric = undefined
-          return Effect.andThen(publishAndWriteFirst(faster), layout.depot.putText(name, text))
-        }
-      }
-      yield* writeLake({ ...layout, depot: slow }) // opened generation 1; the other one writes 2 first
-      assert.deepStrictEqual(readGenerations(lake, price), ["larder-000002"])
-      yield* writeLake(layout)
+      const behind = yield* aLayout
+      yield* Effect.promise(() => cp(layout.home, behind.home, { recursive: true }))
+      yield* publishPrices(layout, "butter")
+      yield* writeLake({ ...behind, depot: beforeFirstVersion(layout.depot, write(layout)) })
+      assert.deepStrictEqual(readGenerations(lakeOf(layout), price), ["larder-000002"])
       assert.deepStrictEqual(yield* readMetrics(layout), ["butter", "milk"])
-      assert.deepStrictEqual(yield* readMetrics(layout, "commodity.price"), ["butter", "milk"])
+    })
+  )
+  itLive("add the next versions to those of the faster one if its generation is older", () =>
+    Effect.gen(function* () {
+      const layout = yield* withMilk
+      const behind = yield* aLayout
+      yield* Effect.promise(() => cp(layout.home, behind.home, { recursive: true }))
+      yield* publishPrices(layout, "butter")
+      const writeBehind = write({ ...behind, depot: layout.depot })
+      yield* writeLake({ ...layout, depot: beforeFirstVersion(layout.depot, writeBehind) })
+      for (const table of [price, "commodity.price"]) {
+        assert.deepStrictEqual(readGenerations(lakeOf(layout), table), ["larder-000001", "larder-000002"])
+        assert.deepStrictEqual(yield* readMetrics(layout, table), ["butter", "milk"])
+      }
     })
   )
 })
