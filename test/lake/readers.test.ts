@@ -7,13 +7,14 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { copyHome, removeFolder } from "../end-to-end/ingesting.ts"
-import { readGenerations, versionsIn } from "../support/lake/reading.ts"
+import { readCommits, readGenerations, versionsIn } from "../support/lake/reading.ts"
 import { addGeneration } from "../support/more-generations.ts"
-import { run } from "../support/programs.ts"
+import { type Environment, run } from "../support/programs.ts"
 import { makeEveryDataSet } from "../support/warehouse/every-data-set.ts"
 import { installPython, readWarehouse, readWithEngines, type Tables } from "./engines.ts"
 
 const preload = new URL("../support/warehouse/another-version.ts", import.meta.url).href
+const otherComment = new URL("../support/warehouse/other-comment.ts", import.meta.url).href
 const lakes = { LARDER_LAKE: "yes" }
 /** The next version of Larder: `commodity.series` has another column, and there is a table `commodity.note`. */
 const upgraded = { ...lakes, NODE_OPTIONS: `--import=${preload}`, TEST_VERSION: "2" }
@@ -21,8 +22,8 @@ const upgraded = { ...lakes, NODE_OPTIONS: `--import=${preload}`, TEST_VERSION: 
 let home = ""
 let python = ""
 const lake = () => path.join(home, "warehouse/lake")
-const runIngest = async (...args: ReadonlyArray<string>) => {
-  const { code, stderr } = await run("larder-ingest", args, { LARDER_HOME: home, ...upgraded })
+const runIngest = async (args: ReadonlyArray<string>, environment: Environment = upgraded) => {
+  const { code, stderr } = await run("larder-ingest", args, { LARDER_HOME: home, ...environment })
   expect(code, stderr).toBe(0)
 }
 
@@ -87,7 +88,7 @@ describe("an older generation of the lake", () => {
 
 describe("a lake after a rollback", () => {
   it("has the rows that are live again, in a new version", async () => {
-    await runIngest("rollback", "--to", "4", "--only", "commodities", "--note", "a wrong close")
+    await runIngest(["rollback", "--to", "4", "--only", "commodities", "--note", "a wrong close"])
     const live = await readWarehouse(home) // the database of generation 4 lacks what the next version added
     expect(live[prices]?.digest).toBe(fourthTables[prices]?.digest)
     expect(readGenerations(lake(), prices)).toEqual(["larder-000004", "larder-000005", "larder-000006"])
@@ -102,10 +103,24 @@ describe("a lake that is written later than its generation", () => {
   it("has the live rows after `larder-ingest lake`", async () => {
     await addGeneration(home, ["2026-10-02"], { ...upgraded, LARDER_LAKE: "no" })
     await addGeneration(home, ["2026-10-05"], { ...upgraded, LARDER_LAKE: "no" })
-    await runIngest("lake")
+    await runIngest(["lake"])
     const live = await readWarehouse(home)
     expect(readGenerations(lake(), prices).slice(2)).toEqual(["larder-000006", "larder-000008"])
     const written = await readWithEngines(python, engines, lake())
     for (const engine of engines) expect(pickValues(written[engine]), engine).toEqual(pickValues(live))
+  })
+})
+
+describe("a lake after a change of a comment", () => {
+  it("has the same files in a new version", async () => {
+    const before = await readWarehouse(home)
+    await runIngest(["lake"], { ...upgraded, NODE_OPTIONS: `${upgraded.NODE_OPTIONS} --import=${otherComment}` })
+    const adds = readCommits(lake(), prices)
+      .at(-1)
+      ?.flatMap(({ add }) => (add === undefined ? [] : [add.dataChange]))
+    expect(adds).toEqual([false])
+    const changed = await readWithEngines(python, engines, lake())
+    for (const engine of engines) expect(pickValues(changed[engine]), engine).toEqual(pickValues(before))
+    expect(changed.deltalake[prices]?.comment).toMatch(/^In other words\./)
   })
 })
