@@ -15,10 +15,8 @@ export const lakeCommand = Command.make(
     if (written === undefined) return yield* new NoWarehouse({ dir: layout.dir })
     const { bytes, generation, tables } = written
     if (json) return yield* Console.log(JSON.stringify(written))
-    const changed =
-      tables.length === 0
-        ? "no table has changed"
-        : `${tables.length} tables have a new version, ${formatKibibytes(bytes)}`
-    yield* Console.log(`${layout.depot.location}/lake has ${generation}: ${changed}.`)
+    yield* Console.log(
+      `${layout.depot.location}/lake has ${generation}. New versions of tables: ${tables.length}, ${formatKibibytes(bytes)}.`
+    )
   })
 ).pipe(Command.withDescription("Write what is live into the lake, as Parquet and Delta logs for other engines"))

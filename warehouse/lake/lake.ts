@@ -107,7 +107,7 @@ export const writeNewest = Effect.fn("Lake.write")(function* (layout: Layout) {
   if (written !== undefined && written.tables.length > 0) {
     const { bytes, generation, tables } = written
     yield* Effect.logInfo(
-      `the lake has ${generation}: ${tables.length} tables with a new version, ${Math.ceil(bytes / 1024).toLocaleString("en-US")} KiB`
+      `the lake has ${generation}; new versions of tables: ${tables.length}, ${Math.ceil(bytes / 1024).toLocaleString("en-US")} KiB`
     )
   }
   return written
