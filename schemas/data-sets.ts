@@ -6,6 +6,7 @@ import { Schema } from "effect"
 import { brandedFoods } from "./branded-food/endpoints.ts"
 import { commodities } from "./commodity/endpoints.ts"
 import type { Endpoint } from "./endpoint.ts"
+import type { Parameters } from "./parameters.ts"
 import { storefronts } from "./storefront/endpoints.ts"
 
 export const dataSets = [commodities, brandedFoods, storefronts] as const
@@ -17,10 +18,14 @@ export type Declared = typeof import("./commodity/endpoints.ts") &
 
 export type DataSetTag = (typeof dataSets)[number]["tag"]
 
-export const endpoints: ReadonlyArray<Endpoint> = dataSets.flatMap((dataSet) => dataSet.endpoints)
-
 /** A scope that a key can have. Each endpoint requires exactly one. */
 export type Scope = (typeof dataSets)[number]["scopes"][number]
+
+/** An endpoint with the scope and the tag of a data set. */
+export type ServedEndpoint<P extends Parameters = Parameters> = Endpoint<P, Schema.Constraint, Scope, DataSetTag>
+export const endpoints: ReadonlyArray<ServedEndpoint> = dataSets.flatMap(
+  (dataSet): ReadonlyArray<ServedEndpoint> => dataSet.endpoints
+)
 
 const [firstDataSet, ...otherDataSets] = dataSets // destructured, because the type needs at least one scope
 export const scopes: readonly [Scope, ...Array<Scope>] = [

@@ -4,7 +4,6 @@
  */
 import { Schema } from "effect"
 import { type Invalid, invalid, type RecordName } from "./api-errors.ts"
-import type { DataSetTag, Scope } from "./data-sets.ts"
 import { type Parameters, type Read, readQuery, type Values } from "./parameters.ts"
 
 /** A call that works with the bundled samples, and its response. */
@@ -16,15 +15,16 @@ interface EndpointExample {
 }
 export type Examples = Readonly<Record<string, EndpointExample>>
 
-interface Declaration<P extends Parameters, R extends Schema.Constraint = Schema.Constraint> {
+interface Declaration<P extends Parameters, R extends Schema.Constraint, S extends string, T extends string> {
   /** Name of the operation, also in OpenAPI. */
   readonly id: string
   /** `/v1/stores/:id/products`. Matched exactly: with a trailing slash, it is a different path. */
   readonly path: string
-  readonly scope: Scope
+  readonly scope: S
   /** Price of a successful call in credits; 1,000 credits are 1.00 USD. */
   readonly credits: number
-  readonly tag: DataSetTag
+  /** The tag of its data set. */
+  readonly tag: T
   readonly summary: string
   readonly description: string
   /** Advice for assistants: when to use the tool, and what to call next. */
@@ -48,15 +48,24 @@ interface Declaration<P extends Parameters, R extends Schema.Constraint = Schema
 }
 
 /** The rule is part of `parse`, so that endpoints with different parameters fit into one list. */
-export interface Endpoint<P extends Parameters = Parameters, R extends Schema.Constraint = Schema.Constraint>
-  extends Omit<Declaration<P, R>, "rule"> {
+export interface Endpoint<
+  P extends Parameters = Parameters,
+  R extends Schema.Constraint = Schema.Constraint,
+  S extends string = string,
+  T extends string = string
+> extends Omit<Declaration<P, R, S, T>, "rule"> {
   readonly parse: (query: URLSearchParams) => Read<Values<P>>
 }
 
-export const endpoint = <P extends Parameters, R extends Schema.Constraint>({
+export const endpoint = <
+  P extends Parameters,
+  R extends Schema.Constraint,
+  const S extends string,
+  const T extends string
+>({
   rule,
   ...declared
-}: Declaration<P, R>): Endpoint<P, R> => ({
+}: Declaration<P, R, S, T>): Endpoint<P, R, S, T> => ({
   ...declared,
   parse: (query) => {
     const read = readQuery(declared.parameters, query)

@@ -251,9 +251,7 @@ export const StoreReadRow = Schema.Struct({
   collections_read: described.integer("Collections that were found."),
   currency: described.textOrNull("ISO 4217 currency in which the prices were served; null if unknown."),
   seconds: described.number("How long the read took, in seconds."),
-  feed: described.textOrNull(
-    "Name of the store in `ingest.left_out` and `ingest.raw_file`, such as `store/shop.example`; null if an earlier version of Larder recorded the read."
-  ),
+  feed: described.text("Name of the store in `ingest.left_out` and `ingest.raw_file`, such as `store/shop.example`."),
   sale_changes_at: described.textOrNull(
     "When the first sale after the read begins or ends, in UTC: the store is then due again. Null if its feed states no such time."
   )

@@ -3,7 +3,8 @@
  * only after a flush, both of the file's bytes and of the folder's entries.
  */
 import { createHash, randomUUID } from "node:crypto"
-import { Effect, FileSystem, Path, Schema } from "effect"
+import { chmod, constants, copyFile, stat } from "node:fs/promises"
+import { Effect, FileSystem, Path, type PlatformError, Schema } from "effect"
 
 /** On Windows a flush requires write access. Elsewhere it does not, and the owner may have removed write access. */
 const flag = process.platform === "win32" ? "r+" : "r"
@@ -15,6 +16,19 @@ export const syncFile = (path: string) =>
 
 /** Windows cannot flush a folder. */
 export const syncFolder = (path: string) => (process.platform === "win32" ? Effect.void : syncFile(path))
+
+/** Returns `fallback` if the file does not exist; any other failure remains. */
+export const ifMissing =
+  <B>(fallback: B) =>
+  <A, R>(read: Effect.Effect<A, PlatformError.PlatformError, R>) =>
+    Effect.catchReason(read, "PlatformError", "NotFound", () => Effect.succeed(fallback))
+
+/** The inode of a file; undefined if there is none. */
+export const readInode = (file: string) =>
+  stat(file, { bigint: true }).then(
+    ({ ino }) => ino,
+    () => undefined
+  )
 
 /** SHA-256 and length of bytes that arrive in pieces. */
 export const makeDigest = () => {
@@ -57,6 +71,12 @@ export const fileOperation =
   (problem: string, consequence: string) =>
   <A>(file: string, run: () => Promise<A>) =>
     Effect.tryPromise({ try: run, catch: (cause) => new FileOperationFailed({ file, problem, cause, consequence }) })
+
+/** On file systems that support it, the copy shares its blocks with the original until they change. */
+export const copyForWriting = async (from: string, to: string) => {
+  await copyFile(from, to, constants.COPYFILE_FICLONE)
+  await chmod(to, 0o644) // published files are read-only
+}
 
 /**
  * Lets `make` write a temporary file, flushes it, and renames it to `file`, which replaces any existing file atomically.

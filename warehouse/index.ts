@@ -4,14 +4,12 @@ export { firstOwnAmount, labelColumns } from "./branded-foods/nutrition.ts"
 export { isServingUnit, servingAmount, servingUnits } from "./branded-foods/serving-units.ts"
 export * from "./data-sets.ts"
 export type { DepotUnusable } from "./depot/depot.ts"
+export { KeyUnusable, keyFileIn } from "./depot/keys.ts"
 export { encodePublicKey, makeKeyPair, parsePrivateKey } from "./depot/signed.ts"
-export { type FileOperationFailed, makeDigest, syncFile, syncFolder } from "./disk.ts"
+export { type FileOperationFailed, ifMissing, isDiskFull, makeDigest, syncFile, syncFolder } from "./disk.ts"
 export { DuckDb, DuckDbError, identifier, literal, type OpenError } from "./duckdb.ts"
 export {
   type HomeUnwritable,
-  ifMissing,
-  KeyUnusable,
-  keyFileIn,
   type Layout,
   layoutOf,
   NoWarehouse,
@@ -28,7 +26,6 @@ export {
   listNumbers,
   type Manifest,
   type ManifestUnusable,
-  mappingOf,
   newestManifest
 } from "./generation/manifest.ts"
 export { type PartDamaged, verifyDataSet } from "./generation/parts.ts"
@@ -36,14 +33,16 @@ export { catchUp, pull } from "./generation/pull.ts"
 export { keptSetting, pruneLocal } from "./generation/retention.ts"
 export { isLakeEnabled, writeLake, writeLakeIfEnabled } from "./lake/setting.ts"
 export { followDepot } from "./live/follow.ts"
-export { type Generation, type Live, type LiveData, type Loading, watchLive } from "./live/live.ts"
-export { readLive, readLiveDataSet, requirePublishable } from "./live/live-data-set.ts"
-export * from "./live/runs.ts"
-export { openServedFoods } from "./live/sidecar-files.ts"
+export { type Live, watchLive } from "./live/live.ts"
+export type { LiveData } from "./live/open-data-sets.ts"
+export type { Generation, Loading } from "./live/open-generation.ts"
 export { refreshOpened } from "./opened/opened-files.ts"
 export { findReadable } from "./opened/parts.ts"
+export * from "./opened/runs.ts"
+export { openServedFoods } from "./opened/sidecar-files.ts"
 export { writeSnapshot } from "./opened/snapshot.ts"
 export { type Check, ChecksFailed } from "./publishing/check.ts"
+export { readLive, readLiveDataSet, requirePublishable } from "./publishing/live-data-set.ts"
 export { assignments } from "./publishing/merge.ts"
 export { publish } from "./publishing/publish.ts"
 export { rebuildFrom } from "./publishing/rebuild.ts"

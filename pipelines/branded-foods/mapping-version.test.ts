@@ -193,7 +193,7 @@ const loadRelease = Effect.fnUntraced(function* (forms: ReadonlyArray<ReleaseFor
       const run = { run_id: "run", started_at: "", layout, staging, days: undefined, acceptShrinkage: false }
       const toLoad = forms.map((form) => ({ form, released_on: "2026-04-30", files: files[form] }))
       const { left_out, staged } = yield* loadForms(run, toLoad, [])
-      const counts = staged.map(({ form, rows_ignored }) => ({ feed: formFeed(form), rows_silent: rows_ignored }))
+      const counts = staged.map(({ form, rows_ignored }) => ({ feed: formFeed(form), rows_skipped: rows_ignored }))
       const rows: Record<string, unknown> = { left_out: left_out.map(({ feed, kind }) => ({ feed, kind })), counts }
       for (const [name, query] of Object.entries(queries)) {
         const found = yield* staging.db.all(Json, `select to_json(found)::varchar as row from (${query}) found`)

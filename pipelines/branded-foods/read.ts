@@ -121,7 +121,7 @@ export const readBrandedFoods = Effect.fn("brandedFoods.read")(
     const knownRead = sum(known.map((payload) => payload.rows_read))
     return {
       rows_read: knownRead + sum(staged.flatMap((form) => [...form.rows_read.values()])),
-      rows_silent: knownRead - knownRejected + sum(staged.map((form) => form.rows_ignored)),
+      rows_skipped: knownRead - knownRejected + sum(staged.map((form) => form.rows_ignored)),
       rows_rejected: knownRejected + rows_rejected,
       feeds: staged.length + known.length + left_out.filter(({ kind }) => kind !== "partial").length,
       left_out

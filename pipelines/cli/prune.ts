@@ -19,17 +19,25 @@ const parseKeep = (text: string): Keep => {
 
 const pluralise = (count: number, noun: string) => `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`
 
-const formatPruned = ({ bytes, dry_run, kept, payloads, runs }: Pruned) => {
-  const remaining = `${pluralise(kept, "run")} ${kept === 1 ? "is" : "are"} kept`
-  if (runs.length === 0) return `Nothing to remove: ${remaining}.`
-  const removed = `${pluralise(payloads, "payload")} of ${pluralise(runs.length, "run")}, ${formatKibibytes(bytes)}`
+const formatRuns = ({ bytes, dry_run, payloads, runs }: Pruned, removed: string) => [
+  `${removed} ${pluralise(payloads, "payload")} of ${pluralise(runs.length, "run")}, ${formatKibibytes(bytes)}:`,
+  ...runs.map(
+    ({ outcome, pipeline, rolled_back, run_id }) =>
+      `  ${run_id}  ${pipeline}: ${rolled_back ? "rolled back" : outcome.replace("_", " ")}`
+  ),
+  `Payloads that only these runs fetched ${dry_run ? "would no longer be" : "are no longer"} available. A rebuild gives the same rows as before: it does not repeat runs that failed, were killed or were rolled back.`
+]
+
+const formatPruned = (pruned: Pruned) => {
+  const { dry_run, kept, runs, unlisted_bytes, unlisted_payloads } = pruned
+  const remaining = `${pluralise(kept, "run")} ${kept === 1 ? "is" : "are"} kept.`
+  if (runs.length === 0 && unlisted_payloads === 0) return `Nothing to remove: ${remaining}`
+  const removed = dry_run ? "Would remove" : "Removed"
+  const unlisted = `${pluralise(unlisted_payloads, "payload")} that no run lists, ${formatKibibytes(unlisted_bytes)}`
   return [
-    `${remaining}. ${dry_run ? "Would remove" : "Removed"} ${removed}:`,
-    ...runs.map(
-      ({ outcome, pipeline, rolled_back, run_id }) =>
-        `  ${run_id}  ${pipeline}: ${rolled_back ? "rolled back" : outcome.replace("_", " ")}`
-    ),
-    `Payloads that only these runs fetched ${dry_run ? "would no longer be" : "are no longer"} available. A rebuild gives the same rows as before: it does not repeat runs that failed, were killed or were rolled back.`
+    remaining,
+    ...(unlisted_payloads === 0 ? [] : [`${removed} ${unlisted}: they were fetched by runs that were killed.`]),
+    ...(runs.length === 0 ? [] : formatRuns(pruned, removed))
   ].join("\n")
 }
 

@@ -34,7 +34,9 @@ export const rawCommand = Command.make(
     })
     const { stdout, stdoutIsTerminal } = yield* Stdio.Stdio
     const isTerminal = yield* stdoutIsTerminal
-    yield* Stream.run(isTerminal ? bytes.pipe(Stream.decodeText(), Stream.map(visible)) : bytes, stdout())
+    yield* Stream.run(isTerminal ? bytes.pipe(Stream.decodeText(), Stream.map(visible)) : bytes, stdout()).pipe(
+      Effect.catchTag("PlatformError", () => Effect.interrupt) // the program stops anyway, and says why
+    )
   })
 ).pipe(
   Command.withDescription(

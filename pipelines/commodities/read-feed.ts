@@ -14,7 +14,7 @@ import { maxGapDays } from "./rhythm.ts"
 import { type FeedContext, fetchFeed } from "./source/fetch-feed.ts"
 import { stageFeed } from "./stage/stage-feed.ts"
 
-export interface FeedRead extends Pick<Normalised, "rows_read" | "rows_silent" | "measures"> {
+export interface FeedRead extends Pick<Normalised, "rows_read" | "rows_skipped" | "measures"> {
   readonly rows_rejected: number
   /** What was read, for the share of its rejects; absent if the payload was known. */
   readonly part?: Omit<FeedPart, "feed">
@@ -32,7 +32,7 @@ const findKnownRead = (context: FeedContext, feed: Feed, raw: FetchedPayload): F
   )
   if (known === undefined || known.rows_read === 0) return undefined // an empty response has the same bytes every time
   const { rows_read, rows_rejected } = known
-  return { rows_read, rows_rejected, rows_silent: rows_read - rows_rejected, measures: new Map() }
+  return { rows_read, rows_rejected, rows_skipped: rows_read - rows_rejected, measures: new Map() }
 }
 
 const listDaysWithValues = ({ metrics }: Feed, { previous }: FeedContext): DaysWithValues => {
@@ -117,9 +117,9 @@ export const readFeed = Effect.fnUntraced(
     // a partial payload is read again, so that each run reports it
     yield* stageFeed(context, feed, raw, read, remark === undefined ? mapping : `${mapping}, partial`)
     const faults = remark === undefined ? [] : [`the payload of ${raw.url} ${remark}`]
-    const { lost_metrics, measures, rejects, rows_judged, rows_read, rows_silent } = read
+    const { lost_metrics, measures, rejects, rows_judged, rows_read, rows_skipped } = read
     const part = { faults: [...faults, ...lost_metrics], rejects, rows_judged }
-    return { rows_read, rows_silent, rows_rejected: rejects.length, measures, part } satisfies FeedRead
+    return { rows_read, rows_skipped, rows_rejected: rejects.length, measures, part } satisfies FeedRead
   },
   (read, _context, feed) => Effect.annotateLogs(read, { feed: feed.feed })
 )

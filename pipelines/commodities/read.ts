@@ -125,7 +125,7 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
   const total = (count: (feed: FeedRead) => number) => read.reduce((sum, feed) => sum + count(feed), 0)
   return {
     rows_read: total((feed) => feed.rows_read),
-    rows_silent: total((feed) => feed.rows_silent),
+    rows_skipped: total((feed) => feed.rows_skipped),
     rows_rejected: total((feed) => feed.rows_rejected),
     feeds: outcomes.length,
     left_out: [...missing, ...parts]

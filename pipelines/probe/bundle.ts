@@ -15,7 +15,7 @@ import { hasPayload } from "../run/archive/fetch-list.ts"
 import { openPayload } from "../run/archive/stored-payloads.ts"
 import { reasonOf } from "../run/files/causes.ts"
 import { encodeRefusal } from "../run/origins/origin.ts"
-import { recordingName, refusedSuffix, toldSuffix } from "../run/origins/replay.ts"
+import { extraValuesSuffix, recordingName, refusedSuffix } from "../run/origins/replay.ts"
 import { listAddress } from "../storefronts/source/operator-files.ts"
 import { type ProbedZip, parseFoods } from "./branded-foods.ts"
 import { type ProbedPipeline, probeRunId } from "./probe.ts"
@@ -113,9 +113,9 @@ const listRecordings = Effect.fnUntraced(function* (probed: ProbedPipeline) {
       fetches.push({ url: line.url, recording, refusal })
       continue
     }
-    const { content_type, etag, fetched_at, final_url, last_modified, sha256, status, told, url } = line
+    const { content_type, etag, fetched_at, final_url, last_modified, sha256, status, extra_values, url } = line
     const isIncluded = line.bytes <= maxRecordingBytes && hasValidName(recording)
-    const about = { content_type, etag, last_modified, told, bytes: line.bytes, sha256 }
+    const about = { content_type, etag, last_modified, extra_values, bytes: line.bytes, sha256 }
     fetches.push({ url, final_url, fetched_at, status, ...about, recording: isIncluded ? recording : null })
     if (!isIncluded && url !== listAddress) continue
     const archived = yield* Effect.orDie(openPayload(probed.folder, sha256))
@@ -123,8 +123,8 @@ const listRecordings = Effect.fnUntraced(function* (probed: ProbedPipeline) {
     if (url === listAddress) stores = payload.toString("utf8")
     if (!isIncluded) continue
     entries.push({ name: recording, bytes: payload })
-    const { date: _date, ...values } = told ?? {} // a replay does not compare clocks
-    if (Object.keys(values).length > 0) entries.push({ name: recording + toldSuffix, bytes: encodeJson(values) })
+    const { date: _date, ...values } = extra_values ?? {} // a replay does not compare clocks
+    if (Object.keys(values).length > 0) entries.push({ name: recording + extraValuesSuffix, bytes: encodeJson(values) })
   }
   return { entries, fetches, stores }
 })

@@ -24,8 +24,8 @@ const formatNames = (names: ReadonlyArray<string>) =>
 /** A smaller difference does not matter, because date windows are in whole days. */
 const clockToleranceMinutes = 5
 
-const describeClock = ({ fetched_at, told }: FetchedPayload) => {
-  const minutes = Math.round((Date.parse(fetched_at) - Date.parse(told?.date ?? "")) / 60_000)
+const describeClock = ({ fetched_at, extra_values }: FetchedPayload) => {
+  const minutes = Math.round((Date.parse(fetched_at) - Date.parse(extra_values?.date ?? "")) / 60_000)
   if (Number.isNaN(minutes) || Math.abs(minutes) <= clockToleranceMinutes) return []
   return [`the clock of this machine is ${Math.abs(minutes)} minutes ${minutes > 0 ? "ahead" : "behind"}: correct it`]
 }

@@ -28,7 +28,7 @@ const readingInPart = (left_out: ReadonlyArray<FeedLeftOut>): Pipeline => ({
   checks: [],
   samples: new URL("file:///none/"),
   recordingFolders: [],
-  read: () => Effect.succeed({ rows_read: 40, rows_silent: 19, rows_rejected: 21, feeds: 39, left_out })
+  read: () => Effect.succeed({ rows_read: 40, rows_skipped: 19, rows_rejected: 21, feeds: 39, left_out })
 })
 
 /** The exit code of a run, and what it printed on stdout. */

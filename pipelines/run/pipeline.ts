@@ -39,11 +39,11 @@ export interface RunContext {
   readonly acceptShrinkage: boolean
 }
 
-/** Every row that was read is silent, rejected, or the source of a staged row. */
+/** Every row that was read is skipped, rejected, or the source of a staged row. */
 export interface ReadResult {
   readonly rows_read: number
   /** Rows without anything for this data set. */
-  readonly rows_silent: number
+  readonly rows_skipped: number
   readonly rows_rejected: number
   /** All feeds to read, including those that were left out. */
   readonly feeds: number

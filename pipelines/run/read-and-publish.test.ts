@@ -14,8 +14,9 @@ import {
 import { interruptAtManifest } from "@larder/test/support/warehouse/interrupt-at-manifest.ts"
 import { onAnotherMachine, overtakeWith } from "@larder/test/support/warehouse/other-machine.ts"
 import { type Check, type Layout, rawFileTable, rejectTable, rollback } from "@larder/warehouse"
-import { Effect, FileSystem, Option } from "effect"
+import { Deferred, Effect, Fiber, FileSystem, Option } from "effect"
 import { Archive } from "./archive/archive.ts"
+import { listArchivedRuns } from "./archive/archived-runs.ts"
 import type { Pipeline } from "./pipeline.ts"
 import { type FailedRun, readAndPublish } from "./read-and-publish.ts"
 import { ingestFromOrigin } from "./run.ts"
@@ -52,7 +53,7 @@ const makePipeline = (checks: ReadonlyArray<Check>): Pipeline => ({
     yield* staging.add(rawFileTable, [
       { ...source, ...counts, url, bytes, content_type, fetched_at, mapping_sha256: "1" }
     ])
-    return { ...counts, rows_silent: 0, feeds: 1, left_out: [] }
+    return { ...counts, rows_skipped: 0, feeds: 1, left_out: [] }
   }, Effect.orDie)
 })
 
@@ -228,6 +229,35 @@ describe("a run that is live", () => {
       assert.deepStrictEqual(reported, [{ outcome: "published", generation: "larder-000001", rows_loaded: 1 }])
       assert.deepStrictEqual(yield* readItems(layout), ["pear"])
       assert.isTrue(logs.some((line) => line.startsWith("Warn: the failure came too late: own was already recorded")))
+    })
+  )
+  itLive("is reported as published if it is interrupted while large payloads are compressed", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* aLayout
+      const reported: Array<unknown> = []
+      const onFailed = ({ run: { generation, outcome } }: FailedRun) => reported.push({ outcome, generation })
+      const begun = yield* Deferred.make<void>()
+      const stat: typeof fs.stat = (file) =>
+        /[/][0-9a-f]{2}[/][0-9a-f]{64}$/.test(file) // of a payload in the archive
+          ? Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)
+          : fs.stat(file)
+      const running = yield* ingestFromOrigin(makePipeline([]), {
+        home: layout.home,
+        days: undefined,
+        dryRun: false,
+        onFailed
+      }).pipe(
+        Effect.provide(originOf({ [url]: "pear 2" })),
+        Effect.provideService(FileSystem.FileSystem, { ...fs, stat }),
+        Effect.forkChild
+      )
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(running)
+      assert.deepStrictEqual(reported, [{ outcome: "published", generation: "larder-000001" }])
+      assert.deepStrictEqual(yield* readItems(layout), ["pear"])
+      const [run] = yield* listArchivedRuns(`${layout.home}/raw`, "example")
+      assert.deepInclude(run, { generation: 1 })
     })
   )
   itLive("succeeds even if the archive cannot record that it has published", (logs) =>

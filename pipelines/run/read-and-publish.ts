@@ -151,7 +151,7 @@ const publishRead = Effect.fnUntraced(function* (
   staged: Staged
 ) {
   const { acceptShrinkage = false, dryRun, isRepeated = false } = options
-  const { all_failed = false, feeds, left_out, origin, rows_read, rows_rejected, rows_silent, stores } = read
+  const { all_failed = false, feeds, left_out, origin, rows_read, rows_rejected, rows_skipped, stores } = read
   const run: RunRecord = {
     ...started,
     origin,
@@ -173,7 +173,7 @@ const publishRead = Effect.fnUntraced(function* (
     since,
     run,
     leftOut: left_out,
-    silentRows: rows_silent,
+    skippedRows: rows_skipped,
     checks: pipeline.checks,
     acceptShrinkage: acceptShrinkage || isRepeated,
     onChecked: (checks) => {

@@ -16,7 +16,6 @@ import {
   listContributingRuns,
   listRunIds,
   makeOwnFolder,
-  mappingOf,
   newestManifest,
   OtherMapping,
   openLayout,
@@ -155,7 +154,7 @@ export const rebuildOlderMapping = Effect.fn("Pipeline.rebuildOlderMapping")(fun
     yield* catchUp(layout)
     const since = yield* readEntry(layout, pipeline)
     if (!hasOlderMapping(since, supported)) return
-    const found = mappingOf(since)
+    const found = since.mapping
     const refuse = (obstacle: string) => Effect.fail(new OtherMapping({ pipeline: name, found, supported, obstacle }))
     const runs = yield* selectRuns(pipeline, layout, since)
     const obstacle = yield* findObstacle(pipeline, layout, runs)

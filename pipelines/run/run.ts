@@ -132,10 +132,10 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
 })
 
 /**
- * Records in the archive how a run ended, and compresses large payloads. An interrupted run gets no record; pipelines with
- * `resumesRuns` resume it. A rebuild finds a published run in the warehouse even if this record is missing.
+ * Records in the archive how a run ended. An interrupted run gets no record; pipelines with `resumesRuns` resume it. A
+ * rebuild finds a published run in the warehouse even if this record is missing.
  */
-const recordEndAndCompress = Effect.fnUntraced(function* (
+const recordEnd = Effect.fnUntraced(function* (
   exit: Exit.Exit<{ readonly run: RunRecord }, unknown>,
   shrinkageAccepted?: boolean
 ) {
@@ -150,7 +150,6 @@ const recordEndAndCompress = Effect.fnUntraced(function* (
   yield* Effect.catch(archive.recordEnd(end, shrinkageAccepted), (error) =>
     Effect.logWarning(`the archive ${consequence}: ${error.message}`)
   )
-  yield* archive.compressLarge
 })
 
 /** Makes the dry run's temporary folder, which needs as much space as a run. The scope removes it. */
@@ -172,8 +171,16 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
     yield* requireWritableFolder(home)
     yield* makeOwnFolder(yield* layoutOf(home), `archiving-${identity.run_id}`) // prevents a prune until this run ends
   }
-  return yield* runPipeline(pipeline, identity, options, temporaryFolder).pipe(
-    Effect.onExit((exit) => (options.dryRun ? Effect.void : recordEndAndCompress(exit, options.acceptShrinkage))),
+  const run = Effect.gen(function* () {
+    const ended = yield* runPipeline(pipeline, identity, options, temporaryFolder).pipe(
+      Effect.onExit((exit) => (options.dryRun ? Effect.void : recordEnd(exit, options.acceptShrinkage)))
+    )
+    yield* Archive.use(({ compressLarge }) => compressLarge).pipe(
+      Effect.onInterrupt(() => Effect.sync(() => options.onFailed?.(ended))) // its data is live
+    )
+    return ended
+  })
+  return yield* run.pipe(
     Effect.provide(
       Archive.layer({
         folder: rawFolderIn(home),

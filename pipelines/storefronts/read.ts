@@ -103,20 +103,20 @@ const stageOddTexts = Effect.fnUntraced(function* (run: RunContext, results: Rea
 
 const Staged = Schema.Struct({ rows: Schema.Int })
 
-/** Dies unless each row that was read is rejected, silent (nothing to store) or staged. */
+/** Dies unless each row that was read is rejected, skipped (nothing to store) or staged. */
 const checkCounts = Effect.fnUntraced(function* (
   { staging }: RunContext,
-  result: Pick<ReadResult, "rows_read" | "rows_silent" | "rows_rejected">
+  result: Pick<ReadResult, "rows_read" | "rows_skipped" | "rows_rejected">
 ) {
   const [staged] = yield* staging.db.all(Staged, storefront.countSourceRows)
-  const { rows_read, rows_rejected, rows_silent } = result
-  if (rows_read === rows_rejected + rows_silent + (staged?.rows ?? 0)) return
+  const { rows_read, rows_rejected, rows_skipped } = result
+  if (rows_read === rows_rejected + rows_skipped + (staged?.rows ?? 0)) return
   yield* Effect.die(
     new Error(`the ${rows_read} rows read are not all accounted for: ${JSON.stringify({ ...result, staged })}`)
   )
 })
 
-const noRows = { rows_read: 0, rows_silent: 0, rows_rejected: 0 }
+const noRows = { rows_read: 0, rows_skipped: 0, rows_rejected: 0 }
 
 export const readStorefronts = Effect.fn("storefronts.read")(
   function* (run: RunContext) {
@@ -152,12 +152,12 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       const results = yield* checkShares(run, accepted)
       yield* stageStores(run, results)
       yield* stageOddTexts(run, results)
-      const { rows_rejected, rows_silent } = yield* assembleProducts(run.staging.db, folder, rows.surveys)
+      const { rows_rejected, rows_skipped } = yield* assembleProducts(run.staging.db, folder, rows.surveys)
       const sum = (count: (item: ReadStore) => number) => results.reduce((total, item) => total + count(item), 0)
       const result = {
         rows_read: sum(({ rows_read }) => rows_read),
         rows_rejected: sum((item) => item.rows_rejected) + rows_rejected,
-        rows_silent
+        rows_skipped
       }
       return { results, result, stores }
     }).pipe(Effect.provideService(Origin, originWithFiles))

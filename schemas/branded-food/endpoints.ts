@@ -1,6 +1,6 @@
 /** The branded-food data set as the API presents it, with its three endpoints. */
 import { invalid } from "../api-errors.ts"
-import { type ApiDataSet, type Endpoint, endpoint, ListBody, PageBody, SingleBody } from "../endpoint.ts"
+import { type ApiDataSet, endpoint, ListBody, PageBody, SingleBody } from "../endpoint.ts"
 import { cursor, limit, text } from "../parameters.ts"
 import * as examples from "./examples.ts"
 import { BrandedFood, FoodCategory } from "./records.ts"
@@ -77,11 +77,7 @@ export const getBrandedFood = endpoint({
   record: "branded food"
 })
 
-export const brandedFoodEndpoints: ReadonlyArray<Endpoint> = [
-  searchBrandedFoods,
-  getBrandedFoodCategories,
-  getBrandedFood
-]
+export const brandedFoodEndpoints = [searchBrandedFoods, getBrandedFoodCategories, getBrandedFood]
 
 export const brandedFoods = {
   pipeline: "branded-foods",

@@ -1,7 +1,7 @@
 /** The commodity data set as the API presents it, with its three endpoints. */
 import { Schema } from "effect"
 import { invalid } from "../api-errors.ts"
-import { type ApiDataSet, checkRange, type Endpoint, endpoint, fromAfterTo, ListBody, PageBody } from "../endpoint.ts"
+import { type ApiDataSet, checkRange, endpoint, fromAfterTo, ListBody, PageBody } from "../endpoint.ts"
 import { cursor, day, limit, list, text } from "../parameters.ts"
 import * as examples from "./examples.ts"
 import { CatalogEntry, CommodityProduct, MetricValues, PriceResult, SeriesGroup } from "./records.ts"
@@ -103,11 +103,7 @@ export const getCommodityMetricValues = endpoint({
   refusals: [unknownMetrics(["<names>"]), fromAfterTo]
 })
 
-export const commodityEndpoints: ReadonlyArray<Endpoint> = [
-  searchCommodities,
-  getCommodityPrices,
-  getCommodityMetricValues
-]
+export const commodityEndpoints = [searchCommodities, getCommodityPrices, getCommodityMetricValues]
 
 export const commodities = {
   pipeline: "commodities",

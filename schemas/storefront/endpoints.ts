@@ -1,5 +1,5 @@
 /** The storefront data set as the API presents it, with its five endpoints. */
-import { type ApiDataSet, type Endpoint, endpoint, PageBody, SingleBody } from "../endpoint.ts"
+import { type ApiDataSet, endpoint, PageBody, SingleBody } from "../endpoint.ts"
 import { country, cursor, limit, text } from "../parameters.ts"
 import * as examples from "./examples.ts"
 import { Collection, ProductDetail, ProductSummary, Store } from "./records.ts"
@@ -105,13 +105,7 @@ export const getProduct = endpoint({
   record: "product"
 })
 
-export const storefrontEndpoints: ReadonlyArray<Endpoint> = [
-  searchStores,
-  getStore,
-  getStoreProducts,
-  getStoreCollections,
-  getProduct
-]
+export const storefrontEndpoints = [searchStores, getStore, getStoreProducts, getStoreCollections, getProduct]
 
 export const storefronts = {
   pipeline: "storefronts",

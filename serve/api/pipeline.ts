@@ -2,23 +2,20 @@
 import {
   type ApiError,
   accountSuspended,
-  insufficientBalance,
   internal,
   ledgerUnavailable,
   malformedAuthorization,
   missingAuthorization,
   missingScope,
-  monthlySpendCapReached,
   overloaded,
   tooManyInFlight,
   unknownKey
 } from "@larder/schemas"
-import type { Generation, Live } from "@larder/warehouse"
+import type { Live } from "@larder/warehouse"
 import { Cause, Effect, Exit } from "effect"
 import {
   type AdmittedCall,
   type ApiKeyView,
-  type CommitRefusal,
   type LedgerAccess,
   LedgerUnavailable,
   readBearerKey,
@@ -27,9 +24,10 @@ import {
 import type { RequestRecord } from "../persistence/index.ts"
 import { type Acquired, type Limiter, largeBytes, type Permit } from "./fairness/limiter.ts"
 import type { Meters } from "./meters.ts"
+import { callerDisconnected, makeOutcomes, type Outcome, type Report, toApiError } from "./outcome.ts"
 import type { ReadModel } from "./read-model.ts"
-import { type ApiResponse, dataHeaders, makeErrorResponse, makeResponse, newRequestId } from "./response.ts"
-import { type Call, ReadRefused, type RoutedRequest, type ValidRequest, validate } from "./route.ts"
+import { type ApiResponse, makeErrorResponse, makeResponse, newRequestId } from "./response.ts"
+import { type Call, type RoutedRequest, type ValidRequest, validate } from "./route.ts"
 
 export interface PipelineNeeds {
   readonly live: Live<ReadModel>
@@ -45,19 +43,11 @@ export interface PipelineNeeds {
   ) => Promise<Exit.Exit<A, E>>
   /** Receives every call of a known key, before its response is sent. Must be cheap and never throw. */
   readonly onResponse: (request: RequestRecord) => void
-  readonly report: (message: string, about: Readonly<Record<string, unknown>>, cause: Cause.Cause<unknown>) => void
+  readonly report: Report
 }
 
 /** Further calls would only wait and use memory, so they are refused with `Retry-After`. */
 const maxInFlight = 4000
-
-/** The caller has disconnected and gets no response; the status is only counted. */
-export const callerDisconnected: ApiError = { ...internal, status: 499 }
-
-interface Outcome {
-  readonly response: ApiResponse
-  readonly key: ApiKeyView | undefined
-}
 
 interface Admitted {
   readonly key: ApiKeyView
@@ -66,48 +56,10 @@ interface Admitted {
   readonly permit: Permit
 }
 
-/** The ledger decides these: see `serve/ledger/rules/admission.ts`. */
-const refusals: Readonly<Record<Exclude<CommitRefusal, "missing_scope">, ApiError>> = {
-  unknown_key: unknownKey,
-  account_suspended: accountSuspended,
-  insufficient_balance: insufficientBalance,
-  monthly_spend_cap_reached: monthlySpendCapReached
-}
-
 export const makePipeline = (needs: PipelineNeeds) => {
   const { ledger, live, meters, now, onResponse, publicUrl, report, run, limiter } = needs
+  const { refuse, refuseCaller, succeed, toReadError } = makeOutcomes(needs)
   let inFlight = 0
-
-  const refuse = (call: Call, requestId: string, error: ApiError, key?: ApiKeyView): Outcome => ({
-    response: makeErrorResponse(requestId, error, publicUrl, key && accountHeaders(call, key, 0, live.current())),
-    key
-  })
-
-  /** For a key that may not call at all: the response states nothing of its account, but the account's log has it. */
-  const refuseCaller = (requestId: string, error: ApiError, key: ApiKeyView): Outcome => ({
-    response: makeErrorResponse(requestId, error, publicUrl, undefined),
-    key
-  })
-
-  const accountHeaders = (
-    { route: { endpoint } }: Call,
-    key: ApiKeyView,
-    charged: number,
-    { id, model }: Pick<Generation<ReadModel>, "id" | "model">
-  ): Record<string, string> => ({
-    ...dataHeaders(model.provenances[endpoint.tag], id),
-    "x-credits-charged": String(charged),
-    "x-credits-remaining": String(ledger.remaining(key, now()))
-  })
-
-  /** Reports a failed read to the operator, unless it is a refusal or an interruption. */
-  const toReadError = (requestId: string, endpoint: string, cause: Cause.Cause<unknown>): ApiError => {
-    const error = Cause.squash(cause)
-    if (error instanceof ReadRefused) return error.error
-    if (Cause.hasInterruptsOnly(cause)) return callerDisconnected
-    report("a read failed", { request_id: requestId, endpoint }, cause)
-    return internal
-  }
 
   const authoriseAndValidate = (call: Call, key: ApiKeyView): ValidRequest | ApiError => {
     const { scope } = call.route.endpoint
@@ -167,7 +119,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
       const { credits, scope } = endpoint
       const admission = await ledger.hold(key, { endpoint: chargedAs, scope, credits }, now())
       if ("held" in admission) return { key, request, held: admission.held, permit }
-      if (admission.refused !== "key_changed") return refuse(call, requestId, refusals[admission.refused], key)
+      if (admission.refused !== "key_changed") return refuse(call, requestId, toApiError(admission.refused, call), key)
     }
   }
 
@@ -206,7 +158,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
     try {
       const outcome = await held.commit(requestId)
       if (outcome !== "charged") {
-        const error = outcome === "missing_scope" ? missingScope(endpoint.scope) : refusals[outcome]
+        const error = toApiError(outcome, call)
         return error.status === 401 ? refuseCaller(requestId, error, key) : refuse(call, requestId, error, key)
       }
       meters.timeCommit(performance.now() - readAt)
@@ -217,10 +169,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
       isUnwritableReported = !ledger.writable()
       return refuse(call, requestId, cause instanceof LedgerUnavailable ? ledgerUnavailable : internal, key)
     }
-    return {
-      response: makeResponse(requestId, 200, body, accountHeaders(call, key, endpoint.credits, generation)),
-      key
-    }
+    return succeed(call, requestId, key, body, generation)
   }
 
   /** A paid response keeps its permit until it is sent; every other outcome releases it here. */

@@ -1,17 +1,12 @@
 /** The read model of the live generation, in memory and in open files. */
-import { dataSets, type Endpoint, type Licence } from "@larder/schemas"
+import { type DataSetTag, dataSets } from "@larder/schemas"
 import {
   type CommodityModel,
   type DataSetEntry,
-  emptyCommodities,
   generationId,
-  type Layout,
-  type Loading,
-  type Storefronts,
-  withLastReads
+  type LoadedDataSets,
+  type Storefronts
 } from "@larder/warehouse"
-import { Effect, type FileSystem, type Path } from "effect"
-import { type LoadedDataSets, makeLoaders } from "./data-sets.ts"
 
 export interface Provenance {
   /** The generation that changed the data set last. Undefined if the data set is not loaded. */
@@ -19,7 +14,7 @@ export interface Provenance {
   /** `sample` if the data set contains rows of the bundled samples, most of which are generated. */
   readonly origin: "live" | "sample"
 }
-export type Provenances = Readonly<Record<Endpoint["tag"], Provenance>>
+export type Provenances = Readonly<Record<DataSetTag, Provenance>>
 
 /** `entries` is keyed by pipeline. Replayed recordings count as live. */
 export const toProvenances = (entries: Readonly<Record<string, DataSetEntry>>) =>
@@ -45,27 +40,4 @@ export interface ReadModel {
   readonly storefronts: Storefronts | undefined
   readonly dataSets: Readonly<Record<string, boolean>>
   readonly provenances: Provenances
-}
-
-/** Loads a data set only when its parts change, and assembles the read model for every generation. */
-export const makeReadModel = (
-  layout: Layout,
-  withheldLicences: ReadonlyArray<Licence> = []
-): Loading<LoadedDataSets, ReadModel, FileSystem.FileSystem | Path.Path> => {
-  const loaders = makeLoaders(layout, withheldLicences)
-  return {
-    dataSets: loaders,
-    assemble: (loaded, entries, ingest) =>
-      Effect.map(
-        loaded.storefronts === undefined ? Effect.undefined : withLastReads(loaded.storefronts, ingest),
-        (storefronts) => ({
-          loaded,
-          commodities: loaded.commodities ?? emptyCommodities,
-          foods: loaded["branded-foods"],
-          storefronts,
-          dataSets: Object.fromEntries(Object.keys(loaders).map((name) => [name.replaceAll("-", "_"), name in loaded])),
-          provenances: toProvenances(entries)
-        })
-      )
-  }
 }

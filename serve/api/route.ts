@@ -1,12 +1,12 @@
 /** A route: an endpoint and its read, which the pipeline calls for a valid request once its credits are held. */
 import {
   type ApiError,
-  type Endpoint,
   foreignCursor,
   type Invalid,
   invalidRequest,
   type Parameters,
   type Read,
+  type ServedEndpoint,
   templateOf,
   type Values
 } from "@larder/schemas"
@@ -41,7 +41,7 @@ export class ReadRefused {
 export const refuse = (error: ApiError) => Effect.fail(new ReadRefused(error))
 
 export interface Route {
-  readonly endpoint: Endpoint
+  readonly endpoint: ServedEndpoint
   /** The endpoint's name in the ledger and in the docs: `/v1/stores/{id}`. */
   readonly chargedAs: string
   readonly parse: (query: URLSearchParams) => Read<Readonly<Record<string, unknown>>>
@@ -62,7 +62,7 @@ export const expectPage =
 const recordBytes = 3_000
 
 export const route = <P extends Parameters>(
-  endpoint: Endpoint<P>,
+  endpoint: ServedEndpoint<P>,
   functions: {
     readonly checkNames?: (values: Values<P>, model: ReadModel) => Invalid | undefined
     readonly expectedBytes?: (request: Request<Values<P>>, model: ReadModel) => number

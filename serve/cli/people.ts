@@ -25,7 +25,7 @@ const invite = Command.make(
     ),
     is_operator: Flag.Boolean("operator").pipe(
       Flag.withDescription(
-        "Also show the person the state of the warehouse; while payments are simulated, the person can also see, refund and dispute the payments of all accounts"
+        "Also show the person the state of the warehouse; while payments are simulated, the person can also see and refund the payments of all accounts"
       ),
       Flag.withDefault(false)
     ),

@@ -1,7 +1,7 @@
 /** Books credits that an operator adds or takes back, and the log line about it. `rules/adjustments.ts` has the rule. */
 import { Effect, Option, type Result, Stream } from "effect"
 import { logChange } from "../persistence/index.ts"
-import type { AdministeredStore, Operation } from "./administer.ts"
+import type { AdministeredStore, Operation } from "./administered-store.ts"
 import type { AdministrationError } from "./administration.ts"
 import type { Entry } from "./chain/records.ts"
 import { type Adjustment, adjustAccount, earliestRepeated, referenceId } from "./rules/adjustments.ts"

@@ -6,47 +6,14 @@ import { isScope } from "@larder/schemas"
 import { Clock, Effect, Result, Schema, Stream, Struct } from "effect"
 import { logChange } from "../persistence/index.ts"
 import { makeAdjust } from "./adjust.ts"
-import {
-  Administration,
-  type AdministrationError,
-  Booking,
-  type Input,
-  type KeySummary,
-  type Output
-} from "./administration.ts"
+import type { AdministeredStore, Operation } from "./administered-store.ts"
+import { Administration, type AdministrationError, Booking, type KeySummary } from "./administration.ts"
 import { fingerprint, last4, newApiKey } from "./api-key.ts"
-import type { Account, ApiKey, Entry } from "./chain/records.ts"
+import type { Account, ApiKey } from "./chain/records.ts"
 import { usdOf } from "./money.ts"
 import { randomId } from "./random-string.ts"
 import { bookOnce, type Decision, editKey, issueKey, nothingToWrite, revokeKey, rotateKey } from "./rules/decisions.ts"
 import { openAccount, resumeAccount, suspendAccount } from "./rules/open-account.ts"
-
-export type Operation<A> = Effect.Effect<A, AdministrationError>
-
-/** What the operations require of a store. Unknown ids are errors. */
-export interface AdministeredStore {
-  readonly account: (id: string) => Operation<Output<"account">>
-  /** Accounts and keys are listed oldest first; equally old ones are ordered by id. */
-  readonly accounts: Operation<Output<"listAccounts">>
-  readonly keys: (accountId: string, now: number) => Operation<ReadonlyArray<KeySummary>>
-  readonly key: (id: string, now: number) => Operation<KeySummary>
-  readonly accountOfKey: (id: string) => Operation<string>
-  /** Called in a change: nothing else changes the key until the change ends. */
-  readonly keyRecord: (id: string) => Operation<ApiKey>
-  readonly countUnrevokedKeys: (accountId: string) => Operation<number>
-  /** The account that has an entry with this reference and type. */
-  readonly accountOfBooking: (type: Entry["type"], reference: string) => Operation<string | undefined>
-  /** Runs `work` while nothing else changes these accounts. When it returns, its writes are durable and in effect. */
-  readonly change: <A>(accountIds: ReadonlyArray<string>, work: (now: number) => Operation<A>) => Operation<A>
-  /** Called at most once per change. */
-  readonly write: (decision: Decision) => Operation<void>
-  readonly usage: (query: Input<"usage">) => Operation<Output<"usage">>
-  readonly summedUsage: (query: Input<"summedUsage">) => Operation<Output<"summedUsage">>
-  readonly entriesBefore: (page: Input<"entriesBefore">) => Operation<Output<"entriesBefore">>
-  readonly entriesOf: (accountId: string) => Stream.Stream<Entry, AdministrationError>
-  readonly verify: Operation<Output<"verify">>
-  readonly backup: (file: string) => Operation<Output<"backup">>
-}
 
 /** No secret stays valid after its key expires. Timestamps have one format, so their strings sort by time. */
 const pickEarlier = (formerEnd: string | null, keyEnd: string | null) =>

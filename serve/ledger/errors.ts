@@ -34,6 +34,16 @@ export class LedgerInUse extends Schema.TaggedError<LedgerInUse>()("LedgerInUse"
   }
 }
 
+/** Another version of Larder or another program has written what is stored. */
+export class LedgerUnreadable extends Schema.TaggedError<LedgerUnreadable>()("LedgerUnreadable", {
+  place: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `The ledger cannot be used: ${this.place}: ${this.problem}. Nothing was changed.`
+  }
+}
+
 /** The stored data is not what was written. It is never repaired silently. */
 export class LedgerDamaged extends Schema.TaggedError<LedgerDamaged>()("LedgerDamaged", {
   place: Schema.String,

@@ -12,7 +12,7 @@ export { allTables, backedUpTables, consoleTables, makeRestorable, selectCounts,
 export { type CsvRow, streamCsv } from "./csv.ts"
 export { cellSeparator, type EncodedRows, rowSeparator } from "./encoded-rows.ts"
 export { loadModules, readRows } from "./in-thread.ts"
-export { prepareLayout } from "./layout.ts"
+export { earlierVersion, prepareLayout } from "./layout.ts"
 export {
   type CallsByStatus,
   lastUseDays,

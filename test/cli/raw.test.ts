@@ -1,13 +1,16 @@
 /** Printing payloads of the raw archive, and refusing an archive in an earlier format. */
+import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { buffer, text } from "node:stream/consumers"
+import { zstdCompressSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
 import { inject } from "vitest"
 import { copyForTest, makeTestFolder } from "../end-to-end/ingesting.ts"
 import { filesIn, sha256Of } from "../support/pipelines/raw-archive.ts"
-import { readProblems, run, start } from "../support/programs.ts"
+import { cleanEnvironment, readProblems, run, start, waitForExit } from "../support/programs.ts"
+import { repository } from "../support/repository.ts"
 
 const printRaw = async (home: string, ...args: ReadonlyArray<string>) => {
   const child = start("larder-ingest", ["raw", ...args], { LARDER_HOME: home })
@@ -56,6 +59,56 @@ describe("larder-ingest raw", () => {
       assert.include(problems, `The archived payload ${file} `)
       assert.include(problems, "Restore it from a backup; a run that fetches it again also repairs it.")
     }
+  })
+
+  it.each([
+    ["a second Zstandard frame follows", zstdCompressSync("more")],
+    ["other bytes follow", Buffer.from("more")]
+  ])("prints nothing and exits with 1 if %s in its file", async (_name, more) => {
+    const home = copyForTest(inject("sampleHome"))
+    const { file, sha256 } = findPayload(home, ".zst")
+    appendFileSync(file, more)
+    const { code, problems, stdout } = await printRaw(home, sha256)
+    assert.deepStrictEqual([code, stdout.length], [1, 0])
+    assert.include(problems, `The archived payload ${file} cannot be read (other bytes follow its Zstandard frame).`)
+  })
+
+  it("refuses a FIFO and a folder in place of a payload by name", async () => {
+    const home = copyForTest(inject("sampleHome"))
+    for (const ending of ["", ".zst"] as const) {
+      const { file, sha256 } = findPayload(home, ending)
+      rmSync(file)
+      if (ending === "") execFileSync("mkfifo", [file])
+      else mkdirSync(file)
+      const { code, problems, stdout } = await printRaw(home, sha256)
+      assert.deepStrictEqual([code, stdout.length], [1, 0])
+      assert.include(problems, `The archived payload ${file} cannot be read (it is not a regular file).`)
+    }
+  })
+
+  /** Prints the largest payload through a shell. */
+  const printThrough = async (command: string) => {
+    const home = inject("sampleHome")
+    const [largest = ""] = filesIn(path.join(home, "raw")).toSorted(
+      (a, b) => statSync(path.join(home, "raw", b)).size - statSync(path.join(home, "raw", a)).size
+    )
+    const program = path.join(repository, "pipelines/bin/larder-ingest.mjs")
+    const args = ["-c", command, "bash", process.execPath, program, "raw", path.basename(largest, ".zst")]
+    return waitForExit(
+      spawn("bash", args, { env: cleanEnvironment({ LARDER_HOME: home }), stdio: ["ignore", "pipe", "pipe"] })
+    )
+  }
+
+  it("exits with 1 and one error if its output cannot be written", async () => {
+    const { code, problems, stderr } = await printThrough('"$@" >/dev/full')
+    assert.strictEqual(code, 1)
+    assert.match(problems, /^larder-ingest: The output cannot be written: ENOSPC: no space left on device, write\n$/)
+    assert.lengthOf(stderr.trimEnd().split("\n"), 1)
+  })
+
+  it("ends without an error if its reader closes the pipe", async () => {
+    const { code, stderr, stdout } = await printThrough('"$@" | head -c 10; exit "$PIPESTATUS"')
+    assert.deepStrictEqual([code, stdout.length, stderr], [0, 10, ""])
   })
 
   it("exits with 2 without a whole SHA-256", async () => {

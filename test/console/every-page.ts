@@ -87,10 +87,10 @@ export const listRequests = (other: FilledAccount, own: FilledAccount): Readonly
 
 /** Pages of the payment simulator. Operators may manage payments of all accounts there, so only members are tested. */
 export const listSimulatorRequests = ({ payments }: FilledAccount): Readonly<Record<string, PageRequests>> => ({
-  "/simulator": { forms: [{ on: "outage", slow: "20", events: "none" }] },
+  "/simulator": { forms: [{ on: "outage", slow: "20" }] },
   "/simulator/payments/:reference": {
     ids: payments.map((id) => `sim_${id}`),
-    forms: [{ do: "refund" }, { do: "dispute" }]
+    forms: [{ do: "refund" }]
   }
 })
 

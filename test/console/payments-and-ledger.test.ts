@@ -15,12 +15,7 @@ let other: SignedIn
 const notes = ["@SUM(1)", "+1", 'Good will, "thanks"', "-1"]
 
 /** Pays an amount with a card of the simulator. */
-const payAmount = (
-  customer: SignedIn,
-  cents: number,
-  submission: string,
-  { number = "4242424242424242", person_id = "pers_1" } = {}
-) =>
+const payAmount = (customer: SignedIn, cents: number, submission: string, person_id = "pers_1") =>
   console.run(
     Effect.gen(function* () {
       const billing = yield* Billing
@@ -37,7 +32,7 @@ const payAmount = (
       })
       if (!("redirect" in topUp)) return yield* Effect.die("the payment was made immediately")
       const reference = new URL(topUp.redirect).pathname.split("/").at(-1) ?? ""
-      const result = yield* simulator.pay(reference, { number, expires: "12/40", cvc: "123" })
+      const result = yield* simulator.pay(reference, { number: "4242424242424242", expires: "12/40", cvc: "123" })
       if (result.kind !== "paid") return yield* Effect.die(`the simulator returned ${result.kind}`)
       return yield* billing.payment(customer.account.id, new URL(result.url).pathname.split("/").at(-1) ?? "")
     })
@@ -222,32 +217,14 @@ describe("payments", () => {
         return yield* people.accept({ token, email: "", password: "a long enough pass phrase" })
       })
     )
-    const payer = { person_id: person.id }
-    const payment = await payAmount(customer, 5_000, "submission-named-001", payer)
+    const payment = await payAmount(customer, 5_000, "submission-named-001", person.id)
     const readPayer = async () => {
       const { text } = await customer.browser.get(`/billing/payments/${payment.id}/receipt`)
       return /<dt>Paid by<\/dt><dd>([^<]*)/.exec(text)?.[1]
     }
     expect(await readPayer()).toBe("payer@example.com")
-    await console.run(People.use((people) => people.remove(payer.person_id)))
+    await console.run(People.use((people) => people.remove(person.id)))
     expect(await readPayer()).toBe("payer@example.com")
-  })
-
-  it("states that a disputed payment is held, and deducts it in the receipt", async () => {
-    const third = await console.signIn("Third")
-    const payment = await payAmount(third, 5_000, "submission-disputed-01", { number: "4000000000000259" })
-    const { text } = await third.browser.get(`/billing/payments/${payment.id}`)
-    expect(text).toContain(
-      "$50.00 of it is held until the bank decides the dispute, and 50,000 credits were deducted from your balance. If the dispute is won, the credits for the amount held are added again."
-    )
-    const receipt = await third.browser.get(`/billing/payments/${payment.id}/receipt`)
-    expect(readColumn(receipt.text, 1)).toEqual(["50,000", "−50,000", "0"])
-    expect(readColumn(receipt.text, 2)).toEqual(["$50.00", "−$50.00", "$0.00"])
-    expect(readColumn((await third.browser.get("/billing/payments")).text, 3)).toEqual(["Disputed"])
-    const ledger = await third.browser.get("/billing/ledger?what=refunds")
-    const [start, rest] = [payment.id.slice(0, 8), payment.id.slice(8)]
-    expect(readColumn(ledger.text, 2)).toEqual([`$50.00 of payment ${start}…${rest}: dispute`])
-    expect(ledger.text).toContain(`href="/billing/payments/${payment.id}"`)
   })
 
   it.each(["", "/receipt"])("returns 404 for /billing/payments/{id}%s of another account", async (rest) => {

@@ -23,9 +23,10 @@ import {
   temporaryFolder,
   valuesOf
 } from "../end-to-end/ingesting.ts"
-import { foodsIn, goodZip, largeZip, listLeftovers, load } from "../end-to-end/small-releases.ts"
+import { foodsIn, listLeftovers, load } from "../end-to-end/small-releases.ts"
 import { sendOnce } from "../support/api/client.ts"
 import { aBlockRow, blocks, bodyOf, everyFeed } from "../support/pipelines/commodity-payloads.ts"
+import { goodZip, largeZip } from "../support/pipelines/small-releases.ts"
 import { newKey, startServer } from "../support/programs.ts"
 import { openLiveFoods } from "../support/warehouse/live-foods.ts"
 import {

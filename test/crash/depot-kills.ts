@@ -61,7 +61,7 @@ const pull = async (home: string, environment: Environment) => {
   assert.strictEqual(code, 0, stderr)
 }
 
-const isUnfinished = (name: string) => /\.(part|building|next)$/.test(name)
+const isUnfinished = (name: string) => /\.(part|building)$/.test(name)
 
 /** Each request of a program is a moment. `requestsPerStep` sets how many requests lie between two tested moments. */
 export const testDepotKills = (requestsPerStep: { readonly publishing: number; readonly pulling: number }) => {

@@ -9,19 +9,11 @@ import path from "node:path"
 import { pathToFileURL } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Part, zipOf } from "../support/pipelines/handmade-zips.ts"
+import { csvFiles, goodFiles, goodZip, jsonRelease, largeZip, recordOf } from "../support/pipelines/small-releases.ts"
 import { run, waitForExit } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 import { copyForTest, query, removeFolder, runStatus, temporaryFolder } from "./ingesting.ts"
-import {
-  csvFiles,
-  expectOldFoods,
-  goodFiles,
-  goodZip,
-  jsonRelease,
-  largeZip,
-  load,
-  recordOf
-} from "./small-releases.ts"
+import { expectOldFoods, load } from "./small-releases.ts"
 
 let home = ""
 const writeRelease = (name: string, content: Buffer | string) => {
@@ -100,6 +92,12 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
     "json.zip",
     zipOf({ path: "release.json", content: truncatedJson }),
     /json\.zip \(release\.json\), line 3: it was cut off/
+  ],
+  [
+    "a JSON release with two records on one of its lines",
+    "two.json",
+    jsonRelease([recordOf(501), `${recordOf(502)}, ${recordOf(503)}`, recordOf(504)]),
+    /two\.json, line 3: its records are not on one line each, as USDA publishes them\. Rewrite it: .* jq -c /
   ]
 ]
 
@@ -154,7 +152,7 @@ describe("a full disk", () => {
     )
 
   it.each([
-    ["archiving the zip", 90, /The raw archive .* cannot be written: EFBIG/],
+    ["archiving the zip", 90, /The folder of payloads .*raw cannot be written: EFBIG.* The disk is full/],
     ["unpacking it", 250, /food_nutrient\.csv cannot be written: EFBIG: .* Check free space/],
     ["staging its rows", 400, /Staging failed: .*release\.duckdb.* The disk is full/s]
   ])("fails the run while %s, and leaves the old generation live", async (_step, kilobytes, message) => {

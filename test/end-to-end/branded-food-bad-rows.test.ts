@@ -6,19 +6,17 @@ import { writeFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { zipOf } from "../support/pipelines/handmade-zips.ts"
-import { makeTestFolder, parseRunRecord, query, removeFolder, temporaryFolder } from "./ingesting.ts"
 import {
   amountLine,
   brandedLine,
   csvFiles,
   foodLine,
-  foodsIn,
   jsonRelease,
   line,
-  listLeftovers,
-  load,
   recordOf
-} from "./small-releases.ts"
+} from "../support/pipelines/small-releases.ts"
+import { makeTestFolder, parseRunRecord, query, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { foodsIn, listLeftovers, load } from "./small-releases.ts"
 
 interface Reject {
   readonly feed: string

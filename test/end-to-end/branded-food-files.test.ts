@@ -6,19 +6,18 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
 import { type Part, zipOf } from "../support/pipelines/handmade-zips.ts"
-import { run } from "../support/programs.ts"
-import { makeTestFolder, parseRunRecord, query } from "./ingesting.ts"
 import {
   amountLine,
   brandedLine,
   csvFiles,
   foodLine,
-  foodsIn,
   goodFiles,
   jsonRelease,
-  load,
   recordOf
-} from "./small-releases.ts"
+} from "../support/pipelines/small-releases.ts"
+import { run } from "../support/programs.ts"
+import { makeTestFolder, parseRunRecord, query } from "./ingesting.ts"
+import { foodsIn, load } from "./small-releases.ts"
 
 const change = (parts: ReadonlyArray<Part>, change: (text: string, name: string) => string) =>
   parts.map((part) => ({ ...part, content: change(part.content.toString(), part.path) }))

@@ -6,10 +6,11 @@ import { writeFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { aLabel, csvText, type Row, toCsvRows, writeCsv } from "../support/label-releases.ts"
+import { recordOf } from "../support/pipelines/small-releases.ts"
 import { recordsOf } from "./branded-foods.ts"
 import { makeTestFolder, query, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { formatRejects, loadJson, loadRelease, readOddValues } from "./invalid-fields.ts"
-import { foodsIn, recordOf } from "./small-releases.ts"
+import { foodsIn } from "./small-releases.ts"
 
 describe("a CSV release with invalid fields", () => {
   const channels = ["", '["GROCERY","DRUG"]', "GROCERY", '{"a":1}', '["GROCERY"', '[{"a":1}]', "[]"]

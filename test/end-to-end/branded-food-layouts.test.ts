@@ -6,9 +6,9 @@ import { writeCsvRelease } from "../samples/branded-foods/csv.ts"
 import type { ReleaseSize } from "../samples/branded-foods/labels.ts"
 import { writeZip } from "../samples/branded-foods/zip.ts"
 import { aLabel, type CsvRows, csvText, type Row, toCsvRows, writeCsv } from "../support/label-releases.ts"
+import { columnsOf2019 } from "../support/pipelines/small-releases.ts"
 import { derivedOf, ingest, labelsOf, recordsOf } from "./branded-foods.ts"
 import { makeTestFolder, parseRunRecord, query, removeFolder, temporaryFolder } from "./ingesting.ts"
-import { columnsOf2019 } from "./small-releases.ts"
 
 const size: ReleaseSize = {
   foods: 60,

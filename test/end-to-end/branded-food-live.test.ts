@@ -7,9 +7,10 @@ import path from "node:path"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { zipOf } from "../support/pipelines/handmade-zips.ts"
 import type { EndedRun } from "../support/pipelines/live-runs.ts"
+import { goodZip, jsonRelease, recordOf as labelOf } from "../support/pipelines/small-releases.ts"
 import { downloadPage, startFdcHost, zipAt } from "./fdc-host.ts"
 import { copyForTest, makeTestFolder, query, rebuildFrom, removeFolder, temporaryFolder } from "./ingesting.ts"
-import { foodsIn, goodZip, jsonRelease, recordOf as labelOf, listLeftovers, load } from "./small-releases.ts"
+import { foodsIn, listLeftovers, load } from "./small-releases.ts"
 
 const jsonZip = (...ids: ReadonlyArray<number>) =>
   zipOf({ path: "brandedDownload.json", content: jsonRelease(ids.map((id) => labelOf(id))) })

@@ -3,9 +3,10 @@ import { readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
 import { aLabel, ingestLabels, toCsvRows, writeCsv } from "../support/label-releases.ts"
+import { jsonRelease, recordOf } from "../support/pipelines/small-releases.ts"
 import { makeTestFolder, query } from "./ingesting.ts"
 import { formatRejects, loadJson, loadRelease, readOddValues } from "./invalid-fields.ts"
-import { foodsIn, jsonRelease, recordOf } from "./small-releases.ts"
+import { foodsIn } from "./small-releases.ts"
 
 describe("a release whose days have times, with placeholders and unreadable optional fields", () => {
   const count = 60

@@ -3,8 +3,16 @@ import { writeFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
 import { zipOf } from "../support/pipelines/handmade-zips.ts"
+import {
+  amountLine,
+  brandedLine,
+  csvFiles,
+  foodLine,
+  jsonRelease,
+  recordOf
+} from "../support/pipelines/small-releases.ts"
 import { makeTestFolder, query } from "./ingesting.ts"
-import { amountLine, brandedLine, csvFiles, foodLine, foodsIn, jsonRelease, load, recordOf } from "./small-releases.ts"
+import { foodsIn, load } from "./small-releases.ts"
 
 describe("a release of which labels are rejected", () => {
   /** Good labels, and labels with an amount that cannot be read. */

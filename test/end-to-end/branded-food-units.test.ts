@@ -3,19 +3,18 @@ import { writeFileSync } from "node:fs"
 import path from "node:path"
 import { expect, it } from "vitest"
 import { zipOf } from "../support/pipelines/handmade-zips.ts"
-import { recordsOf } from "./branded-foods.ts"
-import { makeTestFolder, query } from "./ingesting.ts"
 import {
   amountLine,
   brandedLine,
   csvFiles,
   foodLine,
-  foodsIn,
   jsonRelease,
   line,
-  load,
   recordOf
-} from "./small-releases.ts"
+} from "../support/pipelines/small-releases.ts"
+import { recordsOf } from "./branded-foods.ts"
+import { makeTestFolder, query } from "./ingesting.ts"
+import { foodsIn, load } from "./small-releases.ts"
 
 type Nutrient = readonly [id: number, number: string, name: string, unit: string]
 const nutrients: ReadonlyArray<Nutrient> = [

@@ -1,11 +1,14 @@
-/** The fault matrix of commodities: ten live runs in one home, with all faults of the table in the docs. */
+/**
+ * Faults of commodities in live runs in one home: one of each kind, all of connections and of the machine.
+ * `pipelines/commodities/payload-faults.test.ts` reads payloads with each fault of the table in the docs.
+ */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { catalog } from "@larder/pipelines/commodities/catalog.ts"
 import { Effect } from "effect"
 import { oncePerFile } from "../support/once-per-file.ts"
 import { makeCertificate } from "../support/pipelines/certificates.ts"
-import { controlFeeds, faultyRuns, serveEdition } from "../support/pipelines/commodity-faults.ts"
+import { controlFeeds, faultyRuns, payloadFaults, serveEdition } from "../support/pipelines/commodity-faults.ts"
 import { runCommodities } from "../support/pipelines/commodity-runs.ts"
 import { matchesTemplate, readDocumentedFaults } from "../support/pipelines/documented-faults.ts"
 import { rowsIn, temporaryHome } from "../support/pipelines/live-commodities.ts"
@@ -56,18 +59,20 @@ const outcomes = Effect.map(matrix, ({ ended }) => {
       !isNew(feed) && after.prices.has(feed) && before.cursors.get(feed) === after.cursors.get(feed)
     const leftOut = new Set(left_out.map(({ feed }) => feed))
     const others = controlFeeds.filter((feed) => !leftOut.has(feed))
-    const all = [...leftOut].every(isNew) ? "all feeds" : "the other feeds" // parts are published
-    const published = others.every(isNew) ? all : "nothing"
-    const kept = leftOut.size > 0 && [...leftOut].every(isKept) ? "its last values" : ""
+    const outcomes = run.faults.map(({ fault, feeds }) => {
+      const faulty = feeds.filter((feed) => leftOut.has(feed))
+      const all = faulty.every(isNew) ? "all feeds" : "the other feeds" // parts are published
+      return {
+        fault,
+        published: others.every(isNew) ? all : "nothing",
+        kept: faulty.length > 0 && faulty.every(isKept) ? "its last values" : "",
+        exit: String(exit),
+        leftOut: faulty,
+        messages: exit === 4 ? left_out.flatMap(({ feed, reason }) => (feeds.includes(feed) ? [reason] : [])) : [output]
+      }
+    })
     before = after
-    return run.faults.map(({ fault, feeds }) => ({
-      fault,
-      published,
-      kept,
-      exit: String(exit),
-      leftOut: feeds.filter((feed) => leftOut.has(feed)),
-      messages: exit === 4 ? left_out.flatMap(({ feed, reason }) => (feeds.includes(feed) ? [reason] : [])) : [output]
-    }))
+    return outcomes
   })
 })
 
@@ -78,7 +83,7 @@ describe("a fault of commodity feeds", () => {
   it("is in the table of docs/ingesting.md, which lists no others", () => {
     assert.sameMembers(
       documented.map(({ fault }) => fault),
-      allFaults.map(({ fault }) => fault)
+      [...new Set([...allFaults, ...payloadFaults(makeRandom(seed))].map(({ fault }) => fault))]
     )
   })
 

@@ -10,11 +10,11 @@ import { inject } from "vitest"
 import { everyFeed } from "../support/pipelines/commodity-payloads.ts"
 import { serveFeeds } from "../support/pipelines/live-commodities.ts"
 import { type EndedRun, ingestLive, redirectHosts, unpaced } from "../support/pipelines/live-runs.ts"
+import { goodZip } from "../support/pipelines/small-releases.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
 import { run } from "../support/programs.ts"
 import { startFdcHost, zipAt } from "./fdc-host.ts"
 import { copyForTest, makeTestFolder } from "./ingesting.ts"
-import { goodZip } from "./small-releases.ts"
 
 const describeContent = (file: string) => {
   return lstatSync(file).isFile() ? createHash("sha256").update(readFileSync(file)).digest("hex") : "folder"

@@ -18,7 +18,7 @@ const fileOf = (...names: ReadonlyArray<string>) => {
 
 const loadInto = async (home: string, ...names: ReadonlyArray<string>) => {
   const { code, stderr, stdout } = await ingest(home, fileOf(...names))
-  return { code, told: stdout + stderr }
+  return { code, output: stdout + stderr }
 }
 const load = async (name: string) => {
   const home = makeTestFolder()
@@ -143,9 +143,9 @@ describeCases("foods", "a release", () => {
   it.each(["f40-index-column", "f40b-trailing-comma", "f40d-two-unnamed"])(
     "is loaded without columns that have no name, with a warning: %s",
     async (name) => {
-      const { code, home, told } = await load(name)
+      const { code, home, output } = await load(name)
       expect([code, await valuesOf(home, "count(*)::integer", "branded_food.food")]).toEqual([0, [30]])
-      expect(told).toMatch(/without a name/)
+      expect(output).toMatch(/without a name/)
     }
   )
 
@@ -165,9 +165,9 @@ describeCases("foods", "a release", () => {
     ["f05d-utf16-json", /UTF-16/],
     ["f07c-json-lines", /line/i]
   ])("that is another kind of file is named as such: %s", async (name, cause) => {
-    const { code, told } = await load(name)
+    const { code, output } = await load(name)
     expect(code).toBe(1)
-    expect(told).toMatch(cause)
+    expect(output).toMatch(cause)
   })
 
   it.each(["f27d-renamed-zip", "f27c-copy-in-the-name"])(
@@ -190,9 +190,9 @@ describeCases("foods", "a release", () => {
     const home = makeTestFolder()
     await loadInto(home, "f01-bare-over-good", "1")
     const before = await valuesOf(home, "nutrients")
-    const { code, told } = await loadInto(home, "f01-bare-over-good", "2")
+    const { code, output } = await loadInto(home, "f01-bare-over-good", "2")
     expect([code, await valuesOf(home, "nutrients")]).toEqual([4, before])
-    expect(told).toMatch(/27 of 30 labels were rejected/)
+    expect(output).toMatch(/27 of 30 labels were rejected/)
   })
 
   it("with numbers in place of ids changes nothing of the labels that it repeats", async () => {
@@ -206,13 +206,13 @@ describeCases("foods", "a release", () => {
   it("without any date is named as undated", async () => {
     const home = makeTestFolder()
     await loadInto(home, "f27e-undated", "1")
-    expect((await loadInto(home, "f27e-undated", "2")).told).toMatch(/undated/)
+    expect((await loadInto(home, "f27e-undated", "2")).output).toMatch(/undated/)
   })
 
   it("is compared with counts that have separators of thousands", async () => {
-    const { code, told } = await load("f36-counts-with-commas")
+    const { code, output } = await load("f36-counts-with-commas")
     expect(code).not.toBe(0)
-    expect(told).toMatch(/1,?993,?975/)
+    expect(output).toMatch(/1,?993,?975/)
   })
 
   it("of which DuckDB cannot read one form is published from the other", async () => {

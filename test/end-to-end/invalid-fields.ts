@@ -2,9 +2,9 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { expect } from "vitest"
+import { jsonRelease } from "../support/pipelines/small-releases.ts"
 import { ingest } from "./branded-foods.ts"
 import { parseRunRecord, query } from "./ingesting.ts"
-import { jsonRelease } from "./small-releases.ts"
 
 export const loadRelease = async (home: string, release: string, code = 0) => {
   const end = await ingest(home, release)

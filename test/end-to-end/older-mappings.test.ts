@@ -27,7 +27,7 @@ const shopOf = (mappingVersion: number): Pipeline => ({
     const items = payloads.map((bytes) => new TextDecoder().decode(bytes))
     const rows = items.map((item) => ({ item, price: `${mappingVersion}`, seen_on: "2026-01-05", run_id }))
     yield* staging.add(price, rows)
-    return { rows_read: 2, rows_silent: 0, rows_rejected: 0, feeds: 1, left_out: [] }
+    return { rows_read: 2, rows_skipped: 0, rows_rejected: 0, feeds: 1, left_out: [] }
   })
 })
 

@@ -76,7 +76,7 @@ describeCases("prices", "a report", () => {
     expect([ended.exit, ended.left_out[0]?.reason]).toEqual([4, expect.stringContaining("gzip")])
   })
 
-  it("that stops answering is told", async () => {
+  it("that stops answering is reported", async () => {
     const ended = await runCase("r4-stops-answering")
     expect(ended.logs).toMatch(/the response has no row, although prices of 10 .*gov-mpr\/2989\/Detail/)
     expect(await valuesOf(ended.home, "milk_class_i_price_monthly")).toHaveLength(10)
@@ -113,7 +113,7 @@ describeCases("prices", "an odd row", () => {
     expect(rejects).toEqual([{ feed: "gov-mars/1050" }, { feed: "gov-mars/1053" }])
   })
 
-  it("that contradicts another in an older publication is rejected with it, and told", async () => {
+  it("that contradicts another in an older publication is rejected with it, and reported", async () => {
     const ended = await runCase("r3-old-contradiction")
     expect(ended.left_out).toMatchObject([{ feed: "gov-mars/1046", kind: "partial" }])
     const values = await valuesOf(ended.home, whey)

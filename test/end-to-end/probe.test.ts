@@ -12,13 +12,13 @@ import { makeAuthority, makeCertificate } from "../support/pipelines/certificate
 import { aRange, bodyOf, feedNamed, type Row, sectionsBody } from "../support/pipelines/commodity-payloads.ts"
 import { zipOf } from "../support/pipelines/handmade-zips.ts"
 import { ingestLive, redirectHosts, unpaced } from "../support/pipelines/live-runs.ts"
+import { goodFiles, goodZip, jsonRelease, recordOf } from "../support/pipelines/small-releases.ts"
 import { hasty, range, startShop } from "../support/pipelines/store-host.ts"
 import { startTls, trustAuthority } from "../support/pipelines/tls-host.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
 import { startFdcHost, zipAt } from "./fdc-host.ts"
 import { makeTestFolder, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { key, liveFrom, makeRecent, probe, startServices } from "./probing.ts"
-import { goodFiles, goodZip, jsonRelease, recordOf } from "./small-releases.ts"
 import { writeFiles } from "./storefronts.ts"
 
 const { feeds } = catalog()

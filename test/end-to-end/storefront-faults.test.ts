@@ -1,6 +1,6 @@
 /**
- * The fault matrix of storefronts: live runs over one store for each fault. In the first run no store has a fault, in the
- * second each store has one, and in the third none has one. Takes about 17 s of CPU.
+ * Faults of storefronts in live runs, one of each kind: in the first run no store has a fault, in the second each store
+ * has one, and in the third none has one. `feed-faults.test.ts`, beside the crawl, reads all faults in all formats.
  */
 import { writeFileSync } from "node:fs"
 import path from "node:path"
@@ -8,30 +8,55 @@ import { isDeepStrictEqual } from "node:util"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { liveOrigin } from "@larder/pipelines/run/origins/live.ts"
-import { shopifyLane, storeLivePolicy } from "@larder/pipelines/storefronts/source/crawl/policy.ts"
+import { shopifyPool, storeLivePolicy } from "@larder/pipelines/storefronts/source/crawl/policy.ts"
 import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
 import { Effect } from "effect"
 import { oncePerFile } from "../support/once-per-file.ts"
-import { makeCertificate } from "../support/pipelines/certificates.ts"
 import { matchesTemplate, readDocumentedFaults } from "../support/pipelines/documented-faults.ts"
+import { locationOf, startFaultyStore } from "../support/pipelines/faulty-store-host.ts"
 import {
-  feedOf,
+  type Format,
   formats,
   kindOf,
   newPrice,
   oldPrice,
-  pathOf,
   type StoreFault,
   storeFaults
 } from "../support/pipelines/faulty-stores.ts"
 import { type EndedRun, ingestLive, unpaced } from "../support/pipelines/live-runs.ts"
-import { startTls } from "../support/pipelines/tls-host.ts"
-import { startUpstream } from "../support/pipelines/upstream.ts"
 import { makeRandom, seed } from "../support/seed.ts"
 import { removeFolder, temporaryFolder } from "./ingesting.ts"
 import { type Row, rowsOf } from "./storefronts.ts"
 
-const faults = storeFaults(makeRandom(seed))
+const allFaults = storeFaults(makeRandom(seed))
+
+/** One fault of each kind, and each way in which a fault ends for the store. */
+const kinds: ReadonlyArray<readonly [fault: string, format: Format]> = [
+  ["HTTP 500", "shopify"],
+  ["a connection that breaks in the middle", "tsv"],
+  ["truncated at any byte", "xml"],
+  ["truncated at any byte", "csv"],
+  ["CSV and TSV: truncated at the end of a line", "tsv"],
+  ["an HTML page", "woocommerce"],
+  ["all prices of another type", "woocommerce"],
+  ["one price of another type", "shopify"],
+  ["two of four prices of another type", "xml"],
+  ["CSV and TSV: a needed field missing", "csv"],
+  ["a needed field with some empty values, missing", "woocommerce"],
+  ["an optional field missing", "shopify"],
+  ["a field added", "xml"],
+  ["prices that vanish", "tsv"],
+  ["prices that become 0", "csv"],
+  ["the feed of another store", "csv"],
+  ["a list without products", "tsv"],
+  ["JSON: a text that is not valid UTF-8", "shopify"],
+  ["a file: a text that is not valid UTF-8", "tsv"],
+  ["prices in another currency", "xml"]
+]
+const faults = kinds.map(
+  ([fault, format]) =>
+    allFaults.findLast((other) => other.fault === fault && other.format === format) ?? assert.fail(fault)
+)
 
 const aDay = 86_400_000
 const clockAhead = "a clock that is a day ahead"
@@ -45,40 +70,12 @@ const hasty = {
   responseTimeout: "3 seconds",
   maxPause: "2 millis",
   maxWait: "20 millis",
-  lanes: { [shopifyLane]: 128 }
+  pools: { [shopifyPool]: 128 }
 } as const
-
-const json = (value: unknown) => JSON.stringify(value)
-/** Responses of a Shopify store for paths other than its products. */
-const otherResponses: Readonly<Record<string, string>> = {
-  "/meta.json": json({ id: 7, name: "Shop", country: "NO", currency: "EUR", published_products_count: 4 }),
-  "/collections.json": json({ collections: [{ id: 9, title: "All", handle: "all", products_count: 1 }] }),
-  "/collections/all/products.json": json({ products: [{ id: 1 }] })
-}
-const makeEmptyPage = (path: string) => json(path === "/collections.json" ? { collections: [] } : { products: [] })
 
 interface Store extends StoreFault {
   readonly domain: string
 }
-
-/** Starts the host of a store, which has its fault while `isFaulty` returns true. */
-const startStore = (store: Store, price: () => string, isFaulty: () => boolean) =>
-  startUpstream((response, _, { url }) => {
-    const { format } = store
-    const { pathname, searchParams } = new URL(url, "http://shop.test")
-    if (pathname === "/robots.txt") return void response.end(isFaulty() ? (store.robots ?? "") : "")
-    const page = Number(searchParams.get("page") ?? 1)
-    if (pathname !== pathOf[format]) {
-      const other = format === "shopify" ? otherResponses[pathname] : undefined
-      if (other === undefined) return void response.writeHead(404).end()
-      return void response.end(page === 1 ? other : makeEmptyPage(pathname))
-    }
-    if (page > 1) return void response.end(format === "shopify" ? makeEmptyPage(pathname) : "[]")
-    const intact = feedOf(format, price())
-    if (!isFaulty()) return void response.end(intact)
-    if (store.respond !== undefined) return store.respond(response, intact)
-    response.writeHead(200, store.headers ?? {}).end(store.feed ?? intact)
-  })
 
 const states = `
   select domain, list_sort(list(distinct v.price::double)) as prices, list_sort(list(distinct v.currency)) as currencies,
@@ -104,10 +101,9 @@ const matrix = oncePerFile(
     const list = path.join(home, "stores.json")
     let price = oldPrice
     let hasFaults = false
-    const untrusted = yield* startTls(makeCertificate({ name: "unknown", hosts: ["127.0.0.1"] }))
     const listed = yield* Effect.forEach(stores, (store) =>
       Effect.map(
-        startStore(
+        startFaultyStore(
           store,
           () => price,
           () => hasFaults
@@ -115,17 +111,13 @@ const matrix = oncePerFile(
         ({ url }) => ({ store, url })
       )
     )
-    const locationOf = ({ store: { format, isDistrusted, path: other }, url }: (typeof listed)[number]) => {
-      const base = hasFaults && isDistrusted ? `https://127.0.0.1:${untrusted.port}` : url
-      if (hasFaults && other !== undefined) return base + other
-      return format === "shopify" || format === "woocommerce" ? base : base + pathOf[format]
-    }
     const ingest = (selected: ReadonlyArray<(typeof listed)[number]>, ahead = 0) => {
-      const entries = selected.map((entry) => {
-        const { domain, format } = entry.store
-        return { domain, name: domain, kind: kindOf[format], location: locationOf(entry), currency: "EUR" }
+      const entries = selected.map(({ store, url }) => {
+        const { domain, format } = store
+        const location = locationOf(store, url, hasFaults)
+        return { domain, name: domain, kind: kindOf[format], location, currency: "EUR" }
       })
-      writeFileSync(list, json(entries))
+      writeFileSync(list, JSON.stringify(entries))
       return Effect.promise(async () => {
         const origin = liveOrigin(hasty)
         const ended = await ingestLive(storefronts, { home, environment, stores: list, origin, ahead })
@@ -198,7 +190,7 @@ describe("a fault of the feed of a store", () => {
   it("is in the table of docs/ingesting.md, which lists no others", () => {
     assert.sameMembers(
       documented.map(({ fault }) => fault),
-      tested
+      [...new Set(allFaults.map(({ fault }) => fault)), clockAhead, clockBehind]
     )
   })
 

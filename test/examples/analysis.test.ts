@@ -24,7 +24,7 @@ const getParts = (): Parts => ({
   parts: dataSets.map((dataSet) => ({
     dataSet,
     file: path.join(getFolder(), `${dataSet.about.pipeline}.duckdb`),
-    entry: {}
+    entry: { definition: "unknown" }
   })),
   ingestion: path.join(getFolder(), "ingestion.duckdb")
 })

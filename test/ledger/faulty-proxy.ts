@@ -10,6 +10,8 @@ export interface FaultyProxy {
    * runs the statements. A group is two messages: it locks and reads, and then writes and commits.
    */
   readonly loseResponses: (message?: number) => void
+  /** Keeps back the response to that message of a connection, and those after it, until the returned function runs. */
+  readonly keepResponses: (message: number) => () => void
   /** No connection reaches the database until it is repaired. */
   readonly cut: () => void
   readonly repair: () => void
@@ -27,6 +29,7 @@ export const startFaultyProxy = async (databaseUrl: string): Promise<FaultyProxy
   const ports = new Set<number>()
   /** Number of the message whose response is lost, from 1; 0 if none is. */
   let lostMessage = 0
+  let kept: { readonly message: number; client?: Socket; readonly responses: Array<Buffer> } | undefined
   let isCut = false
   const endAll = () => {
     for (const socket of sockets) socket.destroy()
@@ -49,10 +52,17 @@ export const startFaultyProxy = async (databaseUrl: string): Promise<FaultyProxy
     }
     let messages = 0
     client.on("data", (bytes) => {
-      if (lostMessage > 0) messages++
+      if (lostMessage > 0 || kept !== undefined) messages++
       upstream.write(bytes)
     })
     upstream.on("data", (bytes) => {
+      if (kept !== undefined && messages >= kept.message) {
+        kept.client ??= client
+        if (kept.client === client) {
+          kept.responses.push(bytes)
+          return
+        }
+      }
       if (lostMessage === 0 || messages < lostMessage) {
         client.write(bytes)
         return
@@ -70,6 +80,14 @@ export const startFaultyProxy = async (databaseUrl: string): Promise<FaultyProxy
     url: url.href,
     loseResponses: (message = 1) => {
       lostMessage = message
+    },
+    keepResponses: (message) => {
+      const keeping: NonNullable<typeof kept> = { message, responses: [] }
+      kept = keeping
+      return () => {
+        kept = undefined
+        for (const bytes of keeping.responses) keeping.client?.write(bytes)
+      }
     },
     cut: () => {
       isCut = true

@@ -78,8 +78,8 @@ describe("the entries in the database", () => {
       yield* book("adjustment", -1)
       assert.strictEqual((yield* Effect.flip(book("top_up", -5_001)))._tag, "SqlError")
       assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
-      assert.deepStrictEqual(yield* sql`select balance::integer, money_out::integer from ledger.account`, [
-        { balance: -2, money_out: 5_002 }
+      assert.deepStrictEqual(yield* sql`select balance::integer, reversed_credits::integer from ledger.account`, [
+        { balance: -2, reversed_credits: 5_002 }
       ])
     }).pipe(Effect.scoped)
   )

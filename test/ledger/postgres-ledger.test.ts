@@ -1,30 +1,24 @@
 /** The ledger in PostgreSQL: ledgers of this process share a database, as servers do. */
-import { mkdtempSync } from "node:fs"
-import path from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { type AdministrationError, type AdmittedCall, type LedgerAccess, LedgerUnavailable } from "@larder/serve/ledger"
 import type { CommitOutcome } from "@larder/serve/ledger/ledger.ts"
-import { openInDoubtFiles } from "@larder/serve/ledger/postgres/in-doubt/in-doubt-files.ts"
-import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
-import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
+import { Effect } from "effect"
 import { startFaultyProxy } from "./faulty-proxy.ts"
 import {
   admit,
   catchError,
-  client,
   database,
+  endpoint,
   hold,
-  inDoubtFolder,
   type Key,
-  lockAccount,
+  lock,
   makeKey,
   november,
   october,
   open,
   readBalance,
-  readEntries,
-  waitUntil
+  readEntries
 } from "./shared-ledger.ts"
 
 describe("servers that share a ledger", () => {
@@ -109,22 +103,39 @@ describe("an operator's change between the admission of a call and its charge", 
   )
 })
 
-describe("a lock of another session in the database", () => {
-  /** Holds the lock until the returned effect runs. */
-  const lock = Effect.fnUntraced(function* (url: string, statement: string, params: ReadonlyArray<string> = []) {
-    const sql = yield* client(url)
-    const [locked, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-    const locking = yield* sql
-      .unsafe(statement, params)
-      .pipe(
-        Effect.andThen(Deferred.succeed(locked, undefined)),
-        Effect.andThen(Deferred.await(release)),
-        sql.withTransaction,
-        Effect.forkChild
+describe("a charge that is written, and whose response is on its way", () => {
+  it.live("does not count twice in the next call: it is refused for its budget, not for the balance", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const proxy = yield* Effect.acquireRelease(
+        Effect.promise(() => startFaultyProxy(url)),
+        ({ close }) => Effect.promise(close)
       )
-    yield* Deferred.await(locked)
-    return Effect.andThen(Deferred.succeed(release, undefined), Fiber.join(locking))
-  })
+      const ledger = yield* open(proxy.url)
+      const observer = yield* open(url)
+      const other = yield* makeKey(ledger)
+      yield* Effect.promise(async () => (await admit(ledger, other, 1)).commit("req_0")) // opens the connection
+      const key = yield* makeKey(ledger, 3_000)
+      const held = yield* Effect.promise(() => admit(ledger, key, 3_000))
+      const commitMessage = 2
+      const deliver = proxy.keepResponses(commitMessage)
+      const charging = held.commit("req_1")
+      while ((yield* readEntries(observer, key)).length < 2) yield* Effect.sleep("5 millis")
+      const admission = yield* Effect.promise(async () => {
+        const view = await ledger.authenticate(key.key, october)
+        assert.isDefined(view)
+        const admission = ledger.hold(view, { endpoint, scope: "get-store", credits: 100 }, october)
+        await ledger.isCurrent(view, october) // shares the lookup of the hold
+        deliver()
+        return admission
+      })
+      assert.deepStrictEqual(admission, { refused: "monthly_spend_cap_reached" })
+      assert.strictEqual(yield* Effect.promise(() => charging), "charged")
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a lock of another session in the database", () => {
   /** Calls are refused for five seconds after a group met the lock. */
   const waitUntilServed = (ledger: LedgerAccess, key: Key, credits = 5_000) =>
     Effect.promise(async () => {
@@ -205,180 +216,6 @@ describe("a request id that was charged already", () => {
       }
       assert.strictEqual(yield* readBalance(one, key), 4_500)
       yield* Effect.promise(async () => (await admit(other, key, 4_500)).release())
-    }).pipe(Effect.scoped)
-  )
-})
-
-describe("a charge whose response is lost", () => {
-  const commitMessage = 2
-  const readMovements = (ledger: LedgerAccess, key: Key) =>
-    Effect.map(readEntries(ledger, key), (entries) =>
-      entries.map(({ credits, request_id, type }) => [type, credits, request_id])
-    )
-  const waitUntilRefunded = Effect.fnUntraced(function* (ledger: LedgerAccess, key: Key) {
-    while ((yield* readEntries(ledger, key)).length < 3) yield* Effect.sleep("20 millis")
-  })
-  const chargedAndRefunded = [
-    ["grant", 5_000, null],
-    ["charge", -100, "req_1"],
-    ["refund", 100, "req_1"]
-  ]
-
-  /** Otherwise the first messages would open the connection. */
-  const connectForCharges = Effect.fnUntraced(function* (ledger: LedgerAccess) {
-    const key = yield* makeKey(ledger)
-    yield* Effect.promise(async () => (await admit(ledger, key, 1)).commit("req_0"))
-  })
-
-  const openBehindProxy = Effect.fnUntraced(function* () {
-    const url = yield* database
-    const proxy = yield* Effect.acquireRelease(
-      Effect.promise(() => startFaultyProxy(url)),
-      ({ close }) => Effect.promise(close)
-    )
-    const ledger = yield* open(proxy.url)
-    yield* connectForCharges(ledger)
-    const key = yield* makeKey(ledger)
-    const held = yield* Effect.promise(() => admit(ledger, key, 100))
-    return { proxy, ledger, key, held, observer: yield* open(url) }
-  })
-
-  it.live("is found to be charged, once, when the database is back in time", () =>
-    Effect.gen(function* () {
-      const { held, key, ledger, observer, proxy } = yield* openBehindProxy()
-      proxy.loseResponses(commitMessage)
-      const charged = held.commit("req_1")
-      yield* Effect.promise(() => waitUntil(() => !ledger.writable()))
-      const refused = yield* Effect.flip(
-        Effect.tryPromise({ try: () => hold(ledger, key, 10), catch: (cause) => cause })
-      )
-      assert.instanceOf(refused, LedgerUnavailable) // immediately, while the database is away
-      proxy.repair()
-      yield* Effect.promise(() => charged)
-      const requests = (yield* readEntries(observer, key)).map(({ credits, request_id }) => [credits, request_id])
-      assert.deepStrictEqual(requests, [
-        [5_000, null],
-        [-100, "req_1"]
-      ])
-      yield* Effect.promise(async () => (await admit(ledger, key, 4_900)).release())
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("fails when the database stays away, and is refunded when it returns", () =>
-    Effect.gen(function* () {
-      const { held, key, observer, proxy } = yield* openBehindProxy()
-      proxy.loseResponses(commitMessage)
-      const error = yield* Effect.flip(Effect.tryPromise({ try: () => held.commit("req_1"), catch: (cause) => cause }))
-      assert.instanceOf(error, LedgerUnavailable)
-      assert.strictEqual(yield* readBalance(observer, key), 4_900) // it is still unknown whether it is charged
-      proxy.repair()
-      yield* waitUntilRefunded(observer, key)
-      assert.deepStrictEqual(yield* readMovements(observer, key), chargedAndRefunded)
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("is refunded by the next server when this one stops before the database returns", () =>
-    Effect.gen(function* () {
-      const url = yield* database
-      const ownFolder = mkdtempSync(path.join(inDoubtFolder, "own-"))
-      const proxy = yield* Effect.acquireRelease(
-        Effect.promise(() => startFaultyProxy(url)),
-        ({ close }) => Effect.promise(close)
-      )
-      const scope = yield* Scope.make()
-      const ledger = yield* Scope.provide(open(proxy.url, ownFolder), scope)
-      yield* connectForCharges(ledger)
-      const key = yield* makeKey(ledger)
-      const held = yield* Effect.promise(() => admit(ledger, key, 100))
-      proxy.loseResponses(commitMessage)
-      const charged = Effect.flip(Effect.tryPromise({ try: () => held.commit("req_1"), catch: (cause) => cause }))
-      const error = yield* Effect.forkChild(charged)
-      yield* Effect.promise(() => waitUntil(() => !ledger.writable()))
-      yield* Scope.close(scope, Exit.void) // closes, although the database is away
-      assert.match(String(yield* Fiber.join(error)), /if the call was charged, it is refunded/)
-
-      const next = yield* open(url, ownFolder)
-      yield* waitUntilRefunded(next, key)
-      assert.strictEqual(yield* readBalance(next, key), 5_000)
-      const [summary] = yield* next.administration.listKeys({ account_id: key.account_id })
-      assert.strictEqual(summary?.id, key.id)
-      assert.deepStrictEqual(yield* readMovements(next, key), chargedAndRefunded)
-      const sql = yield* client(url)
-      const [spent] = yield* sql<{
-        credits: bigint
-      }>`select credits from ledger.spent_in_month where key_id = ${key.id}`
-      assert.strictEqual(Number(spent?.credits), 0) // a refunded call does not count towards the budget
-    }).pipe(Effect.scoped)
-  )
-
-  /** Stores in-doubt calls, like a server that was killed before it found out whether they were charged. */
-  const storeInDoubt = (calls: ReadonlyArray<readonly [request_id: string, key: Key]>) => {
-    const directory = mkdtempSync(path.join(inDoubtFolder, "in-doubt-"))
-    const { add, list } = openInDoubtFiles(directory)
-    add(calls.map(([request_id, { account_id }]) => ({ request_id, account_id })))
-    return { directory, unresolved: () => list().length }
-  }
-
-  it.live("is refunded after a lock on its account, which delays neither the server nor other refunds", () =>
-    Effect.gen(function* () {
-      const url = yield* database
-      const before = yield* open(url)
-      const [stuck, other, served] = yield* Effect.all([makeKey(before), makeKey(before), makeKey(before)])
-      yield* Effect.promise(async () => (await admit(before, stuck, 100)).commit("req_stuck"))
-      yield* Effect.promise(async () => (await admit(before, other, 100)).commit("req_1"))
-      const { directory, unresolved } = storeInDoubt([
-        ["req_stuck", stuck],
-        ["req_1", other],
-        ["req_never_charged", other]
-      ])
-      const release = yield* Deferred.make<void>()
-      const locking = yield* lockAccount(url, stuck.account_id, Deferred.await(release))
-
-      const startedAt = performance.now()
-      const ledger = yield* open(url, directory)
-      yield* Effect.promise(async () => (await admit(ledger, served, 100)).commit("req_served"))
-      assert.isBelow(performance.now() - startedAt, 2_000)
-      yield* waitUntilRefunded(ledger, other)
-      assert.strictEqual(unresolved(), 1) // until the last refund is durable
-      assert.strictEqual((yield* readEntries(ledger, stuck)).length, 2)
-
-      yield* Deferred.succeed(release, undefined)
-      yield* Fiber.join(locking)
-      yield* waitUntilRefunded(ledger, stuck)
-      yield* Effect.promise(() => waitUntil(() => unresolved() === 0))
-      assert.deepStrictEqual(yield* readMovements(ledger, other), chargedAndRefunded)
-      assert.strictEqual(yield* readBalance(ledger, stuck), 5_000)
-      assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("is refunded once by two servers that find the same file", () =>
-    Effect.gen(function* () {
-      const url = yield* database
-      const before = yield* open(url)
-      const key = yield* makeKey(before)
-      yield* Effect.promise(async () => (await admit(before, key, 100)).commit("req_1"))
-      const { directory, unresolved } = storeInDoubt([["req_1", key]])
-      const release = yield* Deferred.make<void>()
-      const locking = yield* lockAccount(url, key.account_id, Deferred.await(release))
-      yield* Effect.all([open(url, directory), open(url, directory)])
-      yield* untilWaitingForLocks(yield* client(url), 2)
-      yield* Deferred.succeed(release, undefined)
-      yield* Fiber.join(locking)
-      yield* Effect.promise(() => waitUntil(() => unresolved() === 0))
-      assert.deepStrictEqual(yield* readMovements(before, key), chargedAndRefunded)
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("is charged when the database is back in time, if it never reached the database", () =>
-    Effect.gen(function* () {
-      const { held, key, ledger, observer, proxy } = yield* openBehindProxy()
-      proxy.cut()
-      const charged = held.commit("req_1")
-      setTimeout(proxy.repair, 500)
-      assert.strictEqual(yield* Effect.promise(() => charged), "charged")
-      assert.deepStrictEqual(yield* readMovements(observer, key), chargedAndRefunded.slice(0, 2))
-      yield* Effect.promise(async () => (await admit(ledger, key, 4_900)).release())
     }).pipe(Effect.scoped)
   )
 })

@@ -14,7 +14,7 @@ import {
 import { openEmbeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
 import { bookEntries, changeAccounts } from "@larder/serve/ledger/postgres/changes.ts"
 import { refundCall } from "@larder/serve/ledger/rules/decisions.ts"
-import { Context, Deferred, Effect, Layer, Redacted, Stream } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Logger, Redacted, Stream } from "effect"
 import { inject } from "vitest"
 import { pooledDatabase } from "../support/postgres/new-database.ts"
 
@@ -25,6 +25,13 @@ export const endpoint = "/v1/stores"
 export const database = Effect.suspend(() => pooledDatabase(inject("postgresUrl")))
 export const inDoubtFolder = mkdtempSync(path.join(inject("runFolder"), "in-doubt-"))
 export const open = (url: string, directory = inDoubtFolder) => openPostgresLedger(Redacted.make(url), directory)
+/** Returns also the messages that the ledger logs. */
+export const openWithLog = Effect.fnUntraced(function* (url: string, directory = inDoubtFolder) {
+  const logged: Array<string> = []
+  const logger = Logger.make(({ message }) => logged.push(String(message)))
+  const ledger = yield* Effect.provide(open(url, directory), Logger.layer([logger]))
+  return { ledger, logged }
+})
 export const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-both-stores-"))),
   (created) => Effect.sync(() => rmSync(created, { recursive: true, force: true }))
@@ -39,6 +46,22 @@ export const newLedgers = {
 /** Raw SQL access, for what no operator does. */
 export const client = (url: string) =>
   Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url) })), (built) => Context.get(built, PgClient.PgClient))
+
+/** Takes a lock in another session, and keeps it until the returned effect runs. */
+export const lock = Effect.fnUntraced(function* (url: string, statement: string, params: ReadonlyArray<string> = []) {
+  const sql = yield* client(url)
+  const [locked, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+  const locking = yield* sql
+    .unsafe(statement, params)
+    .pipe(
+      Effect.andThen(Deferred.succeed(locked, undefined)),
+      Effect.andThen(Deferred.await(release)),
+      sql.withTransaction,
+      Effect.forkChild
+    )
+  yield* Deferred.await(locked)
+  return Effect.andThen(Deferred.succeed(release, undefined), Fiber.join(locking))
+})
 
 /** Locks the row of an account in another session until `end` has run. Returns its fiber once the row is locked. */
 export const lockAccount = Effect.fnUntraced(function* (url: string, id: string, end: Effect.Effect<void>) {

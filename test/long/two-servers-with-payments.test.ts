@@ -1,5 +1,4 @@
 /** Long histories of two servers on one ledger, with each processor and each kind of store. A few minutes. */
-import { everyPair } from "../payments/setup.ts"
 import { describeTwoServers } from "../payments/two-servers.ts"
 
-describeTwoServers(everyPair, 600)
+describeTwoServers(600)

@@ -3,17 +3,19 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Logger, References, type Scope } from "effect"
 import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
 import { begin } from "./recharging.ts"
-import { adjustableClock, locations, openSetup, type Setup, until } from "./setup.ts"
+import { adjustableClock, locations, openSetup, type StripeSetup, until } from "./setup.ts"
 import { storesIn } from "./stores.ts"
 import { fillWithSessions, stripeHarnessWithHost } from "./stripe-harness.ts"
 import type { StripeHost } from "./stripe-host.ts"
 
-const inSetup = <A, E>(work: (setup: Setup & { readonly host: StripeHost }) => Effect.Effect<A, E, Scope.Scope>) =>
+const inSetup = <A, E>(
+  work: (setup: StripeSetup & { readonly host: StripeHost }) => Effect.Effect<A, E, Scope.Scope>
+) =>
   Effect.gen(function* () {
     const { clock, advanceClock } = yield* adjustableClock
     yield* Effect.gen(function* () {
       const { host, harness } = yield* stripeHarnessWithHost
-      yield* work({ ...(yield* openSetup(harness, advanceClock)), host })
+      yield* work({ ...(yield* openSetup(harness, advanceClock)), harness, host })
     }).pipe(
       Effect.provide(storesIn(yield* locations["an embedded ledger"])),
       Effect.provideService(Clock.Clock, clock),
@@ -155,7 +157,7 @@ describe("billing with Stripe", () => {
           const sendEvent = Effect.flatMap(harness.event(id), ({ body, header }) => billing.webhook(body, header))
           const dispute = yield* harness.dispute(id)
           yield* sendEvent
-          yield* harness.closeDispute(id, dispute, "won")
+          yield* harness.closeDispute(dispute, "won")
           yield* harness.refund(id, null)
           yield* sendEvent
           assert.deepStrictEqual((yield* movements).toSorted(), [

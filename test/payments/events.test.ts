@@ -12,12 +12,12 @@ import { Effect, type Scope } from "effect"
 import { repository } from "../support/repository.ts"
 import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
 import { advanceToNoon, severalRounds, spendAndMark } from "./recharging.ts"
-import { inEachSetup, type Setup, until, withQuickSleeps, withSleepsByClock } from "./setup.ts"
+import { inEachStripeSetup, type StripeSetup, until, withQuickSleeps, withSleepsByClock } from "./setup.ts"
 
 type OpenBilling = Billing["Service"]
 
 interface Prepared {
-  readonly setup: Setup
+  readonly setup: StripeSetup
   readonly billing: OpenBilling
   /** The payment of 50 USD that saved the card. */
   readonly payment: string
@@ -30,7 +30,7 @@ const lowBalance = 15_000
 const highBalance = 55_000
 
 /** With a saved card, and auto-recharge of 20 USD below 30,000 credits. */
-const prepare = Effect.fnUntraced(function* (setup: Setup, billing: OpenBilling, startingBalance = lowBalance) {
+const prepare = Effect.fnUntraced(function* (setup: StripeSetup, billing: OpenBilling, startingBalance = lowBalance) {
   const payment = yield* setup.buy(billing, 50_00, "good")
   yield* saveRecharge(billing, setup.account_id, choice)
   yield* Effect.andThen(severalRounds, severalRounds) // the evaluation after saving has ended, even on a busy machine
@@ -56,7 +56,7 @@ const dispute = Effect.fnUntraced(function* (prepared: Prepared) {
 const close = (outcome: "won" | "lost") =>
   Effect.fnUntraced(function* (prepared: Prepared) {
     const id = yield* dispute(prepared)
-    yield* prepared.setup.harness.closeDispute(prepared.payment, id, outcome)
+    yield* prepared.setup.harness.closeDispute(id, outcome)
     yield* sendEvent(prepared, prepared.payment)
   })
 
@@ -248,126 +248,120 @@ describe("the table of events in docs/payments.md", () => {
   })
 })
 
-inEachSetup(
-  (name, withSetup) => {
-    const within = <A, E>(work: (setup: Setup) => Effect.Effect<A, E, Scope.Scope>) =>
-      withSetup((setup) => withQuickSleeps(work(setup)))
-    describe.concurrent(`events with ${name}`, () => {
-      it.live.each(events)("%s", ([_event, happen, row]) =>
-        within((setup) =>
-          setup.withBilling((billing) =>
-            Effect.gen(function* () {
-              const prepared = yield* prepare(setup, billing, row.starting_balance)
-              yield* happen(prepared)
-              if (row.recharges > 0) {
-                yield* until(Effect.map(setup.balance, (balance) => balance === row.starting_balance + row.balance))
-              }
-              yield* severalRounds
-              checkRow(yield* readRow(prepared, row.starting_balance, yield* countRecharges(prepared)), row)
-            })
-          )
-        )
-      )
-
-      it.live("restart, end of the pause, UTC day begins: each starts a recharge below the trigger", () =>
-        within((setup) =>
-          withSleepsByClock(
-            Effect.gen(function* () {
-              yield* advanceToNoon(setup)
-              const { payment } = yield* setup.withBilling((billing) => prepare(setup, billing))
-              yield* setup.withBilling((billing) =>
-                Effect.gen(function* () {
-                  const prepared = { setup, billing, payment }
-                  const checkRecharges = Effect.fnUntraced(function* (recharges: number, balance: number) {
-                    yield* until(Effect.map(setup.balance, (credits) => credits === lowBalance + balance))
-                    yield* severalRounds
-                    const row = yield* readRow(prepared, lowBalance, yield* countRecharges(prepared))
-                    checkRow(row, { ...unchanged, balance, recharges })
-                  })
-                  yield* checkRecharges(1, 20_000)
-                  yield* spendAndMark(setup, billing, 20_000)
-                  yield* severalRounds
-                  yield* checkRecharges(1, 0)
-                  yield* setup.advanceClock(pauseMs)
-                  yield* checkRecharges(2, 20_000)
-                  yield* setup.spend(20_000)
-                  yield* severalRounds
-                  yield* checkRecharges(2, 0)
-                  yield* setup.advanceClock(12 * 3_600_000) // from noon to midnight
-                  yield* checkRecharges(3, 20_000)
-                  yield* setup.checkBooks
-                })
-              )
-            })
-          )
-        )
-      )
-
-      it.live("recharge that never reached the processor: another one starts when it has expired", () =>
-        within((setup) =>
+inEachStripeSetup((name, withSetup) => {
+  const within = <A, E>(work: (setup: StripeSetup) => Effect.Effect<A, E, Scope.Scope>) =>
+    withSetup((setup) => withQuickSleeps(work(setup)))
+  describe.concurrent(`events with ${name}`, () => {
+    it.live.each(events)("%s", ([_event, happen, row]) =>
+      within((setup) =>
+        setup.withBilling((billing) =>
           Effect.gen(function* () {
-            const { payment } = yield* setup.withBilling((billing) =>
-              Effect.gen(function* () {
-                const prepared = yield* prepare(setup, billing)
-                yield* setup.harness.outage(true)
-                billing.charged(setup.account_id)
-                yield* until(Effect.map(countRecharges(prepared), (recharges) => recharges === 1))
-                yield* severalRounds
-                return prepared
-              })
-            )
-            yield* setup.advanceClock(maxRequestMs)
-            yield* setup.harness.outage(false)
+            const prepared = yield* prepare(setup, billing, row.starting_balance)
+            yield* happen(prepared)
+            if (row.recharges > 0) {
+              yield* until(Effect.map(setup.balance, (balance) => balance === row.starting_balance + row.balance))
+            }
+            yield* severalRounds
+            checkRow(yield* readRow(prepared, row.starting_balance, yield* countRecharges(prepared)), row)
+          })
+        )
+      )
+    )
+
+    it.live("restart, end of the pause, UTC day begins: each starts a recharge below the trigger", () =>
+      within((setup) =>
+        withSleepsByClock(
+          Effect.gen(function* () {
+            yield* advanceToNoon(setup)
+            const { payment } = yield* setup.withBilling((billing) => prepare(setup, billing))
             yield* setup.withBilling((billing) =>
               Effect.gen(function* () {
                 const prepared = { setup, billing, payment }
-                yield* until(Effect.map(setup.balance, (balance) => balance === lowBalance + 20_000))
+                const checkRecharges = Effect.fnUntraced(function* (recharges: number, balance: number) {
+                  yield* until(Effect.map(setup.balance, (credits) => credits === lowBalance + balance))
+                  yield* severalRounds
+                  const row = yield* readRow(prepared, lowBalance, yield* countRecharges(prepared))
+                  checkRow(row, { ...unchanged, balance, recharges })
+                })
+                yield* checkRecharges(1, 20_000)
+                yield* spendAndMark(setup, billing, 20_000)
                 yield* severalRounds
-                const row = yield* readRow(prepared, lowBalance, yield* countRecharges(prepared))
-                checkRow(row, { ...unchanged, balance: 20_000, recharges: 1 })
+                yield* checkRecharges(1, 0)
+                yield* setup.advanceClock(pauseMs)
+                yield* checkRecharges(2, 20_000)
+                yield* setup.spend(20_000)
+                yield* severalRounds
+                yield* checkRecharges(2, 0)
+                yield* setup.advanceClock(12 * 3_600_000) // from noon to midnight
+                yield* checkRecharges(3, 20_000)
                 yield* setup.checkBooks
               })
             )
           })
         )
       )
+    )
 
-      it.live.each(events.filter(([, , { notice }]) => notice !== null))(
-        "%s: no call, restart or day starts a recharge afterwards, until a person switches it on",
-        ([_event, happen, row]) =>
-          within((setup) =>
-            withSleepsByClock(
-              Effect.gen(function* () {
-                const payment = yield* setup.withBilling((billing) =>
-                  Effect.gen(function* () {
-                    const prepared = yield* prepare(setup, billing, row.starting_balance)
-                    yield* happen(prepared)
-                    return prepared.payment
-                  })
-                )
-                yield* setup.withBilling((billing) =>
-                  Effect.gen(function* () {
-                    const prepared = { setup, billing, payment }
-                    for (let call = 0; call < 5; call++) billing.charged(setup.account_id)
-                    yield* severalRounds
-                    yield* setup.advanceClock(86_400_000)
-                    yield* severalRounds
-                    assert.strictEqual(yield* countRecharges(prepared), row.recharges)
-                    const { off_reason } = (yield* billing.settings(setup.account_id)).recharge
-                    assert.match(off_reason ?? "", row.notice ?? /^$/)
-                    const { recharge } = yield* saveRecharge(billing, setup.account_id, choice)
-                    assert.deepInclude(recharge, { is_on: true, off_reason: null })
-                    yield* until(Effect.map(countRecharges(prepared), (recharges) => recharges === row.recharges + 1))
-                  })
-                )
-              })
-            )
+    it.live("recharge that never reached the processor: another one starts when it has expired", () =>
+      within((setup) =>
+        Effect.gen(function* () {
+          const { payment } = yield* setup.withBilling((billing) =>
+            Effect.gen(function* () {
+              const prepared = yield* prepare(setup, billing)
+              yield* setup.harness.outage(true)
+              billing.charged(setup.account_id)
+              yield* until(Effect.map(countRecharges(prepared), (recharges) => recharges === 1))
+              yield* severalRounds
+              return prepared
+            })
           )
+          yield* setup.advanceClock(maxRequestMs)
+          yield* setup.harness.outage(false)
+          yield* setup.withBilling((billing) =>
+            Effect.gen(function* () {
+              const prepared = { setup, billing, payment }
+              yield* until(Effect.map(setup.balance, (balance) => balance === lowBalance + 20_000))
+              yield* severalRounds
+              const row = yield* readRow(prepared, lowBalance, yield* countRecharges(prepared))
+              checkRow(row, { ...unchanged, balance: 20_000, recharges: 1 })
+              yield* setup.checkBooks
+            })
+          )
+        })
       )
-    })
-  },
-  [
-    ["Stripe's wire format", "an embedded ledger"],
-    ["Stripe's wire format", "PostgreSQL"]
-  ]
-)
+    )
+
+    it.live.each(events.filter(([, , { notice }]) => notice !== null))(
+      "%s: no call, restart or day starts a recharge afterwards, until a person switches it on",
+      ([_event, happen, row]) =>
+        within((setup) =>
+          withSleepsByClock(
+            Effect.gen(function* () {
+              const payment = yield* setup.withBilling((billing) =>
+                Effect.gen(function* () {
+                  const prepared = yield* prepare(setup, billing, row.starting_balance)
+                  yield* happen(prepared)
+                  return prepared.payment
+                })
+              )
+              yield* setup.withBilling((billing) =>
+                Effect.gen(function* () {
+                  const prepared = { setup, billing, payment }
+                  for (let call = 0; call < 5; call++) billing.charged(setup.account_id)
+                  yield* severalRounds
+                  yield* setup.advanceClock(86_400_000)
+                  yield* severalRounds
+                  assert.strictEqual(yield* countRecharges(prepared), row.recharges)
+                  const { off_reason } = (yield* billing.settings(setup.account_id)).recharge
+                  assert.match(off_reason ?? "", row.notice ?? /^$/)
+                  const { recharge } = yield* saveRecharge(billing, setup.account_id, choice)
+                  assert.deepInclude(recharge, { is_on: true, off_reason: null })
+                  yield* until(Effect.map(countRecharges(prepared), (recharges) => recharges === row.recharges + 1))
+                })
+              )
+            })
+          )
+        )
+    )
+  })
+})

@@ -2,11 +2,10 @@
  * Faults for processes that run `Billing`, and reversals of payments. Each round has the next fault of the processor, the
  * next reversal, and event faults of all kinds, so no kind depends on chance.
  */
-import { signatureHeader } from "@larder/serve/billing/simulator/events.ts"
 import { Effect, Schema } from "effect"
 import type { Chance } from "../crash/chance.ts"
 import type { ProcessorHarness } from "./processor-harness.ts"
-import type { Setup } from "./setup.ts"
+import type { Setup, StripeSetup } from "./setup.ts"
 
 /**
  * Nine faults: nine has no common divisor with the five reversals or the fourteen stages of a kill. A slow processor costs
@@ -35,7 +34,7 @@ export const allFaults: ReadonlySet<Fault> = new Set([...processorFaults, ...rev
 
 export interface SentEvent {
   readonly body: string
-  readonly headers: Readonly<Record<string, string>>
+  readonly signature: string | null
   /** `out of order`: older than an event that was sent before it. */
   readonly fault: (typeof eventFaults)[number] | null
 }
@@ -66,11 +65,7 @@ export const ignoreFailure = <A, E>(work: Effect.Effect<A, E>) =>
 const makeEvents = ({ harness }: Setup, id: string) =>
   Effect.map(ignoreFailure(harness.event(id)), (event): ReadonlyArray<SentEvent> => {
     if (event === undefined) return []
-    const names = ["stripe-signature", signatureHeader]
-    const headers = Object.fromEntries(
-      names.flatMap((name) => (event.header(name) ? [[name, event.header(name) ?? ""]] : []))
-    )
-    return [{ body: event.body, headers, fault: null }]
+    return [{ body: event.body, signature: event.header("stripe-signature"), fault: null }]
   })
 
 export const endFaults = ({ outage, slow }: ProcessorHarness) => Effect.andThen(outage(false), slow(false))
@@ -85,7 +80,7 @@ export const makeFaults = (chance: Chance) => {
   let nextReversal = chance.between(0, reversalKinds.length - 1)
 
   const reverse = Effect.fnUntraced(function* (
-    { harness }: Setup,
+    { harness }: StripeSetup,
     kind: (typeof reversalKinds)[number],
     payment_id: string
   ) {
@@ -97,14 +92,14 @@ export const makeFaults = (chance: Chance) => {
     const dispute = disputes.get(payment_id) ?? (yield* harness.dispute(payment_id))
     disputes.set(payment_id, dispute)
     if (kind === "dispute") return
-    yield* harness.closeDispute(payment_id, dispute, kind)
+    yield* harness.closeDispute(dispute, kind)
     disputes.delete(payment_id)
     if (kind === "lost") lost.add(payment_id)
   })
 
   /** Reverses the first payment for which it is possible. Returns its events before and after. */
   const reverseAny = Effect.fnUntraced(function* (
-    setup: Setup,
+    setup: StripeSetup,
     kind: (typeof reversalKinds)[number],
     paid: ReadonlyArray<string>
   ) {
@@ -122,7 +117,7 @@ export const makeFaults = (chance: Chance) => {
   })
 
   /** Before a process starts: customers pay on open pages, a payment is reversed, and the processor gets a fault. */
-  return Effect.fnUntraced(function* (setup: Setup) {
+  return Effect.fnUntraced(function* (setup: StripeSetup) {
     const { harness } = setup
     const fault = processorFaults[nextFault++ % processorFaults.length] ?? "outage"
     const reversal = reversalKinds[nextReversal++ % reversalKinds.length] ?? "refund"

@@ -1,5 +1,4 @@
 /** One kill of a process that runs `Billing`, at a random stage; `test/long/payment-kills.test.ts` has many. */
 import { testPaymentKills } from "./payment-kills.ts"
-import { pairs } from "./setup.ts"
 
-testPaymentKills(pairs, { kills: 1 })
+testPaymentKills({ kills: 1 })

@@ -9,7 +9,6 @@ import { fileURLToPath } from "node:url"
 import { assert } from "@effect/vitest"
 import { pauseMs } from "@larder/serve/billing/recharge-limits.ts"
 import { maxRequestMs } from "@larder/serve/billing/reconcile.ts"
-import type { ConsoleDatabase, ConsoleUnavailable } from "@larder/serve/persistence"
 import { Clock, Effect, References, type Scope } from "effect"
 import { chanceFrom } from "../crash/chance.ts"
 import { type Count, killing, runSeeded } from "../crash/killing.ts"
@@ -17,35 +16,22 @@ import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.t
 import { allFaults, endFaults, type Fault, faultDurations, listFaults, listPayments, makeFaults } from "./faults.ts"
 import { type Stage, stages } from "./kill-stages.ts"
 import type { Work } from "./payment-worker.ts"
-import type { ProcessorHarness } from "./processor-harness.ts"
-import { type Account, adjustableClock, locations, openSetup, type Pair, type Setup, until } from "./setup.ts"
-import { simulatorHarness } from "./simulator-harness.ts"
+import {
+  type Account,
+  adjustableClock,
+  locations,
+  openSetup,
+  type StoreKind,
+  type StripeSetup,
+  storeKinds,
+  until
+} from "./setup.ts"
 import { storesIn } from "./stores.ts"
 import { stripeHarnessWithHost } from "./stripe-harness.ts"
 
 /** With this many kills, each fault occurs, although some processes are killed before theirs. */
 const minKillsForAllFaults = 60
 const worker = fileURLToPath(new URL("./payment-worker.ts", import.meta.url))
-
-/** The processor: in the same database, or a host on this machine that is not killed. */
-type Processor = Effect.Effect<
-  {
-    readonly harness: Effect.Effect<ProcessorHarness, ConsoleUnavailable, ConsoleDatabase | Scope.Scope>
-    readonly url: string | null
-    /** Ends the fault of a host outside of the worker. */
-    readonly endFault: Effect.Effect<void>
-  },
-  never,
-  Scope.Scope
->
-const processors: Readonly<Record<Pair[0], Processor>> = {
-  "the simulator": Effect.succeed({ harness: simulatorHarness, url: null, endFault: Effect.void }),
-  "Stripe's wire format": Effect.map(stripeHarnessWithHost, ({ host, harness }) => ({
-    harness: Effect.succeed(harness),
-    url: host.url,
-    endFault: endFaults(harness)
-  }))
-}
 
 /** Returns the lines that the worker printed and, if it was not killed, how often it reached each stage. */
 const runWorker = (work: Work, onBegun: () => void) =>
@@ -63,20 +49,14 @@ const runWorker = (work: Work, onBegun: () => void) =>
 
 type StageCounts = Partial<Record<Stage, number>>
 
-const runHistory = Effect.fnUntraced(function* (
-  processor: keyof typeof processors,
-  store: keyof typeof locations,
-  kills: number,
-  seed: number,
-  count: Count
-) {
+const runHistory = Effect.fnUntraced(function* (store: StoreKind, kills: number, seed: number, count: Count) {
   const chance = chanceFrom(seed)
   const { clock, advanceClock } = yield* adjustableClock
   const location = yield* locations[store]
-  const { endFault, harness, url } = yield* Effect.provideService(processors[processor], Clock.Clock, clock)
-  const inSetup = <A, E>(work: (setup: Setup) => Effect.Effect<A, E, Scope.Scope>, account?: Account) =>
+  const { harness, host } = yield* Effect.provideService(stripeHarnessWithHost, Clock.Clock, clock) // it is not killed
+  const inSetup = <A, E>(work: (setup: StripeSetup) => Effect.Effect<A, E, Scope.Scope>, account?: Account) =>
     Effect.gen(function* () {
-      return yield* work(yield* openSetup(yield* harness, advanceClock, account))
+      return yield* work({ ...(yield* openSetup(harness, advanceClock, account)), harness })
     }).pipe(
       Effect.scoped,
       Effect.provide(storesIn(location)),
@@ -102,8 +82,9 @@ const runHistory = Effect.fnUntraced(function* (
     const stage = stages[(first + number * 5) % stages.length] ?? "before a booking"
     const killPoint = number === 0 ? null : { stage, time: chance.between(1, Math.max(1, counts[stage] ?? 0)) }
     const faultMs = faultDurations[fault]
-    const work = { location, stripe: url, killPoint, ...account, run: `run${number}`, aheadMs, events, faultMs }
-    const { reached, lines } = yield* runWorker(work, () => setTimeout(() => Effect.runFork(endFault), faultMs))
+    const work = { location, stripe: host.url, killPoint, ...account, run: `run${number}`, aheadMs, events }
+    const endFault = () => Effect.runFork(endFaults(harness))
+    const { reached, lines } = yield* runWorker(work, () => setTimeout(endFault, faultMs))
     const occurred = listFaults(fault, lines)
     // the first process is not killed: it has the fault of the processor, and forged, repeated or late events
     if (number === 0) assert.isAtLeast(occurred.length, 2)
@@ -154,12 +135,12 @@ const runHistory = Effect.fnUntraced(function* (
   )
 })
 
-/** One history has all kills, so that it contains every fault. The number of kills is for each pair. */
-export const testPaymentKills = (pairs: ReadonlyArray<Pair>, options: { readonly kills: number }): void => {
-  for (const [processor, store] of pairs) {
-    const name = `processes that run Billing and are killed: ${processor}, ${store}`
+/** One history has all kills, so that it contains every fault. The number of kills is for each kind of store. */
+export const testPaymentKills = (options: { readonly kills: number }): void => {
+  for (const store of storeKinds) {
+    const name = `processes that run Billing and are killed: ${store}`
     const runKills = (kills: number, seed: number, count: Count) =>
-      runHistory(processor, store, kills, seed, count).pipe(Effect.scoped, Effect.orDie, Effect.runPromise)
+      runHistory(store, kills, seed, count).pipe(Effect.scoped, Effect.orDie, Effect.runPromise)
     killing(
       {
         name,

@@ -13,14 +13,13 @@ import { Clock, Effect, Redacted, References } from "effect"
 import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
 import type { ProgressLine, SentEvent } from "./faults.ts"
 import { type KillPoint, killAtStage } from "./kill-stages.ts"
-import { simulatorHarness } from "./simulator-harness.ts"
 import { adjustableClock, type Location, makeSpender, storesIn, until, withoutLongSleeps } from "./stores.ts"
 import { stripeKey, webhookSecret } from "./stripe-host.ts"
 
 export interface Work {
   readonly location: Location
-  /** URL of Stripe's host; null for the simulator. */
-  readonly stripe: string | null
+  /** URL of Stripe's host. */
+  readonly stripe: string
   /** Null if the process is not killed. */
   readonly killPoint: KillPoint | null
   readonly account_id: string
@@ -30,29 +29,10 @@ export interface Work {
   readonly events: ReadonlyArray<SentEvent>
   /** Milliseconds by which its clock is ahead. */
   readonly aheadMs: number
-  /** Milliseconds until the fault of the simulator ends, which runs in this process. */
-  readonly faultMs: number
 }
 
 const work: Work = JSON.parse(process.argv[2] ?? "{}") // the test writes it
-const { account_id, aheadMs, events, key, killPoint, faultMs, location, run, stripe } = work
-
-const simulated = Effect.gen(function* () {
-  const { outage, processor, slow } = yield* simulatorHarness
-  yield* Effect.forkScoped(Effect.delay(Effect.andThen(outage(false), slow(false)), faultMs))
-  return processor
-})
-const openProcessor = (url: string | null) =>
-  url === null
-    ? simulated
-    : Effect.succeed(
-        makeStripeProcessor({
-          key: Redacted.make(stripeKey),
-          webhookSecret: Redacted.make(webhookSecret),
-          isTest: true,
-          api: new URL(url)
-        })
-      )
+const { account_id, aheadMs, events, key, killPoint, location, run, stripe } = work
 
 /** Writes to a pipe are synchronous, so a line is printed even if the process is killed next. */
 const print = (line: ProgressLine) => Effect.sync(() => process.stdout.write(`${line}\n`))
@@ -88,13 +68,19 @@ await Effect.gen(function* () {
   const tables = yield* ConsoleDatabase
   const ledger = yield* Administration
   process.stdout.write("begun\n")
-  const charged = processor(withOutput(yield* openProcessor(stripe)))
+  const stripeProcessor = makeStripeProcessor({
+    key: Redacted.make(stripeKey),
+    webhookSecret: Redacted.make(webhookSecret),
+    isTest: true,
+    api: new URL(stripe)
+  })
+  const charged = processor(withOutput(stripeProcessor))
   const spend = yield* makeSpender(key, `${run} `)
   const balance = Effect.map(ledger.account({ account_id }), ({ balance_credits }) => balance_credits)
   yield* Effect.gen(function* () {
     const billing = yield* openBilling(charged)
-    const handle = ({ body, headers }: SentEvent) =>
-      billing.webhook(body, (name) => headers[name.toLowerCase()] ?? null)
+    const handle = ({ body, signature }: SentEvent) =>
+      billing.webhook(body, (name) => (name.toLowerCase() === "stripe-signature" ? signature : null))
     const expectAccepted = (event: SentEvent) =>
       handle(event).pipe(
         Effect.andThen(event.fault === null ? Effect.void : print(event.fault)),

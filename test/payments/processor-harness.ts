@@ -18,8 +18,6 @@ export interface ProcessorHarness {
   /** Refunds the rest if `cents` is null. Returns the id of the refund. */
   readonly refund: (payment_id: string, cents: number | null) => Effect.Effect<string>
   readonly failRefund: (payment_id: string, refund: string) => Effect.Effect<void>
-  readonly dispute: (payment_id: string) => Effect.Effect<string>
-  readonly closeDispute: (payment_id: string, dispute: string, outcome: "won" | "lost") => Effect.Effect<void>
   readonly outage: (isOn: boolean) => Effect.Effect<void>
   /** Requests are carried out, but their responses come after Larder has stopped waiting. */
   readonly slow: (isOn: boolean) => Effect.Effect<void>

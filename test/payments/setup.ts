@@ -27,7 +27,7 @@ import {
   withQuickSleeps,
   withSleepsByClock
 } from "./stores.ts"
-import { stripeHarness } from "./stripe-harness.ts"
+import { type StripeHarness, stripeHarness } from "./stripe-harness.ts"
 
 export { adjustableClock, until, withoutLongSleeps, withQuickSleeps, withSleepsByClock }
 
@@ -174,22 +174,11 @@ export const openSetup = Effect.fnUntraced(function* (
 })
 export type Setup = Effect.Success<ReturnType<typeof openSetup>>
 
-const harnesses = { "the simulator": simulatorHarness, "Stripe's wire format": stripeHarness } as const
+/** A setup in which payments can also be disputed. */
+export type StripeSetup = Setup & { readonly harness: StripeHarness }
 
-export type Pair = readonly [processor: keyof typeof harnesses, store: keyof typeof locations]
-/**
- * Each processor and each kind of store once, because they are independent; `card-processors.test.ts` runs the simulator
- * on both kinds. The long tests of kills and of two servers use all four pairs.
- */
-export const pairs: ReadonlyArray<Pair> = [
-  ["the simulator", "an embedded ledger"],
-  ["Stripe's wire format", "PostgreSQL"]
-]
-export const everyPair: ReadonlyArray<Pair> = [
-  ...pairs,
-  ["the simulator", "PostgreSQL"],
-  ["Stripe's wire format", "an embedded ledger"]
-]
+export type StoreKind = keyof typeof locations
+export const storeKinds = ["an embedded ledger", "PostgreSQL"] as const satisfies ReadonlyArray<StoreKind>
 
 /**
  * Provides stores of one kind to tests. Stores in PostgreSQL are opened once and reused by later tests, because opening
@@ -197,7 +186,7 @@ export const everyPair: ReadonlyArray<Pair> = [
  * earlier tests, which do not affect later ones. Stores are not reused after a failed test. An embedded ledger keeps the
  * records of deleted payments, so each test gets a new one. At most two tests use stores at the same time.
  */
-const makeStoreProvider = (store: keyof typeof locations) => {
+const makeStoreProvider = (store: StoreKind) => {
   type Stores = Layer.Success<ReturnType<typeof storesIn>>
   const scope = Scope.makeUnsafe()
   const free: Array<Context.Context<Stores>> = []
@@ -218,29 +207,40 @@ const makeStoreProvider = (store: keyof typeof locations) => {
     }).pipe(slots.withPermit)
 }
 
-/** A group of tests for each kind of store and each processor; each test has its own setup. */
-export const inEachSetup = (
-  describeIn: (
-    name: string,
-    within: <A, E>(work: (setup: Setup) => Effect.Effect<A, E, Scope.Scope>) => Effect.Effect<void>
-  ) => void,
-  chosen = pairs
-): void => {
-  for (const [processor, store] of chosen) {
-    const withStores = makeStoreProvider(store)
-    describeIn(`${processor} and ${store}`, (work) =>
-      Effect.gen(function* () {
-        const { clock, advanceClock } = yield* adjustableClock
-        const inSetup = Effect.gen(function* () {
-          yield* work(yield* openSetup(yield* harnesses[processor], advanceClock))
-        })
-        yield* withStores(
-          Effect.scoped(inSetup).pipe(
-            Effect.provideService(Clock.Clock, clock),
-            Effect.provideService(References.MinimumLogLevel, "Fatal") // expected faults are logged as warnings and errors
-          )
+/** Runs the work of a test with its own setup. */
+type Within<S> = <A, E>(work: (setup: S) => Effect.Effect<A, E, Scope.Scope>) => Effect.Effect<void>
+
+const makeWithin = <H extends ProcessorHarness, E>(
+  harness: Effect.Effect<H, E, ConsoleDatabase | Scope.Scope>,
+  store: StoreKind
+): Within<Setup & { readonly harness: H }> => {
+  const withStores = makeStoreProvider(store)
+  return (work) =>
+    Effect.gen(function* () {
+      const { clock, advanceClock } = yield* adjustableClock
+      const inSetup = Effect.gen(function* () {
+        const opened = yield* harness
+        yield* work({ ...(yield* openSetup(opened, advanceClock)), harness: opened })
+      })
+      yield* withStores(
+        Effect.scoped(inSetup).pipe(
+          Effect.provideService(Clock.Clock, clock),
+          Effect.provideService(References.MinimumLogLevel, "Fatal") // expected faults are logged as warnings and errors
         )
-      }).pipe(Effect.orDie)
-    )
-  }
+      )
+    }).pipe(Effect.orDie)
+}
+
+/**
+ * A group of tests for each processor, each with another kind of store, because they are independent:
+ * `card-processors.test.ts` runs the simulator on both kinds. Each test has its own setup.
+ */
+export const inEachSetup = (describeIn: (name: string, within: Within<Setup>) => void): void => {
+  describeIn("the simulator and an embedded ledger", makeWithin(simulatorHarness, "an embedded ledger"))
+  describeIn("Stripe's wire format and PostgreSQL", makeWithin(stripeHarness, "PostgreSQL"))
+}
+
+/** A group of tests with Stripe's wire format for each kind of store. Each test has its own setup. */
+export const inEachStripeSetup = (describeIn: (name: string, within: Within<StripeSetup>) => void): void => {
+  for (const store of storeKinds) describeIn(`Stripe's wire format and ${store}`, makeWithin(stripeHarness, store))
 }

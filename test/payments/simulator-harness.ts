@@ -12,7 +12,7 @@ const Settings = Schema.Struct({ body: Schema.fromJsonString(Schema.Struct({ web
 export const simulatorHarness = Effect.gen(function* () {
   const database = yield* ConsoleDatabase
   const simulator = Context.get(yield* Layer.build(Simulator.layer(() => "http://127.0.0.1:9")), Simulator)
-  const { close, dispute, failRefund, authenticate, listPayments, pay, processor, refund, setFaults } = simulator
+  const { failRefund, authenticate, listPayments, pay, processor, refund, setFaults } = simulator
   const harness: ProcessorHarness = {
     processor,
     pay: (id, card) =>
@@ -22,8 +22,6 @@ export const simulatorHarness = Effect.gen(function* () {
       }).pipe(Effect.orDie),
     refund: (id, cents) => Effect.orDie(refund(toReference(id), cents)),
     failRefund: (id, refund) => Effect.orDie(failRefund(toReference(id), refund)),
-    dispute: (id) => Effect.orDie(dispute(toReference(id))),
-    closeDispute: (id, disputeId, outcome) => Effect.orDie(close(toReference(id), disputeId, outcome)),
     outage: (isOn) => Effect.orDie(setFaults({ outage: isOn })),
     slow: (isOn) => Effect.orDie(setFaults({ slow_ms: isOn ? lateResponseMs : 0 })),
     loseNextResponse: Effect.orDie(setFaults({ lose_next_answer: true })),

@@ -5,6 +5,13 @@ import { Clock, Effect, Redacted } from "effect"
 import { lateResponseMs, type ProcessorHarness } from "./processor-harness.ts"
 import { formatEventBody, type StripeHost, sign, startStripeHost, stripeKey, webhookSecret } from "./stripe-host.ts"
 
+/** The simulator has no disputes. */
+export interface StripeHarness extends ProcessorHarness {
+  /** Returns the id of the dispute. */
+  readonly dispute: (payment_id: string) => Effect.Effect<string>
+  readonly closeDispute: (dispute: string, outcome: "won" | "lost") => Effect.Effect<void>
+}
+
 /** Also returns the host, for situations that only Stripe can cause. */
 export const stripeHarnessWithHost = Effect.gen(function* () {
   const clock = yield* Clock.Clock
@@ -32,14 +39,14 @@ export const stripeHarnessWithHost = Effect.gen(function* () {
     findObject(state.sessions, `session of ${payment_id}`, ({ metadata }) => metadata.payment_id === payment_id)
   const paid = () => [...state.intents.values()].filter(({ status }) => status === "succeeded")
 
-  const harness: ProcessorHarness = {
+  const harness: StripeHarness = {
     processor: makeStripeProcessor(settings),
     pay: (id, card: TestCardName) => Effect.asVoid(Effect.sync(() => state.pay(findSession(id), card))),
     refund: (id, cents) => Effect.sync(() => state.refund(findIntent(id), cents).id),
     failRefund: (_, refund) =>
       Effect.sync(() => state.failRefund(findObject(state.refunds, refund, ({ id }) => id === refund))),
     dispute: (id) => Effect.sync(() => state.dispute(findIntent(id)).id),
-    closeDispute: (_, dispute, outcome) =>
+    closeDispute: (dispute, outcome) =>
       Effect.sync(() =>
         state.close(
           findObject(state.disputes, dispute, ({ id }) => id === dispute),

@@ -1,6 +1,7 @@
 /** A real server that charges through a simulated Stripe on this machine, from the form to the credits. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { administer } from "../support/api/operator.ts"
+import { readColumn } from "../support/console/pages.ts"
 import { startOwnConsole } from "../support/console/served-console.ts"
 import type { Environment } from "../support/programs.ts"
 import { type StripeHost, sign, startStripeHost, stripeKey, webhookSecret } from "./stripe-host.ts"
@@ -88,6 +89,26 @@ describe("a server with a key of Stripe", () => {
     host.state.close(dispute, "won")
     await sendEvents(host.takeEvents())
     expect(await readBalance(account.id)).toBe(55_000)
+  })
+
+  it("states on the console's pages that a disputed payment is held, and deducts it in the receipt", async () => {
+    const { browser, session } = await begin()
+    host.state.pay(session, "good")
+    if (session.intent === null) throw new Error("the page was not paid")
+    host.state.dispute(session.intent)
+    const page = new URL(session.success_url).pathname
+    const { text } = await browser.get(page)
+    expect(text).toContain(
+      "$50.00 of it is held until the bank decides the dispute, and 50,000 credits were deducted from your balance. If the dispute is won, the credits for the amount held are added again."
+    )
+    const receipt = await browser.get(`${page}/receipt`)
+    expect(readColumn(receipt.text, 1)).toEqual(["50,000", "−50,000", "0"])
+    expect(readColumn(receipt.text, 2)).toEqual(["$50.00", "−$50.00", "$0.00"])
+    expect(readColumn((await browser.get("/billing/payments")).text, 3)).toEqual(["Disputed"])
+    const ledger = await browser.get("/billing/ledger?what=refunds")
+    const id = page.split("/").at(-1) ?? ""
+    expect(readColumn(ledger.text, 2)).toEqual([`$50.00 of payment ${id.slice(0, 8)}…${id.slice(8)}: dispute`])
+    expect(ledger.text).toContain(`href="${page}"`)
   })
 
   it("rejects events that Stripe has not signed, with the reason in one line, counts them, and logs a warning once", async () => {

@@ -100,7 +100,6 @@ export const openStripeState = (now: () => number, pageUrl: () => string) => {
     intent.status = "succeeded"
     intent.failure = null
     addEvent("payment_intent.succeeded", toIntentJson(intent, false))
-    if (findTestCard(method.testCard)?.after_payment === "disputed") dispute(intent)
   }
 
   const newIntent = (amount: number, customer: string | null, metadata: Record<string, string>): Intent => {
@@ -239,7 +238,7 @@ export const openStripeState = (now: () => number, pageUrl: () => string) => {
     }
     refunds.set(created.id, created)
     addEvent("refund.created", toRefundJson(created))
-    if (findTestCard(intent.method?.testCard ?? null)?.after_payment === "refunds_fail") failRefund(created)
+    if (findTestCard(intent.method?.testCard ?? null)?.refunds_fail) failRefund(created)
     return created
   }
   const failRefund = (failed: Refund) => {

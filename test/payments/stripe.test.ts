@@ -259,12 +259,29 @@ describe("Stripe", () => {
     })
   )
 
+  it.live.each(["won", "lost"] as const)("reports a dispute that is open, and then %s", (outcome) =>
+    Effect.gen(function* () {
+      const { opened, processor, harness } = yield* afterOnePayment
+      const reversed = Effect.map(processor.retrieve(query("pay_1", { reference: opened.reference })), (retrieved) =>
+        retrieved?.reversed.map(({ cents, is_lost, kind, state }) => ({ cents, is_lost, kind, state }))
+      )
+      const open = { kind: "dispute", cents: 5000, state: "taken", is_lost: false } as const
+      const dispute = yield* harness.dispute("pay_1")
+      assert.deepStrictEqual(yield* reversed, [open])
+      assert.strictEqual(yield* harness.netCents, 0)
+      yield* harness.closeDispute(dispute, outcome)
+      const closed = { won: { ...open, state: "returned" }, lost: { ...open, is_lost: true } } as const
+      assert.deepStrictEqual(yield* reversed, [closed[outcome]])
+      assert.strictEqual(yield* harness.netCents, outcome === "won" ? 5000 : 0)
+    })
+  )
+
   it.live("finds the payment of refund and dispute events, which contain only Stripe's ids", () =>
     Effect.gen(function* () {
       const { host, intent, processor, harness } = yield* afterOnePayment
       host.takeEvents()
       yield* harness.failRefund("pay_1", yield* harness.refund("pay_1", 1000))
-      yield* harness.closeDispute("pay_1", yield* harness.dispute("pay_1"), "won")
+      yield* harness.closeDispute(yield* harness.dispute("pay_1"), "won")
       const events = host.takeEvents()
       assert.deepStrictEqual(
         events.map(({ type }) => type),

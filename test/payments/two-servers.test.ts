@@ -1,5 +1,4 @@
 /** A short history of two servers on one ledger; `test/long/two-servers-with-payments.test.ts` has the long ones. */
-import { pairs } from "./setup.ts"
 import { describeTwoServers } from "./two-servers.ts"
 
-describeTwoServers(pairs, 30)
+describeTwoServers(30)

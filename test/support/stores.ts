@@ -160,7 +160,8 @@ const fill = (run_id: string, { collections = [], products = [], read_at = first
       staging,
       "store_read",
       stores.map(({ currency, fetch_status, outcome, store_id }) => {
-        const read = { run_id, store_id, read_at, fetch_status, outcome, currency, seconds: 1 }
+        const feed = `store/${store_id}.example`
+        const read = { run_id, store_id, read_at, fetch_status, outcome, currency, seconds: 1, feed }
         const has_all_products = fetch_status === "complete"
         const found = { products_read: products.length, has_all_products, collections_read: collections.length }
         return { ...read, pages_read: 1, ...found, is_taken: fetch_status !== "failed" }

@@ -7,7 +7,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Config, ConfigProvider, Effect, Exit, Layer, Predicate, Runtime } from "effect"
 import { Command } from "effect/cli"
-import { sharedDepotFromSettings } from "../generation/layout.ts"
+import { sharedDepotFromSettings } from "../depot/shared.ts"
 import { logs, printProblem } from "./logs.ts"
 import { visibleConsole } from "./terminal.ts"
 import { usageToStderr } from "./usage.ts"
@@ -61,12 +61,19 @@ export const report = (program: string) => (cause: Cause.Cause<unknown>) => {
   )
 }
 
-/** Exits normally when a reader such as `head` closes the pipe early (`larder-serve ledger export … | head`). */
-const stopWhenOutputCloses = Effect.sync(() => {
+/**
+ * Ends the program if stdout cannot be written: normally if a reader such as `head` closed the pipe
+ * (`larder-serve ledger export … | head`), otherwise with one error, as on a full disk.
+ */
+const stopWhenOutputFails = Effect.fnUntraced(function* (program: string) {
+  const runSync = Effect.runSyncWith(yield* Effect.context<never>())
+  let hasFailed = false
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EIO") return // the terminal was closed, and SIGHUP stops the program
-    if (error.code !== "EPIPE") throw error
-    process.exitCode = 0
+    if (error.code === "EIO" || hasFailed) return // EIO: the terminal was closed, and SIGHUP stops the program
+    hasFailed = true
+    const isClosed = error.code === "EPIPE"
+    process.exitCode = isClosed ? 0 : 1
+    if (!isClosed) runSync(printProblem(`${program}: The output cannot be written: ${error.message}`))
     process.emit("SIGTERM", "SIGTERM")
   })
   process.stderr.on("error", () => undefined) // there is nowhere to report it
@@ -88,7 +95,7 @@ export const makeProgram = <const Name extends string, Input, ContextInput, E>(
   const settings = Layer.suspend(() => ConfigProvider.layer(ConfigProvider.fromEnv())) // otherwise later runs would have the settings of the first
   return {
     main: () =>
-      stopWhenOutputCloses.pipe(
+      stopWhenOutputFails(command.name).pipe(
         Effect.andThen(Command.run(command, options)),
         reportErrors,
         Effect.provide(services),

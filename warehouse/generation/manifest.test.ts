@@ -10,7 +10,7 @@ import {
   queryWarehouse,
   withDepot
 } from "@larder/test/support/warehouse/example-data-set.ts"
-import { Effect, Option } from "effect"
+import { Effect, FileSystem, Option } from "effect"
 import type { Depot } from "../depot/depot.ts"
 import type { Layout } from "./layout.ts"
 import { type Change, makeGeneration, manifestName, newestManifest, readManifest } from "./manifest.ts"
@@ -115,14 +115,31 @@ describe("a generation", () => {
 })
 
 describe("a manifest that cannot be used", () => {
+  itLive("stops runs if an earlier version wrote it, and says how to rebuild the warehouse", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* aLayout
+      yield* publishRows(layout, { prices: [apples] })
+      const file = `${layout.dir}/${manifestName(1)}`
+      const earlier = (yield* fs.readFileString(file)).replace('"format":2', '"format":1')
+      yield* fs.remove(file)
+      yield* fs.writeFileString(file, earlier)
+      const error = yield* Effect.flip(publishRows(layout, { prices: [pears] }))
+      assert.match(
+        error.message,
+        /^generations\/000000001\.json in .+ was written by an earlier version of Larder, and no version converts it\. Nothing was changed\. Move the warehouse aside, and rebuild it from the raw archive with: npx larder-ingest rebuild$/
+      )
+      assert.strictEqual(yield* fs.readFileString(file), earlier)
+    })
+  )
   for (const [what, text, message] of [
     [
       "of a newer version",
       '{"format": 9, "number": 1}',
       /was written by a newer version of Larder\. Update Larder on this machine/
     ],
-    ["that is truncated", '{"format": 1, "num', /is damaged\. Restore it from a backup; nothing was changed\./],
-    ["with a different number", JSON.stringify({ format: 1, number: 7 }), /is damaged/]
+    ["that is truncated", '{"format": 2, "num', /is damaged\. Restore it from a backup; nothing was changed\./],
+    ["with a different number", JSON.stringify({ format: 2, number: 7 }), /is damaged/]
   ] as const) {
     itLive(`stops runs and says what to do: ${what}`, () =>
       Effect.gen(function* () {

@@ -9,8 +9,8 @@ import { Run, version } from "@larder/schemas"
 import { Clock, Effect, Option, Schema } from "effect"
 import { type Depot, type DepotUnusable, ObjectId } from "../depot/depot.ts"
 
-/** Increases when the meaning of a manifest changes. */
-const format = 1
+/** Increases when the meaning of a manifest changes. Before the first release, earlier ones are refused, not converted. */
+const format = 2
 
 /** These names become file names, and a manifest may come from another machine. */
 const FileName = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][\w.-]*$/))
@@ -23,9 +23,9 @@ const DataSetEntry = Schema.Struct({
   /** Version of the tables in the parts. */
   schema: Schema.Int,
   /** Hash of its tables, views and comments. If it differs, the next publication with new rows updates them. */
-  definition: Schema.optionalKey(Schema.String),
+  definition: Schema.String,
   /** Version of the mapping that made all its rows from payloads. */
-  mapping: Schema.optionalKey(Schema.Int),
+  mapping: Schema.Int,
   /** The generation that published these parts. */
   published_in: Schema.Int,
   /** The generation that made them live: the one that published them, or a rollback. */
@@ -44,9 +44,6 @@ export type DataSetEntry = typeof DataSetEntry.Type
 
 export const isLoaded = (entry: DataSetEntry | undefined): entry is DataSetEntry =>
   entry !== undefined && entry.parts.length > 0
-
-/** Manifests did not state the first version of a mapping. */
-export const mappingOf = ({ mapping = 1 }: DataSetEntry) => mapping
 
 /** The records of the generations from `first` to `last`. */
 const IngestPart = Schema.Struct({ ...ObjectId.fields, first: Schema.Int, last: Schema.Int })
@@ -105,20 +102,28 @@ const decodeFormat = Schema.decodeUnknownOption(AnyFormat)
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Manifest))
 const encode = Schema.encodeSync(Schema.fromJsonString(Manifest))
 
+const explain = (written: number): Pick<ManifestUnusable, "fault" | "advice"> => {
+  if (written > format) {
+    return {
+      fault: "was written by a newer version of Larder",
+      advice: "Update Larder on this machine, servers first."
+    }
+  }
+  if (written < format) {
+    return {
+      fault: "was written by an earlier version of Larder, and no version converts it",
+      advice:
+        "Nothing was changed. Move the warehouse aside, and rebuild it from the raw archive with: npx larder-ingest rebuild"
+    }
+  }
+  return { fault: "is damaged", advice: "Restore it from a backup; nothing was changed." }
+}
+
 const parse = (depot: Depot, name: string, text: string) => {
   const manifest = decode(text)
   if (Option.isSome(manifest) && manifest.value.number === numberIn(name)) return Effect.succeed(manifest.value)
-  const isNewer = Option.exists(decodeFormat(text), (written) => written.format > format)
-  return Effect.fail(
-    new ManifestUnusable({
-      location: depot.location,
-      file: name,
-      fault: isNewer ? "was written by a newer version of Larder" : "is damaged",
-      advice: isNewer
-        ? "Update Larder on this machine, servers first."
-        : "Restore it from a backup; nothing was changed."
-    })
-  )
+  const written = Option.getOrUndefined(decodeFormat(text))?.format ?? format
+  return Effect.fail(new ManifestUnusable({ location: depot.location, file: name, ...explain(written) }))
 }
 
 /** The generation with this number; none if it was never made, or has been removed. */

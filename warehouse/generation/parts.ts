@@ -1,16 +1,15 @@
 /**
  * Verifies parts on this machine against their SHA-256, before a server serves them or a run builds on them. Files that
- * were verified before are recognised by size, inode and modification time, which is quick. The change time is not used,
- * because every new hard link sets it.
+ * were verified before are recognised by their markers, which is quick.
  */
-import { type BigIntStats, createReadStream } from "node:fs"
+import { createReadStream } from "node:fs"
 import { stat } from "node:fs/promises"
 import { Effect, Schema } from "effect"
 import type { ObjectId } from "../depot/depot.ts"
 import { causeText, makeDigest } from "../disk.ts"
 import type { Layout } from "./layout.ts"
 import type { DataSetEntry, DataSetPart } from "./manifest.ts"
-import { readMarker, writeMarker } from "./markers.ts"
+import { isMarked, readStamp, toStamp, writeMarker } from "./markers.ts"
 
 export class PartDamaged extends Schema.TaggedError<PartDamaged>()("PartDamaged", {
   pipeline: Schema.String,
@@ -38,19 +37,14 @@ export const identifyFile = (file: string) =>
     return digest.end()
   })
 
-const toStamp = ({ ino, mtimeNs, size }: BigIntStats) => `${size} ${ino} ${mtimeNs}`
-export const readStamp = async (file: string) => toStamp(await stat(file, { bigint: true }))
-
 /** Reads the stamp first: a file that changes while it is read has another stamp afterwards. */
 export const identifyWithStamp = Effect.fnUntraced(function* (file: string) {
   const stamp = yield* Effect.tryPromise(() => readStamp(file))
   return { stamp, id: yield* identifyFile(file) }
 })
 
-const formatMarker = (stamp: string) => `${stamp}\n`
 /** Records that the file with this stamp has this SHA-256. */
-export const markVerified = (layout: Layout, sha256: string, stamp: string) =>
-  writeMarker(layout, sha256, formatMarker(stamp))
+export const markVerified = (layout: Layout, sha256: string, stamp: string) => writeMarker(layout, sha256, { stamp })
 
 const describeReadError = (cause: unknown) =>
   cause instanceof Error && "code" in cause && cause.code === "ENOENT"
@@ -66,7 +60,7 @@ export const findFault = Effect.fnUntraced(function* (
   const stats = yield* Effect.result(Effect.tryPromise(() => stat(file, { bigint: true })))
   if (stats._tag === "Failure") return describeReadError(stats.failure.cause)
   if (Number(stats.success.size) !== bytes) return `has ${stats.success.size} bytes, but was published with ${bytes}`
-  if ((yield* readMarker(layout, sha256)) === formatMarker(toStamp(stats.success))) return undefined
+  if (yield* isMarked(layout, sha256, { stamp: toStamp(stats.success) })) return undefined
   const read = yield* Effect.result(identifyWithStamp(file))
   if (read._tag === "Failure") return describeReadError(read.failure.cause)
   if (read.success.id.sha256 !== sha256) return "was changed after it was published: its SHA-256 differs"

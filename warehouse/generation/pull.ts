@@ -8,7 +8,7 @@ import { WarehouseProblem } from "../problem.ts"
 import { type Layout, requireWritableFolder } from "./layout.ts"
 import { type waitLimits, withLock } from "./lock.ts"
 import { generationId, listNumbers, type Manifest, manifestName, newestManifest, readManifest } from "./manifest.ts"
-import { readMarker, writeMarker } from "./markers.ts"
+import { isMarked, writeMarker } from "./markers.ts"
 import { objectsInManifest, pullParts, transferLimit } from "./pull-parts.ts"
 
 /** The depot does not have the requested generation. */
@@ -146,11 +146,11 @@ export const pull = Effect.fn("Generation.pull")(function* (
 /** A proof takes a few seconds and more than a hundred requests, so a machine proves its depot only once. */
 const requireProof = Effect.fnUntraced(function* (layout: Layout) {
   const { depot } = layout
-  const marker = `${depot.location}\n`
-  if ((yield* readMarker(layout, "depot")) === marker) return
+  const proven = { location: depot.location }
+  if (yield* isMarked(layout, "depot", proven)) return
   const { proveDepot } = yield* Effect.promise(() => import("../depot/prove-depot.ts"))
   yield* proveDepot(depot)
-  yield* writeMarker(layout, "depot", marker)
+  yield* writeMarker(layout, "depot", proven)
 })
 
 /** Pulls what other machines published to a shared depot. */

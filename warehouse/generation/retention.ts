@@ -5,8 +5,10 @@
  */
 import { Config, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { type Depot, listObjectTimes, type ObjectId, objectName, oldestKeptTime } from "../depot/depot.ts"
-import { ifMissing, type Layout } from "./layout.ts"
+import { ifMissing } from "../disk.ts"
+import type { Layout } from "./layout.ts"
 import { isLoaded, type Manifest, manifestName, newestManifest, readKeptManifests } from "./manifest.ts"
+import { sidecarsMarker } from "./markers.ts"
 import { objectsInManifest } from "./pull-parts.ts"
 
 const Count = Schema.FiniteFromString.check(
@@ -81,10 +83,9 @@ export const pruneLocal = Effect.fnUntraced(function* (layout: Layout) {
   const pruned = yield* pruneDepot(layout.local)
   if (pruned === undefined) return
   for (const sha256 of pruned.removed) {
-    yield* fs.remove(path.join(layout.markers, sha256), { force: true })
-    for (const name of [sha256, `${sha256}.building`, `${sha256}.made`]) {
-      yield* fs.remove(path.join(layout.sidecars, name), { recursive: true, force: true })
-    }
+    const markers = [sha256, sidecarsMarker(sha256)].map((name) => path.join(layout.markers, name))
+    const folders = [sha256, `${sha256}.building`].map((name) => path.join(layout.sidecars, name))
+    for (const file of [...markers, ...folders]) yield* fs.remove(file, { recursive: true, force: true })
   }
   // files of programs that were killed while they created a lock
   yield* removeOld(layout.dir, (name) => /\.[0-9a-f-]{36}\.part$/.test(name), pruned.earliest)

@@ -5,7 +5,7 @@ import type { GenerationTable } from "./generation-tables.ts"
 import { formatCheckpoint, formatCommit, nextVersion, parseVersion, type Version } from "./log.ts"
 
 const makeManifest = (number: number): Manifest => ({
-  format: 1,
+  format: 2,
   number,
   id: `id ${number}`,
   made_at: "2026-01-05T00:00:00.000Z",

@@ -1,49 +1,42 @@
 /** Keeps `ingestion.duckdb` open for a server. */
-import { Effect, Exit, Option, Scope } from "effect"
-import type { DuckDb } from "../duckdb.ts"
+import { Effect, Option } from "effect"
+import { readInode } from "../disk.ts"
+import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { generationId, newestManifest } from "../generation/manifest.ts"
-import { hasRecordsUpTo, isSameFile, openIngestion } from "../ingestion/file.ts"
+import { hasRecordsUpTo } from "../ingestion/file.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { requireKnownIngest } from "../tables/versions.ts"
+import { openRefCounted, type RefCounted } from "./ref-counted.ts"
 import type { Unserved } from "./unserved.ts"
-
-export interface RefCounted {
-  readonly scope: Scope.Closeable
-  users: number
-}
-
-export const releaseReference = (resource: RefCounted) =>
-  Effect.suspend(() => (--resource.users === 0 ? Scope.close(resource.scope, Exit.void) : Effect.void))
 
 export interface OpenRecords extends RefCounted {
   readonly db: DuckDb["Service"]
-  readonly inode: bigint
-  /** Whether it has the records of the generation with which it is served. */
-  isComplete: boolean
+  readonly inode: bigint | undefined
+}
+
+/** The records with which a generation is served. */
+export interface ServedRecords {
+  readonly open: OpenRecords
+  /** Whether they have those of this generation. */
+  readonly isComplete: boolean
 }
 
 /** Tracked separately: records that cannot be written may still be opened once another process has written them. */
 const writeSubject = "write ingestion.duckdb"
 const openSubject = "open ingestion.duckdb"
 
-const open = Effect.fnUntraced(function* (layout: Layout, isComplete: boolean, before: OpenRecords | undefined) {
-  if (before !== undefined && (yield* isSameFile(layout, before.inode))) {
-    before.isComplete = isComplete
-    return before
-  }
-  const scope = yield* Scope.make()
-  const opened = yield* openIngestion(layout).pipe(
-    Scope.provide(scope),
-    Effect.onError(() => Scope.close(scope, Exit.void))
-  )
-  return { ...opened, isComplete, scope, users: 0 } satisfies OpenRecords
+/** The file stays open until another one replaces it. */
+const open = Effect.fnUntraced(function* ({ ingestion }: Layout, before: OpenRecords | undefined) {
+  const inode = yield* Effect.promise(() => readInode(ingestion)) // first: if the file is replaced now, the next poll finds out
+  if (before !== undefined && before.inode === inode) return before
+  const opening = Effect.map(DuckDb.readOnly(ingestion), (db) => ({ db, inode }))
+  return (yield* openRefCounted(opening)) satisfies OpenRecords
 })
 
 /**
- * Opens the records for a generation, and updates them if the run that made it could not. A file that is already open
- * stays open: opening it again and closing that second handle would release its lock, and a run would write to it. It
- * also stays open if the file that replaced it cannot be opened.
+ * Opens the records for a generation, and updates them if the run that made it could not. If the file cannot be opened,
+ * the one that is open stays open.
  */
 export const openRecords = Effect.fnUntraced(function* (
   layout: Layout,
@@ -62,12 +55,14 @@ export const openRecords = Effect.fnUntraced(function* (
       )
     )
   )
-  return yield* open(layout, yield* hasRecordsUpTo(layout, number), before).pipe(
+  const isComplete = yield* hasRecordsUpTo(layout, number)
+  return yield* open(layout, before).pipe(
+    Effect.map((opened): ServedRecords => ({ open: opened, isComplete })),
     Effect.catchCause((cause) => {
       if (before === undefined) return Effect.failCause(cause)
-      before.isComplete = false
       const warning = `the records of ${generationId(number)} cannot be opened; those of an earlier generation are still served`
-      return Effect.as(unserved.report(openSubject, number, Effect.logWarning(warning, cause)), before)
+      const instead: ServedRecords = { open: before, isComplete: false }
+      return Effect.as(unserved.report(openSubject, number, Effect.logWarning(warning, cause)), instead)
     })
   )
 })
@@ -77,7 +72,7 @@ export const mayHaveMoreRecords = Effect.fnUntraced(function* (
   layout: Layout,
   number: number,
   unserved: Unserved,
-  { isComplete }: OpenRecords
+  { isComplete }: ServedRecords
 ) {
   if (isComplete || (yield* unserved.isRecent(openSubject, number))) return false
   return (yield* hasRecordsUpTo(layout, number)) || !(yield* unserved.isRecent(writeSubject, number))

@@ -19,7 +19,7 @@ import { Effect, Exit, FileSystem, Scope } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { makeGeneration, manifestName } from "../generation/manifest.ts"
 import { ingestVersion } from "../tables/ingest-tables.ts"
-import type { LiveData } from "./live.ts"
+import type { LiveData } from "./open-data-sets.ts"
 
 const { oneDay, publishElsewhere, isClosed } = publishExamples()
 

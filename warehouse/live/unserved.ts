@@ -39,6 +39,12 @@ export const makeUnserved = () => {
     reported.set(subject, { generation, until: (yield* Clock.monotonicTimeNanos) + retryInterval })
     yield* log
   })
+  const reportOnce = (subject: string, log: Effect.Effect<void>) =>
+    Effect.suspend(() => {
+      if (reported.has(subject)) return Effect.void
+      reported.set(subject, { generation: 0, until: 0n })
+      return log
+    })
   const reportDataSet = (unserved: UnservedDataSet) => {
     const { cause, changed_in, pipeline, served } = unserved
     const instead = served === undefined ? "nothing is served instead" : `${generationId(served)} is still served`
@@ -46,5 +52,5 @@ export const makeUnserved = () => {
       ? Effect.void
       : report(pipeline, changed_in, Effect.logError(`${describeUnserved(unserved)}; ${instead}`, cause))
   }
-  return { isRecent, report, reportDataSet }
+  return { isRecent, report, reportOnce, reportDataSet }
 }

@@ -17,7 +17,8 @@ import { newestManifest } from "../generation/manifest.ts"
 import { rebuildFrom } from "../publishing/rebuild.ts"
 import type { DataSet } from "../tables/tables.ts"
 import { openPublished } from "../tables/versions.ts"
-import { type LiveData, watchLive } from "./live.ts"
+import { watchLive } from "./live.ts"
+import type { LiveData } from "./open-data-sets.ts"
 
 const cellar = exampleIn("cellar")
 /** Published by this version, before the upgrade. */
@@ -145,7 +146,9 @@ describe("an upgrade that cannot be read by name, while a server runs", () => {
         assert.deepStrictEqual([...server.unserved()], ["example"])
         assert.isTrue(logs.some((line) => line.includes(`${describeFault(1)}; nothing is served instead`)))
         const file = layout.dataSetFile("example")
-        const message = String(yield* Effect.flip(Effect.scoped(openPublished(file, dataSet, {}))))
+        const message = String(
+          yield* Effect.flip(Effect.scoped(openPublished(file, dataSet, { definition: "unknown" })))
+        )
         assert.include(message, difference)
         assert.include(message, "larder-ingest rebuild example")
         const rebuilt = yield* aLayout

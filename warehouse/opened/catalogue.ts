@@ -13,8 +13,7 @@ import { writeAtomically } from "../disk.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { isLoaded, type Manifest } from "../generation/manifest.ts"
-import { readMarker, writeMarker } from "../generation/markers.ts"
-import { readStamp } from "../generation/parts.ts"
+import { isMarked, readStamp, writeMarker } from "../generation/markers.ts"
 import { definitionHash, qualifiedName } from "../tables/dictionary.ts"
 import { ingestTables, ingestViews } from "../tables/ingest-tables.ts"
 import { markAllSamples } from "../tables/sample-marks.ts"
@@ -73,7 +72,7 @@ const describeDataSets = async (layout: Layout, data_sets: DataSets) => {
   const shown = Object.entries(data_sets)
     .filter(([, entry]) => isLoaded(entry))
     .map(([pipeline, { origins, schema }]) => `${layout.dataSetFile(pipeline)} ${schema} ${origins.includes("sample")}`)
-  return `${await readStamp(layout.catalogue)} ${hashLines(shown.sort())}`
+  return { stamp: await readStamp(layout.catalogue), data_sets: hashLines(shown.sort()) }
 }
 
 /** Adds the definitions of this version: if nothing has changed, the catalogue is not written. */
@@ -83,23 +82,24 @@ const describeCatalogue = async (layout: Layout, data_sets: DataSets) => {
     { tables: ingestTables, views: ingestViews },
     ...shown.map((dataSet) => ({ tables: dataSet.tables, views: viewsOf(dataSet) }))
   ]
-  return `${await describeDataSets(layout, data_sets)} ${hashLines(defined.map(definitionHash))}\n`
+  return { ...(await describeDataSets(layout, data_sets)), definitions: hashLines(defined.map(definitionHash)) }
 }
 
 const markerName = "larder.duckdb"
 
-const checkMarker = (layout: Layout, isCurrent: (marker: string) => Promise<boolean>) =>
-  Effect.flatMap(readMarker(layout, markerName), (marker = "") =>
-    Effect.promise(() => isCurrent(marker).catch(() => false))
+const isMarkedAs = (layout: Layout, describe: () => Promise<Readonly<Record<string, string>>>) =>
+  Effect.tryPromise(describe).pipe(
+    Effect.flatMap((facts) => isMarked(layout, markerName, facts)),
+    Effect.orElseSucceed(() => false) // there is no catalogue yet
   )
 
 /** Whether this version wrote the catalogue and it shows these data sets. False in a folder that was moved or copied. */
 export const isCatalogueOf = (layout: Layout, data_sets: DataSets) =>
-  checkMarker(layout, async (marker) => marker === (await describeCatalogue(layout, data_sets)))
+  isMarkedAs(layout, () => describeCatalogue(layout, data_sets))
 
 /** Whether any version wrote the catalogue, and it shows these data sets. */
 export const isCatalogueOfAnyVersion = (layout: Layout, data_sets: DataSets) =>
-  checkMarker(layout, async (marker) => marker.startsWith(`${await describeDataSets(layout, data_sets)} `))
+  isMarkedAs(layout, () => describeDataSets(layout, data_sets))
 
 /**
  * Writes the catalogue if it does not show these data sets. `readable` are those that this version can read. They are
@@ -113,6 +113,5 @@ export const refreshCatalogue = Effect.fn("Catalogue.refresh")(function* (
   if (yield* isCatalogueOf(layout, data_sets)) return
   const parts = readable.map((part) => ({ ...part, file: layout.dataSetFile(part.dataSet.about.pipeline) }))
   yield* writeCatalogue(layout.catalogue, { parts, ingestion: layout.ingestion })
-  const marker = yield* Effect.tryPromise(() => describeCatalogue(layout, data_sets))
-  yield* writeMarker(layout, markerName, marker)
+  yield* writeMarker(layout, markerName, yield* Effect.tryPromise(() => describeCatalogue(layout, data_sets)))
 })

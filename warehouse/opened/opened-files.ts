@@ -5,11 +5,11 @@
  */
 import { randomUUID } from "node:crypto"
 import { existsSync } from "node:fs"
-import { link, mkdir, readdir, rename, rm, stat } from "node:fs/promises"
+import { link, mkdir, readdir, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Option } from "effect"
 import { dataSets } from "../data-sets.ts"
-import { fileOperation } from "../disk.ts"
+import { fileOperation, readInode } from "../disk.ts"
 import type { Layout } from "../generation/layout.ts"
 import { type waitLimits, withLock } from "../generation/lock.ts"
 import { type DataSetEntry, isLoaded, type Manifest, newestManifest } from "../generation/manifest.ts"
@@ -26,16 +26,10 @@ const operation = fileOperation(
 )
 const attempt = <A>(file: string, run: () => Promise<A>) => Effect.uninterruptible(operation(file, run))
 
-const inodeOf = (file: string) =>
-  stat(file, { bigint: true }).then(
-    ({ ino }) => ino,
-    () => undefined
-  )
-
 /** Gives an object another name. The name is replaced atomically, so it always refers to a complete file. */
 const linkAs = (object: string, file: string) =>
   attempt(file, async () => {
-    if ((await inodeOf(file)) === (await inodeOf(object))) return
+    if ((await readInode(file)) === (await readInode(object))) return
     const temporaryFile = `${file}.${randomUUID()}.part`
     await link(object, temporaryFile)
     await rm(`${file}.wal`, { force: true }) // the write-ahead log of a program that wrote to the old file
@@ -51,8 +45,8 @@ const isShown = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest)
   const { data_sets, number } = manifest
   const isPartShown = async ([pipeline, { parts }]: readonly [string, DataSetEntry]) => {
     const [database] = parts
-    const shown = await inodeOf(layout.dataSetFile(pipeline))
-    return shown === (database && (await inodeOf(layout.objectFile(database.sha256))))
+    const shown = await readInode(layout.dataSetFile(pipeline))
+    return shown === (database && (await readInode(layout.objectFile(database.sha256))))
   }
   if (!isMaintainedByNewerVersion(layout, manifest) && !(yield* hasRecordsUpTo(layout, number))) return false
   const isCatalogue = findNewer(manifest).length > 0 ? isCatalogueOfAnyVersion : isCatalogueOf
@@ -61,8 +55,8 @@ const isShown = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest)
   return shown.every(Boolean)
 })
 
-const isUnfinished = (name: string) =>
-  /^[\w.-]+\.duckdb(\.next)?\.[0-9a-f-]{36}\.(part|building)(\.wal|\.tmp)?$/.test(name)
+/** A database may have temporary files of its own, with a longer name. */
+const isUnfinished = (name: string) => /^[\w.-]+\.duckdb\.[0-9a-f-]{36}\.(part|building)(\.|$)/.test(name)
 
 const isUnfinishedLinks = (name: string) => /\.building-[0-9a-f-]{36}$/.test(name)
 

@@ -3,19 +3,19 @@
  * result. A first load contains most of the rows that the data set will ever have, so its staging file itself
  * becomes the database.
  */
-import { constants, copyFile } from "node:fs/promises"
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas"
 import { Effect, FileSystem, Path, Schema } from "effect"
+import { copyForWriting } from "../disk.ts"
 import { DuckDb, identifier, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import type { Manifest } from "../generation/manifest.ts"
 import { stagedRecords, writeRecordsOfRun } from "../ingestion/records.ts"
-import { attachLiveData, showLive } from "../live/live-data-set.ts"
 import { define } from "../tables/dictionary.ts"
 import { stagedIngestTables } from "../tables/ingest-tables.ts"
 import { markSamples } from "../tables/sample-marks.ts"
 import type { DataSet } from "../tables/tables.ts"
 import { type Check, ChecksFailed, runChecks } from "./check.ts"
+import { attachLiveData, showLive } from "./live-data-set.ts"
 import { deriveStatements, moveStatements, type Reduced } from "./merge.ts"
 import { during } from "./publish-failed.ts"
 import { builtFileIn, type Staged } from "./staging.ts"
@@ -35,7 +35,7 @@ export interface Publication {
   readonly run: RunRecord
   readonly leftOut: ReadonlyArray<FeedLeftOut>
   /** Payload rows that add nothing to this data set: they have no value, or describe nothing in the catalog. */
-  readonly silentRows: number
+  readonly skippedRows: number
   readonly checks: ReadonlyArray<Check>
   /** Whether a data set that is smaller than the live one may be published. */
   readonly acceptShrinkage?: boolean | undefined
@@ -54,10 +54,8 @@ interface Building extends Publication {
   readonly isSample: boolean
 }
 
-/** On file systems that support it, the copy shares its blocks with the original until they change. */
 const copy = (from: string, to: string) =>
-  Effect.tryPromise({ try: () => copyFile(from, to, constants.COPYFILE_FICLONE), catch: (cause) => cause }).pipe(
-    Effect.andThen(FileSystem.FileSystem.use((fs) => fs.chmod(to, 0o644))),
+  Effect.tryPromise({ try: () => copyForWriting(from, to), catch: (cause) => cause }).pipe(
     Effect.uninterruptible // the copy would continue after the interrupt, and leave its file behind
   )
 

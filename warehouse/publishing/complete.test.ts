@@ -13,9 +13,9 @@ import {
 import { Effect, Option } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import { newestManifest } from "../generation/manifest.ts"
-import { attachLiveData, showLive } from "../live/live-data-set.ts"
-import { openServedFoods } from "../live/sidecar-files.ts"
+import { openServedFoods } from "../opened/sidecar-files.ts"
 import { foodTable } from "../tables/branded_food/data-set.ts"
+import { attachLiveData, showLive } from "./live-data-set.ts"
 import { completeFromLive } from "./merge.ts"
 import { stage } from "./staging.ts"
 

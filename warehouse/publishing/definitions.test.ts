@@ -12,8 +12,8 @@ import {
   queryWarehouse
 } from "@larder/test/support/warehouse/example-data-set.ts"
 import { Effect, Schema } from "effect"
-import { readLive, requirePublishable } from "../live/live-data-set.ts"
 import type { DataSet, Table } from "../tables/tables.ts"
+import { readLive, requirePublishable } from "./live-data-set.ts"
 import { stage } from "./staging.ts"
 
 const withApples = copyPerTest(

@@ -5,11 +5,11 @@
 import { Effect, Schema } from "effect"
 import { type DuckDb, identifier } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
-import { attachLiveData, type LiveDataSet, liveData, showLive } from "../live/live-data-set.ts"
 import { qualifiedName } from "../tables/dictionary.ts"
 import { stagedIngestTables } from "../tables/ingest-tables.ts"
 import type { DataSet, Merge, OwnedTable, Table } from "../tables/tables.ts"
 import { type AddedColumn, columnsToAdd, hasOtherDefinition } from "../tables/versions.ts"
+import { attachLiveData, type LiveDataSet, liveData, showLive } from "./live-data-set.ts"
 
 type Db = DuckDb["Service"]
 

@@ -259,7 +259,7 @@ describe("a run during which its data set was rolled back", () => {
         since,
         run,
         leftOut: [],
-        silentRows: 0
+        skippedRows: 0
       }
       const error = yield* Effect.flip(publish({ ...publication, checks: [], dryRun: false }))
       assert.match(

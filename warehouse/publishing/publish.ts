@@ -10,11 +10,11 @@ import { withLock } from "../generation/lock.ts"
 import { type DataSetEntry, type DataSetPart, generationId, isLoaded } from "../generation/manifest.ts"
 import { prune } from "../generation/retention.ts"
 import { stagedRecords, writeRecordsOfRun } from "../ingestion/records.ts"
-import { type LiveDataSet, readLiveDataSet } from "../live/live-data-set.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { definitionHash } from "../tables/dictionary.ts"
 import { requireMapping } from "../tables/versions.ts"
 import { type Built, build, type Publication } from "./build.ts"
+import { type LiveDataSet, readLiveDataSet } from "./live-data-set.ts"
 import { type Reduced, reduceToNew } from "./merge.ts"
 import { during } from "./publish-failed.ts"
 import { putFile, recordRun, requireNoRollback } from "./record.ts"
@@ -119,7 +119,7 @@ const publishUnchanged = Effect.fnUntraced(function* (
 })
 
 const publishWith = Effect.fnUntraced(function* (publication: Publication) {
-  const { dataSet, layout, mappingVersion, silentRows, since, staged } = publication
+  const { dataSet, layout, mappingVersion, skippedRows, since, staged } = publication
   const live = yield* readLiveDataSet(layout, dataSet).pipe(during("finding the live data"))
   yield* requireMapping(dataSet, mappingVersion, live.entry)
   yield* requireNoRollback(dataSet.about.pipeline, since, live.entry)
@@ -129,7 +129,7 @@ const publishWith = Effect.fnUntraced(function* (publication: Publication) {
   const counted: RunRecord = {
     ...publication.run,
     rows_loaded: newRows,
-    rows_unchanged: silentRows + sourceRows - newRows
+    rows_unchanged: skippedRows + sourceRows - newRows
   }
   const hasOldTables = isLoaded(live.entry) && live.entry.schema < dataSet.version
   return yield* reduced.changed.length > 0 || hasOldTables

@@ -14,7 +14,6 @@ import {
   generationId,
   isLoaded,
   type Manifest,
-  mappingOf,
   newestManifest
 } from "../generation/manifest.ts"
 import { verifyPart } from "../generation/parts.ts"
@@ -69,7 +68,7 @@ export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet,
     const before = base?.data_sets ?? {}
     const live = before[pipeline]
     yield* requireKnown(dataSet, live)
-    if (isLoaded(rebuilt)) yield* requireNoNewerMapping(dataSet, mappingOf(rebuilt), live)
+    if (isLoaded(rebuilt)) yield* requireNoNewerMapping(dataSet, rebuilt.mapping, live)
     if (!isUnchangedEntry(live, since)) return yield* new ConcurrentPublication({ pipeline })
     const entry: DataSetEntry | undefined = isLoaded(rebuilt)
       ? {

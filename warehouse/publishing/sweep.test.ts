@@ -11,8 +11,8 @@ const sha256 = "ab".repeat(32)
 /** Unfinished files that are only written under the lock of the files that users open. */
 const nameFilesUnderLock = () => [
   `example.duckdb.${randomUUID()}.part`,
-  `.ingestion.duckdb.next.${randomUUID()}.part`,
-  `.ingestion.duckdb.next.${randomUUID()}.part.wal`,
+  `ingestion.duckdb.${randomUUID()}.building.${randomUUID()}.part`,
+  `ingestion.duckdb.${randomUUID()}.building.${randomUUID()}.part.wal`,
   `larder.duckdb.${randomUUID()}.building`,
   `larder.duckdb.${randomUUID()}.building.wal`,
   `beside/${sha256}.building-${randomUUID()}`

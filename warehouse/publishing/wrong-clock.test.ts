@@ -5,8 +5,9 @@ import { aLayout, aRun, example, publishRows } from "@larder/test/support/wareho
 import { DateTime, Effect, Option, Schema } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { listGenerations } from "../generation/listing.ts"
-import { type LiveData, watchLive } from "../live/live.ts"
-import { listRunIds, readLiveStates } from "../live/runs.ts"
+import { watchLive } from "../live/live.ts"
+import type { LiveData } from "../live/open-data-sets.ts"
+import { listRunIds, readLiveStates } from "../opened/runs.ts"
 import { recordFailedRun } from "./record.ts"
 import { rollback } from "./rollback.ts"
 

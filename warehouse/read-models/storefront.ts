@@ -95,7 +95,7 @@ export const loadStorefronts = Effect.fn("Storefronts.load")(function* (db: Duck
 })
 
 /** Without the stores' last reads. */
-type StorefrontData = Effect.Success<ReturnType<typeof loadStorefronts>>
+export type StorefrontData = Effect.Success<ReturnType<typeof loadStorefronts>>
 
 export interface Storefronts extends Omit<StorefrontData, "loadedStores"> {
   readonly stores: Stores

@@ -8,7 +8,7 @@
 import { Effect, Schema } from "effect"
 import { dataSets } from "../data-sets.ts"
 import { DuckDb, identifier, literal, openError } from "../duckdb.ts"
-import { type DataSetEntry, isLoaded, type Manifest, mappingOf } from "../generation/manifest.ts"
+import { type DataSetEntry, isLoaded, type Manifest } from "../generation/manifest.ts"
 import { createUncommentedTables, definitionHash, qualifiedName } from "./dictionary.ts"
 import { ingestVersion } from "./ingest-tables.ts"
 import type { DataSet, Table } from "./tables.ts"
@@ -205,20 +205,19 @@ export class OtherMapping extends Schema.TaggedError<OtherMapping>()("OtherMappi
 }
 
 const otherMapping = ({ about: { pipeline } }: Pick<DataSet, "about">, supported: number, entry: DataSetEntry) =>
-  new OtherMapping({ pipeline, found: mappingOf(entry), supported })
+  new OtherMapping({ pipeline, found: entry.mapping, supported })
 
 /** Whether an earlier version of the mapping than this one made the live rows. */
 export const hasOlderMapping = (entry: DataSetEntry | undefined, supported: number): entry is DataSetEntry =>
-  isLoaded(entry) && mappingOf(entry) < supported
+  isLoaded(entry) && entry.mapping < supported
 
 /** Fails if a later version of the mapping made the live rows: this one must not replace them. */
 export const requireNoNewerMapping = (
   dataSet: Pick<DataSet, "about">,
   supported: number,
   entry: DataSetEntry | undefined
-) =>
-  isLoaded(entry) && mappingOf(entry) > supported ? Effect.fail(otherMapping(dataSet, supported, entry)) : Effect.void
+) => (isLoaded(entry) && entry.mapping > supported ? Effect.fail(otherMapping(dataSet, supported, entry)) : Effect.void)
 
 /** Fails if rows of this version of the mapping would be mixed with live rows of another one. */
 export const requireMapping = (dataSet: Pick<DataSet, "about">, supported: number, entry: DataSetEntry | undefined) =>
-  isLoaded(entry) && mappingOf(entry) !== supported ? Effect.fail(otherMapping(dataSet, supported, entry)) : Effect.void
+  isLoaded(entry) && entry.mapping !== supported ? Effect.fail(otherMapping(dataSet, supported, entry)) : Effect.void

@@ -53,6 +53,12 @@ const collectOdd = (names: FieldNames) => {
 }
 
 /**
+ * DuckDB hashes the side of a join that it expects to be smaller. It expects few labels, and this condition makes it expect
+ * even fewer countries: otherwise it would copy each label with all its amounts.
+ */
+const countries = "(from country where name <> '')"
+
+/**
  * Returns `line`, `problem`, `odd` (what unreadable optional fields said), and the columns of `branded_food.food` that do
  * not describe the run.
  */
@@ -112,7 +118,7 @@ export const normaliseLabels = (labels: string, names: FieldNames) => `
       country.code as market_country_normalized,
       if(gtin_is_placeholder, null, gtin_14_of(compact_gtin)) as gtin_14
     from read
-    left join country on country.name = lower(market_country)
+    left join ${countries} country on country.name = lower(market_country)
   )
   select
     * exclude (

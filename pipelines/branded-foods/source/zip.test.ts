@@ -24,7 +24,7 @@ const readAll = (bytes: AsyncIterable<Buffer>) =>
   Effect.tryPromise({
     try: async () => {
       const pieces: Array<Buffer> = []
-      for await (const piece of bytes) pieces.push(piece)
+      for await (const piece of bytes) pieces.push(Buffer.from(piece))
       return Buffer.concat(pieces)
     },
     catch: (cause) => cause

@@ -75,7 +75,10 @@ const describeCause = (cause: unknown) => {
 }
 
 const makeZip = (label: string, file: string, opened: ZipFile, members: ReadonlyArray<ZipMember>) => {
-  /** Throws `ZipUnusable`, at the latest after the last byte, if the member is not as declared. Can be read once. */
+  /**
+   * Throws `ZipUnusable`, at the latest after the last byte, if the member is not as declared. Can be read once. A piece is
+   * valid until the next one is requested.
+   */
   async function* bytes({ path, entry }: ZipMember) {
     const unusable = (problem: string) => new ZipUnusable({ zip: label, member: path, problem })
     let length = 0
@@ -90,6 +93,8 @@ const makeZip = (label: string, file: string, opened: ZipFile, members: Readonly
         }
         crc = crc32(piece, crc)
         yield piece as Buffer // neither stream has an encoding, so its pieces are buffers
+        // freed at once: V8 collects the garbage of the whole program for every 32 MiB that wait for it
+        if (piece.byteOffset + piece.length === piece.buffer.byteLength) piece.buffer.transfer(0)
       }
     } catch (cause) {
       throw cause instanceof ZipUnusable ? cause : unusable(describeCause(cause))

@@ -173,11 +173,12 @@ const loadLineByLine = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   load: LoadInput,
   file: string,
+  release: string,
   reject: Reject
 ) {
   const odd = new OddValueCounter()
   const toText = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value))
-  yield* checkLines(file, reject, ({ field, value }) => odd.add("unreadable", field, toText(value)))
+  yield* checkLines(file, release, reject, ({ field, value }) => odd.add("unreadable", field, toText(value)))
   if (odd.list().length > 0) yield* addCountedTexts(db, odd.list())
   const readAll = db.run(readChunkSql(file, `line in (select position from ingest.reject where ${isPartOf(load)})`))
   const readWithoutBadLines = removeUnreadableLines(db, file).pipe(Effect.flatMap(reject), Effect.andThen(readAll))
@@ -219,7 +220,8 @@ export const loadJson = Effect.fnUntraced(function* (
       if (chunk.records === 0) return
       const [lastRow] = yield* db.all(Row, lastLabel)
       const before = lastRow?.row ?? -1
-      if (!(yield* loadWholeChunk(db, load, chunk, before))) yield* loadLineByLine(db, load, chunk.file, reject)
+      if (!(yield* loadWholeChunk(db, load, chunk, before)))
+        yield* loadLineByLine(db, load, chunk.file, list.name, reject)
       yield* countOddTexts(db, before)
       yield* findUnknownKeys(chunk.file, unknown)
       yield* addNutrientNames(db, chunk.file, before)

@@ -297,7 +297,7 @@ describe("reading a report that has changed", () => {
       () => readRows(closes, rows, { daysWithValues: daysWithValues(1) }),
       /the column close_price of butter_exch_spot_close_daily is empty in all 7 rows, although 6 of their days had a value before/
     )
-    assert.strictEqual(readRows(closes, rows, { daysWithValues: daysWithValues(2) }).rows_silent, 7)
+    assert.strictEqual(readRows(closes, rows, { daysWithValues: daysWithValues(2) }).rows_skipped, 7)
     assert.strictEqual(readRows(closes, [...rows, aClose()], { daysWithValues: daysWithValues(0) }).readings.length, 1)
   })
 
@@ -308,12 +308,12 @@ describe("reading a report that has changed", () => {
       /none of its 1 rows with a price matches a metric: they say commodity, package "Butter \(AA\), \(empty\)"/
     )
     const runDays = { from: "2026-09-01", to: "2026-09-30" }
-    assert.strictEqual(readRows(closes, rows, { runDays }).rows_silent, 1, "a backfill may find none")
+    assert.strictEqual(readRows(closes, rows, { runDays }).rows_skipped, 1, "a backfill may find none")
   })
 
   it("fails when no row without a price belongs to a metric that has had values, and not before it had any", () => {
     const rows = [aClose({ commodity: "Butter (AA)", close_price: null })]
-    assert.strictEqual(readRows(closes, rows).rows_silent, 1)
+    assert.strictEqual(readRows(closes, rows).rows_skipped, 1)
     const daysWithValues = new Map([["butter_exch_spot_close_daily", new Set(["2026-09-28"])]])
     assert.throws(
       () => readRows(closes, rows, { daysWithValues }),

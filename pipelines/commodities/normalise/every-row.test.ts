@@ -17,7 +17,7 @@ const { feeds } = catalog()
 const stampOf = (row: Row | number) => (typeof row === "number" ? row : row.published_date)
 
 describe("every row", () => {
-  it("has exactly one result: read = stated + silent + rejected", () => {
+  it("has exactly one result: read = stated + skipped + rejected", () => {
     const cell = fc.constantFrom<unknown>("1.6140", null, "", "N/A", "see note", 0, "2")
     const day = fc.constantFrom<unknown>("08/29/2026", "09/05/2026", null, "someday")
     const row = fc.oneof(
@@ -36,10 +36,10 @@ describe("every row", () => {
     )
     fc.assert(
       fc.property(fc.uniqueArray(row, { maxLength: 12, selector: stampOf }), (rows) => {
-        const { readings, rejects, rows_read, rows_silent } = readRows(blocks, [aBlockRow(), ...rows])
+        const { readings, rejects, rows_read, rows_skipped } = readRows(blocks, [aBlockRow(), ...rows])
         const stated = new Set(readings.map(({ source_row }) => source_row)).size
         assert.strictEqual(rows_read, rows.length + 1)
-        assert.strictEqual(stated + rows_silent + rejects.length, rows_read)
+        assert.strictEqual(stated + rows_skipped + rejects.length, rows_read)
       })
     )
   })
@@ -47,14 +47,14 @@ describe("every row", () => {
   it("is read from the smallest payload of every feed", () => {
     const bodies = everyFeed()
     for (const feed of feeds) {
-      const { metrics_without_rows, readings, rejects, rows_silent, unknown_fields } = readBody(
+      const { metrics_without_rows, readings, rejects, rows_skipped, unknown_fields } = readBody(
         feed,
         bodies[feed.feed] ?? ""
       )
       assert.isNotEmpty(readings, feed.feed)
       assert.deepStrictEqual(
-        { metrics_without_rows, rejects, rows_silent, unknown_fields },
-        { metrics_without_rows: [], rejects: [], rows_silent: 0, unknown_fields: [] }
+        { metrics_without_rows, rejects, rows_skipped, unknown_fields },
+        { metrics_without_rows: [], rejects: [], rows_skipped: 0, unknown_fields: [] }
       )
     }
   })

@@ -16,11 +16,11 @@ const [closes, classes] = [feedNamed("gov-mars/1603"), feedNamed("gov-mpr/2991/D
 
 describe("a cell without a number", () => {
   it.each([[null], [""], ["N/A"], [undefined]])("has no reading, and never 0, for %j", (close_price) => {
-    const { readings, rejects, rows_silent } = readRows(closes, [
+    const { readings, rejects, rows_skipped } = readRows(closes, [
       aClose(),
       aClose({ report_date: "09/28/2026", close_price })
     ])
-    assert.deepStrictEqual([readings.length, rejects.length, rows_silent], [1, 0, 1])
+    assert.deepStrictEqual([readings.length, rejects.length, rows_skipped], [1, 0, 1])
   })
 })
 
@@ -200,9 +200,9 @@ describe("a window of days", () => {
   const rows = [aBlockRow(), aBlockRow({ "Week Ending Date": "09/05/2026" })]
 
   it("returns readings of its days and leaves out the others", () => {
-    const { readings, rejects, rows_silent } = readRows(blocks, rows, { runDays: august })
+    const { readings, rejects, rows_skipped } = readRows(blocks, rows, { runDays: august })
     assert.deepStrictEqual(
-      [readings.map(({ observed_on }) => observed_on), rejects.length, rows_silent],
+      [readings.map(({ observed_on }) => observed_on), rejects.length, rows_skipped],
       [["2026-08-29"], 0, 1]
     )
   })

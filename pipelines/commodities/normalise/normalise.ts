@@ -1,7 +1,7 @@
 /**
  * Converts the rows of a report into readings: metric, day, number and time of publication. No I/O and no clock.
  *
- * Every row has exactly one result: it has readings, is silent (no metric of the catalog, no value, or outside the days
+ * Every row has exactly one result: it has readings, is skipped (no metric of the catalog, no value, or outside the days
  * of the run), or is rejected as a whole with its reason. A null or a missing number never becomes a reading.
  *
  * What is wrong with the newest publication costs the feed, because the report may have changed. What is wrong with an
@@ -52,7 +52,7 @@ export interface PriceReject {
 
 export interface Normalised {
   readonly rows_read: number
-  readonly rows_silent: number
+  readonly rows_skipped: number
   /** Rows that match a metric, and rejected rows: what the share of rejects is counted over. */
   readonly rows_judged: number
   readonly readings: ReadonlyArray<PriceReading>
@@ -272,7 +272,7 @@ export const normalise = (feed: Feed, payload: Payload, options: NormaliseOption
   const hasReadings = (result: RowResult) => result.kind === "readings" && !result.isOfOtherDays
   return {
     rows_read: payload.rows.length,
-    rows_silent: results.filter((result) => !hasReadings(result) && result.kind !== "rejected").length,
+    rows_skipped: results.filter((result) => !hasReadings(result) && result.kind !== "rejected").length,
     rows_judged: results.filter(({ kind }) => kind !== "not selected").length,
     readings: staged,
     rejects,

@@ -64,11 +64,11 @@ describe("barrels", () => {
   })
 
   it("have neither a reading nor a reject if they are null", () => {
-    const { readings, rejects, rows_silent } = readRows(barrels, [
+    const { readings, rejects, rows_skipped } = readRows(barrels, [
       aBarrelRow("05/31/2025", null),
       aBarrelRow("05/24/2025", null)
     ])
-    assert.deepStrictEqual({ readings, rejects, rows_silent }, { readings: [], rejects: [], rows_silent: 2 })
+    assert.deepStrictEqual({ readings, rejects, rows_skipped }, { readings: [], rejects: [], rows_skipped: 2 })
   })
 })
 
@@ -140,8 +140,8 @@ describe("an average whose column is not documented", () => {
 
   it("has no reading for a product without numbers, and finds its column by the other rows", () => {
     const barrel = aMonthlyAverage({ commodity: "Cheese", package: "Barrels", "monthly Av": null })
-    const { measures, readings, rows_silent } = readRows(months, [barrel, aMonthlyAverage()])
-    assert.deepStrictEqual([readings.length, rows_silent], [1, 1])
+    const { measures, readings, rows_skipped } = readRows(months, [barrel, aMonthlyAverage()])
+    assert.deepStrictEqual([readings.length, rows_skipped], [1, 1])
     assert.strictEqual(measures.get("cheese_barrel_exch_spot_average_monthly"), "monthly Av")
   })
 })
@@ -202,7 +202,7 @@ describe("milk prices", () => {
       class_3_Price: null,
       class_4_Price: null
     })
-    assert.strictEqual(readRows(classes, [row]).rows_silent, 1)
+    assert.strictEqual(readRows(classes, [row]).rows_skipped, 1)
   })
 
   it("are dated by the month priced for Class I, not by the announcement", () => {

@@ -96,7 +96,10 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
         Effect.provide([archiveIn(folder), live])
       )
       const [line = ""] = yield* linesOf(folder)
-      assert.deepStrictEqual([raw.told, decodeLine(line).told], [{ "x-wp-total": "151" }, { "x-wp-total": "151" }])
+      assert.deepStrictEqual(
+        [raw.extra_values, decodeLine(line).extra_values],
+        [{ "x-wp-total": "151" }, { "x-wp-total": "151" }]
+      )
     })
   )
 
@@ -359,7 +362,10 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
       yield* fs.writeFileString(folder, "a file where the folder should be")
       const error = yield* Effect.flip(Archive.pipe(Effect.provide(archiveIn(folder))))
       assert.instanceOf(error, ArchiveUnwritable)
-      assert.match(error.message, /^The raw archive \S+\/raw cannot be written: .*Check free space and permissions/)
+      assert.match(
+        error.message,
+        /^The folder of payloads \S+\/raw cannot be written: .*Check permissions, and run again\.$/
+      )
     })
   )
 })

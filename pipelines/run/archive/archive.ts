@@ -7,7 +7,6 @@
 import path from "node:path"
 import { syncFile, syncFolder } from "@larder/warehouse"
 import { Clock, Context, Duration, Effect, FileSystem, Layer, type PlatformError, Semaphore } from "effect"
-import type { FileUnwritable } from "../files/write-all.ts"
 import { encodeRefusal, type GivenUp, Origin, type OriginError, type SourceRequest } from "../origins/origin.ts"
 import { limitBody } from "../origins/transport.ts"
 import { compressLarge } from "./compress-large.ts"
@@ -16,7 +15,9 @@ import {
   type Fetch,
   type FetchedPayload,
   type FetchListLine,
-  type RawFileDamaged
+  type RawFileDamaged,
+  type WriteError,
+  writeCauseOf
 } from "./fetch-list.ts"
 import { clearAbandoned, newWorkName, reserveFolder } from "./incoming.ts"
 import { findEarlierFetch, findReusableFetches, maxReuseAge } from "./interrupted-runs.ts"
@@ -43,7 +44,7 @@ interface ArchiveService {
   readonly flush: Effect.Effect<void, ArchiveUnwritable>
   /** Records which generation the run published, or with which outcome it ended: no later run resumes it. */
   recordEnd(end: RunEnd, shrinkageAccepted?: boolean): Effect.Effect<void, ArchiveUnwritable>
-  /** Compresses large payloads at the end of a run. A failure is only logged: a later run tries again. */
+  /** Compresses large payloads after a run. A failure is only logged, and a later run tries again, as after an interruption. */
   readonly compressLarge: Effect.Effect<void>
 }
 
@@ -70,8 +71,6 @@ const limitTime = <A, E, R>(
   return Effect.timeoutOrElse(fetching, { duration: remaining, orElse: () => Effect.fail(error) })
 }
 
-type WriteError = PlatformError.PlatformError | FileUnwritable
-
 type Download = Effect.Success<ReturnType<typeof openDownload>>
 
 const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
@@ -87,10 +86,8 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
   const listLock = yield* Semaphore.make(1)
   const isDryRun = dryRunFolder !== undefined
 
-  const failUnwritable = (error: WriteError) => {
-    const cause = error._tag === "PlatformError" ? (error.reason.cause ?? error) : error.cause
-    return Effect.fail(new ArchiveUnwritable({ folder, cause }))
-  }
+  const failUnwritable = (error: WriteError) =>
+    Effect.fail(new ArchiveUnwritable({ folder: root, cause: writeCauseOf(error) }))
   const catchUnwritable = <A, R>(effect: Effect.Effect<A, PlatformError.PlatformError, R>) =>
     Effect.catchTag(effect, "PlatformError", failUnwritable)
 
@@ -106,7 +103,9 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
 
   const writeLine = Effect.fnUntraced(function* (line: FetchListLine) {
     const opened = yield* fs.open(list, { flag: "a" })
-    yield* opened.writeAll(new TextEncoder().encode(`${JSON.stringify(line)}\n`))
+    const { size } = yield* opened.stat
+    const write = opened.writeAll(new TextEncoder().encode(`${JSON.stringify(line)}\n`))
+    yield* Effect.tapError(write, () => Effect.ignore(opened.truncate(Number(size)))) // a full disk may take half a line
   }, Effect.scoped)
   const addLine = (line: FetchListLine) => Effect.uninterruptible(listLock.withPermit(writeLine(line)))
 

@@ -11,7 +11,16 @@ import { Context, Effect, FileSystem, Layer, Schema } from "effect"
 import { reasonOf } from "../files/causes.ts"
 import { NotRecorded, Origin, type RefusedRequest } from "../origins/origin.ts"
 import { Archive } from "./archive.ts"
-import { ArchiveUnwritable, decodeLine, type Fetch, hasPayload, hasRead, RawFileDamaged } from "./fetch-list.ts"
+import {
+  ArchiveUnwritable,
+  decodeLine,
+  type Fetch,
+  hasPayload,
+  hasRead,
+  parseLine,
+  RawFileDamaged,
+  writeCauseOf
+} from "./fetch-list.ts"
 import { findEarlierFetch } from "./interrupted-runs.ts"
 import { openRunPayloads } from "./run-payloads.ts"
 
@@ -43,7 +52,18 @@ const unreadable = (file: string) => Effect.mapError((cause: unknown) => new Arc
 const readLines = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const text = yield* fs.readFileString(file).pipe(ifMissing(""), unreadable(file)) // absent if nothing was fetched
-  return yield* Effect.forEach(text.split("\n").filter(Boolean), (line) => decodeLine(line)).pipe(unreadable(file))
+  const complete = text.slice(0, text.lastIndexOf("\n") + 1)
+  const lines = yield* Effect.forEach(complete.split("\n").filter(Boolean), (line) => decodeLine(line)).pipe(
+    unreadable(file)
+  )
+  const rest = text.slice(complete.length)
+  if (rest === "") return lines
+  const last = yield* parseLine(rest)
+  if (last !== undefined) return [...lines, last]
+  yield* Effect.logWarning(
+    `the last line of ${file} is ignored: it is incomplete, as a crash or a power failure may leave it`
+  )
+  return lines
 })
 const isFetchOrRefusal = (line: Effect.Success<ReturnType<typeof decodeLine>>) => "url" in line
 
@@ -118,7 +138,7 @@ export const repeatRun = (
       const provide = Effect.fnUntraced(function* (fetched: Fetch) {
         const payload = yield* Effect.mapError(
           payloads.provide(fetched.sha256),
-          (cause) => new ArchiveUnwritable({ folder: scratch, cause })
+          (error) => new ArchiveUnwritable({ folder: scratch, cause: writeCauseOf(error) })
         )
         return "path" in payload ? { ...fetched, path: payload.path } : yield* new RawFileDamaged(payload)
       })

@@ -1,6 +1,6 @@
 /** Large payloads: plain while their run reads them, compressed afterwards. */
 import { randomBytes } from "node:crypto"
-import { copyFileSync } from "node:fs"
+import { copyFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import {
@@ -15,7 +15,7 @@ import {
   readPayloads,
   sha256Of
 } from "@larder/test/support/pipelines/raw-archive.ts"
-import { Effect, FileSystem, PlatformError } from "effect"
+import { Effect, Fiber, FileSystem, PlatformError } from "effect"
 import { Archive } from "./archive.ts"
 
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
@@ -98,7 +98,60 @@ describe("a large payload", () => {
       assert.deepStrictEqual(filesIn(folder), [plainName(large)])
       assert.match(
         logs.join("\n"),
-        /^Warn: A large payload could not be compressed: .*\. It stays as fetched, which loses nothing; a later run tries again\.$/
+        /^Warn: The large payload .* could not be compressed: .*\. It stays as fetched, which loses nothing; a later run tries again\.$/
+      )
+    })
+  )
+  itLive("stays plain if it cannot be compressed, and the others are compressed", (logs) =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      const refused = PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "rename" })
+      const rename: typeof fs.rename = (from, to) =>
+        to.endsWith(compressedName(large)) ? Effect.fail(refused) : fs.rename(from, to)
+      const running = publishRun(folder, "run-1", assignUrls([large, other]))
+      yield* Effect.provideService(running, FileSystem.FileSystem, { ...fs, rename })
+      assert.deepStrictEqual(filesIn(folder), [plainName(large), compressedName(other)].sort())
+      assert.lengthOf(logs, 1)
+      assert.include(logs[0] ?? "", `The large payload ${folder}/${plainName(large)} could not be compressed`)
+    })
+  )
+  itLive("is compressed although something else is in the archive, and each such entry is named in a warning", (logs) =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      yield* fetchKilled(folder, "run-1", [large])
+      const shard = plainName(large).slice(0, 2)
+      const [fileOfFolder = ""] = ["ab", "cd"].filter((name) => name !== shard)
+      const payloadFolder = `${shard}/${shard.padEnd(64, "0")}`
+      writeFileSync(`${folder}/notes.txt`, "")
+      writeFileSync(`${folder}/${fileOfFolder}`, "")
+      mkdirSync(`${folder}/old`)
+      mkdirSync(`${folder}/${payloadFolder}`)
+      writeFileSync(`${folder}/${shard}/${sha256Of("")}`, "") // in the folder of other payloads
+      yield* publishRun(folder, "run-2", assignUrls(["news"]))
+      assert.includeMembers(filesIn(folder), [compressedName(large), plainName("news")])
+      assert.notInclude(filesIn(folder), plainName(large))
+      const warnings = [
+        [fileOfFolder, "it cannot be read as a folder (ENOTDIR: not a directory"],
+        [payloadFolder, "it is not a regular file"],
+        [`${shard}/${sha256Of("")}`, "its name is not that of a payload"],
+        ["notes.txt", "it is no folder of payloads"],
+        ["old", "it is no folder of payloads"]
+      ].map(([name, problem]) => `Warn: ${folder}/${name} in the raw archive is ignored: ${problem}`)
+      assert.sameMembers(
+        logs.map((line) => line.replace(/(ENOTDIR: not a directory).*/, "$1")),
+        warnings
+      )
+    })
+  )
+  itLive("is announced in one line of the log if there are more than 100 MB", (logs) =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      yield* publishRun(folder, "run-1", assignUrls([Buffer.alloc(100_000_001, "a line of a release\n"), large]))
+      assert.lengthOf(logs, 1)
+      assert.match(
+        logs[0] ?? "",
+        /^Info: compressing 116\.8 MB of payloads in the raw archive, .* after Ctrl-C, a later run/
       )
     })
   )
@@ -113,6 +166,35 @@ describe("a large payload", () => {
       yield* publishRun(folder, "run-2", assignUrls(["news"]))
       assert.deepStrictEqual(filesIn(folder), [plainName("news"), compressedName(large)].sort())
       assertReadable(folder, [large, Buffer.from("news")])
+    })
+  )
+})
+
+describe("compressing that is interrupted", () => {
+  /** Compresses to nearly its size, so that the size of the compressed file shows how much was done. */
+  const slow = Buffer.concat([Buffer.alloc(65_536, "a line of a release\n"), randomBytes(128 << 20)])
+
+  itLive("stops before its payload has been compressed, leaves it plain, and the next run compresses it", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const payloads = assignUrls([slow])
+      /** What is compressed so far: the bytes of the unfinished file. */
+      const bytesSoFar = () =>
+        readdirSync(`${folder}/incoming`, { recursive: true, encoding: "utf8" })
+          .filter((name) => name.endsWith(".zst"))
+          .reduce((sum, name) => sum + statSync(`${folder}/incoming/${name}`).size, 0)
+      yield* Effect.gen(function* () {
+        const archive = yield* Archive
+        yield* archive.fetch({ url: "https://source.test/0", accept: "*/*" })
+        const compressing = yield* Effect.forkChild(archive.compressLarge)
+        while (bytesSoFar() === 0) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
+        yield* Fiber.interrupt(compressing)
+        assert.isBelow(bytesSoFar(), slow.length * 0.9)
+      }).pipe(Effect.provide([archiveOf(folder, "run-1"), originOf(payloads)]))
+      assert.deepStrictEqual(filesIn(folder), [plainName(slow)])
+      yield* publishRun(folder, "run-2", assignUrls(["news"]))
+      assert.deepStrictEqual(filesIn(folder), [plainName("news"), compressedName(slow)].sort())
+      assertReadable(folder, [slow, Buffer.from("news")])
     })
   )
 })

@@ -2,14 +2,15 @@
  * Compresses payloads with the Zstandard of Node, in constant memory. A file states its size and has a checksum, so that
  * `zstd -lv` and `zstd -t` show what it contains and whether it is damaged.
  */
-import { createReadStream, createWriteStream } from "node:fs"
+import { createReadStream } from "node:fs"
 import { open } from "node:fs/promises"
-import { pipeline } from "node:stream/promises"
+import { addAbortSignal, pipeline } from "node:stream"
 import { promisify } from "node:util"
 import { constants, createZstdCompress, zstdCompress } from "node:zlib"
 import { Effect } from "effect"
 import { pieceBytes } from "../files/chunk-size.ts"
-import { FileUnwritable } from "../files/write-all.ts"
+import { stoppable } from "../files/stoppable.ts"
+import { FileUnwritable, writeAll } from "../files/write-all.ts"
 
 /** The beginning of a payload shows whether it is already compressed. */
 const headBytes = 65_536
@@ -37,15 +38,18 @@ export const isCompressible = (file: string) =>
     catch: (cause) => new FileUnwritable({ file, cause })
   })
 
-/** Writes a new file. After a failure, the caller removes it. */
+/** Writes a new file. After a failure or an interruption, the caller removes it. */
 export const compress = (source: string, target: string, bytes: number) => {
   const params = { [constants.ZSTD_c_compressionLevel]: level, [constants.ZSTD_c_checksumFlag]: 1 }
-  const run = () =>
-    pipeline(
-      createReadStream(source, { highWaterMark: pieceBytes }),
-      createZstdCompress({ chunkSize: pieceBytes, pledgedSrcSize: bytes, params }),
-      createWriteStream(target, { flags: "wx" })
-    )
-  const catching = (cause: unknown) => new FileUnwritable({ file: target, cause })
-  return Effect.uninterruptible(Effect.tryPromise({ try: run, catch: catching }))
+  const run = async (signal: AbortSignal) => {
+    const opened = await open(target, "wx")
+    try {
+      const payload = addAbortSignal(signal, createReadStream(source, { highWaterMark: pieceBytes }))
+      const zstd = createZstdCompress({ chunkSize: pieceBytes, pledgedSrcSize: bytes, params })
+      for await (const piece of pipeline(payload, zstd, () => {})) await writeAll(opened, piece) // it throws the error
+    } finally {
+      await opened.close()
+    }
+  }
+  return stoppable(run, (cause) => new FileUnwritable({ file: target, cause }))
 }

@@ -1,6 +1,8 @@
 /** Lines of `fetches/<run_id>.ndjson`: the fetches and refusals of a run, in order, and its end. Errors of the archive. */
-import { Effect, Option, Schema } from "effect"
+import { isDiskFull } from "@larder/warehouse"
+import { Effect, Option, type PlatformError, Schema } from "effect"
 import { reasonOf } from "../files/causes.ts"
+import type { FileUnwritable } from "../files/write-all.ts"
 import { RefusedRequest } from "../origins/origin.ts"
 
 export const Fetch = Schema.Struct({
@@ -18,7 +20,7 @@ export const Fetch = Schema.Struct({
   last_modified: Schema.NullOr(Schema.String),
   /** False if a recording without a query was used for an address with one. */
   exact: Schema.Boolean,
-  told: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  extra_values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   /** When the response began, UTC, with milliseconds. */
   fetched_at: Schema.String,
   /** For a 304: when the payload was received. */
@@ -40,9 +42,18 @@ export class ArchiveUnwritable extends Schema.TaggedError<ArchiveUnwritable>()("
   cause: Schema.Defect()
 }) {
   override get message() {
-    return `The raw archive ${this.folder} cannot be written: ${reasonOf(this.cause)}. Check free space and permissions, then run again.`
+    const reason = reasonOf(this.cause)
+    const remedy = isDiskFull(reason)
+      ? "The disk is full: make room, and run again."
+      : "Check permissions, and run again."
+    return `The folder of payloads ${this.folder} cannot be written: ${reason}. ${remedy}`
   }
 }
+
+export type WriteError = PlatformError.PlatformError | FileUnwritable
+
+export const writeCauseOf = (error: WriteError): unknown =>
+  error._tag === "PlatformError" ? (error.reason.cause ?? error) : error.cause
 
 export class RawFileDamaged extends Schema.TaggedError<RawFileDamaged>()("RawFileDamaged", {
   file: Schema.String,

@@ -1,10 +1,10 @@
 /** Prunes the archive of a shop: undisturbed, killed, and during runs. */
-import { copyFileSync, existsSync, readdirSync, statSync } from "node:fs"
+import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { withClockAhead } from "@larder/test/support/clock-ahead.ts"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { filesIn, plainName } from "@larder/test/support/pipelines/raw-archive.ts"
+import { assignUrls, filesIn, originOf, plainName, sha256Of } from "@larder/test/support/pipelines/raw-archive.ts"
 import {
   archiveWithFailures,
   expectRebuildable,
@@ -19,9 +19,11 @@ import {
 } from "@larder/test/support/pipelines/shop-archive.ts"
 import { aLayout, queryWarehouse } from "@larder/test/support/warehouse/example-data-set.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
-import { type Layout, rollback } from "@larder/warehouse"
+import { type Layout, rawFileTable, rollback } from "@larder/warehouse"
 import { ConfigProvider, Effect, FileSystem, Option, type Path } from "effect"
+import type { Pipeline } from "../pipeline.ts"
 import { rebuildDataSet } from "../rebuild.ts"
+import { ingestFromOrigin } from "../run.ts"
 import { type Keep, pruneArchive } from "./prune.ts"
 
 const bytesOf = (layout: Layout) =>
@@ -32,6 +34,8 @@ const bytesOf = (layout: Layout) =>
 /** Prunes when no run is recent any more. By default, it removes every run that a rebuild does not need. */
 const pruneHome = (layout: Layout, { dryRun = false, keep = { runs: 0 } }: { dryRun?: boolean; keep?: Keep } = {}) =>
   pruneArchive(layout, { keep, dryRun }).pipe(withClockAhead("7 hours"))
+
+const nothing = { payloads: 0, bytes: 0, unlisted_payloads: 0, unlisted_bytes: 0 }
 
 const withFailures = archiveWithFailures()
 
@@ -55,7 +59,7 @@ describe("pruning the raw archive", () => {
       assert.deepStrictEqual(payloadsOf(layout), neededPayloads)
       assert.isAtMost(done.bytes, before - bytesOf(layout))
       assert.isAbove(done.bytes, 500)
-      assert.deepInclude(yield* pruneHome(layout), { runs: [], payloads: 0, bytes: 0, kept: 3 })
+      assert.deepInclude(yield* pruneHome(layout), { runs: [], ...nothing, kept: 3 })
       yield* expectRebuildable(layout)
     })
   )
@@ -133,8 +137,86 @@ describe("pruning the raw archive", () => {
   itLive("leaves a home without an archive as it is", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      assert.deepStrictEqual(yield* pruneHome(layout), { dry_run: false, runs: [], payloads: 0, bytes: 0, kept: 0 })
+      assert.deepStrictEqual(yield* pruneHome(layout), { dry_run: false, runs: [], ...nothing, kept: 0 })
       assert.deepStrictEqual(readdirSync(layout.home), [])
+    })
+  )
+})
+
+describe("payloads that no list names", () => {
+  /** Stores a payload as a run that was killed before it listed it. */
+  const storeUnlisted = (layout: Layout, text: string, hoursAgo: number) => {
+    const file = `${rawOf(layout)}/${plainName(text)}`
+    mkdirSync(path.dirname(file), { recursive: true })
+    writeFileSync(file, text)
+    const at = Date.now() / 1000 - 3600 * hoursAgo
+    utimesSync(file, at, at)
+  }
+  const unlistedIn = (layout: Layout) => payloadsOf(layout).filter((text) => text.startsWith("unlisted"))
+
+  itLive("are removed if they are older than what is kept, and counted", () =>
+    Effect.gen(function* () {
+      const layout = yield* withFailures
+      storeUnlisted(layout, "unlisted, old", 60)
+      storeUnlisted(layout, "unlisted, new", 30)
+      const keep: Keep = { days: 2 }
+      const preview = yield* pruneArchive(layout, { keep, dryRun: true })
+      assert.deepInclude(preview, { runs: [], payloads: 0, unlisted_payloads: 1, unlisted_bytes: 13 })
+      assert.deepStrictEqual(unlistedIn(layout), ["unlisted, new", "unlisted, old"])
+      assert.deepStrictEqual(yield* pruneArchive(layout, { keep, dryRun: false }), { ...preview, dry_run: false })
+      assert.deepStrictEqual(unlistedIn(layout), ["unlisted, new"])
+      yield* expectRebuildable(layout)
+    })
+  )
+  itLive("are kept with the newest runs if they are not older than these", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      storeUnlisted(layout, "unlisted, old", 1)
+      yield* runOnce(layout, "apples", "pears")
+      yield* runOnce(layout, "apples", "figs")
+      storeUnlisted(layout, "unlisted, new", 0)
+      yield* pruneHome(layout, { keep: { runs: 2 } })
+      assert.deepStrictEqual(unlistedIn(layout), ["unlisted, new"])
+      yield* pruneHome(layout)
+      assert.deepStrictEqual(unlistedIn(layout), [])
+    })
+  )
+  itLive("are kept for six hours, with any value of --keep", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* runOnce(layout, "apples", "pears")
+      storeUnlisted(layout, "unlisted", 5)
+      yield* pruneArchive(layout, { keep: { runs: 0 }, dryRun: false })
+      assert.deepStrictEqual(unlistedIn(layout), ["unlisted"])
+    })
+  )
+  itLive("are kept if a recorded run has read them: its list may have been moved out of the archive", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const fs = yield* FileSystem.FileSystem
+      const source = { pipeline: "shops", feed: "shops/all", url: "https://source.test/0", content_type: null }
+      const counts = { bytes: 6, rows_read: 1, rows_rejected: 0, mapping_sha256: "1" }
+      const read: Pipeline["read"] = (context) =>
+        Effect.tap(shop.read(context), () =>
+          context.staging
+            .add(rawFileTable, [
+              {
+                ...source,
+                ...counts,
+                run_id: context.run_id,
+                raw_sha256: sha256Of("apples"),
+                fetched_at: "2026-01-05T00:00:00.000Z"
+              }
+            ])
+            .pipe(Effect.orDie)
+        )
+      yield* ingestFromOrigin({ ...shop, read }, { home: layout.home, days: undefined, dryRun: false }).pipe(
+        Effect.provide(originOf(assignUrls(["apples", "pears"])))
+      )
+      const [list = ""] = listsOf(layout)
+      yield* fs.rename(`${rawOf(layout)}/fetches/${list}`, `${layout.home}/${list}`)
+      assert.deepInclude(yield* pruneHome(layout), { unlisted_payloads: 1 }) // of the pears
+      assert.deepStrictEqual(payloadsOf(layout), ["apples"])
     })
   )
 })

@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process"
+import { randomBytes } from "node:crypto"
 import { zstdCompressSync } from "node:zlib"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
@@ -120,6 +122,36 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
       }).pipe(Effect.provideService(FileSystem.FileSystem, withoutLinks))
       assert.deepStrictEqual(read.map(String), [first, second])
       assert.strictEqual(yield* repeatFirst(folder), first)
+    })
+  )
+
+  it.effect("are not reported as damaged if the disk is full when they are copied", () =>
+    Effect.gen(function* () {
+      const [folder, scratch] = [yield* makeFolder, yield* makeFolder]
+      yield* publishRun(folder, "run-1", assignUrls([randomBytes(200_000)])) // stored as it is
+      const script = `
+        import * as NodeServices from "@effect/platform-node/NodeServices"
+        import { Effect, FileSystem, PlatformError } from "effect"
+        import { Archive } from "./archive.ts"
+        import { listArchivedRuns, repeatRun } from "./archived-runs.ts"
+        const [folder, scratch] = process.argv.slice(1)
+        const otherDisk = PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "link" })
+        const message = Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          const [run] = yield* listArchivedRuns(folder, "shops")
+          const fetching = Archive.use(({ fetch }) => fetch({ url: "https://source.test/0", accept: "*/*" }))
+          const { message } = yield* Effect.flip(fetching).pipe(
+            Effect.provide(repeatRun({ folder, scratch }, run)),
+            Effect.provideService(FileSystem.FileSystem, { ...fs, link: () => Effect.fail(otherDisk) })
+          )
+          return message
+        })
+        console.log(await Effect.runPromise(message.pipe(Effect.provide(NodeServices.layer))))`
+      const limited = `trap '' XFSZ; ulimit -f 100; exec "$@"` // a write beyond 100 kB of a file fails, as on a full disk
+      const command = ["-c", limited, "bash", process.execPath, "--input-type=module", "-e", script, folder, scratch]
+      const { stderr, stdout } = spawnSync("bash", command, { cwd: import.meta.dirname, encoding: "utf8" })
+      const problem = "EFBIG: file too large, write. The disk is full: make room, and run again."
+      assert.strictEqual(stdout, `The folder of payloads ${scratch} cannot be written: ${problem}\n`, stderr)
     })
   )
 

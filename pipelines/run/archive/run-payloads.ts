@@ -8,7 +8,7 @@
 import { randomUUID } from "node:crypto"
 import path from "node:path"
 import { makeDigest, syncFile, syncFolder } from "@larder/warehouse"
-import { Effect, FileSystem, Stream } from "effect"
+import { Effect, FileSystem, type PlatformError, Stream } from "effect"
 import { pieceBytes } from "../files/chunk-size.ts"
 import { FileUnwritable } from "../files/write-all.ts"
 import type { SourceResponse } from "../origins/origin.ts"
@@ -94,11 +94,12 @@ export const openRunPayloads = Effect.fnUntraced(function* ({ runFolder, root }:
   const provide = Effect.fnUntraced(function* (sha256: string) {
     if (ready.has(sha256)) return { path: fileOf(sha256) }
     const copy = yield* newPath(sha256)
+    const unwritable = ({ reason }: PlatformError.PlatformError) =>
+      new FileUnwritable({ file: copy, cause: reason.cause ?? reason })
     const take = Effect.fnUntraced(function* (file: string) {
-      yield* fs.remove(copy, { force: true }) // what another file left
-      if (file !== plainFile(root, sha256)) return yield* readStored(file, copy)
-      yield* linkOrCopy(file, copy)
-      return yield* readStored(copy)
+      yield* Effect.mapError(fs.remove(copy, { force: true }), unwritable) // what another file left
+      const isLinked = file === plainFile(root, sha256) && (yield* Effect.isSuccess(fs.link(file, copy)))
+      return yield* isLinked ? readStored(copy) : readStored(file, copy) // a full disk is no damage of the payload
     })
     const found = yield* findIntact(root, sha256, take)
     return typeof found === "string" ? yield* moveToRun(sha256, copy) : found

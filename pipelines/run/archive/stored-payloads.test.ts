@@ -128,7 +128,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload in the archi
         encoding: "utf8"
       })
       assert.strictEqual(status, 0, stderr)
-      const { bytes, megabytes } = JSON.parse(stdout)
+      const { bytes, megabytes } = JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "") // after the log
       assert.deepStrictEqual(
         [bytes, filesIn(`${folder}/raw`).map((name) => path.extname(name))],
         [130_000_000, [".zst"]]

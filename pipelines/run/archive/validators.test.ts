@@ -66,7 +66,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earl
         fetched_at: second?.fetched_at,
         received_at: first?.fetched_at
       } as typeof second)
-      assert.deepStrictEqual(second?.told, { "x-wp-total": "7" })
+      assert.deepStrictEqual(second?.extra_values, { "x-wp-total": "7" })
     })
   )
 

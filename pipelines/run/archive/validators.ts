@@ -13,13 +13,13 @@ const minModifiedAge = 60_000
 
 /** Returns the validators for the next request for this payload; undefined if none is usable. */
 export const selectValidators = (
-  fetched: Pick<Fetch, "etag" | "last_modified" | "final_url" | "fetched_at" | "told">
+  fetched: Pick<Fetch, "etag" | "last_modified" | "final_url" | "fetched_at" | "extra_values">
 ): Validators | undefined => {
-  const { etag, fetched_at, final_url, last_modified, told = {} } = fetched
+  const { etag, fetched_at, final_url, last_modified, extra_values = {} } = fetched
   const age = last_modified === null ? Number.NaN : Date.parse(fetched_at) - Date.parse(last_modified)
   const isReliable = age > minModifiedAge
   if (etag === null && !isReliable) return undefined
-  return { etag, last_modified: isReliable ? last_modified : null, final_url, told }
+  return { etag, last_modified: isReliable ? last_modified : null, final_url, extra_values }
 }
 
 const hasValidator = (line: string) => line.includes('"etag":"') || line.includes('"last_modified":"')

@@ -70,7 +70,7 @@ describe("a request for a payload that is already in the archive", () => {
           const isSame = sent["if-none-match"] !== undefined
           response.writeHead(isSame ? 304 : 200, headers).end(isSame ? undefined : "a payload")
         })
-        const request = makeRequest(upstream, { etag: '"v1"', told: { "x-wp-total": "7" } })
+        const request = makeRequest(upstream, { etag: '"v1"', extra_values: { "x-wp-total": "7" } })
         const { response, text } = yield* readText({ ...request, extraValues: ["x-wp-total"] })
         assert.deepStrictEqual([response.status, text], [200, "a payload"])
         assert.deepStrictEqual(conditions(upstream), [

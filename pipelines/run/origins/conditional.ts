@@ -54,5 +54,5 @@ export const confirmsPayload = (request: SourceRequest, response: HttpClientResp
       ? differ(modified, validators.last_modified)
       : differ(etag && removeWeakPrefix(etag), removeWeakPrefix(validators.etag))
   const values = Object.entries(selectExtraValues(request, response))
-  return !isDifferent && values.every(([name, value]) => validators.told[name] === value)
+  return !isDifferent && values.every(([name, value]) => validators.extra_values[name] === value)
 }

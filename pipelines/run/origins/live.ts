@@ -22,7 +22,7 @@ import {
 import {
   makePacing,
   makeRetrying,
-  nameSharedLane,
+  nameSharedPool,
   type PacingPolicy,
   parseRetryAfter,
   type RetryPolicy
@@ -48,7 +48,7 @@ export const livePolicy: LivePolicy = {
   maxWait: "5 minutes",
   maxTotalPause: "1 day",
   throttledInterval: 0,
-  lanes: {},
+  pools: {},
   maxAttempts: 5,
   initialBackoff: "2 seconds",
   maxBackoff: "1 minute",
@@ -177,26 +177,26 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
   const visit = Effect.fnUntraced(
     function* (request: SourceRequest, at: URL, resume: Resume | undefined, isRedirected: boolean) {
       if (policy.publicOnly) yield* checkAddress(request.url, at, allowed)
-      const lanes = [at.host, ...(request.lane === undefined ? [] : [nameSharedLane(request.lane)])]
-      for (const lane of lanes) yield* pacing.take(lane, request.interval)
+      const pools = [at.host, ...(request.pool === undefined ? [] : [nameSharedPool(request.pool)])]
+      for (const pool of pools) yield* pacing.take(pool, request.interval)
       const condition = makeCondition(request, at, isRedirected)
       const response = yield* send(request, at, resume, condition)
       const { status, headers } = response
       if (isRedirect(status) && headers.location !== undefined) return { moved_to: headers.location, status }
       const isResumed = resume !== undefined && (status === 206 || status === 416)
       if (status === 200 || isResumed || (condition !== undefined && isConditional(status))) {
-        for (const lane of lanes) pacing.resetBackoff(lane)
+        for (const pool of pools) pacing.resetBackoff(pool)
         return response
       }
       const retryAfter = parseRetryAfter(headers["retry-after"], yield* Clock.currentTimeMillis)
       const [pause] = isThrottling(status, retryAfter)
-        ? yield* Effect.forEach(lanes, (lane) => pacing.pause(lane, retryAfter, at.host))
+        ? yield* Effect.forEach(pools, (pool) => pacing.pause(pool, retryAfter, at.host))
         : []
       const body = yield* readExcerpt(decodeBody(request.url, response, policy))
       return yield* makeResponseError({ request, at, status, body, pause })
     },
     (effect, { url }) =>
-      Effect.catchTag(effect, "LanePaused", ({ message: problem, until }) =>
+      Effect.catchTag(effect, "PoolPaused", ({ message: problem, until }) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) =>
           Effect.fail(new UpstreamUnavailable({ url, problem, may_pass: false, pause_ms: Math.max(0, until - now) }))
         )
@@ -252,7 +252,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
         exact: true,
         from: total === null ? 0 : (resuming?.from ?? 0),
         total: total ?? readLength(headers),
-        ...(Object.keys(values).length === 0 ? {} : { told: values }),
+        ...(Object.keys(values).length === 0 ? {} : { extra_values: values }),
         body: decodeBody(url, response, { idleTimeout, bodyTimeout: request.bodyTimeout ?? bodyTimeout })
       } satisfies SourceResponse
     }

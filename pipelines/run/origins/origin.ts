@@ -12,7 +12,7 @@ export interface Validators {
   readonly last_modified: string | null
   /** The address that returned the payload. Only requests to this address get the condition. */
   readonly final_url: string
-  readonly told: Readonly<Record<string, string>>
+  readonly extra_values: Readonly<Record<string, string>>
 }
 
 export interface SourceRequest {
@@ -23,9 +23,9 @@ export interface SourceRequest {
   readonly basicUser?: Redacted.Redacted
   /** Environment variable for the key of this upstream, whether it is set or not: the error of a refusal names it. */
   readonly keyVariable?: string
-  /** Hosts in the same lane share its limits, for platforms that throttle across their hosts. */
-  readonly lane?: string
-  /** Time from this request to the next one of its host and lane, if longer than usual. */
+  /** Hosts in the same pool share its limits, for platforms that throttle across their hosts. */
+  readonly pool?: string
+  /** Time from this request to the next one of its host and pool, if longer than usual. */
   readonly interval?: Duration.Input
   /** The file is so large that a broken download is resumed, in this run or in a later one. */
   readonly resumable?: true
@@ -64,7 +64,7 @@ export interface SourceResponse {
   readonly from: number
   readonly total: number | null
   /** The existing values of `extraValues`, by name. Absent if there are none. */
-  readonly told?: Readonly<Record<string, string>>
+  readonly extra_values?: Readonly<Record<string, string>>
   /** The payload without content encoding. It is read once, inside the scope of `open`. */
   readonly body: Stream.Stream<Uint8Array, UpstreamUnavailable | RecordingUnreadable | AnswerTooLarge>
   /** Set if the payload is a local file: copying it is three times as fast as reading `body`. */

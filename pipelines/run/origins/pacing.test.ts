@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { makePacing, nameSharedLane, type PacingPolicy } from "./pacing.ts"
+import { makePacing, nameSharedPool, type PacingPolicy } from "./pacing.ts"
 
 const policy: PacingPolicy = {
   interval: "1 second",
@@ -10,7 +10,7 @@ const policy: PacingPolicy = {
   maxWait: "5 minutes",
   maxTotalPause: "8 minutes",
   throttledInterval: "3 seconds",
-  lanes: { shops: 4 }
+  pools: { shops: 4 }
 }
 type Pacing = ReturnType<typeof makePacing>
 
@@ -108,7 +108,7 @@ describe("a host that throttles", () => {
       const error = yield* Effect.flip(Effect.scoped(pacing.take("x.test")))
       assert.strictEqual(error.message, "x.test requires a pause until 1970-01-01T01:00:00.000Z")
       const second = yield* Effect.flip(Effect.scoped(pacing.take("x.test"))) // the host was released
-      assert.strictEqual(second._tag, "LanePaused")
+      assert.strictEqual(second._tag, "PoolPaused")
     })
   )
 
@@ -136,8 +136,8 @@ describe("a host that throttles", () => {
   )
 })
 
-describe("a lane that several hosts share", () => {
-  const shops = nameSharedLane("shops")
+describe("a pool that several hosts share", () => {
+  const shops = nameSharedPool("shops")
 
   it.effect("serves four requests at once, and starts one every 250 ms", () =>
     Effect.gen(function* () {
@@ -204,7 +204,7 @@ describe("a lane that several hosts share", () => {
       yield* pacing.pause(shops, 90_000, "y.test")
       const error = yield* Effect.flip(Effect.scoped(pacing.take(shops)))
       const why = "because y.test requires it"
-      assert.strictEqual(error.message, `all hosts of the lane shops are paused until 1970-01-01T00:02:00.000Z, ${why}`)
+      assert.strictEqual(error.message, `all hosts of the pool shops are paused until 1970-01-01T00:02:00.000Z, ${why}`)
     })
   )
 })

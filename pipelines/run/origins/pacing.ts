@@ -1,6 +1,6 @@
 /**
  * Pacing of requests. A host gets one at a time, with an interval between their starts. Hosts of one platform may also
- * share a lane, which may allow several at once. If a host throttles, all requests to it and to its lane are paused.
+ * share a pool, which may allow several at once. If a host throttles, all requests to it and to its pool are paused.
  * The delay between retries doubles; `Retry-After` of a source takes precedence.
  */
 import { Clock, Duration, Effect, Random, Schema, Semaphore } from "effect"
@@ -17,26 +17,26 @@ export interface PacingPolicy {
   readonly maxTotalPause: Duration.Input
   /** Interval of a host from its first throttling response to the end of the run, if longer than usual. */
   readonly throttledInterval: Duration.Input
-  /** Maximum number of concurrent requests of a lane, by the name of the lane in `SourceRequest`. */
-  readonly lanes: Readonly<Record<string, number>>
+  /** Maximum number of concurrent requests of a pool, by the name of the pool in `SourceRequest`. */
+  readonly pools: Readonly<Record<string, number>>
 }
 
-export class LanePaused extends Schema.TaggedError<LanePaused>()("LanePaused", {
-  lane: Schema.String,
+export class PoolPaused extends Schema.TaggedError<PoolPaused>()("PoolPaused", {
+  pool: Schema.String,
   until: Schema.Int,
   because_of: Schema.NullOr(Schema.String)
 }) {
   override get message() {
     const until = new Date(this.until).toISOString()
-    if (this.because_of === null) return `${this.lane} requires a pause until ${until}`
-    return `all hosts of the ${this.lane} are paused until ${until}, because ${this.because_of} requires it`
+    if (this.because_of === null) return `${this.pool} requires a pause until ${until}`
+    return `all hosts of the ${this.pool} are paused until ${until}, because ${this.because_of} requires it`
   }
 }
 
-/** The name of a lane that hosts share. It cannot be the name of a host. */
-export const nameSharedLane = (name: string) => `lane ${name}`
+/** The name of a pool that hosts share. It cannot be the name of a host. */
+export const nameSharedPool = (name: string) => `pool ${name}`
 
-interface Lane {
+interface Pool {
   readonly slots: Semaphore.Semaphore
   readonly maxConcurrency: number
   nextAt: number
@@ -54,69 +54,69 @@ const backOff = (n: number, first: Duration.Input, max: Duration.Input) => {
 }
 
 export const makePacing = (policy: PacingPolicy) => {
-  const maxConcurrencies = new Map(Object.entries(policy.lanes).map(([name, max]) => [nameSharedLane(name), max]))
+  const maxConcurrencies = new Map(Object.entries(policy.pools).map(([name, max]) => [nameSharedPool(name), max]))
   const maxWait = Duration.toMillis(policy.maxWait)
-  const lanes = new Map<string, Lane>()
-  const findLane = (name: string): Lane => {
-    const known = lanes.get(name)
+  const pools = new Map<string, Pool>()
+  const findPool = (name: string): Pool => {
+    const known = pools.get(name)
     if (known) return known
     const maxConcurrency = maxConcurrencies.get(name) ?? 1
     const slots = Semaphore.makeUnsafe(maxConcurrency)
     const unused = { nextAt: 0, pausedUntil: 0, because_of: null, throttleCount: 0, totalPause: 0, isSlowed: false }
-    const lane = { slots, maxConcurrency, ...unused }
-    lanes.set(name, lane)
-    return lane
+    const pool = { slots, maxConcurrency, ...unused }
+    pools.set(name, pool)
+    return pool
   }
 
-  /** A lane with n slots starts requests n times as often, even if a host needs a longer interval. */
-  const chooseInterval = ({ isSlowed, maxConcurrency }: Lane, interval: Duration.Input) => {
+  /** A pool with n slots starts requests n times as often, even if a host needs a longer interval. */
+  const chooseInterval = ({ isSlowed, maxConcurrency }: Pool, interval: Duration.Input) => {
     const usual = Duration.toMillis(policy.interval)
     if (maxConcurrency > 1) return usual / maxConcurrency
     return Math.max(usual, Duration.toMillis(interval), isSlowed ? Duration.toMillis(policy.throttledInterval) : 0)
   }
 
-  /** Waits for the lane and occupies it until the scope closes. A host must be occupied before the lane that it shares. */
+  /** Waits for the pool and occupies it until the scope closes. A host must be occupied before the pool that it shares. */
   const take = Effect.fnUntraced(function* (name: string, interval: Duration.Input = 0) {
-    const lane = findLane(name)
-    yield* Effect.acquireRelease(lane.slots.take(1), () => lane.slots.release(1), { interruptible: true })
+    const pool = findPool(name)
+    yield* Effect.acquireRelease(pool.slots.take(1), () => pool.slots.release(1), { interruptible: true })
     for (;;) {
       const now = yield* Clock.currentTimeMillis
-      const start = Math.max(now, lane.nextAt, lane.pausedUntil)
+      const start = Math.max(now, pool.nextAt, pool.pausedUntil)
       if (start - now > maxWait) {
-        return yield* new LanePaused({ lane: name, until: Math.ceil(start), because_of: lane.because_of })
+        return yield* new PoolPaused({ pool: name, until: Math.ceil(start), because_of: pool.because_of })
       }
       if (start === now) {
-        lane.nextAt = now + chooseInterval(lane, interval)
+        pool.nextAt = now + chooseInterval(pool, interval)
         return
       }
-      yield* Effect.sleep(start - now) // then checks again: others may have used or paused the lane
+      yield* Effect.sleep(start - now) // then checks again: others may have used or paused the pool
     }
   })
 
   /**
-   * Pauses a lane after a throttling response of this host. Returns the pause, and the longest acceptable one, in
-   * milliseconds. If the lane serves several requests at once, the pause is at most `maxPause`, even if the host
+   * Pauses a pool after a throttling response of this host. Returns the pause, and the longest acceptable one, in
+   * milliseconds. If the pool serves several requests at once, the pause is at most `maxPause`, even if the host
    * requests more.
    */
   const pause = Effect.fnUntraced(function* (name: string, requested: number | undefined, host = name) {
-    const lane = findLane(name)
+    const pool = findPool(name)
     const now = yield* Clock.currentTimeMillis
-    const isShared = lane.maxConcurrency > 1
-    if (!isShared || lane.pausedUntil <= now) lane.throttleCount += 1 // responses to parallel requests count as one
-    const backoff = yield* backOff(lane.throttleCount, policy.initialPause, policy.maxPause)
+    const isShared = pool.maxConcurrency > 1
+    if (!isShared || pool.pausedUntil <= now) pool.throttleCount += 1 // responses to parallel requests count as one
+    const backoff = yield* backOff(pool.throttleCount, policy.initialPause, policy.maxPause)
     const max = isShared ? Duration.toMillis(policy.maxPause) : Number.POSITIVE_INFINITY
     const wait = Math.min(requested ?? backoff, max)
-    const remaining = isShared ? maxWait : Duration.toMillis(policy.maxTotalPause) - lane.totalPause
-    lane.pausedUntil = Math.max(lane.pausedUntil, now + wait)
-    lane.because_of = name === host ? null : host
-    lane.totalPause += wait
-    lane.isSlowed = true
+    const remaining = isShared ? maxWait : Duration.toMillis(policy.maxTotalPause) - pool.totalPause
+    pool.pausedUntil = Math.max(pool.pausedUntil, now + wait)
+    pool.because_of = name === host ? null : host
+    pool.totalPause += wait
+    pool.isSlowed = true
     return { wait, maxWait: Math.max(0, Math.min(maxWait, remaining)) }
   })
 
   /** After a successful response, the next throttling starts again from `initialPause`. */
   const resetBackoff = (name: string) => {
-    findLane(name).throttleCount = 0
+    findPool(name).throttleCount = 0
   }
 
   return { take, pause, resetBackoff }

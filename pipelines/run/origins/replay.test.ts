@@ -198,19 +198,19 @@ layer(NodeServices.layer)("a folder of recordings", (it) => {
   )
 })
 
-layer(NodeServices.layer)("the .told.json file beside a recording", (it) => {
+layer(NodeServices.layer)("the .extra-values.json file beside a recording", (it) => {
   const extraValues = ["x-wp-total"]
-  const readWith = Effect.fnUntraced(function* (told: string, ...names: ReadonlyArray<string>) {
+  const readWith = Effect.fnUntraced(function* (content: string, ...names: ReadonlyArray<string>) {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* record(...names)
-    yield* fs.writeFileString(`${folder}/${reports}/1?page=1.told.json`, told)
+    yield* fs.writeFileString(`${folder}/${reports}/1?page=1.extra-values.json`, content)
     return yield* readText({ url: `${url}/1?page=1`, extraValues }).pipe(Effect.provide(replayOrigin(folder)))
   })
 
   it.effect.each(["1?page=1", "1?page=1.gz"])("contains the headers that are returned if requested with %s", (name) =>
     Effect.gen(function* () {
       const { response } = yield* readWith('{"x-wp-total":"151","x-wp-totalpages":"2"}', `${reports}/${name}`)
-      assert.deepStrictEqual(response.told, { "x-wp-total": "151" })
+      assert.deepStrictEqual(response.extra_values, { "x-wp-total": "151" })
     })
   )
 
@@ -218,13 +218,13 @@ layer(NodeServices.layer)("the .told.json file beside a recording", (it) => {
     Effect.gen(function* () {
       const error = yield* Effect.flip(readWith('{"x-wp-total":151}', `${reports}/1?page=1`))
       assert.instanceOf(error, RecordingUnreadable)
-      assert.include(error.message, "1?page=1.told.json cannot be read")
+      assert.include(error.message, "1?page=1.extra-values.json cannot be read")
     })
   )
 
   it.effect("is not listed as a recording", () =>
     Effect.gen(function* () {
-      const folder = yield* record(`${reports}/1`, `${reports}/1.told.json`)
+      const folder = yield* record(`${reports}/1`, `${reports}/1.extra-values.json`)
       const listed = yield* Origin.use((origin) => origin.list(url)).pipe(Effect.provide(replayOrigin(folder)))
       assert.deepStrictEqual(listed, [`${url}/1`])
     })

@@ -3,8 +3,8 @@
  * `larder-ingest probe`. Names keep the percent-encoding, and have `%3F` for `?` if the file system does not allow `?`.
  * The exact query takes precedence over the same parameters in another order, and both over a file without a query, which
  * matches any query. Each may be compressed under the same name plus `.gz`. If a path is also a folder, record it with an empty
- * query, `reports?`, or as `reports.gz`. Further values of a response are in `<name>.told.json`, an object of strings; a
- * refusal is in `<name>.refused.json`.
+ * query, `reports?`, or as `reports.gz`. Further values of a response are in `<name>.extra-values.json`, an object of
+ * strings; a refusal is in `<name>.refused.json`.
  */
 import path from "node:path"
 import { createGunzip } from "node:zlib"
@@ -40,7 +40,7 @@ const normaliseQuery = (query: string) =>
     .sort()
     .join()
 
-export const toldSuffix = ".told.json"
+export const extraValuesSuffix = ".extra-values.json"
 export const refusedSuffix = ".refused.json"
 const decodeValues = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))
 
@@ -120,11 +120,11 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
   }
 
   const readValues = Effect.fnUntraced(function* ({ name, isPacked }: Candidate, extraValues: ReadonlyArray<string>) {
-    const valuesFile = (isPacked ? name.slice(0, -".gz".length) : name) + toldSuffix
+    const valuesFile = (isPacked ? name.slice(0, -".gz".length) : name) + extraValuesSuffix
     if (!(yield* isFile(valuesFile))) return {} // a pipe would block
     const recordedValues = yield* readJson(valuesFile, decodeValues)
     const values = Object.entries(recordedValues).filter(([key]) => extraValues.includes(key))
-    return values.length === 0 ? {} : { told: Object.fromEntries(values) }
+    return values.length === 0 ? {} : { extra_values: Object.fromEntries(values) }
   })
 
   const failIfRefused = Effect.fnUntraced(function* (names: ReadonlyArray<Candidate>) {
@@ -171,7 +171,7 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     const folder = resolveInside(relativePrefix.slice(0, relativePrefix.lastIndexOf("/") + 1))
     if (folder === undefined) return []
     const names = yield* unlessMissing(folder, fs.readDirectory(folder, { recursive: true }), [])
-    const recordings = names.filter((name) => !name.endsWith(toldSuffix))
+    const recordings = names.filter((name) => !name.endsWith(extraValuesSuffix))
     const withoutSuffix = (name: string) => (name.endsWith(refusedSuffix) ? name.slice(0, -refusedSuffix.length) : name)
     const files = yield* Effect.filter(recordings, (name) =>
       Effect.map(unlessMissing(name, fs.stat(path.join(folder, name)), undefined), (info) => info?.type === "File")

@@ -44,7 +44,8 @@ const stageAndAssemble = Effect.fnUntraced(function* (
         '' as url, now() as first_seen_at, 'run-1' as run_id;
     insert into ingest.store_read by name
       select 'run-1' as run_id, store_id, now() as read_at, '${status}' as fetch_status, '${status}' as outcome, 1 as pages_read,
-        1 as products_read, false as has_all_products, true as is_taken, 0 as collections_read, 1 as seconds
+        1 as products_read, false as has_all_products, true as is_taken, 0 as collections_read, 1 as seconds,
+        'store/${from.domain}' as feed
       from storefront.store`)
   yield* separateRows(db, "run-1")
   const counts = yield* assembleProducts(db, folder, surveys, maxBytes)
@@ -78,7 +79,7 @@ describe("assembling products", () => {
       const query = "from storefront.product order by product_id"
       assert.deepStrictEqual(yield* divided.db.rows(query), yield* whole.db.rows(query))
       assert.deepStrictEqual(divided.counts, whole.counts)
-      assert.deepStrictEqual(divided.counts, { rows_rejected: 1, rows_silent: 0 })
+      assert.deepStrictEqual(divided.counts, { rows_rejected: 1, rows_skipped: 0 })
     })
   )
 

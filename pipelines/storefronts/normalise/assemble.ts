@@ -77,7 +77,7 @@ const possiblyIncompleteProducts = `
   join ingest.store_read using (store_id)
   where is_file and outcome not in ('complete', 'rejected')`
 
-const Counts = Schema.Struct({ rows_rejected: Schema.Int, rows_silent: Schema.Int })
+const Counts = Schema.Struct({ rows_rejected: Schema.Int, rows_skipped: Schema.Int })
 const counts = `
   with stated as (
     select b.domain, b.product_native_id, rows, is_published, is_file
@@ -93,7 +93,7 @@ const counts = `
     (select coalesce(sum(rows), 0) from stated where not is_published)
     + (select coalesce(sum(rows) - count(distinct (domain, product_native_id)), 0) from stated where is_published and not is_file)
     + (select count(*) from feed.collection anti join feed.first_collection using (domain, native_id, seq))
-  )::integer as rows_silent`
+  )::integer as rows_skipped`
 
 /** Call it before `assembleProducts`, after `feed.store` has all stores. */
 export const separateRows = (db: DuckDb["Service"], run_id: string) =>
@@ -115,5 +115,5 @@ export const assembleProducts = Effect.fnUntraced(function* (
   yield* db.run(["begin", ...parts.map(assemblePartSql), "commit"].join(";\n"))
   yield* db.run(`${collections} ${possiblyIncompleteProducts}`)
   const [counted] = yield* db.all(Counts, counts)
-  return counted ?? { rows_rejected: 0, rows_silent: 0 }
+  return counted ?? { rows_rejected: 0, rows_skipped: 0 }
 })

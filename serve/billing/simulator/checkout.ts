@@ -3,7 +3,7 @@ import { Clock, Effect } from "effect"
 import { declined, explainDecline } from "../stripe/declines.ts"
 import { checkCard, completePayment, type EnteredCard, isPageExpired, newSimulatedId, toIso } from "./payment-state.ts"
 import type { SimulatedPayment } from "./records.ts"
-import { listOutcomeEvents, type PaymentStep, type SimulatorEffect, type SimulatorState } from "./state.ts"
+import { outcomeEvent, type PaymentStep, type SimulatorEffect, type SimulatorState } from "./state.ts"
 import { findTestCard, type TestCard } from "./test-cards.ts"
 
 export type CheckoutResult =
@@ -28,18 +28,17 @@ const pay = (
   payment: SimulatedPayment,
   testCard: string,
   { brand, number }: TestCard,
-  expires: string,
-  now: string
+  expires: string
 ): CheckoutStep => {
   const saved = {
     customer: payment.customer ?? newSimulatedId("cus"),
     card: { id: newSimulatedId("card"), brand, last4: number.slice(-4), expires },
     plays: testCard
   }
-  const paid = completePayment(payment, saved, now)
+  const paid = completePayment(payment, saved)
   return {
     payment: paid,
-    events: listOutcomeEvents(paid),
+    events: [outcomeEvent(paid)],
     saved,
     result: { kind: "paid", url: paid.success_url ?? "/" }
   }
@@ -50,16 +49,16 @@ const payWithCard = (payment: SimulatedPayment, entered: EnteredCard, now: strin
   if (checked.kind !== "accepted") return { result: checked }
   const { card, expires, name } = checked
   const { at_checkout } = card
-  if (at_checkout === "paid") return pay(payment, name, card, expires, now)
+  if (at_checkout === "paid") return pay(payment, name, card, expires)
   if (at_checkout !== "requires_authentication") return decline(explainDecline(at_checkout.decline))
   return { payment: { ...payment, asked_owner: { plays: name, expires } }, result: { kind: "requires_authentication" } }
 }
 
-const authenticate = (payment: SimulatedPayment, isConfirmed: boolean, now: string): CheckoutStep => {
+const authenticate = (payment: SimulatedPayment, isConfirmed: boolean): CheckoutStep => {
   const { asked_owner } = payment
   const card = findTestCard(asked_owner?.plays ?? null)
   if (asked_owner === null || card === undefined) return { result: { kind: "declined", problem: declined } }
-  if (isConfirmed) return pay(payment, asked_owner.plays, card, asked_owner.expires, now)
+  if (isConfirmed) return pay(payment, asked_owner.plays, card, asked_owner.expires)
   return {
     payment: { ...payment, asked_owner: null },
     ...decline(explainDecline("payment_intent_authentication_failure"))
@@ -83,7 +82,7 @@ export const makeCheckout = ({ change }: SimulatorState) => {
       step(reference, (payment, now) => payWithCard(payment, entered, now)),
     /** The cardholder confirms or refuses the payment on the page of the card's bank. */
     authenticate: (reference: string, isConfirmed: boolean): SimulatorEffect<CheckoutResult> =>
-      step(reference, (payment, now) => authenticate(payment, isConfirmed, now)),
+      step(reference, (payment) => authenticate(payment, isConfirmed)),
     /** Closes the page, so that it can no longer be paid. Does not undo a payment. */
     expire: (reference: string): SimulatorEffect<CheckoutResult> =>
       step(reference, (payment, now) => ({ payment: { ...payment, expires_at: now }, result: { kind: "ended" } }))

@@ -2,22 +2,19 @@
  * Events, sent as HTTP POST requests to the console's webhook. An event is stored until a response has a status of 2xx,
  * or for about two days. So it is sent even if the process that created it is killed, and may be delivered twice.
  */
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
+import { createHmac, timingSafeEqual } from "node:crypto"
 import { Clock, Effect, Option, Schema } from "effect"
 import { randomString } from "../../ledger/index.ts"
 import type { ConsoleDatabase } from "../../persistence/index.ts"
 import { checkTime, type EventPayment } from "../processor.ts"
 import { toIso, toReference } from "./payment-state.ts"
-import { makeRecords, SimulatedEvent, type SimulatorSettings } from "./records.ts"
+import { makeRecords, SimulatedEvent } from "./records.ts"
 
 export const waitingEvents = makeRecords("event", SimulatedEvent)
 const sentKind = "event_sent"
 export const sentEvents = makeRecords(sentKind, SimulatedEvent)
 
 const maxAttempts = 60
-/** How long events are delayed, so that several can be sent in reverse order. */
-const reverseDelayMs = 1500
-const maxReverseDelayMs = 10_000
 const responseTimeoutMs = 10_000
 
 let lastTimestamp = 0
@@ -95,44 +92,25 @@ const post = (url: string, secret: string, body: string, now: number) =>
 
 type FoundEvent = Effect.Success<ReturnType<typeof waitingEvents.all>>[number]
 
-/** The due events, in the order of sending. In reverse order, they are delayed until no new ones are created. */
-const selectDue = (waiting: ReadonlyArray<FoundEvent>, events: SimulatorSettings["events"], now: number) => {
-  const due = waiting.filter(({ value }) => value.due_at <= toIso(now))
-  if (events !== "reversed") return due
-  const [first] = due
-  const last = due.at(-1)
-  const isQuiet = last !== undefined && last.value.made_at <= toIso(now - reverseDelayMs)
-  const isOverdue = first !== undefined && first.value.made_at <= toIso(now - maxReverseDelayMs)
-  return isQuiet || isOverdue ? due.toReversed() : []
-}
-
 type Database = ConsoleDatabase["Service"]
 
-const sendEvent = Effect.fnUntraced(function* (
-  db: Database,
-  url: string,
-  { id, value }: FoundEvent,
-  { events, webhook_secret }: SimulatorSettings
-) {
+const sendEvent = Effect.fnUntraced(function* (db: Database, url: string, { id, value }: FoundEvent, secret: string) {
   const now = yield* Clock.currentTimeMillis
-  const body = formatEvent(id, value.type, value, Date.parse(value.made_at))
-  const forgery = formatEvent(newEventId(now), "checkout.session.completed", value, now)
-  if (events === "forged") yield* post(url, randomBytes(24).toString("hex"), forgery, now)
-  if (events === "twice") yield* post(url, webhook_secret, body, now)
-  const answer = events === "none" ? "not sent" : yield* post(url, webhook_secret, body, now)
+  const answer = yield* post(url, secret, formatEvent(id, value.type, value, Date.parse(value.made_at)), now)
   const attempts = value.attempts + 1
-  if (/^2\d\d$/.test(answer) || events === "none" || attempts >= maxAttempts) {
+  if (/^2\d\d$/.test(answer) || attempts >= maxAttempts) {
     return yield* waitingEvents.replace(db, id, { ...value, answer, attempts }, sentKind)
   }
   const due_at = toIso(now + Math.min(500 * 2 ** value.attempts, 3_600_000))
   return yield* waitingEvents.replace(db, id, { ...value, answer, attempts, due_at })
 })
 
-/** Sends each due event once. Returns the milliseconds until the next event is due. */
-export const sendDueEvents = Effect.fnUntraced(function* (db: Database, url: string, settings: SimulatorSettings) {
+/** Sends each due event once, oldest first. Returns the milliseconds until the next event is due. */
+export const sendDueEvents = Effect.fnUntraced(function* (db: Database, url: string, secret: string) {
   const now = yield* Clock.currentTimeMillis
-  for (const event of selectDue(yield* waitingEvents.all(db), settings.events, now))
-    yield* sendEvent(db, url, event, settings)
+  for (const event of yield* waitingEvents.all(db)) {
+    if (event.value.due_at <= toIso(now)) yield* sendEvent(db, url, event, secret)
+  }
   const waits = (yield* waitingEvents.all(db)).map(({ value }) => Math.max(Date.parse(value.due_at) - now, 200))
   return Math.min(30_000, ...waits)
 })

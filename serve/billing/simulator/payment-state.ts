@@ -1,8 +1,8 @@
 /** State changes of a simulated payment, and the check of an entered card. */
 import { randomString } from "../../ledger/index.ts"
-import type { RetrievedPayment, RetrievedReversal } from "../processor.ts"
+import type { RetrievedPayment } from "../processor.ts"
 import { explainDecline } from "../stripe/declines.ts"
-import type { SimulatedCard, SimulatedPayment, SimulatedReversal } from "./records.ts"
+import type { SimulatedCard, SimulatedPayment } from "./records.ts"
 import { findTestCard, findTestCardName, isCardNumber, type TestCard } from "./test-cards.ts"
 
 /** One day, as at Stripe. */
@@ -15,11 +15,6 @@ export const toReference = (paymentId: string): string => `sim_${paymentId}`
 
 export const newSimulatedId = (prefix: string): string => `${prefix}_sim_${randomString(16)}`
 
-const toReversalState = ({ fails_at, kind, outcome }: SimulatedReversal, now: string): RetrievedReversal["state"] => {
-  if (kind === "dispute") return outcome === "won" ? "returned" : "taken"
-  return fails_at !== null && fails_at <= now ? "returned" : "taken"
-}
-
 export const isPageExpired = ({ expires_at, state }: SimulatedPayment, now: string): boolean =>
   state === "open" && expires_at !== null && expires_at <= now
 
@@ -30,50 +25,35 @@ export const toRetrieved = (payment: SimulatedPayment, now: string): RetrievedPa
   problem: payment.state === "failed" ? payment.problem : null,
   customer: payment.customer,
   card: payment.card,
-  reversed: payment.reversed.map((reversal) => ({
-    id: reversal.id,
-    kind: reversal.kind,
-    cents: reversal.cents,
-    state: toReversalState(reversal, now),
-    is_lost: reversal.outcome === "lost"
+  reversed: payment.refunds.map(({ cents, fails_at, id }) => ({
+    id,
+    kind: "refund",
+    cents,
+    state: fails_at !== null && fails_at <= now ? "returned" : "taken",
+    is_lost: false
   }))
 })
 
 export const sumRemainingCents = ({ cents, reversed }: RetrievedPayment): number =>
   reversed.reduce((remaining, { cents, state }) => (state === "taken" ? remaining - cents : remaining), cents)
 
-export const newDispute = (cents: number, now: string): SimulatedReversal => ({
-  id: newSimulatedId("dp"),
-  kind: "dispute",
-  cents,
-  outcome: "open",
-  fails_at: null,
-  made_at: now
-})
-
-/** The payment succeeds. Some test cards are then disputed automatically. */
-export const completePayment = (payment: SimulatedPayment, usedCard: SimulatedCard, now: string): SimulatedPayment => ({
+export const completePayment = (payment: SimulatedPayment, usedCard: SimulatedCard): SimulatedPayment => ({
   ...payment,
   ...usedCard,
   state: "succeeded",
   problem: null,
-  asked_owner: null,
-  reversed: findTestCard(usedCard.plays)?.after_payment === "disputed" ? [newDispute(payment.cents, now)] : []
+  asked_owner: null
 })
 
 /** Returns the payment after charging a saved card off-session; `saved` is undefined if the card is unknown. */
-export const chargeSaved = (
-  payment: SimulatedPayment,
-  saved: SimulatedCard | undefined,
-  now: string
-): SimulatedPayment => {
+export const chargeSaved = (payment: SimulatedPayment, saved: SimulatedCard | undefined): SimulatedPayment => {
   if (saved === undefined || saved.customer !== payment.customer) {
     return { ...payment, state: "failed", problem: "The card is no longer saved." }
   }
   const { card, plays } = saved
   const outcome = findTestCard(plays)?.at_later_charge ?? "paid"
   return outcome === "paid"
-    ? completePayment(payment, saved, now)
+    ? completePayment(payment, saved)
     : { ...payment, card, plays, state: "failed", problem: explainDecline(outcome.decline) }
 }
 

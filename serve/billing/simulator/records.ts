@@ -3,17 +3,13 @@ import { Effect, Schema } from "effect"
 import type { Statements } from "../../persistence/index.ts"
 import { Card } from "../processor.ts"
 
-export const SimulatedReversal = Schema.Struct({
+export const SimulatedRefund = Schema.Struct({
   id: Schema.String,
-  kind: Schema.Literals(["refund", "dispute"]),
   cents: Schema.Int,
-  /** A dispute is `open` until it is `won` or `lost`. */
-  outcome: Schema.Literals(["open", "refunded", "won", "lost"]),
   /** The refund counts as failed from this time on. */
-  fails_at: Schema.NullOr(Schema.String),
-  made_at: Schema.String
+  fails_at: Schema.NullOr(Schema.String)
 })
-export type SimulatedReversal = typeof SimulatedReversal.Type
+export type SimulatedRefund = typeof SimulatedRefund.Type
 
 export const SimulatedPayment = Schema.Struct({
   payment_id: Schema.String,
@@ -33,7 +29,7 @@ export const SimulatedPayment = Schema.Struct({
   success_url: Schema.NullOr(Schema.String),
   cancel_url: Schema.NullOr(Schema.String),
   expires_at: Schema.NullOr(Schema.String),
-  reversed: Schema.Array(SimulatedReversal)
+  refunds: Schema.Array(SimulatedRefund)
 })
 export type SimulatedPayment = typeof SimulatedPayment.Type
 
@@ -58,15 +54,14 @@ export const Faults = Schema.Struct({
   /** Delay of every response. */
   slow_ms: Schema.Int,
   /** The next payment is made, but the response is lost. */
-  lose_next_answer: Schema.Boolean,
-  events: Schema.Literals(["once", "twice", "reversed", "forged", "none"])
+  lose_next_answer: Schema.Boolean
 })
 export type Faults = typeof Faults.Type
 
 export const SimulatorSettings = Schema.Struct({ ...Faults.fields, webhook_secret: Schema.String })
 export type SimulatorSettings = typeof SimulatorSettings.Type
 
-export const noFaults: Faults = { outage: false, slow_ms: 0, lose_next_answer: false, events: "once" }
+export const noFaults: Faults = { outage: false, slow_ms: 0, lose_next_answer: false }
 
 /** Records of one kind. A transaction locks a record before it decides how to change it. */
 export const makeRecords = <A>(kind: string, schema: Schema.Codec<A, unknown>) => {

@@ -40,7 +40,7 @@ const newOpenPayment = (request: CheckoutRequest | ChargeRequest, now: number): 
     success_url: page?.success_url ?? null,
     cancel_url: page?.cancel_url ?? null,
     expires_at: page === undefined ? null : toIso(now + pageLifetimeMs),
-    reversed: []
+    refunds: []
   }
 }
 
@@ -95,7 +95,7 @@ export const makeSimulatedProcessor = (
     charge: Effect.fnUntraced(function* (request) {
       const now = yield* Clock.currentTimeMillis
       const saved = yield* cardRecords.find(db, request.card)
-      return toRetrieved(yield* add(chargeSaved(newOpenPayment(request, now), saved, toIso(now))), toIso(now))
+      return toRetrieved(yield* add(chargeSaved(newOpenPayment(request, now), saved)), toIso(now))
     }, respondOrLose),
     retrieve: (query) => respond(retrieve(query)),
     expireCheckout: Effect.fnUntraced(

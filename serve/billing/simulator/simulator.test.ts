@@ -1,4 +1,4 @@
-/** The simulator: its stored state, its test cards, and limits of refunds and disputes. */
+/** The simulator: its stored state, its test cards, and limits of refunds. */
 import { assert, describe, it } from "@effect/vitest"
 import {
   newRequest,
@@ -87,7 +87,7 @@ describe("the simulator", () => {
 
   it.live("refunds no more than was paid, and nothing twice", () =>
     Effect.gen(function* () {
-      const { close, dispute, failRefund, pay, processor, refund } = yield* openSimulator
+      const { failRefund, pay, processor, refund } = yield* openSimulator
       const { reference } = yield* processor.checkout({ ...newRequest("pay_1"), ...pageDetails })
       const readMessage = <A>(work: Effect.Effect<A, { readonly message: string }>) =>
         Effect.map(Effect.flip(work), ({ message }) => message)
@@ -102,17 +102,17 @@ describe("the simulator", () => {
         "A refund of this payment must be from $0.01 to $50.00."
       )
       const partialRefund = yield* refund(reference, 4000)
-      const disputeId = yield* dispute(reference)
-      assert.strictEqual(yield* readMessage(dispute(reference)), "No part of this payment can be disputed.")
-      yield* close(reference, disputeId, "lost")
-      assert.strictEqual(yield* readMessage(close(reference, disputeId, "won")), "This dispute is already closed.")
+      assert.strictEqual(
+        yield* readMessage(refund(reference, 1001)),
+        "A refund of this payment must be from $0.01 to $10.00."
+      )
       yield* failRefund(reference, partialRefund)
       assert.strictEqual(
         yield* readMessage(failRefund(reference, partialRefund)),
-        "This is not a refund that can fail now."
+        "This payment has no such refund that can fail now."
       )
       assert.strictEqual(yield* readMessage(refund("sim_pay_9", null)), "There is no such payment.")
-      yield* refund(reference, 4000)
+      yield* refund(reference, 5000)
       assert.strictEqual(yield* readMessage(refund(reference, null)), "No part of this payment can be refunded.")
     }).pipe(Effect.scoped)
   )

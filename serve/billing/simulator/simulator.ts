@@ -1,11 +1,11 @@
-/** A card processor that moves no money, behaves like Stripe with its test cards, and simulates faults on request. */
+/** A card processor that moves no money, behaves like Stripe with its test cards, and can fail to respond on request. */
 import { Clock, Context, Effect, Layer, Queue } from "effect"
 import type { RetrievedPayment } from "../processor.ts"
 import { makeCheckout } from "./checkout.ts"
 import { sendDueEvents, sentEvents, waitingEvents } from "./events.ts"
 import { toIso, toRetrieved } from "./payment-state.ts"
 import type { Faults, SimulatedPayment } from "./records.ts"
-import { makeReversals } from "./reversals.ts"
+import { makeRefunds } from "./refunds.ts"
 import { makeSimulatedProcessor } from "./simulated-processor.ts"
 import { openState, paymentRecords } from "./state.ts"
 
@@ -20,7 +20,8 @@ const make = Effect.fnUntraced(function* (consoleUrl: () => string) {
   const { db, setFaults, settings, wakeUps } = state
   const checkout = makeCheckout(state)
   const sendRound = Effect.gen(function* () {
-    const wait = yield* sendDueEvents(db, `${consoleUrl()}/webhooks/simulator`, yield* settings)
+    const { webhook_secret } = yield* settings
+    const wait = yield* sendDueEvents(db, `${consoleUrl()}/webhooks/simulator`, webhook_secret)
     yield* Effect.timeoutOption(Queue.take(wakeUps), wait)
   }).pipe(
     Effect.catchTag("ConsoleUnavailable", (error) =>
@@ -37,7 +38,7 @@ const make = Effect.fnUntraced(function* (consoleUrl: () => string) {
   )
   return {
     ...checkout,
-    ...makeReversals(state),
+    ...makeRefunds(state),
     processor: makeSimulatedProcessor(state, checkout),
     findPayment: Effect.fnUntraced(function* (reference: string) {
       const payment = yield* paymentRecords.find(db, reference)

@@ -37,12 +37,9 @@ export interface PaymentStep<A> {
   readonly result: A
 }
 
-export const listOutcomeEvents = ({ made_by, reversed, state }: SimulatedPayment): ReadonlyArray<NewEvent> => {
+export const outcomeEvent = ({ made_by, state }: SimulatedPayment): NewEvent => {
   const paid = made_by === "checkout" ? "checkout.session.completed" : "payment_intent.succeeded"
-  return [
-    { type: state === "succeeded" ? paid : "payment_intent.payment_failed" },
-    ...reversed.map(() => ({ type: "charge.dispute.created" }))
-  ]
+  return { type: state === "succeeded" ? paid : "payment_intent.payment_failed" }
 }
 
 const addEvents = Effect.fnUntraced(function* (
@@ -105,7 +102,7 @@ export const openState = Effect.gen(function* () {
         Effect.gen(function* () {
           const reference = toReference(newPayment.payment_id)
           const isNew = yield* paymentRecords.add(tx, reference, newPayment)
-          if (isNew && newPayment.state !== "open") yield* addEvents(tx, newPayment, listOutcomeEvents(newPayment))
+          if (isNew && newPayment.state !== "open") yield* addEvents(tx, newPayment, [outcomeEvent(newPayment)])
           return (yield* paymentRecords.find(tx, reference)) ?? newPayment
         })
       )

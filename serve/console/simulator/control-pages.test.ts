@@ -63,30 +63,26 @@ describe("the simulator's pages for operators", () => {
       assert.include(before, "pay_1")
       assert.include(before, "No faults are simulated now.")
       assert.notInclude(before, "Back to normal")
-      const result = yield* visit("/simulator", { on: "outage", slow: "2.5", events: "twice" })
+      const result = yield* visit("/simulator", { on: "outage", slow: "2.5" })
       assert.strictEqual(result, "redirects to /simulator: These faults are simulated from now on.")
       assert.deepStrictEqual(yield* simulator.faults, {
         outage: true,
         lose_next_answer: false,
-        slow_ms: 2500,
-        events: "twice"
+        slow_ms: 2500
       })
       const text = yield* visit("/simulator")
       assert.match(text, /value="outage" checked/)
-      assert.include(
-        text,
-        "Simulated now: nothing is answered, each answer takes 2.5 seconds, webhook events are sent twice."
-      )
+      assert.include(text, "Simulated now: nothing is answered, each answer takes 2.5 seconds.")
     }).pipe(Effect.scoped)
   )
 
   it.live("ends all faults with one button, even if the fields are invalid", () =>
     Effect.gen(function* () {
       const { simulator, visit } = yield* withFaults
-      yield* visit("/simulator", { on: "lose_next_answer", slow: "1", events: "forged" })
+      yield* visit("/simulator", { on: "lose_next_answer", slow: "1" })
       assert.match(
         yield* visit("/simulator"),
-        /the answer to the next payment is lost, each answer takes 1 second, a forged webhook event comes first\.[\s\S]*Back to normal/
+        /the answer to the next payment is lost, each answer takes 1 second\.[\s\S]*Back to normal/
       )
       const result = yield* visit("/simulator", { normal: "yes", slow: "soon" })
       assert.strictEqual(result, "redirects to /simulator: Everything is back to normal.")
@@ -94,23 +90,21 @@ describe("the simulator's pages for operators", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live.each([{ slow: "21" }, { slow: "-1" }, { slow: "soon" }, { events: "constructor" }])(
-    "returns 422 for %j and changes nothing",
-    (fields) =>
-      Effect.gen(function* () {
-        const { simulator, visit } = yield* withFaults
-        const before = yield* simulator.faults
-        const text = yield* visit("/simulator", { slow: "0", events: "once", ...fields })
-        assert.match(text, /^422 Simulator\n/)
-        assert.deepStrictEqual(yield* simulator.faults, before)
-      }).pipe(Effect.scoped)
+  it.live.each([{ slow: "21" }, { slow: "-1" }, { slow: "soon" }])("returns 422 for %j and changes nothing", (fields) =>
+    Effect.gen(function* () {
+      const { simulator, visit } = yield* withFaults
+      const before = yield* simulator.faults
+      const text = yield* visit("/simulator", { on: "outage", ...fields })
+      assert.match(text, /^422 Simulator\n/)
+      assert.deepStrictEqual(yield* simulator.faults, before)
+    }).pipe(Effect.scoped)
   )
 
-  it.live("refunds a part and then the rest, makes a refund fail, opens a dispute and closes it", () =>
+  it.live("refunds a part, makes it fail, and refunds the whole payment", () =>
     Effect.gen(function* () {
       const { reference, simulator, visit } = yield* openPages
-      const readReversals = Effect.map(simulator.findPayment(reference), (view) =>
-        view?.retrieved.reversed.map(({ cents, kind, state }) => `${kind} ${cents} ${state}`)
+      const readRefunds = Effect.map(simulator.findPayment(reference), (view) =>
+        view?.retrieved.reversed.map(({ cents, state }) => `${cents} ${state}`)
       )
       const redirectText = `redirects to /simulator/payments/${reference}`
       const hint = (cents: string) => `Leave empty to refund the remaining ${cents}.`
@@ -127,24 +121,17 @@ describe("the simulator's pages for operators", () => {
       assert.match(yield* visit(payment, { do: "refund", amount: "x" }), /^422 /)
       const refund = (yield* simulator.findPayment(reference))?.retrieved.reversed[0]?.id ?? ""
       assert.include(yield* visit(payment), "Make it fail")
-      yield* visit(payment, { do: "fail", id: refund })
-      yield* visit(payment, { do: "dispute" })
-      const dispute = (yield* simulator.findPayment(reference))?.retrieved.reversed[1]?.id ?? ""
-      assert.deepStrictEqual(yield* readReversals, ["refund 1250 returned", "dispute 5000 taken"])
-      assert.strictEqual(yield* visit(payment, { do: "won", id: dispute }), `${redirectText}: The dispute was won.`)
-      assert.match(yield* visit(payment, { do: "lost", id: dispute }), /This dispute is already closed./)
+      assert.strictEqual(yield* visit(payment, { do: "fail", id: refund }), `${redirectText}: The refund failed.`)
+      assert.match(yield* visit(payment, { do: "fail", id: refund }), /This payment has no such refund/)
+      assert.notInclude(yield* visit(payment), "Make it fail")
       yield* visit(payment, { do: "refund", amount: "" })
-      assert.deepStrictEqual(yield* readReversals, [
-        "refund 1250 returned",
-        "dispute 5000 returned",
-        "refund 5000 taken"
-      ])
+      assert.deepStrictEqual(yield* readRefunds, ["1250 returned", "5000 taken"])
     }).pipe(Effect.scoped)
   )
 
-  it.live("shows the same state of a payment in the list and on its page, after each refund and dispute", () =>
+  it.live("shows the same state of a payment in the list and on its page, after each refund", () =>
     Effect.gen(function* () {
-      const { reference, simulator, visit } = yield* openPages
+      const { visit } = yield* openPages
       const readBadgesBetween = (text: string, from: string, to: string) => {
         const part = text.slice(text.indexOf(from), text.indexOf(to, text.indexOf(from)))
         return part
@@ -162,51 +149,35 @@ describe("the simulator's pages for operators", () => {
         assert.strictEqual(listed, onPage)
         return onPage
       })
-      const findLastReversal = Effect.map(
-        simulator.findPayment(reference),
-        (view) => view?.retrieved.reversed.at(-1)?.id ?? ""
-      )
       assert.strictEqual(yield* readState, "Paid")
       yield* visit(payment, { do: "refund", amount: "12.50" })
       assert.strictEqual(yield* readState, "Partly refunded $12.50")
-      yield* visit(payment, { do: "dispute" })
-      assert.strictEqual(yield* readState, "Partly refunded $12.50 Disputed")
-      yield* visit(payment, { do: "won", id: yield* findLastReversal })
-      assert.strictEqual(yield* readState, "Partly refunded $12.50 Dispute won")
       yield* visit(payment, { do: "refund", amount: "" })
-      assert.strictEqual(yield* readState, "Refunded Dispute won")
+      assert.strictEqual(yield* readState, "Refunded")
     }).pipe(Effect.scoped)
   )
 
-  it.live("shows whether a dispute is open or lost, and shows a failed refund in a quiet tone", () =>
+  it.live("shows a failed refund in a quiet tone", () =>
     Effect.gen(function* () {
       const { reference, simulator, visit } = yield* openPages
-      const findLastReversal = Effect.map(
-        simulator.findPayment(reference),
-        (view) => view?.retrieved.reversed.at(-1)?.id ?? ""
-      )
       const readBadges = Effect.map(visit(payment), (text) =>
         [...text.matchAll(/badge \w+">([^<]*)/g)].map(([, badge]) => badge)
       )
       yield* visit(payment, { do: "refund", amount: "" })
       assert.deepStrictEqual(yield* readBadges, ["Refunded", "Refunded"])
-      yield* visit(payment, { do: "fail", id: yield* findLastReversal })
+      const refund = (yield* simulator.findPayment(reference))?.retrieved.reversed[0]?.id ?? ""
+      yield* visit(payment, { do: "fail", id: refund })
       assert.deepStrictEqual(yield* readBadges, ["Paid", "Refund failed"])
       assert.include(yield* visit(payment), '<span class="badge quiet">Refund failed</span>')
-      yield* visit(payment, { do: "dispute" })
-      assert.deepStrictEqual(yield* readBadges, ["Disputed", "Refund failed", "Disputed"])
-      yield* visit(payment, { do: "lost", id: yield* findLastReversal })
-      assert.deepStrictEqual(yield* readBadges, ["Dispute lost", "Refund failed", "Dispute lost"])
     }).pipe(Effect.scoped)
   )
 
-  it.live("offers neither refund nor dispute after a full refund", () =>
+  it.live("offers no refund after a full refund", () =>
     Effect.gen(function* () {
       const { visit } = yield* openPages
-      const buttons = ["Refund</button>", "Dispute the payment"]
-      for (const button of buttons) assert.include(yield* visit(payment), button)
+      assert.include(yield* visit(payment), "Refund</button>")
       yield* visit(payment, { do: "refund", amount: "" })
-      for (const button of buttons) assert.notInclude(yield* visit(payment), button)
+      assert.notInclude(yield* visit(payment), "Refund</button>")
     }).pipe(Effect.scoped)
   )
 

@@ -1,7 +1,7 @@
-/** The console page where an operator simulates faults and events of processors, banks and networks. */
-import { Effect, Option, Schema } from "effect"
-import { Faults, noFaults, type PaymentView, type SimulatedEvent, type Simulator } from "../../billing/index.ts"
-import { button, choices, field, postForm, type SentForm, select } from "../web/form.ts"
+/** The console page where an operator sees the simulated payments, and simulates faults of the processor's answers. */
+import { Effect } from "effect"
+import { type Faults, noFaults, type PaymentView, type SimulatedEvent, type Simulator } from "../../billing/index.ts"
+import { button, choices, field, postForm, type SentForm } from "../web/form.ts"
 import { centsText, html, notice, pluralize, renderEmptyState, section, stackedTable, timeTag } from "../web/html.ts"
 import { type Page, type PageContext, redirect, show } from "../web/page.ts"
 import { simulatedCardText, simulatedPaymentPage, simulatedPaymentPath, stateBadges } from "./control-payment.ts"
@@ -10,15 +10,6 @@ const shownPayments = 50
 const shownEvents = 20
 /** Longer than the console waits for a response. */
 const maxSeconds = 20
-
-/** How webhook events are sent: the label of the choice, and the fault in a sentence. */
-const eventTexts = {
-  once: ["Sent once", "webhook events are sent once"],
-  twice: ["Sent twice", "webhook events are sent twice"],
-  reversed: ["Sent in reverse order", "webhook events are sent in reverse order"],
-  forged: ["A forged event comes first", "a forged webhook event comes first"],
-  none: ["Never sent", "no webhook events are sent"]
-} as const
 
 const faultForm = (context: PageContext, faults: Faults) =>
   postForm(
@@ -44,22 +35,14 @@ ${field({
   inputmode: "numeric",
   value: String(faults.slow_ms / 1000)
 })}
-${select({
-  name: "events",
-  label: "Webhook events",
-  hint: "How the processor reports payments, refunds and disputes to the console.",
-  value: faults.events,
-  options: Object.entries(eventTexts).map(([value, [label]]) => ({ value, label }))
-})}
 <p>${button("Apply")}</p>`
   )
 
 /** The simulated faults in words; empty if there are none. */
-const faultTexts = ({ events, lose_next_answer, outage, slow_ms }: Faults): ReadonlyArray<string> => [
+const faultTexts = ({ lose_next_answer, outage, slow_ms }: Faults): ReadonlyArray<string> => [
   ...(outage ? ["nothing is answered"] : []),
   ...(lose_next_answer ? ["the answer to the next payment is lost"] : []),
-  ...(slow_ms > 0 ? [`each answer takes ${pluralize(slow_ms / 1000, "second")}`] : []),
-  ...(events === noFaults.events ? [] : [eventTexts[events][1]])
+  ...(slow_ms > 0 ? [`each answer takes ${pluralize(slow_ms / 1000, "second")}`] : [])
 ]
 
 const currentFaults = (context: PageContext, faults: Faults) => {
@@ -69,18 +52,14 @@ const currentFaults = (context: PageContext, faults: Faults) => {
   return notice("warning", html`<p>Simulated now: ${texts.join(", ")}.</p>${normal}`)
 }
 
-const decodeEvents = Schema.decodeUnknownOption(Faults.fields.events)
-
 const readFaults = (form: SentForm): Faults | undefined => {
   const seconds = Number(form.text("slow") || "0")
-  const events = decodeEvents(form.text("events"))
-  if (Option.isNone(events) || !(seconds >= 0 && seconds <= maxSeconds)) return undefined
+  if (!(seconds >= 0 && seconds <= maxSeconds)) return undefined
   const faults = form.all("on")
   return {
     outage: faults.includes("outage"),
     lose_next_answer: faults.includes("lose_next_answer"),
-    slow_ms: Math.round(seconds * 1000),
-    events: events.value
+    slow_ms: Math.round(seconds * 1000)
   }
 }
 
@@ -119,7 +98,7 @@ const showOverview = Effect.fnUntraced(function* (
   const payments = yield* simulator.listPayments(shownPayments)
   const events = yield* simulator.listEvents(shownEvents)
   const body = html`${problem !== undefined && notice("bad", problem)}
-<p class="lead">This built-in card processor moves no money. It can simulate the faults of real processors.</p>
+<p class="lead">This built-in card processor moves no money. It can simulate missing, lost and slow answers.</p>
 ${section("Faults", html`${currentFaults(context, faults)}${faultForm(context, faults)}`)}
 ${section("Payments", paymentTable(payments))}
 ${section("Webhook events", eventTable(events))}`

@@ -104,7 +104,6 @@ export interface OptionGroup {
 /** A drop-down list with one choice. `allLabel` is the label of a first option without a value, such as `All keys`. */
 export const select = ({
   allLabel,
-  hint,
   label,
   name,
   options,
@@ -115,7 +114,6 @@ export const select = ({
   readonly allLabel?: string
   readonly options: ReadonlyArray<SelectOption | OptionGroup>
   readonly value?: string | undefined
-  readonly hint?: HtmlPart
 }): Html => {
   const renderOption = (option: SelectOption) =>
     html`<option value="${option.value}"${option.value === value && html` selected`}>${option.label}</option>`
@@ -125,7 +123,7 @@ export const select = ({
       ? html`<optgroup label="${item.label}">${item.options.map(renderOption)}</optgroup>`
       : renderOption(item)
   )
-  return html`<div class="field"><label for="${name}">${label}</label>${hintLine(name, hint)}<select id="${name}" name="${name}"${describedByAttribute(name, hint)}>${items}</select></div>`
+  return html`<div class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}">${items}</select></div>`
 }
 
 /** Checkboxes or radio buttons under one legend. */

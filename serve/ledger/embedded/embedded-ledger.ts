@@ -1,133 +1,24 @@
 /**
  * The ledger that one process holds: the state in memory, over a store that makes its groups durable. Nothing runs
  * between the check and the hold of a call.
- *
- * Group commit: what arrives in one iteration of the event loop, or while the last group is being written, becomes
- * durable together. A group shares one promise, and no fiber runs per charge, which matters at 30,000 charges a second.
  */
 import { isScope } from "@larder/schemas"
 import { Effect } from "effect"
 import { fingerprint } from "../api-key.ts"
-import { chainEntries, type Draft } from "../chain/chain.ts"
-import type { Account, ApiKey } from "../chain/records.ts"
-import { type Admission, Ledger, type LedgerCounters, newCounters } from "../ledger.ts"
+import { type Admission, Ledger, newCounters } from "../ledger.ts"
+import { type AdmissionRequest, admit, draftCharge, type Hold, releaseHold, remaining } from "../rules/admission.ts"
 import {
-  type AdmissionRequest,
-  admit,
-  captureHold,
-  draftCharge,
-  type Hold,
-  releaseCharging,
-  releaseHold,
-  remaining
-} from "../rules/admission.ts"
-import type { Decision } from "../rules/decisions.ts"
-import {
-  applyGroup,
   duplicateRequestIdError,
   findKey,
-  type Group,
   isCurrent,
   type LedgerState,
   requireRecord,
   restoreState
 } from "../rules/ledger-state.ts"
-import { administerEmbedded } from "./administer.ts"
+import { administerEmbedded } from "./administer-embedded.ts"
 import { type LedgerStore, openEmbeddedStore } from "./embedded-store.ts"
+import { type GroupWriter, makeGroupWriter } from "./group-writer.ts"
 import { type LedgerFile, openLedgerFile } from "./ledger-file.ts"
-
-const newGroup = () => ({
-  accounts: [] as Account[],
-  keys: [] as ApiKey[],
-  drafts: [] as Draft[],
-  holds: [] as Hold[],
-  durable: Promise.withResolvers<void>(),
-  since: performance.now()
-})
-type PendingGroup = ReturnType<typeof newGroup>
-
-export type GroupWriter = ReturnType<typeof makeGroupWriter>
-
-const retryDelay = 1_000
-
-const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: LedgerCounters) => {
-  let pending: PendingGroup | undefined
-  let writing: Promise<void> | undefined
-  let isWritable = true
-  let probe: NodeJS.Timeout | undefined
-
-  const openGroup = (): PendingGroup => {
-    if (pending !== undefined) return pending
-    if (writing === undefined) setImmediate(write)
-    pending = newGroup()
-    return pending
-  }
-
-  const write = () => {
-    const group = pending
-    if (group === undefined) return
-    pending = undefined
-    const { accounts, keys } = group
-    const written = { accounts, keys, entries: chainEntries(state, group.drafts) }
-    writing = store.append(written).then(
-      () => succeed(group, written),
-      (error) => fail(group, error)
-    )
-  }
-
-  const succeed = (group: PendingGroup, written: Group) => {
-    applyGroup(state, written)
-    for (const hold of group.holds) captureHold(hold)
-    counters.commits += group.holds.length
-    counters.groups++
-    counters.durable_seconds += (performance.now() - group.since) / 1_000
-    isWritable = true
-    scheduleNext()
-    group.durable.resolve()
-  }
-
-  const fail = (group: PendingGroup, error: unknown) => {
-    for (const hold of group.holds) releaseCharging(hold)
-    counters.failed_groups++
-    isWritable = false
-    clearTimeout(probe)
-    probe = setTimeout(() => openGroup().durable.promise.catch(() => {}), retryDelay).unref() // a failure schedules the next
-    scheduleNext()
-    group.durable.reject(error)
-  }
-
-  const scheduleNext = () => {
-    writing = undefined
-    if (pending !== undefined) setImmediate(write)
-  }
-
-  return {
-    /** Resolves when the charge is durable. Rejects if it could not be written; the hold is then released. */
-    charge: (hold: Hold, draft: Draft): Promise<void> => {
-      const group = openGroup()
-      group.drafts.push(draft)
-      group.holds.push(hold)
-      return group.durable.promise
-    },
-    /** Resolves when the decision is durable and in effect. */
-    decide: ({ accounts, keys, entries }: Decision): Promise<void> => {
-      const group = openGroup()
-      group.accounts.push(...accounts)
-      group.keys.push(...keys)
-      group.drafts.push(...entries)
-      return group.durable.promise
-    },
-    /** Whether the last group could be written. After a failure, an empty group is tried every second. */
-    isWritable: () => isWritable,
-    /** Waits for pending writes. Nothing must be added afterwards. */
-    close: async () => {
-      while (pending !== undefined || writing !== undefined) {
-        await (pending?.durable.promise ?? writing)?.catch(() => {})
-      }
-      clearTimeout(probe)
-    }
-  }
-}
 
 const commit = async (state: LedgerState, writer: GroupWriter, hold: Hold, requestId: string) => {
   const draft = draftCharge(state, hold, requestId)

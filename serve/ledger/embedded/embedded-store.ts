@@ -17,7 +17,7 @@ import { LedgerDamaged, LedgerUnavailable, toLedgerUnavailable } from "../errors
 import type { Group } from "../rules/ledger-state.ts"
 import { sumUsage } from "../summed-usage.ts"
 import { backUpFile, checkTarget } from "./backup.ts"
-import { type ServerHeads, verifyFile } from "./checks/verification.ts"
+import { type ServerHeads, verifyFile } from "./checks/verify-file.ts"
 import type { LedgerFile } from "./ledger-file.ts"
 import { countEntriesToSum, Damage, readSnapshot } from "./opening.ts"
 import { readLastEntry, readProgress, updateSums } from "./progress.ts"
@@ -186,7 +186,7 @@ export const openEmbeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
     verify: (heads: ServerHeads) =>
       longReadLock.withPermit(
         Effect.tryPromise({
-          try: () => runInOwnThread({ file, sums }, moduleUrl("./checks/verification.ts"), verifyFile, heads),
+          try: () => runInOwnThread({ file, sums }, moduleUrl("./checks/verify-file.ts"), verifyFile, heads),
           catch: toLedgerUnavailable("be verified")
         })
       ),

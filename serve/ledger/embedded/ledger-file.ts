@@ -19,6 +19,7 @@ import { DatabaseSync } from "node:sqlite"
 import { Context, Effect, Layer } from "effect"
 import {
   consoleTables,
+  earlierVersion,
   isBusy,
   isDamaged,
   keepLogShort,
@@ -28,7 +29,7 @@ import {
   type Sqlite,
   type Thread
 } from "../../persistence/index.ts"
-import { LedgerDamaged, LedgerInUse, toLedgerUnavailable } from "../errors.ts"
+import { LedgerDamaged, LedgerInUse, LedgerUnreadable, toLedgerUnavailable } from "../errors.ts"
 import { flushFolder } from "../files.ts"
 import { refuseMoved } from "./migration-mark.ts"
 import { prepareSums } from "./progress.ts"
@@ -81,15 +82,11 @@ const lockFolder = Effect.fnUntraced(function* (folder: string) {
   )
 })
 
-/** Refuses a ledger in a format that was never released, instead of treating its folder as empty. */
+/** Refuses a ledger of an earlier version in other files, instead of treating its folder as empty. */
 const refuseOldFormat = Effect.fnUntraced(function* (folder: string) {
   const old = readdirSync(folder).find((name) => name === "ledger.duckdb" || /^journal-\d+\.ndjson$/.test(name))
   if (old === undefined) return
-  return yield* new LedgerDamaged({
-    place: path.join(folder, old),
-    problem:
-      "this ledger has an earlier format, which this version cannot read; use the version that wrote it, or another LARDER_HOME"
-  })
+  return yield* new LedgerUnreadable({ place: path.join(folder, old), problem: earlierVersion })
 })
 
 /** Refuses to create a new file if the file is missing, but its write-ahead log or `sums.sqlite` exists. */
@@ -143,7 +140,7 @@ export const openLedgerFile = Effect.fn("LedgerFile.open")(function* (directory:
   yield* refuseMissing(file, sums)
   const sqlite = yield* scopedFile(() => openSqlite(file))
   const problem = yield* attempt("be opened", () => prepareTables(sqlite))
-  if (problem !== undefined) return yield* new LedgerDamaged({ place: file, problem })
+  if (problem !== undefined) return yield* new LedgerUnreadable({ place: file, problem })
   yield* attempt("be opened", () => flushFolder(folder))
   const reading = yield* scopedFile(() => openForReading(file, sums))
   const thread = yield* Effect.acquireRelease(

@@ -237,8 +237,8 @@ describe("a start with tables that do not match the entries", () => {
 
 describe("a folder that contains something else", () => {
   it.live.each([
-    ["ledger.duckdb", "", /this ledger has an earlier format/],
-    ["journal-000001.ndjson", "", /this ledger has an earlier format/]
+    ["ledger.duckdb", "", /ledger\.duckdb: an earlier version of Larder has written it/],
+    ["journal-000001.ndjson", "", /journal-000001\.ndjson: an earlier version of Larder has written it/]
   ] as const)("is refused and left unchanged: %s", ([name, contents, problem]) =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder

@@ -22,7 +22,7 @@ import {
   streamRows
 } from "./sql/postgres-copy.ts"
 import { reversedCredits, spentByMonth, usageOfDay, usageOfEndpoint, usageOfMonth } from "./sql/sums-of-entries.ts"
-import { verifyContents } from "./verification.ts"
+import { verifyContents } from "./verify-database.ts"
 
 class CannotMove extends Schema.TaggedError<CannotMove>()("CannotMove", { problem: Schema.String }) {
   override get message() {
@@ -34,7 +34,7 @@ class CannotMove extends Schema.TaggedError<CannotMove>()("CannotMove", { proble
 export const sumStatements = [
   `update ledger.account
   set position = coalesce(newest.position, start.position, 0), balance = coalesce(newest.balance, start.balance, 0),
-    hash = coalesce(newest.hash, start.hash, ''), money_out = coalesce(sums.money_out, 0)
+    hash = coalesce(newest.hash, start.hash, ''), reversed_credits = coalesce(sums.reversed_credits, 0)
   from ledger.account as known
   left join lateral (
     select position, balance, hash from ledger.entry where account_id = known.id order by position desc limit 1
@@ -64,7 +64,7 @@ const formatHeads = ({ accounts }: LedgerSnapshot) =>
   accounts.map(({ account: { id }, head: { balance, hash, position } }) => `${id} ${position} ${balance} ${hash}`)
 
 const listEmptyAccounts = ({ accounts }: LedgerSnapshot) =>
-  accounts.map(({ account }) => ({ ...account, ...emptyHead, money_out: 0 }))
+  accounts.map(({ account }) => ({ ...account, ...emptyHead, reversed_credits: 0 }))
 
 const readHeads = (sql: PgClient.PgClient) =>
   sql

@@ -8,7 +8,7 @@ import { LedgerDamaged } from "../errors.ts"
 import { brokenNewestLinks } from "./chain-check.ts"
 import { databaseUnavailable } from "./sql/database.ts"
 import { monthOfTimestamp } from "./sql/sql-expressions.ts"
-import { findProblems, headProblems } from "./verification.ts"
+import { findProblems, headProblems } from "./verify-database.ts"
 
 /** So that a start takes a second: the 100 newest entries of each of 1,000 accounts, or one of each of 100,000. */
 const maxEntriesAtStart = 100_000

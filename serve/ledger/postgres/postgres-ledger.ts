@@ -6,7 +6,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, type Redacted } from "effect"
 import { type Admission, type AdmittedCall, Ledger, newCounters } from "../ledger.ts"
-import { administerPostgres } from "./administer.ts"
+import { administerPostgres } from "./administer-postgres.ts"
 import { makeAdmission } from "./calls/admission.ts"
 import { makeLookups } from "./calls/lookups.ts"
 import { type OwnHold, trackOwnHolds } from "./calls/own-holds.ts"
@@ -45,7 +45,12 @@ const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
             `Another session has locked account ${id} in the database. Its calls are refused, and not charged, for five seconds.`
           )
         ),
-      failed: (cause) => log(Effect.logError("Calls could not be charged", cause))
+      failed: (cause) => log(Effect.logError("Calls could not be charged", cause)),
+      notStored: (calls, cause) => {
+        const names = calls.map(({ account_id, request_id }) => `${request_id} of account ${account_id}`).join(", ")
+        const message = `These calls failed, but may have been charged: ${names}. They could not be recorded in ${directory} for a refund. Look for them in \`larder-serve ledger export\`, and credit those that were charged.`
+        log(Effect.logError(message, cause))
+      }
     },
     onDecided: (call, state) => admission.recordDecided(call, state)
   })

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { PgClient } from "@effect/sql-pg"
 import { administerPostgres, connect, type LedgerAccess, openPostgresLedger } from "@larder/serve/ledger"
+import { newApiKey } from "@larder/serve/ledger/api-key.ts"
 import { Clock, Context, Effect, Exit, Layer, Logger, Redacted, Scope, Stream } from "effect"
 import { type FaultyProxy, startFaultyProxy } from "../faulty-proxy.ts"
 import type { LedgerKind, Subject } from "./subject.ts"
@@ -25,12 +26,22 @@ const waitTurns = async (count: number) => {
 /** Outages are part of these histories, so their log messages are discarded. */
 const quiet = Logger.layer([])
 
-/** Time passes 25 times as fast for the servers, so that in an outage a call is refused after 0.2 seconds instead of five. */
-const fastClock = ((): Clock.Clock => {
+/**
+ * In an outage, time passes 25 times as fast for the server, so that a call is refused after 0.2 seconds instead of five.
+ * Otherwise it passes slowly, so that no call of a burst is refused after five seconds on a busy machine.
+ */
+const clockOf = (proxy: FaultyProxy): Clock.Clock => {
   const clock = clockAt(Date.now)
-  const monotonicTimeNanosUnsafe = () => clock.monotonicTimeNanosUnsafe() * 25n
+  let [time, readAt] = [0n, clock.monotonicTimeNanosUnsafe()]
+  const monotonicTimeNanosUnsafe = () => {
+    const now = clock.monotonicTimeNanosUnsafe()
+    const passed = now - readAt
+    time += proxy.isCut() ? passed * 25n : passed / 10n
+    readAt = now
+    return time
+  }
   return { ...clock, monotonicTimeNanosUnsafe, monotonicTimeNanos: Effect.sync(monotonicTimeNanosUnsafe) }
-})()
+}
 
 const open = async (url: string, servers: number): Promise<Subject> => {
   const doubts = mkdtempSync(path.join(tmpdir(), "larder-doubts-"))
@@ -49,7 +60,7 @@ const open = async (url: string, servers: number): Promise<Subject> => {
     // a separate folder: a server that only seems dead may still write here, unlike a killed process
     const directory = mkdtempSync(path.join(doubts, "server-"))
     const ledger = await openPostgresLedger(Redacted.make(proxy.url), directory).pipe(
-      Effect.provideService(Clock.Clock, fastClock),
+      Effect.provideService(Clock.Clock, clockOf(proxy)),
       Scope.provide(scope),
       Effect.provide(quiet),
       Effect.runPromise
@@ -61,6 +72,7 @@ const open = async (url: string, servers: number): Promise<Subject> => {
     await proxy.close()
   }
   while (members.length < servers) members.push(await join())
+  const unknownSecret = newApiKey()
 
   const getMember = (index: number) => {
     const member = members[index]
@@ -100,7 +112,7 @@ const open = async (url: string, servers: number): Promise<Subject> => {
     beginOutage: async () => {
       for (const { ledger, proxy } of members) {
         proxy.cut()
-        await ledger.authenticate("svc_data_nobody", Date.now()).catch(() => {})
+        await ledger.authenticate(unknownSecret, Date.now()).catch(() => {})
         await waitUntil(() => !ledger.writable())
       }
     },

@@ -1,10 +1,10 @@
 /** The same sound ledger in both stores: tests tamper with it within a transaction, which is rolled back. */
 import type { PgClient } from "@effect/sql-pg"
 import { connect, moveToPostgres, openLedgerFile } from "@larder/serve/ledger"
-import { type ServerHeads, verifyFile } from "@larder/serve/ledger/embedded/checks/verification.ts"
+import { type ServerHeads, verifyFile } from "@larder/serve/ledger/embedded/checks/verify-file.ts"
 import { readSnapshot } from "@larder/serve/ledger/embedded/opening.ts"
 import { updateSums } from "@larder/serve/ledger/embedded/progress.ts"
-import { verifyContents } from "@larder/serve/ledger/postgres/verification.ts"
+import { verifyContents } from "@larder/serve/ledger/postgres/verify-database.ts"
 import type { Sqlite } from "@larder/serve/persistence"
 import { Effect, Redacted, Schema } from "effect"
 import { oncePerFile } from "../../support/once-per-file.ts"

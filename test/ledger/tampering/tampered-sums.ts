@@ -33,7 +33,7 @@ export const tamperedSums: ReadonlyArray<Tampering> = [
   },
   {
     what: "the sum of refunds and disputes",
-    change: "update account set money_out = 7 where id = 'acct_a'",
+    change: "update account set reversed_credits = 7 where id = 'acct_a'",
     postgres: ["account acct_a has 7 credits of refunds and disputes, but its entries add up to 0"]
   },
   {

@@ -180,7 +180,10 @@ const damagedPayloads = (random: () => number): ReadonlyArray<Fault> => [
       ...[1034, 1035, 1036, 1038, 1046].map((report) => `gov-mars/${report}`),
       ...names.filter((feed) => feed.includes("/Final "))
     ],
-    respond: (response, body) => sendJson(response, body.slice(0, 1 + Math.floor(random() * (body.length - 1))))
+    body: (feed, rows) => {
+      const body = bodyOf(feedNamed(feed), rows)
+      return body.slice(0, 1 + Math.floor(random() * (body.length - 1)))
+    }
   },
   {
     fault: "invalid UTF-8",
@@ -219,7 +222,29 @@ const brokenConnections: ReadonlyArray<Fault> = [
   { fault: "a certificate that is not trusted", feeds: ["gov-mars/1099", "gov-mpr/2989/Detail"] } // the last of each
 ]
 
-/** In the first and the last run, nothing is left out. `random` determines where payloads are truncated. */
+/** Faults of payloads, each of which a read of its feed alone shows. `random` determines where payloads are truncated. */
+export const payloadFaults = (random: () => number): ReadonlyArray<Fault> => [
+  ...changedPayloads,
+  ...partlyBadPayloads,
+  ...otherPayloads,
+  ...emptiedPayloads,
+  ...damagedPayloads(random)
+]
+
+/** One of each kind; their feeds differ. */
+const kinds = [
+  "a column missing",
+  "a column of prices retyped",
+  "another report's payload",
+  "a label of another spelling",
+  "an empty payload",
+  "an HTML page"
+]
+const oneOfEachKind = [...changedPayloads, ...partlyBadPayloads, ...otherPayloads].filter(({ fault }) =>
+  kinds.includes(fault)
+)
+
+/** In the first and the last run, nothing is left out. */
 export const faultyRuns = (random: () => number): ReadonlyArray<FaultyRun> => [
   {
     faults: [
@@ -233,10 +258,7 @@ export const faultyRuns = (random: () => number): ReadonlyArray<FaultyRun> => [
     ],
     machine: "is a day ahead"
   },
-  { faults: changedPayloads },
-  { faults: partlyBadPayloads },
-  { faults: otherPayloads },
-  { faults: emptiedPayloads },
+  { faults: oneOfEachKind },
   { faults: damagedPayloads(random) },
   { faults: brokenConnections, machine: "distrusts the last feeds" },
   { faults: [{ fault: "no key for My Market News", feeds: marsFeeds }], machine: "has no key" },
@@ -253,6 +275,12 @@ export const faultyRuns = (random: () => number): ReadonlyArray<FaultyRun> => [
 ]
 
 const rowsIn = (body: string): ReadonlyArray<Row> => [JSON.parse(body)].flat()[0].results
+
+/** The payload of a feed with this fault, and the intact one before it. */
+export const payloadsOf = ({ body }: Fault, feed: string) => {
+  const [before, rows] = [makeEdition(1)[feed] ?? [], makeEdition(2)[feed] ?? []]
+  return { intact: bodyOf(feedNamed(feed), before), faulty: Buffer.from(body?.(feed, rows) ?? "") }
+}
 
 /** Makes the rows of every feed without faults: prices rise with each edition, which is published a minute after the last. */
 const makeEdition = (number: number): Readonly<Record<string, ReadonlyArray<Row>>> => {

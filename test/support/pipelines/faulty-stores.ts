@@ -221,6 +221,9 @@ const truncateAtRandom = (format: Format, random: () => number): StoreFault => {
   return { fault: feed.length === head ? noProducts(format) : truncatedAtLine, format, feed }
 }
 
+/** A CSV that is truncated in its only row, after the point of its last price. */
+export const cutInPrice = feedOf("csv", newPrice).split("\n").slice(0, 2).join("\n").slice(0, -"00".length)
+
 /** A table that is truncated in its last line: within the last cell, and right before the end. */
 const truncateAtEnd = (format: Format): ReadonlyArray<StoreFault> =>
   [1, 2].map((bytes) => ({ fault: truncatedAnywhere, format, feed: feedOf(format, newPrice).slice(0, -bytes) }))

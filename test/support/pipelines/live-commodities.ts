@@ -111,7 +111,7 @@ export const runLive = ({
       staged,
       run: { ...started, rows_read: filled.rows_read, rows_rejected: filled.rows_rejected },
       leftOut: [],
-      silentRows: filled.rows_silent,
+      skippedRows: filled.rows_skipped,
       checks: commodityChecks,
       dryRun: false
     })

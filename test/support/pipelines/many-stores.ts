@@ -19,7 +19,7 @@ const settledHeap = Effect.map(
 )
 
 /**
- * Maximum bytes per store that remain in memory after its read: about 4 kB of lanes and connections, and with 50 stores
+ * Maximum bytes per store that remain in memory after its read: about 4 kB of pools and connections, and with 50 stores
  * 2 MB of a program that is still warming up. The products of a store need nearly twice as much.
  */
 const maxBytesPerStore = 60_000

@@ -33,7 +33,7 @@ export const shop: Pipeline = {
       price,
       items.map((item) => ({ item, price: "1", seen_on: "2026-01-05", run_id }))
     )
-    return { rows_read: 2, rows_silent: 0, rows_rejected: 0, feeds: 1, left_out: [] }
+    return { rows_read: 2, rows_skipped: 0, rows_rejected: 0, feeds: 1, left_out: [] }
   })
 }
 

@@ -8,7 +8,7 @@ import type { Batch } from "@larder/pipelines/storefronts/decode/feed.ts"
 import { feedKinds } from "@larder/pipelines/storefronts/feed-kinds.ts"
 import {
   type StorePolicy,
-  shopifyLane,
+  shopifyPool,
   storeLivePolicy,
   storePolicy
 } from "@larder/pipelines/storefronts/source/crawl/policy.ts"
@@ -116,7 +116,7 @@ export const hasty: Partial<LivePolicy> = {
   initialBackoff: "1 millis",
   maxBackoff: "2 millis",
   idleTimeout: "5 seconds",
-  lanes: { [shopifyLane]: 128 }
+  pools: { [shopifyPool]: 128 }
 }
 export const hastyStore: StorePolicy = { ...storePolicy, maxPageBytes: 1 << 20, maxRobotsBytes: 4096 }
 

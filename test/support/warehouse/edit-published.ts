@@ -8,13 +8,13 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync
 } from "node:fs"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import type { Manifest } from "@larder/warehouse"
 import { objectName } from "@larder/warehouse/depot/depot.ts"
+import { readStamp } from "@larder/warehouse/generation/markers.ts"
 import { Effect } from "effect"
 import { changeDatabase } from "./example-data-set.ts"
 
@@ -47,8 +47,7 @@ export const editLiveData = async (home: string, pipeline: string, sql: string):
 export const editRunRecords = async (home: string, sql: string): Promise<void> => {
   const file = path.join(home, "warehouse/ingestion.duckdb")
   const marker = path.join(home, "warehouse/seen/ingestion.duckdb")
-  const [, , , ...rest] = readFileSync(marker, "utf8").split(" ")
+  const facts: Readonly<Record<string, string>> = JSON.parse(readFileSync(marker, "utf8"))
   await Effect.runPromise(Effect.provide(changeDatabase(file, sql), NodeServices.layer))
-  const { ino, mtimeNs, size } = statSync(file, { bigint: true })
-  writeFileSync(marker, [size, ino, mtimeNs, ...rest].join(" "))
+  writeFileSync(marker, JSON.stringify({ ...facts, stamp: await readStamp(file) }))
 }

@@ -87,7 +87,7 @@ export const copyParts = Effect.fnUntraced(function* ({ ingestion, parts }: Part
   })
   const copies: Parts = {
     parts: yield* Effect.forEach(parts, ({ dataSet, file }) =>
-      Effect.map(copy(file), (file) => ({ dataSet, file, entry: {} }))
+      Effect.map(copy(file), (file) => ({ dataSet, file, entry: { definition: "unknown" } }))
     ),
     ingestion: yield* copy(ingestion)
   }

@@ -170,7 +170,7 @@ export const publishStaged = (layout: Layout, dataSet: DataSet, staged: Staged, 
     staged,
     run,
     leftOut: [],
-    silentRows: 0,
+    skippedRows: 0,
     checks: noChecks,
     dryRun: false
   })
@@ -207,7 +207,7 @@ const stageAndPublish = Effect.fnUntraced(function* (
     staged,
     run: { ...run, rows_read: filled, rows_rejected: found.rejects?.length ?? 0 },
     leftOut,
-    silentRows: 0,
+    skippedRows: 0,
     checks,
     acceptShrinkage,
     dryRun

@@ -8,7 +8,6 @@ const openedFiles = [...dataSets.map(({ about }) => about.pipeline), "ingestion"
   (name) => `${name}.duckdb`
 )
 const locks = [...dataSets.map(({ about }) => about.pipeline), "beside", "opened"].map((name) => `.${name}.lock`)
-const spare = ".ingestion.duckdb.next"
 
 const listFilesBelow = (folder: string): ReadonlyArray<string> =>
   existsSync(folder)
@@ -31,13 +30,11 @@ export const listLeftoverFiles = (home: string): ReadonlyArray<string> => {
   const needed = new Set([
     ...openedFiles,
     ...locks,
-    spare,
     ...manifests.map(({ number }) => `generations/${String(number).padStart(9, "0")}.json`),
-    ...hashes.flatMap((sha256) => [objectName(sha256), `seen/${sha256}`]),
-    ...[...openedFiles, spare].map((name) => `seen/${name}`)
+    ...hashes.flatMap((sha256) => [objectName(sha256), `seen/${sha256}`, `seen/${sha256}.sidecars`]),
+    ...openedFiles.map((name) => `seen/${name}`)
   ])
-  const isSidecar = (name: string) =>
-    hashes.some((sha256) => name.startsWith(`beside/${sha256}/`) || name === `beside/${sha256}.made`)
+  const isSidecar = (name: string) => hashes.some((sha256) => name.startsWith(`beside/${sha256}/`))
   return [
     ...listFilesBelow(warehouse).filter((name) => !needed.has(name) && !isSidecar(name)),
     ...(existsSync(home) ? readdirSync(home).filter((name) => name.startsWith("rebuilding-")) : [])

@@ -12,6 +12,6 @@ create table if not exists ingest.store_read (
   collections_read integer not null,
   currency varchar,
   seconds double not null,
-  feed varchar,
+  feed varchar not null,
   sale_changes_at timestamp
 )

@@ -13,7 +13,7 @@ const checkChunk = Effect.fnUntraced(function* (...lines: ReadonlyArray<string |
   const parts: Array<ReadonlyArray<FoodReject>> = []
   const odd: Array<string> = []
   const countOdd = ({ field, value }: OddPart) => odd.push(`${field}: ${JSON.stringify(value)}`)
-  yield* checkLines(file, (rejects) => Effect.sync(() => parts.push(rejects)), countOdd)
+  yield* checkLines(file, "foods.json", (rejects) => Effect.sync(() => parts.push(rejects)), countOdd)
   assert.deepStrictEqual(yield* fs.readDirectory(folder), ["foods-00001.ndjson"])
   const remaining = yield* fs.readFileString(file)
   return { parts: parts.map(({ length }) => length), rejects: parts.flat(), odd, remaining }
@@ -53,10 +53,10 @@ layer(NodeServices.layer)("a chunk that could not be loaded as a whole", (it) =>
       '{"d":1,}'
     ],
     [
-      "two records",
-      '{"line":7,"d":1},{"d":2}',
-      /^the record is not JSON: Unexpected non-whitespace character/,
-      '{"d":1},{"d":2}'
+      "a brace too many, as between two records",
+      '{"line":7,"n":[{"x":1}},{"x":2}]}',
+      /^the record is not JSON: Expected ',' or '\]'/,
+      '{"n":[{"x":1}},{"x":2}]}'
     ],
     [
       "a control character",
@@ -92,6 +92,15 @@ layer(NodeServices.layer)("a chunk that could not be loaded as a whole", (it) =>
       assert.match(rejects[0]?.reason ?? "", reason)
       assert.deepStrictEqual(rejects[0], { line: 7, reason: rejects[0]?.reason ?? "", payload })
     })
+  )
+
+  it.effect.each(['{"line":7,"d":1},{"d":2}', '{"line":7,"d":1} {"d":2}'])(
+    "fails with the command that rewrites the release if a line has two records: %s",
+    (line) =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(checkChunk('{"line":6,"d":1}', line, '{"line":8,"d":1}'))
+        assert.match(error.message, /^foods\.json, line 7: its records are not on one line each.* jq -c /)
+      })
   )
 
   it.effect("removes optional parts of another shape, and keeps the other numbers as they are", () =>

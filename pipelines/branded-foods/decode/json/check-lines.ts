@@ -14,8 +14,9 @@ import { isPlaceholder } from "../../../run/placeholders.ts"
 import { makeBufferedWriter } from "../buffered-writer.ts"
 import { firstLineOf, isRecordError } from "../duckdb-faults.ts"
 import { findDuplicateKey } from "./duplicate-keys.ts"
-import { type FoodReject, maxRejectBytes, shortenPayload } from "./food-list.ts"
+import { FoodListUnusable, type FoodReject, maxRejectBytes, otherLayout, shortenPayload } from "./food-list.ts"
 import { readChunkSql } from "./keys.ts"
+import { hasTwoRecords } from "./record-layout.ts"
 import { compareWithShape, type OddPart, separateParts } from "./record-parts.ts"
 
 const lineFeed = Buffer.from("\n")
@@ -115,6 +116,7 @@ const isNothing = ({ value }: OddPart) => typeof value === "string" && isPlaceho
 
 async function* checkFile(
   file: string,
+  release: string,
   countOdd: CountOdd
 ): AsyncGenerator<ReadonlyArray<FoodReject>, void, undefined> {
   const target = `${file}.good`
@@ -125,6 +127,9 @@ async function* checkFile(
   try {
     for await (const line of readLines(file)) {
       const { kept, odd, problem: reason, rejected } = checkLine(line)
+      if (reason !== undefined && hasTwoRecords(line, 0, line.length)) {
+        throw new FoodListUnusable({ file: release, line: lineOf(line), ...otherLayout })
+      }
       if (reason !== undefined || kept !== line) areAllUnchanged = false
       if (reason === undefined) {
         for (const part of odd) if (!isNothing(part)) countOdd(part)
@@ -148,16 +153,17 @@ async function* checkFile(
 /**
  * Removes from the chunk's file each line that is not strict UTF-8, not JSON of the expected shape, or has a duplicate
  * key, and passes the rejects to `report`. Removes from the other lines each optional part of another shape, and passes
- * it to `countOdd` unless it is a placeholder. Each NUL becomes a blank.
+ * it to `countOdd` unless it is a placeholder. Each NUL becomes a blank. Fails if a line has two records; `release` names
+ * the file that the chunk is from.
  */
 export const checkLines = <E, R>(
   file: string,
+  release: string,
   report: (rejects: ReadonlyArray<FoodReject>) => Effect.Effect<void, E, R>,
   countOdd: CountOdd
 ) =>
-  Stream.fromAsyncIterable(
-    checkFile(file, countOdd),
-    (cause) => new FileUnwritable({ file: basename(file), cause })
+  Stream.fromAsyncIterable(checkFile(file, release, countOdd), (cause) =>
+    cause instanceof FoodListUnusable ? cause : new FileUnwritable({ file: basename(file), cause })
   ).pipe(Stream.runForEach(report))
 
 /** Lines per batch: usually 200 kB, never more than the chunk. */

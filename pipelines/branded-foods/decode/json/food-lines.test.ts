@@ -5,10 +5,15 @@ import { FileUnwritable } from "../../../run/files/write-all.ts"
 import { type Chunk, splitFoods } from "./food-lines.ts"
 import { FoodListUnusable } from "./food-list.ts"
 
+/** As from a zip, a piece is not valid after the next one is requested. */
 const splitBytes = (text: string | Buffer, size: number) => {
   const bytes = Buffer.from(text)
   return (async function* () {
-    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+    for (let at = 0; at < bytes.length; at += size) {
+      const piece = Buffer.from(bytes.subarray(at, at + size))
+      yield piece
+      piece.fill("#")
+    }
   })()
 }
 
@@ -102,12 +107,29 @@ layer(NodeServices.layer)("a broken record of a JSON release", (it) => {
     })
   )
 
-  it.effect("is reported if another one follows on its line without a comma at the end", () =>
+  it.effect.each([
+    ["a line break in a string", ['{"fdcId":3,"d":"ha', 'lf"}']],
+    ["line breaks between its keys", ['{"fdcId":3,', '"d":"",', '"n":[]}']],
+    ["a brace too many, as between two records", ['{"fdcId":3,"n":[{"x":1}},{"x":2}]}']]
+  ] as const)("is reported, and the others are read, if it is the first and has %s", ([, broken]) =>
     Effect.gen(function* () {
-      const { lines, rejects } = yield* split(`{"BrandedFoods": [\n${a},\n${b}, ${b}\n]}`)
+      for (const size of sizes) {
+        const text = `{"BrandedFoods": [\n${broken.join("\n")},\n${a},\n${b}\n]}\n`
+        const { lines, rejects } = yield* split(text, size)
+        const good = [addLine(a, broken.length + 2), addLine(b, broken.length + 3)]
+        assert.deepStrictEqual(lines.slice(-2), good, `pieces of ${size}`)
+        // a line with both braces is rejected later, as no JSON
+        assert.lengthOf([...lines.slice(0, -2), ...rejects], broken.length)
+      }
+    })
+  )
+
+  it.effect("is reported if something else follows on its line without a comma at the end", () =>
+    Effect.gen(function* () {
+      const { lines, rejects } = yield* split(`{"BrandedFoods": [\n${a},\n${b}, null\n]}`)
       assert.deepStrictEqual(lines, [addLine(a, 2)])
       assert.deepStrictEqual(rejects, [
-        { line: 3, reason: "the record shares its line with something else", payload: `${b}, ${b}` }
+        { line: 3, reason: "the record shares its line with something else", payload: `${b}, null` }
       ])
     })
   )
@@ -158,11 +180,10 @@ layer(NodeServices.layer)("a file that is not a release", (it) => {
       3,
       'it has "SRLegacyFoods" next to "BrandedFoods"'
     ],
-    ["JSON lines", `${a}\n${b}\n`, 1, "it begins with a food: this may be JSON lines, one food per line"],
     ["in UTF-16", Buffer.from(`\ufeff${head}\n${a}\n]}`, "utf16le"), 1, "it is UTF-16, and a release is UTF-8"],
     ["in UTF-16 without a BOM", Buffer.from(`${head}\n${a}\n]}`, "utf16le"), 1, "it is UTF-16, and a release"],
     ["without a list", '{"BrandedFoods": {}}', 1, '"BrandedFoods" is not a list'],
-    ["a list without its key", `[${b}]`, 1, 'it begins with "[{\\"fdcId\\":2,'],
+    ["a list of something else", '[{"id":1}]', 1, 'it begins with "[{\\"id\\":1}]", not with {"BrandedFoods": ['],
     ["not JSON", "fdc_id,description\n1,x\n", 1, 'it begins with "fdc_id,description'],
     ["two releases in one", `${head}\n${a}\n]}\n${head}\n${a}\n]}`, 3, "follows the list of foods"]
   ] as const)("fails with the number of the line: %s", ([, text, line, problem]) =>
@@ -180,11 +201,14 @@ layer(NodeServices.layer)("a file that is not a release", (it) => {
 
 layer(NodeServices.layer)("a file that another tool has saved again", (it) => {
   const foods = [a, b].map((record): unknown => JSON.parse(record))
-  const remedy = `Rewrite it: set -o pipefail; (echo '{"BrandedFoods": [' && jq -c '.BrandedFoods[]' FILE | sed '$!s/$/,/' && echo ']}') >rewritten/FILE`
+  const rewriteWith = (filter: string) =>
+    `Rewrite it: set -o pipefail; (echo '{"BrandedFoods": [' && jq -c '${filter}' FILE | sed '$!s/$/,/' && echo ']}') >rewritten/FILE`
+  const remedy = rewriteWith(".BrandedFoods[]")
 
   it.effect.each([
     ["has all records on one line", JSON.stringify({ BrandedFoods: foods }), 1],
     ["has all records on the second line", `{"BrandedFoods":[\n${a}, ${b}\n]}`, 2],
+    ["has two records on the last of many lines", `{"BrandedFoods":[\n${`${a},\n`.repeat(20)}${a}, ${b}\n]}`, 22],
     ["is indented by two spaces", JSON.stringify({ BrandedFoods: foods }, null, 2), 4],
     ["is indented by tabs", JSON.stringify({ BrandedFoods: foods }, null, "\t"), 4],
     ["has each brace after a bracket", `{"BrandedFoods": [{\n  "fdcId": 1\n}, {\n  "fdcId": 2\n}]}`, 2],
@@ -198,6 +222,34 @@ layer(NodeServices.layer)("a file that another tool has saved again", (it) => {
           `foods.json, line ${line}: its records are not on one line each, as USDA publishes them. ${remedy}`,
           `pieces of ${size}`
         )
+      }
+    })
+  )
+
+  it.effect.each([
+    [
+      "JSON lines",
+      `${a}\n${b}\n`,
+      'it begins with a food, as JSON lines do, and not with {"BrandedFoods": [',
+      rewriteWith(".")
+    ],
+    [
+      "a list alone",
+      JSON.stringify(foods),
+      'it is a list of foods without {"BrandedFoods": around it',
+      rewriteWith(".[]")
+    ],
+    [
+      "a list alone, indented",
+      JSON.stringify(foods, null, 2),
+      'it is a list of foods without {"BrandedFoods": around it',
+      rewriteWith(".[]")
+    ]
+  ] as const)("is refused with a command that rewrites it if it is %s", ([, text, problem, command]) =>
+    Effect.gen(function* () {
+      for (const size of sizes) {
+        const error = yield* Effect.flip(split(text, size))
+        assert.strictEqual(error.message, `foods.json, line 1: ${problem}. ${command}`, `pieces of ${size}`)
       }
     })
   )

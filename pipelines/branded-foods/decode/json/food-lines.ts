@@ -12,6 +12,7 @@ import { makeFoodSplitter } from "./food-splitter.ts"
 
 export interface FoodList {
   readonly name: string
+  /** A piece is valid until the next one is requested. */
   readonly bytes: AsyncIterable<Buffer>
 }
 

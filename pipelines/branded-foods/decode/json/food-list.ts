@@ -39,10 +39,19 @@ export const shortenPayload = (bytes: Buffer) => {
 
 const listKey = "BrandedFoods"
 
-/** A file that another tool has saved again. `jq` needs about five times its size in memory. */
-export const otherLayout = {
+/** How to rewrite a file that another tool has saved; the filter of `jq` selects its foods. */
+const rewrite = (filter: string) =>
+  `Rewrite it: set -o pipefail; (echo '{"${listKey}": [' && jq -c '${filter}' FILE | sed '$!s/$/,/' && echo ']}') >rewritten/FILE`
+
+interface OtherLayout {
+  readonly problem: string
+  readonly remedy: string
+}
+
+/** `jq` needs about five times the size of the file in memory. */
+export const otherLayout: OtherLayout = {
   problem: "its records are not on one line each, as USDA publishes them",
-  remedy: `Rewrite it: set -o pipefail; (echo '{"${listKey}": [' && jq -c '.${listKey}[]' FILE | sed '$!s/$/,/' && echo ']}') >rewritten/FILE`
+  remedy: rewrite(`.${listKey}[]`)
 }
 
 export const maxHeadBytes = 65_536
@@ -53,18 +62,27 @@ const quote = (text: string) =>
   JSON.stringify(text.length > maxQuotedLength ? `${text.slice(0, maxQuotedLength)}…` : text)
 
 /** JSON lines, or a single food. */
-const wrapperMissing = `it begins with a food: this may be JSON lines, one food per line. A release is one list, {"${listKey}": [ before its foods, commas between them, and ]} after them`
+const foodsAlone: OtherLayout = {
+  problem: `it begins with a food, as JSON lines do, and not with {"${listKey}": [`,
+  remedy: rewrite(".")
+}
+const listAlone: OtherLayout = {
+  problem: `it is a list of foods without {"${listKey}": around it`,
+  remedy: rewrite(".[]")
+}
 
-/** The length of the head in bytes; undefined if more bytes are needed; the problem as a string if it is not a head. */
-export const findHead = (start: Buffer, isAtEnd: boolean): number | string | undefined => {
+/** The length of the head in bytes; undefined if more bytes are needed; what is wrong if it is not a head. */
+export const findHead = (start: Buffer, isAtEnd: boolean): number | string | OtherLayout | undefined => {
   if (isUtf16(start)) return utf16Problem
   const text = start.toString("latin1") // one character per byte: a BOM is three of them
   const head = /^(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\[/.exec(text)
   if (head !== null && head[1] === listKey) return head[0].length
   const key = /^(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\S/.exec(text)?.[1]
   if (key === listKey) return `"${listKey}" is not a list`
-  if (key !== undefined && knownKeys.has(key)) return wrapperMissing
+  if (key !== undefined && knownKeys.has(key)) return foodsAlone
   if (key !== undefined) return `it begins with ${quote(key)}, but a release of branded foods begins with "${listKey}"`
+  const listed = /^(?:\xef\xbb\xbf)?\s*\[\s*\{\s*"([^"\\]*)"\s*:/.exec(text)?.[1]
+  if (listed !== undefined && knownKeys.has(listed)) return listAlone
   if (text.trim() === "" && isAtEnd) return "the file is empty"
   const mayBeHead = /^(?:\xef|\xef\xbb|(?:\xef\xbb\xbf)?\s*(\{\s*("[^"\\]*("\s*(:\s*)?)?)?)?)$/.test(text)
   if (!isAtEnd && text.length < (mayBeHead ? maxHeadBytes : maxQuotedLength)) return undefined

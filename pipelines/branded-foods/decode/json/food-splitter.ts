@@ -4,7 +4,7 @@
  */
 
 import { FoodListUnusable, findHead, findTailProblem, maxHeadBytes, maxRejectBytes, otherLayout } from "./food-list.ts"
-import { findRecordEnd, makeLayoutCheck } from "./record-layout.ts"
+import { findRecordEnd, hasTwoRecords, makeLayoutCheck } from "./record-layout.ts"
 import { isLineSpace, makeSplitLines } from "./split-lines.ts"
 
 /** A longer record is not kept in memory. Real records have about 7 kB; the longest has less than 1 MB. */
@@ -22,7 +22,7 @@ const describeProblem = (firstByte: number | undefined) =>
 /** `file` names the release in errors. `push` and `end` throw `FoodListUnusable`. */
 export const makeFoodSplitter = (file: string, maxRecordBytes = defaultMaxRecordBytes) => {
   const output = makeSplitLines()
-  const hasOneRecordPerLine = makeLayoutCheck()
+  const layout = makeLayoutCheck()
   let line = 1
   let phase: "head" | "lines" | "tail" = "head"
   let head: Buffer = Buffer.alloc(0)
@@ -31,7 +31,11 @@ export const makeFoodSplitter = (file: string, maxRecordBytes = defaultMaxRecord
   let pending: Array<Buffer> = []
   let pendingBytes = 0
 
-  const fail = (problem: string, remedy?: string) => new FoodListUnusable({ file, line, problem, remedy })
+  const fail = (problem: string) => new FoodListUnusable({ file, line, problem })
+
+  const requireLayout = (otherLine: number | undefined) => {
+    if (otherLine !== undefined) throw new FoodListUnusable({ file, line: otherLine, ...otherLayout })
+  }
 
   const readTail = (piece: Buffer, from: number) => {
     phase = "tail"
@@ -42,6 +46,7 @@ export const makeFoodSplitter = (file: string, maxRecordBytes = defaultMaxRecord
     head = Buffer.concat([head, piece])
     const length = findHead(head.subarray(0, maxHeadBytes), isAtEnd)
     if (typeof length === "string") throw fail(length)
+    if (typeof length === "object") throw new FoodListUnusable({ file, line, ...length })
     if (length === undefined) return
     line += head.toString("latin1", 0, length).split("\n").length - 1
     phase = "lines"
@@ -57,6 +62,7 @@ export const makeFoodSplitter = (file: string, maxRecordBytes = defaultMaxRecord
     const isEndOfList = bytes[at] === closeBracket && at < to
     if (end !== -1 && (isEndOfList || at === to)) output.write(line, bytes, from, end)
     else if (!isEndOfList) {
+      requireLayout(hasTwoRecords(bytes, from, to) ? line : undefined)
       const problem = end === -1 ? describeProblem(bytes[from]) : "the record shares its line with something else"
       output.reject(line, problem, bytes.subarray(from, to))
     }
@@ -69,7 +75,7 @@ export const makeFoodSplitter = (file: string, maxRecordBytes = defaultMaxRecord
     while (last >= first && isLineSpace(bytes[last])) last -= 1
     while (first <= last && (isLineSpace(bytes[first]) || bytes[first] === comma)) first += 1
     if (first > last) return
-    if (!hasOneRecordPerLine(bytes, first, last + 1)) throw fail(otherLayout.problem, otherLayout.remedy)
+    requireLayout(layout.take(line, bytes, first, last + 1))
     if (lineBytes > maxRecordBytes) {
       // a reject stores only the start of it
       return output.reject(line, `the record is longer than ${maxRecordBytes} bytes`, bytes.subarray(first, to))
@@ -83,8 +89,8 @@ export const makeFoodSplitter = (file: string, maxRecordBytes = defaultMaxRecord
   const keepPending = (piece: Buffer, from: number, to: number) => {
     const before = pendingBytes
     pendingBytes += to - from
-    if (pendingBytes <= maxRecordBytes) pending.push(piece.subarray(from, to))
-    else if (before < maxRejectBytes) pending.push(piece.subarray(from, Math.min(to, from + maxRejectBytes)))
+    const end = pendingBytes <= maxRecordBytes ? to : Math.min(to, from + maxRejectBytes)
+    if (pendingBytes <= maxRecordBytes || before < maxRejectBytes) pending.push(Buffer.from(piece.subarray(from, end)))
   }
 
   const flushPending = () => {
@@ -120,6 +126,7 @@ export const makeFoodSplitter = (file: string, maxRecordBytes = defaultMaxRecord
   const end = () => {
     if (phase === "head") readHead(Buffer.alloc(0), true)
     if (pendingBytes > 0) flushPending()
+    requireLayout(layout.end())
     if (phase !== "tail") throw fail('it was cut off: the closing "]}" is missing')
     const problem = findTailProblem(tail)
     if (problem !== undefined) throw fail(problem)

@@ -27,25 +27,55 @@ export const findRecordEnd = (bytes: Buffer, from: number, to: number) => {
   return -1
 }
 
+const parseRecord = (bytes: Buffer, from: number, to: number): unknown => {
+  try {
+    return JSON.parse(bytes.toString("utf8", from, to))
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a line begins with a complete record and then has another one. A broken record only looks like two. */
+export const hasTwoRecords = (bytes: Buffer, from: number, to: number) => {
+  const end = bytes[from] === openBrace ? findRecordEnd(bytes, from, to) : -1
+  let at = end
+  while (at !== -1 && at < to && (isLineSpace(bytes[at]) || bytes[at] === comma)) at += 1
+  return at !== -1 && at < to && bytes[at] === openBrace && parseRecord(bytes, from, end) !== undefined
+}
+
+const isFood = (value: unknown) => typeof value === "object" && value !== null && "fdcId" in value
+
+/** Some of them may be broken. An indented food has more lines. */
+const decidingLines = 10
+
 /**
- * Takes the lines after the head that are not blank, and returns false once it sees another layout: a second record on
- * the first line, or a first line that ends in a record which the second line continues. A truncated first record is
- * not mistaken for that, since the next record follows it.
+ * Decides over the first lines after the head that are not blank. In another layout, a record continues on the next line,
+ * and no line is a complete food. A release with a broken record in one of these lines has a complete food in another.
  */
 export const makeLayoutCheck = () => {
-  let state: "first line" | "in a record" | "known" = "first line"
-  return (bytes: Buffer, from: number, to: number): boolean => {
-    if (state === "known") return true
-    const isContinued = state === "in a record" && bytes[from] !== openBrace && bytes[from] !== closeBracket
-    const isFirst = state === "first line"
-    state = "known"
-    if (!isFirst || bytes[from] !== openBrace) return !isContinued
-    let at = findRecordEnd(bytes, from, to)
-    if (at === -1) {
-      state = "in a record"
-      return true
+  let lines = 0
+  let isInRecord = false
+  let isDecided = false
+  let continued: number | undefined
+
+  /** Takes a line. Returns the number of the first line that shows another layout, once that is certain. */
+  const take = (line: number, bytes: Buffer, from: number, to: number) => {
+    if (isDecided) return undefined
+    if (hasTwoRecords(bytes, from, to)) return line
+    const end = bytes[from] === openBrace ? findRecordEnd(bytes, from, to) : -1
+    if (end !== -1 && isFood(parseRecord(bytes, from, end))) {
+      isDecided = true
+      return undefined
     }
-    while (at < to && (isLineSpace(bytes[at]) || bytes[at] === comma)) at += 1
-    return at === to || bytes[at] !== openBrace
+    if (isInRecord && bytes[from] !== openBrace && bytes[from] !== closeBracket) continued ??= line
+    isInRecord = bytes[from] === openBrace && end === -1
+    lines += 1
+    if (lines === decidingLines) isDecided = true
+    return isDecided ? continued : undefined
   }
+
+  /** For a file with fewer lines. */
+  const end = () => (isDecided ? undefined : continued)
+
+  return { take, end }
 }

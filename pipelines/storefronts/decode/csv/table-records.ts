@@ -51,6 +51,13 @@ type Stop = "end" | "open quote" | "truncated"
 
 interface TabRecord {
   readonly cells: ReadonlyArray<string>
+  /** Where the next record begins. */
+  readonly end: number
+}
+
+interface TabCell {
+  readonly value: string
+  /** Its tab, its line break, or the end of the text. */
   readonly end: number
 }
 
@@ -60,42 +67,42 @@ const skipSpaces = (text: string, from: number): number => {
   return at
 }
 
+const readPlainCell = (text: string, from: number, newline: string): TabCell => {
+  const [lineEnd, tab] = [text.indexOf(newline, from), text.indexOf("\t", from)]
+  const end = Math.min(lineEnd === -1 ? text.length : lineEnd, tab === -1 ? text.length : tab)
+  return { value: text.slice(from, end), end }
+}
+
+/** Undefined if something other than a tab or a line break follows the quote that ends it. */
+const readQuotedCell = (text: string, from: number, newline: string): TabCell | undefined => {
+  const close = findQuotedCellEnd(text, from + 1)
+  if (close === -1) return undefined
+  const end = skipSpaces(text, close + 1)
+  if (end < text.length && text[end] !== newline && text[end] !== "\t") return undefined
+  return { value: text.slice(from + 1, close).replaceAll('""', '"'), end }
+}
+
 /**
  * The record of a TSV at `from`. In the output of most programs a quote has no meaning, but some quote cells as in a
  * CSV. A quote begins such a cell if the next single quote ends it; otherwise the line is read literally. Null if more
  * text is needed to decide; the last record of a file may have no line break.
  */
 const readTabRecord = (text: string, from: number, newline: string, isLast: boolean): TabRecord | null => {
+  const lineBreak = text.indexOf(newline, from)
+  if (lineBreak === -1 && !isLast) return null
+  const line = text.slice(from, lineBreak === -1 ? text.length : lineBreak)
+  const literally = { cells: line.split("\t"), end: lineBreak === -1 ? text.length : lineBreak + 1 }
+  if (!literally.cells.some((cell) => cell.startsWith('"'))) return literally
   const cells: Array<string> = []
   let at = from
-  let lineEnd = text.indexOf(newline, from)
-  const readLiterally = (): TabRecord | null => {
-    const lineBreak = text.indexOf(newline, from)
-    if (lineBreak === -1 && !isLast) return null
-    const end = lineBreak === -1 ? text.length : lineBreak
-    return { cells: text.slice(from, end).split("\t"), end: end + (lineBreak === -1 ? 0 : 1) }
-  }
   for (;;) {
-    if (text[at] !== '"') {
-      if (lineEnd !== -1 && lineEnd < at) lineEnd = text.indexOf(newline, at)
-      if (lineEnd === -1 && !isLast) return null
-      const end = lineEnd === -1 ? text.length : lineEnd
-      const tab = text.indexOf("\t", at)
-      const isCell = tab !== -1 && tab < end
-      cells.push(text.slice(at, isCell ? tab : end))
-      if (!isCell) return { cells, end: end + (lineEnd === -1 ? 0 : 1) }
-      at = tab + 1
-      continue
-    }
-    const close = findQuotedCellEnd(text, at + 1)
-    const next = close === -1 ? text.length : skipSpaces(text, close + 1)
-    // The last quote of the text may be the first half of a doubled quote.
-    if (next === text.length && !isLast && next - at < maxQuotedCell) return null
-    const isEnd = next === text.length || text[next] === newline
-    if (close === -1 || !(isEnd || text[next] === "\t")) return readLiterally()
-    cells.push(text.slice(at + 1, close).replaceAll('""', '"'))
-    if (isEnd) return { cells, end: Math.min(next + 1, text.length) }
-    at = next + 1
+    const isQuoted = text[at] === '"'
+    const cell = isQuoted ? readQuotedCell(text, at, newline) : readPlainCell(text, at, newline)
+    if (cell === undefined) return isLast || text.length - at >= maxQuotedCell ? literally : null
+    if (cell.end === text.length && !isLast) return null // the last quote may be the first half of a doubled quote
+    cells.push(cell.value)
+    if (text[cell.end] !== "\t") return { cells, end: Math.min(cell.end + 1, text.length) }
+    at = cell.end + 1
   }
 }
 

@@ -51,22 +51,23 @@ export const checkWellFormed = (text: string): boolean => {
   return open.length === 0
 }
 
-/** sax treats the character after an unescaped `&` as text, even a `<`. Replacing each `&` by this one avoids that. */
-const ampersand = "\uFDD1"
-const restoreAmpersands = (text: string) => text.replaceAll(ampersand, "&")
+const restoreAmpersands = (text: string) => text.replaceAll("&amp;", "&")
 
-/** sax continues a comment that ends in `--->` to the end of the next one. Spaces keep all positions. */
-const overwriteComments = (item: string) =>
-  item.includes("--->")
-    ? item.replace(/<!\[CDATA\[[\s\S]*?\]\]>|<!--[\s\S]*?-->/g, (section) =>
-        section.startsWith("<!--") ? `<!--${" ".repeat(section.length - 7)}-->` : section
-      )
-    : item
+const prepareSection = (section: string) => {
+  if (section === "<&") return "&lt;&"
+  return section.startsWith("<!--") ? "" : section
+}
+
+/**
+ * The item without what sax misreads: it continues a comment that ends in `--->` to the end of the next one, treats the
+ * character after an unescaped `&` as text, even a `<`, and knows only the entities of HTML 4. So comments are removed, and
+ * each `&` is escaped: sax then returns the text as the feed has it. It does not decode an entity right after an unescaped `<`.
+ */
+const prepareForSax = (item: string) =>
+  item.replace(/<!\[CDATA\[[\s\S]*?\]\]>|<!--[\s\S]*?-->|<&/g, prepareSection).replaceAll("&", "&amp;")
 
 const decodeAttributes = (attributes: Readonly<Record<string, unknown>>) =>
-  Object.fromEntries(
-    Object.entries(attributes).map(([name, value]) => [name, decodeEntities(restoreAmpersands(String(value)))] as const)
-  )
+  Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, decodeEntities(String(value))] as const))
 
 interface OpenElement extends Omit<ItemElement, "text" | "innerNames" | "markup"> {
   text: string
@@ -80,6 +81,7 @@ interface OpenElement extends Omit<ItemElement, "text" | "innerNames" | "markup"
  */
 export const parseElements = (item: string, isWellFormed: boolean): ReadonlyArray<ItemElement> => {
   const elements: Array<ItemElement> = []
+  const source = prepareForSax(item)
   const reader = sax.parser(false, { lowercase: true, noscript: isWellFormed })
   let depth = 0
   let field: OpenElement = { name: "", text: "", attributes: {}, innerNames: [], from: 0 }
@@ -91,13 +93,14 @@ export const parseElements = (item: string, isWellFormed: boolean): ReadonlyArra
     if (depth > 2) field.innerNames.push(name)
   }
   reader.ontext = (text) => {
-    if (depth === 2) field.text += decodeEntities(restoreAmpersands(text))
+    if (depth === 2) field.text += decodeEntities(text)
   }
   reader.oncdata = (text) => {
-    if (depth === 2) field.text += restoreAmpersands(text)
+    if (depth === 2) field.text += restoreAmpersands(text) // sax decodes nothing in CDATA
   }
   reader.onclosetag = () => {
-    if (depth === 2) elements.push({ ...field, markup: item.slice(field.from, reader.startTagPosition - 1) })
+    if (depth === 2)
+      elements.push({ ...field, markup: restoreAmpersands(source.slice(field.from, reader.startTagPosition - 1)) })
     depth--
   }
   // a mistake is not reported itself: the fields that it hides are missing
@@ -107,6 +110,6 @@ export const parseElements = (item: string, isWellFormed: boolean): ReadonlyArra
     if (mistakes > maxMistakes) throw new UnusableRow(`more than ${maxMistakes} things in it are not well-formed`)
     reader.resume()
   }
-  reader.write(overwriteComments(item).replaceAll("&", ampersand)).close()
+  reader.write(source).close()
   return elements
 }

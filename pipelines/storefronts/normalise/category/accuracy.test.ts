@@ -8,7 +8,7 @@
  * - in_view: its recording was visible while the words were written, and some expressions occur only in it. Its figures
  *   show that the words work, and nothing about unseen stores
  *
- * `labels-of-public-feeds.csv` has labels of unseen stores, with the addresses of their feeds; `README.md` has figures.
+ * `labels-of-public-feeds.csv` has labels of unseen stores, with the addresses of their feeds, which are not measured here.
  */
 import { readFileSync } from "node:fs"
 import { hasSamples, sampleStores } from "@larder/test/support/pipelines/recorded-products.ts"

@@ -5,11 +5,11 @@ import type { LivePolicy } from "../../../run/origins/live.ts"
 const maxPageMegabytes = 32
 
 /** Shopify throttles by client address across all its stores, and concurrent requests more strictly than their rate. */
-export const shopifyLane = "shopify"
+export const shopifyPool = "shopify"
 
 /**
  * Shopify stores that one process reads concurrently. The others wait, before their time budget begins. Each store gets
- * at most one request a second, so these keep the lane busy, and each still gets about 600 requests in its budget.
+ * at most one request a second, so these keep the pool busy, and each still gets about 600 requests in its budget.
  */
 export const ShopifyStoreSlots = Context.Reference("larder/pipelines/ShopifyStoreSlots", {
   defaultValue: () => Semaphore.makeUnsafe(12)
@@ -29,7 +29,7 @@ export const storeLivePolicy: Partial<LivePolicy> = {
   connectTimeout: "20 seconds",
   responseTimeout: "1 minute",
   idleTimeout: "30 seconds",
-  lanes: { [shopifyLane]: 4 },
+  pools: { [shopifyPool]: 4 },
   publicOnly: true
 }
 

@@ -59,7 +59,7 @@ const makePageMemory = Effect.gen(function* () {
 
 interface StoreRequestOptions {
   /** Shared by all stores of a platform. */
-  readonly lane?: string
+  readonly pool?: string
   /** Of the pages, from the store list. */
   readonly encoding?: string | undefined
 }
@@ -67,12 +67,12 @@ interface StoreRequestOptions {
 /** One page at a time is in memory, the last one until the scope ends. */
 export const makeStoreRequests = Effect.fnUntraced(function* (
   policy: StorePolicy,
-  { encoding, lane }: StoreRequestOptions = {}
+  { encoding, pool }: StoreRequestOptions = {}
 ) {
   const startedAt = yield* Clock.currentTimeMillis
-  const common: Pick<SourceRequest, "bodyTimeout" | "lane"> = {
+  const common: Pick<SourceRequest, "bodyTimeout" | "pool"> = {
     bodyTimeout: policy.pageTimeout,
-    ...(lane === undefined ? {} : { lane })
+    ...(pool === undefined ? {} : { pool })
   }
 
   const fetch = Effect.fnUntraced(function* (request: SourceRequest) {

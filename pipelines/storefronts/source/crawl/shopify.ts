@@ -12,7 +12,7 @@ import { UnexpectedResponse } from "../../decode/responses.ts"
 import { FeedStats } from "../../decode/typed-fields.ts"
 import type { ListedStore } from "../store-list.ts"
 import { isUnread, makeUnread, type Unread } from "./outcome.ts"
-import { ShopifyStoreSlots, type StorePolicy, shopifyLane } from "./policy.ts"
+import { ShopifyStoreSlots, type StorePolicy, shopifyPool } from "./policy.ts"
 import { type KnownProducts, readProductList, summariseProductRead } from "./product-list.ts"
 import { makeStoreRequests, type StoreRequests } from "./requests.ts"
 import { readShopifyCollections } from "./shopify-collections.ts"
@@ -34,8 +34,8 @@ const window = 25_000
 /** The currency of the prices in the same response, which depends on the visitor's market. */
 const currencyCookie = "set-cookie:cart_currency"
 
-const readCurrency = ({ told }: FetchedPayload) => {
-  const code = told?.[currencyCookie]?.toUpperCase() ?? ""
+const readCurrency = ({ extra_values }: FetchedPayload) => {
+  const code = extra_values?.[currencyCookie]?.toUpperCase() ?? ""
   return /^[A-Z]{3}$/.test(code) ? code : null
 }
 
@@ -104,7 +104,7 @@ const readAt = Effect.fnUntraced(function* <E, R>(
   policy: StorePolicy,
   known: KnownProducts<E, R>
 ) {
-  const anyCountryRequests = yield* makeStoreRequests(policy, { encoding: store.encoding, lane: shopifyLane })
+  const anyCountryRequests = yield* makeStoreRequests(policy, { encoding: store.encoding, pool: shopifyPool })
   const base = baseAddress(address)
   const meta = yield* readFacts(anyCountryRequests, base, take)
   if (isUnread(meta)) {

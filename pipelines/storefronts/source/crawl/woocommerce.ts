@@ -15,8 +15,8 @@ const productsPerPage = 100
 /** The header with the number of products, which reveals an incomplete list. */
 const totalHeader = "x-wp-total"
 
-const readTotal = ({ told }: FetchedPayload) => {
-  const text = told?.[totalHeader] ?? ""
+const readTotal = ({ extra_values }: FetchedPayload) => {
+  const text = extra_values?.[totalHeader] ?? ""
   return /^\d{1,9}$/.test(text) ? { total: Number(text) } : {}
 }
 

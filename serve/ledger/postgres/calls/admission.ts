@@ -3,7 +3,7 @@
  * arrived, and its rows alone can refuse it. A call that fits them, but not what this server's other calls leave of them,
  * is decided in a group, because the rows may be older or newer than the charges of those calls.
  */
-import { fingerprint } from "../../api-key.ts"
+import { fingerprint, hasValidChecksum } from "../../api-key.ts"
 import type { LedgerCounters, RequestedCall } from "../../ledger.ts"
 import { findRefusal, remaining, setHeld } from "../../rules/admission.ts"
 import { type ApiKeyView, findKey, isCurrent, type LedgerState } from "../../rules/ledger-state.ts"
@@ -72,6 +72,7 @@ export const makeAdmission = (options: {
 
   return {
     authenticate: async (token: string, nowMs: number): Promise<ApiKeyView | undefined> => {
+      if (!hasValidChecksum(token)) return undefined // an invented key costs no query
       const sha256 = fingerprint(token)
       const read = recent.get(sha256)
       const key = read && findView(read, sha256, nowMs)

@@ -6,7 +6,7 @@ import type { LedgerState } from "../../rules/ledger-state.ts"
 import type { HoldOutcome, OwnHold, OwnHolds, PricedCall } from "../calls/own-holds.ts"
 import type { InDoubtFiles } from "../in-doubt/in-doubt-files.ts"
 import { databaseUnavailable, openCallConnection, runWithDeadline, type SqlStatement } from "../sql/database.ts"
-import { classifyFailure, NoResponse } from "../sql/failures.ts"
+import { classifyFailure, isConnectionLost } from "../sql/failures.ts"
 import { probe } from "../sql/group-statements.ts"
 import { type FailureListener, makeFailedGroups } from "./failed-groups.ts"
 import { makeGroupQueue } from "./group.ts"
@@ -37,20 +37,26 @@ export const openCallWriter = Effect.fnUntraced(function* (
   const pools = yield* Effect.acquireRelease(Scope.make(), Scope.close)
   const openConnection = Scope.provide(openCallConnection(sql), pools)
   const connections = yield* Effect.all(Array.from({ length: maxGroups }, () => openConnection))
-  const useReading = yield* openConnection
-  const read = (statements: ReadonlyArray<SqlStatement>) => run(useReading((send) => send(statements)))
+  /** A read can be repeated: one lost connection costs no call. */
+  const openReader = Effect.map(openConnection, (use) => (statements: ReadonlyArray<SqlStatement>) => {
+    const read = () => run(use((send) => send(statements)))
+    return read().catch((cause) => (isConnectionLost(cause) ? read() : Promise.reject(cause)))
+  })
+  const lookUp = yield* openReader
+  /** Has a connection of its own, so that it does not wait for a slow lookup. */
+  const sendProbe = yield* openReader
 
   let isClosing = false
-  const locked = trackLockedAccounts()
+  const locked = trackLockedAccounts(now)
   const queue = makeGroupQueue(locked.isSuspect, now)
   const outage = trackOutage({
-    probe: () => read([probe]),
+    probe: () => sendProbe([probe]),
     listener,
     now,
     whileLost: (cause) => failed.failExpired(isClosing, cause),
     onRestored: () => writer.schedule()
   })
-  const failed = makeFailedGroups({ ...options, queue, locked, outage })
+  const failed = makeFailedGroups({ ...options, queue, locked, outage, isClosing: () => isClosing })
   const writer = makeGroupWriter({
     ...options,
     connections,
@@ -61,20 +67,15 @@ export const openCallWriter = Effect.fnUntraced(function* (
     failed
   })
 
-  /** A read can be repeated: a connection that was lost while it was idle costs no call. */
-  const query = async (statements: ReadonlyArray<SqlStatement>) => {
-    try {
-      return await read(statements).catch((cause) => {
-        if (classifyFailure(cause) !== "lost" || cause instanceof NoResponse || outage.isLost()) throw cause
-        return read(statements)
+  /** A probe finds out whether the database is lost, or only this lookup slow. */
+  const query = (statements: ReadonlyArray<SqlStatement>) =>
+    lookUp(statements).catch((cause) => {
+      const checked = classifyFailure(cause) === "lost" ? outage.check() : Promise.resolve()
+      checked.then(() => {
+        if (!outage.isLost()) listener.failed(cause)
       })
-    } catch (cause) {
-      const error = databaseUnavailable("be read")(cause)
-      if (classifyFailure(cause) === "lost") outage.report(error)
-      else if (classifyFailure(cause) === "unexpected") listener.failed(cause)
-      throw error
-    }
-  }
+      throw databaseUnavailable("be read")(cause)
+    })
 
   yield* Effect.addFinalizer(() =>
     Effect.promise(async () => {

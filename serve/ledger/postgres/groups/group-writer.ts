@@ -8,7 +8,7 @@ import { captureHold } from "../../rules/admission.ts"
 import { applyGroup, type LedgerState } from "../../rules/ledger-state.ts"
 import type { OwnHolds, PricedCall } from "../calls/own-holds.ts"
 import type { SendStatements, UseConnection } from "../sql/database.ts"
-import { classifyFailure, hasSqlState } from "../sql/failures.ts"
+import { classifyFailure, hasSqlState, isConnectionLost } from "../sql/failures.ts"
 import * as statements from "../sql/group-statements.ts"
 import { decideCharges, decideUndecided, type GroupDecision } from "./decide-group.ts"
 import { type makeFailedGroups, maxWait } from "./failed-groups.ts"
@@ -21,6 +21,8 @@ const lockTimeout = 200
 /** For the group of a suspect, which waits alone. Longer than the idle timeout of a session. */
 const suspectLockTimeout = 2_000
 const maxDeadlocks = 5
+/** The database may end one session, and serve others. */
+const maxReconnects = 1
 
 export const makeGroupWriter = (options: {
   /** Each runs one transaction at a time. */
@@ -115,7 +117,8 @@ export const makeGroupWriter = (options: {
 
   const attempt = async (group: CallGroup, use: UseConnection): Promise<ReadonlyArray<CallGroup>> => {
     const since = sinceOf(group)
-    for (let deadlocks = 0; ; deadlocks++) {
+    let [deadlocks, reconnects] = [0, 0]
+    for (;;) {
       const sent: Array<Charge> = []
       const outcome = await run(use(transaction(group, chooseTimeout(group), sent))).then(
         (decision) => ({ decision }),
@@ -131,7 +134,9 @@ export const makeGroupWriter = (options: {
       const failure = classifyFailure(cause)
       // the database has answered, so it has not committed
       if (hasSqlState(cause) && failure !== "lost") for (const charge of sent) charge.isInDoubt = false
-      if (failure !== "rolled back" || deadlocks === maxDeadlocks) return failed.handle(group, cause)
+      const isRetried =
+        failure === "rolled back" ? deadlocks++ < maxDeadlocks : isConnectionLost(cause) && reconnects++ < maxReconnects
+      if (!isRetried) return failed.handle(group, cause)
     }
   }
 
@@ -139,7 +144,7 @@ export const makeGroupWriter = (options: {
     const [id = "", ...others] = accountsOf(group)
     if (others.length > 0 || !locked.isSuspect(id)) return lockTimeout
     const left = maxWait - (now() - sinceOf(group))
-    return Math.round(Math.min(suspectLockTimeout, Math.max(lockTimeout, left)))
+    return Math.ceil(Math.min(suspectLockTimeout, Math.max(lockTimeout, left)))
   }
 
   /** A mistake of ours must not keep the accounts in flight, nor leave a call without an answer. */
@@ -156,9 +161,10 @@ export const makeGroupWriter = (options: {
     const parts = [group]
     for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
       const accounts = accountsOf(part)
+      failed.rejectLate(part)
       if (outage.isLost())
         queue.putBack(part) // there its calls are answered when their time is over
-      else parts.unshift(...(await attemptOrFail(part, use)))
+      else if (callsOf(part).length > 0) parts.unshift(...(await attemptOrFail(part, use)))
       const kept = new Set(parts.flatMap(accountsOf))
       queue.release(accounts.filter((id) => !kept.has(id)))
     }

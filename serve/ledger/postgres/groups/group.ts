@@ -53,6 +53,17 @@ export const splitInHalves = ({ charges, undecided }: CallGroup): ReadonlyArray<
   ]
 }
 
+const removeFrom = <A>(calls: Array<A>, isRemoved: (call: A) => boolean): Array<A> => {
+  const removed = calls.filter(isRemoved)
+  if (removed.length > 0) calls.splice(0, calls.length, ...calls.filter((call) => !isRemoved(call)))
+  return removed
+}
+/** Removes the calls that arrived before `limit`, and returns them. */
+export const removeOlder = ({ charges, undecided }: CallGroup, limit: number): CallGroup => ({
+  charges: removeFrom(charges, ({ since }) => since <= limit),
+  undecided: removeFrom(undecided, ({ since }) => since <= limit)
+})
+
 /** A transaction of this many calls takes about 20 ms, in which other servers wait for its accounts. */
 const maxCalls = 500
 const countCalls = ({ charges, undecided }: CallGroup) => charges.length + undecided.length
@@ -142,20 +153,16 @@ export const makeGroupQueue = (isSuspect: (accountId: string) => boolean, now: (
       for (const charge of charges.toReversed()) open(charge.hold.call.key.account_id).charges.unshift(charge)
       for (const call of undecided.toReversed()) open(call.call.key.account_id).undecided.unshift(call)
     },
-    /** Removes the calls for which `isExpired` is true. */
-    takeExpired: (isExpired: (call: { readonly since: number }) => boolean): CallGroup => {
-      const expired = newGroup()
-      for (const [id, { charges, undecided }] of waiting) {
-        expired.charges.push(...charges.filter(isExpired))
-        expired.undecided.push(...undecided.filter(isExpired))
-        const left = {
-          charges: charges.filter((call) => !isExpired(call)),
-          undecided: undecided.filter((call) => !isExpired(call))
-        }
-        if (countCalls(left) === 0) waiting.delete(id)
-        else waiting.set(id, left)
+    /** Removes the calls that arrived before `limit`, and returns them. */
+    takeOlder: (limit: number): CallGroup => {
+      const older = newGroup()
+      for (const [id, calls] of waiting) {
+        const { charges, undecided } = removeOlder(calls, limit)
+        older.charges.push(...charges)
+        older.undecided.push(...undecided)
+        if (countCalls(calls) === 0) waiting.delete(id)
       }
-      return expired
+      return older
     },
     isEmpty: () => waiting.size === 0 && inFlight.size === 0
   }

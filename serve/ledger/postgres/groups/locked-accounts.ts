@@ -4,7 +4,8 @@ import { toLedgerUnavailable } from "../../errors.ts"
 /** Milliseconds for which the calls of a locked account are rejected immediately, so that they do not occupy a connection. */
 const lockoutDuration = 5_000
 
-export const trackLockedAccounts = () => {
+/** `now` is monotonic, in milliseconds. */
+export const trackLockedAccounts = (now: () => number) => {
   const rejectUntil = new Map<string, number>()
   /** Accounts whose last group timed out on their lock. */
   const suspects = new Set<string>()
@@ -13,7 +14,7 @@ export const trackLockedAccounts = () => {
     rejectIfLockedOut: (id: string): void => {
       const until = rejectUntil.get(id)
       if (until === undefined) return
-      if (performance.now() < until) {
+      if (now() < until) {
         throw toLedgerUnavailable("be written")(`another session has locked account ${id} in the database`)
       }
       rejectUntil.delete(id)
@@ -24,7 +25,7 @@ export const trackLockedAccounts = () => {
     },
     lockOut: (id: string): void => {
       suspects.delete(id)
-      rejectUntil.set(id, performance.now() + lockoutDuration)
+      rejectUntil.set(id, now() + lockoutDuration)
     },
     /** Its lock was obtained. */
     clear: (ids: Iterable<string>): void => {

@@ -22,7 +22,7 @@ export const trackOutage = (options: {
   readonly listener: OutageListener
   /** Monotonic, in milliseconds. */
   readonly now: () => number
-  /** Runs after each probe that failed, until one succeeds. */
+  /** Runs again and again until a probe succeeds: each may take long to fail. */
   readonly whileLost: (cause: LedgerUnavailable) => void
   readonly onRestored: () => void
 }) => {
@@ -43,7 +43,6 @@ export const trackOutage = (options: {
       } catch (cause) {
         lost = databaseUnavailable("be written")(cause)
       }
-      whileLost(lost)
       await new Promise((resolve) => setTimeout(resolve, probeInterval))
     }
   }
@@ -53,15 +52,22 @@ export const trackOutage = (options: {
     if (lost !== undefined) return
     lost = cause
     listener.lost(cause)
-    probeUntilRestored()
+    const waiting = setInterval(() => whileLost(lost ?? cause), probeInterval)
+    probeUntilRestored().finally(() => clearInterval(waiting))
   }
 
-  let isChecking = false
-  const check = async () => {
-    if (isChecking || lost !== undefined) return
-    isChecking = true
-    await probe().catch((cause) => report(databaseUnavailable("be written")(cause)))
-    isChecking = false
+  let checking: Promise<void> | undefined
+  const check = (): Promise<void> => {
+    if (lost !== undefined) return Promise.resolve()
+    checking ??= probe()
+      .then(
+        () => {},
+        (cause) => report(databaseUnavailable("be written")(cause))
+      )
+      .finally(() => {
+        checking = undefined
+      })
+    return checking
   }
   const timer = setInterval(check, checkInterval).unref()
 
@@ -73,6 +79,8 @@ export const trackOutage = (options: {
       if (lost !== undefined) throw lost
     },
     report,
+    /** Sends a probe, and reports the database as lost if it fails. */
+    check,
     reportFull: (cause: LedgerUnavailable): void => {
       listener.lost(cause)
       diskFullAt = now()

@@ -19,10 +19,14 @@ export const databaseCause = (error: unknown): unknown => {
   return cause instanceof Error ? databaseCause(cause) : error
 }
 
-/** The five characters of PostgreSQL; empty if the error is not from the database. */
+/** Five digits and capital letters, such as 40P01. Errors of Node have codes, too, such as EPIPE. */
+const sqlState = /^(?=.*\d)[\dA-Z]{5}$/
+
+/** Empty if the error is not from the database. */
 const readSqlState = (error: unknown): string => {
   const cause = databaseCause(error instanceof LedgerUnavailable ? error.cause : error)
-  return cause instanceof Error && "code" in cause ? String(cause.code) : ""
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : ""
+  return sqlState.test(code) ? code : ""
 }
 
 /** By SQL state, or the first two characters of one, which are its class. */
@@ -58,3 +62,7 @@ export const classifyFailure = (error: unknown): Failure => {
   const isConnection = isSqlError(error) && ["ConnectionError", "AuthenticationError"].includes(error.reason._tag)
   return isConnection ? "lost" : "unexpected"
 }
+
+/** Whether only this connection may be lost, so that the work should be tried on a new one. */
+export const isConnectionLost = (error: unknown): boolean =>
+  classifyFailure(error) === "lost" && !(error instanceof NoResponse)

@@ -25,12 +25,19 @@ export const failOnOutage = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effe
   })
 
 /** Increased when a table changes. Before the first release, an earlier layout is refused, not converted. */
-const layouts = { console: 3, ledger: 3 } as const
+const layouts = { console: 4, ledger: 4 } as const
 
 const refuseEarlierLayout = (schema: keyof typeof layouts) => `
   do $$ begin
     if exists (select from pg_tables where schemaname = '${schema}' and tablename <> 'migration') then
       raise exception 'an earlier version of Larder has written the tables of this database, and no version converts them: use a new database';
+    end if;
+  end $$`
+
+const refuseNewerLayout = (schema: keyof typeof layouts) => `
+  do $$ begin
+    if exists (select from ${schema}.migration where migration_id > ${layouts[schema]}) then
+      raise exception 'a newer version of Larder has written the tables of this database: use that version';
     end if;
   end $$`
 
@@ -51,6 +58,7 @@ export const createSchema = (
     .unsafe(`create schema if not exists ${schema}`)
     .pipe(
       Effect.andThen(Migrator.make({})({ loader, table: `${schema}.migration` })),
+      Effect.andThen(sql.unsafe(refuseNewerLayout(schema))),
       Effect.provideService(SqlClient.SqlClient, sql),
       failOnOutage,
       Effect.retry({ times: 20, schedule: Schedule.spaced("100 millis") })

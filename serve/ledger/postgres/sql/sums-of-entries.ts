@@ -9,7 +9,7 @@ import { monthOfDate, monthOfTimestamp } from "./sql-expressions.ts"
 export const reversals = `select account_id, position, -credits as credits from ledger.entry where type <> 'charge' and ${isReversal}`
 
 export const reversedCredits = `
-  select account_id, sum(credits) as money_out from (${reversals}) as entry group by account_id`
+  select account_id, sum(credits) as reversed_credits from (${reversals}) as entry group by account_id`
 
 export const spentByMonth = `
   select key_id, ${monthOfTimestamp("occurred_at")} as month, -sum(credits) as credits

@@ -37,7 +37,7 @@ const sumUsage = (entries: ReadonlyArray<Draft>): ReadonlyArray<Usage> => {
 
 export interface AccountAfter extends ChainHead {
   readonly id: string
-  readonly money_out: number
+  readonly reversed_credits: number
 }
 
 /** The last entry of each account, and the credits that its entries deduct for refunds and disputes. */
@@ -45,7 +45,13 @@ export const listAccountsAfter = (entries: ReadonlyArray<Entry>): Map<string, Ac
   const moved = new Map<string, AccountAfter>()
   for (const entry of entries) {
     const { account_id: id, balance, hash, position } = entry
-    moved.set(id, { id, position, balance, hash, money_out: (moved.get(id)?.money_out ?? 0) + reversalCredits(entry) })
+    moved.set(id, {
+      id,
+      position,
+      balance,
+      hash,
+      reversed_credits: (moved.get(id)?.reversed_credits ?? 0) + reversalCredits(entry)
+    })
   }
   return moved
 }
@@ -66,7 +72,7 @@ const columns = {
     note: "text[]",
     hash: "text[]"
   },
-  account: { id: "text[]", position: "bigint[]", balance: "bigint[]", hash: "text[]", money_out: "bigint[]" },
+  account: { id: "text[]", position: "bigint[]", balance: "bigint[]", hash: "text[]", reversed_credits: "bigint[]" },
   usage: {
     account_id: "text[]",
     key_id: "text[]",
@@ -103,7 +109,7 @@ export const writeEntries = `
     order by place
   ), moved as (
     update ledger.account
-    set position = head.position, balance = head.balance, hash = head.hash, money_out = account.money_out + head.money_out
+    set position = head.position, balance = head.balance, hash = head.hash, reversed_credits = account.reversed_credits + head.reversed_credits
     from unnest(${arrays("account")}) as head (${names("account")})
     where account.id = head.id
     returning account.id

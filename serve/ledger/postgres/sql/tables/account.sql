@@ -7,6 +7,6 @@ create table ledger.account (
   position bigint not null,
   balance bigint not null,
   hash text not null,
-  money_out bigint not null default 0,
-  constraint account_is_covered check (balance + money_out >= 0)
+  reversed_credits bigint not null default 0,
+  constraint account_is_covered check (balance + reversed_credits >= 0)
 )

@@ -33,7 +33,7 @@ export const readExchangeRates = Effect.fn("exchangeRates.read")(
     yield* progress.advance({ finished: feed, rows: table.lines.length })
     return {
       rows_read: table.lines.length,
-      rows_silent: read.silent,
+      rows_skipped: read.skipped,
       rows_rejected: read.rejects.length,
       feeds: 1,
       left_out: []

@@ -1,5 +1,5 @@
 /** The exchange-rate endpoint. */
-import { type ApiDataSet, checkRange, type Endpoint, endpoint, fromAfterTo, PageBody } from "../endpoint.ts"
+import { type ApiDataSet, checkRange, endpoint, fromAfterTo, PageBody } from "../endpoint.ts"
 import { cursor, day, limit, text } from "../parameters.ts"
 import { getExchangeRatesExamples } from "./examples.ts"
 import { ExchangeRate } from "./records.ts"
@@ -29,7 +29,7 @@ export const getExchangeRates = endpoint({
 })
 
 /** In the order of the documents. */
-export const exchangeRateEndpoints: ReadonlyArray<Endpoint> = [getExchangeRates]
+export const exchangeRateEndpoints = [getExchangeRates]
 
 export const exchangeRates = {
   pipeline: "exchange-rates",

@@ -1,4 +1,4 @@
-/** Converts the cells of the table to rates. A line has rates, is rejected, or is silent: it has no rate at all. */
+/** Converts the cells of the table to rates. A line has rates, is rejected, or is skipped: it has no rate at all. */
 import { isDay, numberToken } from "@larder/schemas"
 import type { RateTable } from "../decode/rate-table.ts"
 
@@ -24,7 +24,7 @@ const findFault = ({ currencies }: RateTable, { cells, day }: RateTable["lines"]
 export const normalise = (table: RateTable) => {
   const rates: Array<Rate> = []
   const rejects: Array<{ readonly position: number; readonly reason: string; readonly payload: string }> = []
-  let silent = 0
+  let skipped = 0
   for (const line of table.lines) {
     const { cells, day, row } = line
     const fault = findFault(table, line)
@@ -36,8 +36,8 @@ export const normalise = (table: RateTable) => {
       const rate = numberToken(cells[at] ?? "")
       return rate === undefined ? [] : [{ currency, day, rate, source_row: row }]
     })
-    if (stated.length === 0) silent++
+    if (stated.length === 0) skipped++
     rates.push(...stated)
   }
-  return { rates, rejects, silent }
+  return { rates, rejects, skipped }
 }

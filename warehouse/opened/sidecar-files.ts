@@ -10,7 +10,8 @@ import type { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import type { DataSetEntry } from "../generation/manifest.ts"
-import { findFault, readStamp } from "../generation/parts.ts"
+import { isMarked, readStamp, sidecarsMarker, writeMarker } from "../generation/markers.ts"
+import { findFault } from "../generation/parts.ts"
 import { buildFoods, readNewestRun } from "../search/build/build.ts"
 import { FoodFilesDamaged } from "../search/files.ts"
 import { openFoods } from "../search/open.ts"
@@ -26,28 +27,21 @@ const replace = Effect.fnUntraced(function* (building: string, folder: string) {
 
 const buildingFolder = (folder: string) => `${folder}.building`
 
-/** Files that were made again on this machine are not parts: these stamps show that nothing wrote to them since. */
-const stampsFile = (folder: string) => `${folder}.made`
+/** Files that this machine made are not parts: these stamps, in a marker, show that nothing wrote to them since. */
 const readStamps = (folder: string) =>
   Effect.tryPromise(async () => {
     const names = (await readdir(folder)).sort()
     const stamps = await Promise.all(names.map((name) => readStamp(join(folder, name))))
-    return names.map((name, index) => `${name} ${stamps[index]}\n`).join("")
+    return { stamps: names.map((name, index) => `${name} ${stamps[index]}`).join("\n") }
   })
 
-/** Fails unless this machine rebuilt the files and they are unchanged, or each equals the part with its name. */
-const requireUnchanged = Effect.fnUntraced(function* (
-  layout: Layout,
-  { parts: [, ...sidecars] }: DataSetEntry,
-  folder: string
-) {
-  const fs = yield* FileSystem.FileSystem
-  const isRebuiltHere = Effect.zipWith(
-    fs.readFileString(stampsFile(folder)),
-    readStamps(folder),
-    (recorded, current) => recorded === current
-  )
-  if (yield* Effect.orElseSucceed(isRebuiltHere, () => false)) return
+const markerOf = ({ parts: [database] }: DataSetEntry) => sidecarsMarker(database?.sha256 ?? "")
+
+/** Fails unless this machine made the files and they are unchanged, or each equals the part with its name. */
+const requireUnchanged = Effect.fnUntraced(function* (layout: Layout, entry: DataSetEntry, folder: string) {
+  const isMadeHere = Effect.flatMap(readStamps(folder), (stamps) => isMarked(layout, markerOf(entry), stamps))
+  if (yield* Effect.orElseSucceed(isMadeHere, () => false)) return
+  const [, ...sidecars] = entry.parts
   for (const part of sidecars) {
     const fault = yield* findFault(layout, part, join(folder, part.name))
     if (fault !== undefined) return yield* new FoodFilesDamaged({ file: part.name, reason: fault })
@@ -66,7 +60,7 @@ const clear = Effect.fnUntraced(function* (building: string) {
  * Runs in the process that serves the files. It takes minutes at 2 M label versions, with all cores busy. DuckDB and two
  * more threads do the work. Only the checksums and the opening at the end block the event loop.
  */
-const rebuildFiles = Effect.fnUntraced(function* (file: string, folder: string, entry: DataSetEntry) {
+const rebuildFiles = Effect.fnUntraced(function* (layout: Layout, file: string, folder: string, entry: DataSetEntry) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const building = buildingFolder(folder)
@@ -75,7 +69,7 @@ const rebuildFiles = Effect.fnUntraced(function* (file: string, folder: string, 
   yield* buildFoods(db, building, { useThreads: true })
   for (const name of yield* fs.readDirectory(building)) yield* fs.chmod(path.join(building, name), 0o444) // as published
   yield* replace(building, folder)
-  yield* fs.writeFileString(stampsFile(folder), yield* readStamps(folder))
+  yield* writeMarker(layout, markerOf(entry), yield* readStamps(folder))
 }, Effect.scoped)
 
 /** Hard-links the parts under their names. */
@@ -126,7 +120,7 @@ export const openServedFoods = Effect.fn("Foods.openServed")(function* (
   const linkAndOpen = Effect.andThen(linkParts(layout, entry, folder), open)
   const buildAndOpen = (damage: FoodFilesDamaged) =>
     Effect.logWarning(`${damage.message} They are written again from ${file}.`).pipe(
-      Effect.andThen(rebuildFiles(file, folder, entry)),
+      Effect.andThen(rebuildFiles(layout, file, folder, entry)),
       Effect.andThen(open)
     )
   /** Tries to open first: another server may have made the files while this one waited for the lock. */

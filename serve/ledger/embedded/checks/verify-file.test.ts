@@ -22,7 +22,7 @@ import { openEmbeddedLedger } from "../embedded-ledger.ts"
 import type { LedgerStore } from "../embedded-store.ts"
 import { ledgerPath } from "../ledger-file.ts"
 import { queryNumber } from "../tables.ts"
-import { verifyFile } from "./verification.ts"
+import { verifyFile } from "./verify-file.ts"
 
 const readServerHeads = ({ accounts, sequence }: LedgerSnapshot) => ({
   sequence,

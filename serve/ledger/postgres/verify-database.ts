@@ -72,10 +72,10 @@ const overdrafts = `
 
 const reversedCreditsOfAccounts = `
   select format('account %s has %s credits of refunds and disputes, but its entries add up to %s', account.id,
-    account.money_out, coalesce(sums.money_out, 0)) as problem
+    account.reversed_credits, coalesce(sums.reversed_credits, 0)) as problem
   from ledger.account
   left join (${reversedCredits}) as sums on sums.account_id = account.id
-  where account.money_out is distinct from coalesce(sums.money_out, 0)`
+  where account.reversed_credits is distinct from coalesce(sums.reversed_credits, 0)`
 
 const spending = `
   select format('key %s was charged %s credits in %s, and %s are counted for its budget', key_id,

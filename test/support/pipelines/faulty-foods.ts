@@ -1,10 +1,10 @@
 /**
- * Faults of branded-food releases. Each run gets two of them, one in each form, so that nothing is published and the next run
- * finds the warehouse unchanged.
+ * Faults of branded-food releases, in pairs of one in each form: a run of such a release publishes nothing, so that the next
+ * run finds the warehouse unchanged.
  */
-import type { Form } from "../support/label-releases.ts"
-import { type Part, zipOf } from "../support/pipelines/handmade-zips.ts"
-import type { Misbehaviour } from "./fdc-host.ts"
+import type { ServerResponse } from "node:http"
+import type { Form } from "../label-releases.ts"
+import { type Part, zipOf } from "./handmade-zips.ts"
 import { csvFiles, foodLine, goodFiles, jsonRelease, line, recordOf } from "./small-releases.ts"
 
 export interface FormFault {
@@ -13,7 +13,7 @@ export interface FormFault {
   /** The faulty zip. */
   readonly body?: Buffer
   /** Replaces the response of the host. */
-  readonly host?: Misbehaviour
+  readonly host?: (response: ServerResponse, body: Buffer) => void
   /** The certificate of the host is not trusted. */
   readonly distrusted?: true
 }
@@ -29,7 +29,8 @@ const changeFile = (name: string, change: (content: string) => string | Buffer):
   csv.map((part) => (part.path === name ? { ...part, content: change(part.content.toString()) } : part))
 const makeCsvZip = (name: string, change: (content: string) => string | Buffer) => zipOf(...changeFile(name, change))
 
-const pairs: ReadonlyArray<FaultyRelease> = [
+/** Faults of the files themselves. */
+const filePairs: ReadonlyArray<FaultyRelease> = [
   {
     json: {
       fault: "JSON: a key renamed",
@@ -91,7 +92,10 @@ const pairs: ReadonlyArray<FaultyRelease> = [
   {
     json: { fault: "an HTML page instead of the zip", body: Buffer.from("<!doctype html><title>Sign in</title>") },
     csv: { fault: "an empty response", body: Buffer.alloc(0) }
-  },
+  }
+]
+
+const hostPairs: ReadonlyArray<FaultyRelease> = [
   {
     json: { fault: "429 to each try", host: (response) => response.writeHead(429).end("slow down") },
     csv: { fault: "500 to each try", host: (response) => response.writeHead(500).end() }
@@ -144,7 +148,15 @@ const truncatedReleases = (random: () => number): ReadonlyArray<FaultyRelease> =
     }
   })
 
-export const faultyReleases = (random: () => number) => [...pairs, ...truncatedReleases(random)]
+/** Faults of the files. `random` determines where they are truncated. */
+export const faultyFiles = (random: () => number) => [...filePairs, ...truncatedReleases(random)]
+
+/** Faults of the host, and one of each kind of the files: missing, of another type, empty, another format, truncated. */
+export const faultyReleases = (random: () => number): ReadonlyArray<FaultyRelease> => {
+  const kinds = ["JSON: a key missing", "JSON: a key of another type", "JSON: no record"]
+  const ofFiles = filePairs.filter(({ json }) => kinds.includes(json.fault) || json.fault.startsWith("an HTML page"))
+  return [...ofFiles, ...truncatedReleases(random).slice(0, 2), ...hostPairs]
+}
 
 /** A nutrient without a number in Larder's dictionary. */
 export const unnumbered = { id: 2067, number: "960", name: "Vitamin A", unitName: "UG" }

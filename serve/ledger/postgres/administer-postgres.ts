@@ -12,7 +12,7 @@ import { bookEntries, changeAccounts } from "./changes.ts"
 import { databaseUnavailable } from "./sql/database.ts"
 import { accountRow, entryRow, keyRow } from "./sql/sql-expressions.ts"
 import { selectSummedUsage, selectUsage } from "./usage.ts"
-import { verifyDatabase } from "./verification.ts"
+import { verifyDatabase } from "./verify-database.ts"
 
 const KeyAndMonth = Schema.Struct({ ...ApiKey.fields, spent: Schema.Int })
 const Count = Schema.Struct({ count: Schema.Int })

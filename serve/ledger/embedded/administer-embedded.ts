@@ -8,8 +8,8 @@ import { type Decision, keyNotFound, UnknownAccount } from "../rules/decisions.t
 import { type AccountState, bookingId, type KeyState, type LedgerState } from "../rules/ledger-state.ts"
 import { openMonth } from "../rules/spending.ts"
 import { monthOf } from "../utc-calendar.ts"
-import type { GroupWriter } from "./embedded-ledger.ts"
 import type { LedgerStore } from "./embedded-store.ts"
+import type { GroupWriter } from "./group-writer.ts"
 import { keyCells } from "./write-group.ts"
 
 const summarizeAccount = ({ head, record }: AccountState): AccountSummary => ({

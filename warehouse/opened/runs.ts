@@ -3,12 +3,11 @@ import { LeftOut, Run, RunRecord } from "@larder/schemas"
 import { Effect, FileSystem, Schema, Struct } from "effect"
 import { dataSets } from "../data-sets.ts"
 import { listObjectTimes } from "../depot/depot.ts"
-import type { DuckDb, Params } from "../duckdb.ts"
+import { DuckDb, type Params } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { isLoaded, readKeptManifests } from "../generation/manifest.ts"
-import { openIngestion } from "../ingestion/file.ts"
-import { refreshOpened } from "../opened/opened-files.ts"
 import { timestampToText } from "../read-models/json-expressions.ts"
+import { refreshOpened } from "./opened-files.ts"
 
 const StateRow = Schema.Struct({
   ...Run.fields,
@@ -79,7 +78,7 @@ const selectFromIngestion = Effect.fnUntraced(function* <S extends Schema.Constr
 ) {
   const fs = yield* FileSystem.FileSystem
   if (!(yield* fs.exists(layout.ingestion))) return []
-  const { db } = yield* openIngestion(layout)
+  const db = yield* DuckDb.readOnly(layout.ingestion)
   return yield* db.all(row, sql, params)
 }, Effect.scoped)
 
@@ -184,6 +183,14 @@ export const listPastRuns = Effect.fnUntraced(function* (layout: Layout) {
     const oldest = oldestGenerations.get(run.pipeline)
     return { ...run, is_undone: rolled_back_by !== null && (oldest === undefined || rolled_back_by <= oldest) }
   })
+})
+
+/** The SHA-256 of each payload that a recorded run has read. */
+export const listRecordedPayloads = Effect.fnUntraced(function* (layout: Layout) {
+  yield* refreshOpened(layout)
+  const row = Schema.Struct({ raw_sha256: Schema.String })
+  const rows = yield* selectFromIngestion(layout, row, "select distinct raw_sha256 from ingest.raw_file")
+  return new Set(rows.map(({ raw_sha256 }) => raw_sha256))
 })
 
 export const readRecordedRun = Effect.fnUntraced(function* (layout: Layout, run_id: string) {
