@@ -31,7 +31,7 @@ export {
 export { type PartDamaged, verifyDataSet } from "./generation/parts.ts"
 export { catchUp, pull } from "./generation/pull.ts"
 export { keptSetting, pruneLocal } from "./generation/retention.ts"
-export { lakeSetting, updateLakeIfEnabled } from "./lake/setting.ts"
+export { isLakeEnabled, writeLake, writeLakeIfEnabled } from "./lake/setting.ts"
 export { followDepot } from "./live/follow.ts"
 export { type Live, watchLive } from "./live/live.ts"
 export type { LiveData } from "./live/open-data-sets.ts"

@@ -8,6 +8,7 @@ import type { Pipeline } from "../run/pipeline.ts"
 import { depotCommand } from "./depot.ts"
 import { booleanFlag, jsonFlag, replayFlag, storesFlag } from "./flags.ts"
 import { generationsCommand } from "./generations.ts"
+import { lakeCommand } from "./lake.ts"
 import { probeCommand } from "./probe.ts"
 import { pruneCommand } from "./prune.ts"
 import { pullCommand } from "./pull.ts"
@@ -78,6 +79,7 @@ const rootCommand = runCommand(
     rawCommand,
     pullCommand,
     depotCommand,
+    lakeCommand,
     snapshotCommand
   ])
 )

@@ -1,5 +1,5 @@
 /** `larder-ingest rebuild`: rebuilds data sets from the raw archive. */
-import { lakeSetting, updateLakeIfEnabled } from "@larder/warehouse"
+import { isLakeEnabled, writeLakeIfEnabled } from "@larder/warehouse"
 import { Console, Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import type { Pipeline } from "../run/pipeline.ts"
@@ -21,7 +21,7 @@ export const rebuildCommand = (pipelines: ReadonlyArray<Pipeline>) =>
     },
     Effect.fn(function* ({ json, dataSet }) {
       const layout = yield* openHome
-      yield* lakeSetting(layout)
+      yield* isLakeEnabled
       const missing: Array<string> = []
       for (const pipeline of pipelines.filter(({ name }) => Option.isNone(dataSet) || name === dataSet.value)) {
         const { generation, isLoaded, runs } = yield* rebuildDataSet(pipeline, layout.home)
@@ -35,7 +35,7 @@ export const rebuildCommand = (pipelines: ReadonlyArray<Pipeline>) =>
         } else if (isLoaded || Option.isSome(dataSet)) missing.push(pipeline.name)
         else yield* Effect.logWarning(`${pipeline.name} is not loaded, and has no run to repeat`)
       }
-      yield* updateLakeIfEnabled(layout)
+      yield* writeLakeIfEnabled(layout)
       if (missing.length === 0) return
       const names = missing.join(" and ")
       const problem = `The raw archive has no run of ${names} to repeat: there is none, or all were rolled back. The published data of ${names} was not changed.`

@@ -1,5 +1,5 @@
 /** `larder-ingest rollback`: goes back to the data of an earlier generation. */
-import { lakeSetting, rollback, updateLakeIfEnabled } from "@larder/warehouse"
+import { isLakeEnabled, rollback, writeLakeIfEnabled } from "@larder/warehouse"
 import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { openHome } from "../run/run.ts"
@@ -23,9 +23,9 @@ export const rollbackCommand = Command.make(
   },
   Effect.fn(function* ({ json, ...options }) {
     const layout = yield* openHome
-    yield* lakeSetting(layout)
+    yield* isLakeEnabled
     const published = yield* rollback(layout, options)
-    yield* updateLakeIfEnabled(layout)
+    yield* writeLakeIfEnabled(layout)
     if (json) return yield* Console.log(JSON.stringify(published))
     const states = Object.entries(published.data_sets).map(
       ([name, source]) => `${name} is ${source === null ? "no longer loaded" : `that of ${source}`}`

@@ -2,7 +2,7 @@
  * Runs `larder-ingest`, alone or with the name of a pipeline: checks the request, runs the pipelines one after the
  * other, and reports how each ended. A failed pipeline does not stop the others.
  */
-import { catchUp, isLoaded, type Layout, lakeSetting, newestManifest, updateLakeIfEnabled } from "@larder/warehouse"
+import { catchUp, isLakeEnabled, isLoaded, type Layout, newestManifest, writeLakeIfEnabled } from "@larder/warehouse"
 import { exitCodeOf, expectedMessages, report } from "@larder/warehouse/cli"
 import { Cause, Console, Effect, Exit, Option, Runtime, Schema } from "effect"
 import { listRecordedNames } from "./origins/replay.ts"
@@ -198,7 +198,7 @@ const prepareRun = Effect.fnUntraced(function* (available: Pipelines, requested:
   if (options.ifMissing && Object.values(live?.data_sets ?? {}).some(isLoaded)) return undefined
   const kind = yield* sourceKind(options)
   yield* checkSettings(kind)
-  yield* lakeSetting(layout)
+  yield* isLakeEnabled
   const source: RunSource = { kind, stores: Option.getOrUndefined(options.stores) }
   const invocation: Invocation = { options, layout, days, source }
   return { selected: yield* selectRecorded(requested, options), invocation }
@@ -211,6 +211,6 @@ export const ingest = Effect.fnUntraced(function* (available: Pipelines, request
   )
   if (prepared === undefined) return
   const exit = yield* Effect.exit(runPipelines(prepared.selected, prepared.invocation))
-  if (!options.dryRun) yield* updateLakeIfEnabled(prepared.invocation.layout)
+  if (!options.dryRun) yield* writeLakeIfEnabled(prepared.invocation.layout)
   return yield* exit
 })

@@ -39,9 +39,8 @@ def file():
     return duckdb_with([f"attach '{sys.argv[3]}' as larder (read_only)"], "larder.branded_food.food")
 
 
-def ducklake():
-    statements = [f"load '{extension('ducklake')}'", f"attach 'ducklake:{lake}/larder.ducklake' as larder (read_only)"]
-    return duckdb_with(statements, "larder.branded_food.food")
+def delta():
+    return duckdb_with([f"load '{extension('delta')}'"], f"delta_scan('{table}')")
 
 
 def polars():
@@ -77,5 +76,5 @@ def measure(query, sql):
     return {"seconds": min(times), "rows": [[None if value is None else str(value) for value in row] for row in rows]}
 
 
-query = {run.__name__: run for run in [file, ducklake, polars, clickhouse, spark]}[engine]()
+query = {run.__name__: run for run in [file, delta, polars, clickhouse, spark]}[engine]()
 print(json.dumps({name: measure(query, sql) for name, sql in queries.items()}))

@@ -7,7 +7,7 @@ import { roundTo } from "./statistics.ts"
 /** Title, engine and the packages with it. */
 const engines = [
   ["DuckDB, one file", "file", "duckdb-polars"],
-  ["DuckDB, the DuckLake", "ducklake", "duckdb-polars"],
+  ["DuckDB, the lake", "delta", "duckdb-polars"],
   ["Polars", "polars", "duckdb-polars"],
   ["ClickHouse", "clickhouse", "clickhouse"],
   ["Spark", "spark", "spark"]

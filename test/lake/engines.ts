@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
-import { DuckDb, identifier, literal } from "@larder/warehouse"
+import { DuckDb, dataSets, identifier, literal } from "@larder/warehouse"
 import { Effect } from "effect"
 import { cleanEnvironment, type Environment, waitForExit } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
@@ -46,21 +46,16 @@ export const downloadSparkJars = async () => {
   return jars.map((jar) => path.join(folder, `${jar.split(":").slice(1).join("-")}.jar`)).join(",")
 }
 
-export interface Snapshot {
-  readonly snapshot: number
-  readonly message: string
-  readonly delta_versions: Readonly<Record<string, number>>
-}
 export type Tables = Readonly<Record<string, TableSummary>>
 
-/** Reads the lake at a folder or an address. The result is keyed by engine; `snapshots` lists those of the DuckLake. */
+/** Reads the lake at a folder or an address, in the given versions of its tables. The result is keyed by engine. */
 export const readWithEngines = async <Engine extends string>(
   python: string,
   engines: ReadonlyArray<Engine>,
   lake: string,
-  versions?: unknown,
+  versions?: Readonly<Record<string, number>>,
   environment: Environment = {}
-): Promise<{ readonly [Name in Engine]: Name extends "snapshots" ? ReadonlyArray<Snapshot> : Tables }> => {
+): Promise<Readonly<Record<Engine, Tables>>> => {
   const args = [readers, engines.join(), lake, ...(versions === undefined ? [] : [JSON.stringify(versions)])]
   const child = spawn(python, args, {
     env: cleanEnvironment(environment),
@@ -74,8 +69,14 @@ export const readWithEngines = async <Engine extends string>(
 
 const quoteName = (table: string) => table.split(".").map(identifier).join(".")
 
+/** The views that the lake has as tables. */
+const lakeViews = dataSets
+  .flatMap(({ views }) => views)
+  .filter(({ lakeKey }) => lakeKey !== undefined)
+  .map(({ name, schema }) => `(${literal(schema)}, ${literal(name)})`)
+
 /**
- * Summarises each table in the files that people open. JSON is compared as text. With `never null`, null lists are compared
+ * Summarises each table in the files that people open, and each view that the lake has. JSON is compared as text. With `never null`, null lists are compared
  * as empty ones.
  */
 export const readWarehouse = (home: string, lists: "as they are" | "never null" = "as they are"): Promise<Tables> =>
@@ -87,7 +88,13 @@ export const readWarehouse = (home: string, lists: "as they are" | "never null" 
       yield* db.run(`attach ${literal(file)} as ${identifier(name)} (read_only); use ${identifier(name)}`)
       const columns = yield* db.rows(
         `select schema_name || '.' || table_name as "table", t.comment as table_comment, column_name, data_type, c.comment
-         from duckdb_columns() c join duckdb_tables() t using (database_name, schema_name, table_name)
+         from duckdb_columns() c
+         join (
+           select database_name, schema_name, table_name, comment from duckdb_tables()
+           union all
+           select database_name, schema_name, view_name, comment from duckdb_views()
+           where (schema_name, view_name) in (${lakeViews.join(", ")})
+         ) t using (database_name, schema_name, table_name)
          where database_name = current_database() order by all`
       )
       for (const [table = "", fields = []] of Map.groupBy(columns, (column) => String(column.table))) {

@@ -2,18 +2,14 @@
 
     readers.py ENGINE,ENGINE LAKE [VERSIONS]
 
-LAKE is a folder or an address; a bucket requires AWS_ENDPOINT_URL_S3, AWS_REGION and the keys. VERSIONS, as JSON, is the
-snapshot of the DuckLake or the version of each table's Delta log to read; the newest by default. Values are compared by a
-hash over all rows, which are written the same way for each engine.
+LAKE is a folder or a bucket, which requires AWS_ENDPOINT_URL_S3, AWS_REGION and the keys. VERSIONS, as JSON, are the versions
+of the tables to read; by default the newest of all tables. Values are compared by a hash over all rows, which are written the
+same way for each engine.
 """
 
-import atexit
-import functools
 import json
 import os
-import shutil
 import sys
-import tempfile
 
 import duckdb
 
@@ -42,75 +38,16 @@ def summary(source):
 
 
 def enable_network():
-    """Lets DuckDB read a lake over the network."""
-    if "://" not in lake:
+    """Lets DuckDB read a lake in a bucket."""
+    if not lake.startswith("s3://"):
         return
     load("httpfs")
-    if lake.startswith("s3://"):
-        endpoint = os.environ["AWS_ENDPOINT_URL_S3"].removeprefix("http://")
-        session.execute(
-            f"""create or replace secret (type s3, endpoint '{endpoint}', url_style 'path', use_ssl false, region '{os.environ["AWS_REGION"]}',
-                key_id '{os.environ["AWS_ACCESS_KEY_ID"]}', secret '{os.environ["AWS_SECRET_ACCESS_KEY"]}')"""
-        )
-        os.environ["AWS_ALLOW_HTTP"] = "true"  # for deltalake and Polars
-
-
-@functools.cache
-def attach():
-    """Attaches the catalogue once. Over a network it is copied first, as described in `docs/scale-out.md`."""
-    load("ducklake")
-    load("httpfs")  # a catalogue on this machine may name files elsewhere
-    enable_network()
-    location = f"{lake}/larder.ducklake"
-    if "://" in lake:
-        copy = f"{tempfile.mkdtemp(prefix='larder-lake-')}/larder.ducklake"
-        atexit.register(shutil.rmtree, os.path.dirname(copy))
-        session.execute(f"copy (select content from read_blob('{location}')) to '{copy}' (format blob)")
-        location = copy
-    at = "" if versions is None else f", snapshot_version {versions}"
-    session.execute(f"attach 'ducklake:{location}' as larder (read_only{at})")
-    session.execute("use larder")
-
-
-def ducklake():
-    attach()
-    tables = session.execute(
-        "select schema_name, table_name, comment from duckdb_tables() where database_name = 'larder'"
-    ).fetchall()
-    summaries = {}
-    for schema, table, comment in tables:
-        columns = session.execute(
-            "select column_name, comment from duckdb_columns() where database_name = 'larder' and schema_name = ? and table_name = ?",
-            [schema, table],
-        ).fetchall()
-        summaries[f"{schema}.{table}"] = {
-            **summary(f'from "{schema}"."{table}"'),
-            "comment": comment,
-            "comments": dict(columns),
-        }
-    return summaries
-
-
-def views():
-    """Reads all views of the DuckLake, and a table macro."""
-    attach()
-    found = session.execute(
-        "select schema_name, view_name, comment from duckdb_views() where database_name = 'larder' and not internal"
-    ).fetchall()
-    summaries = {f"{schema}.{view}": {**summary(f'from "{schema}"."{view}"'), "comment": comment} for schema, view, comment in found}
-    summaries["price_as_of"] = summary("from commodity.price_as_of('2026-07-10')")
-    return summaries
-
-
-def snapshots():
-    attach()
-    rows = session.execute(
-        "select snapshot_id, commit_message, commit_extra_info from larder.snapshots() order by 1"
-    ).fetchall()
-    return [
-        {"snapshot": number, "message": message, "delta_versions": json.loads(extra)["delta_versions"]}
-        for number, message, extra in rows
-    ]
+    endpoint = os.environ["AWS_ENDPOINT_URL_S3"].removeprefix("http://")
+    session.execute(
+        f"""create or replace secret (type s3, endpoint '{endpoint}', url_style 'path', use_ssl false, region '{os.environ["AWS_REGION"]}',
+            key_id '{os.environ["AWS_ACCESS_KEY_ID"]}', secret '{os.environ["AWS_SECRET_ACCESS_KEY"]}')"""
+    )
+    os.environ["AWS_ALLOW_HTTP"] = "true"  # for deltalake and Polars
 
 
 def delta_tables():
@@ -203,6 +140,6 @@ def spark():
     return summaries
 
 
-engines = [ducklake, views, snapshots, deltalake, polars, delta, clickhouse, spark]
+engines = [deltalake, polars, delta, clickhouse, spark]
 by_name = {run.__name__: run for run in engines}
 print(json.dumps({name: by_name[name]() for name in engine_names.split(",")}))

@@ -1,8 +1,8 @@
 /**
  * The interface of a depot, which stores generations: files under names that end in their SHA-256, such as
  * `objects/ab/ab12…`, and JSON texts under names such as `generations/000000012.json`. They never change. If several
- * programs write the same name at the same time, exactly one succeeds, and the others receive false. Only hints and files
- * that other engines read are overwritten.
+ * programs write the same name at the same time, exactly one succeeds, and the others receive false. Only hints are
+ * overwritten.
  */
 import { Clock, Effect, type Option, Schema, type Stream } from "effect"
 import { causeText } from "../disk.ts"
@@ -46,8 +46,6 @@ export interface Depot {
   readonly readBytes: (name: string, from: number) => Stream.Stream<Uint8Array, DepotUnusable>
   /** Puts a text, replacing an earlier one. Only for hints: a reader may get an outdated one. */
   readonly putHint: (name: string, text: string) => Effect.Effect<void, DepotUnusable>
-  /** Puts a file, replacing an earlier one atomically. */
-  readonly replaceFile: (name: string, object: ObjectId, file: string) => Effect.Effect<void, DepotUnusable>
   /** Names that begin with `prefix` and come after `after`, in order; only the last ones if the host cannot list. */
   readonly list: (prefix: string, after?: string) => Effect.Effect<ReadonlyArray<string>, DepotUnusable>
   /** When each name in a folder and its subfolders was stored, in milliseconds since 1970. */

@@ -120,18 +120,8 @@ export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT")
       })
     })
 
-  const replace = (name: string, write: (part: string) => Promise<void>) =>
-    attempt(`write ${name}`, () => put(fileOf(name), write, rename))
-
-  const putHint: Depot["putHint"] = (name, text) => replace(name, (part) => writeFile(part, text, { flag: "wx" }))
-
-  const replaceFile: Depot["replaceFile"] = (name, _, file) =>
-    replace(name, async (part) => {
-      await copyFile(file, part, constants.COPYFILE_EXCL)
-      await runFlush(syncFile(part))
-      await chmod(part, 0o444)
-      await rm(`${fileOf(name)}.wal`, { force: true }) // the write-ahead log of a program that wrote to the old file
-    })
+  const putHint: Depot["putHint"] = (name, text) =>
+    attempt(`write ${name}`, () => put(fileOf(name), (part) => writeFile(part, text, { flag: "wx" }), rename))
 
   const readText: Depot["readText"] = (name) =>
     attempt(`read ${name}`, () => readFile(fileOf(name), "utf8").then(Option.some, ifCode("ENOENT", Option.none())))
@@ -197,7 +187,6 @@ export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT")
     readText,
     putHint,
     putFile,
-    replaceFile,
     readBytes,
     list,
     listTimes,

@@ -104,7 +104,6 @@ export const httpDepot = Effect.fnUntraced(function* ({ address, user }: Host) {
     putText: (name) => failReadOnly(`write ${name}`),
     putHint: (name) => failReadOnly(`write ${name}`),
     putFile: (name) => failReadOnly(`store ${name}`),
-    replaceFile: (name) => failReadOnly(`write ${name}`),
     listTimes: (folder) => failReadOnly(`list ${folder}`),
     remove: () => failReadOnly("remove outdated files"),
     removeUnfinished: () => failReadOnly("remove files of killed runs")

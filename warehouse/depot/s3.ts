@@ -150,14 +150,6 @@ export const s3Depot = Effect.fnUntraced(function* (settings: Bucket) {
       yield* send(name, object, file, length === undefined ? { "if-none-match": "*" } : {}) // an incomplete object is replaced
     }).pipe(withRetry, mapError(`store ${name}`))
 
-  const replaceFile: Depot["replaceFile"] = (name, object, file) =>
-    requireMaxSize(object).pipe(
-      Effect.andThen(send(name, object, file, {})),
-      withRetry,
-      Effect.asVoid,
-      mapError(`write ${name}`)
-    )
-
   const readBytes: Depot["readBytes"] = (name, from) => {
     const failRead = (response: DepotResponse) =>
       isMissingObject(response) ? Effect.fail(missingObject) : fail(response)
@@ -227,7 +219,6 @@ export const s3Depot = Effect.fnUntraced(function* (settings: Bucket) {
     readText,
     putHint,
     putFile,
-    replaceFile,
     readBytes,
     list,
     listTimes,

@@ -1,22 +1,21 @@
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
-import { Effect, FileSystem, Schema } from "effect"
+import { Effect, FileSystem } from "effect"
 import { DuckDb } from "../duckdb.ts"
-import type { Table } from "../tables/tables.ts"
-import { type LakeFile, writeFiles } from "./files.ts"
-import type { LakeField } from "./types.ts"
+import { type LakeFile, type LakeTable, writeFiles } from "./files.ts"
 
-const table: Table = {
+const table: LakeTable = {
   schema: "shop",
   name: "price_change",
-  record: Schema.Struct({}),
-  ddl: "",
-  merge: { by: "append", key: ["id"] },
-  dateColumn: "seen_at"
+  key: ["id"],
+  dateColumn: "seen_at",
+  columns: [
+    { name: "id", type: "BIGINT", comment: null },
+    { name: "seen_at", type: "TIMESTAMP", comment: null }
+  ],
+  comment: null
 }
-const column = (id: number, name: string, type: string): LakeField => ({ id, name, type, children: [] })
-const columns = [column(1, "id", "int64"), column(2, "seen_at", "timestamp")]
 
 /** Changes from January on, 300,000 in each month. */
 const selectChanges = (count: number) =>
@@ -26,7 +25,8 @@ const writeRows = Effect.fnUntraced(function* (rows: string) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-lake-" })
   const db = yield* DuckDb.memory
-  return yield* writeFiles(db, table, columns, rows, path.join(folder, "price_change"))
+  yield* db.run(`create schema shop; create view shop.price_change as ${rows}`)
+  return yield* writeFiles(db, table, path.join(folder, "price_change"))
 })
 const listHashes = (files: ReadonlyArray<LakeFile>) => files.map(({ object }) => object.sha256)
 
@@ -37,17 +37,12 @@ describe("writing the files of a table", () => {
       const [file, ...others] = yield* writeRows(`${selectChanges(3)} order by i desc`)
       assert.lengthOf(others, 0)
       assert.strictEqual(file?.rows, 3)
-      const statistics = file?.statistics.map(({ max, min, nulls, path: field, values }) => [
-        field,
-        values,
-        nulls,
-        min,
-        max
-      ])
-      assert.deepStrictEqual(statistics, [
-        ["id", "3", "0", "0", "2"],
-        ["seen_at", "3", "0", "2026-01-01 00:00:00", "2026-01-01 00:00:00"]
-      ])
+      assert.deepStrictEqual(JSON.parse(file?.stats ?? ""), {
+        numRecords: 3,
+        minValues: { id: 0, seen_at: "2026-01-01T00:00:00.000" },
+        maxValues: { id: 2, seen_at: "2026-01-01T00:00:00.000" },
+        nullCount: { id: 0, seen_at: 0 }
+      })
       assert.deepStrictEqual(
         listHashes(yield* writeRows(selectChanges(3))),
         listHashes(file === undefined ? [] : [file]),

@@ -1,216 +1,114 @@
 /**
- * Updates the lake: the generations as Parquet files, which other engines read through a DuckLake catalogue for all
- * tables or through a Delta log for each. The lake is stored in the depot, next to the parts. Files are stored before
- * a catalogue names them. The first writer to store the next state of the lake decides its catalogue, and everything
- * else is derived from that catalogue. So a killed process leaves a readable lake, and the next process continues it.
+ * Writes the newest generation into the lake: Parquet files, and for each table a Delta log, which other engines read. The
+ * lake is stored in the depot, next to the parts.
+ *
+ * A table gets a new version if its rows or its definition differ from its last one; the version names the generation as
+ * `userMetadata`. Parquet is written only if the table's part changed. A version is the next number in the log, put only
+ * if it is absent. If another machine was faster, its version is read, and the table is compared with it again. Nothing is
+ * replaced by an older generation. A rollback is a new generation, so it is written like any other.
+ *
+ * Readers see each table change atomically. The tables of one generation are not committed together: a program that is
+ * killed between two tables leaves some of them at the generation before, until the next write completes them. A killed
+ * program otherwise leaves only files that no version names; `retention.ts` deletes them.
  */
 import { randomUUID } from "node:crypto"
-import { chmod, copyFile, mkdir, writeFile } from "node:fs/promises"
 import path from "node:path"
-import { Effect, Option } from "effect"
-import { type Depot, listObjectTimes } from "../depot/depot.ts"
-import { DuckDb, literal } from "../duckdb.ts"
+import { Clock, Effect, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
-import { currentMaker, generationId, listNumbers, newestManifest, readManifest } from "../generation/manifest.ts"
-import { isMarked, writeMarker } from "../generation/markers.ts"
-import { identifyFile } from "../generation/parts.ts"
+import { generationId, newestManifest } from "../generation/manifest.ts"
 import { makeOwnFolder } from "../publishing/staging.ts"
-import { findNewer } from "../tables/versions.ts"
-import { addGeneration, type CatalogueContents, type NamedFile, readCatalogueFile } from "./add-generation.ts"
-import { type Commit, isSameCommit, selectCheckpoint, toJsonLines } from "./delta.ts"
-import { type GenerationParts, pullGenerationParts } from "./generation-parts.ts"
-import {
-  catalogueName,
-  checkpointName,
-  commitName,
-  fileName,
-  lastCheckpointName,
-  openedCatalogue,
-  stateName,
-  statesFolder
-} from "./names.ts"
-import { sweepLake } from "./retention.ts"
-import { lakeSetting } from "./setting.ts"
-import {
-  attempt,
-  encodeState,
-  fetchCatalogue,
-  foreignLake,
-  type LakeState,
-  newestState,
-  readLakeState,
-  requireNoOtherFiles,
-  requireOwnHistory
-} from "./states.ts"
+import { writeFiles } from "./files.ts"
+import { type GenerationTable, type NewestGeneration, openNewest } from "./generation-tables.ts"
+import { deletedFileDays, formatCommit, generationOf, nextVersion, type Version } from "./log.ts"
+import { daysBefore, tidyTable } from "./retention.ts"
+import { commitName, fileName, findNewestGeneration, readStored, readVersion } from "./stored.ts"
 
-interface LocalState {
-  readonly state: LakeState
-  readonly file: string
-  readonly contents: CatalogueContents
+/** A table to bring up to the generation. Without a `source`, the generation does not have it. */
+interface Target {
+  readonly table: string
+  readonly source: GenerationTable | undefined
+  readonly last: Version | undefined
 }
 
-/** Stores a checkpoint of a Delta log, and the hint by which readers find it. */
-const putCheckpoint = Effect.fnUntraced(function* (
-  depot: Depot,
-  { schema, table, version }: Commit,
-  actions: NonNullable<Commit["checkpoint"]>,
+/** `lastStored` is the time of the newest file in the lake, by the depot's clock: this machine's may be wrong. */
+const readTimes = (lastStored: number) =>
+  Effect.map(Clock.currentTimeMillis, (now) => ({
+    /** Stamps a version: not before what is already there. */
+    timestamp: Math.max(now, Math.ceil(lastStored)),
+    /** Decides what is old enough to be deleted: not after what is known to have passed. */
+    elapsed: Math.min(now, lastStored)
+  }))
+
+type Times = Effect.Success<ReturnType<typeof readTimes>>
+
+/** Returns the newest version of the table, and the bytes that were added; undefined if it stays as it is. */
+const writeTable = Effect.fnUntraced(function* (
+  { depot }: Layout,
+  { db, manifest }: NewestGeneration,
+  { last, source, table }: Target,
+  { elapsed, timestamp }: Times,
   folder: string
 ) {
-  const lines = path.join(folder, `${schema}.${table}.json`)
-  const file = path.join(folder, `${schema}.${table}.checkpoint.parquet`)
-  yield* attempt(lines, () => writeFile(lines, toJsonLines(actions)))
-  const db = yield* DuckDb.memory
-  yield* db.run(`copy (${selectCheckpoint(lines)}) to ${literal(file)} (format parquet)`)
-  yield* depot.putFile(checkpointName(schema, table, version), yield* identifyFile(file), file)
-  yield* depot.putHint(lastCheckpointName(schema, table), JSON.stringify({ version, size: actions.length }))
-}, Effect.scoped)
-
-/** Stores the Delta commits of the newest snapshot. Commits that an earlier run stored are the same. */
-const putCommits = Effect.fnUntraced(function* (depot: Depot, { contents: { commits }, file }: LocalState) {
-  const putCommit = Effect.fnUntraced(function* (commit: Commit) {
-    const { checkpoint, schema, table, text, version } = commit
-    const name = commitName(schema, table, version)
-    if (!(yield* depot.putText(name, text))) {
-      const stored = yield* depot.readText(name)
-      if (Option.isSome(stored) && !isSameCommit(stored.value, text)) {
-        return yield* foreignLake(depot, `contains ${name}, which Larder did not write`)
-      }
-    }
-    if (checkpoint !== undefined) yield* putCheckpoint(depot, commit, checkpoint, path.dirname(file))
-  })
-  yield* Effect.forEach(commits, putCommit, { concurrency: 4, discard: true })
-})
-
-const putFiles = (depot: Depot, files: ReadonlyArray<NamedFile>) =>
-  Effect.forEach(files, ({ file, name, object }) => depot.putFile(name, object, file), {
-    concurrency: 4,
-    discard: true
-  })
-
-/** Adds a generation to the lake. If another machine was faster, returns that machine's state. */
-const putGeneration = Effect.fnUntraced(function* (
-  layout: Layout,
-  generation: GenerationParts,
-  before: LocalState | undefined,
-  objects: ReadonlyMap<string, number>,
-  target: { readonly folder: string; readonly address: string }
-) {
-  const { depot } = layout
-  const { id, number } = generation.manifest
-  const folder = path.join(target.folder, randomUUID())
-  const file = path.join(folder, "larder.ducklake")
-  yield* attempt(folder, () => mkdir(folder))
-  if (before !== undefined) {
-    yield* attempt(file, async () => {
-      await copyFile(before.file, file) // the depot may have this same file under another name
-      await chmod(file, 0o644)
+  const isDone = (version: Version | undefined) =>
+    version !== undefined &&
+    (generationOf(version) > manifest.number || (source !== undefined && version.info.larder.part === source.part))
+  if (isDone(last)) return undefined
+  const files = source === undefined ? [] : yield* writeFiles(db, source, path.join(folder, table))
+  const deletedBefore = daysBefore(elapsed, deletedFileDays)
+  for (let before = last; !isDone(before); ) {
+    const next = nextVersion(before, { manifest, table: source, files, timestamp, deletedBefore })
+    if (next === undefined) return undefined
+    const { added, version } = next
+    yield* Effect.forEach(added, ({ file, path }) => depot.putFile(fileName(table, path), file.object, file.file), {
+      concurrency: 4,
+      discard: true
     })
+    if (yield* depot.putText(commitName(table, version.number), formatCommit(version)))
+      return { version, bytes: added.reduce((sum, { file }) => sum + file.object.bytes, 0) }
+    before = yield* readVersion(depot, table, version.number)
   }
-  const isNew = before === undefined
-  const { added, contents } = yield* addGeneration(generation, { ...target, folder, file, isNew, objects })
-  yield* putFiles(depot, added)
-  const catalogue = yield* identifyFile(file)
-  yield* depot.putFile(catalogueName(catalogue.sha256), catalogue, file)
-  const place = (before?.state.place ?? 0) + 1
-  const state: LakeState = { place, number, id, catalogue, written_by: currentMaker(), nonce: randomUUID() }
-  if (!(yield* depot.putText(stateName(place), encodeState(state)))) {
-    const newest = yield* newestState(depot)
-    return newest === undefined ? undefined : yield* fetchState(layout, newest, target.folder)
-  }
-  yield* putFiles(depot, added) // again: an existing file may have been removed before it was named
-  const local: LocalState = { state, file, contents }
-  yield* putCommits(depot, local)
-  const bytes = added.reduce((sum, { object }) => sum + object.bytes, 0)
-  yield* Effect.logInfo(
-    `the lake has ${generationId(number)}: ${added.length} new files, ${Math.ceil(bytes / 1024).toLocaleString("en-US")} KiB`
-  )
-  return local
+  return undefined
 })
+
+const update = Effect.fnUntraced(function* (layout: Layout) {
+  const { depot } = layout
+  const folder = yield* makeOwnFolder(layout, `lake-${randomUUID()}`)
+  const generation = yield* openNewest(layout, folder)
+  if (generation === undefined) return undefined
+  const { manifest, tables, unreadable } = generation
+  const { newestTime, tables: stored } = yield* readStored(depot)
+  const lakeNumber = yield* findNewestGeneration(depot, stored.values())
+  if (lakeNumber > manifest.number) return { generation: generationId(lakeNumber), tables: [], bytes: 0 }
+  const times = yield* readTimes(newestTime)
+  const wanted = new Map(tables.map((table) => [`${table.schema}.${table.name}`, table]))
+  const dropped = [...stored.keys()].filter((table) => !wanted.has(table) && !unreadable.has(table.replace(/\..*/, "")))
+  const written: Array<string> = []
+  let bytes = 0
+  for (const table of [...wanted.keys(), ...dropped]) {
+    const before = stored.get(table) ?? { table, files: [], newest: undefined }
+    const target: Target = { table, source: wanted.get(table), last: before.newest }
+    const result = yield* writeTable(layout, generation, target, times, folder)
+    if (result !== undefined) written.push(table)
+    bytes += result?.bytes ?? 0
+    const newest = result?.version ?? before.newest
+    if (newest !== undefined) yield* tidyTable(depot, before, newest, times.elapsed, folder)
+  }
+  return { generation: generationId(manifest.number), tables: written, bytes }
+}, Effect.scoped)
 
 /**
- * Replaces the catalogue that readers open with the newest one, and returns its state. The newest may be another
- * machine's: this machine's must not replace it.
+ * Writes the newest generation of this machine. Returns the generation of the lake and the tables with a new version;
+ * undefined if there is no generation.
  */
-const replaceOpenedCatalogue = Effect.fnUntraced(function* (depot: Depot, own: LocalState, folder: string) {
-  let shown = own
-  for (let isShown = false; ; ) {
-    const newest = yield* newestState(depot)
-    if (newest !== undefined && newest.place > shown.state.place) {
-      const file = yield* fetchCatalogue(depot, newest.catalogue, folder)
-      shown = { state: newest, file, contents: yield* readCatalogueFile(file) }
-    } else if (isShown) return shown
-    yield* depot.replaceFile(openedCatalogue, shown.state.catalogue, shown.file)
-    isShown = true
+export const writeNewest = Effect.fn("Lake.write")(function* (layout: Layout) {
+  if (Option.isNone(yield* newestManifest(layout.local))) return undefined // there may be no folder for the lock either
+  const written = yield* withLock(layout.lakeLock, update(layout))
+  if (written !== undefined && written.tables.length > 0) {
+    const { bytes, generation, tables } = written
+    yield* Effect.logInfo(
+      `the lake has ${generation}; new versions of tables: ${tables.length}, ${Math.ceil(bytes / 1024).toLocaleString("en-US")} KiB`
+    )
   }
-})
-
-/** Names the state that this machine has finished, so that the next run does not check again what was stored. */
-const markerOf = ({ nonce, place }: LakeState) => ({ place: String(place), nonce })
-const isFinished = (layout: Layout, state: LakeState) => isMarked(layout, "lake", markerOf(state))
-
-/** Number of kept states: another machine may be reading one of them. */
-const maxStates = 10
-
-const sweep = Effect.fnUntraced(function* (depot: Depot, { contents: { files, versions }, state }: LocalState) {
-  const names = files.map(({ path: file, schema, table }) => fileName(schema, table, file))
-  const stateNames = (yield* depot.list(statesFolder)).slice(-maxStates)
-  if (stateNames.at(-1) !== stateName(state.place)) return // another machine stored a newer state, and removes what is not needed
-  const states = yield* Effect.forEach(stateNames, (name) => readLakeState(depot, name))
-  const catalogues = states.flatMap((kept) => (kept === undefined ? [] : [catalogueName(kept.catalogue.sha256)]))
-  yield* sweepLake(depot, new Set([...names, ...stateNames, ...catalogues]), versions)
-})
-
-/** Fetches a state of the lake to this machine, and finishes it. */
-const fetchState = Effect.fnUntraced(function* (layout: Layout, state: LakeState, folder: string) {
-  const { depot } = layout
-  yield* requireOwnHistory(depot, state)
-  const file = yield* fetchCatalogue(depot, state.catalogue, folder)
-  const local: LocalState = { state, file, contents: yield* readCatalogueFile(file) }
-  if (!(yield* isFinished(layout, state))) yield* putCommits(depot, local)
-  return local
-})
-
-const update = Effect.fnUntraced(function* (layout: Layout, address: string) {
-  const { depot } = layout
-  const newest = Option.getOrUndefined(yield* newestManifest(layout.local))
-  if (newest === undefined) return
-  const [newer] = findNewer(newest)
-  if (newer !== undefined) return yield* newer
-  const state = yield* newestState(depot)
-  if (state !== undefined && state.number >= newest.number && (yield* isFinished(layout, state))) return
-  const folder = yield* makeOwnFolder(layout, `lake-${randomUUID()}`)
-  if (state === undefined) yield* requireNoOtherFiles(depot)
-  let lake = state === undefined ? undefined : yield* fetchState(layout, state, folder)
-  const numbers = (yield* listNumbers(depot, state?.number)).filter((number) => number <= newest.number)
-  for (const number of numbers) {
-    const objects = yield* listObjectTimes(depot)
-    const pulling = Effect.gen(function* () {
-      const manifest = Option.getOrUndefined(yield* readManifest(depot, number))
-      const parts = manifest && (yield* pullGenerationParts(layout, manifest, objects, folder))
-      if (parts === undefined) yield* Effect.logInfo(`the lake skips ${generationId(number)}: its data was removed`)
-      return parts
-    })
-    // Older generations are only history: an error in one of them is logged, and the generation is skipped.
-    const parts = yield* number === newest.number
-      ? pulling
-      : pulling.pipe(
-          Effect.catch(({ message }) =>
-            Effect.as(Effect.logWarning(`the lake skips ${generationId(number)}: ${message}`), undefined)
-          )
-        )
-    while (parts !== undefined && (lake?.state.number ?? 0) < number) {
-      lake = yield* putGeneration(layout, parts, lake, objects, { folder, address })
-    }
-  }
-  if (lake === undefined) return
-  const shown = yield* replaceOpenedCatalogue(depot, lake, folder)
-  yield* writeMarker(layout, "lake", markerOf(lake.state))
-  yield* sweep(depot, shown)
-}, Effect.scoped)
-
-/** Brings the lake up to the newest generation of this machine, if a lake is configured. */
-export const updateLake = Effect.fn("Lake.update")(function* (layout: Layout) {
-  const address = yield* lakeSetting(layout)
-  if (address !== undefined) yield* withLock(layout.lakeLock, update(layout, address))
+  return written
 })

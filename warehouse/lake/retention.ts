@@ -1,88 +1,81 @@
 /**
- * Removes what the lake no longer keeps. It keeps at most `maxSnapshots` snapshots, of generations whose data is kept,
- * the files that these snapshots name, and the versions of the Delta logs that belong to these files.
+ * Keeps and removes files as Delta defines it. Every ten versions a log gets a checkpoint. A file of rows is deleted a week
+ * after the version that removed it, and a version that is 30 days old once a later checkpoint replaces it. A file that no
+ * version names belongs to a writer that was killed or was slower than another one, and is deleted once its version is taken.
+ * A removed file is never added again, so no writer needs what another one deletes.
  */
+import { writeFile } from "node:fs/promises"
+import path from "node:path"
 import { Effect } from "effect"
-import { type Depot, oldestKeptTime } from "../depot/depot.ts"
-import type { DuckDb } from "../duckdb.ts"
-import { checkpointInterval } from "./delta.ts"
-import { catalogue, listSnapshots } from "./ducklake.ts"
-import { cataloguesFolder, dataFolder, parseLogFileName, statesFolder } from "./names.ts"
+import type { Depot } from "../depot/depot.ts"
+import { fileOperation } from "../disk.ts"
+import { DuckDb, literal } from "../duckdb.ts"
+import { identifyFile } from "../generation/parts.ts"
+import { checkpointInterval, deletedFileDays, formatCheckpoint, logDays, type Version } from "./log.ts"
+import { checkpointName, lastCheckpointName, type StoredTable } from "./stored.ts"
 
-/** Snapshots of generations that changed no data are kept as long as their manifests. */
-const maxSnapshots = 100
+const day = 86_400_000
+export const daysBefore = (time: number, days: number) => time - days * day
 
-/** Catalogue tables with rows that are valid from one snapshot until another. */
-const versionedTables = ["schema", "table", "tag", "view", "macro", "data_file"]
-/** Catalogue tables with details of such rows: each with the table that has the row, and the id that links them. */
-const detailTables = [
-  ["file_column_stats", "data_file", "data_file_id"],
-  ["column", "table", "table_id"], // kept as long as the table: their ids must not be reused
-  ["column_tag", "table", "table_id"],
-  ["macro_impl", "macro", "macro_id"],
-  ["macro_parameters", "macro", "macro_id"]
-] as const
-
-/** How long a file is kept after the last snapshot that named it: a reader may still have an older catalogue open. */
-const readerTimeout = "1 day"
-
-/** Expires snapshots whose databases were removed from the depot or that exceed `maxSnapshots`, except the newest. */
-export const expireSnapshots = Effect.fnUntraced(function* (
-  db: DuckDb["Service"],
-  objects: ReadonlyMap<string, number>
-) {
-  const kept = (yield* listSnapshots(db)).filter(
-    ({ extra }, index) =>
-      index === 0 || (index < maxSnapshots && Object.values(extra.databases).every((sha256) => objects.has(sha256)))
-  )
-  const newest = Math.max(...kept.map(({ number }) => number)) // rows that ended with it stay, for the Delta commits
-  const numbers = kept.map(({ number }) => number).join(", ")
-  const now = `(select max(snapshot_time) from ${catalogue}.ducklake_snapshot)`
-  const isUnnamed = `end_snapshot < ${newest} and not exists (
-    from ${catalogue}.ducklake_snapshot where snapshot_id >= old.begin_snapshot and snapshot_id < old.end_snapshot
-  )`
-  yield* db.run(
-    [
-      "begin",
-      ...["snapshot", "snapshot_changes"].map(
-        (table) => `delete from ${catalogue}.ducklake_${table} where snapshot_id not in (${numbers})`
-      ),
-      `delete from ${catalogue}.ducklake_files_scheduled_for_deletion
-       where schedule_start < ${now} - interval ${readerTimeout}`,
-      `insert into ${catalogue}.ducklake_files_scheduled_for_deletion
-       select data_file_id, schema_name || '/' || table_name || '/' || old.path, true, ${now}
-       from ${catalogue}.ducklake_data_file old
-       join ${catalogue}.ducklake_table using (table_id)
-       join ${catalogue}.ducklake_schema using (schema_id)
-       where old.${isUnnamed}`,
-      ...versionedTables.map((table) => `delete from ${catalogue}.ducklake_${table} old where ${isUnnamed}`),
-      ...detailTables.map(
-        ([table, owner, id]) =>
-          `delete from ${catalogue}.ducklake_${table} where ${id} not in (select ${id} from ${catalogue}.ducklake_${owner})`
-      ),
-      "commit"
-    ].join(";\n")
-  )
-})
-
-const isNamedFile = (name: string) => /\/(?:[0-9a-f]{64}\.(?:parquet|ducklake)|\d{9}\.json)$/.test(name)
-
-/** Whether a log file is older than the checkpoint from which the oldest kept version is read. */
-const isBehindCheckpoint = (name: string, oldestVersions: ReadonlyMap<string, number>) => {
-  const logFile = parseLogFileName(name)
-  const oldest = logFile && oldestVersions.get(logFile.table)
-  return logFile !== undefined && oldest !== undefined && logFile.version < oldest - (oldest % checkpointInterval)
+const checkpointColumns = {
+  protocol:
+    "struct(minReaderVersion integer, minWriterVersion integer, readerFeatures varchar[], writerFeatures varchar[])",
+  metaData: `struct(id varchar, name varchar, description varchar, format struct(provider varchar, options map(varchar, varchar)),
+    schemaString varchar, partitionColumns varchar[], configuration map(varchar, varchar), createdTime bigint)`,
+  add: `struct(path varchar, partitionValues map(varchar, varchar), size bigint, modificationTime bigint, dataChange boolean,
+    stats varchar)`,
+  remove: "struct(path varchar, deletionTimestamp bigint, dataChange boolean)",
+  txn: "struct(appId varchar, version bigint, lastUpdated bigint)"
 }
 
-/** Removes the files that are not in `named`, and the log files before the checkpoint of each table's oldest version. */
-export const sweepLake = Effect.fnUntraced(function* (
+const attempt = fileOperation("cannot be written", "")
+
+/** Stores a checkpoint, and the hint by which readers find it. */
+const putCheckpoint = Effect.fnUntraced(function* (depot: Depot, table: string, version: Version, folder: string) {
+  const lines = path.join(folder, `${table}.json`)
+  const file = path.join(folder, `${table}.checkpoint.parquet`)
+  const text = formatCheckpoint(version)
+  yield* attempt(lines, () => writeFile(lines, text))
+  const db = yield* DuckDb.memory
+  const columns = Object.entries(checkpointColumns).map(([name, type]) => `${name}: ${literal(type)}`)
+  yield* db.run(
+    `copy (from read_json(${literal(lines)}, format = 'newline_delimited', columns = {${columns.join(", ")}})) to ${literal(file)} (format parquet)`
+  )
+  yield* depot.putFile(checkpointName(table, version.number), yield* identifyFile(file), file)
+  const size = text.split("\n").length - 1
+  yield* depot.putHint(lastCheckpointName(table), JSON.stringify({ version: version.number, size }))
+}, Effect.scoped)
+
+/** Names of files that no reader needs. `now` is in milliseconds. */
+export const listUnneeded = ({ files }: StoredTable, { files: live, info, number }: Version, now: number) => {
+  const kept = new Set([
+    ...live.map(({ path }) => path),
+    ...info.larder.removed
+      .filter(({ deletionTimestamp }) => deletionTimestamp >= daysBefore(now, deletedFileDays))
+      .map(({ path }) => path)
+  ])
+  const firstYoung = files
+    .filter(({ kind, storedAt }) => kind === "commit" && storedAt >= daysBefore(now, logDays))
+    .reduce((first, { version }) => Math.min(first, version), number)
+  const startingPoint = files
+    .filter(({ kind, version }) => kind === "checkpoint" && version <= firstYoung)
+    .reduce((last, { version }) => Math.max(last, version), -1)
+  const isUnneeded = ({ kind, path, version }: StoredTable["files"][number]) =>
+    kind === "rows" ? version <= number && !kept.has(path) : version < startingPoint
+  return files.filter(isUnneeded).map(({ name }) => name)
+}
+
+/** `newest` is the newest version of the table that this program knows, and `files` were listed before it was read. */
+export const tidyTable = Effect.fnUntraced(function* (
   depot: Depot,
-  named: ReadonlySet<string>,
-  oldestVersions: ReadonlyMap<string, number>
+  stored: StoredTable,
+  newest: Version,
+  now: number,
+  folder: string
 ) {
-  const folders = yield* Effect.forEach([dataFolder, cataloguesFolder, statesFolder], depot.listTimes)
-  const times = new Map(folders.flatMap((folder) => [...folder]))
-  const earliest = yield* oldestKeptTime(times)
-  const isOld = (name: string) => (isNamedFile(name) ? !named.has(name) : isBehindCheckpoint(name, oldestVersions))
-  yield* depot.remove([...times].filter(([name, storedAt]) => storedAt < earliest && isOld(name)).map(([name]) => name))
+  const lastCheckpoint = stored.files
+    .filter(({ kind }) => kind === "checkpoint")
+    .reduce((last, { version }) => Math.max(last, version), 0)
+  if (newest.number - lastCheckpoint >= checkpointInterval) yield* putCheckpoint(depot, stored.table, newest, folder)
+  yield* depot.remove(listUnneeded(stored, newest, now))
 })

@@ -60,6 +60,11 @@ export interface Table {
 export interface View extends Pick<Table, "schema" | "name" | "ddl"> {
   /** Absent for macros, which have no columns of their own to describe. */
   readonly record?: RowRecord | undefined
+  /**
+   * The columns that identify a row. The lake has such a view as a table, sorted by them: Delta has no views. Only for
+   * views that read nothing but their own data set.
+   */
+  readonly lakeKey?: ReadonlyArray<string> | undefined
 }
 
 /** Facts for `ingest.data_set`, in addition to those from runs and rows. */
@@ -117,12 +122,12 @@ export const defineTable = (
   dateColumn?: string
 ): Table => ({ schema, name, record, ddl: readSql(schema, name), merge, dateColumn })
 
-export const defineView = (schema: string, name: string, record?: RowRecord): View => ({
-  schema,
-  name,
-  record,
-  ddl: readSql(schema, name)
-})
+export const defineView = (
+  schema: string,
+  name: string,
+  record?: RowRecord,
+  lakeKey?: ReadonlyArray<string>
+): View => ({ schema, name, record, ddl: readSql(schema, name), lakeKey })
 
 /** All views of a data set, in the order in which they are defined. */
 export const viewsOf = ({ views, viewsOverIngest = [] }: DataSet): ReadonlyArray<View> => [...views, ...viewsOverIngest]

@@ -1,16 +1,24 @@
-/**
- * Reads a lake in a folder without the code that wrote it: the logs as JSON, the Parquet files with hyparquet, and the
- * catalogue with DuckDB.
- */
+/** Reads a lake in a folder without the code that wrote it: the logs as JSON, and the Parquet files with hyparquet. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
-import { DuckDb, literal } from "@larder/warehouse"
-import { Effect } from "effect"
 import { asyncBufferFromFile, parquetReadObjects } from "hyparquet"
 import { compressors } from "hyparquet-compressors"
 
 /** `commodity.price_version` */
 const folderOf = (lake: string, table: string) => path.join(lake, "data", ...table.split("."))
+export const logFolderOf = (lake: string, table: string) => path.join(folderOf(lake, table), "_delta_log")
+export const commitFileOf = (lake: string, table: string, version: number) =>
+  path.join(logFolderOf(lake, table), `${String(version).padStart(20, "0")}.json`)
+
+/** Names of all tables with a log, sorted. */
+export const listLakeTables = (lake: string) => {
+  const data = path.join(lake, "data")
+  if (!existsSync(data)) return []
+  return readdirSync(data)
+    .flatMap((schema) => readdirSync(path.join(data, schema)).map((name) => `${schema}.${name}`))
+    .filter((table) => existsSync(commitFileOf(lake, table, 0)))
+    .sort()
+}
 
 /** Names of the Parquet files of a table. */
 export const listLakeFiles = (lake: string, table: string) =>
@@ -20,17 +28,16 @@ export const listLakeFiles = (lake: string, table: string) =>
 
 interface Action {
   readonly commitInfo?: { readonly userMetadata: string }
-  readonly add?: { readonly path: string; readonly size: number; readonly stats: string }
+  readonly add?: { readonly path: string; readonly size: number; readonly stats: string; readonly dataChange: boolean }
   readonly remove?: { readonly path: string }
   readonly metaData?: { readonly schemaString: string; readonly description?: string }
 }
 
 /** The commits of a table's log, up to a version. They have no gap. */
 export const readCommits = (lake: string, table: string, lastVersion = Number.POSITIVE_INFINITY) => {
-  const log = path.join(folderOf(lake, table), "_delta_log")
   const commits: Array<ReadonlyArray<Action>> = []
   for (let version = 0; version <= lastVersion; version++) {
-    const file = path.join(log, `${String(version).padStart(20, "0")}.json`)
+    const file = commitFileOf(lake, table, version)
     if (!existsSync(file)) break
     const lines = readFileSync(file, "utf8").trim().split("\n")
     commits.push(lines.map((line): Action => JSON.parse(line)))
@@ -39,8 +46,26 @@ export const readCommits = (lake: string, table: string, lastVersion = Number.PO
 }
 
 /** The generation of each version. */
-export const readDeltaVersions = (lake: string, table: string) =>
+export const readGenerations = (lake: string, table: string) =>
   readCommits(lake, table).map(([first]) => first?.commitInfo?.userMetadata)
+
+/** The version of each table in a generation, for tables that existed then. */
+export const versionsIn = (lake: string, generation: string): Readonly<Record<string, number>> => {
+  const versions = listLakeTables(lake).map((table) => {
+    const upToThen = readGenerations(lake, table).filter((id) => id !== undefined && id <= generation)
+    return [table, upToThen.length - 1] as const
+  })
+  return Object.fromEntries(versions.filter(([, version]) => version >= 0))
+}
+
+/** Names of the columns of the newest version. */
+export const readColumns = (lake: string, table: string): ReadonlyArray<string> => {
+  const metaData = readCommits(lake, table)
+    .flat()
+    .findLast((action) => action.metaData !== undefined)?.metaData
+  const schema: { readonly fields: ReadonlyArray<{ readonly name: string }> } = JSON.parse(metaData?.schemaString ?? "")
+  return schema.fields.map(({ name }) => name)
+}
 
 /** The files of a version. */
 export const filesOf = (lake: string, table: string, version?: number) => {
@@ -74,44 +99,3 @@ export const readDeltaRows = async (lake: string, table: string, version?: numbe
   }
   return rows
 }
-
-/** The number of rows of each table in a snapshot of the DuckLake. Fails if one of its files does not exist. */
-export const countSnapshotRows = (lake: string, snapshot?: number) =>
-  Effect.scoped(
-    Effect.gen(function* () {
-      const db = yield* DuckDb.memory
-      yield* db.run(`attach ${literal(path.join(lake, "larder.ducklake"))} as lake (read_only)`)
-      const at = snapshot ?? "(select max(snapshot_id) from lake.ducklake_snapshot)"
-      const found = yield* db.rows(`
-        with live as (
-          select schema_name || '.' || table_name as name, f.path, record_count, file_size_bytes
-          from lake.ducklake_table t
-          join lake.ducklake_schema using (schema_id)
-          left join lake.ducklake_data_file f
-            on f.table_id = t.table_id and f.begin_snapshot <= ${at} and (f.end_snapshot is null or f.end_snapshot > ${at})
-          where t.begin_snapshot <= ${at} and (t.end_snapshot is null or t.end_snapshot > ${at})
-        )
-        select name, coalesce(sum(record_count), 0)::integer as rows, coalesce(list(path) filter (path is not null), []) as paths
-        from live group by name order by name`)
-      const rows = new Map<string, number>()
-      for (const { name, paths, rows: count } of found) {
-        rows.set(String(name), Number(count))
-        for (const file of paths as ReadonlyArray<string>) {
-          if (!existsSync(path.join(folderOf(lake, String(name)), file)))
-            throw new Error(`${name} names ${file}, which does not exist`)
-        }
-      }
-      return rows
-    })
-  )
-
-/** Numbers of the snapshots, in ascending order. */
-export const listSnapshotNumbers = (lake: string) =>
-  Effect.scoped(
-    Effect.gen(function* () {
-      const db = yield* DuckDb.memory
-      yield* db.run(`attach ${literal(path.join(lake, "larder.ducklake"))} as lake (read_only)`)
-      const found = yield* db.rows("select snapshot_id::integer as number from lake.ducklake_snapshot order by number")
-      return found.map(({ number }) => Number(number))
-    })
-  )

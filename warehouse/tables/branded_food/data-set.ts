@@ -66,7 +66,7 @@ export const brandedFood: DataSet = {
     })
   ],
   views: [
-    defineView("branded_food", "current_food", CurrentFoodRow),
+    defineView("branded_food", "current_food", CurrentFoodRow, ["fdc_id"]),
     defineView("branded_food", "nutrient_amount", NutrientAmountRow),
     defineView("branded_food", "quality_flag", QualityFlagRow),
     defineView("branded_food", "per_serving"),
@@ -77,7 +77,7 @@ export const brandedFood: DataSet = {
 ;
 comment on macro branded_food.serving_amount is '${aboutServingAmount}'`
     },
-    defineView("branded_food", "nutrition", NutritionRow)
+    defineView("branded_food", "nutrition", NutritionRow, ["fdc_id"])
   ],
   files: { build: buildFoods },
   countSourceRows: "select coalesce(sum(source_rows), 0)::integer as rows from branded_food.food"

@@ -29,7 +29,7 @@ export const commodity: DataSet = {
   },
   tables: [productTable, metricTable, seriesTable, priceVersionTable],
   views: [
-    defineView("commodity", "price", Price),
+    defineView("commodity", "price", Price, ["metric_name", "observed_on"]),
     defineView("commodity", "price_as_of"),
     defineView("commodity", "coverage", Coverage)
   ],

@@ -70,7 +70,7 @@ export const storefront: DataSet = {
     })
   ],
   views: [
-    defineView("storefront", "variant", VariantRow),
+    defineView("storefront", "variant", VariantRow, ["variant_id"]),
     defineView("storefront", "product_category", ProductCategoryRow),
     defineView("storefront", "collection_product", CollectionProductRow)
   ],
