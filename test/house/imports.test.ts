@@ -140,6 +140,24 @@ describe("imports and folders", () => {
     expect([...arrows].filter((arrow) => arrows.has(arrow.split(" ").reverse().join(" ")))).toEqual([])
   })
 
+  it("no file imports itself through others, not even for types", () => {
+    const known = new Set(sources)
+    const resolve = (target: string) => (known.has(target) ? target : `${target}/index.ts`)
+    const arrows = sources.flatMap((from) =>
+      findImports(from).flatMap((specifier) => {
+        const to = resolve(findTarget(from, specifier) ?? "")
+        return known.has(to) ? [{ from, to }] : []
+      })
+    )
+    /** Without the files that no other imports, or that import no other, until there are none. */
+    const removeEnds = (left: typeof arrows): typeof arrows => {
+      const [importing, imported] = [new Set(left.map(({ from }) => from)), new Set(left.map(({ to }) => to))]
+      const kept = left.filter(({ from, to }) => imported.has(from) && importing.has(to))
+      return kept.length === left.length ? kept : removeEnds(kept)
+    }
+    expect(removeEnds(arrows)).toEqual([])
+  })
+
   it("no folder has more than eighteen source files, and the root of serve has at most eight", () => {
     const counts = [...Map.groupBy(sources, getFolder)].map(([folder, files]) => ({ folder, files: files.length }))
     expect(counts.filter(({ files, folder }) => files > (folder === "serve" ? 8 : 18))).toEqual([])
