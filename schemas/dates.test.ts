@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import fc from "fast-check"
-import { Day, dayOf, daysBefore, isDay, Timestamp, yearsBefore } from "./dates.ts"
+import { addDays, Day, dayOf, isDay, Timestamp, yearsBefore } from "./dates.ts"
 
 const pad = (n: number, width: number) => String(n).padStart(width, "0")
 /** Whether JavaScript's calendar has the day: a day that does not exist becomes another one. */
@@ -84,14 +84,15 @@ describe("years before a day", () => {
   })
 })
 
-describe("days before a day", () => {
+describe("a number of days from a day", () => {
   it.each([
-    ["2024-03-01", 1, "2024-02-29"],
-    ["2024-01-01", 1, "2023-12-31"],
-    ["2024-01-08", 7, "2024-01-01"],
+    ["2024-03-01", -1, "2024-02-29"],
+    ["2024-01-01", -1, "2023-12-31"],
+    ["2024-01-08", -7, "2024-01-01"],
+    ["2024-02-28", 2, "2024-03-01"],
     ["2024-01-08", 0, "2024-01-08"]
-  ])("%s less %i days is %s", (day, days, expected) => {
-    assert.strictEqual(daysBefore(day, days), expected)
+  ])("%s and %i days is %s", (day, days, expected) => {
+    assert.strictEqual(addDays(day, days), expected)
   })
 })
 

@@ -35,9 +35,9 @@ export const yearsBefore = (day: string, years: number): string => {
   return `${pad(earlier, 4)}-${pad(month, 2)}-${pad(Math.min(date, countDays(earlier, month)), 2)}`
 }
 
-/** The day a number of days earlier. For recent days only: unlike `yearsBefore`, it does not stop at the year 1. */
-export const daysBefore = (day: string, days: number): string =>
-  new Date(Date.parse(`${day}T00:00:00Z`) - days * 86_400_000).toISOString().slice(0, 10)
+/** The day a number of days later, or earlier if negative. For recent days only: unlike `yearsBefore`, it does not stop at the year 1. */
+export const addDays = (day: string, days: number): string =>
+  new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
 
 // One check that also gives the JSON Schema: several checks would split pattern, format and description there.
 const pattern = (source: string, format: string) => () => [{ pattern: source, format }, true] as const

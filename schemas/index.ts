@@ -5,7 +5,7 @@
 
 export * from "./api-errors.ts"
 export * from "./data-sets.ts"
-export { Day, dayOf, daysBefore, isDay, Timestamp, yearsBefore } from "./dates.ts"
+export { addDays, Day, dayOf, isDay, Timestamp, yearsBefore } from "./dates.ts"
 export { numberToken, PublishedNumber, parseJsonKeepingNumbers } from "./decimals.ts"
 export { type Endpoint, templateOf } from "./endpoint.ts"
 export { codeNames, type ErrorCode, errorCodes } from "./error-codes.ts"

@@ -1,5 +1,5 @@
 /** Reads one feed: fetches it, decodes and normalises its payload unless it is known, and stages it. */
-import { daysBefore } from "@larder/schemas"
+import { addDays } from "@larder/schemas"
 import { Effect, FileSystem } from "effect"
 import type { FetchedPayload } from "../run/archive/fetch-list.ts"
 import { expectErrors } from "../run/files/causes.ts"
@@ -61,7 +61,7 @@ const newestOf = (days: Iterable<string>) => [...days].reduce((last, day) => (da
  */
 const countUnansweredDays = (daysWithValues: DaysWithValues, window: DayRange | undefined, newestDay: string) => {
   const known = new Set([...daysWithValues.values()].flatMap((days) => [...days]))
-  if (newestOf(known) < daysBefore(newestDay, maxGapDays.monthly)) return 0
+  if (newestOf(known) < addDays(newestDay, -maxGapDays.monthly)) return 0
   return [...known].filter((day) => window === undefined || (day >= window.from && day <= window.to)).length
 }
 

@@ -2,7 +2,7 @@
  * The days that a probe reads of a report. A first run reads its whole history, in which names, days and texts change, so
  * a probe reads a window of each era.
  */
-import { daysBefore } from "@larder/schemas"
+import { addDays } from "@larder/schemas"
 import type { Feed } from "../commodities/catalog.ts"
 import { requestedDaysAhead } from "../commodities/source/fetch-feed.ts"
 import type { DayRange } from "../run/pipeline.ts"
@@ -24,8 +24,8 @@ const countDays = ({ isFinal, frequency, window_reach_days }: Feed) =>
   spanDays[frequency] + window_reach_days + (isFinal ? finalAfterDays : 0)
 
 export const newestWindow = (feed: Feed, today: string): DayRange => ({
-  from: daysBefore(today, countDays(feed)),
-  to: daysBefore(today, -requestedDaysAhead)
+  from: addDays(today, -countDays(feed)),
+  to: addDays(today, requestedDaysAhead)
 })
 
 /**
@@ -39,4 +39,4 @@ const eras: Readonly<Record<Feed["source"], ReadonlyArray<string>>> = {
 
 /** Windows of earlier eras, the newest first. */
 export const eraWindows = (feed: Feed): ReadonlyArray<DayRange> =>
-  eras[feed.source].map((from) => ({ from, to: daysBefore(from, -countDays(feed)) }))
+  eras[feed.source].map((from) => ({ from, to: addDays(from, countDays(feed)) }))

@@ -99,7 +99,7 @@ export const thresholds = {
     value: 10,
     limit: "10",
     of: "branded foods",
-    what: "unreadable values of a key or of a field of the substance, in a form without any readable value of it; fewer if no label is left",
+    what: "unreadable values of a key or of a required field, in a form without any readable value of it; fewer if no label is left",
     consequence: "from it on, the form is left out, exit code 4; an optional field only causes a warning"
   },
   recordsWithUsualKeys: {

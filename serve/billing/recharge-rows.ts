@@ -13,7 +13,7 @@ const RechargeRow = Schema.Struct({
   /** The most that recharges may request per UTC day and month, in US cents. */
   daily_ceiling_cents: Schema.Int,
   monthly_ceiling_cents: Schema.Int,
-  /** The newest refund or adjustment that a person had seen who last saved the settings. */
+  /** The newest refund or adjustment seen by the person who last saved the settings. */
   after_position: Schema.Int,
   /** Why auto-recharge was stopped. A person who switches it on clears it. */
   off_reason: Schema.NullOr(Schema.String),

@@ -9,7 +9,7 @@ import { commodities } from "@larder/pipelines/commodities/commodities.ts"
 import { NothingRead, ReadFailed, reasonLines } from "@larder/pipelines/run/pipeline.ts"
 import { checkPipeline } from "@larder/pipelines/run/preflight.ts"
 import { UsageError } from "@larder/pipelines/run/usage-error.ts"
-import { daysBefore } from "@larder/schemas"
+import { addDays } from "@larder/schemas"
 import { layoutOf } from "@larder/warehouse"
 import { ConfigProvider, Effect } from "effect"
 import { oncePerFile } from "../support/once-per-file.ts"
@@ -66,7 +66,7 @@ describe("a live run of commodities", () => {
   it.live("reads the whole history first, and in the next run looks back 45 days from where it ended", () =>
     Effect.gen(function* () {
       const { first, home, queries, second, third } = yield* threeRuns
-      const window = `report_begin_date=${formatAmerican(daysBefore("2026-09-29", 45))}:${formatAmerican(daysBefore(today(), -14))}`
+      const window = `report_begin_date=${formatAmerican(addDays("2026-09-29", -45))}:${formatAmerican(addDays(today(), 14))}`
       assert.deepStrictEqual(queries, [null, window])
       assert.deepStrictEqual(
         [second.run.outcome, second.run.rows_loaded, second.run.rows_unchanged],
@@ -87,7 +87,7 @@ describe("a live run of commodities", () => {
   it.live("looks back from today when it has read rows for future days", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
-      const futureDay = formatAmerican(daysBefore(today(), -20))
+      const futureDay = formatAmerican(addDays(today(), 20))
       const close = aClose({
         report_date: futureDay,
         report_begin_date: formatAmerican(today()),
@@ -96,7 +96,7 @@ describe("a live run of commodities", () => {
       const upstream = yield* startUpstream(serveFeeds(() => ({ [closes.feed]: bodyOf(closes, [close]) })))
       yield* runLive({ home, upstream })
       yield* runLive({ home, upstream, id: "run-2" })
-      const window = `report_begin_date=${formatAmerican(daysBefore(today(), 45))}:${formatAmerican(daysBefore(today(), -14))}`
+      const window = `report_begin_date=${formatAmerican(addDays(today(), -45))}:${formatAmerican(addDays(today(), 14))}`
       assert.deepStrictEqual(listQueries(upstream, "1603"), [null, window])
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
@@ -173,7 +173,7 @@ describe("a live run of commodities", () => {
       close = bodyOf(closes, [tuesday])
       yield* runLive({ home, upstream, id: "run-4" })
       const windowFrom = (day: string) =>
-        `report_begin_date=${formatAmerican(daysBefore(day, 45))}:${formatAmerican(daysBefore(today(), -14))}`
+        `report_begin_date=${formatAmerican(addDays(day, -45))}:${formatAmerican(addDays(today(), 14))}`
       const expected = [null, windowFrom("2026-09-28"), windowFrom("2026-09-28"), windowFrom("2026-09-29")]
       assert.deepStrictEqual(listQueries(upstream, "1603"), expected)
       assert.strictEqual(successful.run.rows_loaded, 1)

@@ -5,8 +5,8 @@
  * precedence, and each form fills the gaps of the other. So the order of loading does not matter. A value that both forms
  * of a release state is only cleared by reading both again in one run.
  *
- * A row of which parts were rejected gets what it lacks from the other one, also what its release does not state: which parts
- * they are is not known. Only then does the order of loading matter, if there are several other releases.
+ * The gaps of a row with rejected parts are all filled from the other row, even with values that its release omits, because
+ * which parts were rejected is not known. Only then does the order of loading matter, if there are several other releases.
  */
 import { firstOwnAmount, labelColumns } from "./nutrition.ts"
 

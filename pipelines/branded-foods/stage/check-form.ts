@@ -1,5 +1,5 @@
 /**
- * Decides whether a staged form is plausible. A key or a field of the substance that no record has, or that has no readable
+ * Decides whether a staged form is plausible. A key or a required field that no record has, or that has no readable
  * value, was renamed or has changed its meaning, and loading the form would remove known values. Optional fields only
  * cause warnings.
  */

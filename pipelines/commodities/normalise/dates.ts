@@ -2,7 +2,7 @@
  * Finds the dates of a row: the day of its number, by `period` in `feeds.tsv`, and the time of its publication.
  * Timestamps have no time zone. They are parsed, never compared as text.
  */
-import { dayOf, daysBefore } from "@larder/schemas"
+import { addDays, dayOf } from "@larder/schemas"
 import type { PeriodKey } from "../catalog.ts"
 import { findField, findOnlyField, isStated, type PayloadRow, quoteCell, readCell } from "../decode/payload.ts"
 import { assertTypes, makeDrift } from "./drift.ts"
@@ -96,9 +96,9 @@ const makeFault = (row: PayloadRow, field: string, expected: string): DateFault 
 const friday = 5
 const weekdayOf = (day: string) => new Date(day).getUTCDay()
 /** A week that begins on a Saturday or Sunday ends on the Friday after it. */
-const fridayAfter = (begin: string) => daysBefore(begin, -((friday - weekdayOf(begin) + 7) % 7))
+const fridayAfter = (begin: string) => addDays(begin, (friday - weekdayOf(begin) + 7) % 7)
 /** A week that ends on a Saturday or Sunday has its Friday before it. */
-const fridayOfEnd = (end: string) => daysBefore(fridayAfter(end), [0, 6].includes(weekdayOf(end)) ? 7 : 0)
+const fridayOfEnd = (end: string) => addDays(fridayAfter(end), [0, 6].includes(weekdayOf(end)) ? -7 : 0)
 
 /** The Friday of a row's week: of its first day, or of its last one if it states no first. */
 const makeWeekReader = ([first, second]: readonly [string, string], fields: ReadonlyArray<string>) => {
@@ -180,7 +180,7 @@ const reportDays = ["created_date", "week_ending_date", "report_end_date", "repo
  */
 const toEndOfWeek = (timestamp: string, week: ReturnType<ReturnType<typeof makeWeekReader>> | undefined) => {
   if (week === undefined || "fault" in week || !timestamp.endsWith(" 00:00:00")) return timestamp
-  const firstDays = [week.begin, daysBefore(week.friday, 4)] // its Monday
+  const firstDays = [week.begin, addDays(week.friday, -4)] // its Monday
   return firstDays.includes(timestamp.slice(0, 10)) ? `${week.friday} ${endOfDay}` : timestamp
 }
 

@@ -4,11 +4,11 @@
  * Every row has exactly one result: it has readings, is skipped (no metric of the catalog, no value, or outside the days
  * of the run), or is rejected as a whole with its reason. A null or a missing number never becomes a reading.
  *
- * What is wrong with the newest publication costs the feed, because the report may have changed. What is wrong with an
- * older row costs that row.
+ * A fault in the newest publication excludes the whole feed, because the report may have changed. A fault in an
+ * older row rejects only that row.
  */
 
-import { daysBefore } from "@larder/schemas"
+import { addDays } from "@larder/schemas"
 import { type OddValue, OddValueCounter } from "../../run/odd-values.ts"
 import type { DayRange } from "../../run/pipeline.ts"
 import type { Feed } from "../catalog.ts"
@@ -133,7 +133,7 @@ const makeNewestTest = (
   rows: ReadonlyArray<PayloadRow>,
   { fetchedOn, newestPublication = "" }: NormaliseOptions
 ) => {
-  const latest = fetchedOn === undefined ? "9999-12-31" : daysBefore(fetchedOn, -1) // reports have another time zone
+  const latest = fetchedOn === undefined ? "9999-12-31" : addDays(fetchedOn, 1) // reports have another time zone
   const newest = rows.reduce(
     (last, row) => {
       const day = timestampOf(readPublication(row))?.slice(0, 10)
@@ -146,7 +146,7 @@ const makeNewestTest = (
     const timestamp = timestampOf(readPublication(row))
     if (timestamp !== undefined) return isNewestDay(timestamp)
     const estimate = estimateReportDay(row)
-    return newest === "" || (estimate !== undefined && estimate >= daysBefore(newest, estimateDays))
+    return newest === "" || (estimate !== undefined && estimate >= addDays(newest, -estimateDays))
   }
   return { isNewestDay, isNewestRow }
 }

@@ -1,5 +1,5 @@
 /** Reads one row of a report: the metrics that it belongs to, its day, its publication, and its numbers. */
-import { daysBefore } from "@larder/schemas"
+import { addDays } from "@larder/schemas"
 import type { DayRange } from "../../run/pipeline.ts"
 import { thresholds } from "../../run/thresholds.ts"
 import type { CatalogMetric, Feed } from "../catalog.ts"
@@ -131,7 +131,7 @@ export const makeRowReader = (context: RowContext) => {
     const published_on = published_at.slice(0, 10)
     const isAhead = period.day > published_on // other rows need no calendar arithmetic
     const maxDaysAhead = thresholds.daysAhead.value
-    if (isAhead && period.day > daysBefore(published_on, -maxDaysAhead)) {
+    if (isAhead && period.day > addDays(published_on, maxDaysAhead)) {
       return reject(
         `its day is ${period.day}, more than ${maxDaysAhead} days after it was published on ${published_on}`
       )

@@ -1,5 +1,5 @@
 /** Fetches one feed into the archive: a window of days, or the whole history. */
-import { daysBefore } from "@larder/schemas"
+import { addDays } from "@larder/schemas"
 import { Effect, type Redacted } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
 import { NotRecorded, Origin, RefusedByUpstream, type SourceRequest } from "../../run/origins/origin.ts"
@@ -30,7 +30,7 @@ const selectWindow = (feed: Feed, { run, previous, today }: FeedContext, isLive:
   const cursor = previous.cursors.find((known) => known.feed === feed.feed)
   if (!isLive || cursor?.mapping_sha256 !== feed.mapping_sha256) return undefined
   const read_to = cursor.read_to < today ? cursor.read_to : today
-  return { from: daysBefore(read_to, feed.look_back_days), to: daysBefore(today, -requestedDaysAhead) }
+  return { from: addDays(read_to, -feed.look_back_days), to: addDays(today, requestedDaysAhead) }
 }
 
 /** Whether the address has no payload: a recording is missing, or the service returned 404. */

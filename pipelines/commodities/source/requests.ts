@@ -1,5 +1,5 @@
 /** Requests to the two services: the addresses of the reports, the query for a window of days, the key. */
-import { daysBefore, isDay } from "@larder/schemas"
+import { addDays, isDay } from "@larder/schemas"
 import { Config, Option, Redacted } from "effect"
 import type { OriginError, SourceRequest } from "../../run/origins/origin.ts"
 import type { DayRange } from "../../run/pipeline.ts"
@@ -20,7 +20,7 @@ const addWindow = (url: string, feed: Feed, window: DayRange) => {
 }
 
 const shiftDay = (day: string, days: number) => {
-  const shifted = daysBefore(day, -days)
+  const shifted = addDays(day, days)
   return isDay(shifted) ? shifted : day
 }
 

@@ -1,5 +1,5 @@
 /**
- * Counts the products of each read that were rejected, each once, however many of its rows. A store that lost too many is
+ * Counts the products of each read that were rejected; a product counts once, however many of its rows were. A store that lost too many is
  * left out in part. If a rejected row does not tell which product or collection it is, nothing is withdrawn.
  */
 import { literal, storefront } from "@larder/warehouse"

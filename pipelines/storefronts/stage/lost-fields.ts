@@ -1,6 +1,6 @@
 /**
  * Finds fields that a feed has lost: they had values at the last read of the store, and now occur in no row. A needed
- * field was more likely renamed than dropped: reduced prices would look like usual ones, and variants like products. An
+ * field was more likely renamed than dropped: without it, sale prices would pass as regular prices, and variants as products. An
  * optional field is null then. A field that is present but empty is not a fault. Status columns are not checked, because
  * nothing is known about drafts.
  */

@@ -1,6 +1,6 @@
 /** `larder-serve ledger export|usage|verify|backup|migrate` */
 import path from "node:path"
-import { Day, daysBefore } from "@larder/schemas"
+import { addDays, Day } from "@larder/schemas"
 import { Clock, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Administration, moveToPostgres, usdOf, type Verification } from "../../ledger/index.ts"
@@ -28,7 +28,7 @@ const usage = Command.make(
   Effect.fn(function* ({ account, from, json, to }) {
     const today = new Date(yield* Clock.currentTimeMillis).toISOString().slice(0, 10)
     const last = Option.getOrElse(to, () => today)
-    const first = Option.getOrElse(from, () => daysBefore(last, 365))
+    const first = Option.getOrElse(from, () => addDays(last, -365))
     const days = yield* Administration.use((ledger) => ledger.usage({ account_id: account, from: first, to: last }))
     const rows = days.map(({ calls, credits, day, endpoint, key_id }) => {
       return [day, key_id, endpoint, String(calls), `${usdOf(credits)} USD`]

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { daysBefore } from "@larder/schemas"
+import { addDays } from "@larder/schemas"
 import { serializePoints } from "@larder/warehouse"
 import { type ChartReading, maxPoints, readRange, summarizeLine, thinLines } from "./readings.ts"
 
@@ -7,7 +7,7 @@ import { type ChartReading, maxPoints, readRange, summarizeLine, thinLines } fro
 const aLine = (readings: number, interval = 1): ReadonlyArray<ChartReading> =>
   Array.from({ length: readings }, (_, index) => {
     const value = (index * 37) % 101
-    return { day: daysBefore("2020-01-01", -index * interval), value, digits: value.toFixed(2) }
+    return { day: addDays("2020-01-01", index * interval), value, digits: value.toFixed(2) }
   })
 const extremes = (readings: ReadonlyArray<ChartReading>) => {
   const values = readings.map(({ value }) => value)

@@ -2,7 +2,7 @@
  * `/keys`: the keys of the account, with the spending and the last use of each. Also finds one key and its state for other
  * pages.
  */
-import { daysBefore } from "@larder/schemas"
+import { addDays } from "@larder/schemas"
 import { Effect } from "effect"
 import { Administration, type KeySummary } from "../../ledger/index.ts"
 import { lastUseDays, RequestLog } from "../../persistence/index.ts"
@@ -74,7 +74,7 @@ const spentCell = (key: KeySummary, now: number) => {
 /** Shows only a day if the call itself is no longer kept. */
 export const lastUsedText = ({ created_at }: KeySummary, lastUse: string | undefined, today: string) => {
   if (lastUse === undefined) {
-    const isNew = created_at.slice(0, 10) >= daysBefore(today, lastUseDays)
+    const isNew = created_at.slice(0, 10) >= addDays(today, -lastUseDays)
     return html`<span class="muted">${isNew ? "not yet" : `not in ${lastUseDays} days`}</span>`
   }
   return lastUse.length === "2026-10-15".length ? dayTag(lastUse) : timeTag(lastUse)

@@ -1,5 +1,5 @@
 /** `/`: the balance, the cost of this month, calls per day, and how long the balance lasts. */
-import { daysBefore } from "@larder/schemas"
+import { addDays } from "@larder/schemas"
 import { Effect } from "effect"
 import { Billing, type BillingSettings } from "../../billing/index.ts"
 import { Administration, type UsageSum } from "../../ledger/index.ts"
@@ -43,7 +43,7 @@ const daysLeftFigure = (
   if (days_left === undefined) return { label, value: "–", details: "No calls in the last 7 days." }
   const rate = `${usdText(Math.round(credits_per_day))} a day, by ${days === 1 ? "today's calls so far" : `the last ${days} days`}`
   if (days_left > maxDaysLeft) return { label, value: "Over a year", details: rate }
-  const until = days_left === 0 ? "used up within a day" : `until about ${dayText(daysBefore(today, -days_left))}`
+  const until = days_left === 0 ? "used up within a day" : `until about ${dayText(addDays(today, days_left))}`
   return { label, value: `About ${pluralize(days_left, "day")}`, details: html`${until}<br>${rate}` }
 }
 
@@ -117,7 +117,7 @@ export const overviewPage: Page<Administration | Billing> = {
   get: Effect.fnUntraced(function* ({ account, now }) {
     const today = getToday(now)
     const month = `${today.slice(0, 8)}01`
-    const period = { from: daysBefore(today, defaultDays - 1), to: today }
+    const period = { from: addDays(today, 1 - defaultDays), to: today }
     const administration = yield* Administration
     const billing = yield* Billing
     const { by_day, by_endpoint } = yield* administration.summedUsage({ account_id: account.id, ...period })

@@ -1,5 +1,5 @@
 /** How long a balance lasts at the spending rate of the last seven days. */
-import { daysBefore } from "@larder/schemas"
+import { addDays } from "@larder/schemas"
 import type { UsageSum } from "../../ledger/index.ts"
 import { getToday } from "../web/period.ts"
 
@@ -22,7 +22,7 @@ export interface SpendingRate {
  */
 export const calculateSpendingRate = (byDay: ReadonlyArray<UsageSum>, balance: number, now: number): SpendingRate => {
   const today = getToday(now)
-  const since = daysBefore(today, maxDays - 1)
+  const since = addDays(today, 1 - maxDays)
   const recent = byDay.filter(({ name }) => name >= since && name <= today)
   const firstDayWithCalls = byDay.reduce((earliest, { name }) => (name < earliest ? name : earliest), today)
   const start = Date.parse(firstDayWithCalls > since ? firstDayWithCalls : since)

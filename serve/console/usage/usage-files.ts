@@ -2,7 +2,7 @@
  * Usage as CSV files, for spreadsheets and programs: in full, by day, key and endpoint. A year of 300 keys has 330,000
  * rows. They are read a few days at a time, so that other pages and calls are handled in between.
  */
-import { daysBefore } from "@larder/schemas"
+import { addDays } from "@larder/schemas"
 import { Effect, Option, Stream } from "effect"
 import { Administration, type UsageOfDay, usdOf } from "../../ledger/index.ts"
 import { RequestLog } from "../../persistence/index.ts"
@@ -30,7 +30,7 @@ export const readByDays = <A, E, R>(period: Period, read: (days: Period) => Effe
   const dayCount = countDays(period)
   return Stream.paginate({ start: 0, days: 1 }, ({ days, start }) => {
     const end = Math.min(start + days, dayCount)
-    const batch = { from: daysBefore(period.from, -start), to: daysBefore(period.from, 1 - end) }
+    const batch = { from: addDays(period.from, start), to: addDays(period.from, end - 1) }
     return Effect.map(read(batch), (rows) => {
       const next = { start: end, days: chooseNextDays(days, rows.length) }
       return [rows, end === dayCount ? Option.none() : Option.some(next)] as const

@@ -1,5 +1,5 @@
 /** The days that a page is about: `from` and `to` of its query, both inclusive, in UTC. */
-import { daysBefore, isDay } from "@larder/schemas"
+import { addDays, isDay } from "@larder/schemas"
 import type { Problems } from "./form.ts"
 
 export interface Period {
@@ -18,18 +18,18 @@ export const getToday = (now: number): string => new Date(now).toISOString().sli
 export const countDays = ({ from, to }: Period): number => (Date.parse(to) - Date.parse(from)) / dayMilliseconds + 1
 
 export const listDays = (period: Period): ReadonlyArray<string> =>
-  Array.from({ length: countDays(period) }, (_, index) => daysBefore(period.from, -index))
+  Array.from({ length: countDays(period) }, (_, index) => addDays(period.from, index))
 
 /** Days of the period that can have calls: since the account was opened, and not in the future. At least 1. */
 export const countActiveDays = ({ from, to }: Period, openedOn: string, today: string): number =>
   Math.max(1, countDays({ from: from > openedOn ? from : openedOn, to: to < today ? to : today }))
 
-const makeLastDays = (today: string, days: number): Period => ({ from: daysBefore(today, days - 1), to: today })
+const makeLastDays = (today: string, days: number): Period => ({ from: addDays(today, 1 - days), to: today })
 
 /** The periods offered as links. */
 export const listPeriods = (today: string): ReadonlyArray<Period & { readonly label: string }> => {
   const month = `${today.slice(0, 8)}01`
-  const lastDay = daysBefore(month, 1)
+  const lastDay = addDays(month, -1)
   return [
     { label: "7 days", ...makeLastDays(today, 7) },
     { label: `${defaultDays} days`, ...makeLastDays(today, defaultDays) },

@@ -3,7 +3,7 @@
  * up to five seconds, because most would soon be pruned: six thousand calls per second then cost about four percent of a
  * core. While the tables cannot be written, calls are dropped and counted. A crash loses the gathered calls.
  */
-import { daysBefore } from "@larder/schemas"
+import { addDays } from "@larder/schemas"
 import { Effect, Layer, Schedule, Schema, Semaphore } from "effect"
 import { ConsoleDatabase } from "../console-database.ts"
 import type { SqlCell } from "../sqlite.ts"
@@ -146,7 +146,7 @@ const make = Effect.gen(function* () {
         Effect.andThen(
           keys.length === 0
             ? Effect.succeed([])
-            : all(LastUse, selectLastUses(keys), [account_id, daysBefore(today, lastUseDays), ...keys])
+            : all(LastUse, selectLastUses(keys), [account_id, addDays(today, -lastUseDays), ...keys])
         ),
         Effect.map((uses) => new Map(uses.map(({ key_id, used }) => [key_id, used])))
       ),

@@ -4,7 +4,7 @@
  * the payloads and, found without the code under test, the prices that they state.
  */
 import { catalog, type Feed } from "@larder/pipelines/commodities/catalog.ts"
-import { daysBefore } from "@larder/schemas"
+import { addDays } from "@larder/schemas"
 import { type Bodies, bodyOf, n, type Row } from "./commodity-payloads.ts"
 
 const { feeds, metrics } = catalog()
@@ -13,11 +13,10 @@ const { feeds, metrics } = catalog()
 type Prices = Map<string, Map<string, string>>
 
 const american = (day: string) => `${day.slice(5, 7)}/${day.slice(8, 10)}/${day.slice(0, 4)}`
-const dayAfter = (day: string, days: number) => daysBefore(day, -days)
 
 const listDays = (first: string, last: string, step: number) => {
   const days: Array<string> = []
-  for (let day = first; day <= last; day = dayAfter(day, step)) days.push(day)
+  for (let day = first; day <= last; day = addDays(day, step)) days.push(day)
   return days
 }
 
@@ -126,11 +125,11 @@ const describeWeek = (report: string, title: string, monday: string, week: numbe
     report_title: isOld && older ? `${title.replace(/- .*/, "")}- ${older.title}` : title,
     region: isOld && older ? older.names[week % older.names.length] : regions[report],
     report_begin_date: american(monday),
-    report_end_date: american(endsOnMonday ? monday : dayAfter(monday, 4)),
+    report_end_date: american(endsOnMonday ? monday : addDays(monday, 4)),
     report_date: american(monday),
     published_date: isOld
       ? `${american(monday)} 00:00:00`
-      : `${american(dayAfter(monday, endsOnMonday ? 2 : 3))} 12:20:53`,
+      : `${american(addDays(monday, endsOnMonday ? 2 : 3))} 12:20:53`,
     freight: endsOnMonday ? "Delivered" : "",
     sale_type: endsOnMonday ? "Wholesale" : "N/A",
     organic: "N/A",
@@ -166,10 +165,10 @@ const makeQuotes = (feed: Feed, prices: Prices): ReadonlyArray<Row> => {
             slug_name: `AMS_${report}`,
             report_title: feed.title,
             region: worldRegion(feed.title),
-            report_begin_date: american(daysBefore(day, 11)),
+            report_begin_date: american(addDays(day, -11)),
             report_end_date: american(day),
-            report_date: american(daysBefore(day, 11)),
-            published_date: `${american(daysBefore(day, 1))} 12:20:53`,
+            report_date: american(addDays(day, -11)),
+            published_date: `${american(addDays(day, -1))} 12:20:53`,
             price_unit: "Dollars per Metric Ton"
           }
       const values = Object.entries(columns).map(
@@ -177,7 +176,7 @@ const makeQuotes = (feed: Feed, prices: Prices): ReadonlyArray<Row> => {
       )
       const cells = Object.fromEntries(values.map(([column, value]) => [column, n(value)]))
       const made: Row = { ...about, ...cells, ...row }
-      const observed_on = isWeekly ? dayAfter(day, 4) : day
+      const observed_on = isWeekly ? addDays(day, 4) : day
       const isContradicted = isWeekly && day < "2010" && period % 104 === 20
       if (!isContradicted) {
         for (const [column, value] of values) {
@@ -216,14 +215,14 @@ const makeWeeklyAverages = (prices: Prices): ReadonlyArray<Row> =>
   listDays("2000-01-03", "2026-09-21", 7).flatMap((monday, week) =>
     spot.map(([row, metric], place) => {
       const value = makePrice(monday, 1 + place)
-      put(prices, `${metric}_exch_spot_average_weekly`, dayAfter(monday, 4), value)
+      put(prices, `${metric}_exch_spot_average_weekly`, addDays(monday, 4), value)
       return {
         slug_id: 1602,
         slug_name: week < 900 ? "MD_DA998" : "AMS_1602",
         report_date: american(monday),
         report_begin_date: american(monday),
-        report_end_date: american(dayAfter(monday, 4)),
-        published_date: `${american(dayAfter(monday, 4))} 11:08:00`,
+        report_end_date: american(addDays(monday, 4)),
+        published_date: `${american(addDays(monday, 4))} 11:08:00`,
         ...row,
         "weekly Av": n(value)
       }
@@ -257,8 +256,8 @@ const makeMonthlyAverages = (prices: Prices): ReadonlyArray<Row> =>
             slug_name: "AMS_1623",
             region: "Chicago Mercantile Exchange",
             report_begin_date: `01/01/${report.year}`,
-            report_end_date: american(daysBefore(dayAfter(report.day, 32).replace(/\d\d$/, "01"), 1)),
-            published_date: `${american(dayAfter(report.day, 41))} 10:22:13`,
+            report_end_date: american(addDays(addDays(report.day, 32).replace(/\d\d$/, "01"), -1)),
+            published_date: `${american(addDays(report.day, 41))} 10:22:13`,
             report_month: name,
             ...row,
             "monthly Av": n(value)
@@ -280,7 +279,7 @@ const makeSurvey = ({ isFinal, section }: Feed, prices: Prices): ReadonlyArray<R
   const [, column = "", metric = ""] = survey.find(([start]) => section.replace("Final ", "").startsWith(start)) ?? []
   return listDays("2000-01-08", "2026-09-26", 7).flatMap((report, index) =>
     [0, 7, 14, 21, 28].slice(0, isFinal ? 1 : Math.min(5, index + 1)).map((back) => {
-      const week = daysBefore(report, back)
+      const week = addDays(report, -back)
       const value = Number(makePrice(week, 1.5)).toFixed(4)
       put(prices, `${metric}_sales_price_weekly`, week, value)
       return {
@@ -289,7 +288,7 @@ const makeSurvey = ({ isFinal, section }: Feed, prices: Prices): ReadonlyArray<R
         report_title: "National Dairy Products Sales Report (PDF)",
         week_ending_date: american(report),
         ...(isFinal ? {} : { "Week Ending Date": american(week) }),
-        published_date: `${american(dayAfter(report, isFinal ? 33 : 4))} 13:04:36`,
+        published_date: `${american(addDays(report, isFinal ? 33 : 4))} 13:04:36`,
         [column]: value
       }
     })
@@ -309,10 +308,10 @@ const makeClassPrices = (prices: Prices): ReadonlyArray<Row> =>
       slug_id: "2991",
       slug_name: "DYMCLASSPRICES",
       report_title: "Announcement of Class and Component Prices (PDF)",
-      week_ending_date: american(dayAfter(day, 31)),
+      week_ending_date: american(addDays(day, 31)),
       report_year: String(year),
       report_month: month % 2 === 0 ? name.slice(0, 3) : name,
-      published_date: `${american(dayAfter(day, 35))} 13:04:36`,
+      published_date: `${american(addDays(day, 35))} 13:04:36`,
       ...values
     }
   })
@@ -322,13 +321,13 @@ const makeAdvancedPrices = (prices: Prices): ReadonlyArray<Row> =>
   listMonths().map(({ day, month, name, year }) => {
     const value = Number(makePrice(day, 18, 100)).toFixed(2)
     put(prices, "milk_class_i_price_monthly", day, value)
-    const announced = daysBefore(day, 12)
+    const announced = addDays(day, -12)
     const namesAnnouncement = year < 2005
     return {
       slug_id: "2989",
       slug_name: "DYMADVANCEDPRICES",
       report_title: "Announcement of Advanced Prices and Pricing Factors (PDF)",
-      week_ending_date: american(daysBefore(day, 15)),
+      week_ending_date: american(addDays(day, -15)),
       report_year: namesAnnouncement ? announced.slice(0, 4) : String(year),
       report_month: namesAnnouncement ? months[(month + 10) % 12] : name,
       published_date: `${american(announced)} 13:04:11`,

@@ -6,10 +6,10 @@
  * | Failure | Calls of the group |
  * | --- | --- |
  * | deadlock, serialisation failure | decided again from rows that are read again, at most five times (`group-writer.ts`); then 503 |
- * | lock not available | sent again account by account, so that only those of the locked account wait; it becomes a suspect, which is sent alone, after all others, for as long as its calls have; then 503, and for five seconds at once |
+ * | lock not available | sent again account by account, so that only those of the locked account wait; it becomes a suspect, which is sent alone and last, until the time of its calls is over and they get 503; new calls then get 503 at once for five seconds |
  * | constraint | sent again in halves; one call alone fails with 500 |
  * | disk or memory full | 503; the server is not ready for a second |
- * | connection lost before COMMIT was sent | sent again at once on a new connection; if that is lost, too, the database is, and they are sent when it is back |
+ * | connection lost before COMMIT was sent | sent again at once on a new connection; if that is lost, too, the database counts as lost, and they are sent when it is back |
  * | connection lost after it | the same: the next transaction locks the same accounts, so the lost one has ended, and finds which calls it has charged. A call whose time is over before goes to the in-doubt file, and is refunded if it was charged |
  * | anything else, such as a wrong statement | 500 at once, logged. If COMMIT was sent and not answered, 503, and the calls go to the in-doubt file |
  *

@@ -43,7 +43,7 @@ export const splitByAccount = (group: CallGroup): ReadonlyArray<CallGroup> => {
   return [...parts.values()]
 }
 
-/** Halves, so that one bad charge costs a few transactions and not hundreds. Undecided calls write nothing, so they are together. */
+/** Halves, so that one bad charge costs a few transactions and not hundreds. Undecided calls write nothing, so they stay in one group. */
 export const splitInHalves = ({ charges, undecided }: CallGroup): ReadonlyArray<CallGroup> => {
   const half = Math.ceil(charges.length / 2)
   const parts = [charges.slice(0, half), charges.slice(half)].filter(({ length }) => length > 0)
