@@ -46,6 +46,8 @@ export interface PipelineNeeds {
   readonly report: Report
 }
 
+/** Milliseconds between reports that charges cannot be written: with a full disk or a locked account, each call fails. */
+const reportInterval = 10_000
 /** Further calls would only wait and use memory, so they are refused with `Retry-After`. */
 const maxInFlight = 4000
 
@@ -123,8 +125,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
     }
   }
 
-  /** An unwritable ledger is reported once: with a full disk, every call would add a line to the log. */
-  let isUnwritableReported = false
+  let lastReportedAt = Number.NEGATIVE_INFINITY
 
   /**
    * Reads the data of an admitted call, and makes the charge durable before the first byte is sent. A read that refuses
@@ -162,12 +163,13 @@ export const makePipeline = (needs: PipelineNeeds) => {
         return error.status === 401 ? refuseCaller(requestId, error, key) : refuse(call, requestId, error, key)
       }
       meters.timeCommit(performance.now() - readAt)
-      isUnwritableReported = false
     } catch (cause) {
-      if (!isUnwritableReported)
+      const isUnavailable = cause instanceof LedgerUnavailable
+      if (!isUnavailable || now() - lastReportedAt >= reportInterval) {
         report("a charge could not be written", { request_id: requestId, endpoint: endpoint.id }, Cause.fail(cause))
-      isUnwritableReported = !ledger.writable()
-      return refuse(call, requestId, cause instanceof LedgerUnavailable ? ledgerUnavailable : internal, key)
+        lastReportedAt = now()
+      }
+      return refuse(call, requestId, isUnavailable ? ledgerUnavailable : internal, key)
     }
     return succeed(call, requestId, key, body, generation)
   }

@@ -7,7 +7,7 @@ import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { toLedgerUnavailable } from "../../errors.ts"
 import { databaseCause, NoResponse } from "./failures.ts"
-import { createLedgerTables, failOnOutage } from "./schema.ts"
+import { createLedgerTables, failOnOutage, isOtherLayout } from "./schema.ts"
 
 /** For operators, exports, checks and refunds. Calls use separate connections. */
 const maxConnections = 5
@@ -56,7 +56,12 @@ export const connect = Effect.fn("PostgresLedger.connect")(function* (url: Redac
     yield* refuseUnsupported(sql)
     yield* createLedgerTables(sql)
     return sql
-  }).pipe(Effect.mapError(databaseUnavailable(`be reached at ${redactedUrl(url)}`)))
+  }).pipe(
+    Effect.mapError((error) => {
+      const isUnsuitable = error instanceof UnsupportedDatabase || isOtherLayout(error)
+      return databaseUnavailable(`be ${isUnsuitable ? "used" : "reached"} at ${redactedUrl(url)}`)(error)
+    })
+  )
 })
 
 class UnsupportedDatabase extends Schema.TaggedError<UnsupportedDatabase>()("UnsupportedDatabase", {

@@ -5,6 +5,7 @@ import { Cause, Effect, Schedule } from "effect"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import { databaseCause } from "./failures.ts"
 
 /** A migration wraps the error of the database. */
 const findSqlErrors = (defect: unknown): ReadonlyArray<SqlError> => {
@@ -27,19 +28,31 @@ export const failOnOutage = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effe
 /** Increased when a table changes. Before the first release, an earlier layout is refused, not converted. */
 const layouts = { console: 4, ledger: 4 } as const
 
-const refuseEarlierLayout = (schema: keyof typeof layouts) => `
+/** Raised by the two checks below. */
+const otherLayout = "P0L01"
+
+/** The tables are of another version of Larder; `message` says what to use instead. A retry finds the same. */
+export const isOtherLayout = (error: unknown): error is SqlError => {
+  const cause = databaseCause(error)
+  return cause instanceof Error && "code" in cause && cause.code === otherLayout
+}
+
+const refuseIf = (condition: string, problem: string) => `
   do $$ begin
-    if exists (select from pg_tables where schemaname = '${schema}' and tablename <> 'migration') then
-      raise exception 'an earlier version of Larder has written the tables of this database, and no version converts them: use a new database';
-    end if;
+    if exists (${condition}) then raise exception '${problem}' using errcode = '${otherLayout}'; end if;
   end $$`
 
-const refuseNewerLayout = (schema: keyof typeof layouts) => `
-  do $$ begin
-    if exists (select from ${schema}.migration where migration_id > ${layouts[schema]}) then
-      raise exception 'a newer version of Larder has written the tables of this database: use that version';
-    end if;
-  end $$`
+const refuseEarlierLayout = (schema: keyof typeof layouts) =>
+  refuseIf(
+    `select from pg_tables where schemaname = '${schema}' and tablename <> 'migration'`,
+    "an earlier version of Larder has written the tables of this database, and no version converts them: use a new database"
+  )
+
+const refuseNewerLayout = (schema: keyof typeof layouts) =>
+  refuseIf(
+    `select from ${schema}.migration where migration_id > ${layouts[schema]}`,
+    "a newer version of Larder has written the tables of this database: use that version"
+  )
 
 /**
  * Creates a schema and its tables if there are none. Two servers that do so concurrently conflict; the second one retries,
@@ -61,7 +74,7 @@ export const createSchema = (
       Effect.andThen(sql.unsafe(refuseNewerLayout(schema))),
       Effect.provideService(SqlClient.SqlClient, sql),
       failOnOutage,
-      Effect.retry({ times: 20, schedule: Schedule.spaced("100 millis") })
+      Effect.retry({ times: 20, schedule: Schedule.spaced("100 millis"), while: (error) => !isOtherLayout(error) })
     )
 }
 
