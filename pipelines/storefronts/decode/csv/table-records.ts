@@ -67,8 +67,8 @@ const skipSpaces = (text: string, from: number): number => {
   return at
 }
 
-const readPlainCell = (text: string, from: number, newline: string): TabCell => {
-  const [lineEnd, tab] = [text.indexOf(newline, from), text.indexOf("\t", from)]
+const readPlainCell = (text: string, from: number, lineEnd: number): TabCell => {
+  const tab = text.indexOf("\t", from)
   const end = Math.min(lineEnd === -1 ? text.length : lineEnd, tab === -1 ? text.length : tab)
   return { value: text.slice(from, end), end }
 }
@@ -95,9 +95,10 @@ const readTabRecord = (text: string, from: number, newline: string, isLast: bool
   if (!literally.cells.some((cell) => cell.startsWith('"'))) return literally
   const cells: Array<string> = []
   let at = from
+  let lineEnd = lineBreak
   for (;;) {
-    const isQuoted = text[at] === '"'
-    const cell = isQuoted ? readQuotedCell(text, at, newline) : readPlainCell(text, at, newline)
+    if (lineEnd !== -1 && lineEnd < at) lineEnd = text.indexOf(newline, at) // a quoted cell may have line breaks
+    const cell = text[at] === '"' ? readQuotedCell(text, at, newline) : readPlainCell(text, at, lineEnd)
     if (cell === undefined) return isLast || text.length - at >= maxQuotedCell ? literally : null
     if (cell.end === text.length && !isLast) return null // the last quote may be the first half of a doubled quote
     cells.push(cell.value)

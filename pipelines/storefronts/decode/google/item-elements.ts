@@ -53,18 +53,31 @@ export const checkWellFormed = (text: string): boolean => {
 
 const restoreAmpersands = (text: string) => text.replaceAll("&amp;", "&")
 
-const prepareSection = (section: string) => {
-  if (section === "<&") return "&lt;&"
-  return section.startsWith("<!--") ? "" : section
-}
+/** A `<` that begins no tag, comment or CDATA. */
+const textBracket = /<(?![\p{L}_:/!?])/gu
 
 /**
  * The item without what sax misreads: it continues a comment that ends in `--->` to the end of the next one, treats the
- * character after an unescaped `&` as text, even a `<`, and knows only the entities of HTML 4. So comments are removed, and
- * each `&` is escaped: sax then returns the text as the feed has it. It does not decode an entity right after an unescaped `<`.
+ * character after an unescaped `&` as text, even a `<`, decodes no entity after an unescaped `<`, and knows only the entities
+ * of HTML 4. So comments are removed, and what is no markup is escaped: sax then returns the text as the feed has it.
  */
-const prepareForSax = (item: string) =>
-  item.replace(/<!\[CDATA\[[\s\S]*?\]\]>|<!--[\s\S]*?-->|<&/g, prepareSection).replaceAll("&", "&amp;")
+const prepareForSax = (item: string): string => {
+  const escapeText = (text: string) => text.replace(textBracket, "&lt;").replaceAll("&", "&amp;")
+  const parts: Array<string> = []
+  let from = 0
+  for (let at = item.indexOf("<!"); at !== -1; at = item.indexOf("<!", at + 1)) {
+    const section = sections.find(([beginning]) => item.startsWith(beginning, at))
+    if (section === undefined) continue
+    const end = item.indexOf(section[1], at + section[0].length)
+    if (end === -1) break
+    const next = end + section[1].length
+    parts.push(escapeText(item.slice(from, at)))
+    if (section[0] !== "<!--") parts.push(item.slice(at, next).replaceAll("&", "&amp;"))
+    from = next
+    at = next - 1
+  }
+  return [...parts, escapeText(item.slice(from))].join("")
+}
 
 const decodeAttributes = (attributes: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, decodeEntities(String(value))] as const))
