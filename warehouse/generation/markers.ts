@@ -38,10 +38,13 @@ export const isMarked = (layout: Layout, name: string, facts: Facts) =>
     Object.entries(facts).every(([fact, value]) => marker[fact] === value)
   )
 
-export const writeMarker = ({ markers }: Layout, name: string, facts: Facts) =>
-  Effect.tryPromise(async () => {
-    await mkdir(markers, { recursive: true })
-    await writeFile(path.join(markers, name), `${encodeFacts(facts)}\n`)
-  }).pipe(
+/** For work that must not be repeated every second: the caller reports the failure. */
+export const storeMarker = async ({ markers }: Layout, name: string, facts: Facts) => {
+  await mkdir(markers, { recursive: true })
+  await writeFile(path.join(markers, name), `${encodeFacts(facts)}\n`)
+}
+
+export const writeMarker = (layout: Layout, name: string, facts: Facts) =>
+  Effect.tryPromise(() => storeMarker(layout, name, facts)).pipe(
     Effect.catch((error) => Effect.logDebug(`The marker ${name} could not be written: ${causeText(error.cause)}`))
   )

@@ -60,6 +60,19 @@ const listRuns = (layout: Layout) =>
   )
 
 describe("ingestion.duckdb", () => {
+  itLive(
+    "fails if it cannot be marked as written, so that a server reports it and does not write it again at each poll",
+    () =>
+      Effect.gen(function* () {
+        const layout = yield* withApples
+        const fs = yield* FileSystem.FileSystem
+        yield* fs.remove(layout.markers, { recursive: true, force: true })
+        yield* fs.writeFileString(layout.markers, "a file in place of the folder")
+        const error = yield* Effect.flip(refreshOpened(layout))
+        assert.include(error.message, layout.markers)
+      })
+  )
+
   itLive("has a failed run immediately, with its error, its checks and the feeds that it left out", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout

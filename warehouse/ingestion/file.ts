@@ -12,7 +12,7 @@ import { copyForWriting, FileOperationFailed, fileOperation, writeAtomically } f
 import { DuckDb, literal, openError } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { generationId, type Manifest, readManifest } from "../generation/manifest.ts"
-import { readMarker, readStamp, writeMarker } from "../generation/markers.ts"
+import { readMarker, readStamp, storeMarker } from "../generation/markers.ts"
 import { findFault } from "../generation/parts.ts"
 import { define, definitionHash } from "../tables/dictionary.ts"
 import { dataSetTable, ingestTables, ingestViews } from "../tables/ingest-tables.ts"
@@ -34,7 +34,8 @@ const markerOf = ({ ingestion }: Layout) => path.basename(ingestion)
 /** Records that this version has written the file, with the records of all generations up to this one. */
 const markRecorded = Effect.fnUntraced(function* (layout: Layout, { id, number }: Manifest) {
   const facts = { stamp: yield* stampOf(layout.ingestion), definitions: hash, number: String(number), id }
-  yield* writeMarker(layout, markerOf(layout), facts)
+  const name = markerOf(layout)
+  yield* attempt(path.join(layout.markers, name), () => storeMarker(layout, name, facts))
 })
 
 /**
