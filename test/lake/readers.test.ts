@@ -1,5 +1,5 @@
 /**
- * Other engines read a lake that real programs wrote, after publications, an upgrade, a rollback and a pruning, and a lake
+ * Other engines read a lake that real programs wrote, after publications, a rollback and a pruning, and a lake
  * behind a web server. All tests are in one file, so that the engines are installed once.
  */
 import { writeFileSync } from "node:fs"
@@ -20,10 +20,7 @@ import { run } from "../support/programs.ts"
 import { makeEveryDataSet, publishPrices } from "../support/warehouse/every-data-set.ts"
 import { installPython, readWarehouse, readWithEngines, type Tables } from "./engines.ts"
 
-const preload = new URL("../support/warehouse/another-version.ts", import.meta.url).href
 const lakes = { LARDER_LAKE: "yes" }
-/** The next version of Larder: `commodity.series` has another column, and there is a table `commodity.note`. */
-const upgraded = { ...lakes, NODE_OPTIONS: `--import=${preload}`, TEST_VERSION: "2" }
 
 const settings = (variables: Readonly<Record<string, string>>) =>
   Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(variables))
@@ -34,7 +31,7 @@ let home = ""
 let python = ""
 const lake = () => path.join(home, "warehouse/lake")
 const runRollback = async (...args: ReadonlyArray<string>) => {
-  const { code, stderr } = await run("larder-ingest", ["rollback", ...args], { LARDER_HOME: home, ...upgraded })
+  const { code, stderr } = await run("larder-ingest", ["rollback", ...args], { LARDER_HOME: home, ...lakes })
   expect(code, stderr).toBe(0)
 }
 
@@ -49,7 +46,7 @@ const pickComments = (tables: Tables) =>
 const engines = ["ducklake", "deltalake", "polars", "delta"] as const
 const prices = "commodity.price_version"
 
-/** The live tables after generation 4, of this version, and after generation 5, of the next version. */
+/** The live tables after generations 4 and 5. */
 let fourthTables: Tables = {}
 let fifthTables: Tables = {}
 let newest: Awaited<ReturnType<typeof readWithEngines<(typeof engines)[number] | "views" | "snapshots">>>
@@ -65,13 +62,13 @@ beforeAll(async () => {
   python = await installPython("duckdb-polars")
   await addGeneration(home, ["2026-09-30"], lakes)
   fourthTables = await readWarehouse(home)
-  await addGeneration(home, ["2026-09-30", "2026-10-01"], upgraded)
+  await addGeneration(home, ["2026-09-30", "2026-10-01"], lakes)
   fifthTables = await readWarehouse(home)
   newest = await readWithEngines(python, [...engines, "views", "snapshots"], lake())
 }, 300_000)
 afterAll(() => removeFolder(home))
 
-describe("the newest generation of the lake, after an added column and table", () => {
+describe("the newest generation of the lake", () => {
   it.each(engines)("equals the warehouse, read by %s", (engine) => {
     expect(pickValues(newest[engine])).toEqual(pickValues(fifthTables))
   })
@@ -123,8 +120,8 @@ describe("a lake after a rollback and a pruning", () => {
     for (const engine of ["ducklake", "delta"] as const) {
       expect(rolledBack[engine][prices], engine).toMatchObject({ digest: fourthTables[prices]?.digest })
     }
-    await addGeneration(home, ["2026-10-02"], { ...upgraded, LARDER_KEPT_GENERATIONS: "2" })
-    await addGeneration(home, ["2026-10-05"], { ...upgraded, LARDER_KEPT_GENERATIONS: "2" })
+    await addGeneration(home, ["2026-10-02"], { ...lakes, LARDER_KEPT_GENERATIONS: "2" })
+    await addGeneration(home, ["2026-10-05"], { ...lakes, LARDER_KEPT_GENERATIONS: "2" })
     const live = await readWarehouse(home)
     const pruned = await readWithEngines(python, ["snapshots", ...engines], lake())
     expect(pruned.snapshots.map(({ snapshot }) => snapshot)).toEqual([7, 8])

@@ -6,9 +6,9 @@ import { DuckDb, identifier, literal } from "../duckdb.ts"
 import { generationId, type Manifest } from "../generation/manifest.ts"
 import {
   attachParts,
+  listSources,
   type Parts,
-  prepareSources,
-  selectRows,
+  schemaStatements,
   type TableSource,
   viewsAndComments
 } from "../opened/parts.ts"
@@ -49,13 +49,13 @@ const describeEvent = ({ event: { kind, note, outcome, pipeline, went_back_to },
   return [generationId(number), pipeline, action, note].filter((part) => part !== null).join(": ")
 }
 
-const selectFrom = (source: TableSource) =>
-  selectRows(source, `${identifier(source.file)}.${qualifiedName(source.table)}`)
+const selectFrom = ({ file, table }: TableSource) => `from ${identifier(file)}.${qualifiedName(table)}`
 
 /** Creates the tables, views and comments in the session. Returns the sources of their rows. */
 const define = Effect.fnUntraced(function* (db: DuckDb["Service"], parts: Parts) {
   yield* attachParts(db, parts)
-  const sources = yield* prepareSources(db, parts)
+  const sources = listSources(parts)
+  yield* db.run([...schemaStatements(parts), ...sources.map(({ table }) => table.ddl)].join(";\n"))
   const inserts = sources
     .filter(({ table }) => table === dataSetTable)
     .map((source) => `insert into ${qualifiedName(source.table)} ${selectFrom(source)}`)
