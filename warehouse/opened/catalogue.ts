@@ -58,7 +58,10 @@ const hashLines = (lines: ReadonlyArray<string>) => createHash("sha256").update(
 const describeDataSets = async (layout: Layout, data_sets: DataSets) => {
   const shown = Object.entries(data_sets)
     .filter(([, entry]) => isLoaded(entry))
-    .map(([pipeline, { origins, schema }]) => `${layout.dataSetFile(pipeline)} ${schema} ${origins.includes("sample")}`)
+    .map(
+      ([pipeline, { definition, origins }]) =>
+        `${layout.dataSetFile(pipeline)} ${definition} ${origins.includes("sample")}`
+    )
   return { stamp: await readStamp(layout.catalogue), data_sets: hashLines(shown.sort()) }
 }
 

@@ -2,7 +2,13 @@ import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { openAsAnalyst } from "@larder/test/support/warehouse/analyst.ts"
 import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
-import { aLayout, aRun, butter, publishStaged } from "@larder/test/support/warehouse/example-data-set.ts"
+import {
+  aLayout,
+  aRun,
+  butter,
+  publishStaged,
+  queryWarehouse
+} from "@larder/test/support/warehouse/example-data-set.ts"
 import { withColumn } from "@larder/test/support/warehouse/other-versions.ts"
 import { Effect, FileSystem, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
@@ -107,6 +113,27 @@ describe("a program that is older than the live data", () => {
       assert.strictEqual(yield* messageOf(rollback(layout, toGeneration(1))), sentence)
       assert.strictEqual((yield* readNewest(layout)).number, 2)
     })
+  )
+})
+
+describe("a program with other tables than the live data", () => {
+  itLive(
+    "writes the catalogue without that data set until it is rebuilt, and rolls back to no earlier state of it",
+    (logs) =>
+      Effect.gen(function* () {
+        const sentence =
+          "commodities was published by another version of Larder, with other tables or views, and no version converts them. Rebuild it from the raw archive with: npx larder-ingest rebuild commodities"
+        const layout = yield* aLayout
+        yield* publishSeries(layout, { ...newer, version: commodity.version }, "butter")
+        assert.deepStrictEqual(logs, [`Warn: larder.duckdb is written without a data set: ${sentence}`])
+        const since = (yield* readNewest(layout)).data_sets.commodities
+        const rebuilt = yield* aLayout
+        yield* publishSeries(rebuilt, commodity, "cheese")
+        yield* rebuildFrom({ layout, dataSet: commodity, from: rebuilt, since })
+        assert.deepStrictEqual(yield* queryWarehouse(layout, "select slug from commodity.series"), [{ slug: "cheese" }])
+        assert.strictEqual(yield* messageOf(rollback(layout, toGeneration(1))), sentence)
+        assert.strictEqual((yield* readNewest(layout)).number, 2)
+      })
   )
 })
 
