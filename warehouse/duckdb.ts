@@ -261,13 +261,6 @@ export class DuckDb extends Context.Service<DuckDb, Database>()("larder/warehous
       }),
       (db) => make(db, 4, "fixed")
     )
-  /** Views over published files: `define` attaches the files and creates the views. Hardened like `readOnly`. */
-  static readonly views = Effect.fnUntraced(function* <E>(define: (db: Database) => Effect.Effect<void, E>) {
-    const db = yield* make(yield* open(":memory:", readSettings), 4, "fixed")
-    yield* define(db)
-    yield* db.run("set enable_external_access = false; set lock_configuration = true")
-    return db
-  })
   /** A published generation, read-only; queries may write files. */
   static readonly readOnlyWithFiles = (file: string) =>
     Effect.flatMap(open(file, { access_mode: "READ_ONLY" }), (db) => make(db, 1, "fixed"))

@@ -76,8 +76,8 @@ export {
   hasOlderMapping,
   type NewerDataSet,
   OtherMapping,
-  requireKnown,
   requireKnownIngest,
   requireNoNewerMapping,
+  requireNotNewer,
   type TablesDiffer
 } from "./tables/versions.ts"

@@ -22,9 +22,9 @@ import {
   readLiveLeftOut,
   rebuildFrom,
   recordKilledRuns,
-  requireKnown,
   requireKnownIngest,
   requireNoNewerMapping,
+  requireNotNewer,
   requireWritableFolder,
   withLock
 } from "@larder/warehouse"
@@ -97,7 +97,7 @@ export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline:
   yield* catchUp(layout)
   const newest = Option.getOrUndefined(yield* newestManifest(layout.local))
   const live = newest?.data_sets[pipeline.name]
-  yield* requireKnown(pipeline.dataSet, live)
+  yield* requireNotNewer(pipeline.dataSet, live)
   yield* requireKnownIngest(newest)
   yield* requireNoNewerMapping(pipeline.dataSet, pipeline.mappingVersion, live)
   yield* recordKilledRuns(layout)

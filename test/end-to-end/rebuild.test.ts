@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { aLabel, ingestLabels } from "../support/label-releases.ts"
 import { aClose, bodyOf, everyFeed, feedNamed } from "../support/pipelines/commodity-payloads.ts"
 import { filesIn } from "../support/pipelines/raw-archive.ts"
-import { run } from "../support/programs.ts"
+import { run, startServer, waitUntilServed } from "../support/programs.ts"
 import { listLeftoverFiles } from "../support/warehouse/leftover-files.ts"
 import { derivedOf, recordsOf } from "./branded-foods.ts"
 import {
@@ -137,6 +137,44 @@ describe("larder-ingest rebuild", () => {
     const { code, runs, stderr } = await rebuild(copy, "branded-foods")
     expect(code, stderr).toBe(0)
     expect(runs).toHaveLength(1)
+  })
+
+  it("replaces a data set with other tables, which runs and servers refuse by name, without reading it", async () => {
+    const copy = copyForTest(home)
+    const before = await readEverything(copy)
+    const { data_sets, number } = newestManifest(copy)
+    const otherTables = "commodities was published by another version of Larder, with other tables or views"
+    const advice = "npx larder-ingest rebuild commodities"
+    const manifest = path.join(copy, `warehouse/generations/${String(number).padStart(9, "0")}.json`)
+    const definition = data_sets.commodities?.definition ?? ""
+    writeFileSync(manifest, readFileSync(manifest, "utf8").replace(definition, "0".repeat(64)))
+    const [database] = data_sets.commodities?.parts ?? []
+    rmSync(path.join(copy, `warehouse/objects/${database?.sha256.slice(0, 2)}/${database?.sha256}`))
+
+    const refused = await replay(copy, everyFeed())
+    expect([refused.code, parseRunRecord(refused)]).toMatchObject([1, { outcome: "failed", generation: null }])
+    expect(refused.stderr).toContain(otherTables)
+    expect(refused.stderr).toContain(advice)
+    expect(newestManifest(copy).data_sets.commodities?.changed_in).toBe(data_sets.commodities?.changed_in)
+
+    const server = await startServer(copy)
+    const readReadiness = async () => (await fetch(`${server.console}/readyz`)).json()
+    try {
+      const fault = `commodities of ${generationOf(copy, "commodities")} cannot be served: see the log`
+      expect(await readReadiness()).toMatchObject({ status: "ready", fault, missing: ["commodities", "storefronts"] })
+      expect(server.logs()).toContain(otherTables)
+      expect(server.logs()).toContain(advice)
+
+      const { code, stderr } = await rebuild(copy, "commodities")
+      expect(code, stderr).toBe(0)
+      await waitUntilServed(server, generationOf(copy, "commodities"))
+      expect(await readReadiness()).toMatchObject({ status: "ready", missing: ["storefronts"] })
+      expect(await readReadiness()).not.toHaveProperty("fault")
+    } finally {
+      await server.stop()
+    }
+    expect(await readEverything(copy)).toEqual(before)
+    expect(parseRunRecord(await replay(copy, everyFeed()))).toMatchObject({ outcome: "unchanged" })
   })
 
   it("exits with 1 and names each live data set that has no run to repeat", async () => {

@@ -23,8 +23,7 @@ const getWarehouse = () => path.join(getFolder(), "larder.duckdb")
 const getParts = (): Parts => ({
   parts: dataSets.map((dataSet) => ({
     dataSet,
-    file: path.join(getFolder(), `${dataSet.about.pipeline}.duckdb`),
-    entry: { definition: "unknown" }
+    file: path.join(getFolder(), `${dataSet.about.pipeline}.duckdb`)
   })),
   ingestion: path.join(getFolder(), "ingestion.duckdb")
 })

@@ -22,7 +22,7 @@ export type DataSetPart = typeof DataSetPart.Type
 const DataSetEntry = Schema.Struct({
   /** Version of the tables in the parts. */
   schema: Schema.Int,
-  /** Hash of its tables, views and comments. If it differs, the next publication with new rows updates them. */
+  /** Hash of its tables and views. A version with others refuses the data set. */
   definition: Schema.String,
   /** Version of the mapping that made all its rows from payloads. */
   mapping: Schema.Int,

@@ -15,10 +15,9 @@ import { refreshOpened } from "../opened/opened-files.ts"
 import {
   attachParts,
   findReadable,
+  listSources,
   type Parts,
-  prepareSources,
   schemaStatements,
-  selectRows,
   viewsAndComments
 } from "../opened/parts.ts"
 import { definitionHash, qualifiedName } from "../tables/dictionary.ts"
@@ -78,10 +77,10 @@ const selectColumns = `
 /** Defines everything as views over the parts, and describes the tables of the lake. */
 const define = Effect.fnUntraced(function* (db: DuckDb["Service"], parts: Parts, partOf: ReadonlyMap<string, string>) {
   yield* attachParts(db, parts)
-  const sources = yield* prepareSources(db, parts)
+  const sources = listSources(parts)
   const views = sources.map(
     (source) =>
-      `create view ${qualifiedName(source.table)} as ${selectRows(source, `${identifier(source.file)}.${qualifiedName(source.table)}`)}`
+      `create view ${qualifiedName(source.table)} as from ${identifier(source.file)}.${qualifiedName(source.table)}`
   )
   const definitions = [...schemaStatements(parts), ...views, ...viewsAndComments(parts, sources, "view")]
   yield* db.run(["attach ':memory:' as lake", "use lake", ...definitions].join("\n;\n"))

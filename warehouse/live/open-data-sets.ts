@@ -3,12 +3,12 @@
  * from it; one that cannot be opened is a fault, and its earlier state stays open.
  */
 import { Effect, Exit, type Scope } from "effect"
-import type { DuckDb } from "../duckdb.ts"
+import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { type DataSetEntry, isLoaded, type Manifest } from "../generation/manifest.ts"
 import { verifyDataSet } from "../generation/parts.ts"
 import type { DataSet } from "../tables/tables.ts"
-import { openPublished, requireKnown } from "../tables/versions.ts"
+import { requireKnown } from "../tables/versions.ts"
 import { openRefCounted, type RefCounted, useInScope } from "./ref-counted.ts"
 import type { Unserved, UnservedDataSet } from "./unserved.ts"
 
@@ -78,7 +78,7 @@ const openDataSet = Effect.fnUntraced(function* <A, R>(
 ) {
   const opening = Effect.gen(function* () {
     yield* requireKnown(definition, entry)
-    const db = yield* openPublished(yield* verifyDataSet(layout, pipeline, entry), definition, entry)
+    const db = yield* DuckDb.readOnly(yield* verifyDataSet(layout, pipeline, entry))
     return { db, loaded: yield* load({ pipeline, entry, db }) }
   })
   const open: OpenDataSet<A> = yield* openRefCounted(opening)

@@ -4,7 +4,6 @@ import { oncePerFile } from "@larder/test/support/once-per-file.ts"
 import { openAsAnalyst, readContents } from "@larder/test/support/warehouse/analyst.ts"
 import { copyParts, makeEveryDataSet } from "@larder/test/support/warehouse/every-data-set.ts"
 import { listFiles } from "@larder/test/support/warehouse/example-data-set.ts"
-import { withColumn } from "@larder/test/support/warehouse/other-versions.ts"
 import { Effect, FileSystem } from "effect"
 import { DuckDb, literal } from "../duckdb.ts"
 import { writeCatalogue } from "./catalogue.ts"
@@ -29,8 +28,6 @@ const change = Effect.fnUntraced(function* (file: string, sql: string) {
   const db = yield* DuckDb.readWrite(file)
   yield* db.run(sql)
 }, Effect.scoped)
-const findFile = ({ parts }: Parts, schema: string) =>
-  parts.find(({ dataSet }) => dataSet.schema === schema)?.file ?? ""
 
 describe("the catalogue", () => {
   itLive("shows the columns, rows and comments of every file", () =>
@@ -139,38 +136,6 @@ describe("the catalogue", () => {
   )
 })
 
-describe("a file that an older version wrote", () => {
-  itLive("has null in missing columns, and no rows in missing tables", () =>
-    Effect.gen(function* () {
-      const parts = yield* copyTo(yield* aFolder)
-      yield* change(findFile(parts, "commodity"), "drop table commodity.metric") // it is shown as an empty table
-      const original = yield* readContents(yield* writeToFile((yield* published).parts))
-      assert.deepStrictEqual((yield* readContents(yield* writeToFile(parts))).tables, original.tables)
-      const newer = parts.parts.map((part) =>
-        part.dataSet.schema === "storefront" ? { ...part, dataSet: withColumn(part.dataSet, "store", "motto") } : part
-      )
-      const db = yield* openAsAnalyst(yield* writeToFile({ ...parts, parts: newer }))
-      assert.deepStrictEqual(yield* db.rows("select name, motto from storefront.store"), [
-        { name: "Größe", motto: null }
-      ])
-    })
-  )
-  itLive("is not shown if its tables differ in any other way, and the message advises to rebuild", () =>
-    Effect.gen(function* () {
-      const parts = yield* copyTo(yield* aFolder)
-      yield* change(
-        findFile(parts, "storefront"),
-        "alter table storefront.store alter column reported_product_count type bigint"
-      )
-      const error = yield* Effect.flip(writeToFile(parts))
-      assert.match(
-        error.message,
-        /^The live data of storefronts was published by another version of Larder: column storefront\.store\.reported_product_count is BIGINT at position 14 in the live data, but INTEGER at position 14 in this version\. .*larder-ingest rebuild storefronts$/
-      )
-    })
-  )
-})
-
 describe("a catalogue that is written over another", () => {
   itLive("leaves no other file, and is read-only", () =>
     Effect.gen(function* () {
@@ -199,7 +164,7 @@ describe("a catalogue that is written over another", () => {
       const broken = `${yield* aFolder}/broken.duckdb`
       yield* fs.writeFileString(broken, "not a database, although it is long enough to be one".repeat(1000))
       const error = yield* Effect.flip(writeCatalogue(file, { ...parts, ingestion: broken }))
-      assert.strictEqual(error._tag, "NotADatabase")
+      assert.include(error.message, broken)
       assert.deepStrictEqual(yield* listFiles(folder), ["larder.duckdb"])
       assert.deepStrictEqual(yield* fs.readFile(file), before)
     })

@@ -18,32 +18,19 @@ import { definitionHash, qualifiedName } from "../tables/dictionary.ts"
 import { ingestTables, ingestViews } from "../tables/ingest-tables.ts"
 import { markAllSamples } from "../tables/sample-marks.ts"
 import { viewsOf } from "../tables/tables.ts"
-import {
-  attachParts,
-  detachStatements,
-  type Parts,
-  prepareSources,
-  schemaStatements,
-  selectRows,
-  type TableSource,
-  viewsAndComments,
-  withOtherDefinition
-} from "./parts.ts"
+import { listSources, type Parts, schemaStatements, type TableSource, viewsAndComments } from "./parts.ts"
 
 /** `read_duckdb` treats the path as a pattern. A folder called `year=2026` must not become a column. */
 const sourceExpression = ({ file, table }: TableSource) =>
   `read_duckdb(${literal(file.replaceAll(/[*?[]/g, "[$&]"))}, schema_name = ${literal(table.schema)}, table_name = ${literal(table.name)}, hive_partitioning = false)`
 
 const createViewStatement = (source: TableSource) =>
-  `create view ${qualifiedName(source.table)} as ${selectRows(source, sourceExpression(source))}`
+  `create view ${qualifiedName(source.table)} as from ${sourceExpression(source)}`
 
 const fill = Effect.fnUntraced(function* (file: string, parts: Parts) {
   const db = yield* DuckDb.memory
-  const compared = withOtherDefinition(parts)
-  yield* attachParts(db, compared)
-  const sources = yield* prepareSources(db, parts)
-  // DuckDB 1.5.5 fails if `read_duckdb` reads an attached file twice in one transaction.
-  yield* db.run([...detachStatements(compared), `attach ${literal(file)} as made`, "use made"].join(";\n"))
+  const sources = listSources(parts)
+  yield* db.run(`attach ${literal(file)} as made; use made`)
   const definitions = [
     ...schemaStatements(parts),
     ...sources.map(createViewStatement),
@@ -71,7 +58,10 @@ const hashLines = (lines: ReadonlyArray<string>) => createHash("sha256").update(
 const describeDataSets = async (layout: Layout, data_sets: DataSets) => {
   const shown = Object.entries(data_sets)
     .filter(([, entry]) => isLoaded(entry))
-    .map(([pipeline, { origins, schema }]) => `${layout.dataSetFile(pipeline)} ${schema} ${origins.includes("sample")}`)
+    .map(
+      ([pipeline, { definition, origins }]) =>
+        `${layout.dataSetFile(pipeline)} ${definition} ${origins.includes("sample")}`
+    )
   return { stamp: await readStamp(layout.catalogue), data_sets: hashLines(shown.sort()) }
 }
 

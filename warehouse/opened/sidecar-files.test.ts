@@ -4,16 +4,14 @@ import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
 import { aLayout } from "@larder/test/support/warehouse/example-data-set.ts"
-import { labelsWithFiles, publishLabels } from "@larder/test/support/warehouse/label-rows.ts"
+import { publishLabels } from "@larder/test/support/warehouse/label-rows.ts"
 import { Effect, FileSystem, Option } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { newestManifest } from "../generation/manifest.ts"
 import { openServedFoods } from "./sidecar-files.ts"
 
-const withFoods = copyPerTest(
-  Effect.tap(aLayout, (layout) => publishLabels(layout, [{ fdc_id: 1 }, { fdc_id: 2 }], labelsWithFiles))
-)
+const withFoods = copyPerTest(Effect.tap(aLayout, (layout) => publishLabels(layout, [{ fdc_id: 1 }, { fdc_id: 2 }])))
 
 /** Without the folder of links. A run makes it when it publishes, and a server makes it again if it is missing. */
 const withoutLinks = Effect.tap(withFoods, ({ sidecars }) =>
@@ -68,7 +66,7 @@ describe("the files of branded foods", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       const long = { ingredients: "repeat('WATER' || fdc_id, 200)" }
-      yield* publishLabels(layout, [{ fdc_id: 1, up_to: 1_000, set: long }], labelsWithFiles)
+      yield* publishLabels(layout, [{ fdc_id: 1, up_to: 1_000, set: long }])
       const { folder, open } = yield* describeFoods(layout)
       const file = join(folder, "ingredients.texts")
       const published = readFileSync(file)

@@ -6,7 +6,7 @@
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Exit, FileSystem, Path, Scope } from "effect"
-import type { DuckDb } from "../duckdb.ts"
+import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import type { DataSetEntry } from "../generation/manifest.ts"
@@ -15,8 +15,6 @@ import { findFault } from "../generation/parts.ts"
 import { buildFoods, readNewestRun } from "../search/build/build.ts"
 import { FoodFilesDamaged } from "../search/files.ts"
 import { openFoods } from "../search/open.ts"
-import { brandedFood } from "../tables/branded_food/data-set.ts"
-import { openForFiles } from "../tables/versions.ts"
 
 /** Replaces a folder with a finished one. */
 const replace = Effect.fnUntraced(function* (building: string, folder: string) {
@@ -64,7 +62,7 @@ const rebuildFiles = Effect.fnUntraced(function* (layout: Layout, file: string, 
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const building = buildingFolder(folder)
-  const db = yield* openForFiles(file, brandedFood, entry)
+  const db = yield* DuckDb.readOnlyWithFiles(file)
   yield* clear(building)
   yield* buildFoods(db, building, { useThreads: true })
   for (const name of yield* fs.readDirectory(building)) yield* fs.chmod(path.join(building, name), 0o444) // as published

@@ -8,7 +8,7 @@ import { DuckDb, type DuckDbError, identifier, literal } from "../duckdb.ts"
 import { WarehouseProblem } from "../problem.ts"
 import { qualifiedName } from "../tables/dictionary.ts"
 import { markAllSamples } from "../tables/sample-marks.ts"
-import { attachParts, type Parts, prepareSources, schemaStatements, selectRows, viewsAndComments } from "./parts.ts"
+import { attachParts, listSources, type Parts, schemaStatements, viewsAndComments } from "./parts.ts"
 
 /** The oldest version of DuckDB that can read a snapshot. */
 const storageVersion = "v1.1.0"
@@ -31,7 +31,7 @@ export class SnapshotFailed extends Schema.TaggedError<SnapshotFailed>()("Snapsh
 const fill = Effect.fnUntraced(function* (file: string, parts: Parts) {
   const db = yield* DuckDb.memory
   yield* attachParts(db, parts)
-  const sources = yield* prepareSources(db, parts)
+  const sources = listSources(parts)
   yield* db.run(
     [
       `set memory_limit = ${literal(memoryLimit)}`,
@@ -45,7 +45,7 @@ const fill = Effect.fnUntraced(function* (file: string, parts: Parts) {
   )
   for (const source of sources) {
     const name = qualifiedName(source.table)
-    yield* db.run(`insert into ${name} ${selectRows(source, `${identifier(source.file)}.${name}`)}`)
+    yield* db.run(`insert into ${name} from ${identifier(source.file)}.${name}`)
   }
   yield* db.run(["begin", ...viewsAndComments(parts, sources, "table"), "commit"].join("\n;\n"))
   yield* markAllSamples(db)

@@ -6,7 +6,7 @@
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import { copyForWriting } from "../disk.ts"
-import { DuckDb, identifier, literal } from "../duckdb.ts"
+import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import type { Manifest } from "../generation/manifest.ts"
 import { stagedRecords, writeRecordsOfRun } from "../ingestion/records.ts"
@@ -73,12 +73,7 @@ const open = Effect.fnUntraced(function* ({ folder, live, staged }: Building) {
 })
 
 const merge = Effect.fnUntraced(function* (db: Db, { dataSet, live, staged }: Building, reduced: Reduced) {
-  for (const { column, table, type } of reduced.added) {
-    yield* db.run(
-      `alter table ${identifier(dataSet.schema)}.${identifier(table)} add column ${identifier(column)} ${type}`
-    )
-  }
-  if (live === undefined || reduced.isRedefined) yield* define(db, dataSet) // takes longer than moving a few rows
+  if (live === undefined) yield* define(db, dataSet)
   if (live !== undefined) {
     yield* db.run(`attach ${literal(staged.file)} as staged (read_only)`)
     for (const sql of reduced.changed.flatMap(moveStatements)) yield* db.run(sql)
@@ -100,11 +95,11 @@ const showRecords = (db: Db) =>
     ].join(";\n")
   )
 
-const check = Effect.fnUntraced(function* (db: Db, building: Building, run: RunRecord, reduced: Reduced) {
+const check = Effect.fnUntraced(function* (db: Db, building: Building, run: RunRecord) {
   const { acceptShrinkage = false, checks, dataSet, layout, live, onChecked } = building
   if (live !== undefined) {
     yield* attachLiveData(db, live)
-    yield* showLive(db, layout, dataSet, reduced.added)
+    yield* showLive(db, layout, dataSet)
     yield* showRecords(db)
   }
   const outcomes = yield* runChecks(db, checks, run, { hasLive: live !== undefined, acceptShrinkage })
@@ -144,7 +139,7 @@ export const build = Effect.fn("Generation.build")(function* (building: Building
   const records = path.join(folder, "records.gz")
   const finished = yield* Effect.gen(function* () {
     if (isSample) yield* markSamples(db, dataSet.schema)
-    const checks = yield* check(db, building, run, reduced)
+    const checks = yield* check(db, building, run)
     const queried = stagedRecords(db, live === undefined ? undefined : "staged")
     yield* writeRecordsOfRun(records, { run, checks, leftOut, hasChangedData: true }, queried)
     yield* db.run(live === undefined ? "drop schema ingest cascade" : "detach staged")

@@ -6,7 +6,6 @@ import { aLayout, aRun, queryWarehouse } from "@larder/test/support/warehouse/ex
 import {
   insertLabels,
   type LabelRow,
-  labelsWithFiles,
   labelsWithoutFiles,
   publishLabels
 } from "@larder/test/support/warehouse/label-rows.ts"
@@ -212,7 +211,7 @@ describe("merging: a row is completed from the live row of its key", () => {
             { fdc_id: 20, set: { ...laterRelease, footnote: "'x'" } }
           ])
           yield* attachLiveData(staging.db, layout.dataSetFile("branded-foods"))
-          yield* showLive(staging.db, layout, labelsWithoutFiles, [])
+          yield* showLive(staging.db, layout, labelsWithoutFiles)
           yield* completeFromLive(staging.db, "branded_food.food", Object.keys(foodTable.record.fields), merge, 7)
           return yield* staging.db.rows("select fdc_id, footnote from branded_food.food")
         })
@@ -317,8 +316,7 @@ describe("derived tables", () => {
       const spellings = ["İÇECEK", "i̇çecek", "IÇECEK", "ΟΔΟΣ", "οδος", "ΟΔΟΣ Α", "Οδοσ α", "KÄSE", "Käse"]
       yield* publishLabels(
         layout,
-        spellings.map((category, index) => ({ fdc_id: index + 1, set: { category: `'${category}'` } })),
-        labelsWithFiles
+        spellings.map((category, index) => ({ fdc_id: index + 1, set: { category: `'${category}'` } }))
       )
       const counts = yield* queryWarehouse(layout, "from branded_food.category")
       const entry = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets["branded-foods"]

@@ -8,23 +8,14 @@ import type { Layout } from "../generation/layout.ts"
 import { isLoaded, newestManifest } from "../generation/manifest.ts"
 import { verifyDataSet } from "../generation/parts.ts"
 import { attachIngestion } from "../ingestion/file.ts"
-import { createUncommentedTables, qualifiedName } from "../tables/dictionary.ts"
+import { qualifiedName } from "../tables/dictionary.ts"
 import { stagedIngestTables } from "../tables/ingest-tables.ts"
 import type { DataSet } from "../tables/tables.ts"
-import {
-  type AddedColumn,
-  columnsToAdd,
-  hasOtherDefinition,
-  listTables,
-  requireKnown,
-  requireKnownIngest,
-  requireMapping,
-  selectList
-} from "../tables/versions.ts"
+import { requireKnown, requireKnownIngest, requireMapping } from "../tables/versions.ts"
 
 type Db = DuckDb["Service"]
 
-/** Fails if the live database is damaged, or if a newer version published it or wrote records. */
+/** Fails if the live database is damaged, or if another version published it or a newer one wrote records. */
 export const readLiveDataSet = Effect.fnUntraced(function* (layout: Layout, dataSet: DataSet) {
   const { pipeline } = dataSet.about
   const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
@@ -38,7 +29,7 @@ export const readLiveDataSet = Effect.fnUntraced(function* (layout: Layout, data
 export type LiveDataSet = Effect.Success<ReturnType<typeof readLiveDataSet>>
 
 /** The databases to which the views in `live` refer. */
-export const liveData = "live_data"
+const liveData = "live_data"
 const ingestion = "live_ingestion"
 
 const ingestViews = (pipeline: string) => [
@@ -59,45 +50,20 @@ export const attachLiveData = (db: Db, file: string) =>
     () => detach(db, liveData)
   )
 
-/**
- * Shows the live state of a data set as `live`, until the scope ends, with the columns of this version. Its database is
- * attached as `live_data`, and lacks the `added` columns. Returns the names of the tables, as `schema.table`.
- */
-export const showLive = Effect.fnUntraced(function* (
-  db: Db,
-  layout: Layout,
-  { about, schema, tables }: DataSet,
-  added: ReadonlyArray<AddedColumn>
-) {
+/** Shows the live state of a data set as `live`, until the scope ends. Its database is attached as `live_data`. */
+export const showLive = Effect.fnUntraced(function* (db: Db, layout: Layout, { about, schema, tables }: DataSet) {
   yield* attachIngestion(layout, db, ingestion)
-  const createViews = Effect.gen(function* () {
-    const names = yield* listTables(db, liveData, schema) // the live database may lack a table that this version has
-    const existing = tables.filter(({ name }) => names.has(name))
-    const statements = [
-      "attach ':memory:' as live",
-      `create schema live.${identifier(schema)}`,
-      ...existing.map((table) => {
-        const name = qualifiedName(table)
-        return `create view live.${name} as select ${selectList(table, added)} from ${liveData}.${name}`
-      }),
-      ...ingestViews(about.pipeline)
-    ]
-    yield* db.run(statements.join(";\n"))
-    return new Set(existing.map(({ name }) => `${schema}.${name}`))
-  })
+  const statements = [
+    "attach ':memory:' as live",
+    `create schema live.${identifier(schema)}`,
+    ...tables.map(qualifiedName).map((name) => `create view live.${name} as from ${liveData}.${name}`),
+    ...ingestViews(about.pipeline)
+  ]
   const hide = detach(db, "live")
-  return yield* Effect.acquireRelease(
-    Effect.onError(createViews, () => hide),
+  yield* Effect.acquireRelease(
+    Effect.onError(db.run(statements.join(";\n")), () => hide),
     () => hide
   )
-})
-
-/** Attaches the live database of a data set. Returns the columns that it lacks, or fails if it differs otherwise. */
-const attachAndCompare = Effect.fnUntraced(function* (db: Db, dataSet: DataSet, file: string, isDifferent: boolean) {
-  yield* attachLiveData(db, file)
-  if (!isDifferent) return []
-  yield* createUncommentedTables(db, dataSet.tables)
-  return yield* columnsToAdd(db, dataSet, liveData)
 })
 
 /** Reads from the live state of a data set. Returns `fallback` if nothing is live. */
@@ -107,12 +73,12 @@ export const readLive = Effect.fnUntraced(function* <A, E, R>(
   fallback: A,
   read: (db: Db) => Effect.Effect<A, E, R>
 ) {
-  const { entry, file } = yield* readLiveDataSet(layout, dataSet)
-  if (entry === undefined || file === undefined) return fallback
+  const { file } = yield* readLiveDataSet(layout, dataSet)
+  if (file === undefined) return fallback
   const reading = Effect.gen(function* () {
     const db = yield* DuckDb.memory
-    const added = yield* attachAndCompare(db, dataSet, file, hasOtherDefinition(dataSet, entry))
-    yield* showLive(db, layout, dataSet, added)
+    yield* attachLiveData(db, file)
+    yield* showLive(db, layout, dataSet)
     yield* db.run("use live")
     return yield* read(db)
   })
@@ -125,8 +91,6 @@ export const requirePublishable = Effect.fn("LiveDataSet.requirePublishable")(fu
   dataSet: DataSet,
   mappingVersion: number
 ) {
-  const { entry, file } = yield* readLiveDataSet(layout, dataSet)
+  const { entry } = yield* readLiveDataSet(layout, dataSet)
   yield* requireMapping(dataSet, mappingVersion, entry)
-  if (entry === undefined || file === undefined || !hasOtherDefinition(dataSet, entry)) return
-  yield* attachAndCompare(yield* DuckDb.memory, dataSet, file, true)
-}, Effect.scoped)
+})

@@ -278,36 +278,6 @@ describe("a run with nothing new", () => {
       assert.deepStrictEqual(yield* listFiles(layout.staging), [])
     })
   )
-  itLive("publishes nothing if only a view or a comment differs: the change comes with the next new row", () =>
-    Effect.gen(function* () {
-      const layout = yield* withApples
-      const { dataSet, price } = example
-      const reworded = { ...price, record: price.record.annotate({ description: "Today's prices." }) }
-      const ddl = "create or replace view example.cheap as select item from example.price where price < 1"
-      const other: DataSet = {
-        ...dataSet,
-        tables: dataSet.tables.map((table) => (table === price ? reworded : table)),
-        views: [...dataSet.views, { schema: "example", name: "cheap", ddl }]
-      }
-      const target = { ...example, dataSet: other }
-      const same = yield* publishRows(layout, { prices: [apples] }, { target })
-      assert.deepStrictEqual([same.run.outcome, same.run.generation], ["unchanged", null])
-      const { run } = yield* publishRows(layout, { prices: [{ item: "plum", price: "0.5" }] }, { target })
-      assert.deepStrictEqual([run.outcome, run.generation, run.rows_loaded], ["published", "larder-000003", 1])
-      assert.deepStrictEqual(yield* queryWarehouse(layout, "from example.cheap"), [{ item: "plum" }])
-      const comment = "select comment from duckdb_tables() where table_name = 'price'"
-      assert.deepStrictEqual(yield* queryWarehouse(layout, comment), [{ comment: "Today's prices." }])
-    })
-  )
-  itLive("publishes once if this version's tables are newer", () =>
-    Effect.gen(function* () {
-      const layout = yield* withApples
-      const target = { ...example, dataSet: { ...example.dataSet, version: example.dataSet.version + 1 } }
-      const { run } = yield* publishRows(layout, { prices: [apples] }, { target })
-      assert.deepStrictEqual([run.outcome, run.generation, run.rows_loaded], ["published", "larder-000002", 0])
-      assert.strictEqual((yield* publishRows(layout, { prices: [apples] }, { target })).run.outcome, "unchanged")
-    })
-  )
   itLive("stays partial if some feeds were missing", () =>
     Effect.gen(function* () {
       const layout = yield* withApples

@@ -8,8 +8,7 @@ import type { Layout } from "../generation/layout.ts"
 import { qualifiedName } from "../tables/dictionary.ts"
 import { stagedIngestTables } from "../tables/ingest-tables.ts"
 import type { DataSet, Merge, OwnedTable, Table } from "../tables/tables.ts"
-import { type AddedColumn, columnsToAdd, hasOtherDefinition } from "../tables/versions.ts"
-import { attachLiveData, type LiveDataSet, liveData, showLive } from "./live-data-set.ts"
+import { attachLiveData, type LiveDataSet, showLive } from "./live-data-set.ts"
 
 type Db = DuckDb["Service"]
 
@@ -163,9 +162,6 @@ const findOwner = (owned: Table, tables: ReadonlyArray<Table>): Owner | undefine
 
 export interface Reduced {
   readonly changed: ReadonlyArray<Table>
-  /** Whether this version defines a table, a view or a comment that the live database does not have. */
-  readonly isRedefined: boolean
-  readonly added: ReadonlyArray<AddedColumn>
   /** Source rows of all staged rows, and of those that are new. */
   readonly sourceRows: number
   readonly newRows: number
@@ -176,21 +172,16 @@ export const reduceToNew = Effect.fnUntraced(function* (
   db: Db,
   layout: Layout,
   dataSet: DataSet,
-  { entry, file }: LiveDataSet
+  { file }: LiveDataSet
 ) {
   const sourceRows = yield* count(db, dataSet.countSourceRows)
-  let liveTables: ReadonlySet<string> = new Set()
-  let isRedefined = false
-  let added: ReadonlyArray<AddedColumn> = []
-  if (file !== undefined) {
+  const isLive = file !== undefined
+  if (isLive) {
     yield* attachLiveData(db, file)
-    isRedefined = entry === undefined || hasOtherDefinition(dataSet, entry)
-    if (isRedefined) added = yield* columnsToAdd(db, dataSet, liveData)
-    const tables = yield* showLive(db, layout, dataSet, added)
-    liveTables = new Set([...tables, ...stagedIngestTables.map(({ name, schema }) => `${schema}.${name}`)])
+    yield* showLive(db, layout, dataSet)
   }
   const known = (schema: string) => (name: string) =>
-    liveTables.has(`${schema}.${name}`) ? `live.${schema}.${name}` : `(select * from ${schema}.${name} where false)`
+    isLive ? `live.${schema}.${name}` : `(select * from ${schema}.${name} where false)`
   const statements = dataSet.reconcile?.({ known: known(dataSet.schema), knownReads: known("ingest") }) ?? []
   for (const sql of statements) yield* db.run(sql)
   const changed: Array<Table> = []
@@ -198,12 +189,11 @@ export const reduceToNew = Effect.fnUntraced(function* (
   const nonEmpty = yield* findNonEmpty(db, tables)
   for (const table of tables) {
     if (!nonEmpty.has(table) && table.merge.by !== "replace all") continue
-    const isLive = liveTables.has(`${table.schema}.${table.name}`)
     const hasNew = yield* reduceTable(db, table, findOwner(table, tables), isLive)
     if (hasNew && dataSet.tables.includes(table)) changed.push(table)
   }
   const newRows = yield* count(db, dataSet.countSourceRows)
-  return { changed, isRedefined, added, sourceRows, newRows } satisfies Reduced
+  return { changed, sourceRows, newRows } satisfies Reduced
 }, Effect.scoped)
 
 const deleteOwned = (table: Table, { joinCondition, table: owned }: OwnedTable) =>

@@ -2,7 +2,13 @@ import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { openAsAnalyst } from "@larder/test/support/warehouse/analyst.ts"
 import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
-import { aLayout, aRun, butter, publishStaged } from "@larder/test/support/warehouse/example-data-set.ts"
+import {
+  aLayout,
+  aRun,
+  butter,
+  publishStaged,
+  queryWarehouse
+} from "@larder/test/support/warehouse/example-data-set.ts"
 import { withColumn } from "@larder/test/support/warehouse/other-versions.ts"
 import { Effect, FileSystem, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
@@ -19,6 +25,8 @@ import { stage } from "./staging.ts"
 
 const newer = withColumn(commodity, "series", "colour")
 
+const readNewest = (layout: Layout) => Effect.map(newestManifest(layout.depot), Option.getOrThrow)
+
 /** A run of the version that has this data set: the series of one commodity. */
 const publishSeries = Effect.fnUntraced(function* (layout: Layout, dataSet: DataSet, slug: string) {
   const run = aRun({ pipeline: "commodities" })
@@ -30,10 +38,17 @@ const publishSeries = Effect.fnUntraced(function* (layout: Layout, dataSet: Data
   return yield* publishStaged(layout, dataSet, staged, run)
 }, Effect.scoped)
 
-/** This version published first, then a newer one. */
+/** This version published first, then a newer one rebuilt the data set. */
 const upgraded = copyPerTest(
-  Effect.tap(aLayout, (layout) =>
-    Effect.andThen(publishSeries(layout, commodity, "butter"), publishSeries(layout, newer, "cheese"))
+  Effect.tap(
+    aLayout,
+    Effect.fnUntraced(function* (layout) {
+      yield* publishSeries(layout, commodity, "butter")
+      const since = (yield* readNewest(layout)).data_sets.commodities
+      const rebuilt = yield* aLayout
+      yield* publishSeries(rebuilt, newer, "cheese")
+      yield* rebuildFrom({ layout, dataSet: newer, from: rebuilt, since })
+    })
   )
 )
 /** A newer version recorded its runs. */
@@ -53,8 +68,8 @@ const toSentence = (subject: string, supported = 1) =>
   `${subject} was published with tables of version ${supported + 1}, and this version of Larder supports versions up to ${supported}. Update Larder on this machine, servers first.`
 const messageOf = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(effect), ({ message }) => message)
-const readNewest = (layout: Layout) => Effect.map(newestManifest(layout.depot), Option.getOrThrow)
 const toGeneration = (to: number) => ({ to: Option.some(to), only: Option.none(), note: Option.none() })
+
 describe("a program that is older than the live data", () => {
   itLive("fails before it fetches anything, and again when it publishes", () =>
     Effect.gen(function* () {
@@ -98,6 +113,27 @@ describe("a program that is older than the live data", () => {
       assert.strictEqual(yield* messageOf(rollback(layout, toGeneration(1))), sentence)
       assert.strictEqual((yield* readNewest(layout)).number, 2)
     })
+  )
+})
+
+describe("a program with other tables than the live data", () => {
+  itLive(
+    "writes the catalogue without that data set until it is rebuilt, and rolls back to no earlier state of it",
+    (logs) =>
+      Effect.gen(function* () {
+        const sentence =
+          "commodities was published by another version of Larder, with other tables or views, and no version converts them. Rebuild it from the raw archive with: npx larder-ingest rebuild commodities"
+        const layout = yield* aLayout
+        yield* publishSeries(layout, { ...newer, version: commodity.version }, "butter")
+        assert.deepStrictEqual(logs, [`Warn: larder.duckdb is written without a data set: ${sentence}`])
+        const since = (yield* readNewest(layout)).data_sets.commodities
+        const rebuilt = yield* aLayout
+        yield* publishSeries(rebuilt, commodity, "cheese")
+        yield* rebuildFrom({ layout, dataSet: commodity, from: rebuilt, since })
+        assert.deepStrictEqual(yield* queryWarehouse(layout, "select slug from commodity.series"), [{ slug: "cheese" }])
+        assert.strictEqual(yield* messageOf(rollback(layout, toGeneration(1))), sentence)
+        assert.strictEqual((yield* readNewest(layout)).number, 2)
+      })
   )
 })
 

@@ -11,7 +11,7 @@ import { type DataSetEntry, type DataSetPart, generationId, isLoaded } from "../
 import { prune } from "../generation/retention.ts"
 import { stagedRecords, writeRecordsOfRun } from "../ingestion/records.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
-import { definitionHash } from "../tables/dictionary.ts"
+import { tablesHash } from "../tables/dictionary.ts"
 import { requireMapping } from "../tables/versions.ts"
 import { type Built, build, type Publication } from "./build.ts"
 import { type LiveDataSet, readLiveDataSet } from "./live-data-set.ts"
@@ -42,7 +42,7 @@ const entryOf = (
   const before = isLoaded(entry) ? entry : undefined
   return {
     schema: dataSet.version,
-    definition: definitionHash(dataSet),
+    definition: tablesHash(dataSet),
     mapping: mappingVersion,
     published_in: number,
     changed_in: number,
@@ -131,8 +131,7 @@ const publishWith = Effect.fnUntraced(function* (publication: Publication) {
     rows_loaded: newRows,
     rows_unchanged: skippedRows + sourceRows - newRows
   }
-  const hasOldTables = isLoaded(live.entry) && live.entry.schema < dataSet.version
-  return yield* reduced.changed.length > 0 || hasOldTables
+  return yield* reduced.changed.length > 0
     ? publishNew(publication, counted, reduced, live)
     : publishUnchanged(publication, counted, live)
 })

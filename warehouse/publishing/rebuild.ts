@@ -22,7 +22,7 @@ import { eventWithoutRun, writeRecordsOfRebuild } from "../ingestion/records.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { WarehouseProblem } from "../problem.ts"
 import type { DataSet } from "../tables/tables.ts"
-import { requireKnown, requireNoNewerMapping } from "../tables/versions.ts"
+import { requireNoNewerMapping, requireNotNewer } from "../tables/versions.ts"
 import { addPart, ConcurrentPublication, isUnchangedEntry, promoteChange, putFile } from "./record.ts"
 import { makeOwnFolder } from "./staging.ts"
 
@@ -67,7 +67,7 @@ export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet,
   const change = Effect.fnUntraced(function* (base: Manifest | undefined, number: number) {
     const before = base?.data_sets ?? {}
     const live = before[pipeline]
-    yield* requireKnown(dataSet, live)
+    yield* requireNotNewer(dataSet, live)
     if (isLoaded(rebuilt)) yield* requireNoNewerMapping(dataSet, rebuilt.mapping, live)
     if (!isUnchangedEntry(live, since)) return yield* new ConcurrentPublication({ pipeline })
     const entry: DataSetEntry | undefined = isLoaded(rebuilt)

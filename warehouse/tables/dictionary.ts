@@ -45,9 +45,14 @@ const definitionSql = ({ tables, views }: Defined): string =>
     ...views.flatMap((view) => commentStatements(view, "view"))
   ])
 
-/** Identifies a definition: different definitions have different hashes. */
-export const definitionHash = (defined: Defined): string =>
-  createHash("sha256").update(definitionSql(defined)).digest("hex")
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
+
+/** Identifies a definition with its comments: different definitions have different hashes. */
+export const definitionHash = (defined: Defined): string => sha256(definitionSql(defined))
+
+/** Identifies tables and views, without their comments. */
+export const tablesHash = ({ tables, views }: Defined): string =>
+  sha256(createStatements([...tables, ...views]).join("\n"))
 
 /** Creates missing tables, replaces views and macros, and sets all comments, in one transaction with one fsync. */
 export const define = (db: DuckDb["Service"], defined: Defined) => db.run(definitionSql(defined))

@@ -3,13 +3,10 @@ import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { oncePerFile } from "@larder/test/support/once-per-file.ts"
 import { timeZones } from "@larder/test/support/warehouse/analyst.ts"
-import { aLayout, aRun, butter, publishStaged } from "@larder/test/support/warehouse/example-data-set.ts"
 import { Effect, FileSystem } from "effect"
 import { DuckDb } from "../duckdb.ts"
-import { stage } from "../publishing/staging.ts"
-import { commodity, seriesTable } from "./commodity/data-set.ts"
+import { commodity } from "./commodity/data-set.ts"
 import { define } from "./dictionary.ts"
-import type { DataSet } from "./tables.ts"
 
 /** Published at noon, at the end of the day and on the next day, in the report's local time. */
 const versions = ["2026-07-10 12:00:00", "2026-07-10 23:59:59.5", "2026-07-11 00:00:00"]
@@ -137,27 +134,6 @@ describe("prices as of a time, in sessions of any time zone", () => {
       const db = yield* session
       const sql = "select value_text from commodity.price_as_of($moment)"
       assert.deepStrictEqual(yield* db.rows(sql, { moment: "2026-07-10" }), [{ value_text: "2" }])
-    })
-  )
-  itLive("are added to a warehouse of an earlier version by the next run, even if nothing else is new", () =>
-    Effect.gen(function* () {
-      const layout = yield* aLayout
-      const publishButter = Effect.fnUntraced(function* (dataSet: DataSet) {
-        const run = aRun({ pipeline: "commodities" })
-        const { staged } = yield* stage(layout, run, dataSet, (staging) => staging.add(seriesTable, [butter]))
-        return yield* publishStaged(layout, dataSet, staged, run)
-      }, Effect.scoped)
-      const ddl = `create or replace macro commodity.price_as_of(moment) as table
-        from commodity.price_version where published_at <= moment::timestamp`
-      const views = commodity.views.map((view) => (view.name === "price_as_of" ? { ...view, ddl } : view))
-      const file = layout.dataSetFile("commodities")
-      const definition = "select macro_definition from duckdb_functions() where function_name = 'price_as_of'"
-      const readDefinition = Effect.scoped(Effect.flatMap(DuckDb.readOnly(file), (db) => db.rows(definition)))
-      yield* publishButter({ ...commodity, version: commodity.version - 1, views })
-      const before = yield* readDefinition
-      assert.strictEqual((yield* publishButter(commodity)).run.generation, "larder-000002")
-      assert.notDeepEqual(yield* readDefinition, before)
-      assert.strictEqual((yield* publishButter(commodity)).run.outcome, "unchanged")
     })
   )
 })

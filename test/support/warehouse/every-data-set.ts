@@ -1,17 +1,8 @@
 /** A warehouse with rows in every data set, for tests of the files that users open. */
 
 import { commodities } from "@larder/pipelines/commodities/commodities.ts"
-import {
-  brandedFood,
-  commodity,
-  type DataSet,
-  dataSets,
-  type Layout,
-  priceVersionTable,
-  stage
-} from "@larder/warehouse"
+import { commodity, dataSets, type Layout, priceVersionTable, stage } from "@larder/warehouse"
 import type { Parts } from "@larder/warehouse/opened/parts.ts"
-import { definitionHash } from "@larder/warehouse/tables/dictionary.ts"
 import { Effect, FileSystem, Path } from "effect"
 import { aLayout, aRun, publishStaged } from "./example-data-set.ts"
 import { labelsWithoutFiles, publishLabels } from "./label-rows.ts"
@@ -57,24 +48,21 @@ const labels = [
   { fdc_id: 4, set: { serving_size: "30", nutrients, label_sodium: "105", label_vitamin_d: "0.5" } },
   { fdc_id: 7, set: { gtin_14: "'00000000000001'", quality_flags: "['odd']" } }
 ]
-/** With all views, which are compared as well. */
-const foodsWithAllViews: DataSet = { ...labelsWithoutFiles, views: brandedFood.views }
 
 /** Makes the warehouse. Its prices are bundled samples. */
 export const makeEveryDataSet = Effect.gen(function* () {
   const layout = yield* aLayout
   yield* publishPrices(layout, "butter_exch_spot_close_daily", "milk_class_iii_price_monthly")
-  yield* publishLabels(layout, labels, foodsWithAllViews)
+  yield* publishLabels(layout, labels, labelsWithoutFiles)
   yield* publishReads(layout, stores)
   const parts = dataSets.map((dataSet) => ({
     dataSet,
-    file: layout.dataSetFile(dataSet.about.pipeline),
-    entry: { definition: definitionHash(dataSet) }
+    file: layout.dataSetFile(dataSet.about.pipeline)
   }))
   return { layout, parts: { parts, ingestion: layout.ingestion } satisfies Parts as Parts }
 })
 
-/** Copies the files into another folder. The copies are writable, and the version that defined them is unknown. */
+/** Copies the files into another folder. The copies are writable. */
 export const copyParts = Effect.fnUntraced(function* ({ ingestion, parts }: Parts, folder: string) {
   const path = yield* Path.Path
   const fs = yield* FileSystem.FileSystem
@@ -86,9 +74,7 @@ export const copyParts = Effect.fnUntraced(function* ({ ingestion, parts }: Part
     return copied
   })
   const copies: Parts = {
-    parts: yield* Effect.forEach(parts, ({ dataSet, file }) =>
-      Effect.map(copy(file), (file) => ({ dataSet, file, entry: { definition: "unknown" } }))
-    ),
+    parts: yield* Effect.forEach(parts, ({ dataSet, file }) => Effect.map(copy(file), (file) => ({ dataSet, file }))),
     ingestion: yield* copy(ingestion)
   }
   return copies

@@ -1,6 +1,5 @@
 /** Publishes labels of branded foods without a payload. */
 import { brandedFood, type DataSet, type Layout, type Staging, stage } from "@larder/warehouse"
-import { buildFoods } from "@larder/warehouse/search/build/build.ts"
 import { Effect } from "effect"
 import { aRun, publishStaged } from "./example-data-set.ts"
 
@@ -35,18 +34,9 @@ const insert = ({ fdc_id, set = {}, up_to = fdc_id }: LabelRow) => {
 export const insertLabels = ({ db }: Staging, labels: ReadonlyArray<LabelRow>) =>
   Effect.forEach(labels, (label) => db.run(insert(label)), { discard: true })
 
+const { files: _, ...withoutFiles } = brandedFood
 /** Branded foods without sidecar files: these take longer than everything else in a small publication. */
-export const labelsWithoutFiles: DataSet = {
-  about: brandedFood.about,
-  schema: brandedFood.schema,
-  version: brandedFood.version,
-  tables: brandedFood.tables,
-  views: brandedFood.views.filter(({ name }) => name === "current_food"),
-  countSourceRows: brandedFood.countSourceRows
-}
-
-/** Branded foods with sidecar files, but without most views: creating these takes longer than everything else. */
-export const labelsWithFiles: DataSet = { ...labelsWithoutFiles, files: { build: buildFoods } }
+export const labelsWithoutFiles: DataSet = withoutFiles
 
 /** A whole run: stages and publishes these labels. */
 export const publishLabels = Effect.fnUntraced(function* (

@@ -30,25 +30,6 @@ export const withColumn = (dataSet: DataSet, name: string, column: string) =>
 export const withDefinition = (dataSet: DataSet, name: string, from: string, to: string) =>
   changeTable(dataSet, name, (table) => ({ ...table, ddl: table.ddl.replace(from, to) }))
 
-const Note = Schema.Struct({ text: Schema.String.annotate({ description: "Text of the note." }) }).annotate({
-  description: "Notes."
-})
-
-/** The same version with one more table, which is empty. */
-export const withTable = (dataSet: DataSet, name: string): DataSet => ({
-  ...dataSet,
-  tables: [
-    ...dataSet.tables,
-    {
-      schema: dataSet.schema,
-      name,
-      record: Note,
-      ddl: `create table if not exists ${dataSet.schema}.${name} (text varchar not null)`,
-      merge: { by: "append", key: ["text"] }
-    }
-  ]
-})
-
 /** The next version, without a table. */
 export const withoutTable = (dataSet: DataSet, name: string) =>
   withTables(
