@@ -1,6 +1,7 @@
 /** Measures the bars of the API and the ledger with the bundled samples, in about seven minutes. */
 import { cpus } from "node:os"
 import { run, startServer } from "../support/programs.ts"
+import { countRounds, isQuick, limitSeconds } from "./effort.ts"
 import { compareLedgers } from "./ledgers.ts"
 import { combineRounds, load, type Measured } from "./load.ts"
 import { createFundedKey, fetchResponse, startChild } from "./servers.ts"
@@ -8,9 +9,15 @@ import { startWithLargeLedger } from "./start-up.ts"
 import { swapUnderLoad } from "./swap.ts"
 import { inTemporaryFolder } from "./temporary-folder.ts"
 
-const rounds = 5
-const seconds = 5
+const rounds = countRounds(5)
+const seconds = limitSeconds(5)
 const request = "/v1/commodities/prices?series=cheese-block-sales-price-weekly&from=2025-09-27&to=2026-09-26"
+/** The smallest first. */
+const ledgerSizes = [
+  { entries: 1_000, accounts: 100, keysPerAccount: 1 },
+  { entries: 10_000_000, accounts: 100, keysPerAccount: 1 },
+  { entries: 1_000_000, accounts: 10_000, keysPerAccount: 10 }
+]
 
 export const measureApi = () =>
   inTemporaryFolder("api", async (home) => {
@@ -24,7 +31,7 @@ export const measureApi = () =>
     const servers = { bare: bare.api, uncharged: uncharged.api, charged: server.api }
     const measured: Record<keyof typeof servers, Array<Measured>> = { bare: [], uncharged: [], charged: [] }
     const names = Object.keys(servers) as Array<keyof typeof servers>
-    for (const name of names) await load({ url: servers[name] + request, key, seconds: 2 }) // warm up
+    for (const name of names) await load({ url: servers[name] + request, key, seconds: limitSeconds(2) }) // warm up
     for (let round = 0; round < rounds; round++) {
       for (const name of names) measured[name].push(await load({ url: servers[name] + request, key, seconds }))
     }
@@ -58,9 +65,9 @@ export const measureApi = () =>
       "B8 p99 during ÷ before (≤ 3)": { measured: (swap.during.p99_ms / swap.before.p99_ms).toFixed(2) }
     })
     console.log("Start with a large ledger, from the command to the first charged response")
-    console.table([
-      await startWithLargeLedger(home, request, { entries: 1_000, accounts: 100, keysPerAccount: 1 }),
-      await startWithLargeLedger(home, request, { entries: 10_000_000, accounts: 100, keysPerAccount: 1 }),
-      await startWithLargeLedger(home, request, { entries: 1_000_000, accounts: 10_000, keysPerAccount: 10 })
-    ])
+    const starts = []
+    for (const size of isQuick ? ledgerSizes.slice(0, 1) : ledgerSizes) {
+      starts.push(await startWithLargeLedger(home, request, size))
+    }
+    console.table(starts)
   })

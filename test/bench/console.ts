@@ -6,6 +6,7 @@ import path from "node:path"
 import { makeBrowser } from "../support/console/browser.ts"
 import { startPostgres } from "../support/postgres/server.ts"
 import { admin, type Server, start, startServer, waitForExit } from "../support/programs.ts"
+import { countRounds, isQuick } from "./effort.ts"
 import { makeLargeLedger } from "./large-ledger.ts"
 import { fillRequestLog } from "./large-request-log.ts"
 import { describeSpread, type Spread } from "./statistics.ts"
@@ -13,8 +14,8 @@ import { inTemporaryFolder } from "./temporary-folder.ts"
 
 const accounts = 10
 /** Each key calls three endpoints each day: three million daily sums. */
-const keysPerAccount = 300
-const rounds = 30
+const keysPerAccount = isQuick ? 3 : 300
+const rounds = countRounds(30)
 const calls = 200
 const request = "/v1/commodities/prices?series=cheese-block-sales-price-weekly&from=2025-09-27&to=2026-09-26"
 

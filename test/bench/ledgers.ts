@@ -5,12 +5,13 @@
 import { startPostgres } from "../support/postgres/server.ts"
 import { type Server, startServer } from "../support/programs.ts"
 import { type Commits, readCommits, subtract } from "./commits.ts"
+import { countRounds, limitSeconds } from "./effort.ts"
 import { load, type Measured } from "./load.ts"
 import { createFundedKey } from "./servers.ts"
 
 const connectionCounts = [1, 16, 64, 256]
-const rounds = 3
-const seconds = 3
+const rounds = countRounds(3)
+const seconds = limitSeconds(3)
 
 interface Subject {
   readonly name: string
@@ -56,7 +57,8 @@ export const compareLedgers = async (options: {
         console: shared.console
       }
     ]
-    for (const subject of subjects) await load({ url: subject.api + request, key: subject.key, seconds: 2 }) // warm up
+    for (const subject of subjects)
+      await load({ url: subject.api + request, key: subject.key, seconds: limitSeconds(2) }) // warm up
     for (const connections of connectionCounts) {
       const rows = new Map<string, Array<Row>>(subjects.map(({ name }) => [name, []]))
       for (let round = 0; round < rounds; round++) {

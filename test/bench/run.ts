@@ -1,13 +1,15 @@
 /**
  * `npm run bench -- [api|fairness|console|foods|storefronts|rounds|shared] [--entries 10000000] [--foods 450000,2000000]
- * [--products 100000,1000000] [--stores 1000]` measures the bars on this machine and prints them as tables. Each pair
+ * [--products 100000,1000000] [--stores 1000] [--quick]` measures the bars on this machine and prints them as tables. Each pair
  * runs alternately in one run, and medians are compared. Compare the ratios, because machines differ. With the default
  * sizes, the API takes seven minutes, fairness four, the console ten, branded foods 90, rounds three, and shared depots
- * an hour. Branded foods need 30 GB in the temporary folder, and storefronts 8 GB.
+ * an hour. Branded foods need 30 GB in the temporary folder, and storefronts 8 GB. With `--quick`, sizes are small and
+ * nothing is repeated: the ratios mean nothing.
  */
 import { parseArgs } from "node:util"
 import { measureApi } from "./api.ts"
 import { measureConsole } from "./console.ts"
+import { isQuick } from "./effort.ts"
 import { measureFairness } from "./fairness.ts"
 import { measureFoods } from "./foods/measure.ts"
 import { measureShared } from "./shared.ts"
@@ -18,10 +20,11 @@ const parts = ["api", "fairness", "console", "foods", "storefronts", "rounds", "
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
-    entries: { type: "string", default: "10000000" },
-    foods: { type: "string", default: "450000,2000000" },
-    products: { type: "string", default: "100000,1000000" },
-    stores: { type: "string", default: "1000" }
+    entries: { type: "string", default: isQuick ? "1000" : "10000000" },
+    foods: { type: "string", default: isQuick ? "1000" : "450000,2000000" },
+    products: { type: "string", default: isQuick ? "1000" : "100000,1000000" },
+    stores: { type: "string", default: isQuick ? "2" : "1000" },
+    quick: { type: "boolean" }
   }
 })
 const parseSizes = (list: string) => list.split(",").map(Number)

@@ -2,9 +2,10 @@
 import { setTimeout as pause } from "node:timers/promises"
 import { addGeneration } from "../support/more-generations.ts"
 import { run } from "../support/programs.ts"
+import { limitSeconds } from "./effort.ts"
 import { load } from "./load.ts"
 
-const seconds = 8
+const seconds = limitSeconds(8)
 
 export const swapUnderLoad = async (options: {
   readonly home: string

@@ -2,19 +2,19 @@
 import path from "node:path"
 import { labelColumns } from "@larder/warehouse"
 import { beforeAll, describe, expect, it } from "vitest"
-import { sampleArchives } from "../samples/branded-foods/generate.ts"
 import { type Form, forms, ingestFile } from "../support/label-releases.ts"
 import { repository } from "../support/repository.ts"
 import { labelsOf, recordsOf } from "./branded-foods.ts"
 import { removeFolder, temporaryFolder } from "./ingesting.ts"
 import { foodsIn } from "./small-releases.ts"
 
+const releases = path.join(repository, "pipelines/branded-foods/samples/fdc.nal.usda.gov/fdc-datasets")
 const homes: Record<Form, string> = { json: "", csv: "" }
 let ids: ReadonlyArray<number> = []
 beforeAll(async () => {
   for (const form of forms) {
     homes[form] = temporaryFolder()
-    const zip = path.join(repository, "pipelines/branded-foods/samples", sampleArchives[form])
+    const zip = path.join(releases, `FoodData_Central_branded_food_${form}_2026-04-30.zip`)
     expect(await ingestFile(homes[form], zip)).toMatchObject({ outcome: "published", rows_rejected: 0 })
   }
   ids = await foodsIn(homes.json)

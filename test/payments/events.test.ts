@@ -11,7 +11,7 @@ import { maxRequestMs } from "@larder/serve/billing/reconcile.ts"
 import { Effect, type Scope } from "effect"
 import { repository } from "../support/repository.ts"
 import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
-import { advanceToNoon, severalRounds, spendAndMark } from "./recharging.ts"
+import { advanceToNoon, spendAndMark } from "./recharging.ts"
 import { inEachStripeSetup, type StripeSetup, until, withQuickSleeps, withSleepsByClock } from "./setup.ts"
 
 type OpenBilling = Billing["Service"]
@@ -33,7 +33,7 @@ const highBalance = 55_000
 const prepare = Effect.fnUntraced(function* (setup: StripeSetup, billing: OpenBilling, startingBalance = lowBalance) {
   const payment = yield* setup.buy(billing, 50_00, "good")
   yield* saveRecharge(billing, setup.account_id, choice)
-  yield* Effect.andThen(severalRounds, severalRounds) // the evaluation after saving has ended, even on a busy machine
+  yield* setup.evaluated // before the balance is below the trigger
   if (startingBalance < highBalance) yield* setup.spend(highBalance - startingBalance)
   return { setup, billing, payment } satisfies Prepared
 })
@@ -261,7 +261,7 @@ inEachStripeSetup((name, withSetup) => {
             if (row.recharges > 0) {
               yield* until(Effect.map(setup.balance, (balance) => balance === row.starting_balance + row.balance))
             }
-            yield* severalRounds
+            yield* setup.evaluated
             checkRow(yield* readRow(prepared, row.starting_balance, yield* countRecharges(prepared)), row)
           })
         )
@@ -279,18 +279,18 @@ inEachStripeSetup((name, withSetup) => {
                 const prepared = { setup, billing, payment }
                 const checkRecharges = Effect.fnUntraced(function* (recharges: number, balance: number) {
                   yield* until(Effect.map(setup.balance, (credits) => credits === lowBalance + balance))
-                  yield* severalRounds
+                  yield* setup.evaluated
                   const row = yield* readRow(prepared, lowBalance, yield* countRecharges(prepared))
                   checkRow(row, { ...unchanged, balance, recharges })
                 })
                 yield* checkRecharges(1, 20_000)
                 yield* spendAndMark(setup, billing, 20_000)
-                yield* severalRounds
+                yield* setup.evaluated
                 yield* checkRecharges(1, 0)
                 yield* setup.advanceClock(pauseMs)
                 yield* checkRecharges(2, 20_000)
                 yield* setup.spend(20_000)
-                yield* severalRounds
+                yield* setup.evaluated
                 yield* checkRecharges(2, 0)
                 yield* setup.advanceClock(12 * 3_600_000) // from noon to midnight
                 yield* checkRecharges(3, 20_000)
@@ -311,7 +311,7 @@ inEachStripeSetup((name, withSetup) => {
               yield* setup.harness.outage(true)
               billing.charged(setup.account_id)
               yield* until(Effect.map(countRecharges(prepared), (recharges) => recharges === 1))
-              yield* severalRounds
+              yield* setup.evaluated
               return prepared
             })
           )
@@ -321,7 +321,7 @@ inEachStripeSetup((name, withSetup) => {
             Effect.gen(function* () {
               const prepared = { setup, billing, payment }
               yield* until(Effect.map(setup.balance, (balance) => balance === lowBalance + 20_000))
-              yield* severalRounds
+              yield* setup.evaluated
               const row = yield* readRow(prepared, lowBalance, yield* countRecharges(prepared))
               checkRow(row, { ...unchanged, balance: 20_000, recharges: 1 })
               yield* setup.checkBooks
@@ -348,15 +348,15 @@ inEachStripeSetup((name, withSetup) => {
                 Effect.gen(function* () {
                   const prepared = { setup, billing, payment }
                   for (let call = 0; call < 5; call++) billing.charged(setup.account_id)
-                  yield* severalRounds
-                  yield* setup.advanceClock(86_400_000)
-                  yield* severalRounds
+                  yield* setup.evaluated
+                  yield* setup.passDay
                   assert.strictEqual(yield* countRecharges(prepared), row.recharges)
                   const { off_reason } = (yield* billing.settings(setup.account_id)).recharge
                   assert.match(off_reason ?? "", row.notice ?? /^$/)
                   const { recharge } = yield* saveRecharge(billing, setup.account_id, choice)
                   assert.deepInclude(recharge, { is_on: true, off_reason: null })
-                  yield* until(Effect.map(countRecharges(prepared), (recharges) => recharges === row.recharges + 1))
+                  yield* setup.evaluated
+                  assert.strictEqual(yield* countRecharges(prepared), row.recharges + 1)
                 })
               )
             })

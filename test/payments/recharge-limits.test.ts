@@ -4,7 +4,7 @@ import { maxCeiling } from "@larder/serve/billing"
 import { pauseMs } from "@larder/serve/billing/recharge-limits.ts"
 import { Effect } from "effect"
 import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
-import { advanceToNoon, begin, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"
+import { advanceToNoon, begin, readRecharge, spendAndMark } from "./recharging.ts"
 import { inEachSetup, until, withSleepsByClock } from "./setup.ts"
 
 inEachSetup((name, within) => {
@@ -18,7 +18,7 @@ inEachSetup((name, within) => {
               yield* begin(setup, billing, { trigger_credits: 50_000 })
               yield* until(Effect.map(setup.balance, (balance) => balance === 35_000))
               for (const server of [billing, other, other]) yield* spendAndMark(setup, server, 100)
-              yield* severalRounds
+              yield* setup.evaluated
               assert.strictEqual(yield* setup.harness.paid, 2)
               const { limit, requested } = yield* readRecharge(setup, billing)
               assert.deepStrictEqual(
@@ -28,7 +28,7 @@ inEachSetup((name, within) => {
               assert.strictEqual(limit?.until, Date.parse(requested.last_at ?? "") + pauseMs)
               yield* setup.advanceClock(pauseMs)
               yield* until(Effect.map(setup.balance, (balance) => balance === 54_700)) // without another call
-              yield* severalRounds
+              yield* setup.evaluated
               assert.strictEqual(yield* setup.harness.paid, 3)
               yield* setup.checkBooks
             })
@@ -47,7 +47,7 @@ inEachSetup((name, within) => {
             yield* administration.suspendAccount({ account_id })
             const choice = rechargeChoice({ cents: 20_00, trigger_credits: 30_000 })
             yield* saveRecharge(billing, account_id, choice)
-            yield* severalRounds
+            yield* setup.evaluated
             assert.strictEqual(yield* setup.harness.paid, 1)
             const error = yield* Effect.flip(billing.topUp(setup.form(20_00).request))
             assert.match(error.message, /This account is suspended, and cannot buy credits. Nothing was charged./)
@@ -79,7 +79,7 @@ inEachSetup((name, within) => {
               assert.strictEqual(paid?.kind, "auto_recharge")
               yield* setup.advanceClock(pauseMs)
               yield* spendAndMark(setup, billing, 20_990)
-              yield* severalRounds
+              yield* setup.evaluated
               assert.strictEqual(yield* setup.harness.paid, 2)
               assert.strictEqual(yield* setup.spend(10), "charged")
               assert.strictEqual(yield* setup.spend(10), "insufficient_balance")
@@ -111,7 +111,7 @@ inEachSetup((name, within) => {
               yield* saveRecharge(billing, setup.account_id, choice) // a person switches it on again
               yield* setup.advanceClock(pauseMs)
               yield* spendAndMark(setup, billing, 100)
-              yield* severalRounds
+              yield* setup.evaluated
               assert.strictEqual(yield* setup.harness.paid, 2)
               const { limit, requested } = yield* readRecharge(setup, billing)
               assert.deepStrictEqual([limit?.by, requested.today_cents], ["day", 20_00])

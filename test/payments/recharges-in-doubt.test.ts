@@ -5,7 +5,7 @@ import { type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing/
 import { pauseMs } from "@larder/serve/billing/recharge-limits.ts"
 import { Clock, Deferred, Effect, Fiber, type Scope } from "effect"
 import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
-import { advanceToNoon, begin, hasPaidAtLeast, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"
+import { advanceToNoon, begin, hasPaidAtLeast, readRecharge, spendAndMark } from "./recharging.ts"
 import { inEachSetup, type Setup, until } from "./setup.ts"
 
 type OpenBilling = Billing["Service"]
@@ -54,7 +54,7 @@ inEachSetup((name, within) => {
         yield* setup.withBilling((billing) =>
           Effect.gen(function* () {
             yield* beginInOutage(setup, billing)
-            yield* severalRounds
+            yield* setup.evaluated
             assert.isTrue((yield* readRecharge(setup, billing)).is_on)
           })
         )
@@ -65,7 +65,7 @@ inEachSetup((name, within) => {
               yield* until(
                 Effect.map(readRecharge(setup, billing), ({ is_on, is_recharging }) => is_on && !is_recharging)
               )
-              yield* severalRounds
+              yield* setup.evaluated
             })
           )
         )
@@ -89,7 +89,7 @@ inEachSetup((name, within) => {
             assert.deepStrictEqual([recharge.requested.today_cents, recharge.limit?.by], [20_00, "day"])
             yield* spendAndMark(setup, billing, 17_000)
             yield* setup.advanceClock(pauseMs)
-            yield* severalRounds
+            yield* setup.evaluated
             assert.strictEqual(yield* setup.harness.paid, 2)
           })
         )
@@ -107,13 +107,13 @@ inEachSetup((name, within) => {
             yield* setup.harness.outage(true)
             yield* spendAndMark(setup, billing, 20_000)
             yield* untilRunning(setup, billing)
-            yield* severalRounds
+            yield* setup.evaluated
             const choice = rechargeChoice({ cents: 20_00, trigger_credits: 5_000, daily_ceiling_cents: 20_00 })
             yield* saveRecharge(billing, setup.account_id, choice)
           })
         )
         yield* setup.harness.outage(false)
-        yield* setup.withBilling(() => severalRounds)
+        yield* setup.withBilling(() => setup.evaluated)
         assert.strictEqual(yield* setup.harness.paid, 2)
         assert.strictEqual(yield* setup.balance, 1_000)
       }))
@@ -136,7 +136,7 @@ inEachSetup((name, within) => {
         yield* setup.withBilling((billing) =>
           Effect.gen(function* () {
             yield* untilBalance(setup, 21_000)
-            yield* severalRounds
+            yield* setup.evaluated
             const payments = yield* billing.payments(setup.account_id, { before: null, limit: 10 })
             assert.deepStrictEqual(
               payments.map(({ state }) => state),
@@ -176,7 +176,7 @@ inEachSetup((name, within) => {
               assert.strictEqual(yield* setup.balance, 21_000)
               yield* Deferred.succeed(eventHandled, undefined)
               yield* until(Effect.sync(() => hasResponded))
-              yield* severalRounds
+              yield* setup.evaluated
               assert.strictEqual(yield* setup.balance, 21_000)
             }),
           { processor: slow }
@@ -190,7 +190,7 @@ inEachSetup((name, within) => {
           yield* setup.harness.loseNextResponse
           yield* spendAndMark(setup, billing, 14_000)
           yield* untilBalance(setup, 21_000)
-          yield* severalRounds
+          yield* setup.evaluated
           assert.strictEqual(yield* setup.harness.paid, 2)
         })
       ))
@@ -266,14 +266,14 @@ inEachSetup((name, within) => {
           (billing) =>
             Effect.gen(function* () {
               yield* beginInOutage(setup, billing)
-              yield* severalRounds
+              yield* setup.evaluated
               yield* setup.harness.outage(false)
               yield* saveRecharge(billing, setup.account_id, rechargeChoice({ cents: 20_00, trigger_credits: 20_000 }))
               yield* setup.buy(billing, 10_00, "mastercard")
             }),
           { processor: withoutDetach }
         )
-        yield* setup.withBilling(() => severalRounds, { processor: withoutDetach })
+        yield* setup.withBilling(() => setup.evaluated, { processor: withoutDetach })
         assert.strictEqual(yield* setup.balance, 11_000)
         yield* setup.advanceClock(16 * 60_000)
         yield* setup.withBilling((billing) =>
@@ -299,12 +299,12 @@ inEachSetup((name, within) => {
         yield* setup.withBilling((billing) =>
           Effect.gen(function* () {
             yield* beginInOutage(setup, billing)
-            yield* severalRounds
+            yield* setup.evaluated
             yield* saveRecharge(billing, setup.account_id, choice)
           })
         )
         yield* setup.harness.outage(false)
-        yield* setup.withBilling(() => severalRounds)
+        yield* setup.withBilling(() => setup.evaluated)
         assert.strictEqual(yield* setup.balance, 1_000)
         yield* setup.advanceClock(16 * 60_000)
         yield* setup.withBilling((billing) =>
@@ -338,7 +338,7 @@ inEachSetup((name, within) => {
               yield* begin(setup, billing, { card: "declined_later" })
               yield* spendAndMark(setup, billing, 14_000)
               yield* untilRunning(setup, billing)
-              yield* severalRounds
+              yield* setup.evaluated
               yield* saveRecharge(billing, setup.account_id, rechargeChoice({ cents: 20_00, trigger_credits: 20_000 }))
               yield* setup.buy(billing, 10_00, "mastercard")
             }),

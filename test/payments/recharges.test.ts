@@ -4,7 +4,7 @@ import { pauseMs } from "@larder/serve/billing/recharge-limits.ts"
 import { consoleUnavailable } from "@larder/serve/persistence"
 import { Clock, Effect } from "effect"
 import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
-import { begin, hasPaidAtLeast, isOff, readRecharge, severalRounds, spendAndMark } from "./recharging.ts"
+import { begin, hasPaidAtLeast, isOff, readRecharge, spendAndMark } from "./recharging.ts"
 import { inEachSetup, type Setup, until, withSleepsByClock } from "./setup.ts"
 
 inEachSetup((name, within) => {
@@ -15,7 +15,7 @@ inEachSetup((name, within) => {
           Effect.gen(function* () {
             yield* begin(setup, billing)
             yield* spendAndMark(setup, billing, 10_000)
-            yield* severalRounds
+            yield* setup.evaluated
             assert.strictEqual(yield* setup.balance, 5_000)
             yield* spendAndMark(setup, billing, 10)
             yield* until(Effect.map(setup.balance, (balance) => balance === 24_990))
@@ -78,7 +78,7 @@ inEachSetup((name, within) => {
             Effect.gen(function* () {
               yield* begin(setup, billing)
               yield* spendAndMark(setup, billing, 10_000)
-              yield* severalRounds
+              yield* setup.evaluated
               assert.strictEqual(yield* setup.balance, 5_000) // not below the trigger before the first call
               yield* Effect.forEach(
                 Array.from({ length: 1_000 }, (_, call) => (call % 2 === 0 ? billing : other)),
@@ -86,13 +86,13 @@ inEachSetup((name, within) => {
                 { concurrency: "unbounded", discard: true }
               )
               yield* until(Effect.map(setup.balance, (balance) => balance > 4_000))
-              yield* severalRounds
+              yield* setup.evaluated
               assert.strictEqual(yield* setup.harness.paid, 2)
               assert.strictEqual(yield* setup.balance, 24_000)
               assert.strictEqual((yield* setup.bookings).length, 2)
               yield* setup.advanceClock(pauseMs)
               yield* spendAndMark(setup, other, 19_000)
-              yield* severalRounds
+              yield* setup.evaluated
               assert.strictEqual(yield* setup.balance, 5_000)
               yield* spendAndMark(setup, other, 1)
               yield* until(Effect.map(setup.balance, (balance) => balance === 24_999))
@@ -132,10 +132,10 @@ inEachSetup((name, within) => {
             yield* setup.withBilling((billing) =>
               Effect.gen(function* () {
                 yield* begin(setup, billing)
-                yield* severalRounds
+                yield* setup.evaluated
                 yield* setup.spend(14_000) // and no call marks the account
                 yield* setup.advanceClock(3_500_000)
-                yield* severalRounds
+                yield* setup.evaluated
                 assert.strictEqual(yield* setup.harness.paid, 1)
                 yield* setup.advanceClock(100_000)
                 yield* until(Effect.map(setup.balance, (balance) => balance === 21_000))
@@ -162,11 +162,11 @@ inEachSetup((name, within) => {
                 (other) =>
                   Effect.gen(function* () {
                     yield* begin(setup, billing)
-                    yield* severalRounds
+                    yield* setup.evaluated
                     yield* setup.spend(14_000)
                     for (const server of [billing, other]) server.charged(setup.account_id)
                     yield* until(hasPaidAtLeast(setup, 2))
-                    yield* Effect.andThen(severalRounds, severalRounds) // each evaluation takes 700 ms longer
+                    yield* setup.evaluated
                     assert.strictEqual(yield* setup.harness.paid, 2)
                     yield* setup.checkBooks
                   }),
@@ -194,7 +194,7 @@ inEachSetup((name, within) => {
           yield* setup.withBilling((billing) =>
             Effect.gen(function* () {
               yield* begin(setup, billing)
-              yield* severalRounds
+              yield* setup.evaluated
               yield* setup.spend(14_000)
               yield* setup.withBilling(
                 () =>
@@ -204,7 +204,7 @@ inEachSetup((name, within) => {
                     yield* until(Effect.map(setup.balance, (balance) => balance === 21_000))
                     yield* setup.advanceClock(pauseMs) // so that the balance alone keeps it from charging
                     yield* until(Effect.sync(() => reads > 1))
-                    yield* severalRounds
+                    yield* setup.evaluated
                   }),
                 { ledger: slowAtFirst }
               )
@@ -238,7 +238,7 @@ inEachSetup((name, within) => {
               )
               assert.match(off_reason ?? "", reason)
               billing.charged(setup.account_id)
-              yield* severalRounds
+              yield* setup.evaluated
               assert.deepStrictEqual(yield* setup.movements, [["top_up", 10_000]])
               const choice = rechargeChoice({ cents: 30_00, trigger_credits: 1_000 })
               const saved = yield* saveRecharge(billing, setup.account_id, { ...choice, is_on: false })
@@ -264,7 +264,7 @@ inEachSetup((name, within) => {
             assert.deepStrictEqual([recharge.is_on, recharge.off_reason], [false, null])
             yield* setup.spend(14_000)
             billing.charged(setup.account_id)
-            yield* severalRounds
+            yield* setup.evaluated
             assert.strictEqual(yield* setup.harness.paid, 1)
             assert.strictEqual(
               (yield* Effect.flip(saveRecharge(billing, setup.account_id, choice)))._tag,
@@ -294,7 +294,7 @@ inEachSetup((name, within) => {
             const saved = yield* billing.saveRecharge(setup.account_id, choice, opened.recharge.position)
             assert.isFalse(saved.recharge.is_on)
             assert.match(saved.recharge.off_reason ?? "", /^A payment was refunded: \$10\.00, recorded on /)
-            yield* severalRounds
+            yield* setup.evaluated
             assert.strictEqual(yield* setup.harness.paid, 1)
           })
         )
@@ -318,7 +318,7 @@ inEachSetup((name, within) => {
             (billing) =>
               Effect.gen(function* () {
                 yield* begin(setup, billing)
-                yield* severalRounds
+                yield* setup.evaluated
                 yield* setup.database.run(
                   `insert into console.recharge (account_id, is_on, cents, trigger_credits, daily_ceiling_cents,
                      monthly_ceiling_cents, after_position, changed_at)

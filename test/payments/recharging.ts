@@ -38,5 +38,3 @@ export const readRecharge = ({ account_id }: Setup, billing: OpenBilling) =>
 export const isOff = (setup: Setup, billing: OpenBilling) =>
   Effect.map(readRecharge(setup, billing), ({ is_on }) => !is_on)
 export const hasPaidAtLeast = ({ harness }: Setup, times: number) => Effect.map(harness.paid, (paid) => paid >= times)
-/** Long enough for a recharge to begin: accounts are evaluated four times a second. */
-export const severalRounds = Effect.sleep("1500 millis")

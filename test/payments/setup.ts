@@ -15,6 +15,7 @@ import { allTables, ConsoleDatabase } from "@larder/serve/persistence"
 import { Clock, Context, Effect, Exit, Layer, References, Schema, Scope, Semaphore, Stream } from "effect"
 import { afterAll, inject } from "vitest"
 import { newDatabase } from "../support/postgres/new-database.ts"
+import { watchEvaluations } from "./evaluations.ts"
 import type { ProcessorHarness } from "./processor-harness.ts"
 import { simulatorHarness } from "./simulator-harness.ts"
 import {
@@ -72,6 +73,7 @@ export const openSetup = Effect.fnUntraced(function* (
   const { account_id, key } = existing ?? (yield* newAccount)
   let forms = 0
   let spenders = 0
+  const evaluations = watchEvaluations()
   const spend = yield* makeSpender(key, `req_${account_id}_`)
   const balance = Effect.map(administration.account({ account_id }), ({ balance_credits }) => balance_credits)
   const bookings = Effect.map(Stream.runCollect(administration.entriesOf(account_id)), (entries) =>
@@ -104,6 +106,10 @@ export const openSetup = Effect.fnUntraced(function* (
     database,
     harness,
     advanceClock,
+    /** Waits until auto-recharge has nothing left to evaluate. */
+    evaluated: evaluations.evaluated,
+    /** Advances the clock by a day, and waits until auto-recharge has evaluated all accounts. */
+    passDay: evaluations.passDay(advanceClock),
     newAccount,
     spend,
     /** Returns a function that charges calls for another key of the account. */
@@ -143,7 +149,11 @@ export const openSetup = Effect.fnUntraced(function* (
           yield* Effect.yieldNow // the first reconciliation of open payments comes before the work
           return yield* work(billing)
         })
-      ).pipe(Effect.provideService(Administration, ledger), Effect.provideService(ConsoleDatabase, tables)),
+      ).pipe(
+        evaluations.watch,
+        Effect.provideService(Administration, ledger),
+        Effect.provideService(ConsoleDatabase, tables)
+      ),
     /** Pays on the processor's page, which saves the card, and returns to the console. Returns the id of the payment. */
     buy: Effect.fnUntraced(function* (billing: Billing["Service"], cents: number, card: TestCardName) {
       const { request, sent } = form(cents)

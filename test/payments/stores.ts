@@ -57,7 +57,7 @@ export const adjustableClock = Effect.map(Clock.Clock, (real) => {
   return { clock, advanceClock }
 })
 
-const replaceSleeps = <A, E, R>(
+export const replaceSleeps = <A, E, R>(
   work: Effect.Effect<A, E, R>,
   sleep: (clock: Clock.Clock, milliseconds: number) => Effect.Effect<void>
 ) =>

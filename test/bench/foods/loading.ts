@@ -6,13 +6,14 @@
 import { spawn, spawnSync } from "node:child_process"
 import { mkdirSync, rmSync } from "node:fs"
 import path from "node:path"
+import { countRounds } from "../effort.ts"
 import { roundTo } from "../statistics.ts"
 import { measureAnalysis } from "./analysis.ts"
 import { combineRounds, measureIngest, measureProcess, measureScript, type ProcessCost } from "./processes.ts"
 import { writeCsvRelease, writeJsonRelease } from "./releases.ts"
 import { measureBytes, measureSizes, toMegabytes } from "./sizes.ts"
 
-const rounds = 3
+const rounds = countRounds(3)
 /** Maximum labels for the analysis: more may not fit into its memory. */
 const maxAnalysed = 500_000
 

@@ -2,12 +2,13 @@
 import { brandedFoodId } from "@larder/schemas"
 import { Chance } from "../../samples/branded-foods/chance.ts"
 import type { Server } from "../../support/programs.ts"
+import { countRounds, limitSeconds } from "../effort.ts"
 import { combineRounds, load, type Measured } from "../load.ts"
 import { fetchResponse, startChild } from "../servers.ts"
 import { callAll } from "./calls.ts"
 
-const rounds = 5
-const seconds = 5
+const rounds = countRounds(5)
+const seconds = limitSeconds(5)
 /** More than a round requests, so that none is repeated. */
 const idsPerRound = 150_000
 
@@ -38,7 +39,8 @@ export const measureRecords = async (server: Server, key: string, database: stri
     const servers = { bare: bare.api, query: query.api, charged: server.api }
     const measured: Record<keyof typeof servers, Array<Measured>> = { bare: [], query: [], charged: [] }
     const names = ["bare", "query", "charged"] as const
-    for (const name of names) await load({ url: servers[name], paths: randomPaths(ids, -2), key, seconds: 2 }) // warm up
+    for (const name of names)
+      await load({ url: servers[name], paths: randomPaths(ids, -2), key, seconds: limitSeconds(2) }) // warm up
     for (let round = 0; round < rounds; round++) {
       const paths = randomPaths(ids, round)
       for (const name of names) measured[name].push(await load({ url: servers[name], paths, key, seconds }))

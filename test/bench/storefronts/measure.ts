@@ -5,6 +5,7 @@
 import { rmSync } from "node:fs"
 import { cpus } from "node:os"
 import path from "node:path"
+import { countRounds } from "../effort.ts"
 import { measureBytes, toMegabytes } from "../foods/sizes.ts"
 import { roundTo } from "../statistics.ts"
 import { inTemporaryFolder } from "../temporary-folder.ts"
@@ -13,7 +14,7 @@ import { type Kind, kinds, record } from "./recordings.ts"
 import { measureRun, type RunCost } from "./run-cost.ts"
 
 /** Small loads run three times. Large ones take long enough for one measurement. */
-const countRounds = (products: number) => (products < 100_000 ? 3 : 1)
+const chooseRounds = (products: number) => (products < 100_000 ? countRounds(3) : 1)
 
 const measureKind = async (folder: string, kind: Kind, products: number) => {
   const recordings = path.join(folder, "recordings")
@@ -21,7 +22,7 @@ const measureKind = async (folder: string, kind: Kind, products: number) => {
   try {
     const { stores, written } = await record({ folder: recordings, kind, products })
     const rounds: Array<RunCost> = []
-    for (let round = 0; round < countRounds(products); round++) {
+    for (let round = 0; round < chooseRounds(products); round++) {
       rmSync(home, { recursive: true, force: true })
       rounds.push(await measureRun(home, recordings))
       await requireSameCounts(home, written)

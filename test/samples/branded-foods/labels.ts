@@ -1,4 +1,6 @@
 /**
+ * Releases of any size, for tests and benchmarks. The bundled release was drawn here, too, and is now edited by hand.
+ *
  * Draws label versions. Fixed facts (name, maker, barcode, category) depend only on the product, others (amounts,
  * ingredients, dates) also on the release. So both forms have the same labels, and each can be drawn separately.
  */

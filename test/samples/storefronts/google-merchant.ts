@@ -5,7 +5,7 @@
  */
 import { hashNumbers } from "../branded-foods/chance.ts"
 import { makeProducts, type Product } from "./product.ts"
-import { formatMoney, getBaseUrl, type Store } from "./store.ts"
+import { formatMoney, getBaseUrl, market, type Store } from "./store.ts"
 import type { Variant } from "./variants.ts"
 import { Tally, type Written } from "./written.ts"
 
@@ -28,15 +28,15 @@ const formatAvailability = (available: boolean, style: number) => {
   return style < 6 ? "in_stock" : "in stock"
 }
 
-const formatAmount = (cents: number, currency: string, style: number) =>
-  `${cents % 100 === 0 && style < 4 ? cents / 100 : formatMoney(cents)} ${currency}`
+const formatAmount = (cents: number, style: number) =>
+  `${cents % 100 === 0 && style < 4 ? cents / 100 : formatMoney(cents)} ${market.currency}`
 
-const makePriceLines = (store: Store, { cents, compare }: Variant, style: number) => {
-  const price = formatAmount(cents, store.currency, style)
+const makePriceLines = ({ cents, compare }: Variant, style: number) => {
+  const price = formatAmount(cents, style)
   if (compare === null || compare < cents) return [`<g:price>${price}</g:price>`]
   // An equal sale price is not a reduction.
   return [
-    `<g:price>${formatAmount(compare, store.currency, style)}</g:price>`,
+    `<g:price>${formatAmount(compare, style)}</g:price>`,
     `<g:sale_price>${price}</g:sale_price>`,
     ...(style < 5
       ? ["<g:sale_price_effective_date>2021-01-01T00:00+00:00 / 2098-12-31T23:59+00:00</g:sale_price_effective_date>"]
@@ -87,13 +87,13 @@ const makePictures = ({ pictures }: Product, { picture }: Variant) => {
   )
 }
 
-const makeShippingLines = (store: Store, style: number) =>
+const makeShippingLines = (style: number) =>
   style < 7
     ? [
         "<g:shipping>",
-        `${indent}<g:country>${store.country}</g:country>`,
+        `${indent}<g:country>${market.country}</g:country>`,
         `${indent}<g:service>Standard</g:service>`,
-        `${indent}<g:price>${style < 3 ? "0.00" : "4.90"} ${store.currency}</g:price>`,
+        `${indent}<g:price>${style < 3 ? "0.00" : "4.90"} ${market.currency}</g:price>`,
         "</g:shipping>"
       ]
     : []
@@ -115,8 +115,8 @@ const formatItem = (store: Store, product: Product, place: number, isRepeated: b
     ...makePictures(product, variant),
     ...(style === 3 ? ["<!-- checked <by hand> & approved -->"] : []),
     `<g:availability>${formatAvailability(variant.available, style)}</g:availability>`,
-    ...makeShippingLines(store, style),
-    ...makePriceLines(store, variant, style),
+    ...makeShippingLines(style),
+    ...makePriceLines(variant, style),
     "<g:condition>new</g:condition>",
     `<g:brand>${style === 9 ? "" : escapeText(product.vendor)}</g:brand>`,
     ...(variant.barcode === "" || style < 4

@@ -8,7 +8,7 @@ import { drawBody } from "./body.ts"
 import { type Category, categories } from "./categories.ts"
 import { drawOptions, kinds, makeSlug, makeTitle } from "./kinds.ts"
 import { type Theme, themes } from "./shelves.ts"
-import type { Store } from "./store.ts"
+import { market, type Store } from "./store.ts"
 import { drawVariants, makeVariantId, type Variant } from "./variants.ts"
 
 export interface Picture {
@@ -72,7 +72,7 @@ const drawState = (): Product["state"] => {
 }
 
 const drawDates = (store: Store, index: number) => {
-  const published = firstDay + index * store.minutes_apart * 60_000 + (hashNumbers(store.seed, 5, index) % 60) * 1_000
+  const published = firstDay + index * 120_000 + (hashNumbers(store.seed, 5, index) % 60) * 1_000
   const hours = 1 + (hashNumbers(store.seed, 6, index) % 400)
   const isImported = hashNumbers(store.seed, 8, index) % 20 === 0 // imported: published before it was created
   return { published, created: published + (isImported ? 1 : -1) * hours * 3_600_000 }
@@ -175,9 +175,9 @@ const makeGiftCard = (store: Store, index: number): Product => {
       type: "Gift Cards",
       tags: ["gift"]
     }),
-    options: [{ name: "Denominations", values: values.map((value) => `${value}.00 ${store.currency}`) }],
+    options: [{ name: "Denominations", values: values.map((value) => `${value}.00 ${market.currency}`) }],
     variants: values.map((value, i) =>
-      makePlainVariant(store, index, i, [`${value}.00 ${store.currency}`], Number(value) * 100)
+      makePlainVariant(store, index, i, [`${value}.00 ${market.currency}`], Number(value) * 100)
     )
   }
 }

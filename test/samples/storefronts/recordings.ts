@@ -1,5 +1,5 @@
 /**
- * Writes invented stores as recordings for `--replay`, `<host>/<path as in the URL>[%3Fquery]`, in pieces: a store with a
+ * For benchmarks: writes invented stores as recordings for `--replay`, `<host>/<path as in the URL>[%3Fquery]`, in pieces: a store with a
  * million products is never in memory.
  */
 import { mkdirSync, writeFileSync } from "node:fs"
@@ -18,7 +18,7 @@ import {
   pageLimit,
   robotsText
 } from "./shopify-json.ts"
-import { getBaseUrl, type Store } from "./store.ts"
+import { getBaseUrl, market, type Store } from "./store.ts"
 import type { Written } from "./written.ts"
 
 /** The file for an address. Makes its folder. */
@@ -46,8 +46,8 @@ const makeListEntry = (store: Store, kind: ListedStore["kind"], location: string
   name: store.name,
   kind,
   location,
-  currency: store.currency,
-  country: store.country,
+  currency: market.currency,
+  country: market.country,
   language: "en"
 })
 
@@ -80,7 +80,7 @@ export const recordShopify = (folder: string, store: Store): Recorded => {
   const makeAddresses =
     (path: string): AddressOfPage =>
     (page) =>
-      `${baseUrl}/${path}?limit=${pageLimit}&page=${page}&country=${store.country}`
+      `${baseUrl}/${path}?limit=${pageLimit}&page=${page}&country=${market.country}`
   writePages(folder, makeAddresses("products.json"), [store.products, pageLimit], (page) =>
     makeShopifyPage(store, page)
   )

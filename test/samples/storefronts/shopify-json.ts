@@ -4,7 +4,7 @@
  */
 import { type Collection, makeCollections } from "./collections.ts"
 import { makeProducts, type Picture, type Product } from "./product.ts"
-import { formatLocalTime, formatMoney, getBaseUrl, type Store } from "./store.ts"
+import { formatLocalTime, formatMoney, getBaseUrl, market, type Store } from "./store.ts"
 import type { Variant } from "./variants.ts"
 import { Tally, type Written } from "./written.ts"
 
@@ -19,8 +19,7 @@ const encodeJson = (value: unknown) =>
     .replaceAll("\u00a0", "\\u00a0")
 
 /** The same second for a whole page; later pages have later times. */
-const getResponseTime = (store: Store, page: number) =>
-  formatLocalTime(store, Date.parse(store.responded_at) + (page - 1) * 3_000)
+const getResponseTime = (page: number) => formatLocalTime(Date.parse("2026-11-20T06:30:00Z") + (page - 1) * 3_000)
 
 const makeFeaturedImage = (
   product: Product,
@@ -86,17 +85,17 @@ const makeImage = (
   height
 })
 
-const makeProductEntry = (store: Store, product: Product, updated_at: string) => {
-  const created_at = formatLocalTime(store, product.created)
+const makeProductEntry = (product: Product, updated_at: string) => {
+  const created_at = formatLocalTime(product.created)
   const times = { created_at, updated_at }
-  const changed = formatLocalTime(store, product.created + 2_000)
+  const changed = formatLocalTime(product.created + 2_000)
   const options = product.options.length === 0 ? [{ name: "Title", values: ["Default Title"] }] : product.options
   return {
     id: product.id,
     title: product.title,
     handle: product.handle,
     body_html: product.body,
-    published_at: formatLocalTime(store, product.published),
+    published_at: formatLocalTime(product.published),
     created_at,
     updated_at,
     vendor: product.vendor,
@@ -108,14 +107,14 @@ const makeProductEntry = (store: Store, product: Product, updated_at: string) =>
   }
 }
 
-const makePage = (store: Store, products: Iterable<Product>, page: number) => {
-  const updated = getResponseTime(store, page)
-  return encodeJson({ products: Array.from(products, (product) => makeProductEntry(store, product, updated)) })
+const makePage = (products: Iterable<Product>, page: number) => {
+  const updated = getResponseTime(page)
+  return encodeJson({ products: Array.from(products, (product) => makeProductEntry(product, updated)) })
 }
 
 /** The first page is 1. Pages after the last one are empty. */
 export const makeShopifyPage = (store: Store, page: number, limit = pageLimit) =>
-  makePage(store, makeProducts(store, (page - 1) * limit, limit), page)
+  makePage(makeProducts(store, (page - 1) * limit, limit), page)
 
 const makeCollectionEntry = (
   store: Store,
@@ -129,9 +128,9 @@ const makeCollectionEntry = (
     title,
     handle,
     description,
-    published_at: formatLocalTime(store, published),
-    updated_at: getResponseTime(store, page),
-    image: hasImage ? { id: id + 7, created_at: formatLocalTime(store, published), src, alt: title } : null,
+    published_at: formatLocalTime(published),
+    updated_at: getResponseTime(page),
+    image: hasImage ? { id: id + 7, created_at: formatLocalTime(published), src, alt: title } : null,
     products_count: members.length + (hasImage ? 3 : 0) // also counts products that are not on sale
   }
 }
@@ -144,23 +143,23 @@ export const makeShopifyCollections = (store: Store, page: number, limit = pageL
 /** Products of a collection; undefined if there is none with this handle. */
 export const makeShopifyMembers = (store: Store, handle: string, page: number, limit = pageLimit) => {
   const found = makeCollections(store).find((collection) => collection.handle === handle)
-  return found && makePage(store, found.members.slice((page - 1) * limit, page * limit), page)
+  return found && makePage(found.members.slice((page - 1) * limit, page * limit), page)
 }
 
 export const makeShopifyMeta = (store: Store) =>
   encodeJson({
     id: 50_000_000_000 + store.number,
     name: store.name,
-    city: store.city,
+    city: market.city,
     province: "",
-    country: store.country,
-    currency: store.currency,
+    country: market.country,
+    currency: market.currency,
     domain: store.domain,
     url: getBaseUrl(store),
     myshopify_domain: `${store.domain.replace(".example", "")}.myshopify.example`,
     description: `What ${store.name} makes & sells`,
-    ships_to_countries: [store.country],
-    money_format: `{{amount}} ${store.currency}`,
+    ships_to_countries: [market.country],
+    money_format: `{{amount}} ${market.currency}`,
     published_collections_count: makeCollections(store).length,
     published_products_count: store.products,
     shopify_pay_enabled_card_brands: [],

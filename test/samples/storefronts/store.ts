@@ -1,4 +1,4 @@
-/** An invented store, which determines its products: they are the same in every format. */
+/** Invented stores of any size, for tests and benchmarks. A store determines its products: they are the same in every format. */
 import type { ThemeName } from "./shelves.ts"
 
 export interface Store {
@@ -11,18 +11,12 @@ export interface Store {
   readonly number: number
   /** At most two million. A larger store has the same products and newer ones. */
   readonly products: number
-  readonly currency: string
-  readonly country: string
-  readonly city: string
-  /** Minutes east of Greenwich in winter; an hour more from April to October. */
-  readonly utc_offset: number
-  /** Minutes between products. */
-  readonly minutes_apart: number
-  /** Time of the response, which Shopify states as `updated_at` of everything. */
-  readonly responded_at: string
 }
 
-/** Makes a store of any size, for tests and benchmarks, with alternating themes. */
+/** Of all invented stores. */
+export const market = { currency: "EUR", country: "IE", city: "Dublin" }
+
+/** Makes a store of any size, with alternating themes. */
 export const inventStore = (size: {
   readonly products: number
   readonly seed: number
@@ -37,25 +31,17 @@ export const inventStore = (size: {
     theme,
     seed: size.seed,
     number,
-    products: size.products,
-    currency: "EUR",
-    country: "IE",
-    city: "Dublin",
-    utc_offset: 0,
-    minutes_apart: 2,
-    responded_at: "2026-11-20T06:30:00Z"
+    products: size.products
   }
 }
 
 const pad = (value: number) => `${value}`.padStart(2, "0")
 
 /** The time format of Shopify: local time and offset, which changes within a page with daylight saving. */
-export const formatLocalTime = (store: Store, milliseconds: number) => {
+export const formatLocalTime = (milliseconds: number) => {
   const month = new Date(milliseconds).getUTCMonth()
-  const offset = store.utc_offset + (month >= 3 && month <= 9 ? 60 : 0)
-  const local = new Date(milliseconds + offset * 60_000).toISOString().slice(0, 19)
-  const size = Math.abs(offset)
-  return `${local}${offset < 0 ? "-" : "+"}${pad(Math.floor(size / 60))}:${pad(size % 60)}`
+  const hours = month >= 3 && month <= 9 ? 1 : 0
+  return `${new Date(milliseconds + hours * 3_600_000).toISOString().slice(0, 19)}+0${hours}:00`
 }
 
 /** 1250 as `12.50`. */

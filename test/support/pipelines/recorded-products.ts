@@ -1,5 +1,5 @@
 /** Products of recorded feeds (`../shared/samples`), read as a run reads them. */
-import { createReadStream, existsSync, readFileSync } from "node:fs"
+import { createReadStream, readFileSync } from "node:fs"
 import path from "node:path"
 import { readShopifyCsv } from "@larder/pipelines/storefronts/decode/csv/shopify-csv.ts"
 import type { FeedProduct, ReadFile } from "@larder/pipelines/storefronts/decode/feed.ts"
@@ -10,7 +10,6 @@ import type { FeedPage } from "@larder/pipelines/storefronts/decode/page.ts"
 import { samplesOf } from "../shared-samples.ts"
 
 const folder = samplesOf("storefront")
-export const hasSamples = existsSync(folder)
 
 /** The first row of each product: items of a Google feed may be variants of one product, and the first one describes it. */
 const firstOfEach = (products: ReadonlyArray<FeedProduct>) => {

@@ -11,7 +11,8 @@
  * `labels-of-public-feeds.csv` has labels of unseen stores, with the addresses of their feeds, which are not measured here.
  */
 import { readFileSync } from "node:fs"
-import { hasSamples, sampleStores } from "@larder/test/support/pipelines/recorded-products.ts"
+import { sampleStores } from "@larder/test/support/pipelines/recorded-products.ts"
+import { describeSamples } from "@larder/test/support/shared-samples.ts"
 import Papa from "papaparse"
 import { describe, expect, it } from "vitest"
 import { classify } from "./classify.ts"
@@ -100,7 +101,6 @@ describe("top levels of real products", () => {
     expect(assigned.filter((category) => !tops.has(category))).toEqual([])
     expect(assigned.length).toBe(1228)
   })
-
-  if (hasSamples) defineAccuracyTests()
-  else it("are not compared: the recordings are absent", () => {})
 })
+
+describeSamples("storefront", "top levels of recorded products", defineAccuracyTests)
