@@ -29,6 +29,8 @@ export const generationsCommand = Command.make(
   Effect.fn(function* ({ json }) {
     const layout = yield* openHome
     const { generations: listed, unusable } = yield* listGenerations(layout)
+    const newestUnusable = unusable.at(-1)
+    if (listed.length === 0 && newestUnusable !== undefined) return yield* newestUnusable
     for (const { message } of unusable) yield* Effect.logWarning(`skipped a generation: ${message}`)
     if (json) return yield* Console.log(JSON.stringify(listed))
     yield* Console.log(

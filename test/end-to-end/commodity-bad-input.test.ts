@@ -294,6 +294,23 @@ describe("a run with an unusable LARDER_HOME", () => {
   })
 })
 
+describe("a list of generations that an earlier version wrote", () => {
+  it("exits with 1, and says that the warehouse is rebuilt", async () => {
+    const copy = copyForTest(home)
+    const folder = path.join(copy, "warehouse", "generations")
+    for (const name of readdirSync(folder)) {
+      const manifest: object = JSON.parse(readFileSync(path.join(folder, name), "utf8"))
+      chmodSync(path.join(folder, name), 0o644)
+      writeFileSync(path.join(folder, name), JSON.stringify({ ...manifest, format: 1 }))
+    }
+    const { code, stderr } = await run("larder-ingest", ["generations"], { LARDER_HOME: copy })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /was written by an earlier version of Larder, and no version converts it.*larder-ingest rebuild/
+    )
+  })
+})
+
 describe("a run on a part that was modified", () => {
   it("exits with 1, names the part and the remedy, copies nothing from it, and a rebuild repairs it", async () => {
     const copy = copyForTest(home)
