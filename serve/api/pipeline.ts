@@ -156,7 +156,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
     permit.setBytes(body.length)
     const readAt = performance.now()
     try {
-      const outcome = await held.commit(requestId)
+      const outcome = await held.commit(requestId, call.signal)
       if (outcome !== "charged") {
         const error = toApiError(outcome, call)
         return error.status === 401 ? refuseCaller(requestId, error, key) : refuse(call, requestId, error, key)
@@ -164,6 +164,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
       meters.timeCommit(performance.now() - readAt)
       isUnwritableReported = false
     } catch (cause) {
+      if (call.signal.aborted && cause === call.signal.reason) return refuse(call, requestId, callerDisconnected, key)
       if (!isUnwritableReported)
         report("a charge could not be written", { request_id: requestId, endpoint: endpoint.id }, Cause.fail(cause))
       isUnwritableReported = !ledger.writable()

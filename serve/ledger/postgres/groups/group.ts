@@ -10,6 +10,8 @@ export interface Charge extends PromiseWithResolvers<CommitOutcome> {
   readonly hold: OwnHold
   readonly requestId: string
   readonly since: number
+  /** Fires when the caller has disconnected. */
+  readonly signal: AbortSignal | undefined
   /** COMMIT was sent, and nothing is known of it. */
   isInDoubt: boolean
 }
@@ -58,9 +60,12 @@ const removeFrom = <A>(calls: Array<A>, isRemoved: (call: A) => boolean): Array<
   if (removed.length > 0) calls.splice(0, calls.length, ...calls.filter((call) => !isRemoved(call)))
   return removed
 }
-/** Removes the calls that arrived before `limit`, and returns them. */
-export const removeOlder = ({ charges, undecided }: CallGroup, limit: number): CallGroup => ({
-  charges: removeFrom(charges, ({ since }) => since <= limit),
+/** A charge in doubt may have been charged already, so that it cannot be withdrawn. */
+export const isWithdrawn = ({ isInDoubt, signal }: Charge): boolean => signal?.aborted === true && !isInDoubt
+
+/** Removes the calls that arrived before `limit` or are withdrawn, and returns them. */
+export const removeOver = ({ charges, undecided }: CallGroup, limit: number): CallGroup => ({
+  charges: removeFrom(charges, (charge) => charge.since <= limit || isWithdrawn(charge)),
   undecided: removeFrom(undecided, ({ since }) => since <= limit)
 })
 
@@ -153,16 +158,16 @@ export const makeGroupQueue = (isSuspect: (accountId: string) => boolean, now: (
       for (const charge of charges.toReversed()) open(charge.hold.call.key.account_id).charges.unshift(charge)
       for (const call of undecided.toReversed()) open(call.call.key.account_id).undecided.unshift(call)
     },
-    /** Removes the calls that arrived before `limit`, and returns them. */
-    takeOlder: (limit: number): CallGroup => {
-      const older = newGroup()
+    /** Removes the waiting calls that arrived before `limit` or are withdrawn, and returns them. */
+    takeOver: (limit: number): CallGroup => {
+      const over = newGroup()
       for (const [id, calls] of waiting) {
-        const { charges, undecided } = removeOlder(calls, limit)
-        older.charges.push(...charges)
-        older.undecided.push(...undecided)
+        const { charges, undecided } = removeOver(calls, limit)
+        over.charges.push(...charges)
+        over.undecided.push(...undecided)
         if (countCalls(calls) === 0) waiting.delete(id)
       }
-      return older
+      return over
     },
     isEmpty: () => waiting.size === 0 && inFlight.size === 0
   }
