@@ -6,7 +6,7 @@
  * | Failure | Calls of the group |
  * | --- | --- |
  * | deadlock, serialisation failure | decided again from rows that are read again, at most five times (`group-writer.ts`); then 503 |
- * | lock not available | sent again account by account, so that only those of the locked account wait; it becomes a suspect, which is sent alone and last, until the time of its calls is over and they get 503; new calls then get 503 at once for five seconds |
+ * | lock not available | sent again in halves of its accounts and then account by account, so that only those of the locked account wait; it becomes a suspect, which is sent alone and last, until the time of its calls is over and they get 503; new calls then get 503 at once for five seconds |
  * | lock not available when the group is written, and a probe fails, too | a table is locked: the same as a lost connection |
  * | constraint | sent again in halves; one call alone fails with 500 |
  * | disk or memory full | 503; the server is not ready for a second |

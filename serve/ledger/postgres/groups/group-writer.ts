@@ -18,6 +18,8 @@ import type { Outage } from "./outage.ts"
 
 /** Milliseconds for which a group waits for its locks. Other servers wait for what it has locked already. */
 const lockTimeout = 200
+/** The same for a part of a group that has waited for it already, if the part can be split again. */
+const partLockTimeout = 50
 /** For the group of a suspect, which waits alone. Longer than the idle timeout of a session. */
 const suspectLockTimeout = 2_000
 const maxDeadlocks = 5
@@ -125,14 +127,14 @@ export const makeGroupWriter = (options: {
     counters.durable_seconds += (now() - since) / 1_000
   }
 
-  const attempt = async (group: CallGroup, use: UseConnection): Promise<ReadonlyArray<CallGroup>> => {
+  const attempt = async (group: CallGroup, use: UseConnection, isPart: boolean): Promise<ReadonlyArray<CallGroup>> => {
     const since = sinceOf(group)
     let [deadlocks, reconnects] = [0, 0]
     for (;;) {
       failed.removeOver(group)
       if (callsOf(group).length === 0) return []
       const sent: Array<Charge> = []
-      const outcome = await run(use(transaction(group, chooseTimeout(group), sent))).then(
+      const outcome = await run(use(transaction(group, chooseTimeout(group, isPart), sent))).then(
         (decision) => ({ decision }),
         (cause: unknown) => ({ cause })
       )
@@ -152,19 +154,20 @@ export const makeGroupWriter = (options: {
     }
   }
 
-  const chooseTimeout = (group: CallGroup): number => {
+  const chooseTimeout = (group: CallGroup, isPart: boolean): number => {
     const [id = "", ...others] = accountsOf(group)
-    if (others.length > 0 || !locked.isSuspect(id)) return lockTimeout
+    if (others.length > 0) return isPart ? partLockTimeout : lockTimeout
+    if (!locked.isSuspect(id)) return lockTimeout
     const left = maxWait - (now() - sinceOf(group))
     return Math.ceil(Math.min(suspectLockTimeout, Math.max(lockTimeout, left)))
   }
 
   /** A mistake of ours must not keep the accounts in flight, nor leave a call without an answer. */
-  const attemptOrFail = async (group: CallGroup, use: UseConnection): Promise<ReadonlyArray<CallGroup>> => {
+  const attemptOrFail = async (...args: Parameters<typeof attempt>): Promise<ReadonlyArray<CallGroup>> => {
     try {
-      return await attempt(group, use)
+      return await attempt(...args)
     } catch (defect) {
-      failed.failUnexpected(group, defect)
+      failed.failUnexpected(args[0], defect)
       return []
     }
   }
@@ -175,7 +178,7 @@ export const makeGroupWriter = (options: {
       const accounts = accountsOf(part)
       if (outage.isLost())
         queue.putBack(part) // there its calls are answered when their time is over
-      else parts.unshift(...(await attemptOrFail(part, use)))
+      else parts.unshift(...(await attemptOrFail(part, use, part !== group)))
       const kept = new Set(parts.flatMap(accountsOf))
       queue.release(accounts.filter((id) => !kept.has(id)))
     }

@@ -38,11 +38,18 @@ export const accountsOf = (group: CallGroup): ReadonlyArray<string> =>
 export const sinceOf = ({ charges, undecided }: CallGroup): number =>
   [...charges, ...undecided].reduce((earliest, { since }) => Math.min(earliest, since), Number.POSITIVE_INFINITY)
 
+/** Up to so many accounts are tried one by one to find the locked one. */
+const maxTriedSingly = 8
+
+/** Halves of the accounts, or single accounts, so that one locked account costs few transactions. */
 export const splitByAccount = (group: CallGroup): ReadonlyArray<CallGroup> => {
-  const parts = new Map(accountsOf(group).map((id) => [id, newGroup()]))
-  for (const charge of group.charges) parts.get(charge.hold.call.key.account_id)?.charges.push(charge)
-  for (const undecided of group.undecided) parts.get(undecided.call.key.account_id)?.undecided.push(undecided)
-  return [...parts.values()]
+  const accounts = accountsOf(group)
+  const size = accounts.length > maxTriedSingly ? Math.ceil(accounts.length / 2) : 1
+  const parts = Array.from({ length: Math.ceil(accounts.length / size) }, newGroup)
+  const partOf = new Map(accounts.map((id, index) => [id, parts[Math.floor(index / size)]]))
+  for (const charge of group.charges) partOf.get(charge.hold.call.key.account_id)?.charges.push(charge)
+  for (const undecided of group.undecided) partOf.get(undecided.call.key.account_id)?.undecided.push(undecided)
+  return parts
 }
 
 /** Halves, so that one bad charge costs a few transactions and not hundreds. Undecided calls write nothing, so they stay in one group. */
