@@ -157,13 +157,14 @@ export const makePipeline = (needs: PipelineNeeds) => {
     permit.setBytes(body.length)
     const readAt = performance.now()
     try {
-      const outcome = await held.commit(requestId)
+      const outcome = await held.commit(requestId, call.signal)
       if (outcome !== "charged") {
         const error = toApiError(outcome, call)
         return error.status === 401 ? refuseCaller(requestId, error, key) : refuse(call, requestId, error, key)
       }
       meters.timeCommit(performance.now() - readAt)
     } catch (cause) {
+      if (call.signal.aborted && cause === call.signal.reason) return refuse(call, requestId, callerDisconnected, key)
       const isUnavailable = cause instanceof LedgerUnavailable
       if (!isUnavailable || now() - lastReportedAt >= reportInterval) {
         report("a charge could not be written", { request_id: requestId, endpoint: endpoint.id }, Cause.fail(cause))

@@ -25,8 +25,11 @@ export type CommitOutcome = "charged" | CommitRefusal
 
 /** A hold on the price of a call. It ends once: by `commit`, or released. */
 export interface AdmittedCall {
-  /** Rejects if the charge could not be written: nothing is charged, or what was charged in doubt is refunded later. */
-  readonly commit: (requestId: string) => Promise<CommitOutcome>
+  /**
+   * Rejects if the charge could not be written: nothing is charged, or what was charged in doubt is refunded later. A charge
+   * that waits when `signal` fires is withdrawn, and rejects with the signal's reason; one that is being written is charged.
+   */
+  readonly commit: (requestId: string, signal?: AbortSignal) => Promise<CommitOutcome>
   /** Releases the hold of a failed call. Does nothing if the hold has ended or is being charged. */
   readonly release: () => void
 }

@@ -1,7 +1,7 @@
 /** Accounts that are locked in PostgreSQL for longer than one group waits, for example by servers on a slow disk. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { admit, client, database, lockAccount, makeKey, open, readEntries, waitUntil } from "./shared-ledger.ts"
+import { admit, client, database, lock, lockAccount, makeKey, open, readEntries, waitUntil } from "./shared-ledger.ts"
 
 /** A group waits for a second. */
 const lockDuration = "1500 millis"
@@ -16,6 +16,24 @@ const whileLocked = Effect.fnUntraced(function* <A, E, R>(
   const result = yield* work
   yield* Fiber.join(locking)
   return result
+})
+
+describe("one locked account among many in a group", () => {
+  it.live("is found with few transactions, and the calls of the others are charged", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const ledger = yield* open(url)
+      const keys = yield* Effect.all(Array.from({ length: 64 }, () => makeKey(ledger)))
+      const holds = yield* Effect.promise(() => Promise.all(keys.map((key) => admit(ledger, key, 100))))
+      const free = yield* lock(url, "select from ledger.account where id = $1 for update", [keys[20]?.account_id ?? ""])
+      const charging = holds.map((held, call) => held.commit(`req_${call}`))
+      const others = charging.filter((_, call) => call !== 20)
+      for (const outcome of yield* Effect.promise(() => Promise.all(others))) assert.strictEqual(outcome, "charged")
+      assert.isAtMost(ledger.counters.groups, 12) // three halves, and seven accounts that were tried with the locked one
+      yield* free
+      assert.strictEqual(yield* Effect.promise(async () => charging[20]), "charged")
+    }).pipe(Effect.scoped)
+  )
 })
 
 describe("an account that is locked for 1.5 seconds", () => {

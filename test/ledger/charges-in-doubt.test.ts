@@ -12,11 +12,13 @@ import {
   catchError,
   client,
   database,
+  endpoint,
   hold,
   inDoubtFolder,
   type Key,
   lockAccount,
   makeKey,
+  october,
   open,
   openWithLog,
   readBalance,
@@ -76,6 +78,25 @@ describe("a charge whose response is lost", () => {
         [-100, "req_1"]
       ])
       yield* Effect.promise(async () => (await admit(ledger, key, 4_900)).release())
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is deducted from the credits that the response shows, when it is found to be charged", () =>
+    Effect.gen(function* () {
+      const { held, key, ledger, proxy } = yield* openBehindProxy()
+      held.release()
+      const { charging, view } = yield* Effect.promise(async () => {
+        const view = await ledger.authenticate(key.key, october)
+        assert.isDefined(view)
+        const admission = await ledger.hold(view, { endpoint, scope: "get-store", credits: 100 }, october)
+        assert.property(admission, "held")
+        proxy.loseResponses(commitMessage)
+        return { charging: "held" in admission && admission.held.commit("req_1"), view }
+      })
+      yield* Effect.promise(() => waitUntil(() => !ledger.writable()))
+      proxy.repair()
+      assert.strictEqual(yield* Effect.promise(async () => charging), "charged")
+      assert.strictEqual(ledger.remaining(view, october), 4_900)
     }).pipe(Effect.scoped)
   )
 

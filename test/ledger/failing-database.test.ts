@@ -20,6 +20,7 @@ import {
   type Key,
   makeKey,
   open,
+  openWithLog,
   readEntries,
   waitUntil
 } from "./shared-ledger.ts"
@@ -105,6 +106,13 @@ describe("a primary that is frozen for seven seconds", () => {
   )
 })
 
+/** Makes charges fail with the error of PostgreSQL when it cannot extend a file. */
+const makeDiskFull = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+  yield* sql`create function ledger.fail() returns trigger language plpgsql as $$
+    begin raise exception 'could not extend file' using errcode = '53100'; end $$`
+  yield* sql`create trigger fail before insert on ledger.entry for each row execute function ledger.fail()`
+})
+
 describe("a disk that is full", () => {
   it.live("refuses charges, writes none of them, and makes servers not ready for one more second", () =>
     Effect.gen(function* () {
@@ -115,10 +123,7 @@ describe("a disk that is full", () => {
       const key = yield* makeKey(ledger)
       yield* charge(ledger, key, "req_before")
       const sql = yield* client(url)
-      // the error of PostgreSQL when it cannot extend a file
-      yield* sql`create function ledger.fail() returns trigger language plpgsql as $$
-        begin raise exception 'could not extend file' using errcode = '53100'; end $$`
-      yield* sql`create trigger fail before insert on ledger.entry for each row execute function ledger.fail()`
+      yield* makeDiskFull(sql)
       for (const id of ["req_1", "req_2"]) {
         const held = yield* Effect.promise(() => admit(ledger, key, 4_900)) // a refused charge holds nothing
         assert.instanceOf(yield* Effect.promise(() => catchError(held.commit(id))), LedgerUnavailable)
@@ -131,6 +136,27 @@ describe("a disk that is full", () => {
       yield* charge(ledger, key, "req_after", 4_900)
       assert.deepStrictEqual(yield* readRequestIds(ledger, key), ["req_before", "req_after"])
       yield* assertNoProblems(ledger)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a group that only refuses, while the disk is full", () => {
+  it.live("does not count as written, nor as a sign that the database is back", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const { ledger, logged } = yield* openWithLog(url)
+      const [key, revoked] = yield* Effect.all([makeKey(ledger), makeKey(ledger)])
+      const sql = yield* client(url)
+      yield* makeDiskFull(sql)
+      const [full, refused] = yield* Effect.promise(() =>
+        Promise.all([admit(ledger, key, 100), admit(ledger, revoked, 100, Date.now())])
+      )
+      assert.instanceOf(yield* Effect.promise(() => catchError(full.commit("req_full"))), LedgerUnavailable)
+      yield* ledger.administration.revokeKey({ key_id: revoked.id })
+      assert.strictEqual(yield* Effect.promise(() => refused.commit("req_refused")), "unknown_key")
+      assert.strictEqual(ledger.counters.groups, 0)
+      assert.strictEqual(logged.length, 1)
+      assert.match(String(logged[0]), /could not extend file/)
     }).pipe(Effect.scoped)
   )
 })

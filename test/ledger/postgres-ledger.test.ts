@@ -3,8 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { type AdministrationError, type AdmittedCall, type LedgerAccess, LedgerUnavailable } from "@larder/serve/ledger"
 import type { CommitOutcome } from "@larder/serve/ledger/ledger.ts"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { startFaultyProxy } from "./faulty-proxy.ts"
+import { clockAt } from "./histories/world.ts"
 import {
   admit,
   catchError,
@@ -131,6 +132,32 @@ describe("a charge that is written, and whose response is on its way", () => {
       })
       assert.deepStrictEqual(admission, { refused: "monthly_spend_cap_reached" })
       assert.strictEqual(yield* Effect.promise(() => charging), "charged")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("does not admit the next call by rows that were read before the response was late", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const proxy = yield* Effect.acquireRelease(
+        Effect.promise(() => startFaultyProxy(url)),
+        ({ close }) => Effect.promise(close)
+      )
+      let nanoseconds = 0n
+      const clock = { ...clockAt(Date.now), monotonicTimeNanosUnsafe: () => nanoseconds }
+      const ledger = yield* Effect.provideService(open(proxy.url), Clock.Clock, clock)
+      const observer = yield* open(url)
+      const other = yield* makeKey(ledger)
+      yield* Effect.promise(async () => (await admit(ledger, other, 1)).commit("req_0")) // opens the connection
+      const key = yield* makeKey(ledger)
+      const held = yield* Effect.promise(() => admit(ledger, key, 100))
+      const deliver = proxy.keepResponses(2) // to COMMIT
+      const charging = held.commit("req_1")
+      while ((yield* readEntries(observer, key)).length < 2) yield* Effect.sleep("5 millis")
+      yield* observer.administration.revokeKey({ key_id: key.id })
+      nanoseconds += 1_001_000_000n
+      deliver()
+      assert.strictEqual(yield* Effect.promise(() => charging), "charged")
+      assert.isUndefined(yield* Effect.promise(() => ledger.authenticate(key.key, Date.now())))
     }).pipe(Effect.scoped)
   )
 })

@@ -1,40 +1,100 @@
-/** Calls that wait for a slow database: five seconds after the read of its data, a call is refused instead of sent. */
+/**
+ * Calls that wait for a slow database: five seconds after the read of its data, a call is refused instead of sent; at once
+ * if its caller disconnects.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { LedgerUnavailable } from "@larder/serve/ledger"
 import { Clock, Effect } from "effect"
 import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
 import { clockAt } from "./histories/world.ts"
-import { admit, catchError, client, database, hold, lock, makeKey, open, readBalance } from "./shared-ledger.ts"
+import {
+  admit,
+  catchError,
+  client,
+  database,
+  hold,
+  lock,
+  makeKey,
+  openWithLog,
+  readBalance,
+  waitUntil
+} from "./shared-ledger.ts"
 
 /** A ledger for which time passes only by `passFiveSeconds`. */
 const openWithClock = Effect.fnUntraced(function* (url: string) {
   let nanoseconds = 0n
   const clock = { ...clockAt(Date.now), monotonicTimeNanosUnsafe: () => nanoseconds }
-  const ledger = yield* Effect.provideService(open(url), Clock.Clock, clock)
+  const { ledger, logged } = yield* Effect.provideService(openWithLog(url), Clock.Clock, clock)
   const passFiveSeconds = () => {
     nanoseconds += 5_000_000_000n
   }
-  return { ledger, passFiveSeconds }
+  return { ledger, logged, passFiveSeconds }
 })
 
+/** Makes the database wait for `open` before it inserts an entry. */
+const closeGate = Effect.fnUntraced(function* (url: string, afterwards = "return new;") {
+  const sql = yield* client(url)
+  yield* sql`create table ledger.gate (is_closed boolean)`
+  yield* sql`insert into ledger.gate values (true)`
+  yield* sql`create sequence ledger.attempt`
+  yield* sql.unsafe(`create function ledger.wait() returns trigger language plpgsql as $$
+    begin
+      perform nextval('ledger.attempt');
+      while exists (select from ledger.gate) loop perform pg_sleep(0.01); end loop;
+      ${afterwards}
+    end $$`)
+  yield* sql`create trigger wait before insert on ledger.entry for each row execute function ledger.wait()`
+  const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`
+  return {
+    untilReached: Effect.gen(function* () {
+      while ((yield* waiting).length === 0) yield* Effect.sleep("5 millis")
+    }),
+    open: sql`delete from ledger.gate`,
+    countAttempts: Effect.map(
+      sql<{ attempts: number }>`select last_value::integer as attempts from ledger.attempt`,
+      ([row]) => row?.attempts
+    )
+  }
+})
+
+const lockRow = "select from ledger.account where id = $1 for update"
+
 describe("a table that another session has locked", () => {
-  it.live("makes the calls of all accounts fail when their time is over, without an attempt for each account", () =>
+  it.live.each(["share", "access exclusive"])(
+    "makes the server not ready, logged once, and waiting calls fail when their time is over: %s",
+    (mode) =>
+      Effect.gen(function* () {
+        const url = yield* database
+        const { ledger, logged, passFiveSeconds } = yield* openWithClock(url)
+        const keys = yield* Effect.all(Array.from({ length: 20 }, () => makeKey(ledger)))
+        const holds = yield* Effect.promise(() => Promise.all(keys.map((key) => admit(ledger, key, 100))))
+        const free = yield* lock(url, `lock table ledger.entry in ${mode} mode`)
+        const errors = Promise.all(holds.map((held, call) => catchError(held.commit(`req_${call}`))))
+        yield* Effect.promise(() => waitUntil(() => !ledger.writable()))
+        passFiveSeconds()
+        for (const error of yield* Effect.promise(() => errors)) assert.instanceOf(error, LedgerUnavailable)
+        assert.strictEqual(logged.length, 1)
+        assert.match(String(logged[0]), /^The ledger cannot be written: .*lock timeout/)
+        yield* free
+        yield* Effect.promise(() => waitUntil(ledger.writable))
+        // no account is taken for a locked one, and nothing is held
+        yield* Effect.promise(() => Promise.all(keys.map(async (key) => (await admit(ledger, key, 5_000)).release())))
+      }).pipe(Effect.scoped)
+  )
+
+  it.live("makes lookups that wait meanwhile fail as soon as it is known", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const { ledger, passFiveSeconds } = yield* openWithClock(url)
-      const keys = yield* Effect.all(Array.from({ length: 20 }, () => makeKey(ledger)))
-      const holds = yield* Effect.promise(() => Promise.all(keys.map((key) => admit(ledger, key, 100))))
-      const free = yield* lock(url, "lock table ledger.entry in access exclusive mode")
-      const errors = Promise.all(holds.map((held, call) => catchError(held.commit(`req_${call}`))))
-      yield* untilWaitingForLocks(yield* client(url))
-      passFiveSeconds()
-      for (const error of yield* Effect.promise(() => errors)) assert.instanceOf(error, LedgerUnavailable)
-      yield* free
-      // the calls of an account are refused at once after an attempt for it alone
-      const admissions = yield* Effect.promise(() =>
-        Promise.all(keys.map((key) => catchError(hold(ledger, key, 5_000))))
-      )
-      assert.isAtMost(admissions.filter((error) => error !== undefined).length, 2)
+      const { ledger } = yield* openWithLog(url)
+      const key = yield* makeKey(ledger)
+      const held = yield* Effect.promise(() => admit(ledger, key, 100))
+      const free = yield* lock(url, "lock table ledger.entry in share mode")
+      const freeAccount = yield* lock(url, "lock table ledger.spent_in_month in access exclusive mode")
+      const lookup = catchError(hold(ledger, key, 100))
+      const charging = held.commit("req_1")
+      assert.match(String(yield* Effect.promise(() => lookup)), /lock timeout/) // and not: no response within 5 seconds
+      yield* Effect.andThen(free, freeAccount)
+      assert.strictEqual(yield* Effect.promise(() => charging), "charged")
     }).pipe(Effect.scoped)
   )
 })
@@ -45,32 +105,113 @@ describe("a group that takes five seconds to be charged", () => {
       const url = yield* database
       const { ledger, passFiveSeconds } = yield* openWithClock(url)
       const key = yield* makeKey(ledger)
-      const sql = yield* client(url)
-      yield* sql`create table ledger.gate (is_closed boolean)`
-      yield* sql`insert into ledger.gate values (true)`
-      yield* sql`create function ledger.wait() returns trigger language plpgsql as $$
-        begin
-          while exists (select from ledger.gate) loop perform pg_sleep(0.01); end loop;
-          return new;
-        end $$`
-      yield* sql`create trigger wait before insert on ledger.entry for each row execute function ledger.wait()`
-      const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`
-
+      const gate = yield* closeGate(url)
       const [first, second] = yield* Effect.promise(() =>
         Promise.all([admit(ledger, key, 100), admit(ledger, key, 100)])
       )
       const charging = first.commit("req_first")
-      while ((yield* waiting).length === 0) yield* Effect.sleep("5 millis")
+      yield* gate.untilReached
       const late = catchError(second.commit("req_second"))
       passFiveSeconds()
       const fresh = admit(ledger, key, 100).then((held) => held.commit("req_fresh"))
-      yield* sql`delete from ledger.gate`
+      assert.instanceOf(yield* Effect.promise(() => late), LedgerUnavailable) // while the group is in progress
+      yield* gate.open
       assert.strictEqual(yield* Effect.promise(() => charging), "charged")
-      assert.instanceOf(yield* Effect.promise(() => late), LedgerUnavailable)
       assert.strictEqual(yield* Effect.promise(() => fresh), "charged")
       assert.strictEqual(yield* readBalance(ledger, key), 4_800)
       assert.isTrue(ledger.writable())
       yield* Effect.promise(async () => (await admit(ledger, key, 4_800)).release()) // the late call holds nothing
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is not sent again after a cancelled statement", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const { ledger, passFiveSeconds } = yield* openWithClock(url)
+      const key = yield* makeKey(ledger)
+      const gate = yield* closeGate(url, "raise exception 'made by a test' using errcode = '57014';")
+      const held = yield* Effect.promise(() => admit(ledger, key, 100))
+      const error = catchError(held.commit("req_1"))
+      yield* gate.untilReached
+      passFiveSeconds()
+      yield* gate.open
+      assert.instanceOf(yield* Effect.promise(() => error), LedgerUnavailable)
+      assert.strictEqual(yield* gate.countAttempts, 1)
+      yield* Effect.promise(async () => (await admit(ledger, key, 5_000)).release())
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a caller who disconnects", () => {
+  it.live("is not charged, and holds nothing, while the charge waits for a lock or for another group", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const { ledger } = yield* openWithLog(url)
+      const key = yield* makeKey(ledger)
+      const free = yield* lock(url, lockRow, [key.account_id])
+      const [sent, queued] = yield* Effect.promise(() =>
+        Promise.all([admit(ledger, key, 100), admit(ledger, key, 100)])
+      )
+      const callers = [new AbortController(), new AbortController()] as const
+      const sentError = catchError(sent.commit("req_sent", callers[0].signal))
+      yield* untilWaitingForLocks(yield* client(url))
+      const queuedError = catchError(queued.commit("req_queued", callers[1].signal))
+      for (const caller of callers) caller.abort()
+      assert.strictEqual(yield* Effect.promise(() => queuedError), callers[1].signal.reason)
+      yield* free
+      assert.strictEqual(yield* Effect.promise(() => sentError), callers[0].signal.reason)
+      assert.strictEqual(yield* readBalance(ledger, key), 5_000)
+      yield* Effect.promise(async () => (await admit(ledger, key, 5_000)).release())
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is charged if the charge is being written", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const { ledger } = yield* openWithLog(url)
+      const key = yield* makeKey(ledger)
+      const gate = yield* closeGate(url)
+      const held = yield* Effect.promise(() => admit(ledger, key, 100))
+      const caller = new AbortController()
+      const charging = held.commit("req_1", caller.signal)
+      yield* gate.untilReached
+      caller.abort()
+      yield* gate.open
+      assert.strictEqual(yield* Effect.promise(() => charging), "charged")
+      assert.strictEqual(yield* readBalance(ledger, key), 4_900)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("an account that another session has locked", () => {
+  it.live("gets 503 at once as soon as one of its waiting calls has waited for five seconds", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const { ledger, passFiveSeconds } = yield* openWithClock(url)
+      const key = yield* makeKey(ledger)
+      const sql = yield* client(url)
+      const free = yield* lock(url, lockRow, [key.account_id])
+      const [first, second] = yield* Effect.promise(() =>
+        Promise.all([admit(ledger, key, 100), admit(ledger, key, 100)])
+      )
+      const firstOutcome = catchError(first.commit("req_1"))
+      const waiting = Effect.map(
+        sql<{ pid: number }>`select pid from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`,
+        ([row]) => row?.pid
+      )
+      yield* untilWaitingForLocks(sql)
+      const before = yield* waiting
+      let pid = before
+      while (pid === before || pid === undefined) pid = yield* waiting // until the account is tried alone again
+      const secondOutcome = catchError(second.commit("req_2"))
+      passFiveSeconds()
+      assert.instanceOf(yield* Effect.promise(() => secondOutcome), LedgerUnavailable)
+      const refused = yield* Effect.promise(() => catchError(hold(ledger, key, 100)))
+      assert.match(String(refused), /another session has locked account/)
+      assert.strictEqual(yield* waiting, pid) // the first call still waits
+      yield* free
+      yield* Effect.promise(() => firstOutcome)
     }).pipe(Effect.scoped)
   )
 })

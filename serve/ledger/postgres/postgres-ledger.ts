@@ -52,16 +52,16 @@ const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
         log(Effect.logError(message, cause))
       }
     },
-    onDecided: (call, state) => admission.recordDecided(call, state)
+    onDecided: (call, state, at) => admission.recordDecided(call, state, at)
   })
   const writer = yield* Effect.mapError(opening, databaseUnavailable("be reached"))
   const lookUp = makeLookups({ query: writer.query, own, now })
   const recent = rememberReads(now)
-  const admission = makeAdmission({ lookUp, recent, own, counters, decideInGroup: writer.decide, now })
+  const admission = makeAdmission({ lookUp, recent, own, counters, decideInGroup: writer.decide })
   yield* Effect.forkScoped(refundCallsInDoubt(sql, inDoubtFiles, writer.isWritable))
 
   const makeAdmittedCall = (hold: OwnHold): AdmittedCall => ({
-    commit: (requestId) => writer.charge(hold, requestId),
+    commit: (requestId, signal) => writer.charge(hold, requestId, signal),
     release: () => {
       if (hold.stage === "held") own.end(hold, false)
     }

@@ -20,10 +20,8 @@ export const makeAdmission = (options: {
   readonly own: OwnHolds
   readonly counters: LedgerCounters
   readonly decideInGroup: (call: PricedCall) => Promise<HoldOutcome>
-  /** Monotonic, in milliseconds. */
-  readonly now: () => number
 }) => {
-  const { counters, decideInGroup, lookUp, now, own, recent } = options
+  const { counters, decideInGroup, lookUp, own, recent } = options
   /** The secret of each view, and what was last read of its key. */
   const views = new WeakMap<ApiKeyView, { readonly sha256: string; readonly state: LedgerState }>()
 
@@ -92,10 +90,10 @@ export const makeAdmission = (options: {
       if ("refused" in outcome && outcome.refused !== "key_changed") counters[`refused_${outcome.refused}`]++
       return outcome
     },
-    /** A group has decided the call over this state, and is durable. */
-    recordDecided: ({ key, month, sha256 }: PricedCall, state: LedgerState): void => {
+    /** A group has decided the call over this state, which it read after `at`, and is durable. */
+    recordDecided: ({ key, month, sha256 }: PricedCall, state: LedgerState, at: number): void => {
       views.set(key, { sha256, state })
-      recent.set(sha256, { state, months: new Set([month]), moment: own.moment(), at: now() })
+      recent.set(sha256, { state, months: new Set([month]), moment: own.moment(), at })
     },
     /** As of the last read. */
     remaining: (key: ApiKeyView, nowMs: number): number => {

@@ -29,7 +29,8 @@ export const rememberReads = (now: () => number) => {
         newer = new Map()
         since = now()
       }
-      newer.set(sha256, read)
+      const known = newer.get(sha256)
+      if (known === undefined || known.at <= read.at) newer.set(sha256, read)
     }
   }
 }

@@ -2,7 +2,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Scope } from "effect"
 import type { CommitOutcome, LedgerCounters } from "../../ledger.ts"
-import type { LedgerState } from "../../rules/ledger-state.ts"
 import type { HoldOutcome, OwnHold, OwnHolds, PricedCall } from "../calls/own-holds.ts"
 import type { InDoubtFiles } from "../in-doubt/in-doubt-files.ts"
 import { databaseUnavailable, openCallConnection, runWithDeadline, type SqlStatement } from "../sql/database.ts"
@@ -10,12 +9,14 @@ import { classifyFailure, isConnectionLost } from "../sql/failures.ts"
 import { probe } from "../sql/group-statements.ts"
 import { type FailureListener, makeFailedGroups } from "./failed-groups.ts"
 import { makeGroupQueue } from "./group.ts"
-import { makeGroupWriter } from "./group-writer.ts"
+import { makeGroupWriter, type OnDecided } from "./group-writer.ts"
 import { trackLockedAccounts } from "./locked-accounts.ts"
 import { type OutageListener, trackOutage } from "./outage.ts"
 
 /** Groups in flight. With more, groups are smaller, and each costs the database a commit. */
 const maxGroups = 2
+/** Milliseconds between two looks for waiting calls that are over: a group may take long to be written, or to fail. */
+const expiryInterval = 100
 
 export const openCallWriter = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
@@ -24,36 +25,48 @@ export const openCallWriter = Effect.fnUntraced(function* (
     readonly counters: LedgerCounters
     readonly inDoubtFiles: InDoubtFiles
     readonly listener: OutageListener & FailureListener
-    /** The state over which a call was decided in a group. */
-    readonly onDecided: (call: PricedCall, state: LedgerState) => void
+    readonly onDecided: OnDecided
     /** Monotonic, in milliseconds. */
     readonly now: () => number
   }
 ) {
   const { listener, now } = options
   const runPromise = Effect.runPromiseWith(yield* Effect.context<never>())
-  const run = <A, E>(work: Effect.Effect<A, E>): Promise<A> => runWithDeadline((signal) => runPromise(work, { signal }))
+  const run = <A, E>(work: Effect.Effect<A, E>, givenUp?: AbortSignal): Promise<A> =>
+    runWithDeadline((signal) => runPromise(work, { signal }), givenUp)
   // a scope that is closing opens no connection, and the last groups may need one
   const pools = yield* Effect.acquireRelease(Scope.make(), Scope.close)
   const openConnection = Scope.provide(openCallConnection(sql), pools)
   const connections = yield* Effect.all(Array.from({ length: maxGroups }, () => openConnection))
   /** A read can be repeated: one lost connection costs no call. */
-  const openReader = Effect.map(openConnection, (use) => (statements: ReadonlyArray<SqlStatement>) => {
-    const read = () => run(use((send) => send(statements)))
-    return read().catch((cause) => (isConnectionLost(cause) ? read() : Promise.reject(cause)))
-  })
+  const openReader = Effect.map(
+    openConnection,
+    (use) => (statements: ReadonlyArray<SqlStatement>, givenUp?: AbortSignal) => {
+      const read = () =>
+        run(
+          use((send) => send(statements)),
+          givenUp
+        )
+      return read().catch((cause) => (isConnectionLost(cause) && !outage.isLost() ? read() : Promise.reject(cause)))
+    }
+  )
   const lookUp = yield* openReader
   /** Has a connection of its own, so that it does not wait for a slow lookup. */
   const sendProbe = yield* openReader
 
   let isClosing = false
+  /** Lookups do not wait for a database that is known to be lost. */
+  let lookups = new AbortController()
   const locked = trackLockedAccounts(now)
   const queue = makeGroupQueue(locked.isSuspect, now)
   const outage = trackOutage({
-    probe: () => sendProbe([probe]),
+    probe: () => sendProbe(probe),
     listener,
     now,
-    whileLost: (cause) => failed.failExpired(isClosing, cause),
+    onLost: (cause) => {
+      lookups.abort(cause)
+      lookups = new AbortController()
+    },
     onRestored: () => writer.schedule()
   })
   const failed = makeFailedGroups({ ...options, queue, locked, outage, isClosing: () => isClosing })
@@ -68,19 +81,24 @@ export const openCallWriter = Effect.fnUntraced(function* (
   })
 
   /** A probe finds out whether the database is lost, or only this lookup slow. */
-  const query = (statements: ReadonlyArray<SqlStatement>) =>
-    lookUp(statements).catch((cause) => {
+  const query = async (statements: ReadonlyArray<SqlStatement>) => {
+    outage.refuseIfLost()
+    return lookUp(statements, lookups.signal).catch((cause) => {
       const checked = classifyFailure(cause) === "lost" ? outage.check() : Promise.resolve()
       checked.then(() => {
         if (!outage.isLost()) listener.failed(cause)
       })
       throw databaseUnavailable("be read")(cause)
     })
+  }
+
+  const expiring = setInterval(failed.failExpired, expiryInterval)
 
   yield* Effect.addFinalizer(() =>
     Effect.promise(async () => {
       isClosing = true
       while (!queue.isEmpty()) await new Promise((resolve) => setTimeout(resolve, 5))
+      clearInterval(expiring)
       outage.close()
     })
   )
@@ -100,10 +118,17 @@ export const openCallWriter = Effect.fnUntraced(function* (
       return undecided.promise
     },
     /** Resolves when the charge is durable, or refused. The hold ends in either case. */
-    charge: async (hold: OwnHold, requestId: string): Promise<CommitOutcome> => {
+    charge: async (hold: OwnHold, requestId: string, signal?: AbortSignal): Promise<CommitOutcome> => {
       if (hold.stage !== "held") throw new Error(`the hold of request ${requestId} has been used already`)
       hold.stage = "charging"
-      const charge = { hold, requestId, since: now(), isInDoubt: false, ...Promise.withResolvers<CommitOutcome>() }
+      const charge = {
+        hold,
+        requestId,
+        signal,
+        since: now(),
+        isInDoubt: false,
+        ...Promise.withResolvers<CommitOutcome>()
+      }
       queue.addCharge(charge)
       writer.schedule()
       return charge.promise

@@ -1,12 +1,13 @@
 /**
  * What happens to the calls of a group whose transaction has failed. A call has five seconds, from the end of its read to
- * its outcome; then no group is sent for it any more, and it is answered with 503. A group that was sent before has five
- * seconds of its own.
+ * its outcome; then no group is sent for it any more, and it is answered with 503. A transaction that has begun is
+ * completed. A charge whose caller has disconnected is withdrawn in the same way, and costs nothing.
  *
  * | Failure | Calls of the group |
  * | --- | --- |
  * | deadlock, serialisation failure | decided again from rows that are read again, at most five times (`group-writer.ts`); then 503 |
- * | lock not available | sent again account by account, so that only those of the locked account wait; it becomes a suspect, which is sent alone and last, until the time of its calls is over and they get 503; new calls then get 503 at once for five seconds |
+ * | lock not available | sent again in halves of its accounts and then account by account, so that only those of the locked account wait; it becomes a suspect, which is sent alone and last, until the time of its calls is over and they get 503; new calls then get 503 at once for five seconds |
+ * | lock not available when the group is written, and a probe fails, too | a table is locked: the same as a lost connection |
  * | constraint | sent again in halves; one call alone fails with 500 |
  * | disk or memory full | 503; the server is not ready for a second |
  * | connection lost before COMMIT was sent | sent again at once on a new connection; if that is lost, too, the database counts as lost, and they are sent when it is back |
@@ -19,14 +20,16 @@ import { type LedgerUnavailable, toLedgerUnavailable } from "../../errors.ts"
 import type { LedgerCounters } from "../../ledger.ts"
 import type { OwnHolds } from "../calls/own-holds.ts"
 import type { InDoubtCall, InDoubtFiles } from "../in-doubt/in-doubt-files.ts"
+import { maxWait } from "../sql/database.ts"
 import { classifyFailure, databaseCause } from "../sql/failures.ts"
 import {
   accountsOf,
   type CallGroup,
   type Charge,
   type GroupQueue,
+  isWithdrawn,
   newGroup,
-  removeOlder,
+  removeOver,
   sinceOf,
   splitByAccount,
   splitInHalves
@@ -34,10 +37,9 @@ import {
 import type { LockedAccounts } from "./locked-accounts.ts"
 import type { Outage } from "./outage.ts"
 
-/** Milliseconds. */
-export const maxWait = 5_000
-
 const notWritten = (cause: unknown) => toLedgerUnavailable("be written")(databaseCause(cause))
+
+const noResponse = notWritten("it did not respond within five seconds")
 
 export interface FailureListener {
   /** Another session has locked an account. */
@@ -93,7 +95,8 @@ export const makeFailedGroups = (options: {
       if (charge.isInDoubt && !isStored) continue
       own.end(charge.hold, false)
       const refunded = "the database did not respond; if the call was charged, it is refunded"
-      charge.reject(charge.isInDoubt ? notWritten(refunded) : error)
+      if (isWithdrawn(charge)) charge.reject(charge.signal?.reason)
+      else charge.reject(charge.isInDoubt ? notWritten(refunded) : error)
     }
     return isStored ? [] : inDoubt
   }
@@ -105,8 +108,24 @@ export const makeFailedGroups = (options: {
     fail(group, new Error(`nothing was charged: ${notWritten(cause).message}`, { cause }))
   }
 
-  const failExpired = (isOver: boolean, error: LedgerUnavailable) =>
-    fail(queue.takeOlder(isOver ? Number.POSITIVE_INFINITY : now() - maxWait), error)
+  const lockOut = (accountId: string) => {
+    locked.lockOut(accountId)
+    listener.locked(accountId)
+  }
+
+  /** For calls that are over: their time, unless they are withdrawn. New calls of a suspect would wait in vain, too. */
+  const rejectOver = (group: CallGroup, error: LedgerUnavailable): Array<Charge> => {
+    const late = { ...group, charges: group.charges.filter((charge) => !isWithdrawn(charge)) }
+    for (const id of accountsOf(late)) if (locked.isSuspect(id)) lockOut(id)
+    return reject(group, error)
+  }
+
+  const failExpired = (): void => {
+    const cause = outage.cause()
+    const isOver = isClosing() && cause !== undefined
+    const over = queue.takeOver(isOver ? Number.POSITIVE_INFINITY : now() - maxWait)
+    queue.putBack({ ...newGroup(), charges: rejectOver(over, cause ?? noResponse) })
+  }
 
   const handleLocked = (group: CallGroup, cause: unknown): ReadonlyArray<CallGroup> => {
     const parts = splitByAccount(group)
@@ -119,9 +138,7 @@ export const makeFailedGroups = (options: {
     }
     counters.failed_groups++
     fail(group, notWritten(cause))
-    locked.lockOut(accountId)
-    listener.locked(accountId)
-    failExpired(false, notWritten(cause))
+    lockOut(accountId)
     return []
   }
 
@@ -131,16 +148,16 @@ export const makeFailedGroups = (options: {
     for (const { reject } of group.undecided.splice(0)) reject(error)
     queue.putBack(group)
     outage.report(error)
-    failExpired(false, error) // a database that loses each connection can be reached again each time
   }
 
   return {
     /** Returns the groups that have to be sent now. */
     handle: (group: CallGroup, cause: unknown): ReadonlyArray<CallGroup> => {
       const failure = classifyFailure(cause)
-      if (failure === "locked") return handleLocked(group, cause)
+      const isLost = failure === "lost" || (failure === "locked" && outage.isLost())
+      if (failure === "locked" && !isLost) return handleLocked(group, cause)
       if (failure === "refused" && group.charges.length + group.undecided.length > 1) return splitInHalves(group)
-      if (failure === "lost") {
+      if (isLost) {
         handleLost(group, cause)
         return []
       }
@@ -151,12 +168,11 @@ export const makeFailedGroups = (options: {
       return []
     },
     failUnexpected,
-    /** Rejects waiting calls whose time is over; all of them if the server stops. */
+    /** Rejects waiting calls that are over; all of them if the server stops during an outage. */
     failExpired,
     /** Rejects such calls of a group before it is sent. */
-    rejectLate: (group: CallGroup): void => {
-      const late = removeOlder(group, now() - maxWait)
-      group.charges.push(...reject(late, notWritten("it did not respond within five seconds")))
+    removeOver: (group: CallGroup): void => {
+      group.charges.push(...rejectOver(removeOver(group, now() - maxWait), noResponse))
     }
   }
 }

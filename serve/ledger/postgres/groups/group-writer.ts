@@ -7,22 +7,27 @@ import type { CommitOutcome, LedgerCounters } from "../../ledger.ts"
 import { captureHold } from "../../rules/admission.ts"
 import { applyGroup, type LedgerState } from "../../rules/ledger-state.ts"
 import type { OwnHolds, PricedCall } from "../calls/own-holds.ts"
-import type { SendStatements, UseConnection } from "../sql/database.ts"
+import { maxWait, type SendStatements, type UseConnection } from "../sql/database.ts"
 import { classifyFailure, hasSqlState, isConnectionLost } from "../sql/failures.ts"
 import * as statements from "../sql/group-statements.ts"
 import { decideCharges, decideUndecided, type GroupDecision } from "./decide-group.ts"
-import { type makeFailedGroups, maxWait } from "./failed-groups.ts"
+import type { makeFailedGroups } from "./failed-groups.ts"
 import { accountsOf, type CallGroup, type Charge, callsOf, type GroupQueue, sinceOf } from "./group.ts"
 import type { LockedAccounts } from "./locked-accounts.ts"
 import type { Outage } from "./outage.ts"
 
 /** Milliseconds for which a group waits for its locks. Other servers wait for what it has locked already. */
 const lockTimeout = 200
+/** The same for a part of a group that has waited for it already, if the part can be split again. */
+const partLockTimeout = 50
 /** For the group of a suspect, which waits alone. Longer than the idle timeout of a session. */
 const suspectLockTimeout = 2_000
 const maxDeadlocks = 5
 /** The database may end one session, and serve others. */
 const maxReconnects = 1
+
+/** The state after a call was decided in a group. `at` is a time before its rows were read. */
+export type OnDecided = (call: PricedCall, state: LedgerState, at: number) => void
 
 export const makeGroupWriter = (options: {
   /** Each runs one transaction at a time. */
@@ -35,8 +40,7 @@ export const makeGroupWriter = (options: {
   readonly outage: Outage
   readonly failed: ReturnType<typeof makeFailedGroups>
   readonly counters: LedgerCounters
-  /** The state after a charge, for the rest of the caller's credits. */
-  readonly onDecided: (call: PricedCall, state: LedgerState) => void
+  readonly onDecided: OnDecided
   readonly now: () => number
 }) => {
   const { connections, counters, failed, locked, now, onDecided, outage, own, queue, run } = options
@@ -51,11 +55,13 @@ export const makeGroupWriter = (options: {
   }
 
   /** Removes the calls that a lost transaction has charged. */
-  const settle = (group: CallGroup, charged: ReadonlySet<string>) => {
+  const settle = (group: CallGroup, charged: ReadonlySet<string>, state: LedgerState, at: number) => {
     for (const charge of group.charges.splice(0)) {
       charge.isInDoubt = false
-      if (charged.has(charge.requestId)) end(charge, "charged")
-      else group.charges.push(charge)
+      if (charged.has(charge.requestId)) {
+        end(charge, "charged")
+        onDecided(charge.hold.call, state, at)
+      } else group.charges.push(charge)
     }
   }
 
@@ -75,6 +81,7 @@ export const makeGroupWriter = (options: {
   /** `sent` receives the charges for which COMMIT is sent. */
   const transaction = (group: CallGroup, timeout: number, sent: Array<Charge>) =>
     Effect.fnUntraced(function* (send: SendStatements) {
+      const at = now()
       const accounts = accountsOf(group)
       const calls = callsOf(group)
       const keys = new Set(calls.map(({ key }) => key.id))
@@ -87,21 +94,23 @@ export const makeGroupWriter = (options: {
         ...(inDoubt.length === 0 ? [] : [statements.findCharged(inDoubt)])
       ])
       locked.clear(accounts)
-      if (inDoubt.length > 0) settle(group, statements.listCharged(charged))
-      queue.addArrived(group, accounts, ({ key, month }) => keys.has(key.id) && months.has(month))
       const state = statements.restoreFromRows(rows)
+      if (inDoubt.length > 0) settle(group, statements.listCharged(charged), state, at)
+      queue.addArrived(group, accounts, ({ key, month }) => keys.has(key.id) && months.has(month))
+      failed.removeOver(group)
       const decision = decideAll(group, state)
       if (decision.entries.length === 0) {
         yield* send([statements.rollback])
-        return { ...decision, state }
+        return { ...decision, state, at }
       }
       for (const charge of group.charges) charge.isInDoubt = true
       sent.push(...group.charges)
       yield* send([statements.write(decision.entries), statements.commit])
-      return { ...decision, state }
+      return { ...decision, state, at }
     })
 
-  const succeed = ({ charges }: CallGroup, decision: GroupDecision & { readonly state: LedgerState }) => {
+  type Completed = GroupDecision & { readonly state: LedgerState; readonly at: number }
+  const succeed = ({ charges }: CallGroup, decision: Completed, since: number) => {
     applyGroup(decision.state, { accounts: [], keys: [], entries: decision.entries })
     for (const decided of decision.charges) if ("hold" in decided) captureHold(decided.hold)
     for (const [index, charge] of charges.entries()) {
@@ -111,23 +120,26 @@ export const makeGroupWriter = (options: {
         charge.reject(decided?.error)
       } else end(charge, "hold" in decided ? "charged" : decided.refused)
     }
-    for (const { hold } of charges) onDecided(hold.call, decision.state)
+    for (const { hold } of charges) onDecided(hold.call, decision.state, decision.at)
+    if (decision.entries.length === 0) return
     outage.recordSuccess()
+    counters.groups++
+    counters.durable_seconds += (now() - since) / 1_000
   }
 
-  const attempt = async (group: CallGroup, use: UseConnection): Promise<ReadonlyArray<CallGroup>> => {
+  const attempt = async (group: CallGroup, use: UseConnection, isPart: boolean): Promise<ReadonlyArray<CallGroup>> => {
     const since = sinceOf(group)
     let [deadlocks, reconnects] = [0, 0]
     for (;;) {
+      failed.removeOver(group)
+      if (callsOf(group).length === 0) return []
       const sent: Array<Charge> = []
-      const outcome = await run(use(transaction(group, chooseTimeout(group), sent))).then(
+      const outcome = await run(use(transaction(group, chooseTimeout(group, isPart), sent))).then(
         (decision) => ({ decision }),
         (cause: unknown) => ({ cause })
       )
       if ("decision" in outcome) {
-        succeed(group, outcome.decision)
-        counters.groups++
-        counters.durable_seconds += (now() - since) / 1_000
+        succeed(group, outcome.decision, since)
         return []
       }
       const { cause } = outcome
@@ -136,23 +148,26 @@ export const makeGroupWriter = (options: {
       if (hasSqlState(cause) && failure !== "lost") for (const charge of sent) charge.isInDoubt = false
       const isRetried =
         failure === "rolled back" ? deadlocks++ < maxDeadlocks : isConnectionLost(cause) && reconnects++ < maxReconnects
+      // a probe finds out whether another session has locked a table, or rows that belong to an account
+      if (failure === "locked" && sent.length > 0) await outage.check()
       if (!isRetried) return failed.handle(group, cause)
     }
   }
 
-  const chooseTimeout = (group: CallGroup): number => {
+  const chooseTimeout = (group: CallGroup, isPart: boolean): number => {
     const [id = "", ...others] = accountsOf(group)
-    if (others.length > 0 || !locked.isSuspect(id)) return lockTimeout
+    if (others.length > 0) return isPart ? partLockTimeout : lockTimeout
+    if (!locked.isSuspect(id)) return lockTimeout
     const left = maxWait - (now() - sinceOf(group))
     return Math.ceil(Math.min(suspectLockTimeout, Math.max(lockTimeout, left)))
   }
 
   /** A mistake of ours must not keep the accounts in flight, nor leave a call without an answer. */
-  const attemptOrFail = async (group: CallGroup, use: UseConnection): Promise<ReadonlyArray<CallGroup>> => {
+  const attemptOrFail = async (...args: Parameters<typeof attempt>): Promise<ReadonlyArray<CallGroup>> => {
     try {
-      return await attempt(group, use)
+      return await attempt(...args)
     } catch (defect) {
-      failed.failUnexpected(group, defect)
+      failed.failUnexpected(args[0], defect)
       return []
     }
   }
@@ -161,10 +176,9 @@ export const makeGroupWriter = (options: {
     const parts = [group]
     for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
       const accounts = accountsOf(part)
-      failed.rejectLate(part)
       if (outage.isLost())
         queue.putBack(part) // there its calls are answered when their time is over
-      else if (callsOf(part).length > 0) parts.unshift(...(await attemptOrFail(part, use)))
+      else parts.unshift(...(await attemptOrFail(part, use, part !== group)))
       const kept = new Set(parts.flatMap(accountsOf))
       queue.release(accounts.filter((id) => !kept.has(id)))
     }

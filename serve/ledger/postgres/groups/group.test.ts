@@ -6,6 +6,7 @@ const makeCharge = (account_id: string, isInDoubt = false): Charge => {
   return {
     hold: { call, stage: "charging" } as unknown as Charge["hold"], // the queue reads only these
     requestId: "req",
+    signal: undefined,
     since: 0,
     isInDoubt,
     ...Promise.withResolvers()

@@ -10,6 +10,8 @@ export interface Charge extends PromiseWithResolvers<CommitOutcome> {
   readonly hold: OwnHold
   readonly requestId: string
   readonly since: number
+  /** Fires when the caller has disconnected. */
+  readonly signal: AbortSignal | undefined
   /** COMMIT was sent, and nothing is known of it. */
   isInDoubt: boolean
 }
@@ -36,11 +38,18 @@ export const accountsOf = (group: CallGroup): ReadonlyArray<string> =>
 export const sinceOf = ({ charges, undecided }: CallGroup): number =>
   [...charges, ...undecided].reduce((earliest, { since }) => Math.min(earliest, since), Number.POSITIVE_INFINITY)
 
+/** Up to so many accounts are tried one by one to find the locked one. */
+const maxTriedSingly = 8
+
+/** Halves of the accounts, or single accounts, so that one locked account costs few transactions. */
 export const splitByAccount = (group: CallGroup): ReadonlyArray<CallGroup> => {
-  const parts = new Map(accountsOf(group).map((id) => [id, newGroup()]))
-  for (const charge of group.charges) parts.get(charge.hold.call.key.account_id)?.charges.push(charge)
-  for (const undecided of group.undecided) parts.get(undecided.call.key.account_id)?.undecided.push(undecided)
-  return [...parts.values()]
+  const accounts = accountsOf(group)
+  const size = accounts.length > maxTriedSingly ? Math.ceil(accounts.length / 2) : 1
+  const parts = Array.from({ length: Math.ceil(accounts.length / size) }, newGroup)
+  const partOf = new Map(accounts.map((id, index) => [id, parts[Math.floor(index / size)]]))
+  for (const charge of group.charges) partOf.get(charge.hold.call.key.account_id)?.charges.push(charge)
+  for (const undecided of group.undecided) partOf.get(undecided.call.key.account_id)?.undecided.push(undecided)
+  return parts
 }
 
 /** Halves, so that one bad charge costs a few transactions and not hundreds. Undecided calls write nothing, so they stay in one group. */
@@ -58,9 +67,12 @@ const removeFrom = <A>(calls: Array<A>, isRemoved: (call: A) => boolean): Array<
   if (removed.length > 0) calls.splice(0, calls.length, ...calls.filter((call) => !isRemoved(call)))
   return removed
 }
-/** Removes the calls that arrived before `limit`, and returns them. */
-export const removeOlder = ({ charges, undecided }: CallGroup, limit: number): CallGroup => ({
-  charges: removeFrom(charges, ({ since }) => since <= limit),
+/** A charge in doubt may have been charged already, so that it cannot be withdrawn. */
+export const isWithdrawn = ({ isInDoubt, signal }: Charge): boolean => signal?.aborted === true && !isInDoubt
+
+/** Removes the calls that arrived before `limit` or are withdrawn, and returns them. */
+export const removeOver = ({ charges, undecided }: CallGroup, limit: number): CallGroup => ({
+  charges: removeFrom(charges, (charge) => charge.since <= limit || isWithdrawn(charge)),
   undecided: removeFrom(undecided, ({ since }) => since <= limit)
 })
 
@@ -153,16 +165,16 @@ export const makeGroupQueue = (isSuspect: (accountId: string) => boolean, now: (
       for (const charge of charges.toReversed()) open(charge.hold.call.key.account_id).charges.unshift(charge)
       for (const call of undecided.toReversed()) open(call.call.key.account_id).undecided.unshift(call)
     },
-    /** Removes the calls that arrived before `limit`, and returns them. */
-    takeOlder: (limit: number): CallGroup => {
-      const older = newGroup()
+    /** Removes the waiting calls that arrived before `limit` or are withdrawn, and returns them. */
+    takeOver: (limit: number): CallGroup => {
+      const over = newGroup()
       for (const [id, calls] of waiting) {
-        const { charges, undecided } = removeOlder(calls, limit)
-        older.charges.push(...charges)
-        older.undecided.push(...undecided)
+        const { charges, undecided } = removeOver(calls, limit)
+        over.charges.push(...charges)
+        over.undecided.push(...undecided)
         if (countCalls(calls) === 0) waiting.delete(id)
       }
-      return older
+      return over
     },
     isEmpty: () => waiting.size === 0 && inFlight.size === 0
   }

@@ -29,7 +29,11 @@ export const trackLockedAccounts = (now: () => number) => {
     },
     /** Its lock was obtained. */
     clear: (ids: Iterable<string>): void => {
-      if (suspects.size > 0) for (const id of ids) suspects.delete(id)
+      if (suspects.size + rejectUntil.size === 0) return
+      for (const id of ids) {
+        suspects.delete(id)
+        rejectUntil.delete(id)
+      }
     }
   }
 }

@@ -22,11 +22,10 @@ export const trackOutage = (options: {
   readonly listener: OutageListener
   /** Monotonic, in milliseconds. */
   readonly now: () => number
-  /** Runs again and again until a probe succeeds: each may take long to fail. */
-  readonly whileLost: (cause: LedgerUnavailable) => void
+  readonly onLost: (cause: LedgerUnavailable) => void
   readonly onRestored: () => void
 }) => {
-  const { listener, now, onRestored, probe, whileLost } = options
+  const { listener, now, onLost, onRestored, probe } = options
   let lost: LedgerUnavailable | undefined
   let diskFullAt = Number.NEGATIVE_INFINITY
   let isFull = false
@@ -52,8 +51,8 @@ export const trackOutage = (options: {
     if (lost !== undefined) return
     lost = cause
     listener.lost(cause)
-    const waiting = setInterval(() => whileLost(lost ?? cause), probeInterval)
-    probeUntilRestored().finally(() => clearInterval(waiting))
+    onLost(cause)
+    probeUntilRestored()
   }
 
   let checking: Promise<void> | undefined
@@ -73,6 +72,8 @@ export const trackOutage = (options: {
 
   return {
     isLost: (): boolean => lost !== undefined,
+    /** Undefined if the database is not lost. */
+    cause: (): LedgerUnavailable | undefined => lost,
     /** Whether charges are likely to succeed. */
     isWritable: (): boolean => lost === undefined && now() - diskFullAt > diskFullDuration,
     refuseIfLost: (): void => {

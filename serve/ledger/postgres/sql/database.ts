@@ -9,6 +9,9 @@ import { toLedgerUnavailable } from "../../errors.ts"
 import { databaseCause, NoResponse } from "./failures.ts"
 import { createLedgerTables, failOnOutage, isOtherLayout } from "./schema.ts"
 
+/** Milliseconds in which a connection is opened, statements are answered, and a call that was read gets its outcome. */
+export const maxWait = 5_000
+
 /** For operators, exports, checks and refunds. Calls use separate connections. */
 const maxConnections = 5
 
@@ -112,7 +115,7 @@ export type UseConnection = <A, E>(
  * are pipelined. A failure closes the connection and an open transaction; the next work gets a new one.
  */
 export const openCallConnection = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
-  const pool = yield* PgPool.make({ ...sql.config, maxConnections: 1, multiplex: true })
+  const pool = yield* PgPool.make({ ...sql.config, maxConnections: 1, multiplex: true, connectTimeout: maxWait })
   const use: UseConnection = (work) =>
     pool.use((connection) => {
       const send: SendStatements = (statements) =>
@@ -126,22 +129,25 @@ export const openCallConnection = Effect.fnUntraced(function* (sql: PgClient.PgC
   return use
 })
 
-/** Milliseconds. Work that takes longer is abandoned, because callers wait for it. */
-const workTimeout = 5_000
-
 /**
- * Abandons work that takes too long: a lost connection may not be detected for minutes. The database may still complete
- * it.
+ * Abandons work that takes too long, because callers wait for it: a lost connection may not be detected for minutes. Also
+ * abandons it when `givenUp` fires. The database may still complete it.
  */
-export const runWithDeadline = <A>(start: (signal: AbortSignal) => Promise<A>): Promise<A> => {
+export const runWithDeadline = <A>(start: (signal: AbortSignal) => Promise<A>, givenUp?: AbortSignal): Promise<A> => {
   const { promise, reject, resolve } = Promise.withResolvers<A>()
   const controller = new AbortController()
-  const timer = setTimeout(() => {
-    reject(new NoResponse(`no response within ${workTimeout / 1_000} seconds`))
+  const abandon = (cause: unknown) => {
+    reject(cause)
     controller.abort()
-  }, workTimeout)
+  }
+  const giveUp = () => abandon(givenUp?.reason)
+  givenUp?.addEventListener("abort", giveUp)
+  const timer = setTimeout(() => abandon(new NoResponse(`no response within ${maxWait / 1_000} seconds`)), maxWait)
   start(controller.signal)
     .then(resolve, reject)
-    .finally(() => clearTimeout(timer))
+    .finally(() => {
+      clearTimeout(timer)
+      givenUp?.removeEventListener("abort", giveUp)
+    })
   return promise
 }

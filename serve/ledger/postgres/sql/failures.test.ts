@@ -1,6 +1,10 @@
+import { once } from "node:events"
+import { type AddressInfo, createServer } from "node:net"
+import { PgPool } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
-import { classifyFailure, hasSqlState, NoResponse } from "./failures.ts"
+import { classifyFailure, hasSqlState, isConnectionLost, NoResponse } from "./failures.ts"
 
 const withCode = (code: string) => Object.assign(new Error("failed"), { code })
 const fromSocket = (code: string) =>
@@ -31,4 +35,25 @@ describe("a failure of the database", () => {
     assert.isTrue(hasSqlState(withCode(code)))
     assert.strictEqual(classifyFailure(withCode(code)), expected)
   })
+})
+
+describe("a server that accepts a connection and never answers", () => {
+  it.live("is no response, so that the work is not tried on a new connection", () =>
+    Effect.gen(function* () {
+      const server = yield* Effect.acquireRelease(
+        Effect.promise(async () => {
+          const silent = createServer().listen(0, "127.0.0.1")
+          await once(silent, "listening")
+          return silent
+        }),
+        (silent) => Effect.sync(() => silent.close())
+      )
+      const { port } = server.address() as AddressInfo // it listens on TCP
+      const url = Redacted.make(`postgres://larder@127.0.0.1:${port}/larder`)
+      const pool = yield* PgPool.make({ url, connectTimeout: 50, maxConnections: 1 })
+      const error = yield* Effect.flip(pool.use((connection) => connection.query("select")))
+      assert.strictEqual(classifyFailure(error), "lost")
+      assert.isFalse(isConnectionLost(error))
+    }).pipe(Effect.scoped)
+  )
 })

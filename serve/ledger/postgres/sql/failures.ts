@@ -54,15 +54,19 @@ export const hasSqlState = (error: unknown): boolean => readSqlState(error) !== 
 /** The statement did not respond in time. */
 export class NoResponse extends Error {}
 
+const isNoResponse = (error: unknown): boolean => {
+  const cause = databaseCause(error)
+  return cause instanceof NoResponse || (cause instanceof Error && cause.message === "Connection timed out") // the driver's
+}
+
 export const classifyFailure = (error: unknown): Failure => {
   const state = readSqlState(error)
   const known = failures[state] ?? failures[state.slice(0, 2)]
   if (known !== undefined) return known
-  if (databaseCause(error) instanceof NoResponse) return "lost"
+  if (isNoResponse(error)) return "lost"
   const isConnection = isSqlError(error) && ["ConnectionError", "AuthenticationError"].includes(error.reason._tag)
   return isConnection ? "lost" : "unexpected"
 }
 
 /** Whether only this connection may be lost, so that the work should be tried on a new one. */
-export const isConnectionLost = (error: unknown): boolean =>
-  classifyFailure(error) === "lost" && !(error instanceof NoResponse)
+export const isConnectionLost = (error: unknown): boolean => classifyFailure(error) === "lost" && !isNoResponse(error)

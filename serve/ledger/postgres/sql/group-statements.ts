@@ -135,5 +135,22 @@ export const write = (entries: ReadonlyArray<Entry>): SqlStatement => ({
   params: bindRows(entries, [...listAccountsAfter(entries).values()])
 })
 
-/** What a server that has lost the database sends until it succeeds. Fails on a standby, and waits while a table is locked. */
-export const probe: SqlStatement = { query: "select from ledger.account where false for update" }
+/** Locks the tables that a group writes like `writeEntries`, and writes nothing. */
+const lockTables = `
+  with entry as (insert into ledger.entry (account_id) select id from ledger.account where false),
+    account as (update ledger.account set balance = balance where false),
+    spent as (update ledger.spent_in_month set credits = credits where false),
+    by_day as (update ledger.usage_of_day set credits = credits where false),
+    by_month as (update ledger.usage_of_month set credits = credits where false)
+  update ledger.usage_of_endpoint set credits = credits where false`
+
+/**
+ * What a server that has lost the database sends until it succeeds. Fails on a standby, and while a table is locked: the
+ * database would let it wait for the lock, and keep its connection, even after the server has given up.
+ */
+export const probe: ReadonlyArray<SqlStatement> = [
+  begin,
+  { query: "select set_config('lock_timeout', '1s', true)" },
+  { query: lockTables },
+  rollback
+]
