@@ -340,6 +340,27 @@ describe("a lake that cannot be written", () => {
       )
     })
   )
+  itLive("is up to date even if outdated files cannot be deleted: each such table is one warning", (logs) =>
+    Effect.gen(function* () {
+      const layout = yield* withHistory
+      for (const table of ["ingest/generation", "commodity/price"]) // their writer was killed
+        yield* Effect.promise(() =>
+          writeFile(path.join(lakeOf(layout), "data", table, `${"0".repeat(20)}-${"ab".repeat(32)}.parquet`), "rows")
+        )
+      const denied = new DepotUnusable({ attempt: "remove", cause: new Error("denied"), advice: "Allow it." })
+      const remove = (names: ReadonlyArray<string>) => (names.length === 0 ? Effect.void : Effect.fail(denied))
+      yield* publishPrices(layout, "cheese")
+      yield* writeLake({ ...layout, depot: { ...layout.depot, remove } })
+      for (const table of ["ingest.generation", prices, "commodity.price"])
+        assert.strictEqual(readGenerations(lakeOf(layout), table).at(-1), "larder-000004", table)
+      const warnings = logs.filter((line) => line.startsWith("Warn"))
+      assert.lengthOf(warnings, 2)
+      assert.strictEqual(
+        warnings[0]?.replaceAll(layout.dir, "DEPOT"),
+        "Warn: outdated files of ingest.generation remain in the lake, and the next run tries again: Cannot remove: denied. Allow it. The table itself is up to date. Check that DEPOT/lake/data/ingest/generation/ has room, and that files in it can be written and deleted."
+      )
+    })
+  )
   itLive("does not fail the publication, and is reported in one line", (logs) =>
     Effect.gen(function* () {
       const layout = yield* withMilk

@@ -14,6 +14,7 @@
 import { randomUUID } from "node:crypto"
 import path from "node:path"
 import { Clock, Effect, Option } from "effect"
+import type { Depot } from "../depot/depot.ts"
 import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import { generationId, newestManifest } from "../generation/manifest.ts"
@@ -22,7 +23,7 @@ import { writeFiles } from "./files.ts"
 import { type GenerationTable, type NewestGeneration, openNewest } from "./generation-tables.ts"
 import { deletedFileDays, formatCommit, generationOf, nextVersion, type Version } from "./log.ts"
 import { daysBefore, tidyTable } from "./retention.ts"
-import { commitName, fileName, findNewestGeneration, readStored, readVersion } from "./stored.ts"
+import { commitName, fileName, findNewestGeneration, readStored, readVersion, type StoredTable } from "./stored.ts"
 
 /** A table to bring up to the generation. Without a `source`, the generation does not have it. */
 interface Target {
@@ -71,6 +72,14 @@ const writeTable = Effect.fnUntraced(function* (
   return undefined
 })
 
+/** Rows and versions do not depend on a checkpoint or a deletion, so a failure must not stop the other tables. */
+const warnIfUntidy = ({ location }: Depot, table: string) =>
+  Effect.catch((error: Error) =>
+    Effect.logWarning(
+      `outdated files of ${table} remain in the lake, and the next run tries again: ${error.message.replace(/\.$/, "")}. The table itself is up to date. Check that ${location}/${fileName(table, "")} has room, and that files in it can be written and deleted.`
+    )
+  )
+
 const update = Effect.fnUntraced(function* (layout: Layout) {
   const { depot } = layout
   const folder = yield* makeOwnFolder(layout, `lake-${randomUUID()}`)
@@ -84,6 +93,7 @@ const update = Effect.fnUntraced(function* (layout: Layout) {
   const wanted = new Map(tables.map((table) => [`${table.schema}.${table.name}`, table]))
   const dropped = [...stored.keys()].filter((table) => !wanted.has(table) && !unreadable.has(table.replace(/\..*/, "")))
   const written: Array<string> = []
+  const versions: Array<{ readonly before: StoredTable; readonly newest: Version }> = []
   let bytes = 0
   for (const table of [...wanted.keys(), ...dropped]) {
     const before = stored.get(table) ?? { table, files: [], newest: undefined }
@@ -92,8 +102,10 @@ const update = Effect.fnUntraced(function* (layout: Layout) {
     if (result !== undefined) written.push(table)
     bytes += result?.bytes ?? 0
     const newest = result?.version ?? before.newest
-    if (newest !== undefined) yield* tidyTable(depot, before, newest, times.elapsed, folder)
+    if (newest !== undefined) versions.push({ before, newest })
   }
+  for (const { before, newest } of versions) // afterwards, because no table needs it
+    yield* tidyTable(depot, before, newest, times.elapsed, folder).pipe(warnIfUntidy(depot, before.table))
   return { generation: generationId(manifest.number), tables: written, bytes }
 }, Effect.scoped)
 
