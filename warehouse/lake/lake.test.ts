@@ -18,9 +18,9 @@ import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
 import { makeEveryDataSet, publishPrices } from "@larder/test/support/warehouse/every-data-set.ts"
 import { aLayout, aRun, butter, publishStaged } from "@larder/test/support/warehouse/example-data-set.ts"
 import { withDefinition } from "@larder/test/support/warehouse/other-versions.ts"
-import { ConfigProvider, Effect, Option } from "effect"
+import { ConfigProvider, Effect, type FileSystem, Option, type Path } from "effect"
 import { commodity, dataSets } from "../data-sets.ts"
-import { DepotUnusable } from "../depot/depot.ts"
+import { type Depot, DepotUnusable } from "../depot/depot.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { newestManifest } from "../generation/manifest.ts"
@@ -138,7 +138,7 @@ describe("the lake", () => {
       for (const table of [prices, "commodity.price"]) assert.deepStrictEqual(readGenerations(lake, table), all)
       for (const [version, expected] of [["milk"], ["butter", "milk"], ["milk"]].entries())
         assert.deepStrictEqual(yield* readMetrics(layout, version), expected)
-      assert.deepStrictEqual(readGenerations(lake, "commodity.series"), ["larder-000001"])
+      assert.deepStrictEqual(readGenerations(lake, "commodity.series"), ["larder-000001", "larder-000003"])
       assert.deepStrictEqual(readGenerations(lake, "ingest.run"), all) // the last marks the second run as rolled back
     })
   )
@@ -219,13 +219,35 @@ describe("the lake", () => {
       yield* publishPrices(ahead, "butter")
       yield* Effect.promise(() => cp(ahead.home, behind.home, { recursive: true }))
       yield* rollBack(ahead, "commodities", 1)
-      yield* writeLake(ahead) // prices are still those of their only version
+      yield* writeLake(ahead)
       assert.deepStrictEqual(yield* writeLake({ ...behind, depot: ahead.depot }), {
         generation: "larder-000003",
         tables: [],
         bytes: 0
       })
-      assert.deepStrictEqual(readGenerations(lakeOf(ahead), prices), ["larder-000001"])
+      assert.deepStrictEqual(yield* readMetrics(ahead), ["milk"])
+    })
+  )
+  itLive("keeps a rollback that is written while another machine is writing what it undoes", () =>
+    Effect.gen(function* () {
+      const [ahead, behind] = [yield* withMilk, yield* aLayout]
+      yield* writeLake(ahead)
+      yield* publishPrices(ahead, "butter")
+      yield* Effect.promise(() => cp(ahead.home, behind.home, { recursive: true }))
+      const rollBackAndWrite = yield* Effect.cached(
+        rollBack(ahead, "commodities", 1).pipe(
+          Effect.andThen(writeLake(ahead)),
+          Effect.provide(yield* Effect.context<FileSystem.FileSystem | Path.Path>()),
+          Effect.orDie
+        )
+      )
+      const putText: Depot["putText"] = (...args) => Effect.andThen(rollBackAndWrite, ahead.depot.putText(...args))
+      yield* writeLake({ ...behind, depot: { ...ahead.depot, putText } })
+      const lake = lakeOf(ahead)
+      for (const table of [prices, "commodity.price"])
+        assert.deepStrictEqual(readGenerations(lake, table), ["larder-000001", "larder-000003"])
+      assert.deepStrictEqual(yield* readMetrics(ahead), ["milk"])
+      assert.deepStrictEqual((yield* writeLake(ahead))?.tables, [])
     })
   )
 })

@@ -5,7 +5,8 @@
  * A table gets a new version if its rows or its definition differ from its last one; the version names the generation as
  * `userMetadata`. Parquet is written only if the table's part changed. A version is the next number in the log, put only
  * if it is absent. If another machine was faster, its version is read, and the table is compared with it again. Nothing is
- * replaced by an older generation. A rollback is a new generation, so it is written like any other.
+ * replaced by an older generation. A rollback gives each table of its data set a version, even one with the same rows: it
+ * takes the number that a machine may be about to use for a generation that was undone.
  *
  * Readers see each table change atomically. The tables of one generation are not committed together: a program that is
  * killed between two tables leaves some of them at the generation before, until the next write completes them. A killed
@@ -21,7 +22,7 @@ import { generationId, newestManifest } from "../generation/manifest.ts"
 import { makeOwnFolder } from "../publishing/staging.ts"
 import { writeFiles } from "./files.ts"
 import { type GenerationTable, type NewestGeneration, openNewest } from "./generation-tables.ts"
-import { deletedFileDays, formatCommit, generationOf, nextVersion, type Version } from "./log.ts"
+import { deletedFileDays, formatCommit, generationOf, isBeforeRollback, nextVersion, type Version } from "./log.ts"
 import { daysBefore, tidyTable } from "./retention.ts"
 import { commitName, fileName, findNewestGeneration, readStored, readVersion, type StoredTable } from "./stored.ts"
 
@@ -53,7 +54,8 @@ const writeTable = Effect.fnUntraced(function* (
 ) {
   const isDone = (version: Version | undefined) =>
     version !== undefined &&
-    (generationOf(version) > manifest.number || (source !== undefined && version.info.larder.part === source.part))
+    (generationOf(version) > manifest.number ||
+      (source !== undefined && version.info.larder.part === source.part && !isBeforeRollback(version, source)))
   if (isDone(last)) return undefined
   const files = source === undefined ? [] : yield* writeFiles(db, source, path.join(folder, table))
   const deletedBefore = daysBefore(elapsed, deletedFileDays)
