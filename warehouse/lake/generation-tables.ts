@@ -120,9 +120,11 @@ export const openNewest = Effect.fnUntraced(function* (layout: Layout, folder: s
   if (newest === undefined) return undefined
   const { ingestion, manifest } = newest
   const loaded = Object.entries(manifest.data_sets).filter(([, entry]) => isLoaded(entry))
-  for (const [pipeline, entry] of loaded) yield* verifyDataSet(layout, pipeline, entry)
-  const { others, readable } = yield* findReadable(layout, Object.fromEntries(loaded))
-  for (const { message } of others)
+  const [intact, damaged] = yield* Effect.partition(loaded, ([pipeline, entry]) =>
+    Effect.as(verifyDataSet(layout, pipeline, entry), [pipeline, entry] as const)
+  )
+  const { others, readable } = yield* findReadable(layout, Object.fromEntries(intact))
+  for (const { message } of [...damaged, ...others])
     yield* Effect.logWarning(`the lake keeps an earlier state of a data set: ${message}`)
   const db = yield* DuckDb.memory
   yield* db.run(`set temp_directory = ${literal(path.join(folder, "tmp"))}`)
@@ -142,7 +144,7 @@ export const openNewest = Effect.fnUntraced(function* (layout: Layout, folder: s
     manifest,
     db,
     tables: yield* define(db, { parts: readable, ingestion }, sources),
-    /** Schemas that this version cannot read: the lake keeps their earlier state. */
+    /** Schemas that are damaged or that this version cannot read: the lake keeps their earlier state. */
     unreadable: new Set(
       dataSets
         .filter(({ about, schema }) => isLoaded(manifest.data_sets[about.pipeline]) && !sources.has(schema))

@@ -212,6 +212,23 @@ describe("the lake", () => {
       assert.match(logs.join("\n"), /Warn: the lake keeps an earlier state of a data set: The live data of commodities/)
     })
   )
+  itLive("keeps the rows of a data set whose database is damaged, and has the new rows of the others", (logs) =>
+    Effect.gen(function* () {
+      const layout = yield* withEveryDataSet
+      yield* publishPrices(layout, "butter")
+      const before = readGenerations(lakeOf(layout), "storefront.product")
+      const [part] = Option.getOrUndefined(yield* newestManifest(layout.local))?.data_sets.storefronts?.parts ?? []
+      yield* Effect.promise(() => rm(layout.objectFile(part?.sha256 ?? "")))
+      yield* writeLake(layout)
+      assert.include(yield* readMetrics(layout), "butter")
+      assert.deepStrictEqual(readGenerations(lakeOf(layout), "storefront.product"), before)
+      assert.strictEqual(readGenerations(lakeOf(layout), "ingest.run").at(-1), "larder-000004")
+      assert.match(
+        logs.join("\n"),
+        /Warn: the lake keeps an earlier state of a data set: \S+ of storefronts .* is missing\. .*larder-ingest rebuild storefronts/
+      )
+    })
+  )
   itLive("is not returned to an older generation by a machine that is behind", () =>
     Effect.gen(function* () {
       const [ahead, behind] = [yield* withMilk, yield* aLayout]
