@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs"
-import { cp, mkdir, rm, utimes, writeFile } from "node:fs/promises"
+import { cp, mkdir, readFile, rm, utimes, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { withClockAhead } from "@larder/test/support/clock-ahead.ts"
@@ -306,6 +306,19 @@ describe("files in the lake", () => {
       yield* writeLake(layout)
       assert.deepStrictEqual([existsSync(orphan), existsSync(later)], [false, true])
     })
+  )
+  itLive(
+    "include another checkpoint with a hint, if the writer of the last one was killed before it wrote the hint",
+    () =>
+      Effect.gen(function* () {
+        const layout = yield* withHistory
+        const log = logFolderOf(lakeOf(layout), prices)
+        yield* Effect.promise(() => writeFile(path.join(log, "00000000000000000001.checkpoint.parquet"), "checkpoint"))
+        yield* writeLake(layout)
+        const hint = yield* Effect.promise(() => readFile(path.join(log, "_last_checkpoint"), "utf8"))
+        assert.deepInclude(JSON.parse(hint), { version: 2 })
+        assert.isTrue(existsSync(path.join(log, "00000000000000000002.checkpoint.parquet")))
+      })
   )
   itLive("include a checkpoint after ten versions, and the log begins with it 30 days later", () =>
     Effect.gen(function* () {

@@ -98,7 +98,7 @@ const update = Effect.fnUntraced(function* (layout: Layout) {
   const versions: Array<{ readonly before: StoredTable; readonly newest: Version }> = []
   let bytes = 0
   for (const table of [...wanted.keys(), ...dropped]) {
-    const before = stored.get(table) ?? { table, files: [], newest: undefined }
+    const before = stored.get(table) ?? { table, files: [], newest: undefined, hintStoredAt: 0 }
     const target: Target = { table, source: wanted.get(table), last: before.newest }
     const result = yield* writeTable(layout, generation, target, times, folder)
     if (result !== undefined) written.push(table)

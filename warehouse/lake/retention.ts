@@ -73,9 +73,11 @@ export const tidyTable = Effect.fnUntraced(function* (
   now: number,
   folder: string
 ) {
-  const lastCheckpoint = stored.files
-    .filter(({ kind }) => kind === "checkpoint")
-    .reduce((last, { version }) => Math.max(last, version), 0)
-  if (newest.number - lastCheckpoint >= checkpointInterval) yield* putCheckpoint(depot, stored.table, newest, folder)
+  const checkpoints = stored.files.filter(({ kind }) => kind === "checkpoint")
+  const lastCheckpoint = checkpoints.reduce((last, { version }) => Math.max(last, version), 0)
+  // a program that was killed before it wrote the hint leaves one that may name a checkpoint which is to be deleted
+  const isHintOutdated = checkpoints.some(({ storedAt }) => storedAt > stored.hintStoredAt)
+  if (newest.number - lastCheckpoint >= checkpointInterval || isHintOutdated)
+    yield* putCheckpoint(depot, stored.table, newest, folder)
   yield* depot.remove(listUnneeded(stored, newest, now))
 })
