@@ -22,8 +22,9 @@ export const rebuildCommand = (pipelines: ReadonlyArray<Pipeline>) =>
     Effect.fn(function* ({ json, dataSet }) {
       const layout = yield* openHome
       yield* isLakeEnabled
+      const selected = pipelines.filter(({ name }) => Option.isNone(dataSet) || name === dataSet.value)
       const missing: Array<string> = []
-      for (const pipeline of pipelines.filter(({ name }) => Option.isNone(dataSet) || name === dataSet.value)) {
+      const rebuild = Effect.fnUntraced(function* (pipeline: Pipeline) {
         const { generation, isLoaded, runs } = yield* rebuildDataSet(pipeline, layout.home)
         for (const run of runs)
           yield* Console.log(json ? JSON.stringify(run) : formatSummary({ run, changes: true }, false))
@@ -34,8 +35,10 @@ export const rebuildCommand = (pipelines: ReadonlyArray<Pipeline>) =>
             )
         } else if (isLoaded || Option.isSome(dataSet)) missing.push(pipeline.name)
         else yield* Effect.logWarning(`${pipeline.name} is not loaded, and has no run to repeat`)
-      }
-      yield* writeLakeIfEnabled(layout)
+      })
+      const exit = yield* Effect.exit(Effect.forEach(selected, rebuild, { discard: true }))
+      yield* writeLakeIfEnabled(layout) // what was rebuilt before a failure is live
+      yield* exit
       if (missing.length === 0) return
       const names = missing.join(" and ")
       const problem = `The raw archive has no run of ${names} to repeat: there is none, or all were rolled back. The published data of ${names} was not changed.`

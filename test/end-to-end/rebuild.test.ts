@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { aLabel, ingestLabels } from "../support/label-releases.ts"
+import { readGenerations } from "../support/lake/reading.ts"
 import { aClose, bodyOf, everyFeed, feedNamed } from "../support/pipelines/commodity-payloads.ts"
 import { filesIn } from "../support/pipelines/raw-archive.ts"
 import { run, startServer, waitUntilServed } from "../support/programs.ts"
@@ -207,6 +208,18 @@ describe("larder-ingest rebuild", () => {
     rmSync(path.join(damaged, "warehouse"), { recursive: true })
     expect((await rebuild(damaged)).code).toBe(1)
     expect(existsSync(path.join(damaged, "warehouse/generations"))).toBe(false)
+  })
+
+  it("writes the data sets before a failure into the lake", async () => {
+    const copy = copyForTest(home)
+    const lists = readdirSync(path.join(copy, "raw/fetches")).sort()
+    const ofLastRun = readFileSync(path.join(copy, "raw/fetches", lists.at(-1) ?? ""), "utf8") // of branded foods
+    const name = filesIn(path.join(copy, "raw")).find((stored) => ofLastRun.includes(path.basename(stored, ".zst")))
+    writeFileSync(path.join(copy, "raw", name ?? ""), "other bytes")
+    const { code, stdout } = await run("larder-ingest", ["rebuild"], { LARDER_HOME: copy, LARDER_LAKE: "yes" })
+    expect(code).toBe(1)
+    const [, generation] = /commodities: rebuilt .* live in (\S+)/.exec(stdout) ?? []
+    expect(readGenerations(path.join(copy, "warehouse/lake"), "commodity.price_version")).toEqual([generation])
   })
 })
 

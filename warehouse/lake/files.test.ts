@@ -21,9 +21,9 @@ const table: LakeTable = {
 const selectChanges = (count: number) =>
   `select i as id, timestamp '2026-01-01' + interval (i // 300_000) month as seen_at from range(${count}) r(i)`
 
-const writeRows = Effect.fnUntraced(function* (rows: string) {
-  const fs = yield* FileSystem.FileSystem
-  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-lake-" })
+const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-lake-" }))
+const writeRows = Effect.fnUntraced(function* (rows: string, inFolder?: string) {
+  const folder = inFolder ?? (yield* makeFolder)
   const db = yield* DuckDb.memory
   yield* db.run(`create schema shop; create view shop.price_change as ${rows}`)
   return yield* writeFiles(db, table, path.join(folder, "price_change"))
@@ -60,6 +60,21 @@ describe("writing the files of a table", () => {
       const after = listHashes(yield* writeRows(selectChanges(1_100_000)))
       assert.deepStrictEqual(after.slice(0, 3), listHashes(before).slice(0, 3))
       assert.notInclude(listHashes(before), after[3])
+    })
+  )
+  itLive("fails with the file or folder that cannot be written, and without SQL", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const target = path.join(folder, "price_change")
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(target, "")
+      const noFolder = yield* Effect.flip(writeRows(selectChanges(3), folder))
+      assert.match(noFolder.message, /price_change cannot be written: EEXIST/)
+      yield* fs.remove(target)
+      yield* fs.makeDirectory(path.join(target, "0/data_0.parquet"), { recursive: true })
+      const noFile = yield* Effect.flip(writeRows(selectChanges(3), folder))
+      assert.match(noFile.message, /price_change\/0 cannot be written: .*data_0/)
+      assert.notInclude(noFile.message, "select")
     })
   )
 })

@@ -6,7 +6,8 @@ import { mkdir } from "node:fs/promises"
 import path from "node:path"
 import { Effect, Schema } from "effect"
 import type { ObjectId } from "../depot/depot.ts"
-import { type DuckDb, identifier, literal } from "../duckdb.ts"
+import { FileOperationFailed, fileOperation } from "../disk.ts"
+import { type DuckDb, type DuckDbError, identifier, literal } from "../duckdb.ts"
 import { identifyFile } from "../generation/parts.ts"
 import { qualifiedName } from "../tables/dictionary.ts"
 import { ColumnStatistics, formatStatistics } from "./statistics.ts"
@@ -46,6 +47,14 @@ export interface LakeFile {
   readonly stats: string
 }
 
+const [problem, consequence] = ["cannot be written", ""]
+export const attemptWrite = fileOperation(problem, consequence)
+/** The same error for a file that DuckDB writes, without the SQL. */
+export const toWriteError =
+  (file: string) =>
+  ({ cause }: DuckDbError) =>
+    new FileOperationFailed({ file, problem, cause, consequence })
+
 const Count = Schema.Struct({ rows: Schema.BigInt })
 const Month = Schema.Struct({ month: Schema.NullOr(Schema.String) })
 
@@ -68,14 +77,16 @@ export const writeFiles = Effect.fnUntraced(function* (db: DuckDb["Service"], ta
     jsonColumns.length === 0 ? "" : `replace (${jsonColumns.map((name) => `${name}::varchar as ${name}`).join(", ")})`
   const order = table.key.length === 0 ? "all" : table.key.map(identifier).join(", ")
   const lakeFiles: Array<LakeFile> = []
-  yield* Effect.promise(() => mkdir(folder, { recursive: true }))
+  yield* attemptWrite(folder, () => mkdir(folder, { recursive: true }))
   yield* db.run("set threads = 1") // with more, the same rows sometimes give different bytes
   for (const [index, condition] of (yield* listFileConditions(db, table)).entries()) {
     const target = path.join(folder, String(index))
-    const files = yield* db.rows(
-      `copy (select * ${casts} from ${qualifiedName(table)} ${condition} order by ${order}) to ${literal(target)}
-       (format parquet, compression zstd, file_size_bytes '${maxFileSize}', return_stats)`
-    )
+    const files = yield* db
+      .rows(
+        `copy (select * ${casts} from ${qualifiedName(table)} ${condition} order by ${order}) to ${literal(target)}
+         (format parquet, compression zstd, file_size_bytes '${maxFileSize}', return_stats)`
+      )
+      .pipe(Effect.mapError(toWriteError(target)))
     for (const { column_statistics, count, filename } of decodeWritten(files)) {
       lakeFiles.push({
         file: filename,

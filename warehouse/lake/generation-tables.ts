@@ -33,6 +33,8 @@ export interface GenerationTable extends LakeTable {
    * part makes the same rows, columns and comments.
    */
   readonly part: string
+  /** The number of the generation that returned the data set to these rows by a rollback; 0 if none did. */
+  readonly rolledBackIn: number
 }
 
 const attempt = fileOperation("cannot be copied", "")
@@ -75,7 +77,11 @@ const selectColumns = `
   order by relation, column_index`
 
 /** Defines everything as views over the parts, and describes the tables of the lake. */
-const define = Effect.fnUntraced(function* (db: DuckDb["Service"], parts: Parts, partOf: ReadonlyMap<string, string>) {
+const define = Effect.fnUntraced(function* (
+  db: DuckDb["Service"],
+  parts: Parts,
+  sourceOf: ReadonlyMap<string, Pick<GenerationTable, "part" | "rolledBackIn">>
+) {
   yield* attachParts(db, parts)
   const sources = listSources(parts)
   const views = sources.map(
@@ -102,7 +108,7 @@ const define = Effect.fnUntraced(function* (db: DuckDb["Service"], parts: Parts,
       dateColumn,
       columns: own,
       comment: own[0]?.relation_comment ?? null,
-      part: partOf.get(schema) ?? ""
+      ...(sourceOf.get(schema) ?? { part: "", rolledBackIn: 0 })
     }
   })
 })
@@ -113,25 +119,34 @@ export const openNewest = Effect.fnUntraced(function* (layout: Layout, folder: s
   if (newest === undefined) return undefined
   const { ingestion, manifest } = newest
   const loaded = Object.entries(manifest.data_sets).filter(([, entry]) => isLoaded(entry))
-  for (const [pipeline, entry] of loaded) yield* verifyDataSet(layout, pipeline, entry)
-  const { others, readable } = yield* findReadable(layout, Object.fromEntries(loaded))
-  for (const { message } of others)
+  const [intact, damaged] = yield* Effect.partition(loaded, ([pipeline, entry]) =>
+    Effect.as(verifyDataSet(layout, pipeline, entry), [pipeline, entry] as const)
+  )
+  const { others, readable } = yield* findReadable(layout, Object.fromEntries(intact))
+  for (const { message } of [...damaged, ...others])
     yield* Effect.logWarning(`the lake keeps an earlier state of a data set: ${message}`)
   const db = yield* DuckDb.memory
   yield* db.run(`set temp_directory = ${literal(path.join(folder, "tmp"))}`)
   const ingest = { tables: ingestTables, views: ingestViews }
-  const parts = new Map([
-    ["ingest", `${manifest.id} ${definitionHash(ingest)}`],
-    ...readable.map(({ dataSet, sha256 }) => [dataSet.schema, `${sha256} ${definitionHash(dataSet)}`] as const)
+  const rolledBackIn = (pipeline: string) => {
+    const { changed_in, published_in } = manifest.data_sets[pipeline] ?? { changed_in: 0, published_in: 0 }
+    return changed_in > published_in ? changed_in : 0
+  }
+  const sources = new Map([
+    ["ingest", { part: `${manifest.id} ${definitionHash(ingest)}`, rolledBackIn: 0 }],
+    ...readable.map(({ dataSet, sha256 }) => {
+      const part = `${sha256} ${definitionHash(dataSet)}`
+      return [dataSet.schema, { part, rolledBackIn: rolledBackIn(dataSet.about.pipeline) }] as const
+    })
   ])
   return {
     manifest,
     db,
-    tables: yield* define(db, { parts: readable, ingestion }, parts),
-    /** Schemas that this version cannot read: the lake keeps their earlier state. */
+    tables: yield* define(db, { parts: readable, ingestion }, sources),
+    /** Schemas that are damaged or that this version cannot read: the lake keeps their earlier state. */
     unreadable: new Set(
       dataSets
-        .filter(({ about, schema }) => isLoaded(manifest.data_sets[about.pipeline]) && !parts.has(schema))
+        .filter(({ about, schema }) => isLoaded(manifest.data_sets[about.pipeline]) && !sources.has(schema))
         .map(({ schema }) => schema)
     )
   }

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs"
-import { cp, mkdir, rm, utimes, writeFile } from "node:fs/promises"
+import { cp, mkdir, readFile, rm, utimes, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { withClockAhead } from "@larder/test/support/clock-ahead.ts"
@@ -18,9 +18,9 @@ import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
 import { makeEveryDataSet, publishPrices } from "@larder/test/support/warehouse/every-data-set.ts"
 import { aLayout, aRun, butter, publishStaged } from "@larder/test/support/warehouse/example-data-set.ts"
 import { withDefinition } from "@larder/test/support/warehouse/other-versions.ts"
-import { ConfigProvider, Effect, Option } from "effect"
+import { ConfigProvider, Effect, type FileSystem, Option, type Path } from "effect"
 import { commodity, dataSets } from "../data-sets.ts"
-import { DepotUnusable } from "../depot/depot.ts"
+import { type Depot, DepotUnusable } from "../depot/depot.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { newestManifest } from "../generation/manifest.ts"
@@ -138,7 +138,7 @@ describe("the lake", () => {
       for (const table of [prices, "commodity.price"]) assert.deepStrictEqual(readGenerations(lake, table), all)
       for (const [version, expected] of [["milk"], ["butter", "milk"], ["milk"]].entries())
         assert.deepStrictEqual(yield* readMetrics(layout, version), expected)
-      assert.deepStrictEqual(readGenerations(lake, "commodity.series"), ["larder-000001"])
+      assert.deepStrictEqual(readGenerations(lake, "commodity.series"), ["larder-000001", "larder-000003"])
       assert.deepStrictEqual(readGenerations(lake, "ingest.run"), all) // the last marks the second run as rolled back
     })
   )
@@ -212,6 +212,23 @@ describe("the lake", () => {
       assert.match(logs.join("\n"), /Warn: the lake keeps an earlier state of a data set: The live data of commodities/)
     })
   )
+  itLive("keeps the rows of a data set whose database is damaged, and has the new rows of the others", (logs) =>
+    Effect.gen(function* () {
+      const layout = yield* withEveryDataSet
+      yield* publishPrices(layout, "butter")
+      const before = readGenerations(lakeOf(layout), "storefront.product")
+      const [part] = Option.getOrUndefined(yield* newestManifest(layout.local))?.data_sets.storefronts?.parts ?? []
+      yield* Effect.promise(() => rm(layout.objectFile(part?.sha256 ?? "")))
+      yield* writeLake(layout)
+      assert.include(yield* readMetrics(layout), "butter")
+      assert.deepStrictEqual(readGenerations(lakeOf(layout), "storefront.product"), before)
+      assert.strictEqual(readGenerations(lakeOf(layout), "ingest.run").at(-1), "larder-000004")
+      assert.match(
+        logs.join("\n"),
+        /Warn: the lake keeps an earlier state of a data set: \S+ of storefronts .* is missing\. .*larder-ingest rebuild storefronts/
+      )
+    })
+  )
   itLive("is not returned to an older generation by a machine that is behind", () =>
     Effect.gen(function* () {
       const [ahead, behind] = [yield* withMilk, yield* aLayout]
@@ -219,13 +236,35 @@ describe("the lake", () => {
       yield* publishPrices(ahead, "butter")
       yield* Effect.promise(() => cp(ahead.home, behind.home, { recursive: true }))
       yield* rollBack(ahead, "commodities", 1)
-      yield* writeLake(ahead) // prices are still those of their only version
+      yield* writeLake(ahead)
       assert.deepStrictEqual(yield* writeLake({ ...behind, depot: ahead.depot }), {
         generation: "larder-000003",
         tables: [],
         bytes: 0
       })
-      assert.deepStrictEqual(readGenerations(lakeOf(ahead), prices), ["larder-000001"])
+      assert.deepStrictEqual(yield* readMetrics(ahead), ["milk"])
+    })
+  )
+  itLive("keeps a rollback that is written while another machine is writing what it undoes", () =>
+    Effect.gen(function* () {
+      const [ahead, behind] = [yield* withMilk, yield* aLayout]
+      yield* writeLake(ahead)
+      yield* publishPrices(ahead, "butter")
+      yield* Effect.promise(() => cp(ahead.home, behind.home, { recursive: true }))
+      const rollBackAndWrite = yield* Effect.cached(
+        rollBack(ahead, "commodities", 1).pipe(
+          Effect.andThen(writeLake(ahead)),
+          Effect.provide(yield* Effect.context<FileSystem.FileSystem | Path.Path>()),
+          Effect.orDie
+        )
+      )
+      const putText: Depot["putText"] = (...args) => Effect.andThen(rollBackAndWrite, ahead.depot.putText(...args))
+      yield* writeLake({ ...behind, depot: { ...ahead.depot, putText } })
+      const lake = lakeOf(ahead)
+      for (const table of [prices, "commodity.price"])
+        assert.deepStrictEqual(readGenerations(lake, table), ["larder-000001", "larder-000003"])
+      assert.deepStrictEqual(yield* readMetrics(ahead), ["milk"])
+      assert.deepStrictEqual((yield* writeLake(ahead))?.tables, [])
     })
   )
 })
@@ -267,6 +306,19 @@ describe("files in the lake", () => {
       yield* writeLake(layout)
       assert.deepStrictEqual([existsSync(orphan), existsSync(later)], [false, true])
     })
+  )
+  itLive(
+    "include another checkpoint with a hint, if the writer of the last one was killed before it wrote the hint",
+    () =>
+      Effect.gen(function* () {
+        const layout = yield* withHistory
+        const log = logFolderOf(lakeOf(layout), prices)
+        yield* Effect.promise(() => writeFile(path.join(log, "00000000000000000001.checkpoint.parquet"), "checkpoint"))
+        yield* writeLake(layout)
+        const hint = yield* Effect.promise(() => readFile(path.join(log, "_last_checkpoint"), "utf8"))
+        assert.deepInclude(JSON.parse(hint), { version: 2 })
+        assert.isTrue(existsSync(path.join(log, "00000000000000000002.checkpoint.parquet")))
+      })
   )
   itLive("include a checkpoint after ten versions, and the log begins with it 30 days later", () =>
     Effect.gen(function* () {
@@ -337,6 +389,27 @@ describe("a lake that cannot be written", () => {
       assert.strictEqual(
         yield* errorMessage(other),
         `DEPOT/lake belongs to another warehouse: its larder-000003 differs from this warehouse's. ${remedy}`
+      )
+    })
+  )
+  itLive("is up to date even if outdated files cannot be deleted: each such table is one warning", (logs) =>
+    Effect.gen(function* () {
+      const layout = yield* withHistory
+      for (const table of ["ingest/generation", "commodity/price"]) // their writer was killed
+        yield* Effect.promise(() =>
+          writeFile(path.join(lakeOf(layout), "data", table, `${"0".repeat(20)}-${"ab".repeat(32)}.parquet`), "rows")
+        )
+      const denied = new DepotUnusable({ attempt: "remove", cause: new Error("denied"), advice: "Allow it." })
+      const remove = (names: ReadonlyArray<string>) => (names.length === 0 ? Effect.void : Effect.fail(denied))
+      yield* publishPrices(layout, "cheese")
+      yield* writeLake({ ...layout, depot: { ...layout.depot, remove } })
+      for (const table of ["ingest.generation", prices, "commodity.price"])
+        assert.strictEqual(readGenerations(lakeOf(layout), table).at(-1), "larder-000004", table)
+      const warnings = logs.filter((line) => line.startsWith("Warn"))
+      assert.lengthOf(warnings, 2)
+      assert.strictEqual(
+        warnings[0]?.replaceAll(layout.dir, "DEPOT"),
+        "Warn: outdated files of ingest.generation remain in the lake, and the next run tries again: Cannot remove: denied. Allow it. The table itself is up to date. Check that DEPOT/lake/data/ingest/generation/ has room, and that files in it can be written and deleted."
       )
     })
   )

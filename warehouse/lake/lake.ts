@@ -5,7 +5,8 @@
  * A table gets a new version if its rows or its definition differ from its last one; the version names the generation as
  * `userMetadata`. Parquet is written only if the table's part changed. A version is the next number in the log, put only
  * if it is absent. If another machine was faster, its version is read, and the table is compared with it again. Nothing is
- * replaced by an older generation. A rollback is a new generation, so it is written like any other.
+ * replaced by an older generation. A rollback gives each table of its data set a version, even one with the same rows: it
+ * takes the number that a machine may be about to use for a generation that was undone.
  *
  * Readers see each table change atomically. The tables of one generation are not committed together: a program that is
  * killed between two tables leaves some of them at the generation before, until the next write completes them. A killed
@@ -14,15 +15,16 @@
 import { randomUUID } from "node:crypto"
 import path from "node:path"
 import { Clock, Effect, Option } from "effect"
+import type { Depot } from "../depot/depot.ts"
 import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import { generationId, newestManifest } from "../generation/manifest.ts"
 import { makeOwnFolder } from "../publishing/staging.ts"
 import { writeFiles } from "./files.ts"
 import { type GenerationTable, type NewestGeneration, openNewest } from "./generation-tables.ts"
-import { deletedFileDays, formatCommit, generationOf, nextVersion, type Version } from "./log.ts"
+import { deletedFileDays, formatCommit, generationOf, isBeforeRollback, nextVersion, type Version } from "./log.ts"
 import { daysBefore, tidyTable } from "./retention.ts"
-import { commitName, fileName, findNewestGeneration, readStored, readVersion } from "./stored.ts"
+import { commitName, fileName, findNewestGeneration, readStored, readVersion, type StoredTable } from "./stored.ts"
 
 /** A table to bring up to the generation. Without a `source`, the generation does not have it. */
 interface Target {
@@ -52,7 +54,8 @@ const writeTable = Effect.fnUntraced(function* (
 ) {
   const isDone = (version: Version | undefined) =>
     version !== undefined &&
-    (generationOf(version) > manifest.number || (source !== undefined && version.info.larder.part === source.part))
+    (generationOf(version) > manifest.number ||
+      (source !== undefined && version.info.larder.part === source.part && !isBeforeRollback(version, source)))
   if (isDone(last)) return undefined
   const files = source === undefined ? [] : yield* writeFiles(db, source, path.join(folder, table))
   const deletedBefore = daysBefore(elapsed, deletedFileDays)
@@ -71,6 +74,14 @@ const writeTable = Effect.fnUntraced(function* (
   return undefined
 })
 
+/** Rows and versions do not depend on a checkpoint or a deletion, so a failure must not stop the other tables. */
+const warnIfUntidy = ({ location }: Depot, table: string) =>
+  Effect.catch((error: Error) =>
+    Effect.logWarning(
+      `outdated files of ${table} remain in the lake, and the next run tries again: ${error.message.replace(/\.$/, "")}. The table itself is up to date. Check that ${location}/${fileName(table, "")} has room, and that files in it can be written and deleted.`
+    )
+  )
+
 const update = Effect.fnUntraced(function* (layout: Layout) {
   const { depot } = layout
   const folder = yield* makeOwnFolder(layout, `lake-${randomUUID()}`)
@@ -84,16 +95,19 @@ const update = Effect.fnUntraced(function* (layout: Layout) {
   const wanted = new Map(tables.map((table) => [`${table.schema}.${table.name}`, table]))
   const dropped = [...stored.keys()].filter((table) => !wanted.has(table) && !unreadable.has(table.replace(/\..*/, "")))
   const written: Array<string> = []
+  const versions: Array<{ readonly before: StoredTable; readonly newest: Version }> = []
   let bytes = 0
   for (const table of [...wanted.keys(), ...dropped]) {
-    const before = stored.get(table) ?? { table, files: [], newest: undefined }
+    const before = stored.get(table) ?? { table, files: [], newest: undefined, hintStoredAt: 0 }
     const target: Target = { table, source: wanted.get(table), last: before.newest }
     const result = yield* writeTable(layout, generation, target, times, folder)
     if (result !== undefined) written.push(table)
     bytes += result?.bytes ?? 0
     const newest = result?.version ?? before.newest
-    if (newest !== undefined) yield* tidyTable(depot, before, newest, times.elapsed, folder)
+    if (newest !== undefined) versions.push({ before, newest })
   }
+  for (const { before, newest } of versions) // afterwards, because no table needs it
+    yield* tidyTable(depot, before, newest, times.elapsed, folder).pipe(warnIfUntidy(depot, before.table))
   return { generation: generationId(manifest.number), tables: written, bytes }
 }, Effect.scoped)
 

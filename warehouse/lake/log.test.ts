@@ -21,7 +21,7 @@ const makeManifest = (number: number): Manifest => ({
 
 const item = { name: "item", type: "VARCHAR", comment: "The item." }
 const makeTable = (part: string, ...columns: GenerationTable["columns"]): GenerationTable => ({
-  ...{ schema: "shop", name: "price", key: ["item"], comment: "Prices.", part },
+  ...{ schema: "shop", name: "price", key: ["item"], comment: "Prices.", part, rolledBackIn: 0 },
   columns: [item, ...columns]
 })
 
@@ -90,6 +90,13 @@ describe("the next version of a table", () => {
   })
   it("does not exist if rows and definition are those of the last one", () => {
     assert.isUndefined(changeVersion(writeVersions({ files: "ab" }), 2, { files: "ab" }))
+  })
+  it("has the same files if a rollback returned to them after the last one", () => {
+    const last = writeVersions({ files: "a" })
+    const table = { ...makeTable("part 1"), rolledBackIn: 3 }
+    const next = changeVersion(last, 3, { files: "a", table })?.version
+    assert.deepStrictEqual(next && listChanges(next), { added: [[pathOf(0, "a"), false]], removed: [] })
+    assert.isUndefined(changeVersion(next, 4, { files: "a", table }))
   })
   it("has the same files if only the definition differs", () => {
     const table = makeTable("part 1", { name: "note", type: "VARCHAR", comment: null })

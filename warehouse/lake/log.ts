@@ -83,6 +83,10 @@ export interface Version {
 
 export const generationOf = ({ info }: Version) => Number(info.userMetadata.replace(/^larder-/, ""))
 
+/** Whether another machine may still add a version with rows that the rollback has undone. */
+export const isBeforeRollback = (version: Version, { rolledBackIn }: GenerationTable) =>
+  generationOf(version) < rolledBackIn
+
 /** Undefined if this version of Larder did not write the text. */
 export const parseVersion = (number: number, text: string): Version | undefined => {
   const actions = Option.getOrElse(decodeActions(text.trim().split("\n")), () => [])
@@ -160,7 +164,7 @@ interface Change {
 
 /**
  * The next version of a table, and the new files in it under their names in the lake. Undefined if it would have the same
- * rows and the same definition as the last one.
+ * rows and the same definition as the last one, unless that is older than a rollback.
  */
 export const nextVersion = (
   last: Version | undefined,
@@ -175,8 +179,9 @@ export const nextVersion = (
     wanted.has(sha256) ? [] : [{ path, size, deletionTimestamp: timestamp, version: number }]
   )
   const added = [...wanted.values()].filter(({ object }) => !before.has(object.sha256))
-  const isChanged = removed.length > 0 || added.length > 0
-  if (last !== undefined && !isChanged && isSameDefinition(last.metaData, definition)) return undefined
+  const hasSameRows = removed.length === 0 && added.length === 0
+  const isCurrent = last !== undefined && (table === undefined || !isBeforeRollback(last, table))
+  if (isCurrent && hasSameRows && isSameDefinition(last.metaData, definition)) return undefined
   const version: Version = {
     number,
     info: {

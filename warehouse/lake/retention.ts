@@ -8,9 +8,9 @@ import { writeFile } from "node:fs/promises"
 import path from "node:path"
 import { Effect } from "effect"
 import type { Depot } from "../depot/depot.ts"
-import { fileOperation } from "../disk.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import { identifyFile } from "../generation/parts.ts"
+import { attemptWrite, toWriteError } from "./files.ts"
 import { checkpointInterval, deletedFileDays, formatCheckpoint, logDays, type Version } from "./log.ts"
 import { checkpointName, lastCheckpointName, type StoredTable } from "./stored.ts"
 
@@ -28,19 +28,19 @@ const checkpointColumns = {
   txn: "struct(appId varchar, version bigint, lastUpdated bigint)"
 }
 
-const attempt = fileOperation("cannot be written", "")
-
 /** Stores a checkpoint, and the hint by which readers find it. */
 const putCheckpoint = Effect.fnUntraced(function* (depot: Depot, table: string, version: Version, folder: string) {
   const lines = path.join(folder, `${table}.json`)
   const file = path.join(folder, `${table}.checkpoint.parquet`)
   const text = formatCheckpoint(version)
-  yield* attempt(lines, () => writeFile(lines, text))
+  yield* attemptWrite(lines, () => writeFile(lines, text))
   const db = yield* DuckDb.memory
   const columns = Object.entries(checkpointColumns).map(([name, type]) => `${name}: ${literal(type)}`)
-  yield* db.run(
-    `copy (from read_json(${literal(lines)}, format = 'newline_delimited', columns = {${columns.join(", ")}})) to ${literal(file)} (format parquet)`
-  )
+  yield* db
+    .run(
+      `copy (from read_json(${literal(lines)}, format = 'newline_delimited', columns = {${columns.join(", ")}})) to ${literal(file)} (format parquet)`
+    )
+    .pipe(Effect.mapError(toWriteError(file)))
   yield* depot.putFile(checkpointName(table, version.number), yield* identifyFile(file), file)
   const size = text.split("\n").length - 1
   yield* depot.putHint(lastCheckpointName(table), JSON.stringify({ version: version.number, size }))
@@ -73,9 +73,11 @@ export const tidyTable = Effect.fnUntraced(function* (
   now: number,
   folder: string
 ) {
-  const lastCheckpoint = stored.files
-    .filter(({ kind }) => kind === "checkpoint")
-    .reduce((last, { version }) => Math.max(last, version), 0)
-  if (newest.number - lastCheckpoint >= checkpointInterval) yield* putCheckpoint(depot, stored.table, newest, folder)
+  const checkpoints = stored.files.filter(({ kind }) => kind === "checkpoint")
+  const lastCheckpoint = checkpoints.reduce((last, { version }) => Math.max(last, version), 0)
+  // a program that was killed before it wrote the hint leaves one that may name a checkpoint which is to be deleted
+  const isHintOutdated = checkpoints.some(({ storedAt }) => storedAt > stored.hintStoredAt)
+  if (newest.number - lastCheckpoint >= checkpointInterval || isHintOutdated)
+    yield* putCheckpoint(depot, stored.table, newest, folder)
   yield* depot.remove(listUnneeded(stored, newest, now))
 })

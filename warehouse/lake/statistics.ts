@@ -13,20 +13,31 @@ export const ColumnStatistics = Schema.Array(
 /** Longer strings are omitted: no reader skips a file because of them. */
 const maxTextLength = 64
 
-/** In whole milliseconds, as in Delta: a finer maximum is rounded up. Undefined for years beyond a JavaScript date. */
+/** Readers know no other days: DuckDB also has `0001-01-01 (BC)`, `infinity` and years above 9999. */
+const startsWithDay = (text: string) => /^\d{4}-\d\d-\d\d(T|$)/.test(text)
+
+/** In whole milliseconds, as in Delta: a finer maximum is rounded up. Undefined for years that readers do not know. */
 const jsonTimestamp = (text: string, isMax: boolean) => {
   const [seconds = "", fraction = ""] = text.split(".")
   const time = Date.parse(`${seconds.replace(" ", "T")}.${fraction.slice(0, 3).padEnd(3, "0")}Z`)
   if (Number.isNaN(time)) return undefined
   const roundedUp = isMax && Number(fraction.slice(3)) > 0 ? 1 : 0
-  return JSON.stringify(new Date(time + roundedUp).toISOString().replace("Z", ""))
+  const rounded = new Date(time + roundedUp).toISOString().replace("Z", "")
+  return startsWithDay(rounded) ? JSON.stringify(rounded) : undefined
+}
+
+/** Some readers put `-0.0` before `0.0`, others treat them as equal: the bounds include both. */
+const jsonDouble = (text: string, isMax: boolean) => {
+  const value = Number(text)
+  if (value === 0) return isMax ? "0.0" : "-0.0"
+  return Number.isFinite(value) ? text : undefined
 }
 
 /** Undefined if the value is omitted. Digits are copied as they are, because a double has too few of them. */
 const jsonValue = (type: string, text: string, isMax: boolean) => {
   if (/INT$|^INTEGER$|^DECIMAL\([^)]*\)$/.test(type)) return text
-  if (type === "DOUBLE") return Number.isFinite(Number(text)) ? text : undefined
-  if (type === "DATE") return JSON.stringify(text)
+  if (type === "DOUBLE") return jsonDouble(text, isMax)
+  if (type === "DATE") return startsWithDay(text) ? JSON.stringify(text) : undefined
   if (type === "TIMESTAMP") return jsonTimestamp(text, isMax)
   return type === "VARCHAR" && text.length <= maxTextLength ? JSON.stringify(text) : undefined
 }

@@ -30,6 +30,8 @@ export interface StoredTable {
   readonly files: ReadonlyArray<StoredFile>
   /** Undefined if no version was completed. */
   readonly newest: Version | undefined
+  /** When the hint that names a checkpoint was written; 0 if there is none. */
+  readonly hintStoredAt: number
 }
 
 const patterns = [
@@ -78,7 +80,8 @@ export const readStored = Effect.fnUntraced(function* (depot: Depot) {
       -1
     )
     const newest = number === -1 ? undefined : yield* readVersion(depot, table, number)
-    return [table, { table, files, newest } satisfies StoredTable] as const
+    const hintStoredAt = times.get(lastCheckpointName(table)) ?? 0
+    return [table, { table, files, newest, hintStoredAt } satisfies StoredTable] as const
   })
   const tables = yield* Effect.forEach(
     Map.groupBy(files, ({ table }) => table),
