@@ -89,9 +89,9 @@ const measureSource = async (folder: string, { args, hasAllDataSets, name }: Sou
     const unchanged = await ingest(args, publishing)
     const pulledUnchanged = await pull()
     const firstWithLake = await ingest(args, withLake)
-    const lakeBytes = measureIfPresent(path.join(lake, "data"))
+    const lakeBytes = measureIfPresent(lake)
     const nextWithLake = await ingest(args, withLake)
-    const lakeGrowth = measureIfPresent(path.join(lake, "data")) - lakeBytes
+    const lakeGrowth = measureIfPresent(lake) - lakeBytes
     if (args[0] === "branded-foods") await measureEngines(lake, databaseFile(home, "branded-foods"))
     return {
       source: name,
