@@ -48,6 +48,20 @@ describe("servers that share a ledger", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("find a key revoked as soon as the database has said so, although it was read within the last second", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const [one, other] = yield* Effect.all([open(url), open(url)])
+      const { id, key } = yield* makeKey(one)
+      const find = () => Effect.promise(() => other.authenticate(key, october))
+      const view = yield* find()
+      if (view === undefined) throw new Error("the key was not found")
+      yield* one.administration.revokeKey({ key_id: id })
+      assert.isFalse(yield* Effect.promise(() => other.isCurrent(view, october)))
+      assert.isUndefined(yield* find())
+    }).pipe(Effect.scoped)
+  )
+
   it.live("admit calls for the same credits, and charge those that come first", () =>
     Effect.gen(function* () {
       const url = yield* database

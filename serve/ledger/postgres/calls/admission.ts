@@ -35,6 +35,7 @@ export const makeAdmission = (options: {
     const read = await lookUp(sha256, month)
     // a secret that is unknown is asked for each time, so nothing is gained by remembering it
     if (read.state.keysByFingerprint.has(sha256)) recent.set(sha256, read)
+    else recent.forget(sha256)
     return read
   }
 

@@ -23,6 +23,11 @@ export const rememberReads = (now: () => number) => {
     clear: (): void => {
       clearedAt = now()
     },
+    /** The secret is unknown now, as that of a key that was revoked on another server. */
+    forget: (sha256: string): void => {
+      newer.delete(sha256)
+      older.delete(sha256)
+    },
     set: (sha256: string, read: Read): void => {
       if (now() - since > maxAge) {
         older = newer
