@@ -20,7 +20,7 @@ describe("data sets of a new generation", () => {
   const isOpen = (...hashes: ReadonlyArray<string>) =>
     compareDataSets({ example: entry(2, ...hashes) }, ["example"], before).map((compared) => compared.isOpen)
 
-  it("stay open if they have the same parts in the same order, whichever generation made them live", () => {
+  it("stay open if they have the same parts in the same order, even in another generation", () => {
     assert.deepStrictEqual([isOpen("a", "b"), isOpen("b", "a"), isOpen("a"), isOpen("a", "c")].flat(), [
       true,
       false,
