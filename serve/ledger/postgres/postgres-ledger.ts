@@ -52,7 +52,7 @@ const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
         log(Effect.logError(message, cause))
       }
     },
-    onDecided: (call, state, at) => admission.recordDecided(call, state, at)
+    onDecided: (calls, state, at) => admission.recordDecided(calls, state, at)
   })
   const writer = yield* Effect.mapError(opening, databaseUnavailable("be reached"))
   const lookUp = makeLookups({ query: writer.query, own, now })

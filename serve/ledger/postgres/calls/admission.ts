@@ -14,6 +14,16 @@ import type { RecentReads } from "./recent-reads.ts"
 
 const nothingHeld = { account: 0, month: 0 }
 
+/** A key as a call has looked it up, with the fingerprint of its secret, and what was last read of it. */
+interface LookedUpKey extends ApiKeyView {
+  readonly sha256: string
+  state: LedgerState
+}
+
+function assertLookedUp(key: ApiKeyView): asserts key is LookedUpKey {
+  if (!("state" in key)) throw new Error(`key ${key.id} was not looked up here`)
+}
+
 export const makeAdmission = (options: {
   readonly lookUp: LookUp
   readonly recent: RecentReads
@@ -22,15 +32,6 @@ export const makeAdmission = (options: {
   readonly decideInGroup: (call: PricedCall) => Promise<HoldOutcome>
 }) => {
   const { counters, decideInGroup, lookUp, own, recent } = options
-  /** The secret of each view, and what was last read of its key. */
-  const views = new WeakMap<ApiKeyView, { readonly sha256: string; readonly state: LedgerState }>()
-
-  const requireView = (key: ApiKeyView) => {
-    const view = views.get(key)
-    if (view === undefined) throw new Error(`key ${key.id} was not looked up here`)
-    return view
-  }
-
   const ask = async (sha256: string, month: number): Promise<Read> => {
     const read = await lookUp(sha256, month)
     // a secret that is unknown is asked for each time, so nothing is gained by remembering it
@@ -39,10 +40,9 @@ export const makeAdmission = (options: {
     return read
   }
 
-  const findView = (read: Read, sha256: string, nowMs: number): ApiKeyView | undefined => {
-    const key = findKey(read.state, sha256, nowMs)
-    if (key !== undefined) views.set(key, { sha256, state: read.state })
-    return key
+  const findIn = ({ state }: Read, sha256: string, nowMs: number): LookedUpKey | undefined => {
+    const key = findKey(state, sha256, nowMs)
+    return key && { ...key, sha256, state }
   }
 
   type Decided = HoldOutcome | "ask" | "undecided"
@@ -74,31 +74,35 @@ export const makeAdmission = (options: {
       if (!hasValidChecksum(token)) return undefined // an invented key costs no query
       const sha256 = fingerprint(token)
       const read = recent.get(sha256)
-      const key = read && findView(read, sha256, nowMs)
+      const key = read && findIn(read, sha256, nowMs)
       if (key !== undefined && !key.isSuspended) return key
-      return findView(await ask(sha256, monthOf(nowMs)), sha256, nowMs)
+      return findIn(await ask(sha256, monthOf(nowMs)), sha256, nowMs)
     },
     /** Asks the database. */
     isCurrent: async (key: ApiKeyView, nowMs: number): Promise<boolean> => {
-      const { sha256 } = requireView(key)
-      const { state } = await ask(sha256, monthOf(nowMs))
-      views.set(key, { sha256, state })
-      return isCurrent(state.keys.get(key.id), key, nowMs)
+      assertLookedUp(key)
+      key.state = (await ask(key.sha256, monthOf(nowMs))).state
+      return isCurrent(key.state.keys.get(key.id), key, nowMs)
     },
     hold: async (key: ApiKeyView, requested: RequestedCall, nowMs: number): Promise<HoldOutcome> => {
-      const { sha256 } = requireView(key)
-      const outcome = await admit({ ...requested, key, sha256, now: nowMs, month: monthOf(nowMs) })
+      assertLookedUp(key)
+      const outcome = await admit({ ...requested, key, sha256: key.sha256, now: nowMs, month: monthOf(nowMs) })
       if ("refused" in outcome && outcome.refused !== "key_changed") counters[`refused_${outcome.refused}`]++
       return outcome
     },
-    /** A group has decided the call over this state, which it read after `at`, and is durable. */
-    recordDecided: ({ key, month, sha256 }: PricedCall, state: LedgerState, at: number): void => {
-      views.set(key, { sha256, state })
-      recent.set(sha256, { state, months: new Set([month]), moment: own.moment(), at })
+    /** A group has decided the calls over this state, which it read after `at`, and is durable. */
+    recordDecided: (calls: ReadonlyArray<PricedCall>, state: LedgerState, at: number): void => {
+      const read = { state, months: new Set(calls.map(({ month }) => month)), moment: own.moment(), at }
+      for (const { key, sha256 } of calls) {
+        assertLookedUp(key)
+        key.state = state
+        recent.set(sha256, read)
+      }
     },
     /** As of the last read. */
     remaining: (key: ApiKeyView, nowMs: number): number => {
-      const known = requireView(key).state.keys.get(key.id)
+      assertLookedUp(key)
+      const known = key.state.keys.get(key.id)
       if (known === undefined) return 0
       const month = monthOf(nowMs)
       setHeld(known, month, own.count({ key, month }))

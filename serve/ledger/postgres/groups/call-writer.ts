@@ -15,8 +15,11 @@ import { type OutageListener, trackOutage } from "./outage.ts"
 
 /** Groups in flight. With more, groups are smaller, and each costs the database a commit. */
 const maxGroups = 2
-/** Milliseconds between two looks for waiting calls that are over: a group may take long to be written, or to fail. */
-const expiryInterval = 100
+/**
+ * Milliseconds between two looks for waiting calls that are over, or to be sent beside a group that takes long to be
+ * written, or to fail.
+ */
+const lookInterval = 100
 
 export const openCallWriter = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
@@ -92,13 +95,16 @@ export const openCallWriter = Effect.fnUntraced(function* (
     })
   }
 
-  const expiring = setInterval(failed.failExpired, expiryInterval)
+  const looking = setInterval(() => {
+    failed.failExpired()
+    writer.schedule()
+  }, lookInterval)
 
   yield* Effect.addFinalizer(() =>
     Effect.promise(async () => {
       isClosing = true
       while (!queue.isEmpty()) await new Promise((resolve) => setTimeout(resolve, 5))
-      clearInterval(expiring)
+      clearInterval(looking)
       outage.close()
     })
   )

@@ -22,12 +22,17 @@ const lockTimeout = 200
 const partLockTimeout = 50
 /** For the group of a suspect, which waits alone. Longer than the idle timeout of a session. */
 const suspectLockTimeout = 2_000
+/**
+ * Milliseconds after which a second group is sent beside one that is not answered, because of locks or a slow network.
+ * Sent sooner, groups would be smaller, and each costs the database a commit: servers would need a tenth more CPU.
+ */
+const maxPatience = 20
 const maxDeadlocks = 5
 /** The database may end one session, and serve others. */
 const maxReconnects = 1
 
-/** The state after a call was decided in a group. `at` is a time before its rows were read. */
-export type OnDecided = (call: PricedCall, state: LedgerState, at: number) => void
+/** The state after calls were decided in a group. `at` is a time before its rows were read. */
+export type OnDecided = (calls: ReadonlyArray<PricedCall>, state: LedgerState, at: number) => void
 
 export const makeGroupWriter = (options: {
   /** Each runs one transaction at a time. */
@@ -44,7 +49,7 @@ export const makeGroupWriter = (options: {
   readonly now: () => number
 }) => {
   const { connections, counters, failed, locked, now, onDecided, outage, own, queue, run } = options
-  const idle = [...connections]
+  const busySince = new Map<UseConnection, number>()
   let isScheduled = false
 
   const end = ({ hold, resolve }: Charge, outcome: CommitOutcome) => {
@@ -56,13 +61,15 @@ export const makeGroupWriter = (options: {
 
   /** Removes the calls that a lost transaction has charged. */
   const settle = (group: CallGroup, charged: ReadonlySet<string>, state: LedgerState, at: number) => {
+    const settled: Array<PricedCall> = []
     for (const charge of group.charges.splice(0)) {
       charge.isInDoubt = false
       if (charged.has(charge.requestId)) {
         end(charge, "charged")
-        onDecided(charge.hold.call, state, at)
+        settled.push(charge.hold.call)
       } else group.charges.push(charge)
     }
+    onDecided(settled, state, at)
   }
 
   const decideAll = (group: CallGroup, state: LedgerState): GroupDecision => {
@@ -120,7 +127,8 @@ export const makeGroupWriter = (options: {
         charge.reject(decided?.error)
       } else end(charge, "hold" in decided ? "charged" : decided.refused)
     }
-    for (const { hold } of charges) onDecided(hold.call, decision.state, decision.at)
+    const calls = charges.map(({ hold }) => hold.call)
+    onDecided(calls, decision.state, decision.at)
     if (decision.entries.length === 0) return
     outage.recordSuccess()
     counters.groups++
@@ -184,14 +192,17 @@ export const makeGroupWriter = (options: {
     }
   }
 
+  const isNextDue = () => [...busySince.values()].every((since) => now() - since >= maxPatience)
+
   const dispatch = () => {
     isScheduled = false
-    while (idle.length > 0 && !outage.isLost()) {
-      const group = queue.take()
-      const use = group && idle.pop() // the one that was used last
-      if (group === undefined || use === undefined) return
+    while (isNextDue() && !outage.isLost()) {
+      const use = connections.find((connection) => !busySince.has(connection))
+      const group = use && queue.take()
+      if (use === undefined || group === undefined) return
+      busySince.set(use, now())
       send(group, use).finally(() => {
-        idle.push(use)
+        busySince.delete(use)
         schedule()
       })
     }
