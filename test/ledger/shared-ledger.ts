@@ -57,7 +57,7 @@ export const lock = Effect.fnUntraced(function* (url: string, statement: string,
       Effect.andThen(Deferred.succeed(locked, undefined)),
       Effect.andThen(Deferred.await(release)),
       sql.withTransaction,
-      Effect.forkChild
+      Effect.forkScoped
     )
   yield* Deferred.await(locked)
   return Effect.andThen(Deferred.succeed(release, undefined), Fiber.join(locking))
@@ -71,7 +71,7 @@ export const lockAccount = Effect.fnUntraced(function* (url: string, id: string,
     Effect.andThen(Deferred.succeed(locked, undefined)),
     Effect.andThen(end),
     sql.withTransaction,
-    Effect.forkChild
+    Effect.forkScoped
   )
   yield* Deferred.await(locked)
   return locking

@@ -2,10 +2,16 @@
  * Calls that wait for a slow database: five seconds after the read of its data, a call is refused instead of sent; at once
  * if its caller disconnects.
  */
+import { rmSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { LedgerUnavailable } from "@larder/serve/ledger"
 import { Clock, Effect } from "effect"
+import { inject } from "vitest"
+import { bearer } from "../support/api/client.ts"
+import { newDatabase } from "../support/postgres/new-database.ts"
 import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
+import { newKey, startServer } from "../support/programs.ts"
+import { copyHome } from "../support/sample-home.ts"
 import { clockAt } from "./histories/world.ts"
 import {
   admit,
@@ -162,6 +168,38 @@ describe("a caller who disconnects", () => {
       assert.strictEqual(yield* Effect.promise(() => sentError), callers[0].signal.reason)
       assert.strictEqual(yield* readBalance(ledger, key), 5_000)
       yield* Effect.promise(async () => (await admit(ledger, key, 5_000)).release())
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("gets status 499 in a server's request log, is not charged, and holds nothing, while the charge waits", () =>
+    Effect.gen(function* () {
+      const url = yield* Effect.promise(() => newDatabase(inject("postgresUrl")))
+      const environment = { LARDER_LEDGER_URL: url }
+      const home = yield* Effect.acquireRelease(
+        Effect.sync(() => copyHome(inject("sampleHome"))),
+        (copied) => Effect.sync(() => rmSync(copied, { recursive: true, force: true }))
+      )
+      const server = yield* Effect.acquireRelease(
+        Effect.promise(() => startServer(home, environment)),
+        ({ stop }) => Effect.promise(() => stop())
+      )
+      const { account_id, key } = yield* Effect.promise(() => newKey(home, { environment }))
+      const sql = yield* client(url)
+      const logged = sql`select status, credits from console.request where account_id = ${account_id}`
+      const untilLogged = Effect.repeat(Effect.delay(logged, "20 millis"), { until: ({ length }) => length > 0 })
+      const caller = new AbortController()
+      const call = (signal?: AbortSignal) =>
+        fetch(`${server.api}/v1/commodities`, { headers: bearer(key), ...(signal && { signal }) })
+
+      const free = yield* lock(url, lockRow, [account_id])
+      const failed = catchError(call(caller.signal))
+      yield* untilWaitingForLocks(sql)
+      caller.abort()
+      assert.strictEqual(yield* Effect.promise(() => failed), caller.signal.reason)
+      assert.deepStrictEqual(yield* untilLogged, [{ status: 499, credits: 0 }])
+      yield* free
+      const { headers, status } = yield* Effect.promise(() => call())
+      assert.deepStrictEqual([status, headers.get("x-credits-remaining")], [200, "4990"])
     }).pipe(Effect.scoped)
   )
 
