@@ -11,6 +11,7 @@ import {
 import type { Generation, Live } from "@larder/warehouse"
 import { Cause } from "effect"
 import type { ApiKeyView, CommitRefusal, LedgerAccess } from "../ledger/index.ts"
+import type { Permit } from "./fairness/limiter.ts"
 import type { ReadModel } from "./read-model.ts"
 import { type ApiResponse, dataHeaders, makeErrorResponse, makeResponse } from "./response.ts"
 import { type Call, ReadRefused } from "./route.ts"
@@ -71,11 +72,12 @@ export const makeOutcomes = (needs: {
       requestId: string,
       key: ApiKeyView,
       body: string,
-      generation: Generation<ReadModel>
-    ): Outcome => ({
-      response: makeResponse(requestId, 200, body, accountHeaders(call, key, call.route.endpoint.credits, generation)),
-      key
-    }),
+      generation: Generation<ReadModel>,
+      permit: Permit
+    ): Outcome => {
+      const headers = accountHeaders(call, key, call.route.endpoint.credits, generation)
+      return { response: { ...makeResponse(requestId, 200, body, headers), permit }, key }
+    },
     /** Reports a failed read to the operator, unless it is a refusal or an interruption. */
     toReadError: (requestId: string, endpoint: string, cause: Cause.Cause<unknown>): ApiError => {
       const error = Cause.squash(cause)

@@ -51,13 +51,6 @@ const reportInterval = 10_000
 /** Further calls would only wait and use memory, so they are refused with `Retry-After`. */
 const maxInFlight = 4000
 
-interface Admitted {
-  readonly key: ApiKeyView
-  readonly request: ValidRequest
-  readonly held: AdmittedCall
-  readonly permit: Permit
-}
-
 export const makePipeline = (needs: PipelineNeeds) => {
   const { ledger, live, meters, now, onResponse, publicUrl, report, run, limiter } = needs
   const { refuse, refuseCaller, succeed, toReadError } = makeOutcomes(needs)
@@ -90,111 +83,97 @@ export const makePipeline = (needs: PipelineNeeds) => {
     }
   }
 
-  /** Starts again after a wait for the permit, and if the key was edited, revoked or expired in the meantime. */
-  const admit = async (
-    call: Call,
-    token: string,
-    requestId: string,
-    firstPermit: Permit | undefined,
-    onPermit: (permit: Permit) => void
-  ): Promise<Admitted | Outcome> => {
-    let permit = firstPermit
-    for (;;) {
-      const key = await ledger.authenticate(token, now())
-      if (key === undefined) return refuse(call, requestId, unknownKey)
-      if (key.isSuspended) return refuseCaller(requestId, accountSuspended, key)
-      const request = authoriseAndValidate(call, key)
-      if ("status" in request) {
-        if (await ledger.isCurrent(key, now())) return refuse(call, requestId, request, key)
-        continue
-      }
-      if (permit === undefined) {
-        const acquired = acquirePermit(call, key, request)
-        const newPermit = acquired instanceof Promise ? await awaitPermit(acquired) : acquired
-        if (newPermit === "too many in flight") return refuse(call, requestId, tooManyInFlight, key)
-        if (newPermit === "disconnected") return refuse(call, requestId, callerDisconnected, key)
-        permit = newPermit
-        onPermit(permit)
-        if (acquired instanceof Promise) continue // key, data and balance may have changed in the meantime
-      }
-      const { chargedAs, endpoint } = call.route
-      const { credits, scope } = endpoint
-      const admission = await ledger.hold(key, { endpoint: chargedAs, scope, credits }, now())
-      if ("held" in admission) return { key, request, held: admission.held, permit }
-      if (admission.refused !== "key_changed") return refuse(call, requestId, toApiError(admission.refused, call), key)
-    }
-  }
-
   let lastReportedAt = Number.NEGATIVE_INFINITY
 
-  /**
-   * Reads the data of an admitted call, and makes the charge durable before the first byte is sent. A read that refuses
-   * the call, for example because no record has its id, tells nothing to a key that was revoked: `key_changed`.
-   */
-  const charge = async (
-    call: Call,
-    { held, key, request, permit }: Admitted,
-    requestId: string
-  ): Promise<Outcome | "key_changed"> => {
-    const { endpoint } = call.route
-    const release = (error: ApiError) => {
-      held.release()
-      return refuse(call, requestId, error, key)
-    }
-    const exit = await run(
-      live.use((generation) => Effect.map(call.route.read(request, generation), (body) => ({ body, generation }))),
-      { signal: call.signal }
-    )
-    if (Exit.isFailure(exit)) {
-      const error = toReadError(requestId, endpoint.id, exit.cause)
-      held.release()
-      const isRefusal = error !== internal && error !== callerDisconnected
-      if (isRefusal && !(await ledger.isCurrent(key, now()))) return "key_changed"
-      return refuse(call, requestId, error, key)
-    }
-    if (call.signal.aborted) return release(callerDisconnected)
-    const { body, generation } = exit.value
-    permit.setBytes(body.length)
-    const readAt = performance.now()
+  /** Makes the charge durable. Returns the response to a call that was not charged. */
+  const capture = async (call: Call, requestId: string, key: ApiKeyView, held: AdmittedCall) => {
+    const startedAt = performance.now()
     try {
       const outcome = await held.commit(requestId, call.signal)
-      if (outcome !== "charged") {
-        const error = toApiError(outcome, call)
-        return error.status === 401 ? refuseCaller(requestId, error, key) : refuse(call, requestId, error, key)
+      if (outcome === "charged") {
+        meters.timeCommit(performance.now() - startedAt)
+        return undefined
       }
-      meters.timeCommit(performance.now() - readAt)
+      const error = toApiError(outcome, call)
+      return error.status === 401 ? refuseCaller(requestId, error, key) : refuse(call, requestId, error, key)
     } catch (cause) {
       if (call.signal.aborted && cause === call.signal.reason) return refuse(call, requestId, callerDisconnected, key)
       const isUnavailable = cause instanceof LedgerUnavailable
       if (!isUnavailable || now() - lastReportedAt >= reportInterval) {
-        report("a charge could not be written", { request_id: requestId, endpoint: endpoint.id }, Cause.fail(cause))
+        const about = { request_id: requestId, endpoint: call.route.endpoint.id }
+        report("a charge could not be written", about, Cause.fail(cause))
         lastReportedAt = now()
       }
       return refuse(call, requestId, isUnavailable ? ledgerUnavailable : internal, key)
     }
-    return succeed(call, requestId, key, body, generation)
   }
 
-  /** A paid response keeps its permit until it is sent; every other outcome releases it here. */
+  /**
+   * Holds, reads and captures; the first byte is sent only after that. A read that refuses the call, for example because
+   * no record has its id, tells nothing to a key that was revoked: `key_changed`. A paid response keeps the permit.
+   */
+  const charge = async (call: Call, requestId: string, key: ApiKeyView, request: ValidRequest, permit: Permit) => {
+    const { chargedAs, endpoint, read } = call.route
+    const { credits, id, scope } = endpoint
+    const admission = await ledger.hold(key, { endpoint: chargedAs, scope, credits }, now())
+    if ("refused" in admission) {
+      const { refused } = admission
+      return refused === "key_changed" ? refused : refuse(call, requestId, toApiError(refused, call), key)
+    }
+    const { held } = admission
+    try {
+      const exit = await run(
+        live.use((generation) => Effect.map(read(request, generation), (body) => ({ body, generation }))),
+        { signal: call.signal }
+      )
+      if (Exit.isFailure(exit) || call.signal.aborted) {
+        held.release() // first: the response states what the key can still spend
+        const error = Exit.isFailure(exit) ? toReadError(requestId, id, exit.cause) : callerDisconnected
+        const isRefusal = error !== internal && error !== callerDisconnected
+        if (isRefusal && !(await ledger.isCurrent(key, now()))) return "key_changed"
+        return refuse(call, requestId, error, key)
+      }
+      const { body, generation } = exit.value
+      permit.setBytes(body.length)
+      const refusal = await capture(call, requestId, key, held)
+      return refusal ?? succeed(call, requestId, key, body, generation, permit)
+    } finally {
+      held.release() // no hold outlives its call
+    }
+  }
+
+  /**
+   * Starts again after a wait for the permit, and if the key was edited, revoked or expired in the meantime. A paid
+   * response keeps the permit until it is sent; after every other outcome it is released here.
+   */
   const admitAndCharge = async (call: Call, token: string, requestId: string): Promise<Outcome> => {
-    let ownPermit: Permit | undefined
     let permit: Permit | undefined
     try {
       for (;;) {
-        const admitted = await admit(call, token, requestId, permit, (acquired) => {
-          permit = acquired
-          if (call.permit === undefined) ownPermit = acquired
-        })
-        if ("response" in admitted) return admitted
-        const charged = await charge(call, admitted, requestId).finally(admitted.held.release) // no hold outlives its call
-        if (charged === "key_changed") continue
-        if (charged.response.status !== 200) return charged
-        const kept = ownPermit
-        ownPermit = undefined
-        return { response: { ...charged.response, permit: kept }, key: charged.key }
+        const key = await ledger.authenticate(token, now())
+        if (key === undefined) return refuse(call, requestId, unknownKey)
+        if (key.isSuspended) return refuseCaller(requestId, accountSuspended, key)
+        const request = authoriseAndValidate(call, key)
+        if ("status" in request) {
+          if (await ledger.isCurrent(key, now())) return refuse(call, requestId, request, key)
+          continue
+        }
+        if (permit === undefined) {
+          const acquired = acquirePermit(call, key, request)
+          const isWaiting = acquired instanceof Promise
+          const granted = isWaiting ? await awaitPermit(acquired) : acquired
+          if (granted === "too many in flight") return refuse(call, requestId, tooManyInFlight, key)
+          if (granted === "disconnected") return refuse(call, requestId, callerDisconnected, key)
+          permit = granted
+          if (isWaiting) continue // key, data and balance may have changed in the meantime
+        }
+        const outcome = await charge(call, requestId, key, request, permit)
+        if (outcome === "key_changed") continue
+        if (outcome.response.permit !== undefined) permit = undefined
+        return outcome
       }
     } finally {
-      ownPermit?.release()
+      permit?.release()
     }
   }
 

@@ -92,7 +92,10 @@ export interface Call extends RoutedRequest {
   readonly authorization: string | null
   /** Fires when the caller disconnects. A call that is cancelled before the charge is committed costs nothing. */
   readonly signal: AbortSignal
-  /** The permit of the request that contains the call, which releases it. Without it, the call acquires its own. */
+  /**
+   * Of the request that contains the call. `release` does nothing, because that request releases its permit. Without
+   * one, the call acquires its own.
+   */
   readonly permit?: Permit
   /** Memory of the request, for a call that acquires its own permit and has to wait. */
   readonly requestBytes: () => number

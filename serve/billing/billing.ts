@@ -15,9 +15,8 @@ import {
   minTrigger,
   suggestCeilings
 } from "./amounts.ts"
-import type { BillingNeeds } from "./book.ts"
-import { nowText } from "./book.ts"
 import { reconcileInBackground } from "./in-doubt.ts"
+import type { BillingNeeds } from "./needs.ts"
 import { isSimulated, makePaymentHistory } from "./payment-history.ts"
 import {
   type BillingSettings,
@@ -40,8 +39,9 @@ import {
   switchOff
 } from "./recharge-rows.ts"
 import { findCurrentRecharge, findNewestPosition } from "./recharge-stops.ts"
-import { makeReconcile } from "./reconcile.ts"
+import { leave } from "./reconcile.ts"
 import { findCustomer, removeCard, toSavedCard, tryToDetachCard } from "./saved-card.ts"
+import { nowText } from "./times.ts"
 import { checkAmount, makeTopUp } from "./top-up.ts"
 
 const proposedCents = 100_00
@@ -161,16 +161,14 @@ export const openBilling = Effect.fn("Billing.open")(function* (processor: CardP
     marked.add(account_id)
   }
   const needs = { administration, database, processor, requestEvaluation }
-  const reconciliation = makeReconcile(needs)
-  const { leave, reconcile } = reconciliation
   const { remove, save, settings } = makeSettings(needs)
   const { find, findAndReconcile, list, receipt } = makePaymentHistory(needs)
-  const topUp = makeTopUp(needs, reconciliation)
-  const { counts, handleEvent } = makeEventHandler(needs, reconcile)
+  const topUp = makeTopUp(needs)
+  const { counts, handleEvent } = makeEventHandler(needs)
 
   yield* endOtherProcessorsRecharges(database, processor.name)
-  yield* reconcileInBackground(needs, reconciliation)
-  yield* startRecharges(needs, marked, reconciliation)
+  yield* reconcileInBackground(needs)
+  yield* startRecharges(needs, marked)
 
   const payNow = Effect.fnUntraced(function* (request: TopUp) {
     const { id, url } = yield* topUp(request)
@@ -187,7 +185,7 @@ export const openBilling = Effect.fn("Billing.open")(function* (processor: CardP
     topUp: (request: TopUp): Effect.Effect<TopUpResult, InvalidChoice | NoSavedCard | BillingUnavailable> =>
       hideFailure(payNow(request)),
     /** Retrieves an open payment from the processor first. If the processor does not respond, the payment stays open. */
-    payment: (account_id: string, id: string) => hideFailure(findAndReconcile(account_id, id, reconcile)),
+    payment: (account_id: string, id: string) => hideFailure(findAndReconcile(account_id, id)),
     /** The same after the customer left the payment page. Closes an unpaid page, so it can no longer be paid. */
     leave: (account_id: string, id: string) => hideFailure(findAndReconcile(account_id, id, leave)),
     /** Newest first. `before` is the id of the last payment on the previous page, or null. */

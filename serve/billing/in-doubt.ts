@@ -4,9 +4,11 @@
  * to 500 settled payments that can still change are reconciled each hour.
  */
 import { Clock, Duration, Effect } from "effect"
-import type { BillingNeeds } from "./book.ts"
+import { timestampOf } from "../ledger/index.ts"
+import type { BillingNeeds } from "./needs.ts"
 import { listOpenPayments, listSettledPayments, type PaymentRow, pickRandomPayment } from "./payment-rows.ts"
-import type { Reconcile } from "./reconcile.ts"
+import { reconcile } from "./reconcile.ts"
+import { resolve } from "./resolve.ts"
 import { detachCard, listCardsToDetach } from "./saved-card.ts"
 
 const openPerPage = 1_000
@@ -83,10 +85,7 @@ const makeRetries = () => {
 }
 
 /** Runs until the scope ends. The first round starts immediately and finishes what a killed server left. */
-export const reconcileInBackground = Effect.fnUntraced(function* (
-  needs: BillingNeeds,
-  { reconcile, resolve }: Reconcile
-) {
+export const reconcileInBackground = Effect.fnUntraced(function* (needs: BillingNeeds) {
   const { database, processor } = needs
   const paymentRetries = makeRetries()
   const cardRetries = makeRetries()
@@ -98,7 +97,7 @@ export const reconcileInBackground = Effect.fnUntraced(function* (
     let page: ReadonlyArray<PaymentRow> = []
     do {
       page = yield* listOpenPayments(database, processor.name, page.at(-1), openPerPage)
-      if (!(yield* paymentRetries.tryDue(page, (due) => tryPayments(due, resolve)))) return
+      if (!(yield* paymentRetries.tryDue(page, (due) => tryPayments(due, (payment) => resolve(needs, payment))))) return
       for (const { id } of page) ids.add(id)
     } while (page.length === openPerPage)
     paymentRetries.keepOnly(ids)
@@ -107,9 +106,9 @@ export const reconcileInBackground = Effect.fnUntraced(function* (
   const reconcileSettled = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const since = {
-      succeeded: new Date(now - reversibleMs).toISOString(),
-      reversed: new Date(now - undecidedMs).toISOString(),
-      unpaid: new Date(now - latePaymentMs).toISOString()
+      succeeded: timestampOf(now - reversibleMs),
+      reversed: timestampOf(now - undecidedMs),
+      unpaid: timestampOf(now - latePaymentMs)
     }
     const { background } = database
     const listAfter = (id: string, limit: number) => listSettledPayments(background, processor.name, id, since, limit)
@@ -118,7 +117,9 @@ export const reconcileInBackground = Effect.fnUntraced(function* (
     const ids = new Set(next.map(({ id }) => id))
     // continue at the beginning after the last payment
     const first = next.length < settledPerRound ? yield* listAfter("", settledPerRound - next.length) : []
-    const tried = yield* tryPayments([...next, ...first.filter(({ id }) => !ids.has(id))], reconcile)
+    const tried = yield* tryPayments([...next, ...first.filter(({ id }) => !ids.has(id))], (payment) =>
+      reconcile(needs, payment)
+    )
     lastSettled = tried.at(-1)?.id
   })
 

@@ -2,10 +2,10 @@
 import { Effect, Schema, Struct } from "effect"
 import type { Statements } from "../persistence/index.ts"
 import { centsToCredits } from "./amounts.ts"
-import type { BillingNeeds } from "./book.ts"
+import type { BillingNeeds } from "./needs.ts"
 import { findPayment, findReversals, PaymentRow, paymentColumns, takeFirst } from "./payment-rows.ts"
 import { type Payment, type Receipt, UnknownPayment } from "./payments.ts"
-import type { Reconcile } from "./reconcile.ts"
+import { type leave, reconcile } from "./reconcile.ts"
 
 /** Sorts after every timestamp. */
 const endOfTime = "9999"
@@ -52,7 +52,8 @@ const findPayer = (db: Statements, { account_id, created_by }: PaymentRow) =>
     )
     .pipe(takeFirst)
 
-export const makePaymentHistory = ({ administration, database, processor }: BillingNeeds) => {
+export const makePaymentHistory = (needs: BillingNeeds) => {
+  const { administration, database, processor } = needs
   const findRow = Effect.fnUntraced(function* (account_id: string, id: string) {
     const row = yield* findPayment(database, id)
     return row?.account_id === account_id ? row : yield* new UnknownPayment({ id })
@@ -69,11 +70,11 @@ export const makePaymentHistory = ({ administration, database, processor }: Bill
     findAndReconcile: Effect.fn("Billing.payment")(function* (
       account_id: string,
       id: string,
-      reconcile: Reconcile["reconcile"]
+      update: typeof reconcile | typeof leave = reconcile
     ) {
       const row = yield* findRow(account_id, id)
       if (row.state === "open" && row.processor === processor.name) {
-        yield* reconcile(row).pipe(
+        yield* update(needs, row).pipe(
           Effect.catch((error) =>
             Effect.logWarning(`${error.message}. The payment is reconciled later.`, { payment_id: id })
           )

@@ -1,9 +1,9 @@
 /** Reconciles the payments that events name. The route is in `serve/console/app.ts`, Stripe's part in `stripe/webhook.ts`. */
 import { Clock, Duration, Effect } from "effect"
-import type { BillingNeeds } from "./book.ts"
+import type { BillingNeeds } from "./needs.ts"
 import { findPayment } from "./payment-rows.ts"
 import { EventRejected, type HeaderReader, ProcessorUnavailable } from "./processor.ts"
-import type { Reconcile } from "./reconcile.ts"
+import { reconcile } from "./reconcile.ts"
 
 /** Anyone can send requests here; this limits how often a rejected event is logged. */
 const rejectionLogInterval = Duration.toMillis("1 minute")
@@ -11,7 +11,8 @@ const rejectionLogInterval = Duration.toMillis("1 minute")
 /** The processor's events since the start. It resends `failed` ones; `refused` ones were rejected (`EventRejected`). */
 export type EventCounts = Readonly<Record<"taken" | "refused" | "failed", number>>
 
-export const makeEventHandler = ({ database, processor }: BillingNeeds, reconcile: Reconcile["reconcile"]) => {
+export const makeEventHandler = (needs: BillingNeeds) => {
+  const { database, processor } = needs
   const { name, readEvent } = processor
   const counts = { taken: 0, refused: 0, failed: 0 }
   const count = (outcome: keyof typeof counts) => Effect.sync(() => counts[outcome]++)
@@ -40,7 +41,7 @@ export const makeEventHandler = ({ database, processor }: BillingNeeds, reconcil
       } else if (payment.processor !== name) {
         const message = `An event from ${name} names payment ${payment_id}, which was made with ${payment.processor}: it is not reconciled while ${name} is in use.`
         yield* Effect.logWarning(message)
-      } else if (!(yield* reconcile(payment, reference))) {
+      } else if (!(yield* reconcile(needs, payment, reference))) {
         // fail, so that the event is sent again
         const problem = `an event names payment ${payment_id}, which does not exist there. Do the webhook secret and the key belong to the same account?`
         return yield* new ProcessorUnavailable({ processor: name, cause: new Error(problem) })

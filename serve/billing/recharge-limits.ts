@@ -3,6 +3,7 @@
  * requested from the processor counts, at the time of its last request, even if it failed or was refunded later.
  */
 import { Duration, Effect, Schema } from "effect"
+import { timestampOf } from "../ledger/index.ts"
 import type { Statements } from "../persistence/index.ts"
 import type { RechargeChoice } from "./recharge-rows.ts"
 
@@ -16,8 +17,6 @@ const Requested = Schema.Struct({
   last_at: Schema.NullOr(Schema.String)
 })
 export type Requested = typeof Requested.Type
-
-const toTimestamp = (milliseconds: number) => new Date(milliseconds).toISOString()
 
 /** The first moment of the UTC day, and of the month, `days` or `months` later. */
 const startOfDay = (now: number, days = 0) => {
@@ -43,9 +42,9 @@ export const sumRequested = (db: Statements, account_id: string, now: number, ex
        where account_id = $1 and kind = 'auto_recharge' and asked_at >= $4 and id <> $5`,
       [
         account_id,
-        toTimestamp(startOfDay(now)),
-        toTimestamp(startOfMonth(now)),
-        toTimestamp(Math.min(startOfMonth(now), now - pauseMs)),
+        timestampOf(startOfDay(now)),
+        timestampOf(startOfMonth(now)),
+        timestampOf(Math.min(startOfMonth(now), now - pauseMs)),
         except
       ]
     ),

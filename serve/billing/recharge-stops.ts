@@ -6,9 +6,9 @@
 import { Effect, Option, Stream } from "effect"
 import { type Entry, isDebit } from "../ledger/index.ts"
 import { creditsToCents, formatCents } from "./amounts.ts"
-import type { BillingNeeds } from "./book.ts"
-import { formatMinute, nowText } from "./book.ts"
+import type { BillingNeeds } from "./needs.ts"
 import { findRecharge, type RechargeRow, stopRecharge } from "./recharge-rows.ts"
+import { formatMinute, nowText } from "./times.ts"
 
 type Needs = Pick<BillingNeeds, "administration" | "database">
 

@@ -7,9 +7,10 @@
  */
 import { type Cause, Clock, Effect, Semaphore } from "effect"
 import { randomString } from "../ledger/index.ts"
-import type { BillingNeeds } from "./book.ts"
-import { nowText } from "./book.ts"
+import { charge } from "./charge.ts"
+import type { BillingNeeds } from "./needs.ts"
 import { deleteUnrequested, insertPayment, newPayment, type PaymentRow } from "./payment-rows.ts"
+import { isStillDue } from "./recharge-due.ts"
 import { findLimit, millisecondsToNextDay, sumRequested } from "./recharge-limits.ts"
 import {
   claimRecharge,
@@ -19,8 +20,8 @@ import {
   type RechargeRow,
   switchOff
 } from "./recharge-rows.ts"
-import type { Reconcile } from "./reconcile.ts"
 import { findCustomer } from "./saved-card.ts"
+import { nowText } from "./times.ts"
 
 const roundInterval = "250 millis"
 const maxConcurrentCharges = 8
@@ -31,11 +32,7 @@ const maxAccountsPerRound = 1_000
 const logAndWait = (message: string, cause: Cause.Cause<unknown>) =>
   Effect.andThen(Effect.logError(message, cause), Effect.sleep("5 seconds"))
 
-export const startRecharges = Effect.fnUntraced(function* (
-  needs: BillingNeeds,
-  marked: Set<string>,
-  { charge, isStillDue }: Reconcile
-) {
+export const startRecharges = Effect.fnUntraced(function* (needs: BillingNeeds, marked: Set<string>) {
   const { administration, database, processor } = needs
   const scope = yield* Effect.scope
   const evaluating = new Set<string>()
@@ -90,7 +87,7 @@ export const startRecharges = Effect.fnUntraced(function* (
     if (suspended_at !== null || balance_credits >= trigger_credits || (yield* isLimited(recharge))) return
     const payment = yield* claim(account_id)
     if (payment === undefined) return
-    if (yield* isStillDue(payment)) return yield* charge(payment)
+    if (yield* isStillDue(needs, payment)) return yield* charge(needs, payment)
     yield* undoClaim(payment)
     marked.add(account_id)
   })

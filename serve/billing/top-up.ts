@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import { formatCents, isValidPayment, maxPayment, minPayment } from "./amounts.ts"
-import type { BillingNeeds } from "./book.ts"
-import { nowText } from "./book.ts"
+import { charge } from "./charge.ts"
+import type { BillingNeeds } from "./needs.ts"
 import {
   findPayment,
   insertPayment,
@@ -15,8 +15,9 @@ import {
   toPaymentQuery
 } from "./payment-rows.ts"
 import { BillingUnavailable, InvalidChoice, NoSavedCard, type TopUp } from "./payments.ts"
-import type { Reconcile } from "./reconcile.ts"
+import { resolve } from "./resolve.ts"
 import { findCustomer, formatCard, toSavedCard } from "./saved-card.ts"
+import { nowText } from "./times.ts"
 
 /** The same form sent twice by the same account gives the same id. 120 bits. */
 const derivePaymentId = (account_id: string, submission: string) =>
@@ -40,7 +41,8 @@ const suspended = new InvalidChoice({
   problem: "This account is suspended, and cannot buy credits. Nothing was charged."
 })
 
-export const makeTopUp = ({ administration, database, processor }: BillingNeeds, { charge, resolve }: Reconcile) => {
+export const makeTopUp = (needs: BillingNeeds) => {
+  const { administration, database, processor } = needs
   const requireActive = (account_id: string) =>
     administration.account({ account_id }).pipe(
       Effect.mapError(({ message }) => new BillingUnavailable({ problem: `${message}. Nothing was charged.` })),
@@ -110,7 +112,7 @@ export const makeTopUp = ({ administration, database, processor }: BillingNeeds,
     }
     if (payment.card === null) {
       // it may be paid by now, and a processor that has deleted the first page's id would create a second page
-      if (!isNew) yield* resolve(payment)
+      if (!isNew) yield* resolve(needs, payment)
       const url = yield* openPage(payment, request).pipe(
         Effect.catchTag("ProcessorUnavailable", (error) =>
           Effect.andThen(
@@ -124,7 +126,7 @@ export const makeTopUp = ({ administration, database, processor }: BillingNeeds,
     }
     // otherwise another request of this form has charged the card or is charging it: never charge twice
     if (isNew) {
-      yield* charge(payment).pipe(
+      yield* charge(needs, payment).pipe(
         Effect.catchTag("ProcessorUnavailable", (error) =>
           Effect.logWarning(`${error.message}. The payment is reconciled later.`, { payment_id: payment.id })
         )

@@ -110,7 +110,8 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
   const listBytes = JSON.stringify(tools.map(({ tool }) => tool)).length
 
   const makeServerFor = ({ authorization, key, isOnDataHost }: Caller, acquired: Permit, progress: Progress) => {
-    const permit = { ...acquired, setBytes: (bytes: number) => acquired.setBytes(bytes * memoryFactor) }
+    const setBytes = (bytes: number) => acquired.setBytes(bytes * memoryFactor)
+    const permit: Permit = { ...acquired, setBytes, release: () => {} } // `acquired` is released with the whole response
     return makeServer(version, {
       list: () => {
         permit.setBytes(listBytes)

@@ -160,7 +160,7 @@ describe("larder-serve start", () => {
       client.close()
       const ready = (await (await fetch(`${server.console}/readyz`)).json()) as { readonly fault: string }
       expect(ready.fault).toMatch(
-        /^commodities of larder-\d+ cannot be served; branded-foods of larder-\d+ cannot be served: see the log$/
+        /^commodities of larder-\d+ cannot be served; branded-foods of larder-\d+ cannot be served \(branded-foods was published with tables of version 9, .+ servers first\.\): see the log$/
       )
       await server.stop()
       expect(server.logs()).toMatch(

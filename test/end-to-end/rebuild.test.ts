@@ -161,7 +161,8 @@ describe("larder-ingest rebuild", () => {
     const server = await startServer(copy)
     const readReadiness = async () => (await fetch(`${server.console}/readyz`)).json()
     try {
-      const fault = `commodities of ${generationOf(copy, "commodities")} cannot be served: see the log`
+      const reason = `${otherTables}, and no version converts them. Rebuild it from the raw archive with: ${advice}`
+      const fault = `commodities of ${generationOf(copy, "commodities")} cannot be served (${reason}): see the log`
       expect(await readReadiness()).toMatchObject({ status: "ready", fault, missing: ["commodities", "storefronts"] })
       expect(server.logs()).toContain(otherTables)
       expect(server.logs()).toContain(advice)

@@ -6,10 +6,12 @@ import { type LedgerAccess, LedgerUnavailable } from "@larder/serve/ledger"
 import { openInDoubtFiles } from "@larder/serve/ledger/postgres/in-doubt/in-doubt-files.ts"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
-import { startFaultyProxy } from "./faulty-proxy.ts"
 import {
   admit,
+  assertNoProblems,
+  assertSpendable,
   catchError,
+  charge,
   client,
   database,
   endpoint,
@@ -21,6 +23,7 @@ import {
   october,
   open,
   openWithLog,
+  proxyTo,
   readBalance,
   readEntries,
   waitUntil
@@ -44,20 +47,33 @@ describe("a charge whose response is lost", () => {
   /** Otherwise the first messages would open the connection. */
   const connectForCharges = Effect.fnUntraced(function* (ledger: LedgerAccess) {
     const key = yield* makeKey(ledger)
-    yield* Effect.promise(async () => (await admit(ledger, key, 1)).commit("req_0"))
+    yield* charge(ledger, key, "req_0", 1)
   })
 
   const openBehindProxy = Effect.fnUntraced(function* () {
     const url = yield* database
-    const proxy = yield* Effect.acquireRelease(
-      Effect.promise(() => startFaultyProxy(url)),
-      ({ close }) => Effect.promise(close)
-    )
+    const proxy = yield* proxyTo(url)
     const ledger = yield* open(proxy.url)
     yield* connectForCharges(ledger)
     const key = yield* makeKey(ledger)
     const held = yield* Effect.promise(() => admit(ledger, key, 100))
     return { proxy, ledger, key, held, observer: yield* open(url) }
+  })
+
+  /** A server that can be stopped, and is asking whether its call is charged. */
+  const openWithOwnFolder = Effect.gen(function* () {
+    const url = yield* database
+    const ownFolder = mkdtempSync(path.join(inDoubtFolder, "own-"))
+    const proxy = yield* proxyTo(url)
+    const scope = yield* Scope.make()
+    const { ledger, logged } = yield* Scope.provide(openWithLog(proxy.url, ownFolder), scope)
+    yield* connectForCharges(ledger)
+    const key = yield* makeKey(ledger)
+    const held = yield* Effect.promise(() => admit(ledger, key, 100))
+    proxy.loseResponses(commitMessage)
+    const error = catchError(held.commit("req_1"))
+    yield* Effect.promise(() => waitUntil(() => !ledger.writable()))
+    return { url, ownFolder, key, logged, error, stop: Scope.close(scope, Exit.void) }
   })
 
   it.live("is found to be charged, once, when the database is back in time", () =>
@@ -77,7 +93,7 @@ describe("a charge whose response is lost", () => {
         [5_000, null],
         [-100, "req_1"]
       ])
-      yield* Effect.promise(async () => (await admit(ledger, key, 4_900)).release())
+      yield* assertSpendable(ledger, key, 4_900)
     }).pipe(Effect.scoped)
   )
 
@@ -115,23 +131,9 @@ describe("a charge whose response is lost", () => {
 
   it.live("is refunded by the next server when this one stops before the database returns", () =>
     Effect.gen(function* () {
-      const url = yield* database
-      const ownFolder = mkdtempSync(path.join(inDoubtFolder, "own-"))
-      const proxy = yield* Effect.acquireRelease(
-        Effect.promise(() => startFaultyProxy(url)),
-        ({ close }) => Effect.promise(close)
-      )
-      const scope = yield* Scope.make()
-      const ledger = yield* Scope.provide(open(proxy.url, ownFolder), scope)
-      yield* connectForCharges(ledger)
-      const key = yield* makeKey(ledger)
-      const held = yield* Effect.promise(() => admit(ledger, key, 100))
-      proxy.loseResponses(commitMessage)
-      const charged = Effect.flip(Effect.tryPromise({ try: () => held.commit("req_1"), catch: (cause) => cause }))
-      const error = yield* Effect.forkChild(charged)
-      yield* Effect.promise(() => waitUntil(() => !ledger.writable()))
-      yield* Scope.close(scope, Exit.void) // closes, although the database is away
-      assert.match(String(yield* Fiber.join(error)), /if the call was charged, it is refunded/)
+      const { error, key, ownFolder, stop, url } = yield* openWithOwnFolder
+      yield* stop // although the database is away
+      assert.match(String(yield* Effect.promise(() => error)), /if the call was charged, it is refunded/)
 
       const next = yield* open(url, ownFolder)
       yield* waitUntilRefunded(next, key)
@@ -151,23 +153,10 @@ describe("a charge whose response is lost", () => {
     "is logged with its account when the server stops, and can neither ask the database nor record the call",
     () =>
       Effect.gen(function* () {
-        const url = yield* database
-        const ownFolder = mkdtempSync(path.join(inDoubtFolder, "own-"))
-        const proxy = yield* Effect.acquireRelease(
-          Effect.promise(() => startFaultyProxy(url)),
-          ({ close }) => Effect.promise(close)
-        )
-        const scope = yield* Scope.make()
-        const { ledger, logged } = yield* Scope.provide(openWithLog(proxy.url, ownFolder), scope)
-        yield* connectForCharges(ledger)
-        const key = yield* makeKey(ledger)
-        const held = yield* Effect.promise(() => admit(ledger, key, 100))
-        proxy.loseResponses(commitMessage)
-        const error = catchError(held.commit("req_1"))
-        yield* Effect.promise(() => waitUntil(() => !ledger.writable()))
+        const { error, key, logged, ownFolder, stop } = yield* openWithOwnFolder
         rmSync(path.join(ownFolder, "in-doubt"), { recursive: true })
         writeFileSync(path.join(ownFolder, "in-doubt"), "no folder")
-        yield* Scope.close(scope, Exit.void)
+        yield* stop
         assert.instanceOf(yield* Effect.promise(() => error), LedgerUnavailable)
         const lines = logged.filter((line) => line.includes(`req_1 of account ${key.account_id}`))
         assert.strictEqual(lines.length, 1)
@@ -187,8 +176,8 @@ describe("a charge whose response is lost", () => {
       const url = yield* database
       const before = yield* open(url)
       const [stuck, other, served] = yield* Effect.all([makeKey(before), makeKey(before), makeKey(before)])
-      yield* Effect.promise(async () => (await admit(before, stuck, 100)).commit("req_stuck"))
-      yield* Effect.promise(async () => (await admit(before, other, 100)).commit("req_1"))
+      yield* charge(before, stuck, "req_stuck")
+      yield* charge(before, other, "req_1")
       const { directory, unresolved } = storeInDoubt([
         ["req_stuck", stuck],
         ["req_1", other],
@@ -199,7 +188,7 @@ describe("a charge whose response is lost", () => {
 
       const startedAt = performance.now()
       const ledger = yield* open(url, directory)
-      yield* Effect.promise(async () => (await admit(ledger, served, 100)).commit("req_served"))
+      yield* charge(ledger, served, "req_served")
       assert.isBelow(performance.now() - startedAt, 2_000)
       yield* waitUntilRefunded(ledger, other)
       assert.strictEqual(unresolved(), 1) // until the last refund is durable
@@ -211,7 +200,7 @@ describe("a charge whose response is lost", () => {
       yield* Effect.promise(() => waitUntil(() => unresolved() === 0))
       assert.deepStrictEqual(yield* readMovements(ledger, other), chargedAndRefunded)
       assert.strictEqual(yield* readBalance(ledger, stuck), 5_000)
-      assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
+      yield* assertNoProblems(ledger)
     }).pipe(Effect.scoped)
   )
 
@@ -220,7 +209,7 @@ describe("a charge whose response is lost", () => {
       const url = yield* database
       const before = yield* open(url)
       const key = yield* makeKey(before)
-      yield* Effect.promise(async () => (await admit(before, key, 100)).commit("req_1"))
+      yield* charge(before, key, "req_1")
       const { directory, unresolved } = storeInDoubt([["req_1", key]])
       const release = yield* Deferred.make<void>()
       const locking = yield* lockAccount(url, key.account_id, Deferred.await(release))
@@ -241,7 +230,7 @@ describe("a charge whose response is lost", () => {
       setTimeout(proxy.repair, 500)
       assert.strictEqual(yield* Effect.promise(() => charged), "charged")
       assert.deepStrictEqual(yield* readMovements(observer, key), chargedAndRefunded.slice(0, 2))
-      yield* Effect.promise(async () => (await admit(ledger, key, 4_900)).release())
+      yield* assertSpendable(ledger, key, 4_900)
     }).pipe(Effect.scoped)
   )
 })

@@ -5,22 +5,24 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { type LedgerAccess, LedgerUnavailable } from "@larder/serve/ledger"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { freePort } from "../support/postgres/port.ts"
 import { type Postgres, startPostgres } from "../support/postgres/server.ts"
-import { startFaultyProxy } from "./faulty-proxy.ts"
-import { clockAt } from "./histories/world.ts"
 import { withConnection } from "./outage.ts"
 import {
   admit,
+  assertNoProblems,
   catchError,
+  charge,
   client,
   database,
   hold,
   type Key,
   makeKey,
   open,
+  openWithClock,
   openWithLog,
+  proxyTo,
   readEntries,
   waitUntil
 } from "./shared-ledger.ts"
@@ -29,8 +31,6 @@ const server = Effect.acquireRelease(
   Effect.promise(() => startPostgres()),
   (postgres) => Effect.promise(postgres.remove)
 )
-const charge = (ledger: LedgerAccess, key: Key, id: string, credits = 100) =>
-  Effect.promise(async () => (await admit(ledger, key, credits)).commit(id))
 /** After a restart of the database, until the first call succeeds. */
 const waitUntilServed = (ledger: LedgerAccess, key: Key) =>
   waitUntil(async () => {
@@ -41,8 +41,6 @@ const waitUntilServed = (ledger: LedgerAccess, key: Key) =>
   })
 const readRequestIds = (ledger: LedgerAccess, key: Key) =>
   Effect.map(readEntries(ledger, key), (entries) => entries.map(({ request_id }) => request_id).slice(1))
-const assertNoProblems = (ledger: LedgerAccess) =>
-  Effect.map(ledger.administration.verify({}), ({ problems }) => assert.deepStrictEqual(problems, []))
 
 /** The URL of a superuser in the database of the ledger. */
 const superuserUrl = (superuser: string, ledger: string) => {
@@ -117,9 +115,7 @@ describe("a disk that is full", () => {
   it.live("refuses charges, writes none of them, and makes servers not ready for one more second", () =>
     Effect.gen(function* () {
       const url = yield* database
-      let nanoseconds = 0n
-      const clock = { ...clockAt(Date.now), monotonicTimeNanosUnsafe: () => nanoseconds }
-      const ledger = yield* Effect.provideService(open(url), Clock.Clock, clock)
+      const { ledger, pass } = yield* openWithClock(url)
       const key = yield* makeKey(ledger)
       yield* charge(ledger, key, "req_before")
       const sql = yield* client(url)
@@ -129,7 +125,7 @@ describe("a disk that is full", () => {
         assert.instanceOf(yield* Effect.promise(() => catchError(held.commit(id))), LedgerUnavailable)
         yield* Effect.promise(() => waitUntilServed(ledger, key)) // reads succeed
         assert.isFalse(ledger.writable())
-        nanoseconds += 1_001_000_000n
+        pass(1_001)
         assert.isTrue(ledger.writable())
       }
       yield* sql`drop trigger fail on ledger.entry`
@@ -183,7 +179,7 @@ describe("an older copy that is put in place of the database", () => {
         await postgres.restart()
         await waitUntilServed(ledger, key)
       })
-      yield* Effect.promise(() => admit(ledger, key, 100).then((held) => held.commit("req_2")))
+      yield* charge(ledger, key, "req_2")
       const held = yield* Effect.promise(() => admit(ledger, key, 800))
       yield* Effect.promise(() => replace(postgres, data, copy))
       assert.strictEqual(yield* Effect.promise(() => held.commit("req_3")), "charged") // 900 were left in the copy
@@ -202,10 +198,7 @@ describe("a failover to a standby that lacks the last charges", () => {
       const { bin, data } = yield* Effect.promise(() => readPaths(postgres.url))
       const copy = `${data}-standby`
       const url = yield* Effect.promise(postgres.newDatabase)
-      const proxy = yield* Effect.acquireRelease(
-        Effect.promise(() => startFaultyProxy(url)),
-        ({ close }) => Effect.promise(close)
-      )
+      const proxy = yield* proxyTo(url)
       const ledger = yield* open(proxy.url)
       const key = yield* makeKey(ledger)
 

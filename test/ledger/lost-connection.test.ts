@@ -2,7 +2,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
-import { startFaultyProxy } from "./faulty-proxy.ts"
 import {
   admit,
   client,
@@ -11,6 +10,7 @@ import {
   makeKey,
   open,
   openWithLog,
+  proxyTo,
   readBalance,
   readEntries,
   waitUntil
@@ -43,10 +43,7 @@ describe("a booking whose connection is lost half-way", () => {
   it.live("fails like in an outage, writes nothing, and is booked when it is repeated", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const proxy = yield* Effect.acquireRelease(
-        Effect.promise(() => startFaultyProxy(url)),
-        ({ close }) => Effect.promise(close)
-      )
+      const proxy = yield* proxyTo(url)
       const ledger = yield* open(proxy.url)
       const key = yield* makeKey(ledger)
       const { account_id } = key

@@ -3,12 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { type AdministrationError, type AdmittedCall, type LedgerAccess, LedgerUnavailable } from "@larder/serve/ledger"
 import type { CommitOutcome } from "@larder/serve/ledger/ledger.ts"
-import { Clock, Effect } from "effect"
-import { startFaultyProxy } from "./faulty-proxy.ts"
-import { clockAt } from "./histories/world.ts"
+import { Effect } from "effect"
 import {
   admit,
+  assertNoProblems,
+  assertSpendable,
   catchError,
+  charge,
   database,
   endpoint,
   hold,
@@ -18,6 +19,8 @@ import {
   november,
   october,
   open,
+  openWithClock,
+  proxyTo,
   readBalance,
   readEntries
 } from "./shared-ledger.ts"
@@ -73,7 +76,7 @@ describe("servers that share a ledger", () => {
       assert.strictEqual(yield* Effect.promise(() => second.commit("req_2")), "charged")
       assert.strictEqual(yield* Effect.promise(() => first.commit("req_1")), "insufficient_balance")
       assert.strictEqual(yield* readBalance(one, key), 50)
-      yield* Effect.promise(async () => (await admit(one, key, 50)).release()) // the refused call holds nothing
+      yield* assertSpendable(one, key, 50) // the refused call holds nothing
       assert.strictEqual(one.counters.refused_insufficient_balance, 1)
     }).pipe(Effect.scoped)
   )
@@ -113,7 +116,7 @@ describe("an operator's change between the admission of a call and its charge", 
       assert.strictEqual(yield* Effect.promise(() => held.commit("req_1")), expected)
       const charges = (yield* readEntries(ledger, key)).filter(({ type }) => type === "charge")
       assert.strictEqual(charges.length, expected === "charged" ? 1 : 0)
-      assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
+      yield* assertNoProblems(ledger)
     }).pipe(Effect.scoped)
   )
 })
@@ -122,14 +125,11 @@ describe("a charge that is written, and whose response is on its way", () => {
   it.live("does not count twice in the next call: it is refused for its budget, not for the balance", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const proxy = yield* Effect.acquireRelease(
-        Effect.promise(() => startFaultyProxy(url)),
-        ({ close }) => Effect.promise(close)
-      )
+      const proxy = yield* proxyTo(url)
       const ledger = yield* open(proxy.url)
       const observer = yield* open(url)
       const other = yield* makeKey(ledger)
-      yield* Effect.promise(async () => (await admit(ledger, other, 1)).commit("req_0")) // opens the connection
+      yield* charge(ledger, other, "req_0", 1) // opens the connection
       const key = yield* makeKey(ledger, 3_000)
       const held = yield* Effect.promise(() => admit(ledger, key, 3_000))
       const commitMessage = 2
@@ -152,23 +152,18 @@ describe("a charge that is written, and whose response is on its way", () => {
   it.live("does not admit the next call by rows that were read before the response was late", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const proxy = yield* Effect.acquireRelease(
-        Effect.promise(() => startFaultyProxy(url)),
-        ({ close }) => Effect.promise(close)
-      )
-      let nanoseconds = 0n
-      const clock = { ...clockAt(Date.now), monotonicTimeNanosUnsafe: () => nanoseconds }
-      const ledger = yield* Effect.provideService(open(proxy.url), Clock.Clock, clock)
+      const proxy = yield* proxyTo(url)
+      const { ledger, pass } = yield* openWithClock(proxy.url)
       const observer = yield* open(url)
       const other = yield* makeKey(ledger)
-      yield* Effect.promise(async () => (await admit(ledger, other, 1)).commit("req_0")) // opens the connection
+      yield* charge(ledger, other, "req_0", 1) // opens the connection
       const key = yield* makeKey(ledger)
       const held = yield* Effect.promise(() => admit(ledger, key, 100))
       const deliver = proxy.keepResponses(2) // to COMMIT
       const charging = held.commit("req_1")
       while ((yield* readEntries(observer, key)).length < 2) yield* Effect.sleep("5 millis")
       yield* observer.administration.revokeKey({ key_id: key.id })
-      nanoseconds += 1_001_000_000n
+      pass(1_001)
       deliver()
       assert.strictEqual(yield* Effect.promise(() => charging), "charged")
       assert.isUndefined(yield* Effect.promise(() => ledger.authenticate(key.key, Date.now())))
@@ -243,7 +238,7 @@ describe("a request id that was charged already", () => {
       const url = yield* database
       const [one, other] = yield* Effect.all([open(url), open(url)])
       const key = yield* makeKey(one)
-      yield* Effect.promise(async () => (await admit(one, key, 100)).commit("req_1"))
+      yield* charge(one, key, "req_1")
       for (const ledger of [one, other]) {
         const holds = yield* Effect.promise(() => Promise.all([0, 1, 2].map(() => admit(ledger, key, 100))))
         const ids = [ledger === one ? "req_2" : "req_3", "req_1", ledger === one ? "req_4" : "req_5"]
@@ -256,7 +251,7 @@ describe("a request id that was charged already", () => {
         )
       }
       assert.strictEqual(yield* readBalance(one, key), 4_500)
-      yield* Effect.promise(async () => (await admit(other, key, 4_500)).release())
+      yield* assertSpendable(other, key, 4_500)
     }).pipe(Effect.scoped)
   )
 })

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import type { LedgerAccess } from "@larder/serve/ledger"
 import { Effect } from "effect"
-import { startFaultyProxy } from "./faulty-proxy.ts"
 import {
   admit,
+  assertNoProblems,
   catchError,
   database,
   hold,
@@ -15,6 +15,7 @@ import {
   newLedgers,
   november,
   open,
+  proxyTo,
   readBalance,
   readEntries
 } from "./shared-ledger.ts"
@@ -70,8 +71,6 @@ const callUntilRefused = async (servers: ReadonlyArray<LedgerAccess>, key: Key, 
 
 const countCharges = (ledger: LedgerAccess, key: Key) =>
   Effect.map(readEntries(ledger, key), (entries) => entries.filter(({ type }) => type === "charge").length)
-const assertNoProblems = ({ administration }: LedgerAccess) =>
-  Effect.map(administration.verify({}), ({ problems }) => assert.deepStrictEqual(problems, []))
 
 describe.each(Object.entries(sites))("callers of %s", (_, site) => {
   it.live("spend the balance down to the last credit, and then refuse", () =>
@@ -209,10 +208,7 @@ describe.each(Object.entries(sites))("callers of %s", (_, site) => {
 describe("a server that loses the database in the middle of calls", () => {
   const openBehindProxy = Effect.gen(function* () {
     const url = yield* database
-    const proxy = yield* Effect.acquireRelease(
-      Effect.promise(() => startFaultyProxy(url)),
-      ({ close }) => Effect.promise(close)
-    )
+    const proxy = yield* proxyTo(url)
     return { proxy, dead: yield* open(proxy.url), other: yield* open(url) }
   })
 

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { PgClient } from "@effect/sql-pg"
+import { assert } from "@effect/vitest"
 import {
   type AdmittedCall,
   type ApiKeyView,
@@ -14,9 +15,11 @@ import {
 import { openEmbeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
 import { bookEntries, changeAccounts } from "@larder/serve/ledger/postgres/changes.ts"
 import { refundCall } from "@larder/serve/ledger/rules/decisions.ts"
-import { Context, Deferred, Effect, Fiber, Layer, Logger, Redacted, Stream } from "effect"
+import { Clock, Context, Deferred, Effect, Fiber, Layer, Logger, Redacted, Stream } from "effect"
 import { inject } from "vitest"
 import { pooledDatabase } from "../support/postgres/new-database.ts"
+import { startFaultyProxy } from "./faulty-proxy.ts"
+import { clockAt } from "./histories/world.ts"
 
 export const october = Date.parse("2026-10-31T23:59:59.999Z")
 export const november = Date.parse("2026-11-01T00:00:00.000Z")
@@ -32,6 +35,22 @@ export const openWithLog = Effect.fnUntraced(function* (url: string, directory =
   const ledger = yield* Effect.provide(open(url, directory), Logger.layer([logger]))
   return { ledger, logged }
 })
+/** A ledger for which time passes only by `pass`. */
+export const openWithClock = Effect.fnUntraced(function* (url: string) {
+  let nanoseconds = 0n
+  const clock = { ...clockAt(Date.now), monotonicTimeNanosUnsafe: () => nanoseconds }
+  const opened = yield* Effect.provideService(openWithLog(url), Clock.Clock, clock)
+  const pass = (milliseconds: number) => {
+    nanoseconds += BigInt(milliseconds) * 1_000_000n
+  }
+  return { ...opened, pass }
+})
+/** A proxy in front of a database, until the scope ends. */
+export const proxyTo = (url: string) =>
+  Effect.acquireRelease(
+    Effect.promise(() => startFaultyProxy(url)),
+    ({ close }) => Effect.promise(close)
+  )
 export const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-both-stores-"))),
   (created) => Effect.sync(() => rmSync(created, { recursive: true, force: true }))
@@ -57,7 +76,7 @@ export const lock = Effect.fnUntraced(function* (url: string, statement: string,
       Effect.andThen(Deferred.succeed(locked, undefined)),
       Effect.andThen(Deferred.await(release)),
       sql.withTransaction,
-      Effect.forkChild
+      Effect.forkScoped
     )
   yield* Deferred.await(locked)
   return Effect.andThen(Deferred.succeed(release, undefined), Fiber.join(locking))
@@ -71,7 +90,7 @@ export const lockAccount = Effect.fnUntraced(function* (url: string, id: string,
     Effect.andThen(Deferred.succeed(locked, undefined)),
     Effect.andThen(end),
     sql.withTransaction,
-    Effect.forkChild
+    Effect.forkScoped
   )
   yield* Deferred.await(locked)
   return locking
@@ -121,6 +140,12 @@ export const admit = async (
   if (typeof held === "string") throw new Error(held)
   return held
 }
+/** A call that is admitted and charged. */
+export const charge = (ledger: LedgerAccess, key: Key, id: string, credits = 100) =>
+  Effect.promise(async () => (await admit(ledger, key, credits)).commit(id))
+/** Fails unless the key can still spend these credits: other calls neither hold nor have spent them. */
+export const assertSpendable = (ledger: LedgerAccess, key: Key, credits: number) =>
+  Effect.promise(async () => (await admit(ledger, key, credits)).release())
 /**
  * A call by a key that may have changed since its lookup. An embedded ledger notices when the call is admitted; a shared one
  * may also notice when it is charged.
@@ -146,6 +171,8 @@ export const tryCall = async (ledger: LedgerAccess, key: Key, nowMs: number, cre
 }
 export const readEntries = (ledger: LedgerAccess, { account_id }: Key) =>
   Stream.runCollect(ledger.administration.entriesOf(account_id))
+export const assertNoProblems = ({ administration }: Pick<LedgerAccess, "administration">) =>
+  Effect.map(administration.verify({}), ({ problems }) => assert.deepStrictEqual(problems, []))
 export const readBalance = (ledger: LedgerAccess, { account_id }: Key) =>
   Effect.map(
     ledger.administration.listAccounts({}),

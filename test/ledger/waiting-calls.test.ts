@@ -2,34 +2,30 @@
  * Calls that wait for a slow database: five seconds after the read of its data, a call is refused instead of sent; at once
  * if its caller disconnects.
  */
+import { rmSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { LedgerUnavailable } from "@larder/serve/ledger"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
+import { inject } from "vitest"
+import { bearer } from "../support/api/client.ts"
+import { newDatabase } from "../support/postgres/new-database.ts"
 import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
-import { clockAt } from "./histories/world.ts"
+import { newKey, startServer } from "../support/programs.ts"
+import { copyHome } from "../support/sample-home.ts"
 import {
   admit,
+  assertSpendable,
   catchError,
   client,
   database,
   hold,
   lock,
   makeKey,
+  openWithClock,
   openWithLog,
   readBalance,
   waitUntil
 } from "./shared-ledger.ts"
-
-/** A ledger for which time passes only by `passFiveSeconds`. */
-const openWithClock = Effect.fnUntraced(function* (url: string) {
-  let nanoseconds = 0n
-  const clock = { ...clockAt(Date.now), monotonicTimeNanosUnsafe: () => nanoseconds }
-  const { ledger, logged } = yield* Effect.provideService(openWithLog(url), Clock.Clock, clock)
-  const passFiveSeconds = () => {
-    nanoseconds += 5_000_000_000n
-  }
-  return { ledger, logged, passFiveSeconds }
-})
 
 /** Makes the database wait for `open` before it inserts an entry. */
 const closeGate = Effect.fnUntraced(function* (url: string, afterwards = "return new;") {
@@ -65,13 +61,13 @@ describe("a table that another session has locked", () => {
     (mode) =>
       Effect.gen(function* () {
         const url = yield* database
-        const { ledger, logged, passFiveSeconds } = yield* openWithClock(url)
+        const { ledger, logged, pass } = yield* openWithClock(url)
         const keys = yield* Effect.all(Array.from({ length: 20 }, () => makeKey(ledger)))
         const holds = yield* Effect.promise(() => Promise.all(keys.map((key) => admit(ledger, key, 100))))
         const free = yield* lock(url, `lock table ledger.entry in ${mode} mode`)
         const errors = Promise.all(holds.map((held, call) => catchError(held.commit(`req_${call}`))))
         yield* Effect.promise(() => waitUntil(() => !ledger.writable()))
-        passFiveSeconds()
+        pass(5_000)
         for (const error of yield* Effect.promise(() => errors)) assert.instanceOf(error, LedgerUnavailable)
         assert.strictEqual(logged.length, 1)
         assert.match(String(logged[0]), /^The ledger cannot be written: .*lock timeout/)
@@ -103,7 +99,7 @@ describe("a group that takes five seconds to be charged", () => {
   it.live("makes calls that have waited for it meanwhile fail without a charge", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const { ledger, passFiveSeconds } = yield* openWithClock(url)
+      const { ledger, pass } = yield* openWithClock(url)
       const key = yield* makeKey(ledger)
       const gate = yield* closeGate(url)
       const [first, second] = yield* Effect.promise(() =>
@@ -112,7 +108,7 @@ describe("a group that takes five seconds to be charged", () => {
       const charging = first.commit("req_first")
       yield* gate.untilReached
       const late = catchError(second.commit("req_second"))
-      passFiveSeconds()
+      pass(5_000)
       const fresh = admit(ledger, key, 100).then((held) => held.commit("req_fresh"))
       assert.instanceOf(yield* Effect.promise(() => late), LedgerUnavailable) // while the group is in progress
       yield* gate.open
@@ -120,24 +116,24 @@ describe("a group that takes five seconds to be charged", () => {
       assert.strictEqual(yield* Effect.promise(() => fresh), "charged")
       assert.strictEqual(yield* readBalance(ledger, key), 4_800)
       assert.isTrue(ledger.writable())
-      yield* Effect.promise(async () => (await admit(ledger, key, 4_800)).release()) // the late call holds nothing
+      yield* assertSpendable(ledger, key, 4_800) // the late call holds nothing
     }).pipe(Effect.scoped)
   )
 
   it.live("is not sent again after a cancelled statement", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const { ledger, passFiveSeconds } = yield* openWithClock(url)
+      const { ledger, pass } = yield* openWithClock(url)
       const key = yield* makeKey(ledger)
       const gate = yield* closeGate(url, "raise exception 'made by a test' using errcode = '57014';")
       const held = yield* Effect.promise(() => admit(ledger, key, 100))
       const error = catchError(held.commit("req_1"))
       yield* gate.untilReached
-      passFiveSeconds()
+      pass(5_000)
       yield* gate.open
       assert.instanceOf(yield* Effect.promise(() => error), LedgerUnavailable)
       assert.strictEqual(yield* gate.countAttempts, 1)
-      yield* Effect.promise(async () => (await admit(ledger, key, 5_000)).release())
+      yield* assertSpendable(ledger, key, 5_000)
     }).pipe(Effect.scoped)
   )
 })
@@ -161,7 +157,39 @@ describe("a caller who disconnects", () => {
       yield* free
       assert.strictEqual(yield* Effect.promise(() => sentError), callers[0].signal.reason)
       assert.strictEqual(yield* readBalance(ledger, key), 5_000)
-      yield* Effect.promise(async () => (await admit(ledger, key, 5_000)).release())
+      yield* assertSpendable(ledger, key, 5_000)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("gets status 499 in a server's request log, is not charged, and holds nothing, while the charge waits", () =>
+    Effect.gen(function* () {
+      const url = yield* Effect.promise(() => newDatabase(inject("postgresUrl")))
+      const environment = { LARDER_LEDGER_URL: url }
+      const home = yield* Effect.acquireRelease(
+        Effect.sync(() => copyHome(inject("sampleHome"))),
+        (copied) => Effect.sync(() => rmSync(copied, { recursive: true, force: true }))
+      )
+      const server = yield* Effect.acquireRelease(
+        Effect.promise(() => startServer(home, environment)),
+        ({ stop }) => Effect.promise(() => stop())
+      )
+      const { account_id, key } = yield* Effect.promise(() => newKey(home, { environment }))
+      const sql = yield* client(url)
+      const logged = sql`select status, credits from console.request where account_id = ${account_id}`
+      const untilLogged = Effect.repeat(Effect.delay(logged, "20 millis"), { until: ({ length }) => length > 0 })
+      const caller = new AbortController()
+      const call = (signal?: AbortSignal) =>
+        fetch(`${server.api}/v1/commodities`, { headers: bearer(key), ...(signal && { signal }) })
+
+      const free = yield* lock(url, lockRow, [account_id])
+      const failed = catchError(call(caller.signal))
+      yield* untilWaitingForLocks(sql)
+      caller.abort()
+      assert.strictEqual(yield* Effect.promise(() => failed), caller.signal.reason)
+      assert.deepStrictEqual(yield* untilLogged, [{ status: 499, credits: 0 }])
+      yield* free
+      const { headers, status } = yield* Effect.promise(() => call())
+      assert.deepStrictEqual([status, headers.get("x-credits-remaining")], [200, "4990"])
     }).pipe(Effect.scoped)
   )
 
@@ -187,7 +215,7 @@ describe("an account that another session has locked", () => {
   it.live("gets 503 at once as soon as one of its waiting calls has waited for five seconds", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const { ledger, passFiveSeconds } = yield* openWithClock(url)
+      const { ledger, pass } = yield* openWithClock(url)
       const key = yield* makeKey(ledger)
       const sql = yield* client(url)
       const free = yield* lock(url, lockRow, [key.account_id])
@@ -205,7 +233,7 @@ describe("an account that another session has locked", () => {
       let pid = before
       while (pid === before || pid === undefined) pid = yield* waiting // until the account is tried alone again
       const secondOutcome = catchError(second.commit("req_2"))
-      passFiveSeconds()
+      pass(5_000)
       assert.instanceOf(yield* Effect.promise(() => secondOutcome), LedgerUnavailable)
       const refused = yield* Effect.promise(() => catchError(hold(ledger, key, 100)))
       assert.match(String(refused), /another session has locked account/)

@@ -1,6 +1,6 @@
 /** Servers that share a database book the same recharge, or two payments of an account, at the same moment. */
 import { assert, describe, it } from "@effect/vitest"
-import { makeBook } from "@larder/serve/billing/book.ts"
+import { book } from "@larder/serve/billing/book.ts"
 import { expireOpenPayment, findPayment, toPaymentQuery } from "@larder/serve/billing/payment-rows.ts"
 import { endRecharge } from "@larder/serve/billing/recharge-rows.ts"
 import { postgresConsole } from "@larder/serve/ledger"
@@ -64,17 +64,23 @@ describe("two servers on PostgreSQL", () => {
               work(db).pipe(Effect.tap(Deferred.succeed(firstDone, undefined)), Effect.tap(Deferred.await(lockQueued)))
             )
         }
-        const bookWith = (tables: Setup["database"]) =>
-          makeBook({ administration, database: tables, processor, requestEvaluation: () => {} })
+        const needsOf = (tables: Setup["database"]) => ({
+          administration,
+          database: tables,
+          processor,
+          requestEvaluation: () => {}
+        })
         const secondBooking = Effect.andThen(
           Deferred.await(firstDone),
-          bookWith(otherDatabase)(second.payment, second.retrieved)
+          book(needsOf(otherDatabase), second.payment, second.retrieved)
         )
         const watched = Deferred.await(firstDone).pipe(
           Effect.andThen(untilLocked),
           Effect.andThen(Deferred.succeed(lockQueued, undefined))
         )
-        yield* Effect.all([watched, secondBooking, bookWith(slow)(first.payment, first.retrieved)], { concurrency: 3 })
+        yield* Effect.all([watched, secondBooking, book(needsOf(slow), first.payment, first.retrieved)], {
+          concurrency: 3
+        })
         yield* checkCards
         assert.strictEqual((yield* harness.savedCards).length, 1)
         yield* checkBooks
@@ -126,14 +132,16 @@ describe("two servers on PostgreSQL", () => {
         const lockQueued = yield* Deferred.make<void>()
         const payment = yield* findPayment(database, id)
         if (payment === undefined) return yield* Effect.die("no payment was recorded")
-        const book = makeBook({
+        const needs = {
           administration,
           database: otherDatabase,
           processor: harness.processor,
           requestEvaluation: () => {}
-        })
+        }
         const withReference = { ...payment, reference: retrieved.reference } // so that booking writes only the two rows
-        const booking = yield* Effect.forkChild(Effect.andThen(Deferred.await(locked), book(withReference, retrieved)))
+        const booking = yield* Effect.forkChild(
+          Effect.andThen(Deferred.await(locked), book(needs, withReference, retrieved))
+        )
         yield* Effect.forkChild(
           Deferred.await(locked).pipe(
             Effect.andThen(untilLocked),

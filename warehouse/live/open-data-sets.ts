@@ -8,7 +8,7 @@ import type { Layout } from "../generation/layout.ts"
 import { type DataSetEntry, isLoaded, type Manifest } from "../generation/manifest.ts"
 import { verifyDataSet } from "../generation/parts.ts"
 import type { DataSet } from "../tables/tables.ts"
-import { requireKnown } from "../tables/versions.ts"
+import { findUnknown, requireKnown } from "../tables/versions.ts"
 import { openRefCounted, type RefCounted, useInScope } from "./ref-counted.ts"
 import type { Unserved, UnservedDataSet } from "./unserved.ts"
 
@@ -118,7 +118,8 @@ export const openDataSets = Effect.fnUntraced(function* <Loaded, R>(
       continue
     }
     if (old !== undefined) served.set(pipeline, old)
-    faults.push({ pipeline, changed_in, served: old?.entry.changed_in, cause: opened?.cause })
+    const otherVersion = findUnknown(loaders[pipeline].definition, entry)?.message
+    faults.push({ pipeline, changed_in, served: old?.entry.changed_in, otherVersion, cause: opened?.cause })
   }
   return { served, faults }
 })

@@ -77,15 +77,20 @@ const exampleWith = (dataSet: DataSet) => ({
 })
 const withColour = withColumn(example.dataSet, "price", "colour")
 const describeFault = (number: number) => `example of larder-00000${number} cannot be served`
+const rebuildIt =
+  "example was published by another version of Larder, with other tables or views, and no version converts them. Rebuild it from the raw archive with: npx larder-ingest rebuild example"
+const updateLarder =
+  "example was published with tables of version 2, and this version of Larder supports versions up to 1. Update Larder on this machine, servers first."
 
 describe("a data set of an earlier version", () => {
-  itLive("is not served until it is rebuilt, and the others are served", (logs) =>
+  itLive("is not served until it is rebuilt, which the fault says, and the others are served", (logs) =>
     Effect.gen(function* () {
       const layout = yield* published
       const oldServer = yield* serve(layout)
       const stopReads = yield* readRepeatedly(oldServer)
       const server = yield* serve(layout, withColour)
-      assert.deepStrictEqual([server.current().model, server.fault()], [{ cellar: "wine" }, describeFault(1)])
+      const fault = `${describeFault(1)} (${rebuildIt})`
+      assert.deepStrictEqual([server.current().model, server.fault()], [{ cellar: "wine" }, fault])
       assert.deepStrictEqual([...server.unserved()], ["example"])
       assert.isTrue(logs.some((line) => line.includes(`${describeFault(1)}; nothing is served instead`)))
       const rebuilt = yield* aLayout
@@ -97,7 +102,7 @@ describe("a data set of an earlier version", () => {
         [server.current().model, server.fault()],
         [{ example: "apple,pear", cellar: "wine" }, undefined]
       )
-      assert.strictEqual(oldServer.fault(), describeFault(3))
+      assert.strictEqual(oldServer.fault(), `${describeFault(3)} (${updateLarder})`)
       assert.deepStrictEqual(yield* stopReads, ["apple apple wine"])
     })
   )
@@ -137,18 +142,8 @@ describe("a start on a data set that cannot be served", () => {
     })
   )
   for (const [version, publisher, server, message] of [
-    [
-      "an earlier version",
-      example.dataSet,
-      withColour,
-      "example was published by another version of Larder, with other tables or views, and no version converts them. Rebuild it from the raw archive with: npx larder-ingest rebuild example"
-    ],
-    [
-      "a newer version",
-      withColour,
-      example.dataSet,
-      "example was published with tables of version 2, and this version of Larder supports versions up to 1. Update Larder on this machine, servers first."
-    ]
+    ["an earlier version", example.dataSet, withColour, rebuildIt],
+    ["a newer version", withColour, example.dataSet, updateLarder]
   ] as const) {
     itLive(`fails if nothing else can be served, with the data set's own message: data of ${version}`, () =>
       Effect.gen(function* () {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { afterListing, afterServing, describeFaults, isToBeServed, unreadable } from "./state.ts"
 
 const generation = (number: number, isComplete = true) => ({ number, records: { isComplete } })
-const fault = { pipeline: "example", changed_in: 2, served: 1, cause: undefined }
+const fault = { pipeline: "example", changed_in: 2, served: 1, otherVersion: undefined, cause: undefined }
 
 describe("the newest generation of a listing", () => {
   it("is served until all of it is: its data sets and its records", () => {

@@ -83,12 +83,13 @@ describe("a new generation that cannot be served", () => {
       const newer = { ...example, dataSet: { ...example.dataSet, version: example.dataSet.version + 1 } }
       yield* publishRows(layout, rowsOfDay(2), { target: newer })
       yield* waitUntil(() => live.fault() !== undefined)
-      assert.strictEqual(live.fault(), "example of larder-000002 cannot be served")
-      assert.strictEqual(yield* readExample(live, countDays), 1)
+      const reason = messageOf(yield* Effect.flip(watchExample(layout)))
       assert.match(
-        messageOf(yield* Effect.flip(watchExample(layout))),
-        /example was published with tables of version 2, and this version of Larder supports versions up to 1\. Update Larder on this machine, servers first\.$/
+        reason,
+        /tables of version 2, and this version .* up to 1\. Update Larder on this machine, servers first\.$/
       )
+      assert.strictEqual(live.fault(), `example of larder-000002 cannot be served (${reason})`)
+      assert.strictEqual(yield* readExample(live, countDays), 1)
     })
   )
   itLive("is retried once a minute if no model can be built from it, and stays closed between attempts", (logs) =>

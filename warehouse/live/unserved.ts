@@ -13,12 +13,18 @@ export interface UnservedDataSet {
   readonly changed_in: number
   /** The generation that is served instead; undefined if none is. */
   readonly served: number | undefined
+  /** What to do if another version of Larder published it, with other tables; undefined if this version did. */
+  readonly otherVersion: string | undefined
   /** Undefined if the last attempt was less than a minute ago. */
   readonly cause: Cause.Cause<unknown> | undefined
 }
 
-export const describeUnserved = ({ changed_in, pipeline }: UnservedDataSet) =>
+const describe = ({ changed_in, pipeline }: UnservedDataSet) =>
   `${pipeline} of ${generationId(changed_in)} cannot be served`
+
+/** For monitoring, which needs no sign-in: other causes name files, and are only logged. */
+export const describeUnserved = (unserved: UnservedDataSet) =>
+  unserved.otherVersion === undefined ? describe(unserved) : `${describe(unserved)} (${unserved.otherVersion})`
 
 /** In nanoseconds. */
 const retryInterval = 60_000_000_000n
@@ -50,7 +56,7 @@ export const makeUnserved = () => {
     const instead = served === undefined ? "nothing is served instead" : `${generationId(served)} is still served`
     return cause === undefined
       ? Effect.void
-      : report(pipeline, changed_in, Effect.logError(`${describeUnserved(unserved)}; ${instead}`, cause))
+      : report(pipeline, changed_in, Effect.logError(`${describe(unserved)}; ${instead}`, cause))
   }
   return { isRecent, report, reportOnce, reportDataSet }
 }

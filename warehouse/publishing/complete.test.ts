@@ -12,7 +12,7 @@ import {
 import { Effect, Option } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import { newestManifest } from "../generation/manifest.ts"
-import { openServedFoods } from "../opened/sidecar-files.ts"
+import { openServedFoods } from "../live/served-foods.ts"
 import { foodTable } from "../tables/branded_food/data-set.ts"
 import { attachLiveData, showLive } from "./live-data-set.ts"
 import { completeFromLive } from "./merge.ts"

@@ -56,12 +56,13 @@ const failWith = <E>(error: E | undefined) => (error === undefined ? Effect.void
 export const requireNotNewer = (dataSet: DataSet, entry: DataSetEntry | undefined) =>
   failWith(findNewerDataSet(dataSet, entry))
 
-/** Fails if another version published this data set, with other tables or views. */
-export const requireKnown = (dataSet: DataSet, entry: DataSetEntry | undefined) => {
+/** The error if another version published this data set, with other tables or views. */
+export const findUnknown = (dataSet: DataSet, entry: DataSetEntry | undefined) => {
   const pipeline = dataSet.about.pipeline
   const isOther = isLoaded(entry) && entry.definition !== tablesHash(dataSet)
-  return failWith(findNewerDataSet(dataSet, entry) ?? (isOther ? new TablesDiffer({ pipeline }) : undefined))
+  return findNewerDataSet(dataSet, entry) ?? (isOther ? new TablesDiffer({ pipeline }) : undefined)
 }
+export const requireKnown = (dataSet: DataSet, entry: DataSetEntry | undefined) => failWith(findUnknown(dataSet, entry))
 
 /** Fails if a newer version wrote records: those of this version must not replace them. */
 export const requireKnownIngest = (manifest: Manifest | undefined) => failWith(findNewerIngest(manifest))

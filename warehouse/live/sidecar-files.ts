@@ -1,20 +1,17 @@
 /**
- * Opens the sidecar files of the branded foods: parts in addition to their database, in a folder of hard links with their
- * names. If they are missing, changed or written by another version of Larder, they are made again from the database: a
- * data set can be served as long as its database is intact.
+ * The sidecar files of the branded foods, as a server needs them: parts in addition to their database, in a folder of
+ * hard links with their names. They can be linked again, or made again from the database.
  */
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
-import { Effect, Exit, FileSystem, Path, Scope } from "effect"
+import { Effect, FileSystem, Path } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
-import { withLock } from "../generation/lock.ts"
 import type { DataSetEntry } from "../generation/manifest.ts"
 import { isMarked, readStamp, sidecarsMarker, writeMarker } from "../generation/markers.ts"
 import { findFault } from "../generation/parts.ts"
-import { buildFoods, readNewestRun } from "../search/build/build.ts"
+import { buildFoods } from "../search/build/build.ts"
 import { FoodFilesDamaged } from "../search/files.ts"
-import { openFoods } from "../search/open.ts"
 
 /** Replaces a folder with a finished one. */
 const replace = Effect.fnUntraced(function* (building: string, folder: string) {
@@ -36,7 +33,7 @@ const readStamps = (folder: string) =>
 const markerOf = ({ parts: [database] }: DataSetEntry) => sidecarsMarker(database?.sha256 ?? "")
 
 /** Fails unless this machine made the files and they are unchanged, or each equals the part with its name. */
-const requireUnchanged = Effect.fnUntraced(function* (layout: Layout, entry: DataSetEntry, folder: string) {
+export const requireUnchanged = Effect.fnUntraced(function* (layout: Layout, entry: DataSetEntry, folder: string) {
   const isMadeHere = Effect.flatMap(readStamps(folder), (stamps) => isMarked(layout, markerOf(entry), stamps))
   if (yield* Effect.orElseSucceed(isMadeHere, () => false)) return
   const [, ...sidecars] = entry.parts
@@ -58,7 +55,12 @@ const clear = Effect.fnUntraced(function* (building: string) {
  * Runs in the process that serves the files. It takes minutes at 2 M label versions, with all cores busy. DuckDB and two
  * more threads do the work. Only the checksums and the opening at the end block the event loop.
  */
-const rebuildFiles = Effect.fnUntraced(function* (layout: Layout, file: string, folder: string, entry: DataSetEntry) {
+export const rebuildFiles = Effect.fnUntraced(function* (
+  layout: Layout,
+  file: string,
+  folder: string,
+  entry: DataSetEntry
+) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const building = buildingFolder(folder)
@@ -71,7 +73,7 @@ const rebuildFiles = Effect.fnUntraced(function* (layout: Layout, file: string, 
 }, Effect.scoped)
 
 /** Hard-links the parts under their names. */
-const linkParts = Effect.fnUntraced(function* (
+export const linkParts = Effect.fnUntraced(function* (
   layout: Layout,
   { parts: [, ...sidecars] }: DataSetEntry,
   folder: string
@@ -91,46 +93,4 @@ const linkParts = Effect.fnUntraced(function* (
       )
   }
   yield* replace(building, folder)
-})
-
-/** Files that are damaged or belong to other foods are closed immediately, so that they can be made again. */
-const openIfCurrent = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string, scope: Scope.Scope) {
-  const child = yield* Scope.fork(scope)
-  return yield* Effect.gen(function* () {
-    const foods = yield* Scope.provide(openFoods(folder), child)
-    if (foods.run_id === (yield* readNewestRun(db))) return foods
-    return yield* new FoodFilesDamaged({ file: "manifest.json", reason: "belongs to other foods" })
-  }).pipe(Effect.onError(() => Scope.close(child, Exit.void)))
-})
-
-/** Opens the branded foods until the scope ends. `db` is the database of the data set. */
-export const openServedFoods = Effect.fn("Foods.openServed")(function* (
-  layout: Layout,
-  entry: DataSetEntry,
-  db: DuckDb["Service"]
-) {
-  const path = yield* Path.Path
-  const sha256 = entry.parts[0]?.sha256 ?? ""
-  const file = layout.objectFile(sha256)
-  const folder = path.join(layout.sidecars, sha256)
-  const openCurrent = openIfCurrent(db, folder, yield* Effect.scope) // not in the scope of the lock
-  const open = Effect.andThen(requireUnchanged(layout, entry, folder), openCurrent)
-  const linkAndOpen = Effect.andThen(linkParts(layout, entry, folder), open)
-  const buildAndOpen = (damage: FoodFilesDamaged) =>
-    Effect.logWarning(`${damage.message} They are written again from ${file}.`).pipe(
-      Effect.andThen(rebuildFiles(layout, file, folder, entry)),
-      Effect.andThen(open)
-    )
-  /** Tries to open first: another server may have made the files while this one waited for the lock. */
-  const repairAndOpen = open.pipe(
-    Effect.catchTag("FoodFilesDamaged", () =>
-      linkAndOpen.pipe(
-        Effect.catchTag("PlatformError", ({ message }) =>
-          Effect.fail(new FoodFilesDamaged({ file: folder, reason: message }))
-        ),
-        Effect.catchTag("FoodFilesDamaged", buildAndOpen)
-      )
-    )
-  )
-  return yield* Effect.catchTag(open, "FoodFilesDamaged", () => withLock(layout.sidecarsLock, repairAndOpen))
 })

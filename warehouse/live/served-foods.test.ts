@@ -9,7 +9,7 @@ import { Effect, FileSystem, Option } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { newestManifest } from "../generation/manifest.ts"
-import { openServedFoods } from "./sidecar-files.ts"
+import { openServedFoods } from "./served-foods.ts"
 
 const withFoods = copyPerTest(Effect.tap(aLayout, (layout) => publishLabels(layout, [{ fdc_id: 1 }, { fdc_id: 2 }])))
 
