@@ -184,7 +184,7 @@ export const findEmptied = (
     const metricRows = selectedRows.filter(selects)
     if (column !== undefined && metricRows.some((row) => isStated(row[column]))) return []
     const lost = new Set(metricRows.flatMap((row) => readDay(row) ?? []).filter((day) => known.has(day)))
-    if (lost.size <= thresholds.lostDays.value) return []
+    if (!thresholds.lostDays.isMetBy(lost.size)) return []
     const state = column === undefined ? "missing" : `empty in all ${metricRows.length} rows`
     const name = column ?? metric.column.name
     const problem = `the column ${name} of ${metric.metric_name} is ${state}, although ${lost.size} of their days had a value before`

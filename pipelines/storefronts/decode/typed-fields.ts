@@ -225,7 +225,7 @@ export class FeedStats {
     if (missing !== undefined) return `none of its ${this.#usedCount} rows has a ${missing}`
     for (const [key, { reason, rows }] of this.#mistyped) {
       const [part = "", field = ""]: ReadonlyArray<string> = JSON.parse(key)
-      if (rows < thresholds.mistypedRows.value || this.typedFields(part).has(field)) continue
+      if (!thresholds.mistypedRows.isMetBy(rows) || this.typedFields(part).has(field)) continue
       return `all ${rows} rows with a value in ${field} have one of another type there: ${reason}`
     }
     return null
