@@ -6,10 +6,10 @@
  */
 import { Effect } from "effect"
 import { thresholds } from "../../../run/thresholds.ts"
+import { FeedStats } from "../../decode/feed-stats.ts"
 import { readCollections, readMembers } from "../../decode/json/shopify-json.ts"
 import { isObject, parseResponse, pickObjects } from "../../decode/responses.ts"
 import { parseId } from "../../decode/texts.ts"
-import { FeedStats } from "../../decode/typed-fields.ts"
 import { isUnread, type StoreOutcome } from "./outcome.ts"
 import { readPages } from "./pages.ts"
 import type { StoreRequests } from "./requests.ts"
