@@ -50,7 +50,6 @@ export { ConcurrentPublication, recordFailedRun, recordKilledRuns, requireNoRoll
 export { rollback } from "./publishing/rollback.ts"
 export {
   makeOwnFolder,
-  type Staged,
   type Staging,
   StagingFailed,
   stage,
