@@ -71,7 +71,7 @@ export {
 } from "./tables/ingest-tables.ts"
 export type { DataSet } from "./tables/tables.ts"
 export {
-  findNewer,
+  findUnreadable,
   hasOlderMapping,
   type NewerDataSet,
   OtherMapping,
