@@ -50,7 +50,6 @@ export { ConcurrentPublication, recordFailedRun, recordKilledRuns, requireNoRoll
 export { rollback } from "./publishing/rollback.ts"
 export {
   makeOwnFolder,
-  type Staged,
   type Staging,
   StagingFailed,
   stage,
@@ -72,7 +71,7 @@ export {
 } from "./tables/ingest-tables.ts"
 export type { DataSet } from "./tables/tables.ts"
 export {
-  findNewer,
+  findUnreadable,
   hasOlderMapping,
   type NewerDataSet,
   OtherMapping,

@@ -43,8 +43,8 @@ const shrunkForms = `
     round(100 * (known.rows - form.rows) / known.rows, 1) as percent_fewer
   from form join known using (feed)
   where form.run_id = getvariable('run_id') and form.day >= known.day
-    and known.rows >= ${thresholds.checkedRows.value}
-    and 100 * (known.rows - form.rows) > ${thresholds.shrunkForm.value} * known.rows`
+    and ${thresholds.checkedRows.sql("known.rows")}
+    and ${thresholds.shrunkForm.sql("known.rows - form.rows", "known.rows")}`
 
 export const brandedFoodChecks: ReadonlyArray<Check> = [
   shrinkage({
@@ -71,7 +71,7 @@ export const brandedFoodChecks: ReadonlyArray<Check> = [
   {
     ...error(
       "forms_do_not_shrink",
-      `at most ${thresholds.shrunkForm.limit} fewer rows of a form than in its newest release; --accept-shrinkage publishes fewer`,
+      `at most ${thresholds.shrunkForm.value} % fewer rows of a form than in its newest release; --accept-shrinkage publishes fewer`,
       shrunkForms // a file that was truncated between two records looks complete
     ),
     isLiveComparison: true
@@ -113,8 +113,8 @@ export const brandedFoodChecks: ReadonlyArray<Check> = [
   ),
   warning(
     "most_labels_have_nutrients",
-    `at most ${thresholds.labelsWithoutNutrients.limit} labels has no nutrients`,
+    `labels without nutrients are not ${thresholds.labelsWithoutNutrients.limit}`,
     `select count(*) filter (where coalesce(len(nutrients), 0) = 0) as without_nutrients, count(*) as labels from branded_food.food
-     having without_nutrients * ${thresholds.labelsWithoutNutrients.value} > labels`
+     having ${thresholds.labelsWithoutNutrients.sql("without_nutrients", "labels")}`
   )
 ]

@@ -34,14 +34,21 @@ const countValues = `select count(*)::integer as labels, ${Object.entries<LabelF
   )
   .join(", ")} from branded_food.food`
 
+/**
+ * Whether so many unreadable values of a field, without a readable one, show that its meaning has changed. In a form with
+ * fewer labels than the limit, it is all of them.
+ */
+export const isSystematic = (values: number, labels: number) =>
+  thresholds.rejectedValues.isMetBy(values) || values >= Math.max(2, labels)
+
 /** Warns about optional fields of a staged form without any readable value: their meaning may have changed. */
 const warnOfUnreadFields = Effect.fnUntraced(function* (db: Db, feed: string, values: ReadonlyArray<OddValue>) {
   const [counts = {}] = yield* db.all(Counts, countValues)
-  const limit = Math.min(thresholds.rejectedValues.value, Math.max(2, counts.labels ?? 0))
+  const labels = counts.labels ?? 0
   for (const [column, { csv, json }] of Object.entries<LabelField>(labelFields)) {
     const texts = values.filter(({ field }) => field === csv || field === json)
     const rows = texts.reduce((total, text) => total + text.rows, 0)
-    if (rows < limit || counts[column] !== 0) continue
+    if (counts[column] !== 0 || !isSystematic(rows, labels)) continue
     yield* Effect.logWarning("no value of an optional field was understood; it is null in every label").pipe(
       Effect.annotateLogs({ feed, field: texts[0]?.field, rows, example: texts[0]?.said })
     )

@@ -4,7 +4,7 @@
  */
 import type { LeftOut } from "@larder/schemas"
 import {
-  findNewer,
+  findUnreadable,
   hasFailed,
   isFromSamples,
   isLate,
@@ -21,8 +21,11 @@ import { Command } from "effect/cli"
 import { openHome } from "../run/run.ts"
 import { CommandFailed, formatUtcMinute, jsonFlag } from "./flags.ts"
 
-/** `sample`: bundled samples do not get newer and are never late. `not_loaded`: the pipeline has never run. */
-type Status = "fresh" | "late" | "failed" | "sample" | "not_loaded"
+/**
+ * `sample`: bundled samples do not get newer and are never late. `not_loaded`: the pipeline has never run. `unreadable`:
+ * this version of Larder cannot read the data, so no command can use it.
+ */
+type Status = "fresh" | "late" | "failed" | "sample" | "not_loaded" | "unreadable"
 
 const assessState = (state: PipelineState, now: number): Status => {
   const { last_read, last_run, late_after_days } = state
@@ -73,11 +76,15 @@ const leftOutLines = (feeds: ReadonlyArray<FeedLeftOut>) => {
   ].map((line) => `  ${line}`)
 }
 
-/** Returns an error for everything in the newest generation that this version of Larder does not support. */
-const findUnsupported = ({ local }: Layout) =>
+/** The reason why this version of Larder cannot read the live data of a pipeline, by its name. */
+const readUnreadable = ({ local }: Layout, pipelines: ReadonlyArray<string>) =>
   newestManifest(local).pipe(
-    Effect.map((newest) => (Option.isSome(newest) ? findNewer(newest.value) : [])),
-    Effect.catchTag("ManifestUnusable", (error) => Effect.succeed([error]))
+    Effect.map(
+      (newest): ReadonlyMap<string, Error> => (Option.isSome(newest) ? findUnreadable(newest.value) : new Map())
+    ),
+    Effect.catchTag("ManifestUnusable", (error) =>
+      Effect.succeed(new Map(pipelines.map((pipeline) => [pipeline, error])))
+    )
   )
 
 export const statusCommand = Command.make(
@@ -90,8 +97,11 @@ export const statusCommand = Command.make(
         Effect.logWarning(`the depot cannot be reached, so this is the state of the last contact: ${error.message}`)
       )
     )
-    for (const { message } of yield* findUnsupported(layout)) yield* Effect.logWarning(message)
     const states = yield* readLiveStates(layout)
+    const unreadable = yield* readUnreadable(
+      layout,
+      states.map(({ pipeline }) => pipeline)
+    )
     const leftOut = yield* readLiveLeftOut(layout).pipe(
       Effect.catch(({ message }) =>
         Effect.as(Effect.logWarning(`what is left out of the live data is unknown: ${message}`), [])
@@ -100,11 +110,12 @@ export const statusCommand = Command.make(
     const hasRun = states.some(({ last_run }) => last_run !== undefined)
     const now = yield* Clock.currentTimeMillis
     const assessed = states.map((state) => {
-      const status = assessState(state, now)
+      const fault = unreadable.get(state.pipeline)
+      const status = fault === undefined ? assessState(state, now) : "unreadable"
       return {
         pipeline: state.pipeline,
         status,
-        detail: explainStatus(state, status),
+        detail: fault === undefined ? explainStatus(state, status) : fault.message,
         late_after_days: state.late_after_days,
         last_read_at: state.last_read?.finished_at ?? null,
         last_run_id: state.last_run?.run_id ?? null,
@@ -115,7 +126,11 @@ export const statusCommand = Command.make(
       `${status.replace("_", " ").padEnd("not loaded".length)}  ${pipeline}: ${detail}`,
       ...leftOutLines(left_out)
     ])
-    if (json || hasRun) yield* Console.log(json ? JSON.stringify(assessed) : lines.join("\n"))
+    if (json || hasRun || unreadable.size > 0) yield* Console.log(json ? JSON.stringify(assessed) : lines.join("\n"))
+    if (unreadable.size > 0) {
+      const problems = new Set([...unreadable.values()].map(({ message }) => message))
+      return yield* new CommandFailed({ code: 1, problem: [...problems].join("\n") })
+    }
     if (!hasRun) return yield* new NoWarehouse({ dir: layout.dir })
     const { failed = [], late = [] } = Object.groupBy(assessed, ({ status }) => status)
     const joinNames = (group: typeof assessed, separator: string) =>
@@ -127,6 +142,6 @@ export const statusCommand = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Report whether each data set is fresh, and what is left out of it: exits with 4 if one is late, with 1 if a last run failed"
+    "Report whether each data set is fresh, and what is left out of it: exits with 4 if one is late, with 1 if a last run failed or its data cannot be read"
   )
 )

@@ -27,9 +27,11 @@ const gapDays = `case frequency ${Object.entries(maxGapDays)
   .map(([frequency, days]) => `when '${frequency}' then ${days}`)
   .join(" ")} end`
 
+const lag = "published_at::date - observed_on"
+
 /** Whether two neighbours differ by more than the limit, of the smaller one. */
 const isJump = (value: string, other: string) =>
-  `100 * abs(${value} - ${other}) > ${thresholds.jump.value} * least(abs(${value}), abs(${other}))`
+  thresholds.jump.sql(`abs(${value} - ${other})`, `least(abs(${value}), abs(${other}))`)
 
 export const commodityChecks: ReadonlyArray<Check> = [
   // Runs only add points: there are fewer only if the warehouse was rebuilt, replaced or edited, or a merge lost some.
@@ -87,7 +89,7 @@ export const commodityChecks: ReadonlyArray<Check> = [
   ),
   warning(
     "new_values_are_near_their_neighbours",
-    `a new value is at most ${thresholds.jump.value} % above or below the values next to it; basis quotes excepted`,
+    `a new value and the values next to it differ by at most ${thresholds.jump.value} % of the lower one; basis quotes excepted`,
     `select metric_name, observed_on, value_text, value_before, value_after from (${neighbours})
      where is_new and unit <> 'usd_per_lb_basis'
        and (coalesce(${isJump("value", "value_before")}, false) or coalesce(${isJump("value", "value_after")}, false))`
@@ -107,7 +109,7 @@ export const commodityChecks: ReadonlyArray<Check> = [
     "new_years_fit_their_publication",
     "a new value is not much older than its publication",
     `select metric_name, observed_on, value_text, published_at from (${neighbours})
-     where is_new and published_at::date - observed_on > if(feed = '${yearToDateFeed}', ${thresholds.yearToDateLag.value}, ${thresholds.publicationLag.value})`
+     where is_new and if(feed = '${yearToDateFeed}', ${thresholds.yearToDateLag.sql(lag)}, ${thresholds.publicationLag.sql(lag)})`
   ),
   warning(
     "mostly_within_range",

@@ -108,7 +108,7 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
   const missing = outcomes.flatMap(listMissing)
   const untrusted = outcomes.filter((outcome) => outcome.kind === "untrusted").length
   const responded = read.length + untrusted
-  if (untrusted * thresholds.untrustedFeeds.value > responded) {
+  if (thresholds.untrustedFeeds.isMetBy(untrusted, responded)) {
     const verdict = `${untrusted} of ${responded} feeds that responded cannot be trusted, which is more than a third.`
     return yield* new ReadFailed({ faults: [verdict, ...reasonLines(missing), advice], left_out: missing })
   }

@@ -17,7 +17,7 @@ import type {
 } from "@larder/warehouse"
 import { type Config, Effect, type FileSystem, type Path, Schema, Struct } from "effect"
 import type { Archive } from "./archive/archive.ts"
-import type { ArchiveUnwritable, RawFileDamaged } from "./archive/fetch-list.ts"
+import type { ArchiveUnreadable, ArchiveUnwritable, RawFileDamaged } from "./archive/fetch-list.ts"
 import type { BadLine } from "./files/hand-edited.ts"
 import type { LivePolicy } from "./origins/live.ts"
 import type { Origin } from "./origins/origin.ts"
@@ -139,6 +139,7 @@ export interface Pipeline {
     | ReadFailed
     | NothingRead
     | BadLine
+    | ArchiveUnreadable
     | ArchiveUnwritable
     | RawFileDamaged
     | HomeUnwritable

@@ -4,7 +4,8 @@ import { Effect, Result } from "effect"
 import { type ArchivedRun, makeScratchFolder, repeatRun } from "./archive/archived-runs.ts"
 import { rawFolderIn } from "./archive/raw-folder.ts"
 import type { Pipeline } from "./pipeline.ts"
-import { readAndPublish, startRecord } from "./read-and-publish.ts"
+import { startRecord } from "./pipeline-run.ts"
+import { readAndPublish } from "./read-and-publish.ts"
 
 /** What happens if a run fails that succeeded originally: today's code may not trust what it read. */
 export type FailedRepetition = "is an error" | "is left out with a warning"

@@ -18,6 +18,7 @@ import {
 import { Clock, Config, Effect, Exit, FileSystem, Layer, Option, Runtime, Schema } from "effect"
 import { Archive } from "./archive/archive.ts"
 import { rawFolderIn, requireCurrentArchive } from "./archive/raw-folder.ts"
+import { classifyFailure, recordingFailureOf } from "./failed-run.ts"
 import { reasonOf } from "./files/causes.ts"
 import type { BundleUnusable } from "./origins/bundle-files.ts"
 import { type FileUnusable, fileOrigin } from "./origins/file.ts"
@@ -25,17 +26,10 @@ import { liveOrigin } from "./origins/live.ts"
 import { Origin } from "./origins/origin.ts"
 import { type RecordingsMissing, replayOrigin, sampleOrigin } from "./origins/replay.ts"
 import { FeedsLeftOutList, type Pipeline, reasonLines } from "./pipeline.ts"
+import { formatTime, type RunIdentity, type RunOptions, startRecord } from "./pipeline-run.ts"
 import { type SourceOptions, sourceKind } from "./preflight.ts"
 import { Progress } from "./progress.ts"
-import {
-  classifyFailure,
-  formatTime,
-  type RunIdentity,
-  type RunOptions,
-  readAndPublish,
-  recordingFailureOf,
-  startRecord
-} from "./read-and-publish.ts"
+import { readAndPublish } from "./read-and-publish.ts"
 import { rebuildOlderMapping } from "./rebuild.ts"
 
 /** Feeds were left out. If all of them are known, a run only logs this, as a warning. */

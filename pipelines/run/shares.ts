@@ -14,7 +14,7 @@ export interface Share {
 }
 
 export const isLeftOutInPart = ({ read, rejected }: Share): boolean =>
-  rejected > 1 && rejected * 100 > thresholds.rejectedShare.value * read
+  rejected > 1 && thresholds.rejectedShare.isMetBy(rejected, read)
 
 /** Reasons that differ only in quoted texts and in numbers are one reason. Written for JavaScript and for DuckDB. */
 const variableParts = String.raw`"[^"]*"|\d+`

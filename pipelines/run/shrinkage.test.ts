@@ -4,7 +4,7 @@ import { itLive } from "@larder/test/support/it-live.ts"
 import { aRun } from "@larder/test/support/warehouse/example-data-set.ts"
 import { DuckDb, literal } from "@larder/warehouse"
 import { Effect, FileSystem } from "effect"
-import { runChecks } from "../../warehouse/publishing/check.ts"
+import { checksWithLive, runChecks } from "../../warehouse/publishing/check.ts"
 import { runTable } from "../../warehouse/tables/ingest-tables.ts"
 import { brandedFoodChecks } from "../branded-foods/checks.ts"
 import { commodityChecks } from "../commodities/checks.ts"
@@ -68,7 +68,7 @@ const findShrinkage = Effect.fnUntraced(function* (
   yield* Effect.scoped(makeDatabase("live.duckdb", live))
   const db = yield* makeDatabase("now.duckdb", changed)
   yield* db.run(`attach ${literal(`${folder}/live.duckdb`)} as live (read_only)`)
-  const outcomes = yield* runChecks(db, shrinkageChecks, aRun({ run_id: "now" }), { hasLive: true, acceptShrinkage })
+  const outcomes = yield* runChecks(db, checksWithLive(shrinkageChecks, acceptShrinkage), aRun({ run_id: "now" }))
   return outcomes.flatMap(({ bad_rows, examples, name, severity }) =>
     bad_rows === 0 ? [] : [{ name, severity, found: JSON.parse(examples) }]
   )

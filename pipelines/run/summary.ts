@@ -1,6 +1,7 @@
 /** The output of a finished run: a few lines for people, or an object for machines. */
 import { RunRecord } from "@larder/schemas"
-import type { FailedRun, IngestResult } from "./read-and-publish.ts"
+import type { FailedRun } from "./pipeline-run.ts"
+import type { IngestResult } from "./read-and-publish.ts"
 import { FeedsLeftOut } from "./run.ts"
 
 const formatCount = (rows: number | null) => (rows ?? 0).toLocaleString("en-US")

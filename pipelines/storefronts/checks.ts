@@ -35,7 +35,7 @@ const priceJumps = `
   )
   select string_agg(domain || ' (' || jump.prices || ' of ' || all_known.prices || ' prices)', ', ' order by domain) as stores
   from jump join all_known using (store_id) join storefront.store using (store_id)
-  where jump.prices * 100 > ${thresholds.priceJumps.value} * all_known.prices
+  where ${thresholds.priceJumps.sql("jump.prices", "all_known.prices")}
   having count(*) > 0`
 
 export const checks: ReadonlyArray<Check> = [
@@ -86,15 +86,15 @@ export const checks: ReadonlyArray<Check> = [
   {
     ...warning(
       "prices_keep_their_magnitude",
-      `at most ${thresholds.priceJumps.limit} of the known prices of a store become ten times as high or a tenth at once`,
+      `at most ${thresholds.priceJumps.value} % of the known prices of a store become ten times as high or a tenth, or change even more, at once`,
       priceJumps
     ),
     isLiveComparison: true
   },
   warning(
     "products_have_prices",
-    `at most ${thresholds.unpricedProducts.limit} of the listed products of a store have no price`,
+    `at most ${thresholds.unpricedProducts.value} % of the listed products of a store that lists at least 10 have no price`,
     `select store_id, count(*) as products, count(*) filter (where price_min is null) as without_price
-     from storefront.listing group by store_id having without_price * 100 > ${thresholds.unpricedProducts.value} * products and products >= 10`
+     from storefront.listing group by store_id having ${thresholds.unpricedProducts.sql("without_price", "products")} and products >= 10`
   )
 ]

@@ -6,15 +6,16 @@
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import { copyForWriting } from "../disk.ts"
-import { DuckDb, literal } from "../duckdb.ts"
+import { DuckDb, type DuckDbError, literal, type OpenError } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import type { Manifest } from "../generation/manifest.ts"
+import type { QueriedRecords } from "../ingestion/part.ts"
 import { stagedRecords, writeRecordsOfRun } from "../ingestion/records.ts"
 import { define } from "../tables/dictionary.ts"
 import { stagedIngestTables } from "../tables/ingest-tables.ts"
 import { markSamples } from "../tables/sample-marks.ts"
 import type { DataSet } from "../tables/tables.ts"
-import { type Check, ChecksFailed, runChecks } from "./check.ts"
+import { type Check, ChecksFailed, checksWithLive, checksWithoutLive, runChecks } from "./check.ts"
 import { attachLiveData, showLive } from "./live-data-set.ts"
 import { deriveStatements, moveStatements, type Reduced } from "./merge.ts"
 import { during } from "./publish-failed.ts"
@@ -54,32 +55,36 @@ interface Building extends Publication {
   readonly isSample: boolean
 }
 
+/** A database with the rows of the run in it. */
+interface Merged {
+  readonly db: Db
+  readonly file: string
+  /** The rows that the run staged for `ingest`. */
+  readonly records: QueriedRecords
+  readonly check: (run: RunRecord) => Effect.Effect<ReadonlyArray<CheckOutcome>, DuckDbError | OpenError>
+  /** Statement that leaves only the data set in the database. */
+  readonly dropRecords: string
+}
+
+const merging = during("merging the staged rows")
+
+/** On a first load: the staging file has all rows, and there is nothing to compare them with. */
+const completeStagingFile = Effect.fnUntraced(function* ({ checks, dataSet, staged: { db, file } }: Building) {
+  yield* define(db, dataSet).pipe(merging)
+  for (const sql of deriveStatements(dataSet)) yield* db.run(sql).pipe(merging)
+  return {
+    db,
+    file,
+    records: stagedRecords(db),
+    check: (run) => runChecks(db, checksWithoutLive(checks), run),
+    dropRecords: "drop schema ingest cascade"
+  } satisfies Merged
+})
+
 const copy = (from: string, to: string) =>
   Effect.tryPromise({ try: () => copyForWriting(from, to), catch: (cause) => cause }).pipe(
     Effect.uninterruptible // the copy would continue after the interrupt, and leave its file behind
   )
-
-/**
- * Opens the staging file for a first load, otherwise a copy of the live database. The staging file is closed before the
- * copy is made, because it is attached to the copy afterwards.
- */
-const open = Effect.fnUntraced(function* ({ folder, live, staged }: Building) {
-  if (live === undefined) return staged
-  const file = builtFileIn(folder)
-  yield* staged.db.run("checkpoint").pipe(during("writing the staged rows"))
-  yield* staged.close
-  yield* copy(live, file).pipe(during("copying the live database"))
-  return { db: yield* DuckDb.readWrite(file).pipe(during("opening the copy")), file }
-})
-
-const merge = Effect.fnUntraced(function* (db: Db, { dataSet, live, staged }: Building, reduced: Reduced) {
-  if (live === undefined) yield* define(db, dataSet)
-  if (live !== undefined) {
-    yield* db.run(`attach ${literal(staged.file)} as staged (read_only)`)
-    for (const sql of reduced.changed.flatMap(moveStatements)) yield* db.run(sql)
-  }
-  for (const sql of deriveStatements(dataSet)) yield* db.run(sql)
-})
 
 /** Lets checks query `ingest.…`: the known records, together with those that this run staged. */
 const showRecords = (db: Db) =>
@@ -95,20 +100,46 @@ const showRecords = (db: Db) =>
     ].join(";\n")
   )
 
-const check = Effect.fnUntraced(function* (db: Db, building: Building, run: RunRecord) {
-  const { acceptShrinkage = false, checks, dataSet, layout, live, onChecked } = building
-  if (live !== undefined) {
-    yield* attachLiveData(db, live)
-    yield* showLive(db, layout, dataSet)
-    yield* showRecords(db)
-  }
-  const outcomes = yield* runChecks(db, checks, run, { hasLive: live !== undefined, acceptShrinkage })
-  if (live !== undefined) yield* db.run("set search_path = 'built.main'; detach records")
+const checkBesideLive = Effect.fnUntraced(function* (db: Db, live: string, building: Building, run: RunRecord) {
+  const { acceptShrinkage = false, checks, dataSet, layout } = building
+  yield* attachLiveData(db, live)
+  yield* showLive(db, layout, dataSet)
+  yield* showRecords(db)
+  const outcomes = yield* runChecks(db, checksWithLive(checks, acceptShrinkage), run)
+  yield* db.run("set search_path = 'built.main'; detach records")
+  return outcomes
+}, Effect.scoped)
+
+/** Later: the changed rows are moved into a copy of the live database. */
+const changeCopy = Effect.fnUntraced(function* (building: Building, live: string, { changed }: Reduced) {
+  const { dataSet, folder, staged } = building
+  const file = builtFileIn(folder)
+  yield* staged.db.run("checkpoint").pipe(during("writing the staged rows"))
+  yield* staged.close // it is attached to the copy
+  yield* copy(live, file).pipe(during("copying the live database"))
+  const db = yield* DuckDb.readWrite(file).pipe(during("opening the copy"))
+  const statements = [
+    `attach ${literal(staged.file)} as staged (read_only)`,
+    ...changed.flatMap(moveStatements),
+    ...deriveStatements(dataSet)
+  ]
+  for (const sql of statements) yield* db.run(sql).pipe(merging)
+  return {
+    db,
+    file,
+    records: stagedRecords(db, "staged"),
+    check: (run) => checkBesideLive(db, live, building, run),
+    dropRecords: "detach staged"
+  } satisfies Merged
+})
+
+const check = Effect.fnUntraced(function* (merged: Merged, { onChecked }: Building, run: RunRecord) {
+  const outcomes = yield* merged.check(run)
   onChecked?.(outcomes)
   const failed = outcomes.filter(({ bad_rows, severity }) => severity === "error" && bad_rows > 0)
   if (failed.length > 0) return yield* new ChecksFailed({ failed })
   return outcomes
-}, Effect.scoped)
+})
 
 const Newest = Schema.Struct({ newest_on: Schema.NullOr(Schema.String) })
 /** Null if the newest day comes from reads, which are not in the data. */
@@ -134,15 +165,14 @@ const buildSidecars = Effect.fnUntraced(function* (db: Db, { files }: DataSet, f
 export const build = Effect.fn("Generation.build")(function* (building: Building, run: RunRecord, reduced: Reduced) {
   const path = yield* Path.Path
   const { dataSet, folder, isSample, leftOut, live, staged } = building
-  const { db, file } = yield* open(building)
-  yield* merge(db, building, reduced).pipe(during("merging the staged rows"))
+  const merged = yield* live === undefined ? completeStagingFile(building) : changeCopy(building, live, reduced)
+  const { db, file } = merged
   const records = path.join(folder, "records.gz")
   const finished = yield* Effect.gen(function* () {
     if (isSample) yield* markSamples(db, dataSet.schema)
-    const checks = yield* check(db, building, run)
-    const queried = stagedRecords(db, live === undefined ? undefined : "staged")
-    yield* writeRecordsOfRun(records, { run, checks, leftOut, hasChangedData: true }, queried)
-    yield* db.run(live === undefined ? "drop schema ingest cascade" : "detach staged")
+    const checks = yield* check(merged, building, run)
+    yield* writeRecordsOfRun(records, { run, checks, leftOut, hasChangedData: true }, merged.records)
+    yield* db.run(merged.dropRecords)
     const newest_on = yield* selectNewest(db, dataSet)
     yield* db.run("checkpoint").pipe(during("writing the new database")) // after the last write: the write-ahead log is not published
     return { checks, newest_on }

@@ -63,19 +63,25 @@ const runCheck = Effect.fnUntraced(function* (
   return { ...check, bad_rows: bad?.bad_rows ?? 0, examples: bad?.examples ?? "[]" } satisfies CheckOutcome
 })
 
-/** Runs all checks, so that one run shows all failures. If `hasLive`, the live data is attached as `live`. */
+/** The checks of a first load. */
+export const checksWithoutLive = (checks: ReadonlyArray<Check>) =>
+  checks.filter(({ isLiveComparison }) => !isLiveComparison)
+
+/** The checks of a later run. The live data is attached as `live`. */
+export const checksWithLive = (checks: ReadonlyArray<Check>, acceptShrinkage: boolean) => {
+  const comparisons = checks.filter(({ isLiveComparison }) => isLiveComparison)
+  const accepted = acceptShrinkage ? { severity: "warning" as const } : {}
+  return [...checksWithoutLive(checks), ...comparisons.map((check) => ({ ...check, ...accepted }))]
+}
+
+/** Runs all checks, so that one run shows all failures. */
 export const runChecks = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   checks: ReadonlyArray<Check>,
-  run: RunRecord,
-  { acceptShrinkage, hasLive }: { readonly acceptShrinkage: boolean; readonly hasLive: boolean }
+  run: RunRecord
 ) {
-  const simple = checks.filter(({ isLiveComparison }) => !isLiveComparison)
-  const comparisons = hasLive ? checks.filter(({ isLiveComparison }) => isLiveComparison) : []
-  const accepted = acceptShrinkage ? { severity: "warning" as const } : {}
   yield* db.run(`set variable run_id = ${literal(run.run_id)}`)
-  const runnable = [accountingCheck(run), ...simple, ...comparisons.map((check) => ({ ...check, ...accepted }))]
-  const outcomes = yield* Effect.forEach(runnable, (check) => runCheck(db, check))
+  const outcomes = yield* Effect.forEach([accountingCheck(run), ...checks], (check) => runCheck(db, check))
   for (const { bad_rows, examples, name, severity } of outcomes) {
     if (bad_rows === 0 || severity !== "warning") continue
     yield* Effect.annotateLogs(Effect.logWarning(`check ${name}`), { bad_rows, examples })

@@ -58,11 +58,21 @@ export const requireNotNewer = (dataSet: DataSet, entry: DataSetEntry | undefine
 
 /** The error if another version published this data set, with other tables or views. */
 export const findUnknown = (dataSet: DataSet, entry: DataSetEntry | undefined) => {
-  const pipeline = dataSet.about.pipeline
+  const { pipeline } = dataSet.about
   const isOther = isLoaded(entry) && entry.definition !== tablesHash(dataSet)
   return findNewerDataSet(dataSet, entry) ?? (isOther ? new TablesDiffer({ pipeline }) : undefined)
 }
 export const requireKnown = (dataSet: DataSet, entry: DataSetEntry | undefined) => failWith(findUnknown(dataSet, entry))
+
+/** Errors for what this version cannot read of a generation, by pipeline; of its schema `ingest` for all of them. */
+export const findUnreadable = (manifest: Manifest): ReadonlyMap<string, NewerDataSet | TablesDiffer> =>
+  new Map(
+    dataSets.flatMap((dataSet) => {
+      const { pipeline } = dataSet.about
+      const error = findUnknown(dataSet, manifest.data_sets[pipeline]) ?? findNewerIngest(manifest)
+      return error === undefined ? [] : [[pipeline, error] as const]
+    })
+  )
 
 /** Fails if a newer version wrote records: those of this version must not replace them. */
 export const requireKnownIngest = (manifest: Manifest | undefined) => failWith(findNewerIngest(manifest))

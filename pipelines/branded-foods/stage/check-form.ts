@@ -7,6 +7,7 @@ import { type DuckDb, firstOwnAmount } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { thresholds } from "../../run/thresholds.ts"
 import { type LabelField, labelFields } from "../label-fields.ts"
+import { isSystematic } from "../odd-texts.ts"
 import type { ReleaseForm } from "../source/fetch-release.ts"
 import { numbersInPlaceOfIds } from "./stated-nutrients.ts"
 
@@ -125,13 +126,12 @@ export const checkForm = Effect.fnUntraced(function* (
   }
   for (const { example, field, rows } of yield* db.all(Rejected, rejectedFields, { feed })) {
     const column = columnsByField.get(field)
-    const isSystematic = rows >= thresholds.rejectedValues.value || rows >= Math.max(2, labels)
-    if (column !== undefined && counts[column] === 0 && isSystematic) {
+    if (column !== undefined && counts[column] === 0 && isSystematic(rows, labels)) {
       return yield* implausible(`has no readable ${field}. ${rows} values were rejected. For example, ${example}`)
     }
   }
   if (form === "json") {
-    const isWhole = labels >= thresholds.recordsWithUsualKeys.value
+    const isWhole = thresholds.recordsWithUsualKeys.isMetBy(labels)
     const listMissing = (keys: typeof neededKeys) =>
       keys.flatMap(([key, column]) => (counts[column] === 0 && (isWhole || requiredKeys.includes(key)) ? [key] : []))
     const missing = listMissing(neededKeys)

@@ -1,7 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { unifySpellings } from "./spellings.ts"
+import type { PayloadRow } from "./payload.ts"
+import { makeSpeller } from "./spellings.ts"
 
 const none = new Set<string>()
+const unifySpellings = (rows: ReadonlyArray<PayloadRow>, exact: ReadonlySet<string>) =>
+  rows.map(makeSpeller(rows, exact))
 
 describe("spellings of one field", () => {
   it("become the one that most rows have", () => {

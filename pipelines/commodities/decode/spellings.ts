@@ -9,13 +9,10 @@ const countSpellings = (rows: ReadonlyArray<PayloadRow>) => {
 }
 
 /**
- * Spells fields as most rows do. Two spellings that both state something in one row are two fields, such as
- * `"Week Ending Date"` and `week_ending_date`, and stay as they are. So do names in `exact`.
+ * Returns a function that spells the fields of a row as most rows do. Two spellings that both state something in one row
+ * are two fields, such as `"Week Ending Date"` and `week_ending_date`, and stay as they are. So do names in `exact`.
  */
-export const unifySpellings = (
-  rows: ReadonlyArray<PayloadRow>,
-  exact: ReadonlySet<string>
-): ReadonlyArray<PayloadRow> => {
+export const makeSpeller = (rows: ReadonlyArray<PayloadRow>, exact: ReadonlySet<string>) => {
   const renamed = new Map<string, string>()
   for (const spellings of countSpellings(rows).values()) {
     const names = spellings.map(([name]) => name)
@@ -25,14 +22,13 @@ export const unifySpellings = (
     const [[usual] = [""]] = spellings.toSorted(([, a], [, b]) => b - a)
     for (const name of names) if (name !== usual) renamed.set(name, usual)
   }
-  if (renamed.size === 0) return rows
-  return rows.map((row) => {
-    if (!Object.keys(row).some((name) => renamed.has(name))) return row
+  return (row: PayloadRow): PayloadRow => {
+    if (renamed.size === 0 || !Object.keys(row).some((name) => renamed.has(name))) return row
     const cells: Record<string, unknown> = {}
     for (const [name, cell] of Object.entries(row)) {
       const usual = renamed.get(name) ?? name
       if (!isStated(cells[usual])) cells[usual] = cell
     }
     return cells
-  })
+  }
 }

@@ -86,8 +86,15 @@ describe("the report that a payload states", () => {
     const mixed = [aRange(1047, older), aRange(1047, { ...older, report_begin_date: "09/07/2026", region: "West" })]
     assert.strictEqual(readRows(east, mixed, known).rejects.length, 1, "the newest publication is not among these rows")
     assert.throws(() => readRows(east, mixed), /row 2 states region "West"/)
-    const some = { ...known, isPartOfHistory: true }
-    assert.strictEqual(readRows(east, [aRange(1047, { ...older, region: "West" })], some).rejects.length, 1)
+  })
+
+  it("is rejected with what each row states if a window has only older strangers", () => {
+    const stranger = aRange(1047, { published_date: "09/17/2026 12:20:53", region: "West" })
+    const options = { newestPublication: "2026-09-24 12:20:53", isPartOfHistory: true }
+    assert.deepStrictEqual(
+      readRows(east, [stranger], options).rejects.map(({ reason }) => reason),
+      ['it states region "West", which the catalog does not know for this report']
+    )
   })
 
   it("is judged by another day of the row if its time of publication cannot be read", () => {

@@ -7,6 +7,7 @@ import { PublishedNumber } from "@larder/schemas"
 import type { Feed } from "../catalog.ts"
 import { findOnlyField, isStated, type PayloadRow, PayloadUnreadable, quoteCell, readCell } from "../decode/payload.ts"
 import type { TypedField } from "./drift.ts"
+import type { ReportRow } from "./report-rows.ts"
 
 /** Words that the name of a place or a title may omit. */
 const optionalWords = new Set(["and", "of", "the", "u", "s", "us", "united", "states"])
@@ -55,8 +56,6 @@ export const identityFields = (feed: Feed, fields: ReadonlyArray<string>): Reado
 /** Each of these identifies a report; many reports share a region or a commodity. */
 const reportFields = ["slug_id", "slug_name", "report_title"]
 
-type NumberedRow = readonly [row: PayloadRow, source_row: number]
-
 /** Returns what a row states about another report; undefined if nothing. A row may state nothing at all. */
 type FindStranger = (row: PayloadRow) => IdentityField | undefined
 
@@ -69,7 +68,7 @@ const makeStrangerFinder =
     })
 
 /**
- * Returns the reason for which each strange row is rejected, by its position. Throws `PayloadUnreadable` if no row names
+ * Returns the reason for which each strange row is rejected. Throws `PayloadUnreadable` if no row names
  * the report, if a row has the number of another one, if a strange row is in the newest publication, or if all rows of a
  * whole report are strange.
  */
@@ -77,36 +76,36 @@ export const findStrangers = (
   feed: Feed,
   url: string,
   fields: ReadonlyArray<string>,
-  rows: ReadonlyArray<NumberedRow>,
-  isNewest: (row: PayloadRow) => boolean,
+  rows: ReadonlyArray<ReportRow>,
+  isNewest: (row: ReportRow) => boolean,
   isPartOfHistory: boolean
-): ReadonlyMap<number, string> => {
-  const strangers = new Map<number, string>()
+): ReadonlyMap<ReportRow, string> => {
+  const strangers = new Map<ReportRow, string>()
   if (rows.length === 0) return strangers
   const fail = (reason: string): never => {
     throw new PayloadUnreadable({ url, problem: `is not the requested report: ${reason}` })
   }
   const named = reportFields.flatMap((name) => findOnlyField(fields, name) ?? [])
-  if (!named.some((field) => rows.some(([row]) => isStated(row[field])))) {
+  if (!named.some((field) => rows.some(({ cells }) => isStated(cells[field])))) {
     fail(`no row states the number, the name or the title of its report (${reportFields.join(", ")})`)
   }
   const findStranger = makeStrangerFinder(identityFields(feed, fields))
-  const describe = (row: PayloadRow, { field }: IdentityField) => `${field} ${quoteCell(row[field])}`
-  for (const [row, source_row] of rows) {
-    const stranger = findStranger(row)
+  const describe = ({ cells }: ReportRow, { field }: IdentityField) => `${field} ${quoteCell(cells[field])}`
+  for (const row of rows) {
+    const stranger = findStranger(row.cells)
     if (stranger === undefined) continue
     const expected = stranger.values.join(" or ")
     if (stranger.name === "slug_id" || isNewest(row)) {
-      fail(`row ${source_row} states ${describe(row, stranger)}, but ${expected} was requested`)
+      fail(`row ${row.position} states ${describe(row, stranger)}, but ${expected} was requested`)
     }
-    strangers.set(source_row, `it states ${describe(row, stranger)}, which the catalog does not know for this report`)
+    strangers.set(row, `it states ${describe(row, stranger)}, which the catalog does not know for this report`)
   }
   const [first] = rows
   if (first !== undefined && strangers.size === rows.length && !isPartOfHistory) {
-    const stranger = findStranger(first[0])
+    const stranger = findStranger(first.cells)
     if (stranger !== undefined) {
       fail(
-        `all rows are of another one: row ${first[1]} states ${describe(first[0], stranger)}, but ${stranger.values.join(" or ")} was requested`
+        `all rows are of another one: row ${first.position} states ${describe(first, stranger)}, but ${stranger.values.join(" or ")} was requested`
       )
     }
   }

@@ -13,6 +13,7 @@ import {
   readCell
 } from "../decode/payload.ts"
 import { makeDrift, type TypedField } from "./drift.ts"
+import type { ReportRow } from "./report-rows.ts"
 
 /** Per metric, the days that have had a value. */
 export type DaysWithValues = ReadonlyMap<string, ReadonlySet<string>>
@@ -138,12 +139,14 @@ export const listSelectorFields = (feed: Feed, fields: ReadonlyArray<string>): R
   })
 
 /** Throws `DriftFound` if the payload lacks a column that a metric needs. */
-export const mapPayload = (feed: Feed, fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) => {
-  const selectors = feed.metrics.map((metric) => ({ metric, selects: makeSelector(metric, fields, rows) }))
-  const selectedRows = rows.filter((row) => selectors.some(({ selects }) => selects(row)))
+export const mapPayload = (feed: Feed, fields: ReadonlyArray<string>, rows: ReadonlyArray<ReportRow>) => {
+  const allCells = rows.map(({ cells }) => cells)
+  const selectors = feed.metrics.map((metric) => ({ metric, selects: makeSelector(metric, fields, allCells) }))
+  const selectedRows = rows.filter(({ cells }) => selectors.some(({ selects }) => selects(cells)))
+  const selectedCells = selectedRows.map(({ cells }) => cells)
   const mapping = selectors.map(({ metric, selects }): MappedMetric => {
-    const metricRows = selectedRows.filter(selects)
-    const column = resolveColumn(metric.column, fields, selectedRows)
+    const metricRows = selectedCells.filter(selects)
+    const column = resolveColumn(metric.column, fields, selectedCells)
     if (column !== undefined && !metric.column.isOptional) assertNumbers(metric, column, metricRows)
     return { metric, selects, column, selectedCount: metricRows.length }
   })
@@ -174,17 +177,17 @@ export const listPriceColumns = (
  */
 export const findEmptied = (
   mapping: ReadonlyArray<MappedMetric>,
-  selectedRows: ReadonlyArray<PayloadRow>,
-  readDay: (row: PayloadRow) => string | undefined,
+  selectedRows: ReadonlyArray<ReportRow>,
+  readDay: (row: ReportRow) => string | undefined,
   daysWithValues: DaysWithValues
 ) =>
   mapping.flatMap(({ column, metric, selects }) => {
     const known = daysWithValues.get(metric.metric_name)
     if (known === undefined) return []
-    const metricRows = selectedRows.filter(selects)
-    if (column !== undefined && metricRows.some((row) => isStated(row[column]))) return []
+    const metricRows = selectedRows.filter(({ cells }) => selects(cells))
+    if (column !== undefined && metricRows.some(({ cells }) => isStated(cells[column]))) return []
     const lost = new Set(metricRows.flatMap((row) => readDay(row) ?? []).filter((day) => known.has(day)))
-    if (lost.size <= thresholds.lostDays.value) return []
+    if (!thresholds.lostDays.isMetBy(lost.size)) return []
     const state = column === undefined ? "missing" : `empty in all ${metricRows.length} rows`
     const name = column ?? metric.column.name
     const problem = `the column ${name} of ${metric.metric_name} is ${state}, although ${lost.size} of their days had a value before`

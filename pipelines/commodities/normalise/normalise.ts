@@ -8,20 +8,12 @@
  * older row rejects only that row.
  */
 
-import { addDays } from "@larder/schemas"
 import { type OddValue, OddValueCounter } from "../../run/odd-values.ts"
 import type { DayRange } from "../../run/pipeline.ts"
 import type { Feed } from "../catalog.ts"
-import { isRow, isStated, listFields, type Payload, type PayloadRow, readCell } from "../decode/payload.ts"
-import { unifySpellings } from "../decode/spellings.ts"
+import { isStated, type Payload, readCell } from "../decode/payload.ts"
 import { findContradictions } from "./contradictions.ts"
-import {
-  estimateReportDay,
-  makePeriodReader,
-  makePublicationReader,
-  type PublicationReader,
-  parseDay
-} from "./dates.ts"
+import { makePeriodReader, type PeriodReader, parseDay } from "./dates.ts"
 import { assertTypes, makeDrift, type TypedField } from "./drift.ts"
 import { findStrangers, identityFields } from "./identity.ts"
 import {
@@ -32,9 +24,18 @@ import {
   mapPayload,
   readNumber
 } from "./mapping.ts"
+import {
+  type Entry,
+  isFault,
+  isReportRow,
+  listEntries,
+  makeNewestTest,
+  publishedAt,
+  type ReportRow
+} from "./report-rows.ts"
 import { makeRowReader, type PriceReading, type RowResult, reject } from "./rows.ts"
 import {
-  describeText,
+  assertMatched,
   explainLostMetrics,
   explainMissingMetrics,
   groupUnmatched,
@@ -96,7 +97,8 @@ const listTypedFields = (
 }
 
 /** Single bad rows are rejects. If no row has a reading and more are rejected than have no value, a field has changed. */
-const assertReadable = (fields: ReadonlyArray<string>, results: ReadonlyArray<RowResult>) => {
+const assertReadable = (fields: ReadonlyArray<string>, outcomes: ReadonlyArray<Outcome>) => {
+  const results = outcomes.map(({ result }) => result)
   const unreadable = results.flatMap((result) => (result.kind === "rejected" && !result.undated ? [result.reason] : []))
   const hasReadableRow = results.some(({ kind }) => kind === "readings")
   const withoutValue = results.filter(({ kind }) => kind === "no value").length
@@ -108,103 +110,65 @@ const assertReadable = (fields: ReadonlyArray<string>, results: ReadonlyArray<Ro
 const findUnknownFields = (
   { knownFields }: Feed,
   fields: ReadonlyArray<string>,
-  rows: ReadonlyArray<PayloadRow>,
+  rows: ReadonlyArray<ReportRow>,
   mapped: ReadonlySet<string>
 ) =>
   fields
     .filter((field) => !mapped.has(field) && !knownFields.has(field.toLowerCase()))
     .map((field) => ({
       field,
-      example: JSON.stringify(rows.find((row) => isStated(row[field]))?.[field] ?? null).slice(0, 200)
+      example: JSON.stringify(rows.find(({ cells }) => isStated(cells[field]))?.cells[field] ?? null).slice(0, 200)
     }))
 
-const timestampOf = (publication: ReturnType<PublicationReader>) =>
-  publication !== undefined && "timestamp" in publication ? publication.timestamp : undefined
-
-/** A day that a row states in another way may be some days before the publication. */
-const estimateDays = 7
-
-/**
- * Returns a test for rows of the newest publication: of its day. A row whose time of publication cannot be read may be of
- * it if it states a day shortly before. A publication after the fetch is a typing error, and never the newest.
- */
-const makeNewestTest = (
-  readPublication: PublicationReader,
-  rows: ReadonlyArray<PayloadRow>,
-  { fetchedOn, newestPublication = "" }: NormaliseOptions
-) => {
-  const latest = fetchedOn === undefined ? "9999-12-31" : addDays(fetchedOn, 1) // reports have another time zone
-  const newest = rows.reduce(
-    (last, row) => {
-      const day = timestampOf(readPublication(row))?.slice(0, 10)
-      return day !== undefined && day > last && day <= latest ? day : last
-    },
-    newestPublication.slice(0, 10)
-  )
-  const isNewestDay = (timestamp: string) => newest === "" || timestamp.slice(0, 10) === newest
-  const isNewestRow = (row: PayloadRow) => {
-    const timestamp = timestampOf(readPublication(row))
-    if (timestamp !== undefined) return isNewestDay(timestamp)
-    const estimate = estimateReportDay(row)
-    return newest === "" || (estimate !== undefined && estimate >= addDays(newest, -estimateDays))
-  }
-  return { isNewestDay, isNewestRow }
+/** What became of an entry of the payload. */
+interface Outcome {
+  readonly entry: Entry
+  readonly result: RowResult
 }
+
+const listReadings = (outcomes: ReadonlyArray<Outcome>) =>
+  outcomes.flatMap(({ result }) => (result.kind === "readings" ? result.readings : []))
 
 /** Rejects all rows of each contradiction. Throws `DriftFound` for one in the newest publication. */
 const rejectContradictions = (
-  results: Array<RowResult>,
+  outcomes: ReadonlyArray<Outcome>,
   isNewestDay: (timestamp: string) => boolean
-): ReadonlyArray<RowResult> => {
-  const readings = results.flatMap((result) => (result.kind === "readings" ? result.readings : []))
-  for (const { problem, published_at, source_rows } of findContradictions(readings)) {
+): ReadonlyArray<Outcome> => {
+  const problems = new Map<number, string>()
+  for (const { problem, published_at, source_rows } of findContradictions(listReadings(outcomes))) {
     if (isNewestDay(published_at)) throw makeDrift(problem)
-    for (const source_row of source_rows) results[source_row - 1] = reject(problem)
+    for (const source_row of source_rows) problems.set(source_row, problem)
   }
-  return results
+  if (problems.size === 0) return outcomes
+  return outcomes.map((outcome) => {
+    const problem = problems.get(outcome.entry.position)
+    return problem === undefined ? outcome : { ...outcome, result: reject(problem) }
+  })
 }
 
-/**
- * Throws `DriftFound` if no row matches a metric although rows have prices, or metrics have had values.
- */
-const assertMatched = (
-  feed: Feed,
-  rows: number,
-  selected: number,
-  unmatched: ReadonlyArray<UnmatchedText>,
-  daysWithValues: DaysWithValues
-) => {
-  if (rows === 0 || selected > 0) return
-  if (unmatched.length > 0) {
-    const priced = unmatched.reduce((sum, text) => sum + text.rows, 0)
-    const texts = unmatched.slice(0, 3).map(describeText)
-    const more = unmatched.length > 3 ? ` and ${unmatched.length - 3} more` : ""
-    throw makeDrift(`none of its ${priced} rows with a price matches a metric: they say ${texts.join("; ")}${more}`)
-  }
-  const known = feed.metrics.find(({ metric_name }) => daysWithValues.has(metric_name))
-  if (known !== undefined)
-    throw makeDrift(`none of its ${rows} rows matches ${known.metric_name}, which had values before`)
-}
+/** The day that a row prices; undefined if it cannot be read. */
+type DayReader = (row: ReportRow) => string | undefined
 
-const countOddValues = (results: ReadonlyArray<RowResult>, unmatched: ReadonlyArray<UnmatchedText>) => {
+/** The rows that have a price and match no metric. */
+const listUnmatched = (outcomes: ReadonlyArray<Outcome>, prices: ReadonlyArray<string>, readDay: DayReader) =>
+  outcomes.flatMap(({ entry, result }) => {
+    if (result.kind !== "not selected" || !isReportRow(entry)) return []
+    const { cells } = entry
+    if (!prices.some((column) => readNumber(cells[column]) !== undefined)) return []
+    return [{ cells, published_at: publishedAt(entry) ?? "", observed_on: readDay(entry) ?? "" }]
+  })
+
+const countOddValues = (outcomes: ReadonlyArray<Outcome>, unmatched: ReadonlyArray<UnmatchedText>) => {
   const counter = new OddValueCounter()
-  for (const result of results) {
+  for (const { result } of outcomes) {
     if ("odd" in result) for (const { field, kind, said } of result.odd) counter.add(kind, field, said)
   }
   for (const { field, rows, said } of unmatched) counter.add("unmatched", field, said, rows)
   return counter.list()
 }
 
-/** The day that a row prices; undefined if it cannot be read. */
-const makeDayReader = (feed: Feed, fields: ReadonlyArray<string>, readPublication: PublicationReader) => {
-  if (fields.length === 0) return () => undefined
-  const readPeriod = makePeriodReader(feed.period, fields)
-  return (row: PayloadRow) => {
-    const publication = readPublication(row)
-    const period = readPeriod(row, publication !== undefined && "timestamp" in publication ? publication : undefined)
-    return "day" in period ? period.day : undefined
-  }
-}
+/** For a payload without fields, and so without rows. */
+const noPeriods: PeriodReader = () => ({ fault: "it has no field", stated: false })
 
 /**
  * Reads the rows of one payload. Throws `PayloadUnreadable` if it is not the report of the feed, and `DriftFound` if its
@@ -212,71 +176,56 @@ const makeDayReader = (feed: Feed, fields: ReadonlyArray<string>, readPublicatio
  */
 export const normalise = (feed: Feed, payload: Payload, options: NormaliseOptions = {}): Normalised => {
   const { daysWithValues = new Map(), isPartOfHistory = options.runDays !== undefined } = options
-  const exact = new Set(feed.period.kind === "day" && feed.period.isExact ? [feed.period.field] : [])
-  const objects = unifySpellings(payload.rows.filter(isRow), exact)
-  const positions = payload.rows.flatMap((row, index) => (isRow(row) ? [index + 1] : []))
-  const numbered = objects.map((row, index) => [row, positions[index] ?? 0] as const)
-  const fields = listFields(objects)
-  const parsePublication = makePublicationReader(feed.period, fields, objects)
-  const publications = new Map(objects.map((row) => [row, parsePublication(row)])) // several steps need them
-  const readPublication: PublicationReader = (row) => publications.get(row)
-  const { isNewestDay, isNewestRow } = makeNewestTest(readPublication, objects, options)
-  const strangers = findStrangers(feed, payload.url, fields, numbered, isNewestRow, isPartOfHistory)
-  const rows = numbered.flatMap(([row, source_row]) => (strangers.has(source_row) ? [] : [row]))
+  const { entries, fields } = listEntries(feed, payload)
+  const objects = entries.filter(isReportRow)
+  const { isNewestDay, isNewestRow } = makeNewestTest(objects, options)
+  const strangers = findStrangers(feed, payload.url, fields, objects, isNewestRow, isPartOfHistory)
+  const rows = objects.filter((row) => !strangers.has(row))
+  const cells = rows.map((row) => row.cells)
   const typed = listTypedFields(feed, fields, options)
-  assertTypes(typed, rows)
+  assertTypes(typed, cells)
   const { mapping, selectedRows } =
     rows.length === 0 ? { mapping: [], selectedRows: [] } : mapPayload(feed, fields, rows)
 
-  const byPosition = new Map(numbered.map(([row, source_row]) => [source_row, row]))
   const { requestedWindow, runDays } = options
-  const readRow =
-    rows.length === 0
-      ? undefined
-      : makeRowReader({ feed, fields, mapping, typed, readPublication, runDays, requestedWindow })
-  const readResult = (source_row: number): RowResult => {
-    const row = byPosition.get(source_row)
-    if (row === undefined || readRow === undefined) return reject("the row is not a JSON object")
-    const stranger = strangers.get(source_row)
-    return stranger === undefined ? readRow(row, source_row) : reject(stranger)
+  const readPeriod = fields.length === 0 ? noPeriods : makePeriodReader(feed.period, fields)
+  const readRow = makeRowReader({ feed, fields, mapping, typed, readPeriod, runDays, requestedWindow })
+  const readEntry = (entry: Entry): RowResult => {
+    if (!isReportRow(entry)) return reject("the row is not a JSON object")
+    const stranger = strangers.get(entry)
+    return stranger === undefined ? readRow(entry) : reject(stranger)
   }
-  const read = payload.rows.map((_, index) => readResult(index + 1))
+  const read = entries.map((entry): Outcome => ({ entry, result: readEntry(entry) }))
 
-  const prices = listPriceColumns(mapping, fields, rows)
-  const readRowDay = makeDayReader(feed, fields, readPublication)
-  const unmatchedRows = read.flatMap((result, index) => {
-    const row = result.kind === "not selected" ? byPosition.get(index + 1) : undefined
-    if (row === undefined || !prices.some((column) => readNumber(row[column]) !== undefined)) return []
-    return [{ row, published_at: timestampOf(readPublication(row)) ?? "", observed_on: readRowDay(row) ?? "" }]
-  })
-  const unmatched = groupUnmatched(feed, fields, unmatchedRows)
+  const readDay: DayReader = (row) => {
+    const period = readPeriod(row.cells, isFault(row.publication) ? undefined : row.publication)
+    return "day" in period ? period.day : undefined
+  }
+  const unmatched = groupUnmatched(feed, fields, listUnmatched(read, listPriceColumns(mapping, fields, cells), readDay))
   if (!isPartOfHistory) assertMatched(feed, rows.length, selectedRows.length, unmatched, daysWithValues)
-  const emptied = findEmptied(mapping, selectedRows, readRowDay, daysWithValues)
+  const emptied = findEmptied(mapping, selectedRows, readDay, daysWithValues)
   const fault = emptied.find(({ metric }) => !metric.column.isOptional)
   if (fault !== undefined) throw makeDrift(fault.problem)
   if (!isPartOfHistory) assertReadable(fields, read)
-  const results = rejectContradictions(read, isNewestDay)
+  const outcomes = rejectContradictions(read, isNewestDay)
 
-  const readings = results.flatMap((result) => (result.kind === "readings" ? result.readings : []))
-  const staged = results.flatMap((result) =>
-    result.kind === "readings" && !result.isOfOtherDays ? result.readings : []
-  )
-  const rejects = results.flatMap((result, index) => {
+  const readings = listReadings(outcomes)
+  const isStaged = ({ result }: Outcome) => result.kind === "readings" && !result.isOfOtherDays
+  const rejects = outcomes.flatMap(({ entry, result }) => {
     if (result.kind !== "rejected") return []
-    const row = byPosition.get(index + 1)
-    const is_newest = row !== undefined && isNewestRow(row)
-    return [{ position: index + 1, reason: result.reason, payload: JSON.stringify(payload.rows[index]), is_newest }]
+    const { position, stated } = entry
+    const is_newest = isReportRow(entry) && isNewestRow(entry)
+    return [{ position, reason: result.reason, payload: JSON.stringify(stated), is_newest }]
   })
   const measures = new Map<string, string>()
   for (const { column, metric } of mapping) if (column !== undefined) measures.set(metric.metric_name, column)
-  const hasReadings = (result: RowResult) => result.kind === "readings" && !result.isOfOtherDays
   return {
     rows_read: payload.rows.length,
-    rows_skipped: results.filter((result) => !hasReadings(result) && result.kind !== "rejected").length,
-    rows_judged: results.filter(({ kind }) => kind !== "not selected").length,
-    readings: staged,
+    rows_skipped: outcomes.filter((outcome) => !isStaged(outcome) && outcome.result.kind !== "rejected").length,
+    rows_judged: outcomes.filter(({ result }) => result.kind !== "not selected").length,
+    readings: listReadings(outcomes.filter(isStaged)),
     rejects,
-    odd_values: countOddValues(results, unmatched),
+    odd_values: countOddValues(outcomes, unmatched),
     unknown_fields: findUnknownFields(feed, fields, objects, new Set(measures.values())),
     measures,
     metrics_without_rows: mapping.flatMap(({ metric, selectedCount }) =>

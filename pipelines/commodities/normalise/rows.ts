@@ -4,16 +4,10 @@ import type { DayRange } from "../../run/pipeline.ts"
 import { thresholds } from "../../run/thresholds.ts"
 import type { CatalogMetric, Feed } from "../catalog.ts"
 import { findOnlyField, type PayloadRow, quoteCell, readCell } from "../decode/payload.ts"
-import {
-  type DateFault,
-  makePeriodReader,
-  type Publication,
-  type PublicationReader,
-  parseDay,
-  publishedAtEndOf
-} from "./dates.ts"
+import { type PeriodReader, parseDay, publishedAtEndOf } from "./dates.ts"
 import { findMisfit, makeDrift, type TypedField } from "./drift.ts"
 import { type MappedMetric, readNumber } from "./mapping.ts"
+import { isFault, type ReportRow } from "./report-rows.ts"
 import { makeTextReader } from "./texts.ts"
 
 export interface PriceReading {
@@ -88,31 +82,26 @@ const assertRequested = (feed: Feed, row: PayloadRow, window: DayRange | undefin
   )
 }
 
-const isFault = (publication: Publication | DateFault | undefined): publication is DateFault =>
-  publication !== undefined && "fault" in publication
-
 interface RowContext {
   readonly feed: Feed
   readonly fields: ReadonlyArray<string>
   readonly mapping: ReadonlyArray<MappedMetric>
   readonly typed: ReadonlyArray<TypedField>
-  readonly readPublication: PublicationReader
+  readonly readPeriod: PeriodReader
   readonly runDays: DayRange | undefined
   readonly requestedWindow: DayRange | undefined
 }
 
 export const makeRowReader = (context: RowContext) => {
-  const { feed, fields, readPublication, requestedWindow, runDays, typed } = context
-  const readPeriod = makePeriodReader(feed.period, fields)
+  const { feed, fields, readPeriod, requestedWindow, runDays, typed } = context
   const readUnit = makeUnitReader(fields)
   const mapping = context.mapping.map((mapped) => ({ ...mapped, readTexts: makeTextReader(mapped.metric, fields) }))
-  return (row: PayloadRow, source_row: number): RowResult => {
+  return ({ cells: row, position: source_row, publication: stated }: ReportRow): RowResult => {
     assertRequested(feed, row, requestedWindow)
     const misfit = findMisfit(typed, row)
     if (misfit !== undefined) return reject(`${misfit} is ${quoteCell(row[misfit])}, a value of another type`)
     const metrics = mapping.filter(({ selects }) => selects(row))
     if (metrics.length === 0) return { kind: "not selected" }
-    const stated = readPublication(row)
     const period = readPeriod(row, isFault(stated) ? undefined : stated)
     if ("fault" in period) return reject(isFault(stated) ? stated.fault : period.fault, !period.stated)
     const withValue = metrics.flatMap(({ column, metric }) =>

@@ -6,6 +6,7 @@ import type { CatalogMetric, Feed } from "../catalog.ts"
 import { findOnlyField, type PayloadRow, quoteCell, readCell } from "../decode/payload.ts"
 import { maxGapDays } from "../rhythm.ts"
 import { daysBetween } from "./dates.ts"
+import { makeDrift } from "./drift.ts"
 import { type DaysWithValues, listSelectors } from "./mapping.ts"
 import type { PriceReading } from "./rows.ts"
 
@@ -21,7 +22,7 @@ export interface UnmatchedText {
 }
 
 interface PricedRow {
-  readonly row: PayloadRow
+  readonly cells: PayloadRow
   readonly published_at: string
   readonly observed_on: string
 }
@@ -43,18 +44,41 @@ export const groupUnmatched = (
     return field === undefined ? [] : [{ name, field }]
   })
   const field = selectors.map(({ field }) => field).join(", ")
-  const readText = ({ row }: PricedRow) => selectors.map(({ field }) => readCell(row[field]) ?? "(empty)").join(", ")
+  const readText = ({ cells }: PricedRow) =>
+    selectors.map(({ field }) => readCell(cells[field]) ?? "(empty)").join(", ")
   return [...Map.groupBy(rows, readText)].map(([said, group]) => ({
     field,
     said,
     rows: group.length,
-    cells: Object.fromEntries(selectors.map(({ field, name }) => [name, readCell(group[0]?.row[field])])),
+    cells: Object.fromEntries(selectors.map(({ field, name }) => [name, readCell(group[0]?.cells[field])])),
     newestDay: newestOf(group.map(({ observed_on }) => observed_on)),
     periods: new Set(group.map(identifyPeriod))
   }))
 }
 
 export const describeText = ({ field, said }: Pick<UnmatchedText, "field" | "said">) => `${field} ${quoteCell(said)}`
+
+/**
+ * Throws `DriftFound` if no row matches a metric although rows have prices, or metrics have had values.
+ */
+export const assertMatched = (
+  feed: Feed,
+  rows: number,
+  selected: number,
+  unmatched: ReadonlyArray<UnmatchedText>,
+  daysWithValues: DaysWithValues
+) => {
+  if (rows === 0 || selected > 0) return
+  if (unmatched.length > 0) {
+    const priced = unmatched.reduce((sum, text) => sum + text.rows, 0)
+    const texts = unmatched.slice(0, 3).map(describeText)
+    const more = unmatched.length > 3 ? ` and ${unmatched.length - 3} more` : ""
+    throw makeDrift(`none of its ${priced} rows with a price matches a metric: they say ${texts.join("; ")}${more}`)
+  }
+  const known = feed.metrics.find(({ metric_name }) => daysWithValues.has(metric_name))
+  if (known !== undefined)
+    throw makeDrift(`none of its ${rows} rows matches ${known.metric_name}, which had values before`)
+}
 
 /**
  * Whether a text is likely a new spelling of a metric's: all of its conditions are met, except one. A metric with a single

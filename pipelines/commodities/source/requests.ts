@@ -38,7 +38,7 @@ export const widenWindow = ({ from, to }: DayRange, { window_reach_days }: Feed)
  * the field by which days are requested. One or two feeds may really have no rows.
  */
 export const areAllEmpty = (rows: ReadonlyArray<number>) =>
-  rows.length >= thresholds.emptyFeeds.value && rows.every((count) => count === 0)
+  thresholds.emptyFeeds.isMetBy(rows.length) && rows.every((count) => count === 0)
 
 export const allEmptyExplanation =
   "like every other report of this service: it may no longer support the field by which days are requested"
@@ -58,7 +58,7 @@ export const findServiceFault = (results: ReadonlyArray<FeedResult>): string | u
   }
   const isAvailable = (result: FeedResult) => result.error?._tag !== "UpstreamUnavailable"
   const unavailable = results.length - 1 - results.findLastIndex(isAvailable)
-  if (unavailable >= thresholds.unavailableFeeds.value)
+  if (thresholds.unavailableFeeds.isMetBy(unavailable))
     return `the service did not respond for ${unavailable} feeds in a row`
   const denied = results.find((result) => result.error?._tag === "AccessDenied")
   return denied && `the service denied ${denied.feed}`

@@ -11,6 +11,7 @@ import { encodeRefusal, type GivenUp, Origin, type OriginError, type SourceReque
 import { limitBody } from "../origins/transport.ts"
 import { compressLarge } from "./compress-large.ts"
 import {
+  type ArchiveUnreadable,
   ArchiveUnwritable,
   type Fetch,
   type FetchedPayload,
@@ -37,7 +38,7 @@ interface ArchiveService {
    * Makes requests for the payloads of these runs conditional: if the source reports no change, the archived payload
    * is used.
    */
-  revalidate(runs: Iterable<string>): Effect.Effect<void, ArchiveUnwritable>
+  revalidate(runs: Iterable<string>): Effect.Effect<void, ArchiveUnreadable | ArchiveUnwritable>
   /** Finds the first payload that this earlier run fetched from the address; undefined if it was removed. */
   findEarlier(run: string, url: string): Effect.Effect<FetchedPayload | undefined>
   /** Waits until the list of fetches is on the disk, so that a published generation can be built again. */
@@ -160,7 +161,7 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
   const reading = resumesRuns
     ? findReusableFetches(archivedLists, pipeline)
     : Effect.succeed(new Map<string, Array<Fetch>>())
-  const reusable = yield* catchUnwritable(reading)
+  const reusable = yield* Effect.catchTag(reading, "PlatformError", failUnwritable)
 
   /** Takes the next payload that an interrupted run fetched from this address, if it is recent and undamaged. */
   const takeReusable = Effect.fnUntraced(function* ({ url }: SourceRequest) {
@@ -191,7 +192,8 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
       Effect.catchTag(["PlatformError", "FileUnwritable"], failUnwritable),
       provideFiles
     ),
-    revalidate: (runs) => revalidation.addRuns(archivedLists, runs).pipe(catchUnwritable, provideFiles),
+    revalidate: (runs) =>
+      revalidation.addRuns(archivedLists, runs).pipe(Effect.catchTag("PlatformError", failUnwritable), provideFiles),
     findEarlier: (earlierRun, url) => provideFiles(findEarlierFetch(archivedLists, earlierRun, url, payloads.provide)),
     flush: catchUnwritable(flush),
     recordEnd: (end, isShrinkageAccepted = false) =>

@@ -7,11 +7,11 @@
 import { randomUUID } from "node:crypto"
 import path from "node:path"
 import { ifMissing, type Layout, makeOwnFolder } from "@larder/warehouse"
-import { Context, Effect, FileSystem, Layer, Schema } from "effect"
-import { reasonOf } from "../files/causes.ts"
+import { Context, Effect, FileSystem, Layer } from "effect"
 import { NotRecorded, Origin, type RefusedRequest } from "../origins/origin.ts"
 import { Archive } from "./archive.ts"
 import {
+  ArchiveUnreadable,
   ArchiveUnwritable,
   decodeLine,
   type Fetch,
@@ -19,6 +19,7 @@ import {
   hasRead,
   parseLine,
   RawFileDamaged,
+  statList,
   writeCauseOf
 } from "./fetch-list.ts"
 import { findEarlierFetch } from "./interrupted-runs.ts"
@@ -39,19 +40,14 @@ export interface ArchivedRun {
   readonly fetches: ReadonlyArray<Fetch | RefusedRequest>
 }
 
-class ArchiveUnreadable extends Schema.TaggedError<ArchiveUnreadable>()("ArchiveUnreadable", {
-  file: Schema.String,
-  cause: Schema.Defect()
-}) {
-  override get message() {
-    return `The raw archive cannot be read: ${this.file}: ${reasonOf(this.cause)}`
-  }
-}
-
-const unreadable = (file: string) => Effect.mapError((cause: unknown) => new ArchiveUnreadable({ file, cause }))
+const unreadable = (file: string) =>
+  Effect.mapError((cause: unknown) =>
+    cause instanceof ArchiveUnreadable ? cause : new ArchiveUnreadable({ file, cause })
+  )
 const readLines = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
-  const text = yield* fs.readFileString(file).pipe(ifMissing(""), unreadable(file)) // absent if nothing was fetched
+  if (!(yield* unreadable(file)(fs.exists(file)))) return [] // nothing was fetched
+  const text = yield* Effect.andThen(statList(file), fs.readFileString(file)).pipe(unreadable(file))
   const complete = text.slice(0, text.lastIndexOf("\n") + 1)
   const lines = yield* Effect.forEach(complete.split("\n").filter(Boolean), (line) => decodeLine(line)).pipe(
     unreadable(file)

@@ -1,7 +1,8 @@
 /** Lines of `fetches/<run_id>.ndjson`: the fetches and refusals of a run, in order, and its end. Errors of the archive. */
 import { isDiskFull } from "@larder/warehouse"
-import { Effect, Option, type PlatformError, Schema } from "effect"
+import { Effect, FileSystem, Option, type PlatformError, Schema } from "effect"
 import { reasonOf } from "../files/causes.ts"
+import { describeKind } from "../files/file-kind.ts"
 import type { FileUnwritable } from "../files/write-all.ts"
 import { RefusedRequest } from "../origins/origin.ts"
 
@@ -49,6 +50,24 @@ export class ArchiveUnwritable extends Schema.TaggedError<ArchiveUnwritable>()("
     return `The folder of payloads ${this.folder} cannot be written: ${reason}. ${remedy}`
   }
 }
+
+export class ArchiveUnreadable extends Schema.TaggedError<ArchiveUnreadable>()("ArchiveUnreadable", {
+  file: Schema.String,
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    return `The raw archive cannot be read: ${this.file}: ${reasonOf(this.cause)}`
+  }
+}
+
+/** Fails for anything but a file, before it is opened: a pipe would wait for its writer. */
+export const statList = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const info = yield* fs.stat(file)
+  if (info.type === "File") return info
+  const problem = `it is ${describeKind(info.type)}, not the list of what a run fetched. Move it out of the archive, and run again.`
+  return yield* new ArchiveUnreadable({ file, cause: new Error(problem) })
+})
 
 export type WriteError = PlatformError.PlatformError | FileUnwritable
 

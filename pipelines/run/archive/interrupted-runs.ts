@@ -7,7 +7,7 @@
 import path from "node:path"
 import { ifMissing } from "@larder/warehouse"
 import { Clock, Effect, FileSystem, Option, Stream } from "effect"
-import { type Fetch, hasPayload, parseLastLine, parseLine } from "./fetch-list.ts"
+import { type Fetch, hasPayload, parseLastLine, parseLine, statList } from "./fetch-list.ts"
 import type { RunPayloads } from "./run-payloads.ts"
 
 /** Shops mostly change prices and stock once a day. */
@@ -21,7 +21,7 @@ const tailBytes = 4096
 /** Returns when a list was last written and, if that was recently, whether its run ended. */
 const inspectList = Effect.fnUntraced(function* (file: string, earliest: number) {
   const fs = yield* FileSystem.FileSystem
-  const { mtime, size } = yield* fs.stat(file)
+  const { mtime, size } = yield* statList(file)
   const writtenAt = Option.match(mtime, { onNone: () => 0, onSome: (at) => at.getTime() })
   if (writtenAt <= earliest) return { file, writtenAt, hasEnded: false }
   const tail = fs.stream(file, { offset: Math.max(0, Number(size) - tailBytes) })
@@ -30,9 +30,15 @@ const inspectList = Effect.fnUntraced(function* (file: string, earliest: number)
   return { file, writtenAt, hasEnded }
 })
 
+const openList = Effect.fnUntraced(function* (file: string) {
+  yield* statList(file)
+  const fs = yield* FileSystem.FileSystem
+  return fs.stream(file)
+})
+
 /** Streams the fetches with a payload of a list, in order. `matches` checks a line before it is parsed. */
 const streamFetches = (file: string, matches: (line: string) => boolean) =>
-  Stream.unwrap(Effect.map(FileSystem.FileSystem, (fs) => fs.stream(file))).pipe(
+  Stream.unwrap(openList(file)).pipe(
     Stream.decodeText(),
     Stream.splitLines,
     Stream.filter(matches),

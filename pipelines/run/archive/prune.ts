@@ -16,7 +16,7 @@ import {
   whileNoRunIsActive
 } from "@larder/warehouse"
 import { Clock, Effect, FileSystem, Option } from "effect"
-import { ArchiveUnwritable, hasRead, parseLastLine, writeCauseOf } from "./fetch-list.ts"
+import { ArchiveUnwritable, hasRead, parseLastLine, statList, writeCauseOf } from "./fetch-list.ts"
 import { maxReuseAge } from "./interrupted-runs.ts"
 import { listPayloadFiles } from "./payload-files.ts"
 import { rawFolderIn } from "./raw-folder.ts"
@@ -82,7 +82,7 @@ const findUnneeded = Effect.fnUntraced(function* (
   let kept = 0
   for (const name of (yield* fs.readDirectory(lists)).filter((file) => file.endsWith(".ndjson")).sort()) {
     const list = path.join(lists, name)
-    const { mtime, size } = yield* fs.stat(list)
+    const { mtime, size } = yield* statList(list)
     const isReusable = Option.exists(mtime, (at) => at.getTime() > now - maxReuseAge)
     const text = yield* fs.readFileString(list)
     const run = old.get(name)

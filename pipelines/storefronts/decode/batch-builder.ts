@@ -12,7 +12,7 @@ import {
   makeBatch
 } from "./feed.ts"
 import { UnusableRow } from "./feed-errors.ts"
-import type { FeedStats } from "./typed-fields.ts"
+import type { FeedStats } from "./feed-stats.ts"
 
 const maxBatchRows = 500
 /** A single row may have a million characters. */

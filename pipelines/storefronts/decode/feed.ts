@@ -6,7 +6,7 @@
  * Strings are normalized and never ""; prices are decimal strings such as `12.5`; times are UTC,
  * `2026-06-06T12:41:05.000Z`. A value that the feed does not state is null.
  */
-import type { FeedOddValue, FeedStats } from "./typed-fields.ts"
+import type { FeedOddValue, FeedStats } from "./feed-stats.ts"
 
 /** The first row with a `native_id` is used; the others are variants of the product, or repeat it. */
 export interface FeedProduct {

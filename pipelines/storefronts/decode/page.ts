@@ -2,10 +2,10 @@
 import { BatchBuilder, type ParsedRow } from "./batch-builder.ts"
 import { type Batch, type FeedReject, makeBatch } from "./feed.ts"
 import { UnusableRow } from "./feed-errors.ts"
+import type { FeedStats } from "./feed-stats.ts"
 import { undecodable } from "./payload-text.ts"
 import { formatJson, isObject, type JsonObject, UnexpectedResponse } from "./responses.ts"
 import { parseId } from "./texts.ts"
-import type { FeedStats } from "./typed-fields.ts"
 
 export interface FeedPage {
   readonly batch: Batch

@@ -6,6 +6,7 @@
  */
 import { realpath } from "node:fs/promises"
 import { Config, Effect, FileSystem, Option, Path } from "effect"
+import { describeKind } from "../../run/files/file-kind.ts"
 import { openLocalFile } from "../../run/origins/file.ts"
 import { Origin, RecordingUnreadable, RefusedByUpstream, type SourceRequest } from "../../run/origins/origin.ts"
 
@@ -27,8 +28,6 @@ export const operatorList = pathSetting("LARDER_STORES")
 export const storeFolder = pathSetting("LARDER_STORE_FILES")
 
 const settings = Config.all({ list: operatorList, folder: storeFolder })
-
-const fileKinds: Readonly<Record<string, string>> = { Directory: "a folder", FIFO: "a pipe", Socket: "a socket" }
 
 const isMissing = (cause: unknown) =>
   cause instanceof Error && ["ENOENT", "ENOTDIR"].includes(String(Reflect.get(cause, "code")))
@@ -101,7 +100,7 @@ export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Se
       () => "File"
     )
     if (type !== "File") {
-      return yield* refuse(url, `it is ${fileKinds[type] ?? "a device"}, and only regular files are read`)
+      return yield* refuse(url, `it is ${describeKind(type)}, and only regular files are read`)
     }
     return yield* openLocalFile(fs, url, file, url)
   })

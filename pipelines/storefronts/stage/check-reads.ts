@@ -97,7 +97,7 @@ const formatPercent = (share: number) => `${(share * 100).toFixed(1)} %`
 /** If many prices disappear at once, the feed has probably changed their format. */
 const checkPrices: Check = ({ current, previous }) => {
   const [before, now] = [missingShare(previous), missingShare(current)]
-  if (previous.items === 0 || (now - before) * 100 <= thresholds.missingPrices.value) return undefined
+  if (previous.items === 0 || !thresholds.missingPrices.isMetBy((now - before) * 100)) return undefined
   const change = `${formatPercent(now)} instead of ${formatPercent(before)}`
   return [
     "unpriced",
@@ -113,7 +113,7 @@ const checkExchanged: Check = ({ current, previous, read }) =>
   read.has_all_products &&
   current.products > 0 &&
   current.already_known === 0 &&
-  previous.listed >= thresholds.exchangedProducts.value &&
+  thresholds.exchangedProducts.isMetBy(previous.listed) &&
   previous.outcome !== "exchanged"
     ? ["exchanged", `previous reads listed ${previous.listed} products`]
     : undefined
@@ -127,8 +127,8 @@ const checkShrinkage: Check = ({ current, previous, read }) => {
   const { lostProducts, lostRows } = thresholds
   const isWithinLimit = (before: number) =>
     read.table_end === null
-      ? (before - listed) * 100 <= lostProducts.value * before
-      : (before - listed) * 100 < lostRows.value * before || listed >= before
+      ? !lostProducts.isMetBy(before - listed, before)
+      : listed >= before || !lostRows.isMetBy(before - listed, before)
   const matchesReportedCount = read.facts.reported_product_count === read.products_read
   const isConfirmed = previous.outcome === "shrunk" && isWithinLimit(previous.products_read)
   return !read.has_all_products || isWithinLimit(previous.listed) || matchesReportedCount || isConfirmed

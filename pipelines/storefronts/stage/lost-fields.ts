@@ -15,7 +15,7 @@ import { type ComparedField, comparedFields, hasValue } from "./compared-fields.
 /** If items omit empty fields, a few of them may lose the last values of a field by chance. */
 const isLost = (kind: ListedStore["kind"], products: number, listed: number) =>
   !feedKinds[kind].omitsEmptyFields ||
-  (products > thresholds.lostFieldProducts.value && products * 100 > thresholds.lostFieldShare.value * listed)
+  (thresholds.lostFieldProducts.isMetBy(products) && thresholds.lostFieldShare.isMetBy(products, listed))
 
 const FieldCount = Schema.Struct({ domain: Schema.String, field: Schema.String, products: Schema.Int })
 

@@ -14,11 +14,11 @@ import {
   publish,
   rebuildFrom,
   rejectTable,
-  type Staged,
   type Staging,
   stage
 } from "@larder/warehouse"
 import type { Depot } from "@larder/warehouse/depot/depot.ts"
+import type { Staged } from "@larder/warehouse/publishing/staging.ts"
 import type { RowValues, Table } from "@larder/warehouse/tables/tables.ts"
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import { queryDatabases } from "./analyst.ts"

@@ -80,7 +80,7 @@ export const readStatedCounts = (path: string) =>
 export const findMissingRecords = (counts: ReadonlyMap<string, number>, member: LabelMember, found: number) => {
   const comparedWith = member === "food" ? "branded_food" : member
   const stated = counts.get(comparedWith) ?? 0
-  return 100 * (stated - found) > thresholds.missingRecords.value * stated
+  return thresholds.missingRecords.isMetBy(stated - found, stated)
     ? new RecordsMissing({ file: `${member}.csv`, found, stated, counted: `${comparedWith}.csv` })
     : undefined
 }

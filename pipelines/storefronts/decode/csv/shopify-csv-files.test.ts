@@ -4,8 +4,8 @@ import { bytesOf, manyRows, readOneBatch, readWhole, yieldAll } from "@larder/te
 import { csvHeader as header, csvRow as row } from "@larder/test/support/pipelines/large-feeds.ts"
 import { aProduct, csvOf, read } from "@larder/test/support/pipelines/shopify-csv-rows.ts"
 import fc from "fast-check"
+import { FeedStats } from "../feed-stats.ts"
 import { readGoogleMerchant } from "../google/google-merchant.ts"
-import { FeedStats } from "../typed-fields.ts"
 import { readShopifyCsv } from "./shopify-csv.ts"
 
 describe("records that cannot be used", () => {

@@ -1,8 +1,8 @@
 /** Reads the rows of a table by the names of its columns, because files have different columns in different orders. */
 import type { BatchBuilder, Identify, ParsedRow } from "../batch-builder.ts"
 import { FeedUnreadable, UnusableRow } from "../feed-errors.ts"
+import type { FeedStats } from "../feed-stats.ts"
 import { FilePrices } from "../money/file-prices.ts"
-import type { FeedStats } from "../typed-fields.ts"
 import { separators } from "./quoted-cells.ts"
 import { readRecords, type TableRecord } from "./table-records.ts"
 

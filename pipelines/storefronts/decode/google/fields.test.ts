@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { UnusableRow } from "../feed-errors.ts"
-import { FeedStats } from "../typed-fields.ts"
+import { FeedStats } from "../feed-stats.ts"
 import { type FieldName, fieldNames } from "./field-names.ts"
 import { readFields } from "./fields.ts"
 

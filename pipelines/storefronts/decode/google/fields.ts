@@ -3,8 +3,8 @@
  * another field, such as the price of `g:shipping`, is not a field of the item.
  */
 import { UnusableRow } from "../feed-errors.ts"
+import type { FeedStats } from "../feed-stats.ts"
 import { googleRoles } from "../field-roles.ts"
-import type { FeedStats } from "../typed-fields.ts"
 import { type FieldName, fieldNames } from "./field-names.ts"
 import { checkWellFormed, type ItemElement, parseElements } from "./item-elements.ts"
 import { addGooglePrefixes } from "./xml-tags.ts"

@@ -1,6 +1,6 @@
 import type { Identify } from "../batch-builder.ts"
+import type { FeedStats } from "../feed-stats.ts"
 import type { FilePrices } from "../money/file-prices.ts"
-import type { FeedStats } from "../typed-fields.ts"
 import type { FieldValues } from "./fields.ts"
 
 /** An item of a Google feed, in XML or in a table. */

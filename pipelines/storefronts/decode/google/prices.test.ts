@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { bytesOf, collectUntilFault, yieldAll } from "@larder/test/support/pipelines/file-feeds.ts"
 import type { Batch } from "../feed.ts"
-import { FeedStats } from "../typed-fields.ts"
+import { FeedStats } from "../feed-stats.ts"
 import { readGoogleMerchant } from "./google-merchant.ts"
 
 const readAt = "2026-03-10T12:00:00Z"

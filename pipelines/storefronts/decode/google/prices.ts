@@ -3,9 +3,10 @@
  * before the reduction. A sale without a period takes place, one whose period is not understood does not.
  */
 import { isPlaceholder } from "../../../run/placeholders.ts"
+import type { FieldType } from "../field-types.ts"
 import { type Amount, amountType, currencyType } from "../money/amounts.ts"
 import { compareDecimals, normalizeText, parseTime } from "../texts.ts"
-import type { Fields, FieldType } from "../typed-fields.ts"
+import type { Fields } from "../typed-fields.ts"
 import type { FieldName } from "./field-names.ts"
 import type { FieldValues } from "./fields.ts"
 import type { FeedItem } from "./item.ts"

@@ -1,7 +1,7 @@
 /** Collections of a Shopify storefront, their members, and the facts that a shop states about itself. */
 import { assert, describe, it } from "@effect/vitest"
 import { describeRejection, type Fields, responseTime } from "@larder/test/support/pipelines/shopify-responses.ts"
-import { FeedStats } from "../typed-fields.ts"
+import { FeedStats } from "../feed-stats.ts"
 import { readCollections, readMembers, readMeta } from "./shopify-json.ts"
 
 const aCollection = (fields: Fields = {}) => ({

@@ -8,7 +8,9 @@
 
 import type { FeedCollection } from "../feed.ts"
 import { UnusableRow } from "../feed-errors.ts"
+import { FeedStats } from "../feed-stats.ts"
 import { shopifyRoles } from "../field-roles.ts"
+import { type FieldType, types } from "../field-types.ts"
 import { type FeedPage, type PageEntries, readFeedPage, readMemberPage } from "../page.ts"
 import { undecodable } from "../payload-text.ts"
 import {
@@ -21,7 +23,7 @@ import {
   UnexpectedResponse
 } from "../responses.ts"
 import { normalizeText, parseTime } from "../texts.ts"
-import { FeedStats, Fields, type FieldType, types } from "../typed-fields.ts"
+import { Fields } from "../typed-fields.ts"
 import { readProduct } from "./shopify-product.ts"
 
 const hasAny = (object: JsonObject, keys: ReadonlyArray<string>) => keys.some((key) => object[key] !== undefined)

@@ -5,10 +5,12 @@
 import type { ParsedRow } from "../batch-builder.ts"
 import type { FeedImage, FeedVariant } from "../feed.ts"
 import { UnusableRow } from "../feed-errors.ts"
+import type { FeedStats } from "../feed-stats.ts"
 import { shopifyRoles } from "../field-roles.ts"
+import { types } from "../field-types.ts"
 import { isObject, type JsonObject } from "../responses.ts"
 import { dropLowerPrice, parseId } from "../texts.ts"
-import { type FeedStats, Fields, types } from "../typed-fields.ts"
+import { Fields } from "../typed-fields.ts"
 
 /** Shopify's placeholder for a product without options is not an option. */
 const dropPlaceholder = (option: string | null) => (option === "Default Title" ? null : option)

@@ -6,7 +6,9 @@
 import type { ParsedRow } from "../batch-builder.ts"
 import type { FeedImage } from "../feed.ts"
 import { UnusableRow } from "../feed-errors.ts"
+import { FeedStats } from "../feed-stats.ts"
 import { wooCommerceRoles } from "../field-roles.ts"
+import { type FieldType, types } from "../field-types.ts"
 import { type FeedPage, readFeedPage } from "../page.ts"
 import { undecodable } from "../payload-text.ts"
 import {
@@ -19,7 +21,7 @@ import {
   UnexpectedResponse
 } from "../responses.ts"
 import { compareDecimals, dropLowerPrice, normalizeText, parseMinorUnits } from "../texts.ts"
-import { FeedStats, Fields, type FieldType, types } from "../typed-fields.ts"
+import { Fields } from "../typed-fields.ts"
 
 const decodeEscapes = (escapes: string) => {
   try {

@@ -2,8 +2,9 @@
  * Reads amounts of money in the files of stores, with the decimals of their currency. People write the same amount as
  * `1,299.00`, `1.299,00`, `1 299` and `1.299`, with a code or a symbol before or after it.
  */
+
+import type { FieldType } from "../field-types.ts"
 import { decodeText, parseDecimal } from "../texts.ts"
-import type { FieldType } from "../typed-fields.ts"
 import { findCommonCodes, findDecimals, isCode } from "./currencies.ts"
 
 export interface Amount {

@@ -8,7 +8,7 @@ import { type FetchedPayload, RawFileDamaged } from "../../../run/archive/fetch-
 import { codeOf, reasonOf } from "../../../run/files/causes.ts"
 import type { ReadFile } from "../../decode/feed.ts"
 import { FeedUnreadable } from "../../decode/feed-errors.ts"
-import { FeedStats } from "../../decode/typed-fields.ts"
+import { FeedStats } from "../../decode/feed-stats.ts"
 import { fileAddress, isWebAddress } from "../operator-files.ts"
 import type { ListedStore } from "../store-list.ts"
 import { isUnread, makeUnread, type StoreOutcome, type Unread, unreadFromPage } from "./outcome.ts"

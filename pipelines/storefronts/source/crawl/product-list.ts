@@ -5,7 +5,7 @@
  * `warehouse/storefronts/reconcile.ts`).
  */
 import { Effect } from "effect"
-import type { FeedStats } from "../../decode/typed-fields.ts"
+import type { FeedStats } from "../../decode/feed-stats.ts"
 import { fetchStatusOf, type StoreOutcome } from "./outcome.ts"
 import { type PagedList, type ReadPages, readPages } from "./pages.ts"
 import type { LocalFault, RequestNeeds } from "./requests.ts"

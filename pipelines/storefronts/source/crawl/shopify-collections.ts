@@ -6,10 +6,10 @@
  */
 import { Effect } from "effect"
 import { thresholds } from "../../../run/thresholds.ts"
+import { FeedStats } from "../../decode/feed-stats.ts"
 import { readCollections, readMembers } from "../../decode/json/shopify-json.ts"
 import { isObject, parseResponse, pickObjects } from "../../decode/responses.ts"
 import { parseId } from "../../decode/texts.ts"
-import { FeedStats } from "../../decode/typed-fields.ts"
 import { isUnread, type StoreOutcome } from "./outcome.ts"
 import { readPages } from "./pages.ts"
 import type { StoreRequests } from "./requests.ts"
@@ -46,7 +46,7 @@ const isAcceptable = (outcome: StoreOutcome) => outcome === "complete" || outcom
 
 /** Shops may have an empty collection or two. If all of many are empty, the products are sold elsewhere. */
 const isHeadless = (collections: number, members: number) =>
-  collections > thresholds.emptyCollections.value && members === 0
+  thresholds.emptyCollections.isMetBy(collections) && members === 0
 
 export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources: Sources<E, R>) {
   const { makeAddress, requests, limit, maxCollections, reported, take, window } = sources

@@ -1,8 +1,8 @@
 /** Reads a WooCommerce store through the product pages of its Store API, which has no collections. */
 import { Effect } from "effect"
 import type { FetchedPayload } from "../../../run/archive/fetch-list.ts"
+import { FeedStats } from "../../decode/feed-stats.ts"
 import { readWooCommerceProducts } from "../../decode/json/woocommerce.ts"
-import { FeedStats } from "../../decode/typed-fields.ts"
 import type { ListedStore } from "../store-list.ts"
 import type { StorePolicy } from "./policy.ts"
 import { type KnownProducts, readProductList, summariseProductRead } from "./product-list.ts"
