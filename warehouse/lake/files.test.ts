@@ -3,7 +3,8 @@ import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { Effect, FileSystem } from "effect"
 import { DuckDb } from "../duckdb.ts"
-import { type LakeFile, type LakeTable, writeFiles } from "./files.ts"
+import { type LakeFile, writeFiles } from "./files.ts"
+import type { LakeTable } from "./generation-tables.ts"
 
 const table: LakeTable = {
   schema: "shop",
@@ -14,7 +15,8 @@ const table: LakeTable = {
     { name: "id", type: "BIGINT", comment: null },
     { name: "seen_at", type: "TIMESTAMP", comment: null }
   ],
-  comment: null
+  comment: null,
+  part: "part"
 }
 
 /** Changes from January on, 300,000 in each month. */

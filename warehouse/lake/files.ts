@@ -10,19 +10,8 @@ import { FileOperationFailed, fileOperation } from "../disk.ts"
 import { type DuckDb, type DuckDbError, identifier, literal } from "../duckdb.ts"
 import { identifyFile } from "../generation/parts.ts"
 import { qualifiedName } from "../tables/dictionary.ts"
+import type { LakeTable } from "./generation-tables.ts"
 import { ColumnStatistics, formatStatistics } from "./statistics.ts"
-
-/** A table or view in the session from which the lake is written. */
-export interface LakeTable {
-  readonly schema: string
-  readonly name: string
-  /** Rows are sorted by these columns; by all columns if there are none. */
-  readonly key: ReadonlyArray<string>
-  readonly dateColumn?: string | undefined
-  /** Types as DuckDB prints them. */
-  readonly columns: ReadonlyArray<{ readonly name: string; readonly type: string; readonly comment: string | null }>
-  readonly comment: string | null
-}
 
 /** Tables with more rows are split by month, if they have a date column. */
 const maxUnsplitRows = 1_000_000
