@@ -7,7 +7,7 @@ import { type DuckDb, literal } from "../duckdb.ts"
 import { identifyFile } from "../generation/parts.ts"
 import { receive } from "../generation/pull-parts.ts"
 import { attemptWrite, toWriteError } from "./files.ts"
-import { type Action, formatActions, type Version } from "./log.ts"
+import { type Action, formatActions, parseActions, type Version } from "./log.ts"
 import { checkpointName, lastCheckpointName } from "./names.ts"
 
 const columns = {
@@ -56,7 +56,7 @@ export const putCheckpoint = Effect.fnUntraced(function* (
 
 const Line = Schema.Struct({ line: Schema.String })
 
-/** The lines of a checkpoint. As a patch, an object loses its nulls. */
+/** The actions of a checkpoint; undefined if it is damaged, or this version of Larder did not write it. */
 export const readCheckpoint = Effect.fnUntraced(function* (
   depot: Depot,
   db: DuckDb["Service"],
@@ -66,10 +66,14 @@ export const readCheckpoint = Effect.fnUntraced(function* (
 ) {
   const file = path.join(folder, `${table}.last.parquet`)
   yield* receive(depot, checkpointName(table, version), Number.POSITIVE_INFINITY, file)
-  const rows = yield* db.all(
-    Line,
-    `select json_merge_patch('{}'::json, to_json(row))::varchar as line
-     from (select metaData, remove, "add" from ${literal(file)}) as row`
-  )
-  return rows.map(({ line }) => line)
+  const withoutNulls = "json_merge_patch('{}'::json, to_json(row))"
+  return yield* db
+    .all(
+      Line,
+      `select ${withoutNulls}::varchar as line from (select metaData, remove, "add" from ${literal(file)}) row`
+    )
+    .pipe(
+      Effect.map((rows) => parseActions(rows.map(({ line }) => line))),
+      Effect.catch(() => Effect.succeed(undefined))
+    )
 })

@@ -38,7 +38,6 @@ describe("writing the files of a table", () => {
       assert.deepStrictEqual(yield* writeRows(selectChanges(0)), [])
       const [file, ...others] = yield* writeRows(`${selectChanges(3)} order by i desc`)
       assert.lengthOf(others, 0)
-      assert.strictEqual(file?.rows, 3)
       assert.deepStrictEqual(JSON.parse(file?.stats ?? ""), {
         numRecords: 3,
         minValues: { id: 0, seen_at: "2026-01-01T00:00:00.000" },
@@ -56,7 +55,7 @@ describe("writing the files of a table", () => {
     Effect.gen(function* () {
       const before = yield* writeRows(selectChanges(1_000_001))
       assert.deepStrictEqual(
-        before.map(({ rows }) => rows),
+        before.map(({ stats }) => JSON.parse(stats).numRecords),
         [300_000, 300_000, 300_000, 100_001]
       )
       const after = listHashes(yield* writeRows(selectChanges(1_100_000)))

@@ -47,8 +47,7 @@ const attempt = fileOperation("cannot be copied", "")
 const copyNewest = Effect.fnUntraced(function* (layout: Layout, folder: string) {
   const ingestion = path.join(folder, "ingestion.duckdb")
   for (;;) {
-    const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
-    if (manifest === undefined) return undefined
+    const manifest = Option.getOrThrow(yield* newestManifest(layout.local))
     const [newer] = findNewer(manifest)
     if (newer !== undefined) return yield* newer
     yield* refreshOpened(layout) // a run may have been killed before it did this
@@ -60,10 +59,7 @@ const copyNewest = Effect.fnUntraced(function* (layout: Layout, folder: string) 
   }
 })
 
-const getKey = ({ merge }: Table): ReadonlyArray<string> => {
-  if (merge.by === "complete") return [merge.key]
-  return merge.by === "append" || merge.by === "replace" ? merge.key : []
-}
+const getKey = ({ merge }: Table) => ("key" in merge ? [merge.key].flat() : [])
 
 const ColumnRow = Schema.Struct({
   relation: Schema.String,
@@ -112,11 +108,9 @@ const makeEmpty = Effect.fnUntraced(function* (dataSet: DataSet, folder: string)
   return { dataSet, file }
 }, Effect.scoped)
 
-/** Undefined if there is no generation yet. `folder` is this program's own. */
+/** There is a generation. `folder` is this program's own. */
 export const openNewest = Effect.fnUntraced(function* (layout: Layout, folder: string) {
-  const newest = yield* copyNewest(layout, folder)
-  if (newest === undefined) return undefined
-  const { ingestion, manifest } = newest
+  const { ingestion, manifest } = yield* copyNewest(layout, folder)
   const loaded = Object.entries(manifest.data_sets).filter(([, entry]) => isLoaded(entry))
   const [intact, damaged] = yield* Effect.partition(loaded, ([pipeline, entry]) =>
     Effect.as(verifyDataSet(layout, pipeline, entry), [pipeline, entry] as const)
@@ -136,4 +130,4 @@ export const openNewest = Effect.fnUntraced(function* (layout: Layout, folder: s
   return { manifest, db, tables: yield* define(db, { parts: [...readable, ...empty], ingestion }, partOf) }
 })
 
-export type NewestGeneration = NonNullable<Effect.Success<ReturnType<typeof openNewest>>>
+export type NewestGeneration = Effect.Success<ReturnType<typeof openNewest>>

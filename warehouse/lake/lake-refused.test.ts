@@ -3,7 +3,7 @@ import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { copyHistoryHome, copyMilkHome, lakeOf, prices, readMetrics } from "@larder/test/support/lake/homes.ts"
-import { commitFileOf, listLakeTables, readGenerations } from "@larder/test/support/lake/reading.ts"
+import { commitFileOf, listLakeTables, logFolderOf, readGenerations } from "@larder/test/support/lake/reading.ts"
 import { publishPrices } from "@larder/test/support/warehouse/every-data-set.ts"
 import { aLayout } from "@larder/test/support/warehouse/example-data-set.ts"
 import { Effect } from "effect"
@@ -30,12 +30,23 @@ describe("a lake that cannot be written", () => {
       })
       assert.strictEqual(
         yield* errorMessage(layout),
-        `DEPOT/lake contains lake/data/mine/table/_delta_log/00000000000000000000.json, which this version of Larder did not write. ${remedy}`
+        `DEPOT/lake contains lake/data/mine/table/_delta_log/00000000000000000000.json, which this version of Larder did not write, or which is damaged. ${remedy}`
       )
       assert.deepStrictEqual(listLakeTables(lakeOf(layout)), ["mine.table"])
       yield* Effect.promise(() => rm(lakeOf(layout), { recursive: true }))
       yield* writeLake(layout)
       assert.deepStrictEqual(yield* readMetrics(layout), ["milk"])
+    })
+  )
+  itLive("stays as it is if the last checkpoint of a log is damaged", () =>
+    Effect.gen(function* () {
+      const layout = yield* withHistory
+      const checkpoint = path.join(logFolderOf(lakeOf(layout), prices), "00000000000000000001.checkpoint.parquet")
+      yield* Effect.promise(() => writeFile(checkpoint, "half a checkpoint"))
+      assert.strictEqual(
+        yield* errorMessage(layout),
+        `DEPOT/lake contains lake/data/commodity/price_version/_delta_log/00000000000000000001.checkpoint.parquet, which this version of Larder did not write, or which is damaged. ${remedy}`
+      )
     })
   )
   itLive("stays as it is if it belongs to another warehouse", () =>

@@ -20,7 +20,7 @@ const withEveryDataSet = copyPerTest(
   })
 )
 
-describe("the tables of the lake", () => {
+describe("the lake", () => {
   itLive("has the defined tables, and the views that have a key, with their columns", () =>
     Effect.gen(function* () {
       const lake = lakeOf(yield* withEveryDataSet)

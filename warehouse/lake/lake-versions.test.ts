@@ -21,8 +21,8 @@ import { writeLake } from "./setting.ts"
 const withMilk = copyMilkHome()
 const withHistory = copyHistoryHome()
 
-describe("the versions of the lake", () => {
-  itLive("has one for each generation that changed the data set", () =>
+describe("the lake", () => {
+  itLive("has a version for each generation that changed the data set", () =>
     Effect.gen(function* () {
       const layout = yield* withHistory
       const lake = lakeOf(layout)

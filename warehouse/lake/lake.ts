@@ -71,7 +71,6 @@ const update = Effect.fnUntraced(function* (layout: Layout) {
   const { depot } = layout
   const folder = yield* makeOwnFolder(layout, `lake-${randomUUID()}`)
   const generation = yield* openNewest(layout, folder)
-  if (generation === undefined) return undefined
   const { db, manifest, tables } = generation
   const { newestTime, tables: stored } = yield* readStored(depot, db, folder)
   const lakeNumber = yield* findNewestGeneration(depot, stored.values())
@@ -103,11 +102,10 @@ const update = Effect.fnUntraced(function* (layout: Layout) {
 export const writeNewest = Effect.fn("Lake.write")(function* (layout: Layout) {
   if (Option.isNone(yield* newestManifest(layout.local))) return undefined // there may be no folder for the lock either
   const written = yield* withLock(layout.lakeLock, update(layout))
-  if (written !== undefined && written.tables.length > 0) {
-    const { bytes, generation, tables } = written
+  const { bytes, generation, tables } = written
+  if (tables.length > 0)
     yield* Effect.logInfo(
       `the lake has ${generation}; new versions of tables: ${tables.length}, ${Math.ceil(bytes / 1024).toLocaleString("en-US")} KiB`
     )
-  }
   return written
 })

@@ -30,7 +30,6 @@ const makeTable = (part: string, ...columns: LakeTable["columns"]): LakeTable =>
 const makeFile = (digit: string): LakeFile => ({
   file: `/tmp/${digit}`,
   object: { sha256: digit.repeat(64), bytes: 100 },
-  rows: 1,
   stats: '{"numRecords":1}'
 })
 const pathOf = (version: number, digit: string) => `${String(version).padStart(20, "0")}-${digit.repeat(64)}.parquet`

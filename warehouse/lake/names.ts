@@ -35,6 +35,10 @@ export interface StoredFile {
   readonly storedAt: number
 }
 
+/** -1 if there is no such file. */
+export const lastOf = (kind: StoredFile["kind"], files: ReadonlyArray<StoredFile>) =>
+  files.reduce((last, file) => (file.kind === kind ? Math.max(last, file.version) : last), -1)
+
 /** All files in the lake that Larder may have written. */
 export const listStored = (depot: Depot) =>
   Effect.map(depot.listTimes(dataFolder), (times) =>

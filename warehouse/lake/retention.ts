@@ -9,7 +9,7 @@ import type { Depot } from "../depot/depot.ts"
 import type { DuckDb } from "../duckdb.ts"
 import { putCheckpoint } from "./checkpoint.ts"
 import { checkpointInterval, deletedFileDays, logDays, type Version } from "./log.ts"
-import type { StoredFile } from "./names.ts"
+import { lastOf, type StoredFile } from "./names.ts"
 import type { StoredTable } from "./stored.ts"
 
 const daysBefore = (time: number, days: number) => time - days * 86_400_000
@@ -21,9 +21,10 @@ export const listUnneeded = (stored: ReadonlyArray<StoredFile>, { files, number,
   const firstYoung = stored
     .filter(({ kind, storedAt }) => kind === "commit" && storedAt >= daysBefore(now, logDays))
     .reduce((first, { version }) => Math.min(first, version), number)
-  const startingPoint = stored
-    .filter(({ kind, version }) => kind === "checkpoint" && version <= firstYoung)
-    .reduce((last, { version }) => Math.max(last, version), -1)
+  const startingPoint = lastOf(
+    "checkpoint",
+    stored.filter(({ version }) => version <= firstYoung)
+  )
   const isUnneeded = ({ kind, path, version }: StoredFile) => {
     if (kind === "rows") return version <= number && !isKept(path)
     return kind !== "hint" && version < startingPoint
@@ -40,11 +41,10 @@ export const tidyTable = Effect.fnUntraced(function* (
   folder: string
 ) {
   if (newest === undefined) return
-  const checkpoints = files.filter(({ kind }) => kind === "checkpoint")
-  const lastCheckpoint = checkpoints.reduce((last, { version }) => Math.max(last, version), 0)
+  const lastCheckpoint = Math.max(lastOf("checkpoint", files), 0)
   // a program that was killed before it wrote the hint leaves one that may name a checkpoint which is to be deleted
   const hintStoredAt = files.find(({ kind }) => kind === "hint")?.storedAt ?? 0
-  const isHintOutdated = checkpoints.some(({ storedAt }) => storedAt > hintStoredAt)
+  const isHintOutdated = files.some(({ kind, storedAt }) => kind === "checkpoint" && storedAt > hintStoredAt)
   if (newest.number - lastCheckpoint >= checkpointInterval || isHintOutdated)
     yield* putCheckpoint(depot, db, table, newest, daysBefore(now, deletedFileDays), folder)
   yield* depot.remove(listUnneeded(files, newest, now))

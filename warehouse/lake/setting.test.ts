@@ -14,7 +14,7 @@ const withSetting = (value: string | undefined) =>
 
 const withMilk = copyMilkHome()
 
-describe("writing the lake after a publication", () => {
+describe("the lake", () => {
   itLive("is only written after a publication if it is enabled", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
@@ -26,7 +26,7 @@ describe("writing the lake after a publication", () => {
       assert.deepStrictEqual(yield* readMetrics(layout), ["milk"])
     })
   )
-  itLive("does not fail the publication, and is reported in one line", (logs) =>
+  itLive("does not fail the publication if it cannot be written, and that is reported in one line", (logs) =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       const unwritable = Effect.fail(

@@ -6,7 +6,7 @@ import { generationId, listNumbers, readManifest } from "../generation/manifest.
 import { WarehouseProblem } from "../problem.ts"
 import { readCheckpoint } from "./checkpoint.ts"
 import { type Action, generationOf, parseActions, replay, type Version } from "./log.ts"
-import { checkpointName, commitName, listStored, type StoredFile } from "./names.ts"
+import { checkpointName, commitName, lastOf, listStored, type StoredFile } from "./names.ts"
 
 export interface StoredTable {
   /** `schema.table` */
@@ -22,7 +22,7 @@ const foreignLake = ({ location }: Depot, fault: string) =>
   })
 
 const otherWriter = (depot: Depot, name: string) =>
-  foreignLake(depot, `contains ${name}, which this version of Larder did not write`)
+  foreignLake(depot, `contains ${name}, which this version of Larder did not write, or which is damaged`)
 
 /** Reads a version that follows `last`, or the actions of a checkpoint. */
 export const readVersion = Effect.fnUntraced(function* (
@@ -40,9 +40,6 @@ export const readVersion = Effect.fnUntraced(function* (
   return version ?? (yield* otherWriter(depot, name))
 })
 
-const lastOf = (kind: StoredFile["kind"], files: ReadonlyArray<StoredFile>) =>
-  files.reduce((last, file) => (file.kind === kind ? Math.max(last, file.version) : last), -1)
-
 /**
  * Reads each log from its last checkpoint on, which has at most ten commits after it unless checkpoints have failed.
  * Returns all tables by `schema.table`, and the time of the newest file. Fails if another program wrote a log.
@@ -51,8 +48,7 @@ export const readStored = Effect.fnUntraced(function* (depot: Depot, db: DuckDb[
   const stored = yield* listStored(depot)
   const readTable = Effect.fnUntraced(function* (table: string, files: ReadonlyArray<StoredFile>) {
     const [from, to] = [lastOf("checkpoint", files), lastOf("commit", files)]
-    let checkpoint: ReadonlyArray<Action> | undefined = []
-    if (from >= 0) checkpoint = parseActions(yield* readCheckpoint(depot, db, table, from, folder))
+    const checkpoint = from === -1 ? [] : yield* readCheckpoint(depot, db, table, from, folder)
     if (checkpoint === undefined) return yield* otherWriter(depot, checkpointName(table, from))
     let newest: Version | undefined
     // from the commit of the checkpoint on, which names a generation
