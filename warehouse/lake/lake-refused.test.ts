@@ -49,6 +49,16 @@ describe("a lake that cannot be written", () => {
       )
     })
   )
+  itLive("stays as it is if a version is missing that its log needs", () =>
+    Effect.gen(function* () {
+      const layout = yield* withHistory
+      yield* Effect.promise(() => rm(commitFileOf(lakeOf(layout), prices, 1)))
+      assert.strictEqual(
+        yield* errorMessage(layout),
+        `DEPOT/lake lacks lake/data/commodity/price_version/_delta_log/00000000000000000001.json, unless another machine has just removed it: run again first. ${remedy}`
+      )
+    })
+  )
   itLive("stays as it is if it belongs to another warehouse", () =>
     Effect.gen(function* () {
       const [mine, other] = [yield* withHistory, yield* aLayout]

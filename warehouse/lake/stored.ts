@@ -34,7 +34,8 @@ export const readVersion = Effect.fnUntraced(function* (
 ) {
   const name = commitName(table, number)
   const text = Option.getOrUndefined(yield* depot.readText(name))
-  if (text === undefined) return yield* foreignLake(depot, `lacks ${name}: if it was just removed, run again`)
+  if (text === undefined)
+    return yield* foreignLake(depot, `lacks ${name}, unless another machine has just removed it: run again first`)
   const [first, ...others] = parseActions(text.trimEnd().split("\n")) ?? []
   const version = first?.commitInfo && replay(last, number, [...checkpoint, first, ...others])
   return version ?? (yield* otherWriter(depot, name))
