@@ -38,7 +38,7 @@ const overPostgres = ["contract/authentication", "contract/billing", "console/is
 
 /** Unit tests that take half a minute each: `npm test` stays below four minutes without them. */
 const slowUnits = [
-  "warehouse/lake/lake",
+  "warehouse/lake/lake-*",
   "pipelines/run/archive/prune",
   "warehouse/generation/pull",
   "pipelines/run/archive/storing-kills"

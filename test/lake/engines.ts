@@ -48,24 +48,37 @@ export const downloadSparkJars = async () => {
 
 export type Tables = Readonly<Record<string, TableSummary>>
 
-/** Reads the lake at a folder or an address, in the given versions of its tables. The result is keyed by engine. */
+interface Request<Engine extends string> {
+  readonly engines: ReadonlyArray<Engine>
+  /** A folder or an address. */
+  readonly lake: string
+  /** By default, the newest of all tables. */
+  readonly versions?: Readonly<Record<string, number>>
+}
+
+/** Reads lakes in one process, which starts each engine once. Each result is keyed by engine. */
 export const readWithEngines = async <Engine extends string>(
   python: string,
-  engines: ReadonlyArray<Engine>,
-  lake: string,
-  versions?: Readonly<Record<string, number>>,
+  requests: ReadonlyArray<Request<Engine>>,
   environment: Environment = {}
-): Promise<Readonly<Record<Engine, Tables>>> => {
-  const args = [readers, engines.join(), lake, ...(versions === undefined ? [] : [JSON.stringify(versions)])]
-  const child = spawn(python, args, {
+): Promise<ReadonlyArray<Readonly<Record<Engine, Tables>>>> => {
+  const child = spawn(python, [readers, JSON.stringify(requests)], {
     env: cleanEnvironment(environment),
     stdio: ["ignore", "pipe", "pipe"],
     timeout: 600_000
   })
   const { code, stderr, stdout } = await waitForExit(child)
-  if (code !== 0) throw new Error(`${engines.join(" and ")} cannot read ${lake}:\n${stderr}`)
+  if (code !== 0) throw new Error(`the lakes cannot be read:\n${stderr}`)
   return JSON.parse(stdout)
 }
+
+/** Numbers of rows, digests of all values, and types. */
+export const pickValues = (tables: Tables) =>
+  Object.fromEntries(Object.entries(tables).map(([name, { digest, rows, types }]) => [name, { digest, rows, types }]))
+export const pickComments = (tables: Tables) =>
+  Object.fromEntries(
+    Object.entries(tables).map(([name, { comment, comments }]) => [name, { table: comment, columns: comments }])
+  )
 
 const quoteName = (table: string) => table.split(".").map(identifier).join(".")
 

@@ -1,23 +1,14 @@
 /** Tests of programs that are killed at one of their changes to the depot, while they write the lake. */
 import { cp } from "node:fs/promises"
-import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { type DepotUnusable, type Layout, writeLake } from "@larder/warehouse"
 import type { Depot } from "@larder/warehouse/depot/depot.ts"
 import { Effect } from "effect"
 import { itLive } from "../support/it-live.ts"
+import { copyMilkHome, lakeOf, prices } from "../support/lake/homes.ts"
 import { listLakeFiles, listLakeTables, readDeltaRows, readGenerations } from "../support/lake/reading.ts"
-import { copyPerTest } from "../support/warehouse/copy-per-test.ts"
 import { publishPrices } from "../support/warehouse/every-data-set.ts"
 import { aLayout } from "../support/warehouse/example-data-set.ts"
-
-export const lakeOf = ({ dir }: Layout) => path.join(dir, "lake")
-export const price = "commodity.price_version"
-export const readMetrics = (layout: Layout, table = price) =>
-  Effect.promise(async () => (await readDeltaRows(lakeOf(layout), table)).map((row) => row.metric_name).sort())
-
-/** Returns a copy of a home whose generation 1 has milk. The original is made once for each test file. */
-export const copyMilkHome = () => copyPerTest(Effect.tap(aLayout, (layout) => publishPrices(layout, "milk")))
 
 /** Fails at each change after the first `allowed` ones, as if the program was killed there. */
 const killAfter = (depot: Depot, allowed: number): Depot => {
@@ -61,12 +52,12 @@ export const testLakeKills = ({ step }: { readonly step: number }) => {
           const exit = yield* Effect.exit(writeLake({ ...layout, depot: killAfter(layout.depot, allowed) }))
           isKilled = exit._tag === "Failure"
           const left = yield* readAll(layout)
-          states.add(`${left[price]?.length} of ${price}, ${left["commodity.price"]?.length} of commodity.price`)
+          states.add(`${left[prices]?.length} of ${prices}, ${left["commodity.price"]?.length} of commodity.price`)
           yield* writeLake(layout)
           assert.deepStrictEqual(yield* readAll(layout), expected)
           const lake = lakeOf(layout)
-          assert.deepStrictEqual(readGenerations(lake, price), ["larder-000001", "larder-000002"])
-          assert.deepStrictEqual(listLakeFiles(lake, price), listLakeFiles(lakeOf(undisturbed), price)) // no file is left over
+          assert.deepStrictEqual(readGenerations(lake, prices), ["larder-000001", "larder-000002"])
+          assert.deepStrictEqual(listLakeFiles(lake, prices), listLakeFiles(lakeOf(undisturbed), prices)) // no file is left over
         }
         if (step > 1) return
         assert.sameMembers(
@@ -75,7 +66,7 @@ export const testLakeKills = ({ step }: { readonly step: number }) => {
             [1, 1],
             [2, 1],
             [2, 2]
-          ].map(([versions, current]) => `${versions} of ${price}, ${current} of commodity.price`)
+          ].map(([versions, current]) => `${versions} of ${prices}, ${current} of commodity.price`)
         )
       })
     )

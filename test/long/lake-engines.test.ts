@@ -10,10 +10,18 @@ import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { startFromGo, versitygw } from "../depots/go.ts"
 import { copyHome, makeTestFolder, removeFolder } from "../end-to-end/ingesting.ts"
-import { downloadSparkJars, installPython, readWarehouse, readWithEngines, type Tables } from "../lake/engines.ts"
-import { lakeOf } from "../lake/lake-kills.ts"
+import {
+  downloadSparkJars,
+  installPython,
+  pickComments,
+  pickValues,
+  readWarehouse,
+  readWithEngines,
+  type Tables
+} from "../lake/engines.ts"
 import { environmentOf } from "../support/depots/shared-depot.ts"
 import { itLive } from "../support/it-live.ts"
+import { lakeOf } from "../support/lake/homes.ts"
 import { commitFileOf, readCommits, versionsIn } from "../support/lake/reading.ts"
 import { addGeneration } from "../support/more-generations.ts"
 import { isInstalled } from "../support/tools.ts"
@@ -21,11 +29,6 @@ import { publishPrices } from "../support/warehouse/every-data-set.ts"
 import { aLayout, aRun } from "../support/warehouse/example-data-set.ts"
 
 const lakes = { LARDER_LAKE: "yes" }
-const values = (tables: Tables) =>
-  Object.fromEntries(Object.entries(tables).map(([name, { digest, rows, types }]) => [name, { digest, rows, types }]))
-const comments = (tables: Tables) =>
-  Object.fromEntries(Object.entries(tables).map(([name, seen]) => [name, { of: seen.comment, columns: seen.comments }]))
-
 let home = ""
 const versionsBefore = () => versionsIn(lake(), "larder-000004")
 const lake = () => path.join(home, "warehouse/lake")
@@ -44,22 +47,23 @@ afterAll(() => removeFolder(home))
 describe("ClickHouse", () => {
   it("reads the same as the warehouse, in the newest generation and the one before", async () => {
     const python = await installPython("clickhouse")
-    const newest = await readWithEngines(python, ["clickhouse"], lake())
-    expect(values(newest.clickhouse)).toEqual(values(live["5 never null"] ?? {}))
-    const before = await readWithEngines(python, ["clickhouse"], lake(), versionsBefore())
-    expect(values(before.clickhouse)).toEqual(values(live["4 never null"] ?? {}))
+    const request = { engines: ["clickhouse"], lake: lake() } as const
+    const [newest, before] = await readWithEngines(python, [request, { ...request, versions: versionsBefore() }])
+    expect(pickValues(newest?.clickhouse ?? {})).toEqual(pickValues(live["5 never null"] ?? {}))
+    expect(pickValues(before?.clickhouse ?? {})).toEqual(pickValues(live["4 never null"] ?? {}))
   })
 })
 
 describe.skipIf(!isInstalled("java") || !isInstalled("mvn"))("Spark, if Java and Maven are installed", () => {
   it("reads the same as the warehouse, with its comments, in the newest generation and the one before", async () => {
     const [python, LAKE_JARS] = [await installPython("spark"), await downloadSparkJars()]
-    const { spark: newest } = await readWithEngines(python, ["spark"], lake(), undefined, { LAKE_JARS })
-    expect(values(newest)).toEqual(values(live["5 as they are"] ?? {}))
-    expect(comments(newest)).toEqual(comments(live["5 as they are"] ?? {}))
-    expect(newest["commodity.price_version"]?.generation).toBe("larder-000005")
-    const { spark: before } = await readWithEngines(python, ["spark"], lake(), versionsBefore(), { LAKE_JARS })
-    expect(values(before)).toEqual(values(live["4 as they are"] ?? {}))
+    const request = { engines: ["spark"], lake: lake() } as const
+    const requests = [request, { ...request, versions: versionsBefore() }]
+    const [newest, before] = await readWithEngines(python, requests, { LAKE_JARS })
+    expect(pickValues(newest?.spark ?? {})).toEqual(pickValues(live["5 as they are"] ?? {}))
+    expect(pickComments(newest?.spark ?? {})).toEqual(pickComments(live["5 as they are"] ?? {}))
+    expect(newest?.spark["commodity.price_version"]?.generation).toBe("larder-000005")
+    expect(pickValues(before?.spark ?? {})).toEqual(pickValues(live["4 as they are"] ?? {}))
   })
 })
 
@@ -70,12 +74,12 @@ describe.skipIf(!isInstalled("go"))("DuckDB, deltalake and Polars, if Go is inst
       const environment = environmentOf({ ...settings, prefix: "larder" }, "1 second")
       const publisher = copyHome(home, makeTestFolder())
       await addGeneration(publisher, ["2026-10-02"], { ...environment, ...lakes })
-      const newest = values(await readWarehouse(publisher))
+      const newest = pickValues(await readWarehouse(publisher))
       const lakeUrl = `${environment.LARDER_DEPOT}/lake`
       const python = await installPython("duckdb-polars")
       const engines = ["deltalake", "polars", "delta"] as const
-      const seen = await readWithEngines(python, engines, lakeUrl, undefined, environment)
-      for (const engine of engines) expect(values(seen[engine]), engine).toEqual(newest)
+      const [seen] = await readWithEngines(python, [{ engines, lake: lakeUrl }], environment)
+      for (const engine of engines) expect(pickValues(seen?.[engine] ?? {}), engine).toEqual(newest)
     } finally {
       stop()
     }
@@ -97,9 +101,12 @@ describe("a log that becomes long", () => {
       assert.strictEqual(readCommits(lake, "ingest.run").length, 14)
       const byEngine = yield* Effect.promise(async () => {
         for (let version = 0; version < 10; version++) await rm(commitFileOf(lake, "ingest.run", version))
-        return readWithEngines(await installPython("duckdb-polars"), ["deltalake", "polars", "delta"], lake)
+        const request = { engines: ["deltalake", "polars", "delta"], lake }
+        return readWithEngines(await installPython("duckdb-polars"), [request])
       })
-      for (const [engine, seen] of Object.entries(byEngine)) assert.strictEqual(seen["ingest.run"]?.rows, 14, engine)
+      assert.lengthOf(Object.keys(byEngine[0] ?? {}), 3)
+      for (const [engine, seen] of Object.entries(byEngine[0] ?? {}))
+        assert.strictEqual(seen["ingest.run"]?.rows, 14, engine)
     })
   )
 })

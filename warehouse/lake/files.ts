@@ -10,39 +10,24 @@ import { FileOperationFailed, fileOperation } from "../disk.ts"
 import { type DuckDb, type DuckDbError, identifier, literal } from "../duckdb.ts"
 import { identifyFile } from "../generation/parts.ts"
 import { qualifiedName } from "../tables/dictionary.ts"
+import type { LakeTable } from "./generation-tables.ts"
 import { ColumnStatistics, formatStatistics } from "./statistics.ts"
-
-/** A table or view in the session from which the lake is written. */
-export interface LakeTable {
-  readonly schema: string
-  readonly name: string
-  /** Rows are sorted by these columns; by all columns if there are none. */
-  readonly key: ReadonlyArray<string>
-  readonly dateColumn?: string | undefined
-  /** Types as DuckDB prints them. */
-  readonly columns: ReadonlyArray<{ readonly name: string; readonly type: string; readonly comment: string | null }>
-  readonly comment: string | null
-}
 
 /** Tables with more rows are split by month, if they have a date column. */
 const maxUnsplitRows = 1_000_000
 /** As DuckDB estimates it before compression: on the disk, a file has about a quarter of this. */
 const maxFileSize = "1GB"
 
-const decodeWritten = Schema.decodeUnknownSync(
-  Schema.Array(
-    Schema.Struct({
-      filename: Schema.String,
-      count: Schema.NumberFromString,
-      column_statistics: ColumnStatistics
-    })
-  )
-)
+const Written = Schema.Struct({
+  filename: Schema.String,
+  count: Schema.NumberFromString,
+  column_statistics: ColumnStatistics
+})
+const decodeWritten = Schema.decodeUnknownSync(Schema.Array(Written))
 
 export interface LakeFile {
   readonly file: string
   readonly object: ObjectId
-  readonly rows: number
   /** As JSON, for the log. */
   readonly stats: string
 }
@@ -55,14 +40,13 @@ export const toWriteError =
   ({ cause }: DuckDbError) =>
     new FileOperationFailed({ file, problem, cause, consequence })
 
-const Count = Schema.Struct({ rows: Schema.BigInt })
+const Count = Schema.Struct({ count: Schema.Int })
 const Month = Schema.Struct({ month: Schema.NullOr(Schema.String) })
 
 /** Conditions that divide the rows into files: one for all rows, or one for each month. */
 const listFileConditions = Effect.fnUntraced(function* (db: DuckDb["Service"], table: LakeTable) {
   const rows = qualifiedName(table)
-  const [counted] = yield* db.all(Count, `select count(*) as rows from ${rows}`)
-  const count = Number(counted?.rows ?? 0)
+  const [{ count } = { count: 0 }] = yield* db.all(Count, `select count(*)::double as count from ${rows}`)
   if (count === 0) return []
   if (table.dateColumn === undefined || count <= maxUnsplitRows) return [""]
   const month = `date_trunc('month', ${identifier(table.dateColumn)})::date::varchar`
@@ -72,9 +56,10 @@ const listFileConditions = Effect.fnUntraced(function* (db: DuckDb["Service"], t
 
 /** Writes the rows of a table into a folder that does not exist yet. Without rows it writes no file. */
 export const writeFiles = Effect.fnUntraced(function* (db: DuckDb["Service"], table: LakeTable, folder: string) {
-  const jsonColumns = table.columns.filter(({ type }) => type === "JSON").map(({ name }) => identifier(name))
-  const casts =
-    jsonColumns.length === 0 ? "" : `replace (${jsonColumns.map((name) => `${name}::varchar as ${name}`).join(", ")})`
+  const columns = table.columns.map(({ name, type }) => {
+    const column = identifier(name)
+    return type === "JSON" ? `${column}::varchar as ${column}` : column
+  })
   const order = table.key.length === 0 ? "all" : table.key.map(identifier).join(", ")
   const lakeFiles: Array<LakeFile> = []
   yield* attemptWrite(folder, () => mkdir(folder, { recursive: true }))
@@ -83,7 +68,7 @@ export const writeFiles = Effect.fnUntraced(function* (db: DuckDb["Service"], ta
     const target = path.join(folder, String(index))
     const files = yield* db
       .rows(
-        `copy (select * ${casts} from ${qualifiedName(table)} ${condition} order by ${order}) to ${literal(target)}
+        `copy (select ${columns.join(", ")} from ${qualifiedName(table)} ${condition} order by ${order}) to ${literal(target)}
          (format parquet, compression zstd, file_size_bytes '${maxFileSize}', return_stats)`
       )
       .pipe(Effect.mapError(toWriteError(target)))
@@ -91,7 +76,6 @@ export const writeFiles = Effect.fnUntraced(function* (db: DuckDb["Service"], ta
       lakeFiles.push({
         file: filename,
         object: yield* identifyFile(filename),
-        rows: count,
         stats: formatStatistics(count, table.columns, column_statistics)
       })
     }

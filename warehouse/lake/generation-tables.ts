@@ -1,6 +1,7 @@
 /**
  * Opens the newest generation on this machine as the tables of the lake: its tables, and the views with a `lakeKey`. Names,
- * columns and comments are those of this version's definitions, as in `larder.duckdb`.
+ * columns and comments are those of this version's definitions, as in `larder.duckdb`. A data set that was rolled back to before
+ * its first run has empty tables: a version of each takes the number that a slower machine may be about to use.
  */
 import { copyFile, rm } from "node:fs/promises"
 import path from "node:path"
@@ -20,21 +21,24 @@ import {
   schemaStatements,
   viewsAndComments
 } from "../opened/parts.ts"
-import { definitionHash, qualifiedName } from "../tables/dictionary.ts"
+import { createUncommentedTables, definitionHash, qualifiedName } from "../tables/dictionary.ts"
 import { ingestTables, ingestViews } from "../tables/ingest-tables.ts"
 import { markAllSamples } from "../tables/sample-marks.ts"
-import type { Table } from "../tables/tables.ts"
+import type { DataSet, Table, View } from "../tables/tables.ts"
 import { findNewer } from "../tables/versions.ts"
-import type { LakeTable } from "./files.ts"
 
-export interface GenerationTable extends LakeTable {
-  /**
-   * What the rows are made from: the database of the data set, or for `ingest` the manifest, and the definitions. The same
-   * part makes the same rows, columns and comments.
-   */
+/** A table of the lake: a table or view in the session from which it is written. */
+export interface LakeTable {
+  readonly schema: string
+  readonly name: string
+  /** Rows are sorted by these columns; by all columns if there are none. */
+  readonly key: ReadonlyArray<string>
+  readonly dateColumn?: string | undefined
+  /** Types as DuckDB prints them. */
+  readonly columns: ReadonlyArray<{ readonly name: string; readonly type: string; readonly comment: string | null }>
+  readonly comment: string | null
+  /** The generation that made the rows live, by publishing or by a rollback, and the definitions of rows, columns and comments. */
   readonly part: string
-  /** The number of the generation that returned the data set to these rows by a rollback; 0 if none did. */
-  readonly rolledBackIn: number
 }
 
 const attempt = fileOperation("cannot be copied", "")
@@ -43,8 +47,7 @@ const attempt = fileOperation("cannot be copied", "")
 const copyNewest = Effect.fnUntraced(function* (layout: Layout, folder: string) {
   const ingestion = path.join(folder, "ingestion.duckdb")
   for (;;) {
-    const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
-    if (manifest === undefined) return undefined
+    const manifest = Option.getOrThrow(yield* newestManifest(layout.local))
     const [newer] = findNewer(manifest)
     if (newer !== undefined) return yield* newer
     yield* refreshOpened(layout) // a run may have been killed before it did this
@@ -56,10 +59,7 @@ const copyNewest = Effect.fnUntraced(function* (layout: Layout, folder: string) 
   }
 })
 
-const getKey = ({ merge }: Table): ReadonlyArray<string> => {
-  if (merge.by === "complete") return [merge.key]
-  return merge.by === "append" || merge.by === "replace" ? merge.key : []
-}
+const getKey = ({ merge }: Table) => ("key" in merge ? [merge.key].flat() : [])
 
 const ColumnRow = Schema.Struct({
   relation: Schema.String,
@@ -77,11 +77,7 @@ const selectColumns = `
   order by relation, column_index`
 
 /** Defines everything as views over the parts, and describes the tables of the lake. */
-const define = Effect.fnUntraced(function* (
-  db: DuckDb["Service"],
-  parts: Parts,
-  sourceOf: ReadonlyMap<string, Pick<GenerationTable, "part" | "rolledBackIn">>
-) {
+const define = Effect.fnUntraced(function* (db: DuckDb["Service"], parts: Parts, partOf: (schema: string) => string) {
   yield* attachParts(db, parts)
   const sources = listSources(parts)
   const views = sources.map(
@@ -92,32 +88,29 @@ const define = Effect.fnUntraced(function* (
   yield* db.run(["attach ':memory:' as lake", "use lake", ...definitions].join("\n;\n"))
   yield* markAllSamples(db)
   const columns = Map.groupBy(yield* db.all(ColumnRow, selectColumns), ({ relation }) => relation)
-  const tables = [
-    ...sources.map(({ table }) => ({ ...table, key: getKey(table) })),
+  const describe = ({ name, schema }: Table | View, key: ReadonlyArray<string>, dateColumn?: string): LakeTable => {
+    const own = columns.get(`${schema}.${name}`) ?? []
+    const comment = own[0]?.relation_comment ?? null
+    return { schema, name, key, dateColumn, columns: own, comment, part: partOf(schema) }
+  }
+  return [
+    ...sources.map(({ table }) => describe(table, getKey(table), table.dateColumn)),
     ...parts.parts.flatMap(({ dataSet }) =>
-      dataSet.views.flatMap((view) => (view.lakeKey === undefined ? [] : [{ ...view, key: view.lakeKey }]))
+      dataSet.views.flatMap((view) => (view.lakeKey === undefined ? [] : [describe(view, view.lakeKey)]))
     )
   ]
-  return tables.map(({ key, name, schema, ...table }): GenerationTable => {
-    const own = columns.get(`${schema}.${name}`) ?? []
-    const dateColumn = "dateColumn" in table ? table.dateColumn : undefined
-    return {
-      schema,
-      name,
-      key,
-      dateColumn,
-      columns: own,
-      comment: own[0]?.relation_comment ?? null,
-      ...(sourceOf.get(schema) ?? { part: "", rolledBackIn: 0 })
-    }
-  })
 })
 
-/** Undefined if there is no generation yet. `folder` is this program's own. */
+/** The tables of a data set that was rolled back to before its first run. They have no rows. */
+const makeEmpty = Effect.fnUntraced(function* (dataSet: DataSet, folder: string) {
+  const file = path.join(folder, `empty-${dataSet.schema}.duckdb`)
+  yield* createUncommentedTables(yield* DuckDb.readWrite(file), dataSet.tables)
+  return { dataSet, file }
+}, Effect.scoped)
+
+/** There is a generation. `folder` is this program's own. */
 export const openNewest = Effect.fnUntraced(function* (layout: Layout, folder: string) {
-  const newest = yield* copyNewest(layout, folder)
-  if (newest === undefined) return undefined
-  const { ingestion, manifest } = newest
+  const { ingestion, manifest } = yield* copyNewest(layout, folder)
   const loaded = Object.entries(manifest.data_sets).filter(([, entry]) => isLoaded(entry))
   const [intact, damaged] = yield* Effect.partition(loaded, ([pipeline, entry]) =>
     Effect.as(verifyDataSet(layout, pipeline, entry), [pipeline, entry] as const)
@@ -125,31 +118,16 @@ export const openNewest = Effect.fnUntraced(function* (layout: Layout, folder: s
   const { others, readable } = yield* findReadable(layout, Object.fromEntries(intact))
   for (const { message } of [...damaged, ...others])
     yield* Effect.logWarning(`the lake keeps an earlier state of a data set: ${message}`)
+  const rolledBack = dataSets.filter(({ about }) => manifest.data_sets[about.pipeline]?.parts.length === 0)
+  const empty = yield* Effect.forEach(rolledBack, (dataSet) => makeEmpty(dataSet, folder))
   const db = yield* DuckDb.memory
   yield* db.run(`set temp_directory = ${literal(path.join(folder, "tmp"))}`)
-  const ingest = { tables: ingestTables, views: ingestViews }
-  const rolledBackIn = (pipeline: string) => {
-    const { changed_in, published_in } = manifest.data_sets[pipeline] ?? { changed_in: 0, published_in: 0 }
-    return changed_in > published_in ? changed_in : 0
+  const partOf = (schema: string) => {
+    const dataSet = dataSets.find((dataSet) => dataSet.schema === schema)
+    const changedIn = dataSet === undefined ? manifest.number : manifest.data_sets[dataSet.about.pipeline]?.changed_in
+    return `${changedIn} ${definitionHash(dataSet ?? { tables: ingestTables, views: ingestViews })}`
   }
-  const sources = new Map([
-    ["ingest", { part: `${manifest.id} ${definitionHash(ingest)}`, rolledBackIn: 0 }],
-    ...readable.map(({ dataSet, sha256 }) => {
-      const part = `${sha256} ${definitionHash(dataSet)}`
-      return [dataSet.schema, { part, rolledBackIn: rolledBackIn(dataSet.about.pipeline) }] as const
-    })
-  ])
-  return {
-    manifest,
-    db,
-    tables: yield* define(db, { parts: readable, ingestion }, sources),
-    /** Schemas that are damaged or that this version cannot read: the lake keeps their earlier state. */
-    unreadable: new Set(
-      dataSets
-        .filter(({ about, schema }) => isLoaded(manifest.data_sets[about.pipeline]) && !sources.has(schema))
-        .map(({ schema }) => schema)
-    )
-  }
+  return { manifest, db, tables: yield* define(db, { parts: [...readable, ...empty], ingestion }, partOf) }
 })
 
-export type NewestGeneration = NonNullable<Effect.Success<ReturnType<typeof openNewest>>>
+export type NewestGeneration = Effect.Success<ReturnType<typeof openNewest>>

@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Manifest } from "../generation/manifest.ts"
+import { toActions } from "./checkpoint.ts"
 import type { LakeFile } from "./files.ts"
-import type { GenerationTable } from "./generation-tables.ts"
-import { formatCheckpoint, formatCommit, nextVersion, parseVersion, type Version } from "./log.ts"
+import type { LakeTable } from "./generation-tables.ts"
+import { type Action, formatActions, nextCommit, parseActions, replay, type Version } from "./log.ts"
+import { toDeltaField } from "./types.ts"
 
 const makeManifest = (number: number): Manifest => ({
   format: 2,
@@ -20,141 +22,125 @@ const makeManifest = (number: number): Manifest => ({
 })
 
 const item = { name: "item", type: "VARCHAR", comment: "The item." }
-const makeTable = (part: string, ...columns: GenerationTable["columns"]): GenerationTable => ({
-  ...{ schema: "shop", name: "price", key: ["item"], comment: "Prices.", part, rolledBackIn: 0 },
+const makeTable = (part: string, ...columns: LakeTable["columns"]): LakeTable => ({
+  ...{ schema: "shop", name: "price", key: ["item"], comment: "Prices.", part },
   columns: [item, ...columns]
 })
 
 const makeFile = (digit: string): LakeFile => ({
   file: `/tmp/${digit}`,
   object: { sha256: digit.repeat(64), bytes: 100 },
-  rows: 1,
   stats: '{"numRecords":1}'
 })
 const pathOf = (version: number, digit: string) => `${String(version).padStart(20, "0")}-${digit.repeat(64)}.parquet`
 
-const day = 86_400_000
 interface Step {
   readonly files: string
-  readonly table?: GenerationTable | undefined
-  readonly day?: number
+  readonly table?: LakeTable
 }
-/** Applies generations with these files, named by one digit each. Throws if one of them changes nothing. */
-const writeVersions = (...steps: ReadonlyArray<Step>) => {
+/** Writes generations with these files, named by one digit each. Returns the actions of the last one, and the state. */
+const write = (...steps: ReadonlyArray<Step>) => {
   let last: Version | undefined
-  for (const [index, step] of steps.entries()) {
-    const next = changeVersion(last, index + 1, step)
-    if (next === undefined) throw new Error(`step ${index} changes nothing`)
-    last = next.version
+  let actions: ReadonlyArray<Action> = []
+  for (const [index, { files, table = makeTable(`part ${index}`) }] of steps.entries()) {
+    const change = { manifest: makeManifest(index + 1), table, files: [...files].map(makeFile), timestamp: index }
+    actions = nextCommit(last, change).actions
+    last = replay(last, index, actions)
   }
-  if (last === undefined) throw new Error("there is no step")
-  return last
-}
-const changeVersion = (last: Version | undefined, number: number, step: Step) => {
-  const timestamp = (step.day ?? number) * day
-  return nextVersion(last, {
-    manifest: makeManifest(number),
-    table: "table" in step ? step.table : makeTable(`part ${number}`),
-    files: [...step.files].map(makeFile),
-    timestamp,
-    deletedBefore: timestamp - 7 * day
-  })
+  return { actions, version: last ?? assert.fail("there is no step") }
 }
 
-/** The files that the lines of a commit add and remove. */
-const listChanges = (version: Version) => {
-  const actions: ReadonlyArray<{
-    readonly add?: { readonly path: string; readonly dataChange: boolean }
-    readonly remove?: { readonly path: string }
-  }> = formatCommit(version)
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line))
-  return {
-    added: actions.flatMap(({ add }) => (add === undefined ? [] : [[add.path, add.dataChange]])),
-    removed: actions.flatMap(({ remove }) => (remove === undefined ? [] : [remove.path]))
-  }
-}
+/** The files that a commit adds and removes, and what else it has. */
+const listChanges = (actions: ReadonlyArray<Action>) => ({
+  added: actions.flatMap(({ add }) => (add === undefined ? [] : [add.path])),
+  removed: actions.flatMap(({ remove }) => (remove === undefined ? [] : [remove.path])),
+  others: actions.flatMap(({ commitInfo, metaData }) => [
+    ...(commitInfo ? ["info"] : []),
+    ...(metaData ? ["definition"] : [])
+  ])
+})
 
-describe("the next version of a table", () => {
-  it("replaces changed files, and adds the other ones again without a change of data", () => {
-    const version = writeVersions({ files: "ab" }, { files: "bc" })
-    assert.deepStrictEqual(listChanges(version), {
-      added: [
-        [pathOf(0, "b"), false],
-        [pathOf(1, "c"), true]
-      ],
-      removed: [pathOf(0, "a")]
+describe("the next commit of a table", () => {
+  it("has the new and the removed files, and none that stays", () => {
+    const { actions, version } = write({ files: "ab" }, { files: "bc" })
+    assert.deepStrictEqual(listChanges(actions), {
+      added: [pathOf(1, "c")],
+      removed: [pathOf(0, "a")],
+      others: ["info"]
     })
+    assert.deepStrictEqual([...version.files.keys()], [pathOf(0, "b"), pathOf(1, "c")])
     assert.strictEqual(version.info.userMetadata, "larder-000002")
   })
-  it("does not exist if rows and definition are those of the last one", () => {
-    assert.isUndefined(changeVersion(writeVersions({ files: "ab" }), 2, { files: "ab" }))
+  it("does not become longer with the number of files that were removed before", () => {
+    const formatLast = (...files: ReadonlyArray<string>) =>
+      formatActions(write(...files.map((files) => ({ files }))).actions).length
+    assert.strictEqual(formatLast("a", "b", "c", "d", "a", "b", "c", "d"), formatLast("a", "b"))
   })
-  it("has the same files if a rollback returned to them after the last one", () => {
-    const last = writeVersions({ files: "a" })
-    const table = { ...makeTable("part 1"), rolledBackIn: 3 }
-    const next = changeVersion(last, 3, { files: "a", table })?.version
-    assert.deepStrictEqual(next && listChanges(next), { added: [[pathOf(0, "a"), false]], removed: [] })
-    assert.isUndefined(changeVersion(next, 4, { files: "a", table }))
+  it("names the generation even if rows and definition are those of the last one", () => {
+    const { actions, version } = write({ files: "ab" }, { files: "ab" })
+    assert.deepStrictEqual(listChanges(actions), { added: [], removed: [], others: ["info"] })
+    assert.strictEqual(version.info.larder.part, "part 1")
   })
-  it("has the same files if only the definition differs", () => {
+  it("has the definition if it differs", () => {
     const table = makeTable("part 1", { name: "note", type: "VARCHAR", comment: null })
-    const version = writeVersions({ files: "a" }, { files: "a", table })
-    assert.deepStrictEqual(listChanges(version), { added: [[pathOf(0, "a"), false]], removed: [] })
+    const { actions, version } = write({ files: "a" }, { files: "a", table })
+    assert.deepStrictEqual(listChanges(actions), { added: [], removed: [], others: ["info", "definition"] })
     assert.include(version.metaData.schemaString, '"note"')
   })
   it("gives a file that comes back a new name, because the old one is to be deleted", () => {
-    const version = writeVersions({ files: "a" }, { files: "b" }, { files: "a" })
-    assert.deepStrictEqual(listChanges(version), { added: [[pathOf(2, "a"), true]], removed: [pathOf(1, "b")] })
-  })
-  it("has no rows and the last definition if the generation lacks the table", () => {
-    const before = writeVersions({ files: "a" })
-    const version = writeVersions({ files: "a" }, { files: "", table: undefined })
-    assert.deepStrictEqual(listChanges(version), { added: [], removed: [pathOf(0, "a")] })
-    assert.strictEqual(version.metaData.schemaString, before.metaData.schemaString)
-  })
-  it("lists the removed files until they are a week old", () => {
-    const steps = [{ files: "a" }, { files: "b" }, { files: "c" }]
-    const listRemoved = (version: Version) => version.info.larder.removed.map(({ path }) => path)
-    assert.deepStrictEqual(listRemoved(writeVersions(...steps, { files: "d", day: 9 })), [
-      pathOf(0, "a"),
-      pathOf(1, "b"),
-      pathOf(2, "c")
-    ])
-    assert.deepStrictEqual(listRemoved(writeVersions(...steps, { files: "d", day: 10 })), [
-      pathOf(1, "b"),
-      pathOf(2, "c")
-    ])
+    const { added, removed } = listChanges(write({ files: "a" }, { files: "b" }, { files: "a" }).actions)
+    assert.deepStrictEqual({ added, removed }, { added: [pathOf(2, "a")], removed: [pathOf(1, "b")] })
   })
 })
 
 describe("the text of a commit", () => {
-  it("is read back as the same version", () => {
-    const version = writeVersions({ files: "ab" }, { files: "bc" })
-    assert.deepStrictEqual(parseVersion(1, formatCommit(version)), version)
+  const parse = (text: string) => parseActions(text.trimEnd().split("\n"))
+
+  it("is read back as the same actions", () => {
+    const { actions } = write({ files: "ab" }, { files: "bc" })
+    assert.deepStrictEqual(parse(formatActions(actions)), actions)
   })
   it("requires a reader for times without a zone only if a column has such times", () => {
-    const [, withoutTimes] = formatCommit(writeVersions({ files: "a" })).split("\n")
+    const [, withoutTimes] = formatActions(write({ files: "a" }).actions).split("\n")
     assert.strictEqual(withoutTimes, '{"protocol":{"minReaderVersion":1,"minWriterVersion":2}}')
     const table = makeTable("part", { name: "seen_at", type: "STRUCT(first TIMESTAMP)[]", comment: null })
-    const [, withTimes = ""] = formatCommit(writeVersions({ files: "a", table })).split("\n")
+    const [, withTimes = ""] = formatActions(write({ files: "a", table }).actions).split("\n")
     assert.include(withTimes, '"readerFeatures":["timestampNtz"]')
   })
   it("is not recognised if another program wrote it", () => {
     const commitInfo = { timestamp: 1, operation: "WRITE", engineInfo: "Spark", userMetadata: "larder-000001" }
-    for (const text of ["", "{}", JSON.stringify({ commitInfo }), `${JSON.stringify({ commitInfo })}\n{"add":{}}`])
-      assert.isUndefined(parseVersion(0, text), text)
+    for (const text of ["", JSON.stringify({ commitInfo }), `${JSON.stringify({ commitInfo })}\n{"add":{}}`])
+      assert.isUndefined(parse(text), text)
+    assert.isUndefined(replay(undefined, 0, parse("{}") ?? []))
   })
 })
 
 describe("a checkpoint", () => {
   it("has all files, and the removed ones that are not deleted yet", () => {
-    const lines = formatCheckpoint(writeVersions({ files: "ab" }, { files: "b" }, { files: "bc" }))
-    const paths = [...lines.matchAll(/"(add|remove)":\{"path":"0*(\d-\w)/g)].map(
-      ([, action, path]) => `${action} ${path}`
-    )
-    assert.deepStrictEqual(paths, ["remove 0-a", "add 0-b", "add 2-c"])
-    assert.notInclude(lines, '"dataChange":true,"stats"')
+    const { version } = write({ files: "ab" }, { files: "b" }, { files: "c" })
+    assert.deepStrictEqual(listChanges(toActions(version, 2)), {
+      added: [pathOf(2, "c")],
+      removed: [pathOf(0, "b")],
+      others: ["definition"]
+    })
+    assert.notInclude(formatActions(toActions(version, 2)), '"dataChange":true,"stats"')
   })
+})
+
+describe("the type of a column", () => {
+  it("is that of Delta, inside lists and structs too", () => {
+    const { type } = toDeltaField("a", 'STRUCT("b c" VARCHAR, "d""" DECIMAL(18,6)[])[]', null)
+    const field = (name: string, type: unknown) => ({ name, type, nullable: true, metadata: {} })
+    const list = (elementType: unknown) => ({ type: "array", elementType, containsNull: true })
+    assert.deepStrictEqual<unknown>(
+      type,
+      list({ type: "struct", fields: [field("b c", "string"), field('d"', list("decimal(18,6)"))] })
+    )
+  })
+  it.each(["HUGEINT", "TIMESTAMP WITH TIME ZONE", "VARCHAR[3]", "STRUCT(a UUID)", "MAP(VARCHAR, VARCHAR)"])(
+    "is refused if it is %s",
+    (type) => {
+      assert.throws(() => toDeltaField("a", type, null), /does not support columns of the type/)
+    }
+  )
 })

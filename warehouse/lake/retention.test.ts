@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Version } from "./log.ts"
+import { checkpointName, commitName, fileName, type StoredFile } from "./names.ts"
 import { listUnneeded } from "./retention.ts"
-import { checkpointName, commitName, fileName, type StoredTable } from "./stored.ts"
 
 const day = 86_400_000
 const table = "shop.price"
@@ -10,42 +10,22 @@ const rowsPath = (version: number, digit: string) => `${String(version).padStart
 /** Version 5 has file b of version 3, and removed file a of version 2 on day 100. */
 const version: Version = {
   number: 5,
-  info: {
-    timestamp: 100 * day,
-    operation: "WRITE",
-    operationParameters: {},
-    engineInfo: "Larder",
-    txnId: "random",
-    userMetadata: "larder-000009",
-    larder: {
-      manifest: "id",
-      part: "part",
-      removed: [{ path: rowsPath(2, "a"), size: 1, deletionTimestamp: 100 * day, version: 5 }]
-    }
-  },
-  metaData: {
-    id: "id",
-    name: table,
-    format: { provider: "parquet", options: {} },
-    schemaString: "{}",
-    partitionColumns: [],
-    configuration: {},
-    createdTime: 0
-  },
-  files: [{ path: rowsPath(3, "b"), partitionValues: {}, size: 1, modificationTime: 0, dataChange: false, stats: "{}" }]
+  info: { userMetadata: "larder-000009", larder: { manifest: "id", part: "part" } },
+  metaData: { id: "id", createdTime: 0, schemaString: "{}" },
+  files: new Map([[rowsPath(3, "b"), { path: rowsPath(3, "b") }]]),
+  removed: new Map([[rowsPath(2, "a"), { path: rowsPath(2, "a"), deletionTimestamp: 100 * day }]])
 }
 
 const rows = (version: number, digit: string) => {
   const path = rowsPath(version, digit)
-  return { kind: "rows", name: fileName(table, path), path, version, storedAt: 0 } as const
+  return { kind: "rows", table, name: fileName(table, path), path, version, storedAt: 0 } as const
 }
 const commit = (version: number, storedOn: number) =>
-  ({ kind: "commit", name: commitName(table, version), path: "", version, storedAt: storedOn * day }) as const
+  ({ kind: "commit", table, name: commitName(table, version), path: "", version, storedAt: storedOn * day }) as const
 const checkpoint = (version: number, storedOn: number) =>
   ({ ...commit(version, storedOn), kind: "checkpoint", name: checkpointName(table, version) }) as const
 
-const listOn = (today: number, ...files: StoredTable["files"]) =>
-  listUnneeded({ table, files, newest: version, hintStoredAt: 0 }, version, today * day)
+const listOn = (today: number, ...files: ReadonlyArray<StoredFile>) => listUnneeded(files, version, today * day)
 
 describe("files of rows that no reader needs", () => {
   it("are those that a version removed a week ago", () => {

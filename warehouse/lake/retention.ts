@@ -4,80 +4,48 @@
  * version names belongs to a writer that was killed or was slower than another one, and is deleted once its version is taken.
  * A removed file is never added again, so no writer needs what another one deletes.
  */
-import { writeFile } from "node:fs/promises"
-import path from "node:path"
 import { Effect } from "effect"
 import type { Depot } from "../depot/depot.ts"
-import { DuckDb, literal } from "../duckdb.ts"
-import { identifyFile } from "../generation/parts.ts"
-import { attemptWrite, toWriteError } from "./files.ts"
-import { checkpointInterval, deletedFileDays, formatCheckpoint, logDays, type Version } from "./log.ts"
-import { checkpointName, lastCheckpointName, type StoredTable } from "./stored.ts"
+import type { DuckDb } from "../duckdb.ts"
+import { putCheckpoint } from "./checkpoint.ts"
+import { checkpointInterval, deletedFileDays, logDays, type Version } from "./log.ts"
+import { lastOf, type StoredFile } from "./names.ts"
+import type { StoredTable } from "./stored.ts"
 
-const day = 86_400_000
-export const daysBefore = (time: number, days: number) => time - days * day
-
-const checkpointColumns = {
-  protocol:
-    "struct(minReaderVersion integer, minWriterVersion integer, readerFeatures varchar[], writerFeatures varchar[])",
-  metaData: `struct(id varchar, name varchar, description varchar, format struct(provider varchar, options map(varchar, varchar)),
-    schemaString varchar, partitionColumns varchar[], configuration map(varchar, varchar), createdTime bigint)`,
-  add: `struct(path varchar, partitionValues map(varchar, varchar), size bigint, modificationTime bigint, dataChange boolean,
-    stats varchar)`,
-  remove: "struct(path varchar, deletionTimestamp bigint, dataChange boolean)",
-  txn: "struct(appId varchar, version bigint, lastUpdated bigint)"
-}
-
-/** Stores a checkpoint, and the hint by which readers find it. */
-const putCheckpoint = Effect.fnUntraced(function* (depot: Depot, table: string, version: Version, folder: string) {
-  const lines = path.join(folder, `${table}.json`)
-  const file = path.join(folder, `${table}.checkpoint.parquet`)
-  const text = formatCheckpoint(version)
-  yield* attemptWrite(lines, () => writeFile(lines, text))
-  const db = yield* DuckDb.memory
-  const columns = Object.entries(checkpointColumns).map(([name, type]) => `${name}: ${literal(type)}`)
-  yield* db
-    .run(
-      `copy (from read_json(${literal(lines)}, format = 'newline_delimited', columns = {${columns.join(", ")}})) to ${literal(file)} (format parquet)`
-    )
-    .pipe(Effect.mapError(toWriteError(file)))
-  yield* depot.putFile(checkpointName(table, version.number), yield* identifyFile(file), file)
-  const size = text.split("\n").length - 1
-  yield* depot.putHint(lastCheckpointName(table), JSON.stringify({ version: version.number, size }))
-}, Effect.scoped)
+const daysBefore = (time: number, days: number) => time - days * 86_400_000
 
 /** Names of files that no reader needs. `now` is in milliseconds. */
-export const listUnneeded = ({ files }: StoredTable, { files: live, info, number }: Version, now: number) => {
-  const kept = new Set([
-    ...live.map(({ path }) => path),
-    ...info.larder.removed
-      .filter(({ deletionTimestamp }) => deletionTimestamp >= daysBefore(now, deletedFileDays))
-      .map(({ path }) => path)
-  ])
-  const firstYoung = files
+export const listUnneeded = (stored: ReadonlyArray<StoredFile>, { files, number, removed }: Version, now: number) => {
+  const isKept = (path: string) =>
+    files.has(path) || (removed.get(path)?.deletionTimestamp ?? 0) >= daysBefore(now, deletedFileDays)
+  const firstYoung = stored
     .filter(({ kind, storedAt }) => kind === "commit" && storedAt >= daysBefore(now, logDays))
     .reduce((first, { version }) => Math.min(first, version), number)
-  const startingPoint = files
-    .filter(({ kind, version }) => kind === "checkpoint" && version <= firstYoung)
-    .reduce((last, { version }) => Math.max(last, version), -1)
-  const isUnneeded = ({ kind, path, version }: StoredTable["files"][number]) =>
-    kind === "rows" ? version <= number && !kept.has(path) : version < startingPoint
-  return files.filter(isUnneeded).map(({ name }) => name)
+  const startingPoint = lastOf(
+    "checkpoint",
+    stored.filter(({ version }) => version <= firstYoung)
+  )
+  const isUnneeded = ({ kind, path, version }: StoredFile) => {
+    if (kind === "rows") return version <= number && !isKept(path)
+    return kind !== "hint" && version < startingPoint
+  }
+  return stored.filter(isUnneeded).map(({ name }) => name)
 }
 
-/** `newest` is the newest version of the table that this program knows, and `files` were listed before it was read. */
+/** The files were listed before the newest version was read or written. */
 export const tidyTable = Effect.fnUntraced(function* (
   depot: Depot,
-  stored: StoredTable,
-  newest: Version,
+  db: DuckDb["Service"],
+  { files, newest, table }: StoredTable,
   now: number,
   folder: string
 ) {
-  const checkpoints = stored.files.filter(({ kind }) => kind === "checkpoint")
-  const lastCheckpoint = checkpoints.reduce((last, { version }) => Math.max(last, version), 0)
+  if (newest === undefined) return
+  const lastCheckpoint = Math.max(lastOf("checkpoint", files), 0)
   // a program that was killed before it wrote the hint leaves one that may name a checkpoint which is to be deleted
-  const isHintOutdated = checkpoints.some(({ storedAt }) => storedAt > stored.hintStoredAt)
+  const hintStoredAt = files.find(({ kind }) => kind === "hint")?.storedAt ?? 0
+  const isHintOutdated = files.some(({ kind, storedAt }) => kind === "checkpoint" && storedAt > hintStoredAt)
   if (newest.number - lastCheckpoint >= checkpointInterval || isHintOutdated)
-    yield* putCheckpoint(depot, stored.table, newest, folder)
-  yield* depot.remove(listUnneeded(stored, newest, now))
+    yield* putCheckpoint(depot, db, table, newest, daysBefore(now, deletedFileDays), folder)
+  yield* depot.remove(listUnneeded(files, newest, now))
 })

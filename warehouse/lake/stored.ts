@@ -1,52 +1,19 @@
 /** Reads the lake in the depot: the names of its files, and the newest version of each table. */
 import { Effect, Option } from "effect"
 import type { Depot } from "../depot/depot.ts"
+import type { DuckDb } from "../duckdb.ts"
 import { generationId, listNumbers, readManifest } from "../generation/manifest.ts"
 import { WarehouseProblem } from "../problem.ts"
-import { generationOf, parseVersion, type Version } from "./log.ts"
-
-const dataFolder = "lake/data/"
-/** `table` is `schema.table`. */
-export const fileName = (table: string, path: string) => `${dataFolder}${table.replace(".", "/")}/${path}`
-const logFileName = (table: string, version: number, extension: string) =>
-  fileName(table, `_delta_log/${String(version).padStart(20, "0")}.${extension}`)
-export const commitName = (table: string, version: number) => logFileName(table, version, "json")
-export const checkpointName = (table: string, version: number) => logFileName(table, version, "checkpoint.parquet")
-export const lastCheckpointName = (table: string) => fileName(table, "_delta_log/_last_checkpoint")
-
-interface StoredFile {
-  readonly kind: "commit" | "checkpoint" | "rows"
-  readonly name: string
-  /** Relative to the folder of the table. */
-  readonly path: string
-  /** The version in the name. A file of rows may belong to a version that was never completed. */
-  readonly version: number
-  /** By the depot's clock. */
-  readonly storedAt: number
-}
+import { readCheckpoint } from "./checkpoint.ts"
+import { type Action, generationOf, parseActions, replay, type Version } from "./log.ts"
+import { checkpointName, commitName, lastOf, listStored, type StoredFile } from "./names.ts"
 
 export interface StoredTable {
+  /** `schema.table` */
   readonly table: string
   readonly files: ReadonlyArray<StoredFile>
   /** Undefined if no version was completed. */
   readonly newest: Version | undefined
-  /** When the hint that names a checkpoint was written; 0 if there is none. */
-  readonly hintStoredAt: number
-}
-
-const patterns = [
-  ["commit", /^_delta_log\/(\d{20})\.json$/],
-  ["checkpoint", /^_delta_log\/(\d{20})\.checkpoint\.parquet$/],
-  ["rows", /^(\d{20})-[0-9a-f]{64}\.parquet$/]
-] as const
-
-const parseName = (name: string) => {
-  const [, schema, table, path = ""] = /^lake\/data\/([^/]+)\/([^/]+)\/(.+)$/.exec(name) ?? []
-  for (const [kind, pattern] of patterns) {
-    const version = pattern.exec(path)?.[1]
-    if (version !== undefined) return { kind, path, table: `${schema}.${table}`, version: Number(version) }
-  }
-  return undefined
 }
 
 const foreignLake = ({ location }: Depot, fault: string) =>
@@ -54,42 +21,48 @@ const foreignLake = ({ location }: Depot, fault: string) =>
     problem: `${location}/lake ${fault}. Nothing was changed. Remove this folder so that the next run writes a new lake, or set LARDER_DEPOT to another depot.`
   })
 
-export const readVersion = Effect.fnUntraced(function* (depot: Depot, table: string, number: number) {
+const otherWriter = (depot: Depot, name: string) =>
+  foreignLake(depot, `contains ${name}, which this version of Larder did not write, or which is damaged`)
+
+/** Reads a version that follows `last`, or the actions of a checkpoint. */
+export const readVersion = Effect.fnUntraced(function* (
+  depot: Depot,
+  table: string,
+  number: number,
+  last: Version | undefined,
+  checkpoint: ReadonlyArray<Action> = []
+) {
   const name = commitName(table, number)
-  const version = parseVersion(
-    number,
-    Option.getOrElse(yield* depot.readText(name), () => "")
-  )
-  if (version !== undefined) return version
-  return yield* foreignLake(
-    depot,
-    `contains ${name}, which names no generation: this version of Larder did not write it`
-  )
+  const text = Option.getOrUndefined(yield* depot.readText(name))
+  if (text === undefined)
+    return yield* foreignLake(depot, `lacks ${name}, unless another machine has just removed it: run again first`)
+  const [first, ...others] = parseActions(text.trimEnd().split("\n")) ?? []
+  const version = first?.commitInfo && replay(last, number, [...checkpoint, first, ...others])
+  return version ?? (yield* otherWriter(depot, name))
 })
 
-/** All tables in the lake, by `schema.table`, and the time of the newest file. Fails if another program wrote one. */
-export const readStored = Effect.fnUntraced(function* (depot: Depot) {
-  const times = yield* depot.listTimes(dataFolder)
-  const files = [...times].flatMap(([name, storedAt]) => {
-    const parsed = parseName(name)
-    return parsed === undefined ? [] : [{ ...parsed, name, storedAt }]
+/**
+ * Reads each log from its last checkpoint on, which has at most ten commits after it unless checkpoints have failed.
+ * Returns all tables by `schema.table`, and the time of the newest file. Fails if another program wrote a log.
+ */
+export const readStored = Effect.fnUntraced(function* (depot: Depot, db: DuckDb["Service"], folder: string) {
+  const stored = yield* listStored(depot)
+  const readTable = Effect.fnUntraced(function* (table: string, files: ReadonlyArray<StoredFile>) {
+    const [from, to] = [lastOf("checkpoint", files), lastOf("commit", files)]
+    const checkpoint = from === -1 ? [] : yield* readCheckpoint(depot, db, table, from, folder)
+    if (checkpoint === undefined) return yield* otherWriter(depot, checkpointName(table, from))
+    let newest: Version | undefined
+    // from the commit of the checkpoint on, which names a generation
+    for (let number = Math.max(from, 0); number <= to; number++)
+      newest = yield* readVersion(depot, table, number, newest, newest === undefined ? checkpoint : [])
+    return [table, { table, files, newest } satisfies StoredTable] as const
   })
-  const read = Effect.fnUntraced(function* ([table, files]: readonly [string, ReadonlyArray<StoredFile>]) {
-    const number = files.reduce(
-      (newest, { kind, version }) => (kind === "commit" ? Math.max(newest, version) : newest),
-      -1
-    )
-    const newest = number === -1 ? undefined : yield* readVersion(depot, table, number)
-    const hintStoredAt = times.get(lastCheckpointName(table)) ?? 0
-    return [table, { table, files, newest, hintStoredAt } satisfies StoredTable] as const
-  })
-  const tables = yield* Effect.forEach(
-    Map.groupBy(files, ({ table }) => table),
-    read,
-    { concurrency: 8 }
-  )
-  const newestTime = [...times.values()].reduce((a, b) => Math.max(a, b), 0)
-  return { tables: new Map<string, StoredTable>(tables), newestTime }
+  const byTable = Map.groupBy(stored, ({ table }) => table)
+  const tables = yield* Effect.forEach(byTable, ([table, files]) => readTable(table, files), { concurrency: 8 })
+  return {
+    tables: new Map<string, StoredTable>(tables),
+    newestTime: stored.reduce((newest, { storedAt }) => Math.max(newest, storedAt), 0)
+  }
 })
 
 /**
