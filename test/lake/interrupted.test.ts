@@ -65,7 +65,7 @@ describe("two machines that write the lake at the same time", () => {
       yield* publishPrices(layout, "butter")
       const writeBehind = write({ ...behind, depot: layout.depot })
       yield* writeLake({ ...layout, depot: beforeFirstVersion(layout.depot, writeBehind) })
-      for (const table of [price, "commodity.price"]) {
+      for (const table of [price, "commodity.observation"]) {
         assert.deepStrictEqual(readGenerations(lakeOf(layout), table), ["larder-000001", "larder-000002"])
         assert.deepStrictEqual(yield* readMetrics(layout, table), ["butter", "milk"])
       }

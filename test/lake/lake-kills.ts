@@ -12,7 +12,7 @@ import { publishPrices } from "../support/warehouse/every-data-set.ts"
 import { aLayout } from "../support/warehouse/example-data-set.ts"
 
 export const lakeOf = ({ dir }: Layout) => path.join(dir, "lake")
-export const price = "commodity.price_version"
+export const price = "commodity.observation_version"
 export const readMetrics = (layout: Layout, table = price) =>
   Effect.promise(async () => (await readDeltaRows(lakeOf(layout), table)).map((row) => row.metric_name).sort())
 
@@ -61,7 +61,9 @@ export const testLakeKills = ({ step }: { readonly step: number }) => {
           const exit = yield* Effect.exit(writeLake({ ...layout, depot: killAfter(layout.depot, allowed) }))
           isKilled = exit._tag === "Failure"
           const left = yield* readAll(layout)
-          states.add(`${left[price]?.length} of ${price}, ${left["commodity.price"]?.length} of commodity.price`)
+          states.add(
+            `${left[price]?.length} of ${price}, ${left["commodity.observation"]?.length} of commodity.observation`
+          )
           yield* writeLake(layout)
           assert.deepStrictEqual(yield* readAll(layout), expected)
           const lake = lakeOf(layout)
@@ -75,7 +77,7 @@ export const testLakeKills = ({ step }: { readonly step: number }) => {
             [1, 1],
             [2, 1],
             [2, 2]
-          ].map(([versions, current]) => `${versions} of ${price}, ${current} of commodity.price`)
+          ].map(([versions, current]) => `${versions} of ${price}, ${current} of commodity.observation`)
         )
       })
     )

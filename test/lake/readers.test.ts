@@ -33,7 +33,7 @@ const pickComments = (tables: Tables) =>
   )
 
 const engines = ["deltalake", "polars", "delta"] as const
-const prices = "commodity.price_version"
+const prices = "commodity.observation_version"
 
 /** The live tables after generations 4 and 5. */
 let fourthTables: Tables = {}
@@ -60,7 +60,7 @@ afterAll(() => removeFolder(home))
 describe("the newest generation of the lake", () => {
   it.each(engines)("equals the warehouse with its views, read by %s", (engine) => {
     expect(Object.keys(newest[engine])).toEqual(
-      expect.arrayContaining(["commodity.price", "branded_food.nutrition", "storefront.variant"])
+      expect.arrayContaining(["commodity.observation", "branded_food.nutrition", "storefront.variant"])
     )
     expect(pickValues(newest[engine])).toEqual(pickValues(fifthTables))
   })
@@ -91,7 +91,7 @@ describe("a lake after a rollback", () => {
     expect(readGenerations(lake(), prices)).toEqual(["larder-000004", "larder-000005", "larder-000006"])
     const rolledBack = await readWithEngines(python, engines, lake())
     for (const engine of engines)
-      for (const table of [prices, "commodity.price", "commodity.metric", "branded_food.food", "ingest.run"])
+      for (const table of [prices, "commodity.observation", "commodity.metric", "branded_food.food", "ingest.run"])
         expect(rolledBack[engine][table], `${engine}, ${table}`).toMatchObject({ digest: live[table]?.digest })
   })
 })

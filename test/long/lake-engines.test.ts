@@ -57,7 +57,7 @@ describe.skipIf(!isInstalled("java") || !isInstalled("mvn"))("Spark, if Java and
     const { spark: newest } = await readWithEngines(python, ["spark"], lake(), undefined, { LAKE_JARS })
     expect(values(newest)).toEqual(values(live["5 as they are"] ?? {}))
     expect(comments(newest)).toEqual(comments(live["5 as they are"] ?? {}))
-    expect(newest["commodity.price_version"]?.generation).toBe("larder-000005")
+    expect(newest["commodity.observation_version"]?.generation).toBe("larder-000005")
     const { spark: before } = await readWithEngines(python, ["spark"], lake(), versionsBefore(), { LAKE_JARS })
     expect(values(before)).toEqual(values(live["4 as they are"] ?? {}))
   })

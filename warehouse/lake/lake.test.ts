@@ -45,7 +45,7 @@ const failRun = (layout: Layout, message: string) =>
   })
 
 const lakeOf = ({ dir }: Layout) => path.join(dir, "lake")
-const prices = "commodity.price_version"
+const prices = "commodity.observation_version"
 
 /** Generation 1 has milk. */
 const withMilk = copyPerTest(Effect.tap(aLayout, (layout) => publishPrices(layout, "milk")))
@@ -132,7 +132,7 @@ describe("the lake", () => {
       const layout = yield* withHistory
       const lake = lakeOf(layout)
       const all = ["larder-000001", "larder-000002", "larder-000003"]
-      for (const table of [prices, "commodity.price"]) assert.deepStrictEqual(readGenerations(lake, table), all)
+      for (const table of [prices, "commodity.observation"]) assert.deepStrictEqual(readGenerations(lake, table), all)
       for (const [version, expected] of [["milk"], ["butter", "milk"], ["milk"]].entries())
         assert.deepStrictEqual(yield* readMetrics(layout, version), expected)
       assert.deepStrictEqual(readGenerations(lake, "commodity.series"), ["larder-000001", "larder-000003"])
@@ -260,7 +260,7 @@ describe("the lake", () => {
       const putText: Depot["putText"] = (...args) => Effect.andThen(rollBackAndWrite, ahead.depot.putText(...args))
       yield* writeLake({ ...behind, depot: { ...ahead.depot, putText } })
       const lake = lakeOf(ahead)
-      for (const table of [prices, "commodity.price"])
+      for (const table of [prices, "commodity.observation"])
         assert.deepStrictEqual(readGenerations(lake, table), ["larder-000001", "larder-000003"])
       assert.deepStrictEqual(yield* readMetrics(ahead), ["milk"])
       assert.deepStrictEqual((yield* writeLake(ahead))?.tables, [])
@@ -297,7 +297,7 @@ describe("files in the lake", () => {
       const [orphan, later] = [2, 3].map((version) =>
         path.join(
           lakeOf(layout),
-          "data/commodity/price_version",
+          "data/commodity/observation_version",
           `${String(version).padStart(20, "0")}-${"ab".repeat(32)}.parquet`
         )
       ) as [string, string]
@@ -402,7 +402,7 @@ describe("a lake that cannot be written", () => {
       const remove = (names: ReadonlyArray<string>) => (names.length === 0 ? Effect.void : Effect.fail(denied))
       yield* publishPrices(layout, "cheese")
       yield* writeLake({ ...layout, depot: { ...layout.depot, remove } })
-      for (const table of ["ingest.generation", prices, "commodity.price"])
+      for (const table of ["ingest.generation", prices, "commodity.observation"])
         assert.strictEqual(readGenerations(lakeOf(layout), table).at(-1), "larder-000004", table)
       const warnings = logs.filter((line) => line.startsWith("Warn"))
       assert.lengthOf(warnings, 2)

@@ -85,7 +85,7 @@ describe("the catalogue", () => {
     Effect.gen(function* () {
       const db = yield* openAsAnalyst(yield* writeToFile((yield* published).parts))
       const [row] = yield* db.rows(
-        "select branded_food.per_serving(3.5, 28) as amount, (select count(*)::integer from commodity.price_as_of('2026-01-05')) as prices"
+        "select branded_food.per_serving(3.5, 28) as amount, (select count(*)::integer from commodity.observation_as_of('2026-01-05')) as prices"
       )
       assert.deepStrictEqual(row, { amount: 0.98, prices: 2 })
     })
@@ -129,7 +129,7 @@ describe("the catalogue", () => {
         yield* db.run(`attach ${literal(file)} (read_only)`)
       }
       const [row] = yield* db.rows(
-        "select (select count(*) from ingest.run) as runs, (select count(*) from commodity.price) as prices, (select count(*) from branded_food.nutrition) as labels, (select count(*) from storefront.variant) as variants"
+        "select (select count(*) from ingest.run) as runs, (select count(*) from commodity.observation) as prices, (select count(*) from branded_food.nutrition) as labels, (select count(*) from storefront.variant) as variants"
       )
       assert.deepStrictEqual(row, { runs: "3", prices: "2", labels: "4", variants: "2" })
     })
@@ -146,7 +146,7 @@ describe("a catalogue that is written over another", () => {
       yield* writeCatalogue(file, parts)
       const session = yield* openAsAnalyst(file)
       yield* writeCatalogue(file, { ...parts, parts: [] })
-      assert.deepStrictEqual(yield* session.rows("select count(*)::integer as prices from commodity.price"), [
+      assert.deepStrictEqual(yield* session.rows("select count(*)::integer as prices from commodity.observation"), [
         { prices: 2 }
       ])
       assert.deepStrictEqual(yield* listFiles(folder), ["larder.duckdb"])

@@ -1,7 +1,7 @@
 /** A warehouse with rows in every data set, for tests of the files that users open. */
 
 import { commodities } from "@larder/pipelines/commodities/commodities.ts"
-import { commodity, dataSets, type Layout, priceVersionTable, stage } from "@larder/warehouse"
+import { commodity, dataSets, type Layout, observationVersionTable, stage } from "@larder/warehouse"
 import type { Parts } from "@larder/warehouse/opened/parts.ts"
 import { Effect, FileSystem, Path } from "effect"
 import { aLayout, aRun, publishStaged } from "./example-data-set.ts"
@@ -24,7 +24,7 @@ export const publishPrices = Effect.fnUntraced(function* (layout: Layout, ...met
   const run = aRun({ pipeline: "commodities", origin: "sample" })
   const { staged } = yield* stage(layout, run, commodity, (staging) =>
     staging.add(
-      priceVersionTable,
+      observationVersionTable,
       metrics.map((metric_name) => ({ ...price, metric_name, value: "1.5", run_id: run.run_id }))
     )
   )

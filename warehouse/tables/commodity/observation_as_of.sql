@@ -1,4 +1,4 @@
-create or replace macro commodity.price_as_of(moment) as table
+create or replace macro commodity.observation_as_of(moment) as table
 with requested as (
   select case
     when length(trim(moment::varchar)) <= 10 then moment::date + interval 1 day - interval 1 microsecond
@@ -9,7 +9,7 @@ with requested as (
   end as until
 )
 select metric_name, observed_on, value, value_text, published_at, is_final
-from commodity.price_version, requested
+from commodity.observation_version, requested
 where published_at <= until
   -- Rows without a publication time are stamped with the last microsecond of a day; no report publishes such a time. They were
   -- published no later than they were fetched. The time of the fetch is in UTC, and local times are at most UTC−4.
@@ -19,5 +19,5 @@ qualify row_number() over (
   order by is_final desc, published_at desc, run_id desc, source_row desc
 ) = 1
 ;
-comment on macro table commodity.price_as_of is
+comment on macro table commodity.observation_as_of is
   'For each metric and day, the value that was known at the given time. A final value takes precedence over a provisional one; among equals, the newest publication is used. A day includes everything that was published on it. A time without a zone is compared with the report''s local time. A time with a zone is converted to UTC−6, the westernmost zone of a report. So a value never appears too early, and at most two hours late. A value whose report states no time of publication appears once its report''s day has ended and it has been fetched. The time zone of the session does not matter.'

@@ -1,4 +1,4 @@
-create table if not exists commodity.price_version (
+create table if not exists commodity.observation_version (
   metric_name varchar not null,
   observed_on date not null,
   value decimal(18, 6) not null,

@@ -1,4 +1,4 @@
-create or replace view commodity.price as
+create or replace view commodity.observation as
 select
   metric_name,
   observed_on,
@@ -8,7 +8,7 @@ select
   is_final,
   -- DuckDB 1.1 sometimes hangs in count(distinct value) over a window
   list_unique(list(value) over same_day)::bigint as versions
-from commodity.price_version
+from commodity.observation_version
 window same_day as (partition by metric_name, observed_on)
 qualify row_number() over (
   partition by metric_name, observed_on
