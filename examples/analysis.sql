@@ -36,7 +36,7 @@ limit 8;
 
 -- 3. How much are weekly survey prices revised? The first published value and the current one, over the last 52 weeks of each.
 with first_print as (
-  select metric_name, observed_on, first(value order by published_at, is_final) as first_value
+  select metric_name, observed_on, first(value order by published_at, revision_status desc) as first_value
   from commodity.observation_version
   where metric_name like '%_sales_price_weekly'
   group by metric_name, observed_on
@@ -164,11 +164,11 @@ order by per_kg desc, sub_category, currency;
 
 -- 11. Where does this number come from? The payload with the current butter price, and the row in it. The raw archive contains
 --     the payload under its SHA-256.
-select observed_on, value_text, published_at, is_final, source_row, observation_version.fetched_at, url, raw_sha256
+select observed_on, value_text, published_at, revision_status, source_row, observation_version.fetched_at, url, raw_sha256
 from commodity.observation_version
 join ingest.raw_file using (raw_sha256)
 where metric_name = 'butter_sales_price_weekly'
-order by observed_on desc, published_at desc, is_final desc, source_row desc, url
+order by observed_on desc, published_at desc, revision_status, source_row desc, url
 limit 1;
 
 -- 12. What could not be read, and why? Nothing is dropped silently: read = loaded + unchanged + rejected, for every run. The

@@ -30,7 +30,8 @@ const warehouse = Effect.fnUntraced(function* (versions: ReadonlyArray<Version>)
           observed_on,
           value,
           value_text: value,
-          is_final: false,
+          revision_status: null,
+          freight: null,
           run_id: "run",
           source_row: index + 1
         }))

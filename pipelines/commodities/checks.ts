@@ -12,7 +12,7 @@ const countPoints = (versions: string) =>
 
 /** Every current value with its neighbours in time. `is_new`: this run published it. */
 const neighbours = `
-  select metric_name, frequency, feed, unit, observed_on, value, value_text, published_at,
+  select metric_name, frequency, feed, unit, observed_on, value, value_text, last_published_at,
     (metric_name, observed_on) in (
       select metric_name, observed_on from commodity.observation_version where run_id = getvariable('run_id')) as is_new,
     lag(observed_on) over series as day_before, lead(observed_on) over series as day_after,
@@ -106,8 +106,8 @@ export const commodityChecks: ReadonlyArray<Check> = [
   warning(
     "new_years_fit_their_publication",
     "a new value is not much older than its publication",
-    `select metric_name, observed_on, value_text, published_at from (${neighbours})
-     where is_new and published_at::date - observed_on > if(feed = '${yearToDateFeed}', ${thresholds.yearToDateLag.value}, ${thresholds.publicationLag.value})`
+    `select metric_name, observed_on, value_text, last_published_at from (${neighbours})
+     where is_new and last_published_at::date - observed_on > if(feed = '${yearToDateFeed}', ${thresholds.yearToDateLag.value}, ${thresholds.publicationLag.value})`
   ),
   warning(
     "mostly_within_range",

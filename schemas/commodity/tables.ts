@@ -44,7 +44,12 @@ export const ObservationVersion = Schema.Struct({
   published_at: described.text(
     "When the report published this value, in the report's local time: US time without a zone. If the row has only a day, the end of that day. If it has neither, a microsecond before the end of the newest day in the row: the value may have been published later, and `commodity.observation_as_of` shows it from the time when its payload was fetched."
   ),
-  is_final: described.flag("Whether the value is in a section of final values, which are no longer restated."),
+  revision_status: described.textOrNull(
+    "`final` in a section whose values are no longer restated, `provisional` in the section beside it; null for reports without a final section, which may restate any value."
+  ),
+  freight: described.textOrNull(
+    "Who pays for the transport, as the row states it, such as `Delivered`; null if it is silent. `commodity.metric.freight` has what the metric accepts."
+  ),
   run_id: described.text("Run that loaded the value: `ingest.run.run_id`."),
   raw_sha256: described.text("Payload with the value: `ingest.raw_file.raw_sha256`."),
   fetched_at: described.text("When that payload was fetched, in UTC."),
@@ -55,19 +60,29 @@ export const ObservationVersion = Schema.Struct({
 })
 
 export const Observation = Schema.Struct({
-  ...Struct.pick(ObservationVersion.fields, [
-    "metric_name",
-    "observed_on",
-    "value",
-    "value_text",
-    "published_at",
-    "is_final"
-  ]),
+  ...Struct.pick(ObservationVersion.fields, ["metric_name", "observed_on", "value", "value_text"]),
+  first_published_at: described.text(
+    "When a report first published this value, after any other one for this day; in the report's local time: US time without a zone."
+  ),
+  last_published_at: described.text(
+    "When a report last repeated this value, in the report's local time: US time without a zone."
+  ),
+  revision_status: ObservationVersion.fields.revision_status,
   versions: described.integer("Number of different values that were published for this day.")
 }).annotate({
   identifier: "commodity.observation",
   description:
-    "The current value of each metric and day: a final value takes precedence over a provisional one, then the newest publication counts. `commodity.observation_as_of(moment)` gives the values as of a day, or as of a time in the local time of `published_at`."
+    "One row per metric and day: its current value. A final value takes precedence over a provisional one, then the newest publication counts. `commodity.observation_as_of(moment)` gives the values as of a day, or as of a time in the local time of the reports; `commodity.vintage` gives all values with the days on which they were current."
+})
+
+export const Vintage = Schema.Struct({
+  ...Struct.pick(ObservationVersion.fields, ["metric_name", "observed_on", "value"]),
+  realtime_start: described.day("First day at whose end this was the value that had been published."),
+  realtime_end: described.day("Last such day; 9999-12-31 for the current value.")
+}).annotate({
+  identifier: "commodity.vintage",
+  description:
+    "One row per metric, day and value that was current at the end of some day, as ALFRED shows it: for any day, the row with `realtime_start` and `realtime_end` around it is the row of `commodity.observation_as_of` that day. Of several values published on one day, the last counts."
 })
 
 export const Coverage = Schema.Struct({

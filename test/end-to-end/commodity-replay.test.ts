@@ -105,13 +105,13 @@ describe("the next run", () => {
     expect(await valuesOf(copy, block, "2026-12-31")).toEqual(["2026-08-29 1.6140", ...rest, "2026-09-26 1.4950"])
     const [versions] = await query(
       copy,
-      `select value_text, is_final from commodity.observation_version where metric_name = '${block}' and observed_on = '2026-08-29' order by published_at, is_final`
+      `select value_text, revision_status from commodity.observation_version where metric_name = '${block}' and observed_on = '2026-08-29' order by published_at, revision_status desc`
     )
     expect(versions).toEqual([
-      { value_text: "1.6140", is_final: false },
-      { value_text: "1.6140", is_final: true },
-      { value_text: "1.6150", is_final: false },
-      { value_text: "1.6160", is_final: false }
+      { value_text: "1.6140", revision_status: "provisional" },
+      { value_text: "1.6140", revision_status: "final" },
+      { value_text: "1.6150", revision_status: "provisional" },
+      { value_text: "1.6160", revision_status: "provisional" }
     ])
   })
 

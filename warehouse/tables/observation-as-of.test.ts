@@ -12,7 +12,7 @@ import { define } from "./dictionary.ts"
 const versions = ["2026-07-10 12:00:00", "2026-07-10 23:59:59.5", "2026-07-11 00:00:00"]
   .map(
     (moment, row) =>
-      `('butter', '2026-07-04', ${row + 1}, '${row + 1}', '${moment}', false, 'run', 'sha', '2026-07-12', ${row})`
+      `('butter', '2026-07-04', ${row + 1}, '${row + 1}', '${moment}', null, null, 'run', 'sha', '2026-07-12', ${row})`
   )
   .join(", ")
 
@@ -91,7 +91,7 @@ describe("observations as of a time, in sessions of any time zone", () => {
       const db = yield* session
       yield* db.run(`
         insert into commodity.observation_version values
-          ('butter', '2026-08-01', 9, '9', '2026-08-01 23:59:59.999999', false, 'run', 'fetched',
+          ('butter', '2026-08-01', 9, '9', '2026-08-01 23:59:59.999999', null, null, 'run', 'fetched',
             '2026-08-05 16:00:00', 1)`)
       const from = "select value_text from commodity.observation_as_of"
       const known: Record<string, ReadonlyArray<unknown>> = {}

@@ -13,7 +13,8 @@ const price = {
   observed_on: day,
   value_text: "1.50",
   published_at: `${day} 23:59:59.999999`, // as for rows that state no time
-  is_final: false,
+  revision_status: null,
+  freight: null,
   raw_sha256: "ab",
   fetched_at: `${day} 12:00:00`,
   source_row: 1

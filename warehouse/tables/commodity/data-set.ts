@@ -1,5 +1,13 @@
 /** Prices of commodities: catalog, and every published value. */
-import { CommodityProductRow, Coverage, MetricRow, Observation, ObservationVersion, SeriesRow } from "@larder/schemas"
+import {
+  CommodityProductRow,
+  Coverage,
+  MetricRow,
+  Observation,
+  ObservationVersion,
+  SeriesRow,
+  Vintage
+} from "@larder/schemas"
 import { type DataSet, defineTable, defineView } from "../tables.ts"
 
 export const productTable = defineTable("commodity", "product", CommodityProductRow, { by: "replace all" })
@@ -9,7 +17,7 @@ export const observationVersionTable = defineTable(
   "commodity",
   "observation_version",
   ObservationVersion,
-  { by: "append", key: ["metric_name", "observed_on", "value_text", "published_at", "is_final"] },
+  { by: "append", key: ["metric_name", "observed_on", "value_text", "published_at", "revision_status"] },
   "published_at"
 )
 
@@ -31,11 +39,12 @@ export const commodity: DataSet = {
   views: [
     defineView("commodity", "observation", Observation, ["metric_name", "observed_on"]),
     defineView("commodity", "observation_as_of"),
+    defineView("commodity", "vintage", Vintage, ["metric_name", "observed_on", "realtime_start"]),
     defineView("commodity", "coverage", Coverage)
   ],
-  // Two feeds may have received the same bytes; a metric's rolling and final feeds differ in is_final.
+  // Two feeds may have received the same bytes; a metric's rolling and final feeds differ in revision_status.
   countSourceRows: `
-    select count(distinct (raw_sha256, source_row, feed, is_final))::integer as rows
+    select count(distinct (raw_sha256, source_row, feed, revision_status))::integer as rows
     from commodity.observation_version
     join commodity.metric using (metric_name)`
 }

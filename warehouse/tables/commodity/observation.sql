@@ -1,16 +1,33 @@
 create or replace view commodity.observation as
+with standing as (
+  select
+    *,
+    -- DuckDB 1.1 sometimes hangs in count(distinct value) over a window
+    list_unique(list(value) over same_day)::bigint as versions
+  from commodity.observation_version
+  window same_day as (partition by metric_name, observed_on)
+  -- a provisional value that is printed again after a final one changes nothing
+  qualify
+    revision_status is not distinct from 'final'
+    or coalesce(published_at < min(case when revision_status = 'final' then published_at end) over same_day, true)
+),
+changes as (
+  select *, case when value is distinct from lag(value) over in_order then published_at end as changed_at
+  from standing
+  window in_order as (partition by metric_name, observed_on order by published_at, run_id, source_row)
+)
 select
   metric_name,
   observed_on,
-  value,
+  -- 18 digits would make the product of two values overflow
+  value::decimal(19, 6) as value,
   value_text,
-  published_at,
-  is_final,
-  -- DuckDB 1.1 sometimes hangs in count(distinct value) over a window
-  list_unique(list(value) over same_day)::bigint as versions
-from commodity.observation_version
-window same_day as (partition by metric_name, observed_on)
+  max(changed_at) over (partition by metric_name, observed_on) as first_published_at,
+  published_at as last_published_at,
+  revision_status,
+  versions
+from changes
 qualify row_number() over (
   partition by metric_name, observed_on
-  order by is_final desc, published_at desc, run_id desc, source_row desc
+  order by published_at desc, run_id desc, source_row desc
 ) = 1
