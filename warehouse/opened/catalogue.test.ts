@@ -90,6 +90,17 @@ describe("the catalogue", () => {
       assert.deepStrictEqual(row, { amount: 0.98, prices: 2 })
     })
   )
+  itLive("runs macros that return rows from another database, under any name", () =>
+    Effect.gen(function* () {
+      const file = yield* writeToFile((yield* published).parts)
+      const db = yield* DuckDb.memory
+      yield* db.run(`attach ${literal(file)} as elsewhere (read_only)`)
+      assert.deepStrictEqual(
+        yield* db.rows("select count(*)::integer as prices from elsewhere.commodity.observation_as_of('2026-01-05')"),
+        [{ prices: 2 }]
+      )
+    })
+  )
   itLive("shows only the existing data sets", () =>
     Effect.gen(function* () {
       const { ingestion, parts } = (yield* published).parts

@@ -54,8 +54,7 @@ const expected = {
     "'2026-07-10 12:00:00'": "1",
     "'2026-07-10T12:00'": "1",
     "'2026-07-10 23:59:59.499'": "1",
-    "timestamp_ns '2026-07-11 00:00:00'": "3",
-    null: ""
+    "timestamp_ns '2026-07-11 00:00:00'": "3"
   },
   "a time with a zone is compared as six hours behind UTC": {
     "timestamptz '2026-07-10 12:00:00+00'": "",
@@ -126,6 +125,15 @@ describe("observations as of a time, in sessions of any time zone", () => {
       const db = yield* session
       for (const moment of ["'July'", "'2026-07-10 12'", "'2026-07-10 12:00 or so'", "'2026-07-10 12:00:00 Chicago'"]) {
         assert.match((yield* Effect.flip(queryAsOf(db, moment))).message, /Conversion Error|Unknown TimeZone/)
+      }
+    })
+  )
+  itLive("reject null, which a missing parameter is", () =>
+    Effect.gen(function* () {
+      const db = yield* session
+      for (const sql of ["observation_as_of(null)", "observation_as_of($moment)"]) {
+        const error = yield* Effect.flip(db.rows(`from commodity.${sql}`, sql.includes("$") ? { moment: null } : {}))
+        assert.match(error.message, /needs a day or a time, not null/)
       }
     })
   )

@@ -1,6 +1,7 @@
 create or replace macro commodity.observation_as_of(moment) as table
 with requested as (
   select case
+    when moment is null then error('observation_as_of needs a day or a time, not null')::timestamp
     when length(trim(moment::varchar)) <= 10 then moment::date + interval 1 day - interval 1 microsecond
     when regexp_full_match(moment::varchar, '\s*\S+[ T][0-9:.]+\s*') then moment::timestamp
     -- A string with a time zone is not cast to a timestamp: the cast would use the zone of the session, or drop the offset.
