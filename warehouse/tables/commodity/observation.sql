@@ -19,7 +19,7 @@ changes as (
 select
   metric_name,
   observed_on,
-  -- 18 digits would make the product of two values overflow
+  -- DuckDB gives the product of two decimals of 18 digits no more digits: it would overflow from 6,950 on
   value::decimal(19, 6) as value,
   value_text,
   max(changed_at) over (partition by metric_name, observed_on) as first_published_at,

@@ -7,7 +7,15 @@ with requested as (
     else make_timestamp(epoch_us(moment::timestamptz))
   end as until
 )
-select variant_id, product_id, store_id, price, compare_at_price, currency, available, seen_at
+select
+  variant_id,
+  product_id,
+  store_id,
+  price::decimal(19, 4) as price, -- see commodity.observation
+  compare_at_price::decimal(19, 4) as compare_at_price,
+  currency,
+  available,
+  seen_at
 from storefront.variant_change, requested
 where seen_at <= until
 qualify row_number() over (partition by variant_id order by seen_at desc) = 1 and change <> 'gone'
