@@ -60,7 +60,12 @@ export const ObservationVersion = Schema.Struct({
 })
 
 export const Observation = Schema.Struct({
-  ...Struct.pick(ObservationVersion.fields, ["metric_name", "observed_on", "value", "value_text"]),
+  ...Struct.pick(ObservationVersion.fields, ["metric_name", "observed_on"]),
+  period_start: described.day(
+    "First day of the period of the value: seven days end on the day of a weekly value, 14 on that of a biweekly one."
+  ),
+  period_end: described.day("Last day of that period, included."),
+  ...Struct.pick(ObservationVersion.fields, ["value", "value_text"]),
   first_published_at: described.text(
     "When a report first published this value, after any other one for this day; in the report's local time: US time without a zone."
   ),

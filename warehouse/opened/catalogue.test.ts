@@ -99,6 +99,8 @@ describe("the catalogue", () => {
         yield* db.rows("select count(*)::integer as prices from elsewhere.commodity.observation_as_of('2026-01-05')"),
         [{ prices: 2 }]
       )
+      const error = yield* Effect.flip(db.rows("from elsewhere.commodity.weekly('none')")) // it reads a view
+      assert.include(error.message, "no metric is called none")
     })
   )
   itLive("shows only the existing data sets", () =>

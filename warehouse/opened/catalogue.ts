@@ -28,18 +28,26 @@ const createViewStatement = (source: TableSource) =>
   `create view ${qualifiedName(source.table)} as from ${sourceExpression(source)}`
 
 /**
- * DuckDB looks up the names in the body of a macro where the macro is called, which may be in another database. So macros
- * read the files, like the views.
+ * DuckDB looks up the names in the body of a macro where the macro is called, which may be in another database. So the body
+ * contains the queries of the views that it reads, and reads the files, as they do.
  */
-const readFiles = (sources: ReadonlyArray<TableSource>) => {
-  const byName = new Map(sources.map((source) => [`${source.table.schema}.${source.table.name}`, source]))
-  return ({ ddl, record }: View): string =>
-    record !== undefined
-      ? ddl
-      : ddl.replaceAll(/\bfrom (\w+\.\w+)/g, (text, name) => {
-          const source = byName.get(name)
-          return source === undefined ? text : `from ${sourceExpression(source)} as ${identifier(source.table.name)}`
-        })
+const defineAnywhere = (sources: ReadonlyArray<TableSource>, views: ReadonlyArray<View>) => {
+  const tables = sources.map(
+    (source) => [`${source.table.schema}.${source.table.name}`, sourceExpression(source)] as const
+  )
+  const queries = views.flatMap(({ ddl, name, record, schema }) =>
+    record === undefined ? [] : [[`${schema}.${name}`, `(${ddl.slice(ddl.indexOf(" as\n") + 4)})`] as const]
+  )
+  const expressions = new Map([...tables, ...queries])
+  const expand = (sql: string): string =>
+    sql.replaceAll(
+      /\b(from|join) (\w+)\.(\w+)( as \w+)?/g,
+      (text, word, schema, name, alias = ` as ${identifier(name)}`) => {
+        const expression = expressions.get(`${schema}.${name}`)
+        return expression === undefined ? text : `${word} ${expand(expression)}${alias}`
+      }
+    )
+  return ({ ddl, record }: View): string => (record === undefined ? expand(ddl) : ddl)
 }
 
 const fill = Effect.fnUntraced(function* (file: string, parts: Parts) {
@@ -49,7 +57,15 @@ const fill = Effect.fnUntraced(function* (file: string, parts: Parts) {
   const definitions = [
     ...schemaStatements(parts),
     ...sources.map(createViewStatement),
-    ...viewsAndComments(parts, sources, "view", readFiles(sources))
+    ...viewsAndComments(
+      parts,
+      sources,
+      "view",
+      defineAnywhere(
+        sources,
+        parts.parts.flatMap(({ dataSet }) => viewsOf(dataSet))
+      )
+    )
   ]
   yield* db.run(["begin", ...definitions, "commit"].join("\n;\n"))
   yield* markAllSamples(db)

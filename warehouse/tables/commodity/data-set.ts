@@ -39,6 +39,8 @@ export const commodity: DataSet = {
   views: [
     defineView("commodity", "observation", Observation, ["metric_name", "observed_on"]),
     defineView("commodity", "observation_as_of"),
+    defineView("commodity", "weekly"),
+    defineView("commodity", "monthly"),
     defineView("commodity", "vintage", Vintage, ["metric_name", "observed_on", "realtime_start"]),
     defineView("commodity", "coverage", Coverage)
   ],

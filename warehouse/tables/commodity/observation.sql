@@ -19,6 +19,16 @@ changes as (
 select
   metric_name,
   observed_on,
+  case frequency
+    when 'weekly' then observed_on - 6
+    when 'biweekly' then observed_on - 13
+    else observed_on
+  end as period_start,
+  case frequency
+    when 'monthly' then last_day(observed_on)
+    when 'annual' then make_date(year(observed_on), 12, 31)
+    else observed_on
+  end as period_end,
   -- DuckDB gives the product of two decimals of 18 digits no more digits: it would overflow from 6,950 on
   value::decimal(19, 6) as value,
   value_text,
@@ -27,6 +37,7 @@ select
   revision_status,
   versions
 from changes
+left join commodity.metric using (metric_name)
 qualify row_number() over (
   partition by metric_name, observed_on
   order by published_at desc, run_id desc, source_row desc
