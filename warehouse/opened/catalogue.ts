@@ -36,7 +36,9 @@ const defineAnywhere = (sources: ReadonlyArray<TableSource>, views: ReadonlyArra
     (source) => [`${source.table.schema}.${source.table.name}`, sourceExpression(source)] as const
   )
   const queries = views.flatMap(({ ddl, name, record, schema }) =>
-    record === undefined ? [] : [[`${schema}.${name}`, `(${ddl.slice(ddl.indexOf(" as\n") + 4)})`] as const]
+    record === undefined
+      ? []
+      : [[`${schema}.${name}`, `(${ddl.replace(/^create or replace view \S+ as\s/, "")})`] as const]
   )
   const expressions = new Map([...tables, ...queries])
   const expand = (sql: string): string =>
