@@ -25,8 +25,8 @@ select
   survey.value as survey_price,
   avg(spot.value)::decimal(18, 4) as spot_price,
   (survey.value - avg(spot.value))::decimal(18, 4) as difference
-from commodity.price survey
-join commodity.price spot
+from commodity.observation survey
+join commodity.observation spot
   on spot.metric_name = 'butter_exch_spot_close_daily'
   and spot.observed_on between survey.observed_on - 6 and survey.observed_on
 where survey.metric_name = 'butter_sales_price_weekly'
@@ -36,8 +36,8 @@ limit 8;
 
 -- 3. How much are weekly survey prices revised? The first published value and the current one, over the last 52 weeks of each.
 with first_print as (
-  select metric_name, observed_on, first(value order by published_at, is_final) as first_value
-  from commodity.price_version
+  select metric_name, observed_on, first(value order by published_at, revision_status desc) as first_value
+  from commodity.observation_version
   where metric_name like '%_sales_price_weekly'
   group by metric_name, observed_on
 )
@@ -48,18 +48,18 @@ select
   round(100 * avg(abs(value - first_value)), 3) as mean_change_in_cents,
   round(100 * max(abs(value - first_value)), 2) as largest_change_in_cents
 from first_print
-join commodity.price using (metric_name, observed_on)
+join commodity.observation using (metric_name, observed_on)
 join commodity.coverage using (metric_name)
 join commodity.series using (metric_name)
 where observed_on > last_observed_on - 364
 group by slug
 order by slug;
 
--- 4. Which prices known at the end of 10 July have been revised since? A backtest needs `price_as_of`, which excludes later
+-- 4. Which prices known at the end of 10 July have been revised since? A backtest needs `observation_as_of`, which excludes later
 --    revisions. A day includes what was published on it; a time is in the report's local time.
 select slug, observed_on, early.value as known_then, late.value as known_now
-from commodity.price_as_of('2026-07-10') early
-join commodity.price late using (metric_name, observed_on)
+from commodity.observation_as_of('2026-07-10') early
+join commodity.observation late using (metric_name, observed_on)
 join commodity.series using (metric_name)
 where early.value <> late.value
 order by slug, observed_on;
@@ -164,11 +164,11 @@ order by per_kg desc, sub_category, currency;
 
 -- 11. Where does this number come from? The payload with the current butter price, and the row in it. The raw archive contains
 --     the payload under its SHA-256.
-select observed_on, value_text, published_at, is_final, source_row, price_version.fetched_at, url, raw_sha256
-from commodity.price_version
+select observed_on, value_text, published_at, revision_status, source_row, observation_version.fetched_at, url, raw_sha256
+from commodity.observation_version
 join ingest.raw_file using (raw_sha256)
 where metric_name = 'butter_sales_price_weekly'
-order by observed_on desc, published_at desc, is_final desc, source_row desc, url
+order by observed_on desc, published_at desc, revision_status, source_row desc, url
 limit 1;
 
 -- 12. What could not be read, and why? Nothing is dropped silently: read = loaded + unchanged + rejected, for every run. The

@@ -187,9 +187,9 @@ describe("feeds", () => {
   })
 
   it("are dated by trading day, printed week ending, Friday, period end or priced month", () => {
-    for (const { feed, isFinal, period, source, frequency } of feeds) {
+    for (const { feed, frequency, period, revision_status, source } of feeds) {
       if (reportOf(feed) === "gov-mpr/2993") {
-        const field = isFinal ? "week_ending_date" : "Week Ending Date"
+        const field = revision_status === "final" ? "week_ending_date" : "Week Ending Date"
         assert.deepStrictEqual(period, { kind: "day", field, isExact: true })
       } else if (frequency === "monthly") {
         assert.strictEqual(period.kind, "month")

@@ -4,17 +4,18 @@
  */
 import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { Frequency, Licence } from "@larder/schemas"
+import { Frequency, Licence, type RevisionStatus, revisionStatuses } from "@larder/schemas"
 import { Schema } from "effect"
 import { BadLine, type Located, parseTable } from "../run/files/hand-edited.ts"
 import { commodityMappingVersion } from "./mapping-version.ts"
 
-export interface Feed extends Omit<typeof FeedLine.Type, "path" | "period" | "values" | "states"> {
+export interface Feed extends Omit<typeof FeedLine.Type, "path" | "period" | "revision_status" | "states"> {
   readonly source: "gov-mars" | "gov-mpr"
   /** Paths below the service's base address. A later path is requested if an earlier one does not exist. */
   readonly paths: ReadonlyArray<string>
   readonly period: PeriodKey
-  readonly isFinal: boolean
+  /** Null if the report has no section of final values. */
+  readonly revision_status: RevisionStatus | null
   readonly states: ReadonlyArray<Condition>
   readonly metrics: ReadonlyArray<CatalogMetric>
   /** Fields in lower case that need no warning: the service is known to send them in addition to the mapped ones. */
@@ -78,7 +79,7 @@ const FeedLine = Schema.Struct({
   section: Schema.String,
   frequency: Frequency,
   period: Schema.NonEmptyString,
-  values: Schema.Literals(["provisional", "final"]),
+  revision_status: Schema.Literals([...revisionStatuses, ""]),
   /** The field by which a window of days is requested, in exactly this spelling. */
   window_field: Schema.NonEmptyString,
   /** How many days that field may be from the day of a reading: a year-to-date report begins on 1 January. */
@@ -228,7 +229,7 @@ const parseFeed = (
   texts: TextLines,
   known: ReadonlyArray<typeof KnownFieldLine.Type>
 ): Feed => {
-  const { path, period, states, values, ...line } = row
+  const { path, period, revision_status, states, ...line } = row
   const source = row.feed.startsWith("gov-mars/") ? "gov-mars" : "gov-mpr"
   const feedMetrics = metrics.filter((metric) => splitTrimmed(metric.feed, "|").includes(row.feed))
   const knownFields = known.filter((field) => field.source === "both" || field.source === source)
@@ -237,7 +238,7 @@ const parseFeed = (
     source,
     paths: splitTrimmed(path, "|"),
     period: parsePeriod(period),
-    isFinal: values === "final",
+    revision_status: revision_status === "" ? null : revision_status,
     states: joinConditions([
       { field: "slug_id", values: [row.feed.split("/")[1] ?? ""] },
       { field: "report_title", values: [row.title] },

@@ -21,7 +21,7 @@ const warehouse = Effect.fnUntraced(function* (versions: ReadonlyArray<Version>)
   const cells = (table: (typeof commodity.tables)[number], rows: ReadonlyArray<object>) =>
     rows.map((row) => Object.keys(table.record.fields).map((column) => Reflect.get(row, column) ?? null))
   const parseRows = (name: string) =>
-    name === "price_version"
+    name === "observation_version"
       ? versions.map(({ observed_on, value, ...version }, index) => ({
           published_at: `${observed_on} 12:00:00`,
           raw_sha256: "payload",
@@ -30,7 +30,8 @@ const warehouse = Effect.fnUntraced(function* (versions: ReadonlyArray<Version>)
           observed_on,
           value,
           value_text: value,
-          is_final: false,
+          revision_status: null,
+          freight: null,
           run_id: "run",
           source_row: index + 1
         }))

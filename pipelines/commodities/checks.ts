@@ -12,12 +12,12 @@ const countPoints = (versions: string) =>
 
 /** Every current value with its neighbours in time. `is_new`: this run published it. */
 const neighbours = `
-  select metric_name, frequency, feed, unit, observed_on, value, value_text, published_at,
+  select metric_name, frequency, feed, unit, observed_on, value, value_text, last_published_at,
     (metric_name, observed_on) in (
-      select metric_name, observed_on from commodity.price_version where run_id = getvariable('run_id')) as is_new,
+      select metric_name, observed_on from commodity.observation_version where run_id = getvariable('run_id')) as is_new,
     lag(observed_on) over series as day_before, lead(observed_on) over series as day_after,
     lag(value) over series as value_before, lead(value) over series as value_after
-  from commodity.price join commodity.metric using (metric_name)
+  from commodity.observation join commodity.metric using (metric_name)
   window series as (partition by metric_name order by observed_on)`
 
 /** Each of its reports repeats the months of its year. */
@@ -27,7 +27,7 @@ const gapDays = `case frequency ${Object.entries(maxGapDays)
   .map(([frequency, days]) => `when '${frequency}' then ${days}`)
   .join(" ")} end`
 
-const lag = "published_at::date - observed_on"
+const lag = "last_published_at::date - observed_on"
 
 /** Whether two neighbours differ by more than the limit, of the smaller one. */
 const isJump = (value: string, other: string) =>
@@ -38,8 +38,8 @@ export const commodityChecks: ReadonlyArray<Check> = [
   shrinkage({
     name: "points_do_not_shrink",
     what: "points",
-    before: countPoints("live.commodity.price_version semi join live.commodity.metric using (metric_name)"),
-    now: countPoints("commodity.price_version semi join commodity.metric using (metric_name)"),
+    before: countPoints("live.commodity.observation_version semi join live.commodity.metric using (metric_name)"),
+    now: countPoints("commodity.observation_version semi join commodity.metric using (metric_name)"),
     percent: thresholds.pointShrinkage.value
   }),
   error(
@@ -56,24 +56,24 @@ export const commodityChecks: ReadonlyArray<Check> = [
   error(
     "prices_are_positive",
     "every price is above zero; only a basis may be zero or negative",
-    `select metric_name, observed_on, value_text from commodity.price_version join commodity.metric using (metric_name)
+    `select metric_name, observed_on, value_text from commodity.observation_version join commodity.metric using (metric_name)
      where value <= 0 and unit <> 'usd_per_lb_basis'`
   ),
   error(
     "values_have_metrics",
     "every value belongs to a metric of the catalog: a metric name is permanent",
-    "select distinct metric_name from commodity.price_version anti join commodity.metric using (metric_name)"
+    "select distinct metric_name from commodity.observation_version anti join commodity.metric using (metric_name)"
   ),
   warning(
     "closes_on_ticks",
     "spot closes are multiples of 0.0025 USD per pound",
-    `select metric_name, observed_on, value_text from commodity.price
+    `select metric_name, observed_on, value_text from commodity.observation
      where metric_name like '%_exch_spot_close_daily' and value % 0.0025 <> 0`
   ),
   warning(
     "closes_on_weekdays",
     "spot closes are dated Monday to Friday",
-    `select metric_name, observed_on from commodity.price
+    `select metric_name, observed_on from commodity.observation
      where metric_name like '%_exch_spot_close_daily' and isodow(observed_on) > 5`
   ),
   warning(
@@ -82,9 +82,9 @@ export const commodityChecks: ReadonlyArray<Check> = [
     `with weeks as (
        select replace(metric_name, '_close_daily', '_average_weekly') as metric_name,
          date_trunc('week', observed_on) as week, avg(value::double) as mean
-       from commodity.price where metric_name like '%_exch_spot_close_daily' group by all)
+       from commodity.observation where metric_name like '%_exch_spot_close_daily' group by all)
      select p.metric_name, p.observed_on, p.value_text, round(mean, 6) as mean_of_closes
-     from commodity.price p join weeks w on w.metric_name = p.metric_name and w.week = date_trunc('week', p.observed_on)
+     from commodity.observation p join weeks w on w.metric_name = p.metric_name and w.week = date_trunc('week', p.observed_on)
      where abs(p.value::double - mean) > 0.000051`
   ),
   warning(
@@ -98,7 +98,7 @@ export const commodityChecks: ReadonlyArray<Check> = [
     "new_days_follow_the_rhythm",
     "a new value has a neighbour within the usual gap of its frequency, except mostly ranges, which some reports rarely state; and a weekly one has the weekday of its series",
     `with weekday as (
-       select metric_name, mode(isodow(observed_on)) as weekday from commodity.price
+       select metric_name, mode(isodow(observed_on)) as weekday from commodity.observation
        join commodity.metric using (metric_name) where frequency = 'weekly' group by all)
      select metric_name, observed_on, value_text, day_before, day_after
      from (${neighbours}) left join weekday using (metric_name)
@@ -108,7 +108,7 @@ export const commodityChecks: ReadonlyArray<Check> = [
   warning(
     "new_years_fit_their_publication",
     "a new value is not much older than its publication",
-    `select metric_name, observed_on, value_text, published_at from (${neighbours})
+    `select metric_name, observed_on, value_text, last_published_at from (${neighbours})
      where is_new and if(feed = '${yearToDateFeed}', ${thresholds.yearToDateLag.sql(lag)}, ${thresholds.publicationLag.sql(lag)})`
   ),
   warning(
@@ -120,7 +120,7 @@ export const commodityChecks: ReadonlyArray<Check> = [
          max(value) filter (where metric_name like '%_mostly_low_%') as mostly_low,
          max(value) filter (where metric_name like '%_mostly_high_%') as mostly_high,
          max(value) filter (where metric_name like '%_price_max_%') as high
-       from commodity.price group by all)
+       from commodity.observation group by all)
      select * from ranges where low > high or mostly_low < low or mostly_high > high or mostly_low > mostly_high`
   ),
   warning(
@@ -134,7 +134,7 @@ export const commodityChecks: ReadonlyArray<Check> = [
          max(value) filter (where metric_name = 'nonfat_dry_milk_survey_average_monthly') as powder,
          observed_on >= date '2025-06-01' as amended,
          if(observed_on >= date '2025-12-01', 9.3, 9.0) as solids
-       from commodity.price group by observed_on),
+       from commodity.observation group by observed_on),
      parts as (
        select observed_on, announced, solids,
          round((butter - if(amended, 0.2272, 0.1715)) * 1.211, 4) as butterfat,

@@ -42,7 +42,7 @@ const payloadsQuery = `
 const measuresQuery = `
   select metric_name, measure, string_agg(distinct observed_on::varchar, ',') as days,
     coalesce(max(published_at) filter (where published_at < fetched_at + interval 2 day), min(published_at))::varchar as published_at
-  from commodity.metric join commodity.price_version using (metric_name) group by all`
+  from commodity.metric join commodity.observation_version using (metric_name) group by all`
 const unknownFieldsQuery = "select feed, field from ingest.unknown_field where pipeline = 'commodities'"
 
 export const readEarlierReports = Effect.fnUntraced(function* (run: RunContext) {

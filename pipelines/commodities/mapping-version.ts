@@ -5,4 +5,4 @@
  * line of the catalog moves existing prices to other days. If only the catalog changes the golden rows, delete their file
  * and record it again.
  */
-export const commodityMappingVersion = 2
+export const commodityMappingVersion = 3

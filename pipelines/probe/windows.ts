@@ -20,8 +20,8 @@ const spanDays: Readonly<Record<Feed["frequency"], number>> = {
 const finalAfterDays = 35
 
 /** `window_reach_days` also covers year-to-date reports, which begin on 1 January. */
-const countDays = ({ isFinal, frequency, window_reach_days }: Feed) =>
-  spanDays[frequency] + window_reach_days + (isFinal ? finalAfterDays : 0)
+const countDays = ({ frequency, revision_status, window_reach_days }: Feed) =>
+  spanDays[frequency] + window_reach_days + (revision_status === "final" ? finalAfterDays : 0)
 
 export const newestWindow = (feed: Feed, today: string): DayRange => ({
   from: addDays(today, -countDays(feed)),

@@ -36,7 +36,7 @@ const folder = (...files: ReadonlyArray<readonly [run: string, name: string, row
 const points = (count: number) => `
   create schema commodity;
   create table commodity.metric as select 'butter' as metric_name;
-  create table commodity.price_version as select 'butter' as metric_name, i // 2 as observed_on from range(${2 * count}) of(i)`
+  create table commodity.observation_version as select 'butter' as metric_name, i // 2 as observed_on from range(${2 * count}) of(i)`
 /** Two stores of a hundred products each; the second now lists fewer. */
 const products = (second: number, hasAllProducts: boolean) => `
   create schema storefront;

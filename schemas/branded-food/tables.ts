@@ -134,7 +134,7 @@ export const NutritionRow = Schema.Struct({
 }).annotate({
   identifier: "branded_food.nutrition",
   description:
-    "Label nutrition per serving, to three significant digits: the label's own value if the release states it, otherwise amount × serving / 100, rounded half to even, with the serving in g or ml: `branded_food.serving_amount(serving_size, serving_size_unit)`. Null if the amount is not stated, or the serving is unknown or in a unit that is not one of mass or volume."
+    "One row per label version: its nutrition per serving, to three significant digits: the label's own value if the release states it, otherwise amount × serving / 100, rounded half to even, with the serving in g or ml: `branded_food.serving_amount(serving_size, serving_size_unit)`. Null if the amount is not stated, or the serving is in a unit that is not one of mass or volume; all are null without a serving size."
 })
 
 export const QualityFlagRow = Schema.Struct({

@@ -15,6 +15,10 @@ export const licences = ["public_domain", "cme_group"] as const
 export const Licence = Schema.Literals(licences)
 export type Licence = typeof Licence.Type
 
+/** Whether a report states a value as final. Null for metrics of reports that have no section of final values. */
+export const revisionStatuses = ["provisional", "final"] as const
+export type RevisionStatus = (typeof revisionStatuses)[number]
+
 const observedOn = {
   first_observed_on: described.dayOrNull("Date of the earliest reading; null without readings."),
   last_observed_on: described.dayOrNull("Date of the latest reading; null without readings.")

@@ -1,4 +1,4 @@
-/** Tables of the warehouse schema `commodity`. Catalog rows come from the mapping, price versions from the reports. */
+/** Tables of the warehouse schema `commodity`. Catalog rows come from the mapping, versions of observations from the reports. */
 import { Schema, Struct } from "effect"
 import { described } from "../described.ts"
 import { CommodityProduct, Licence, Metric, Series } from "./records.ts"
@@ -34,7 +34,7 @@ export const SeriesRow = Schema.Struct({
   position: described.integer("Position of the series in the catalog, from 1.")
 }).annotate({ identifier: "commodity.series", description: "The 24 curated series of the grouped catalog." })
 
-export const PriceVersion = Schema.Struct({
+export const ObservationVersion = Schema.Struct({
   metric_name: described.text("Metric that was published: `commodity.metric.metric_name`."),
   observed_on: described.text(
     "Day of the reading: trading day, week-ending day, period end of biweekly reports, or first day of the priced month."
@@ -42,36 +42,56 @@ export const PriceVersion = Schema.Struct({
   value: described.text("The published number in the metric's unit, to six decimal places."),
   value_text: described.text("The published number with its digits as printed, which the API returns."),
   published_at: described.text(
-    "When the report published this value, in the report's local time: US time without a zone. If the row has only a day, the end of that day. If it has neither, a microsecond before the end of the newest day in the row: the value may have been published later, and `commodity.price_as_of` shows it from the time when its payload was fetched."
+    "When the report published this value, in the report's local time: US time without a zone. If the row has only a day, the end of that day. If it has neither, a microsecond before the end of the newest day in the row: the value may have been published later, and `commodity.observation_as_of` shows it from the time when its payload was fetched."
   ),
-  is_final: described.flag("Whether the value is in a section of final values, which are no longer restated."),
+  revision_status: described.textOrNull(
+    "`final` in a section whose values are no longer restated, `provisional` in the section beside it; null for reports without a final section, which may restate any value."
+  ),
+  freight: described.textOrNull(
+    "Who pays for the transport, as the row states it, such as `Delivered`; null if it is silent. `commodity.metric.freight` has what the metric accepts."
+  ),
   run_id: described.text("Run that loaded the value: `ingest.run.run_id`."),
   raw_sha256: described.text("Payload with the value: `ingest.raw_file.raw_sha256`."),
   fetched_at: described.text("When that payload was fetched, in UTC."),
   source_row: described.integer("Row in that payload, counted from 1.")
 }).annotate({
-  identifier: "commodity.price_version",
+  identifier: "commodity.observation_version",
   description: "Every value that a report has ever published, including revisions. Rows are only added."
 })
 
-export const Price = Schema.Struct({
-  ...Struct.pick(PriceVersion.fields, [
-    "metric_name",
-    "observed_on",
-    "value",
-    "value_text",
-    "published_at",
-    "is_final"
-  ]),
+export const Observation = Schema.Struct({
+  ...Struct.pick(ObservationVersion.fields, ["metric_name", "observed_on"]),
+  period_start: described.day(
+    "First day of the period of the value: seven days end on the day of a weekly value, 14 on that of a biweekly one."
+  ),
+  period_end: described.day("Last day of that period, included."),
+  ...Struct.pick(ObservationVersion.fields, ["value", "value_text"]),
+  first_published_at: described.text(
+    "When a report first published this value, after any other one for this day; in the report's local time: US time without a zone."
+  ),
+  last_published_at: described.text(
+    "When a report last repeated this value, in the report's local time: US time without a zone."
+  ),
+  revision_status: ObservationVersion.fields.revision_status,
   versions: described.integer("Number of different values that were published for this day.")
 }).annotate({
-  identifier: "commodity.price",
+  identifier: "commodity.observation",
   description:
-    "The current value of each metric and day: a final value takes precedence over a provisional one, then the newest publication counts. `commodity.price_as_of(moment)` gives the values as of a day, or as of a time in the local time of `published_at`."
+    "One row per metric and day: its current value. A final value takes precedence over a provisional one, then the newest publication counts. `commodity.observation_as_of(moment)` gives the values as of a day, or as of a time in the local time of the reports; `commodity.vintage` gives all values with the days on which they were current."
+})
+
+export const Vintage = Schema.Struct({
+  ...Struct.pick(ObservationVersion.fields, ["metric_name", "observed_on", "value"]),
+  realtime_start: described.day("First day at whose end this was the value that had been published."),
+  realtime_end: described.day("Last such day; 9999-12-31 for the current value.")
+}).annotate({
+  identifier: "commodity.vintage",
+  description:
+    "One row per metric, day and value that was current at the end of some day, as ALFRED shows it: for any day, the row with `realtime_start` and `realtime_end` around it is the row of `commodity.observation_as_of` that day. Of several values published on one day, the last counts."
 })
 
 export const Coverage = Schema.Struct({
-  metric_name: PriceVersion.fields.metric_name,
+  metric_name: ObservationVersion.fields.metric_name,
   first_observed_on: Metric.fields.first_observed_on,
   last_observed_on: Metric.fields.last_observed_on,
   observations: described.integer("Number of days with a current value."),

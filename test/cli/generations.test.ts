@@ -177,7 +177,10 @@ describe("larder-ingest rollback", () => {
     const { call, home } = useSampleHome()
     const countReadings = async () => {
       const butter = "metric_name = 'butter_exch_spot_close_daily' and observed_on = '2026-09-30'"
-      const [rows] = await query(home, `select count(*)::integer as readings from commodity.price where ${butter}`)
+      const [rows] = await query(
+        home,
+        `select count(*)::integer as readings from commodity.observation where ${butter}`
+      )
       return rows?.[0]?.readings
     }
     await addGeneration(home, ["2026-09-30"])

@@ -8,7 +8,7 @@ import { findPart, queryRows, useSampleHome } from "./published.ts"
 
 describe("larder-ingest snapshot", () => {
   const counts = `
-    select (select count(*) from commodity.price)::integer as prices, (select count(*) from storefront.last_seen)::integer as seen,
+    select (select count(*) from commodity.observation)::integer as prices, (select count(*) from storefront.last_seen)::integer as seen,
       (select count(*) from branded_food.food)::integer as foods, (select count(*) from ingest.run)::integer as runs`
 
   it("writes one file that contains all data sets, with the views over ingest", async () => {

@@ -36,7 +36,7 @@ const runKilledAt = async (
 }
 
 const selectPriceDays =
-  "select observed_on::varchar as day from commodity.price where metric_name = 'butter_exch_spot_close_daily' and observed_on > '2026-09-29' order by day"
+  "select observed_on::varchar as day from commodity.observation where metric_name = 'butter_exch_spot_close_daily' and observed_on > '2026-09-29' order by day"
 const fetchDays = async (home: string) => ((await queryFiles(home, selectPriceDays))[0] ?? []).map(({ day }) => day)
 const [first, second] = ["2026-09-30", "2026-10-01"] as const
 

@@ -41,7 +41,7 @@ import {
 let home = ""
 let older = ""
 let newer = ""
-/** The number of price versions in the first generation. */
+/** The number of versions in the first generation. */
 let versions = 0
 let undisturbedDigest: unknown
 
@@ -73,10 +73,10 @@ beforeAll(async () => {
 afterAll(() => [home, older, newer].map(removeFolder))
 
 const countVersions = async (home: string) => {
-  const [rows] = await query(home, "select count(*)::integer as versions from commodity.price_version")
+  const [rows] = await query(home, "select count(*)::integer as versions from commodity.observation_version")
   return Number(rows?.[0]?.versions)
 }
-const digestPrices = (home: string) => digestOf(home, "commodity.price_version", "run_id", "fetched_at")
+const digestPrices = (home: string) => digestOf(home, "commodity.observation_version", "run_id", "fetched_at")
 const countFetches = (home: string) => namesIn(path.join(home, "raw/fetches")).length
 
 const isStaging = (home: string) => namesIn(path.join(home, "staging")).length > 0
@@ -123,7 +123,7 @@ const expectComplete = async (home: string, runs: number) => {
   await expectTidy(home, runs + 1)
 }
 
-const selectVersions = "select count(*)::integer as versions from commodity.price_version"
+const selectVersions = "select count(*)::integer as versions from commodity.observation_version"
 
 /** A killed run has left the old or the new generation, and the next run completes. */
 const expectRecovered = async (copy: string) => {

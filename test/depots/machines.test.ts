@@ -57,7 +57,7 @@ describe("machines that share a depot", () => {
           assert.strictEqual(pulled.code, 0, pulled.stderr)
           assert.deepInclude(JSON.parse(pulled.stdout), { generation: "larder-000004", depot: service.address })
           const newestPrice =
-            "select max(observed_on)::varchar as newest from commodity.price where metric_name like 'butter%'"
+            "select max(observed_on)::varchar as newest from commodity.observation where metric_name like 'butter%'"
           assert.deepStrictEqual((await query(laptop, newestPrice))[0], [{ newest: "2026-09-30" }])
           const refused = await ingest(laptop, { LARDER_DEPOT: service.address }, "commodities")
           assert.strictEqual(refused.code, 1)
@@ -97,7 +97,7 @@ describe("machines that share a depot", () => {
         assert.strictEqual((await ingest(reader, environment, "pull")).code, 0)
         const [prices, runs] = await query(
           reader,
-          "select observed_on::varchar as day from commodity.price where metric_name = 'butter_exch_spot_close_daily' and observed_on > '2026-09-29' order by day",
+          "select observed_on::varchar as day from commodity.observation where metric_name = 'butter_exch_spot_close_daily' and observed_on > '2026-09-29' order by day",
           "select outcome, count(distinct generation)::integer as generations from ingest.run group by all"
         )
         assert.deepStrictEqual(prices, [{ day: "2026-09-30" }, { day: "2026-10-01" }])
@@ -136,7 +136,7 @@ describe("machines that share a depot", () => {
           /Cannot trust generations\/000000003\.json in http.*: it has no signature\. It was not used\./
         )
         const live =
-          "select max(observed_on)::varchar as newest from commodity.price where metric_name = 'butter_exch_spot_close_daily'"
+          "select max(observed_on)::varchar as newest from commodity.observation where metric_name = 'butter_exch_spot_close_daily'"
         assert.deepStrictEqual((await query(laptop, live))[0], [{ newest: "2026-09-30" }])
         const wrong = await ingest(laptop, { ...trustedSettings, LARDER_DEPOT_PUBLIC_KEY: "abc" }, "pull")
         assert.strictEqual(wrong.code, 2)
@@ -154,7 +154,7 @@ describe("machines that share a depot", () => {
         const pull = (home: string) => ingest(home, environment, "pull")
         const publish = () => ingest(publisher, environment, "commodities", "--replay", recorded)
         const readLive = async (home: string) => {
-          const [rows] = await query(home, "select max(observed_on)::varchar as newest from commodity.price")
+          const [rows] = await query(home, "select max(observed_on)::varchar as newest from commodity.observation")
           return rows?.[0]?.newest
         }
         for (const home of [publisher, laptop]) assert.strictEqual((await pull(home)).code, 0)

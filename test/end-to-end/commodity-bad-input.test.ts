@@ -195,8 +195,8 @@ describe("a failing check", () => {
   const change = (home: string, sql: string) => editLiveData(home, "commodities", sql)
   /** A value without its metric, which no payload can cause. */
   const orphan = `
-    insert into commodity.price_version
-    select * replace ('butter_close' as metric_name) from commodity.price_version limit 1`
+    insert into commodity.observation_version
+    select * replace ('butter_close' as metric_name) from commodity.observation_version limit 1`
 
   it("publishes nothing, exits with 3 and shows the bad rows", async () => {
     const copy = copyForTest(home)
@@ -211,7 +211,7 @@ describe("a failing check", () => {
     const copy = copyForTest(home)
     await change(copy, orphan)
     await replay(copy, bodies)
-    await change(copy, "delete from commodity.price_version where metric_name = 'butter_close'")
+    await change(copy, "delete from commodity.observation_version where metric_name = 'butter_close'")
     await replay(copy, withCloses("<html>"))
     await replay(copy, bodies)
     const runs = await readRuns(copy)

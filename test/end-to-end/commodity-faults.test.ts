@@ -26,7 +26,7 @@ const readState = (home: string) =>
     const versions = yield* rowsIn(
       home,
       `select feed, list_sort(list([metric_name, observed_on::varchar, value_text, published_at::varchar])) as prices
-       from commodity.price_version join ingest.raw_file using (raw_sha256) group by feed`
+       from commodity.observation_version join ingest.raw_file using (raw_sha256) group by feed`
     )
     const cursors = yield* rowsIn(home, "select feed, read_to || ' by ' || run_id as cursor from ingest.cursor")
     const mapByFeed = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>, column: string) =>

@@ -75,7 +75,7 @@ describe("a live run of commodities", () => {
       assert.deepStrictEqual([third.run.outcome, third.run.rows_loaded], ["published", 1])
       const versions = yield* rowsIn(
         home,
-        "select value_text, run_id from commodity.price_version where metric_name = 'butter_exch_spot_close_daily' order by published_at"
+        "select value_text, run_id from commodity.observation_version where metric_name = 'butter_exch_spot_close_daily' order by published_at"
       )
       assert.deepStrictEqual(versions, [
         { value_text: "1.39", run_id: "run-1" },
@@ -178,7 +178,7 @@ describe("a live run of commodities", () => {
       assert.deepStrictEqual(listQueries(upstream, "1603"), expected)
       assert.strictEqual(successful.run.rows_loaded, 1)
       const days =
-        "select observed_on::varchar as day from commodity.price where metric_name = 'butter_exch_spot_close_daily' order by 1"
+        "select observed_on::varchar as day from commodity.observation where metric_name = 'butter_exch_spot_close_daily' order by 1"
       assert.deepStrictEqual(yield* rowsIn(home, days), [{ day: "2026-09-28" }, { day: "2026-09-29" }])
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
@@ -374,7 +374,8 @@ describe("a service that is unavailable", () => {
     Effect.gen(function* () {
       const { home, third } = yield* threeRuns
       assert.lengthOf(third.left_out, feeds.length - 1)
-      const values = "select value_text from commodity.price where metric_name = 'cheese_block_sales_price_weekly'"
+      const values =
+        "select value_text from commodity.observation where metric_name = 'cheese_block_sales_price_weekly'"
       assert.deepStrictEqual(yield* rowsIn(home, values), [{ value_text: "1.6140" }])
     }).pipe(Effect.provide(NodeServices.layer))
   )

@@ -105,13 +105,13 @@ describe("the next run", () => {
     expect(await valuesOf(copy, block, "2026-12-31")).toEqual(["2026-08-29 1.6140", ...rest, "2026-09-26 1.4950"])
     const [versions] = await query(
       copy,
-      `select value_text, is_final from commodity.price_version where metric_name = '${block}' and observed_on = '2026-08-29' order by published_at, is_final`
+      `select value_text, revision_status from commodity.observation_version where metric_name = '${block}' and observed_on = '2026-08-29' order by published_at, revision_status desc`
     )
     expect(versions).toEqual([
-      { value_text: "1.6140", is_final: false },
-      { value_text: "1.6140", is_final: true },
-      { value_text: "1.6150", is_final: false },
-      { value_text: "1.6160", is_final: false }
+      { value_text: "1.6140", revision_status: "provisional" },
+      { value_text: "1.6140", revision_status: "final" },
+      { value_text: "1.6150", revision_status: "provisional" },
+      { value_text: "1.6160", revision_status: "provisional" }
     ])
   })
 
@@ -249,7 +249,7 @@ describe("a window of days over recordings without a query", () => {
     expect(parseRunRecord(run)).toMatchObject({ window_from: "2026-07-01", window_to: "2026-08-01" })
     const [rows] = await query(
       empty,
-      "select distinct metric_name, observed_on::varchar as day from commodity.price order by all"
+      "select distinct metric_name, observed_on::varchar as day from commodity.observation order by all"
     )
     expect(rows).toEqual([
       { metric_name: "butter_exch_spot_average_monthly", day: "2026-07-01" },

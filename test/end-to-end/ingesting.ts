@@ -84,7 +84,7 @@ export const runStatus = async (home: string) => {
 
 /** Returns the current values of a metric, oldest first, such as `2026-08-29 1.6140`. */
 export const valuesOf = async (home: string, metric: string, asOf?: string): Promise<ReadonlyArray<string>> => {
-  const from = asOf === undefined ? "commodity.price" : `commodity.price_as_of('${asOf}')`
+  const from = asOf === undefined ? "commodity.observation" : `commodity.observation_as_of('${asOf}')`
   const [rows = []] = await query(
     home,
     `select observed_on::varchar || ' ' || value_text as point from ${from} where metric_name = '${metric}' order by observed_on`

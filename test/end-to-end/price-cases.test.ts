@@ -167,7 +167,7 @@ describeCases("prices", "an older era", () => {
     expect(exit).toBe(0)
     const [weekdays] = await query(
       home,
-      "select distinct dayname(observed_on) as day from commodity.price where metric_name like 'lactose_%'"
+      "select distinct dayname(observed_on) as day from commodity.observation where metric_name like 'lactose_%'"
     )
     expect(weekdays).toEqual([{ day: "Friday" }])
   })

@@ -22,7 +22,7 @@ describe("a history of 26 years", () => {
   it("has every price of every metric on its day, as printed", async () => {
     const [rows = []] = await query(
       home,
-      "select metric_name, observed_on::varchar as day, value_text from commodity.price order by all"
+      "select metric_name, observed_on::varchar as day, value_text from commodity.observation order by all"
     )
     const published = new Map<string, Map<string, string>>()
     for (const { day, metric_name, value_text } of rows) {

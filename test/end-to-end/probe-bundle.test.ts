@@ -146,7 +146,7 @@ describe("a bundle of a probe", () => {
       const [prices, labels, products] = yield* Effect.promise(() =>
         query(
           home,
-          "select count(distinct metric_name)::integer as found from commodity.price where metric_name like '%dry_whey%'",
+          "select count(distinct metric_name)::integer as found from commodity.observation where metric_name like '%dry_whey%'",
           "select count(*)::integer as found from branded_food.food",
           "select count(*)::integer as found from storefront.product"
         )

@@ -60,7 +60,7 @@ const testRealNumbers = () => {
     expect(await valuesOf(folders.home, metric, "2026-09-10 23:59:59")).toContain("2026-09-05 1.6133")
     const [versions] = await query(
       folders.home,
-      `select value_text from commodity.price_version where metric_name = '${metric}' and observed_on = '2026-09-12' group by all order by min(published_at)`
+      `select value_text from commodity.observation_version where metric_name = '${metric}' and observed_on = '2026-09-12' group by all order by min(published_at)`
     )
     expect(versions).toEqual([{ value_text: "1.5790" }, { value_text: "1.5793" }])
   })
@@ -93,7 +93,7 @@ const testRealNumbers = () => {
       folders.otherHome,
       ...days.map(
         (day) =>
-          `select observed_on::varchar as week, value from commodity.price_as_of('${day} 23:59:59') where metric_name = 'nonfat_dry_milk_sales_price_weekly' order by 1`
+          `select observed_on::varchar as week, value from commodity.observation_as_of('${day} 23:59:59') where metric_name = 'nonfat_dry_milk_sales_price_weekly' order by 1`
       )
     )
     for (const [index, day] of days.entries()) {
@@ -142,10 +142,10 @@ const testRealNumbers = () => {
 
   it("are the same if the rows have another order", async () => {
     const everything =
-      "select * exclude (run_id, raw_sha256, fetched_at, source_row) from commodity.price_version order by all"
+      "select * exclude (run_id, raw_sha256, fetched_at, source_row) from commodity.observation_version order by all"
     const [[recorded, current], [other, otherCurrent]] = await Promise.all([
-      query(folders.home, everything, "select * from commodity.price order by all"),
-      query(folders.otherHome, everything, "select * from commodity.price order by all")
+      query(folders.home, everything, "select * from commodity.observation order by all"),
+      query(folders.otherHome, everything, "select * from commodity.observation order by all")
     ])
     expect(other).toEqual(recorded)
     expect(otherCurrent).toEqual(current)

@@ -24,7 +24,7 @@ import {
 const closes = feedNamed("gov-mars/1603")
 
 const everything = `
-  select 'version' as what, to_json(v)::varchar as row from commodity.price_version v
+  select 'version' as what, to_json(v)::varchar as row from commodity.observation_version v
   union all select 'metric', to_json(m)::varchar from commodity.metric m
   union all select 'food', to_json(f)::varchar from branded_food.food f
   union all select 'label', to_json(v)::varchar from branded_food.version v
@@ -220,7 +220,7 @@ describe("larder-ingest rebuild", () => {
     const { code, stdout } = await run("larder-ingest", ["rebuild"], { LARDER_HOME: copy, LARDER_LAKE: "yes" })
     expect(code).toBe(1)
     const [, generation] = /commodities: rebuilt .* live in (\S+)/.exec(stdout) ?? []
-    expect(readGenerations(path.join(copy, "warehouse/lake"), "commodity.price_version")).toEqual([generation])
+    expect(readGenerations(path.join(copy, "warehouse/lake"), "commodity.observation_version")).toEqual([generation])
   })
 })
 

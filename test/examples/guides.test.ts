@@ -128,6 +128,6 @@ describe("the guides' SQL", () => {
     )
     expect(results).toHaveLength(1)
     expect(results[0]).toHaveLength(5)
-    expect(results[0]?.[0]).toEqual({ observed_on: "2026-09-26", value: "1.495800", is_final: false })
+    expect(results[0]?.[0]).toEqual({ observed_on: "2026-09-26", value: "1.495800", revision_status: "provisional" })
   })
 })

@@ -95,7 +95,7 @@ describe("docs/warehouse.md", () => {
       const db = yield* DuckDb.memory
       yield* db.run(statements.replace("data/warehouse", path.join(inject("sampleHome"), "warehouse")))
       return yield* db.rows(
-        `select (select count(*) from commodity.price_as_of('2026-07-10')) < (select count(*) from commodity.price) as grew,
+        `select (select count(*) from commodity.observation_as_of('2026-07-10')) < (select count(*) from commodity.observation) as grew,
            branded_food.per_serving(3.5, 28) as amount`
       )
     })

@@ -52,7 +52,9 @@ export const testLakeKills = ({ step }: { readonly step: number }) => {
           const exit = yield* Effect.exit(writeLake({ ...layout, depot: killAfter(layout.depot, allowed) }))
           isKilled = exit._tag === "Failure"
           const left = yield* readAll(layout)
-          states.add(`${left[prices]?.length} of ${prices}, ${left["commodity.price"]?.length} of commodity.price`)
+          states.add(
+            `${left[prices]?.length} of ${prices}, ${left["commodity.observation"]?.length} of commodity.observation`
+          )
           yield* writeLake(layout)
           assert.deepStrictEqual(yield* readAll(layout), expected)
           const lake = lakeOf(layout)
@@ -66,7 +68,7 @@ export const testLakeKills = ({ step }: { readonly step: number }) => {
             [1, 1],
             [2, 1],
             [2, 2]
-          ].map(([versions, current]) => `${versions} of ${prices}, ${current} of commodity.price`)
+          ].map(([versions, current]) => `${versions} of ${prices}, ${current} of commodity.observation`)
         )
       })
     )

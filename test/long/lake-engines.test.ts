@@ -62,7 +62,7 @@ describe.skipIf(!isInstalled("java") || !isInstalled("mvn"))("Spark, if Java and
     const [newest, before] = await readWithEngines(python, requests, { LAKE_JARS })
     expect(pickValues(newest?.spark ?? {})).toEqual(pickValues(live["5 as they are"] ?? {}))
     expect(pickComments(newest?.spark ?? {})).toEqual(pickComments(live["5 as they are"] ?? {}))
-    expect(newest?.spark["commodity.price_version"]?.generation).toBe("larder-000005")
+    expect(newest?.spark["commodity.observation_version"]?.generation).toBe("larder-000005")
     expect(pickValues(before?.spark ?? {})).toEqual(pickValues(live["4 as they are"] ?? {}))
   })
 })

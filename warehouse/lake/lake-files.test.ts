@@ -44,7 +44,7 @@ describe("files in the lake", () => {
       const [orphan, later] = [2, 3].map((version) =>
         path.join(
           lakeOf(layout),
-          "data/commodity/price_version",
+          "data/commodity/observation_version",
           `${String(version).padStart(20, "0")}-${"ab".repeat(32)}.parquet`
         )
       ) as [string, string]

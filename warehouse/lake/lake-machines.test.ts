@@ -65,7 +65,7 @@ describe("two machines that write the lake at the same time", () => {
       const behind = yield* copyMachine(ahead)
       yield* publishPrices(ahead, "butter")
       yield* writeSlowly(ahead, ahead, writeLake({ ...behind, depot: ahead.depot }))
-      for (const table of [prices, "commodity.price"]) {
+      for (const table of [prices, "commodity.observation"]) {
         assert.deepStrictEqual(readGenerations(lakeOf(ahead), table), ["larder-000001", "larder-000002"])
         assert.deepStrictEqual(yield* readMetrics(ahead, undefined, table), ["butter", "milk"])
       }
@@ -97,7 +97,7 @@ describe("a rollback that is written while another machine is writing what it un
       yield* publishPrices(ahead, "butter")
       const behind = yield* copyMachine(ahead)
       yield* writeSlowly(behind, ahead, Effect.andThen(rollBack(ahead, "commodities", 1), writeLake(ahead)))
-      for (const table of [prices, "commodity.price"])
+      for (const table of [prices, "commodity.observation"])
         assert.deepStrictEqual(readGenerations(lakeOf(ahead), table), ["larder-000001", "larder-000003"])
       assert.deepStrictEqual(yield* readMetrics(ahead), ["milk"])
       assert.deepStrictEqual((yield* writeLake(ahead))?.tables, [])

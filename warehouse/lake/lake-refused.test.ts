@@ -45,7 +45,7 @@ describe("a lake that cannot be written", () => {
       yield* Effect.promise(() => writeFile(checkpoint, "half a checkpoint"))
       assert.strictEqual(
         yield* errorMessage(layout),
-        `DEPOT/lake contains lake/data/commodity/price_version/_delta_log/00000000000000000001.checkpoint.parquet, which this version of Larder did not write, or which is damaged. ${remedy}`
+        `DEPOT/lake contains lake/data/commodity/observation_version/_delta_log/00000000000000000001.checkpoint.parquet, which this version of Larder did not write, or which is damaged. ${remedy}`
       )
     })
   )
@@ -55,7 +55,7 @@ describe("a lake that cannot be written", () => {
       yield* Effect.promise(() => rm(commitFileOf(lakeOf(layout), prices, 1)))
       assert.strictEqual(
         yield* errorMessage(layout),
-        `DEPOT/lake lacks lake/data/commodity/price_version/_delta_log/00000000000000000001.json, unless another machine has just removed it: run again first. ${remedy}`
+        `DEPOT/lake lacks lake/data/commodity/observation_version/_delta_log/00000000000000000001.json, unless another machine has just removed it: run again first. ${remedy}`
       )
     })
   )
@@ -86,13 +86,13 @@ describe("a lake that cannot be written", () => {
       const remove = (names: ReadonlyArray<string>) => (names.length === 0 ? Effect.void : Effect.fail(denied))
       yield* publishPrices(layout, "cheese")
       yield* writeLake({ ...layout, depot: { ...layout.depot, remove } })
-      for (const table of [prices, "commodity.price", "ingest.generation"])
+      for (const table of [prices, "commodity.observation", "ingest.generation"])
         assert.strictEqual(readGenerations(lakeOf(layout), table).at(-1), "larder-000004", table)
       const warnings = logs.filter((line) => line.startsWith("Warn"))
       assert.lengthOf(warnings, 2)
       assert.strictEqual(
         warnings[0]?.replaceAll(layout.dir, "DEPOT"),
-        "Warn: outdated files of commodity.price remain in the lake, and the next run tries again: Cannot remove: denied. Allow it. The table itself is up to date. Check that DEPOT/lake/data/commodity/price/ has room, and that files in it can be written and deleted."
+        "Warn: outdated files of commodity.observation remain in the lake, and the next run tries again: Cannot remove: denied. Allow it. The table itself is up to date. Check that DEPOT/lake/data/commodity/price/ has room, and that files in it can be written and deleted."
       )
     })
   )

@@ -27,7 +27,7 @@ describe("the lake", () => {
       const views = dataSets.flatMap((dataSet) => dataSet.views.filter(({ lakeKey }) => lakeKey !== undefined))
       assert.deepStrictEqual(
         views.map(({ name }) => name),
-        ["price", "current_food", "nutrition", "variant"]
+        ["observation", "vintage", "current_food", "nutrition", "variant"]
       )
       const defined = [...ingestTables, ...dataSets.flatMap(({ tables }) => tables), ...views]
       assert.deepStrictEqual(listLakeTables(lake), defined.map(({ name, schema }) => `${schema}.${name}`).sort())

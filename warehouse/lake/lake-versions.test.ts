@@ -27,7 +27,7 @@ describe("the lake", () => {
       const layout = yield* withHistory
       const lake = lakeOf(layout)
       const all = ["larder-000001", "larder-000002", "larder-000003"]
-      for (const table of [prices, "commodity.price"]) assert.deepStrictEqual(readGenerations(lake, table), all)
+      for (const table of [prices, "commodity.observation"]) assert.deepStrictEqual(readGenerations(lake, table), all)
       for (const [version, expected] of [["milk"], ["butter", "milk"], ["milk"]].entries())
         assert.deepStrictEqual(yield* readMetrics(layout, version), expected)
       assert.deepStrictEqual(readGenerations(lake, "commodity.series"), all)

@@ -85,9 +85,22 @@ describe("the catalogue", () => {
     Effect.gen(function* () {
       const db = yield* openAsAnalyst(yield* writeToFile((yield* published).parts))
       const [row] = yield* db.rows(
-        "select branded_food.per_serving(3.5, 28) as amount, (select count(*)::integer from commodity.price_as_of('2026-01-05')) as prices"
+        "select branded_food.per_serving(3.5, 28) as amount, (select count(*)::integer from commodity.observation_as_of('2026-01-05')) as prices"
       )
       assert.deepStrictEqual(row, { amount: 0.98, prices: 2 })
+    })
+  )
+  itLive("runs macros that return rows from another database, under any name", () =>
+    Effect.gen(function* () {
+      const file = yield* writeToFile((yield* published).parts)
+      const db = yield* DuckDb.memory
+      yield* db.run(`attach ${literal(file)} as elsewhere (read_only)`)
+      assert.deepStrictEqual(
+        yield* db.rows("select count(*)::integer as prices from elsewhere.commodity.observation_as_of('2026-01-05')"),
+        [{ prices: 2 }]
+      )
+      const error = yield* Effect.flip(db.rows("from elsewhere.commodity.weekly('none')")) // it reads a view
+      assert.include(error.message, "no metric is called none")
     })
   )
   itLive("shows only the existing data sets", () =>
@@ -129,7 +142,7 @@ describe("the catalogue", () => {
         yield* db.run(`attach ${literal(file)} (read_only)`)
       }
       const [row] = yield* db.rows(
-        "select (select count(*) from ingest.run) as runs, (select count(*) from commodity.price) as prices, (select count(*) from branded_food.nutrition) as labels, (select count(*) from storefront.variant) as variants"
+        "select (select count(*) from ingest.run) as runs, (select count(*) from commodity.observation) as prices, (select count(*) from branded_food.nutrition) as labels, (select count(*) from storefront.variant) as variants"
       )
       assert.deepStrictEqual(row, { runs: "3", prices: "2", labels: "4", variants: "2" })
     })
@@ -146,7 +159,7 @@ describe("a catalogue that is written over another", () => {
       yield* writeCatalogue(file, parts)
       const session = yield* openAsAnalyst(file)
       yield* writeCatalogue(file, { ...parts, parts: [] })
-      assert.deepStrictEqual(yield* session.rows("select count(*)::integer as prices from commodity.price"), [
+      assert.deepStrictEqual(yield* session.rows("select count(*)::integer as prices from commodity.observation"), [
         { prices: 2 }
       ])
       assert.deepStrictEqual(yield* listFiles(folder), ["larder.duckdb"])

@@ -10,14 +10,14 @@ import { createHash } from "node:crypto"
 import { Effect, Path } from "effect"
 import { dataSets } from "../data-sets.ts"
 import { writeAtomically } from "../disk.ts"
-import { DuckDb, literal } from "../duckdb.ts"
+import { DuckDb, identifier, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { isLoaded, type Manifest } from "../generation/manifest.ts"
 import { isMarked, readStamp, writeMarker } from "../generation/markers.ts"
 import { definitionHash, qualifiedName } from "../tables/dictionary.ts"
 import { ingestTables, ingestViews } from "../tables/ingest-tables.ts"
 import { markAllSamples } from "../tables/sample-marks.ts"
-import { viewsOf } from "../tables/tables.ts"
+import { type View, viewsOf } from "../tables/tables.ts"
 import { listSources, type Parts, schemaStatements, type TableSource, viewsAndComments } from "./parts.ts"
 
 /** `read_duckdb` treats the path as a pattern. A folder called `year=2026` must not become a column. */
@@ -27,6 +27,31 @@ const sourceExpression = ({ file, table }: TableSource) =>
 const createViewStatement = (source: TableSource) =>
   `create view ${qualifiedName(source.table)} as from ${sourceExpression(source)}`
 
+/**
+ * DuckDB looks up the names in the body of a macro where the macro is called, which may be in another database. So the body
+ * contains the queries of the views that it reads, and reads the files, as they do.
+ */
+const defineAnywhere = (sources: ReadonlyArray<TableSource>, views: ReadonlyArray<View>) => {
+  const tables = sources.map(
+    (source) => [`${source.table.schema}.${source.table.name}`, sourceExpression(source)] as const
+  )
+  const queries = views.flatMap(({ ddl, name, record, schema }) =>
+    record === undefined
+      ? []
+      : [[`${schema}.${name}`, `(${ddl.replace(/^create or replace view \S+ as\s/, "")})`] as const]
+  )
+  const expressions = new Map([...tables, ...queries])
+  const expand = (sql: string): string =>
+    sql.replaceAll(
+      /\b(from|join) (\w+)\.(\w+)( as \w+)?/g,
+      (text, word, schema, name, alias = ` as ${identifier(name)}`) => {
+        const expression = expressions.get(`${schema}.${name}`)
+        return expression === undefined ? text : `${word} ${expand(expression)}${alias}`
+      }
+    )
+  return ({ ddl, record }: View): string => (record === undefined ? expand(ddl) : ddl)
+}
+
 const fill = Effect.fnUntraced(function* (file: string, parts: Parts) {
   const db = yield* DuckDb.memory
   const sources = listSources(parts)
@@ -34,7 +59,15 @@ const fill = Effect.fnUntraced(function* (file: string, parts: Parts) {
   const definitions = [
     ...schemaStatements(parts),
     ...sources.map(createViewStatement),
-    ...viewsAndComments(parts, sources, "view")
+    ...viewsAndComments(
+      parts,
+      sources,
+      "view",
+      defineAnywhere(
+        sources,
+        parts.parts.flatMap(({ dataSet }) => viewsOf(dataSet))
+      )
+    )
   ]
   yield* db.run(["begin", ...definitions, "commit"].join("\n;\n"))
   yield* markAllSamples(db)

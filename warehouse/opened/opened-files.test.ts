@@ -9,7 +9,9 @@ import { refreshOpened } from "./opened-files.ts"
 
 const countPrices = (file: string) =>
   Effect.scoped(
-    Effect.flatMap(openAsAnalyst(file), (db) => db.rows("select count(*)::integer as prices from commodity.price"))
+    Effect.flatMap(openAsAnalyst(file), (db) =>
+      db.rows("select count(*)::integer as prices from commodity.observation")
+    )
   )
 
 const withEveryDataSet = Effect.tap(copyPerTest(Effect.map(makeEveryDataSet, ({ layout }) => layout)), (layout) =>
@@ -37,7 +39,7 @@ describe("the files that people open", () => {
       const layout = yield* withEveryDataSet
       const db = yield* openAsAnalyst(layout.catalogue)
       const countPrices = () =>
-        Effect.map(db.rows("select metric_name from commodity.price order by all"), (rows) => rows.length)
+        Effect.map(db.rows("select metric_name from commodity.observation order by all"), (rows) => rows.length)
       assert.strictEqual(yield* countPrices(), 2)
       yield* db.run("begin")
       assert.strictEqual(yield* countPrices(), 2)

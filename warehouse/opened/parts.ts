@@ -9,7 +9,7 @@ import type { Layout } from "../generation/layout.ts"
 import type { Manifest } from "../generation/manifest.ts"
 import { commentStatements } from "../tables/dictionary.ts"
 import { ingestTables, ingestViews } from "../tables/ingest-tables.ts"
-import { type DataSet, type Table, viewsOf } from "../tables/tables.ts"
+import { type DataSet, type Table, type View, viewsOf } from "../tables/tables.ts"
 import { requireKnown } from "../tables/versions.ts"
 
 type Db = DuckDb["Service"]
@@ -50,10 +50,15 @@ export const listSources = ({ ingestion, parts }: Parts): ReadonlyArray<TableSou
 ]
 
 /** Statements for the views and macros of all schemas, and for the comments on everything. */
-export const viewsAndComments = ({ parts }: Parts, sources: ReadonlyArray<TableSource>, kind: "table" | "view") => {
+export const viewsAndComments = (
+  { parts }: Parts,
+  sources: ReadonlyArray<TableSource>,
+  kind: "table" | "view",
+  ddlOf: (view: View) => string = ({ ddl }) => ddl
+) => {
   const views = [...ingestViews, ...parts.flatMap(({ dataSet }) => viewsOf(dataSet))]
   return [
-    ...views.map(({ ddl }) => ddl),
+    ...views.map(ddlOf),
     ...sources.flatMap(({ table }) => commentStatements(table, kind)),
     ...views.flatMap((view) => commentStatements(view, "view"))
   ]

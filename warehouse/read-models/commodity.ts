@@ -63,7 +63,7 @@ const selectReadings = `
   select metric_name,
     string_agg(observed_on::varchar, ',' order by observed_on) as days,
     string_agg(value_text, ',' order by observed_on) as numbers
-  from commodity.price
+  from commodity.observation
   group by metric_name`
 
 const parsePoints = (row: typeof ReadingsRow.Type) => {

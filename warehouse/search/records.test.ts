@@ -167,6 +167,7 @@ describe("nutrition per serving", () => {
         .map(({ ownNutrition, ...stated }, i) => ({ ...stated, ...ownNutrition, fdc_id: i + 1 }))
       const { db, foods } = yield* openDatabase(labels)
       const rows = yield* db.rows("from branded_food.nutrition")
+      assert.strictEqual(rows.length, labels.length)
       const expected = new Map(rows.map(({ fdc_id, ...amounts }) => [Number(fdc_id), amounts]))
       let comparedAmounts = 0
       for (const { fdc_id } of labels) {

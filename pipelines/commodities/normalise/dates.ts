@@ -166,7 +166,7 @@ export const makePeriodReader = (key: PeriodKey, fields: ReadonlyArray<string>):
 }
 
 /**
- * Replaces a missing timestamp. `commodity.price_as_of` recognises it by its microseconds, because reports state whole
+ * Replaces a missing timestamp. `commodity.observation_as_of` recognises it by its microseconds, because reports state whole
  * seconds, and shows the row only from the time when its payload was fetched.
  */
 const placeholderTime = "23:59:59.999999"

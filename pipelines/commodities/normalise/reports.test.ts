@@ -46,7 +46,7 @@ describe("the five restatements of a survey report", () => {
     assert.deepStrictEqual(formatReadings(blocks, aBlockRow()), ["cheese_block_sales_price_weekly 2026-08-29 1.6140"])
     const [final] = readRows(finalBlocks, [aFinalBlockRow({ week_ending_date: "09/05/2026" })]).readings
     assert.strictEqual(final?.observed_on, "2026-09-05")
-    assert.isTrue(final?.is_final)
+    assert.strictEqual(final?.revision_status, "final")
     const both = aFinalBlockRow({ week_ending_date: "09/05/2026", "Week Ending Date": "08/29/2026" })
     assert.strictEqual(readRows(finalBlocks, [both]).readings[0]?.observed_on, "2026-09-05")
   })

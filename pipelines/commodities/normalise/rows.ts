@@ -1,5 +1,5 @@
 /** Reads one row of a report: the metrics that it belongs to, its day, its publication, and its numbers. */
-import { addDays } from "@larder/schemas"
+import { addDays, type RevisionStatus } from "@larder/schemas"
 import type { DayRange } from "../../run/pipeline.ts"
 import { thresholds } from "../../run/thresholds.ts"
 import type { CatalogMetric, Feed } from "../catalog.ts"
@@ -16,7 +16,9 @@ export interface PriceReading {
   /** The number as a JSON token, with its digits as printed. */
   readonly value_text: string
   readonly published_at: string
-  readonly is_final: boolean
+  readonly revision_status: RevisionStatus | null
+  /** As the row states it. */
+  readonly freight: string | null
   /** Row in the payload, from 1. */
   readonly source_row: number
 }
@@ -95,6 +97,7 @@ interface RowContext {
 export const makeRowReader = (context: RowContext) => {
   const { feed, fields, readPeriod, requestedWindow, runDays, typed } = context
   const readUnit = makeUnitReader(fields)
+  const freightField = findOnlyField(fields, "freight")
   const mapping = context.mapping.map((mapped) => ({ ...mapped, readTexts: makeTextReader(mapped.metric, fields) }))
   return ({ cells: row, position: source_row, publication: stated }: ReportRow): RowResult => {
     assertRequested(feed, row, requestedWindow)
@@ -125,6 +128,7 @@ export const makeRowReader = (context: RowContext) => {
         `its day is ${period.day}, more than ${maxDaysAhead} days after it was published on ${published_on}`
       )
     }
+    const freight = (freightField && readCell(row[freightField])) ?? null
     const readings: Array<PriceReading> = []
     const odd = new Map<string, OddText>()
     const addOdd = (text: OddText) => odd.set(JSON.stringify(text), text)
@@ -133,8 +137,9 @@ export const makeRowReader = (context: RowContext) => {
       const value_text = readNumber(row[column])
       if (value_text !== undefined && isPrice(metric, value_text)) {
         const { metric_name } = metric
-        const { isFinal: is_final } = feed
-        readings.push({ metric_name, observed_on: period.day, value_text, published_at, is_final, source_row })
+        const { revision_status } = feed
+        const observed_on = period.day
+        readings.push({ metric_name, observed_on, value_text, published_at, revision_status, freight, source_row })
       } else if (metric.column.isOptional) {
         addOdd({ kind: "unreadable", field: column, said: readCell(row[column]) ?? "" })
       } else return reject(`${column} is ${quoteCell(row[column])}, which is not a price`)

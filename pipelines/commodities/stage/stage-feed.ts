@@ -1,5 +1,5 @@
 /** Stages what was read from one feed: prices, rejects, unknown fields, its payload and its cursor. Logs oddities. */
-import { cursorTable, priceVersionTable, rawFileTable, rejectTable, unknownFieldTable } from "@larder/warehouse"
+import { cursorTable, observationVersionTable, rawFileTable, rejectTable, unknownFieldTable } from "@larder/warehouse"
 import { Effect } from "effect"
 import type { FetchedPayload } from "../../run/archive/fetch-list.ts"
 import { stageOddValues } from "../../run/odd-values.ts"
@@ -41,7 +41,7 @@ export const stageFeed = Effect.fnUntraced(function* (
   const about = { pipeline: "commodities", feed: feed.feed, run_id }
   const payloadColumns = { run_id, raw_sha256, fetched_at }
   yield* staging.add(
-    priceVersionTable,
+    observationVersionTable,
     read.readings.map((reading) => ({ ...reading, value: reading.value_text, ...payloadColumns }))
   )
   yield* staging.add(

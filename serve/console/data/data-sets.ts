@@ -37,7 +37,7 @@ interface FactSources {
 
 const selectNewestReading = (...frequencies: ReadonlyArray<string>): Source => ({
   value: "max(observed_on)",
-  from: `commodity.price_version join commodity.metric using (metric_name)
+  from: `commodity.observation_version join commodity.metric using (metric_name)
     where frequency in (${frequencies.map((frequency) => `'${frequency}'`)})`
 })
 /** `late_after` is the longest time that a reading stays the newest, plus some slack. */
@@ -45,7 +45,7 @@ const commodities: FactSources = {
   contents: [
     ["series", "commodity.series"],
     ["metrics", "commodity.metric"],
-    ["published values", "commodity.price_version"]
+    ["published values", "commodity.observation_version"]
   ],
   newest: [
     // over a long weekend, Friday's close stays the newest until Tuesday

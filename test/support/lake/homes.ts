@@ -9,7 +9,7 @@ import { aLayout, aRun } from "../warehouse/example-data-set.ts"
 import { readDeltaRows } from "./reading.ts"
 
 export const lakeOf = ({ dir }: Layout) => path.join(dir, "lake")
-export const prices = "commodity.price_version"
+export const prices = "commodity.observation_version"
 
 export const readRows = (layout: Layout, table: string, version?: number) =>
   Effect.promise(() => readDeltaRows(lakeOf(layout), table, version))

@@ -4,7 +4,7 @@ import path from "node:path"
 import { asyncBufferFromFile, parquetReadObjects } from "hyparquet"
 import { compressors } from "hyparquet-compressors"
 
-/** `commodity.price_version` */
+/** `commodity.observation_version` */
 const folderOf = (lake: string, table: string) => path.join(lake, "data", ...table.split("."))
 export const logFolderOf = (lake: string, table: string) => path.join(folderOf(lake, table), "_delta_log")
 export const commitFileOf = (lake: string, table: string, version: number) =>

@@ -219,9 +219,13 @@ const products: ReadonlyArray<Row> = [
 
 const surveyColumn = { Butter: "Butter", "40": "cheese_40", "500": "cheese_500", Dry: "whey", Nonfat: "nonfat_milk" }
 
-const surveyRows = ({ isFinal, section }: Feed): ReadonlyArray<Row> => {
+const surveyRows = ({ revision_status, section }: Feed): ReadonlyArray<Row> => {
   const product = Object.entries(surveyColumn).find(([word]) => section.replace("Final ", "").startsWith(word))?.[1]
-  const { cheese_40_Price: _price, cheese_40_Sales: _sales, ...row } = isFinal ? aFinalBlockRow() : aBlockRow()
+  const {
+    cheese_40_Price: _price,
+    cheese_40_Sales: _sales,
+    ...row
+  } = revision_status === "final" ? aFinalBlockRow() : aBlockRow()
   return [{ ...row, [`${product}_Price`]: "1.6140", [`${product}_Sales`]: "10,362,221" }]
 }
 

@@ -275,7 +275,8 @@ const survey: ReadonlyArray<readonly [beginning: string, column: string, metric:
 ]
 
 /** Rolling sections restate four weeks. */
-const makeSurvey = ({ isFinal, section }: Feed, prices: Prices): ReadonlyArray<Row> => {
+const makeSurvey = ({ revision_status, section }: Feed, prices: Prices): ReadonlyArray<Row> => {
+  const isFinal = revision_status === "final"
   const [, column = "", metric = ""] = survey.find(([start]) => section.replace("Final ", "").startsWith(start)) ?? []
   return listDays("2000-01-08", "2026-09-26", 7).flatMap((report, index) =>
     [0, 7, 14, 21, 28].slice(0, isFinal ? 1 : Math.min(5, index + 1)).map((back) => {

@@ -1,7 +1,7 @@
 /** A warehouse with rows in every data set, for tests of the files that users open. */
 
 import { commodities } from "@larder/pipelines/commodities/commodities.ts"
-import { commodity, dataSets, type Layout, priceVersionTable, stage } from "@larder/warehouse"
+import { commodity, dataSets, type Layout, observationVersionTable, stage } from "@larder/warehouse"
 import type { Parts } from "@larder/warehouse/opened/parts.ts"
 import { Effect, FileSystem, Path } from "effect"
 import { aLayout, aRun, publishStaged } from "./example-data-set.ts"
@@ -13,7 +13,8 @@ const price = {
   observed_on: day,
   value_text: "1.50",
   published_at: `${day} 23:59:59.999999`, // as for rows that state no time
-  is_final: false,
+  revision_status: null,
+  freight: null,
   raw_sha256: "ab",
   fetched_at: `${day} 12:00:00`,
   source_row: 1
@@ -24,7 +25,7 @@ export const publishPrices = Effect.fnUntraced(function* (layout: Layout, ...met
   const run = aRun({ pipeline: "commodities", origin: "sample" })
   const { staged } = yield* stage(layout, run, commodity, (staging) =>
     staging.add(
-      priceVersionTable,
+      observationVersionTable,
       metrics.map((metric_name) => ({ ...price, metric_name, value: "1.5", run_id: run.run_id }))
     )
   )

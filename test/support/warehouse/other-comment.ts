@@ -3,5 +3,6 @@ import { commodity } from "@larder/warehouse"
 
 for (const table of commodity.tables) {
   const { name, record } = table
-  if (name === "price_version") Object.assign(table, { record: record.annotate({ description: "In other words." }) })
+  if (name === "observation_version")
+    Object.assign(table, { record: record.annotate({ description: "In other words." }) })
 }

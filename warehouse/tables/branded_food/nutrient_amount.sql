@@ -2,7 +2,7 @@ create or replace view branded_food.nutrient_amount as
 select
   fdc_id,
   nutrient.nutrient_id,
-  nutrient.amount,
+  nutrient.amount::decimal(19, 6) as amount, -- see commodity.observation
   nutrient.derivation_id,
   -- Only the CSV release has daily values, for a few labels. A nutrient that occurs twice has two, in the order of its amounts.
   if(

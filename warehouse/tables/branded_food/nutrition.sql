@@ -47,3 +47,6 @@ select
   -- The unit of the label's own vitamin D is not documented, so vitamin D is always derived from the nutrients.
   branded_food.per_serving(vitamin_d, serving_amount) as vitamin_d
 from amount
+-- a label without a serving size has a row, too
+union all by name
+select fdc_id from branded_food.food where serving_size is null

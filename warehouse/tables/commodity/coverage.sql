@@ -6,5 +6,5 @@ select
   count(distinct observed_on) as observations,
   count(observed_on) as versions
 from commodity.metric
-left join commodity.price_version using (metric_name)
+left join commodity.observation_version using (metric_name)
 group by metric_name

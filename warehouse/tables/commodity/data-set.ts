@@ -1,15 +1,23 @@
 /** Prices of commodities: catalog, and every published value. */
-import { CommodityProductRow, Coverage, MetricRow, Price, PriceVersion, SeriesRow } from "@larder/schemas"
+import {
+  CommodityProductRow,
+  Coverage,
+  MetricRow,
+  Observation,
+  ObservationVersion,
+  SeriesRow,
+  Vintage
+} from "@larder/schemas"
 import { type DataSet, defineTable, defineView } from "../tables.ts"
 
 export const productTable = defineTable("commodity", "product", CommodityProductRow, { by: "replace all" })
 export const metricTable = defineTable("commodity", "metric", MetricRow, { by: "replace all" })
 export const seriesTable = defineTable("commodity", "series", SeriesRow, { by: "replace all" })
-export const priceVersionTable = defineTable(
+export const observationVersionTable = defineTable(
   "commodity",
-  "price_version",
-  PriceVersion,
-  { by: "append", key: ["metric_name", "observed_on", "value_text", "published_at", "is_final"] },
+  "observation_version",
+  ObservationVersion,
+  { by: "append", key: ["metric_name", "observed_on", "value_text", "published_at", "revision_status"] },
   "published_at"
 )
 
@@ -24,18 +32,21 @@ export const commodity: DataSet = {
       "Public domain (US government), except metrics that belong to an exchange: `commodity.metric.licence` says which.",
     attribution: "USDA Agricultural Marketing Service",
     source_url: "https://mymarketnews.ams.usda.gov",
-    newest: { table: "commodity.price_version", day: "max(observed_on)" },
+    newest: { table: "commodity.observation_version", day: "max(observed_on)" },
     late_after_days: 2
   },
-  tables: [productTable, metricTable, seriesTable, priceVersionTable],
+  tables: [productTable, metricTable, seriesTable, observationVersionTable],
   views: [
-    defineView("commodity", "price", Price, ["metric_name", "observed_on"]),
-    defineView("commodity", "price_as_of"),
+    defineView("commodity", "observation", Observation, ["metric_name", "observed_on"]),
+    defineView("commodity", "observation_as_of"),
+    defineView("commodity", "weekly"),
+    defineView("commodity", "monthly"),
+    defineView("commodity", "vintage", Vintage, ["metric_name", "observed_on", "realtime_start"]),
     defineView("commodity", "coverage", Coverage)
   ],
-  // Two feeds may have received the same bytes; a metric's rolling and final feeds differ in is_final.
+  // Two feeds may have received the same bytes; a metric's rolling and final feeds differ in revision_status.
   countSourceRows: `
-    select count(distinct (raw_sha256, source_row, feed, is_final))::integer as rows
-    from commodity.price_version
+    select count(distinct (raw_sha256, source_row, feed, revision_status))::integer as rows
+    from commodity.observation_version
     join commodity.metric using (metric_name)`
 }

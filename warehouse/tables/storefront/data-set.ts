@@ -71,6 +71,7 @@ export const storefront: DataSet = {
   ],
   views: [
     defineView("storefront", "variant", VariantRow, ["variant_id"]),
+    defineView("storefront", "variant_as_of"),
     defineView("storefront", "product_category", ProductCategoryRow),
     defineView("storefront", "collection_product", CollectionProductRow)
   ],

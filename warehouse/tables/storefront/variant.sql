@@ -7,8 +7,8 @@ select
   variant.title,
   variant.sku,
   variant.barcode,
-  variant.price,
-  variant.compare_at_price,
+  variant.price::decimal(19, 4) as price, -- see commodity.observation
+  variant.compare_at_price::decimal(19, 4) as compare_at_price,
   variant.currency,
   variant.grams,
   variant.available,

@@ -1,4 +1,4 @@
-/** `commodity.price_as_of` returns the values known at a time, in every time zone of the session. */
+/** `commodity.observation_as_of` returns the values known at a time, in every time zone of the session. */
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { oncePerFile } from "@larder/test/support/once-per-file.ts"
@@ -12,7 +12,7 @@ import { define } from "./dictionary.ts"
 const versions = ["2026-07-10 12:00:00", "2026-07-10 23:59:59.5", "2026-07-11 00:00:00"]
   .map(
     (moment, row) =>
-      `('butter', '2026-07-04', ${row + 1}, '${row + 1}', '${moment}', false, 'run', 'sha', '2026-07-12', ${row})`
+      `('butter', '2026-07-04', ${row + 1}, '${row + 1}', '${moment}', null, null, 'run', 'sha', '2026-07-12', ${row})`
   )
   .join(", ")
 
@@ -23,7 +23,7 @@ const session = oncePerFile(
     const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-as-of-" })
     const db = yield* DuckDb.readWrite(`${folder}/prices.duckdb`)
     yield* define(db, commodity)
-    yield* db.run(`insert into commodity.price_version values ${versions}`)
+    yield* db.run(`insert into commodity.observation_version values ${versions}`)
     return db
   })
 )
@@ -34,7 +34,7 @@ const queryAsOf = (db: DuckDb["Service"], moment: string) =>
     const results = new Set<string>()
     for (const zone of timeZones) {
       yield* db.run(`set TimeZone = '${zone}'`)
-      const rows = yield* db.rows(`select value_text from commodity.price_as_of(${moment})`)
+      const rows = yield* db.rows(`select value_text from commodity.observation_as_of(${moment})`)
       results.add(rows.map(({ value_text }) => value_text).join())
     }
     return [...results].join(" or ")
@@ -54,8 +54,7 @@ const expected = {
     "'2026-07-10 12:00:00'": "1",
     "'2026-07-10T12:00'": "1",
     "'2026-07-10 23:59:59.499'": "1",
-    "timestamp_ns '2026-07-11 00:00:00'": "3",
-    null: ""
+    "timestamp_ns '2026-07-11 00:00:00'": "3"
   },
   "a time with a zone is compared as six hours behind UTC": {
     "timestamptz '2026-07-10 12:00:00+00'": "",
@@ -75,7 +74,7 @@ const expected = {
   }
 }
 
-describe("prices as of a time, in sessions of any time zone", () => {
+describe("observations as of a time, in sessions of any time zone", () => {
   for (const [rule, moments] of Object.entries(expected)) {
     itLive(`return the values published by then: ${rule}`, () =>
       Effect.gen(function* () {
@@ -90,10 +89,10 @@ describe("prices as of a time, in sessions of any time zone", () => {
     Effect.gen(function* () {
       const db = yield* session
       yield* db.run(`
-        insert into commodity.price_version values
-          ('butter', '2026-08-01', 9, '9', '2026-08-01 23:59:59.999999', false, 'run', 'fetched',
+        insert into commodity.observation_version values
+          ('butter', '2026-08-01', 9, '9', '2026-08-01 23:59:59.999999', null, null, 'run', 'fetched',
             '2026-08-05 16:00:00', 1)`)
-      const from = "select value_text from commodity.price_as_of"
+      const from = "select value_text from commodity.observation_as_of"
       const known: Record<string, ReadonlyArray<unknown>> = {}
       for (const moment of [
         ...["date '2026-08-01'", "date '2026-08-04'", "timestamp '2026-08-05 11:59:59'"],
@@ -102,7 +101,7 @@ describe("prices as of a time, in sessions of any time zone", () => {
         const rows = yield* db.rows(`${from}(${moment}) where observed_on = '2026-08-01'`)
         known[moment] = rows.map(({ value_text }) => value_text)
       }
-      yield* db.run("delete from commodity.price_version where raw_sha256 = 'fetched'")
+      yield* db.run("delete from commodity.observation_version where raw_sha256 = 'fetched'")
       assert.deepStrictEqual(known, {
         "date '2026-08-01'": [],
         "date '2026-08-04'": [],
@@ -129,10 +128,19 @@ describe("prices as of a time, in sessions of any time zone", () => {
       }
     })
   )
+  itLive("reject null, which a missing parameter is", () =>
+    Effect.gen(function* () {
+      const db = yield* session
+      for (const sql of ["observation_as_of(null)", "observation_as_of($moment)"]) {
+        const error = yield* Effect.flip(db.rows(`from commodity.${sql}`, sql.includes("$") ? { moment: null } : {}))
+        assert.match(error.message, /needs a day or a time, not null/)
+      }
+    })
+  )
   itLive("accept a parameter", () =>
     Effect.gen(function* () {
       const db = yield* session
-      const sql = "select value_text from commodity.price_as_of($moment)"
+      const sql = "select value_text from commodity.observation_as_of($moment)"
       assert.deepStrictEqual(yield* db.rows(sql, { moment: "2026-07-10" }), [{ value_text: "2" }])
     })
   )
