@@ -78,7 +78,7 @@ describe("a lake that cannot be written", () => {
   itLive("is up to date even if outdated files cannot be deleted: each such table is one warning", (logs) =>
     Effect.gen(function* () {
       const layout = yield* withHistory
-      for (const table of ["ingest/generation", "commodity/price"]) // their writer was killed
+      for (const table of ["ingest/generation", "commodity/observation"]) // their writer was killed
         yield* Effect.promise(() =>
           writeFile(path.join(lakeOf(layout), "data", table, `${"0".repeat(20)}-${"ab".repeat(32)}.parquet`), "rows")
         )
@@ -92,7 +92,7 @@ describe("a lake that cannot be written", () => {
       assert.lengthOf(warnings, 2)
       assert.strictEqual(
         warnings[0]?.replaceAll(layout.dir, "DEPOT"),
-        "Warn: outdated files of commodity.observation remain in the lake, and the next run tries again: Cannot remove: denied. Allow it. The table itself is up to date. Check that DEPOT/lake/data/commodity/price/ has room, and that files in it can be written and deleted."
+        "Warn: outdated files of commodity.observation remain in the lake, and the next run tries again: Cannot remove: denied. Allow it. The table itself is up to date. Check that DEPOT/lake/data/commodity/observation/ has room, and that files in it can be written and deleted."
       )
     })
   )
