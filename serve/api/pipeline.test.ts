@@ -152,6 +152,18 @@ describe("too many concurrent calls", () => {
   )
 })
 
+describe("calls that are refused after they have got a permit", () => {
+  it.live("release it: more calls can follow than a key can have in flight", () =>
+    Effect.gen(function* () {
+      const { call } = yield* makeTestPipeline(refuse(unknownRecord("store", "x")))
+      for (let calls = 0; calls <= 1024; calls++) {
+        const { status } = yield* Effect.promise(() => call())
+        assert.strictEqual(status, 404)
+      }
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("a key with unread responses", () => {
   it.live("waits five seconds for capacity, then gets 503 with Retry-After, and costs nothing", () =>
     Effect.gen(function* () {

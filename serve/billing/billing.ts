@@ -29,16 +29,16 @@ import {
 } from "./payments.ts"
 import { type CardProcessor, EventRejected, type HeaderReader } from "./processor.ts"
 import { makeEventHandler } from "./processor-events.ts"
-import { startRecharges } from "./recharge.ts"
-import { findLimit, sumRequested } from "./recharge-limits.ts"
+import { startRecharges } from "./recharges/evaluate.ts"
+import { findLimit, sumRequested } from "./recharges/limits.ts"
 import {
   endOtherProcessorsRecharges,
   findRecharge,
   type RechargeChoice,
   saveRecharge,
   switchOff
-} from "./recharge-rows.ts"
-import { findCurrentRecharge, findNewestPosition } from "./recharge-stops.ts"
+} from "./recharges/rows.ts"
+import { findCurrentRecharge, findNewestPosition } from "./recharges/stops.ts"
 import { leave } from "./reconcile.ts"
 import { findCustomer, removeCard, toSavedCard, tryToDetachCard } from "./saved-card.ts"
 import { nowText } from "./times.ts"

@@ -19,7 +19,7 @@ import {
   type UnpaidOutcome
 } from "./payment-rows.ts"
 import type { RetrievedPayment, RetrievedReversal } from "./processor.ts"
-import { endRecharge, switchOff } from "./recharge-rows.ts"
+import { endRecharge, switchOff } from "./recharges/rows.ts"
 import { findCustomer, formatCard, saveCard, tryToDetachCard } from "./saved-card.ts"
 import { formatMinute, nowText } from "./times.ts"
 

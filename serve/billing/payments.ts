@@ -1,8 +1,8 @@
 /** The types that `Billing` returns and accepts, and its errors. */
 import { Schema } from "effect"
 import type { PaymentRow, Reversal } from "./payment-rows.ts"
-import type { RechargeLimit, Requested } from "./recharge-limits.ts"
-import type { RechargeChoice } from "./recharge-rows.ts"
+import type { RechargeLimit, Requested } from "./recharges/limits.ts"
+import type { RechargeChoice } from "./recharges/rows.ts"
 import type { SavedCard, ShownCard } from "./saved-card.ts"
 
 type ShownColumns = "id" | "kind" | "cents" | "state" | "problem" | "created_at" | "settled_at"

@@ -7,8 +7,8 @@ import { timestampOf } from "../ledger/index.ts"
 import { charge } from "./charge.ts"
 import type { BillingNeeds } from "./needs.ts"
 import { expireOpenPayment, type PaymentRow } from "./payment-rows.ts"
-import { isStillDue } from "./recharge-due.ts"
-import { endRecharge } from "./recharge-rows.ts"
+import { isStillDue } from "./recharges/due.ts"
+import { endRecharge } from "./recharges/rows.ts"
 import { reconcile } from "./reconcile.ts"
 
 /**

@@ -1,5 +1,5 @@
 /** Notices when auto-recharge has nothing left to evaluate, so that tests wait for that instead of a fixed time. */
-import { millisecondsToNextDay } from "@larder/serve/billing/recharge-limits.ts"
+import { millisecondsToNextDay } from "@larder/serve/billing/recharges/limits.ts"
 import { Duration, Effect, Tracer } from "effect"
 import { replaceSleeps, until } from "./stores.ts"
 

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { book } from "@larder/serve/billing/book.ts"
 import { expireOpenPayment, findPayment, toPaymentQuery } from "@larder/serve/billing/payment-rows.ts"
-import { endRecharge } from "@larder/serve/billing/recharge-rows.ts"
+import { endRecharge } from "@larder/serve/billing/recharges/rows.ts"
 import { postgresConsole } from "@larder/serve/ledger"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted, References, Schema } from "effect"

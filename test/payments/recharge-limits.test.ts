@@ -1,7 +1,7 @@
 /** What limits auto-recharge: the pause between two requests, the ceilings per day and month, and the amounts. */
 import { assert, describe, it } from "@effect/vitest"
 import { maxCeiling } from "@larder/serve/billing"
-import { pauseMs } from "@larder/serve/billing/recharge-limits.ts"
+import { pauseMs } from "@larder/serve/billing/recharges/limits.ts"
 import { Effect } from "effect"
 import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
 import { advanceToNoon, begin, readRecharge, spendAndMark } from "./recharging.ts"

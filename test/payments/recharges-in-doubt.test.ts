@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Billing } from "@larder/serve/billing"
 import { type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing/processor.ts"
-import { pauseMs } from "@larder/serve/billing/recharge-limits.ts"
+import { pauseMs } from "@larder/serve/billing/recharges/limits.ts"
 import { Clock, Deferred, Effect, Fiber, type Scope } from "effect"
 import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"
 import { advanceToNoon, begin, hasPaidAtLeast, readRecharge, spendAndMark } from "./recharging.ts"

@@ -1,6 +1,6 @@
 /** Auto-recharge: when it charges, that it charges once, and what switches it off. Takes a minute, mostly waiting. */
 import { assert, describe, it } from "@effect/vitest"
-import { pauseMs } from "@larder/serve/billing/recharge-limits.ts"
+import { pauseMs } from "@larder/serve/billing/recharges/limits.ts"
 import { consoleUnavailable } from "@larder/serve/persistence"
 import { Clock, Effect } from "effect"
 import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"

@@ -5,7 +5,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { Billing } from "@larder/serve/billing"
-import { pauseMs } from "@larder/serve/billing/recharge-limits.ts"
+import { pauseMs } from "@larder/serve/billing/recharges/limits.ts"
 import { Effect } from "effect"
 import { type Chance, chanceFrom, newSeed } from "../crash/chance.ts"
 import { rechargeChoice, saveRecharge } from "../support/serve/recharge-choice.ts"

@@ -3,9 +3,9 @@
  * requested from the processor counts, at the time of its last request, even if it failed or was refunded later.
  */
 import { Duration, Effect, Schema } from "effect"
-import { timestampOf } from "../ledger/index.ts"
-import type { Statements } from "../persistence/index.ts"
-import type { RechargeChoice } from "./recharge-rows.ts"
+import { timestampOf } from "../../ledger/index.ts"
+import type { Statements } from "../../persistence/index.ts"
+import type { RechargeChoice } from "./rows.ts"
 
 export const pauseMs = Duration.toMillis("1 minute")
 

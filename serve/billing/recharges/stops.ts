@@ -4,11 +4,11 @@
  * process booked it and was killed.
  */
 import { Effect, Option, Stream } from "effect"
-import { type Entry, isDebit } from "../ledger/index.ts"
-import { creditsToCents, formatCents } from "./amounts.ts"
-import type { BillingNeeds } from "./needs.ts"
-import { findRecharge, type RechargeRow, stopRecharge } from "./recharge-rows.ts"
-import { formatMinute, nowText } from "./times.ts"
+import { type Entry, isDebit } from "../../ledger/index.ts"
+import { creditsToCents, formatCents } from "../amounts.ts"
+import type { BillingNeeds } from "../needs.ts"
+import { formatMinute, nowText } from "../times.ts"
+import { findRecharge, type RechargeRow, stopRecharge } from "./rows.ts"
 
 type Needs = Pick<BillingNeeds, "administration" | "database">
 

@@ -1,10 +1,10 @@
 /** Decides about a recharge that is recorded, right before it is requested from the processor. */
 import { Clock, Effect } from "effect"
-import type { BillingNeeds } from "./needs.ts"
-import type { PaymentRow } from "./payment-rows.ts"
-import { findLimit, sumRequested } from "./recharge-limits.ts"
-import { findCurrentRecharge } from "./recharge-stops.ts"
-import { findCustomer } from "./saved-card.ts"
+import type { BillingNeeds } from "../needs.ts"
+import type { PaymentRow } from "../payment-rows.ts"
+import { findCustomer } from "../saved-card.ts"
+import { findLimit, sumRequested } from "./limits.ts"
+import { findCurrentRecharge } from "./stops.ts"
 
 /**
  * Whether the payment is still the running recharge and may be requested: a low balance, the same card and amount, within

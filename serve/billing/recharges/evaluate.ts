@@ -6,12 +6,14 @@
  * account that is marked while its recharge is running, or during the pause after one, is evaluated again afterwards.
  */
 import { type Cause, Clock, Effect, Semaphore } from "effect"
-import { randomString } from "../ledger/index.ts"
-import { charge } from "./charge.ts"
-import type { BillingNeeds } from "./needs.ts"
-import { deleteUnrequested, insertPayment, newPayment, type PaymentRow } from "./payment-rows.ts"
-import { isStillDue } from "./recharge-due.ts"
-import { findLimit, millisecondsToNextDay, sumRequested } from "./recharge-limits.ts"
+import { randomString } from "../../ledger/index.ts"
+import { charge } from "../charge.ts"
+import type { BillingNeeds } from "../needs.ts"
+import { deleteUnrequested, insertPayment, newPayment, type PaymentRow } from "../payment-rows.ts"
+import { findCustomer } from "../saved-card.ts"
+import { nowText } from "../times.ts"
+import { isStillDue } from "./due.ts"
+import { findLimit, millisecondsToNextDay, sumRequested } from "./limits.ts"
 import {
   claimRecharge,
   endRecharge,
@@ -19,9 +21,7 @@ import {
   listAutoRechargeAccounts,
   type RechargeRow,
   switchOff
-} from "./recharge-rows.ts"
-import { findCustomer } from "./saved-card.ts"
-import { nowText } from "./times.ts"
+} from "./rows.ts"
 
 const roundInterval = "250 millis"
 const maxConcurrentCharges = 8

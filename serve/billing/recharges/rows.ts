@@ -1,7 +1,7 @@
 /** The settings of auto-recharge, one row per account. */
 import { Effect, Schema } from "effect"
-import type { Statements } from "../persistence/index.ts"
-import { changeRow, listParameters, takeFirst } from "./payment-rows.ts"
+import type { Statements } from "../../persistence/index.ts"
+import { changeRow, listParameters, takeFirst } from "../payment-rows.ts"
 
 const RechargeRow = Schema.Struct({
   account_id: Schema.String,
