@@ -27,8 +27,17 @@ import {
   waitUntil
 } from "./shared-ledger.ts"
 
+interface GateOptions {
+  /** A pattern of SQL: the requests whose charges wait. */
+  readonly requestIds?: string
+  readonly afterwards?: string
+}
+
 /** Makes the database wait for `open` before it inserts an entry. */
-const closeGate = Effect.fnUntraced(function* (url: string, afterwards = "return new;") {
+const closeGate = Effect.fnUntraced(function* (
+  url: string,
+  { afterwards = "return new;", requestIds = "%" }: GateOptions = {}
+) {
   const sql = yield* client(url)
   yield* sql`create table ledger.gate (is_closed boolean)`
   yield* sql`insert into ledger.gate values (true)`
@@ -36,7 +45,7 @@ const closeGate = Effect.fnUntraced(function* (url: string, afterwards = "return
   yield* sql.unsafe(`create function ledger.wait() returns trigger language plpgsql as $$
     begin
       perform nextval('ledger.attempt');
-      while exists (select from ledger.gate) loop perform pg_sleep(0.01); end loop;
+      while new.request_id like '${requestIds}' and exists (select from ledger.gate) loop perform pg_sleep(0.01); end loop;
       ${afterwards}
     end $$`)
   yield* sql`create trigger wait before insert on ledger.entry for each row execute function ledger.wait()`
@@ -120,12 +129,27 @@ describe("a group that takes five seconds to be charged", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("does not delay the calls of another account", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const { ledger } = yield* openWithLog(url)
+      const keys = [yield* makeKey(ledger), yield* makeKey(ledger)] as const
+      const gate = yield* closeGate(url, { requestIds: "req_slow" })
+      const [slow, other] = yield* Effect.promise(() => Promise.all(keys.map((key) => admit(ledger, key, 100))))
+      const charging = slow?.commit("req_slow")
+      yield* gate.untilReached
+      assert.strictEqual(yield* Effect.promise(async () => other?.commit("req_other")), "charged") // the gate is closed
+      yield* gate.open
+      assert.strictEqual(yield* Effect.promise(async () => charging), "charged")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("is not sent again after a cancelled statement", () =>
     Effect.gen(function* () {
       const url = yield* database
       const { ledger, pass } = yield* openWithClock(url)
       const key = yield* makeKey(ledger)
-      const gate = yield* closeGate(url, "raise exception 'made by a test' using errcode = '57014';")
+      const gate = yield* closeGate(url, { afterwards: "raise exception 'made by a test' using errcode = '57014';" })
       const held = yield* Effect.promise(() => admit(ledger, key, 100))
       const error = catchError(held.commit("req_1"))
       yield* gate.untilReached
