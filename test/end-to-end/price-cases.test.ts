@@ -25,13 +25,21 @@ const plainHome = () => {
 }
 afterAll(async () => plain && removeFolder(await plain))
 
-/** The base with the files of a case over it. A case with a second part is replayed over a home with the base. */
-const runCase = async (name: string) => {
+/** The base with the files of several cases over it, each of other reports. */
+const runCases = async (...names: ReadonlyArray<string>) => {
   const [home, recordings] = [makeTestFolder(), makeTestFolder()]
+  for (const folder of [base, ...names.map((name) => path.join(cases, name))]) {
+    cpSync(folder, recordings, { recursive: true })
+  }
+  return { home, ...(await replayInto(home, recordings)) }
+}
+
+/** A case with a second part is replayed over a home with the base. */
+const runCase = async (name: string) => {
   const second = path.join(cases, name, "2")
-  cpSync(base, recordings, { recursive: true })
-  if (existsSync(second)) copyHome(await plainHome(), home)
-  cpSync(existsSync(second) ? second : path.join(cases, name), recordings, { recursive: true })
+  if (!existsSync(second)) return runCases(name)
+  const [home, recordings] = [copyHome(await plainHome(), makeTestFolder()), makeTestFolder()]
+  for (const folder of [base, second]) cpSync(folder, recordings, { recursive: true })
   return { home, ...(await replayInto(home, recordings)) }
 }
 
@@ -112,15 +120,19 @@ describeCases("prices", "an odd row", () => {
 
 describeCases("prices", "an odd cell", () => {
   it.each([
-    ["g01-mixed-key-case", "butter_exch_spot_close_daily"],
-    ["g02-dollar-sign", block],
-    ["g28-all-but-one-rejected", "cheese_block_exch_spot_close_daily"],
-    ["g30-newest-half-rejected", "dry_whey_exch_spot_close_daily"],
-    ["g29-dash-in-unused-column", "dry_whole_milk_us_price_min_weekly"]
-  ])("costs no price: %s", async (name, metric) => {
-    const [ended, plain] = [await runCase(name), await plainHome()]
+    {
+      "g01-mixed-key-case": "butter_exch_spot_close_daily",
+      "g02-dollar-sign": block,
+      "g29-dash-in-unused-column": "dry_whole_milk_us_price_min_weekly"
+    },
+    { "g28-all-but-one-rejected": "cheese_block_exch_spot_close_daily" },
+    { "g30-newest-half-rejected": "dry_whey_exch_spot_close_daily" }
+  ])("costs no price: %j", async (metrics) => {
+    const [ended, plain] = [await runCases(...Object.keys(metrics)), await plainHome()]
     expect([ended.code, ended.left_out]).toEqual([0, []])
-    expect(await valuesOf(ended.home, metric)).toEqual(await valuesOf(plain, metric))
+    for (const metric of Object.values(metrics)) {
+      expect(await valuesOf(ended.home, metric), metric).toEqual(await valuesOf(plain, metric))
+    }
   })
 
   it("that says nothing costs only its own price", async () => {
@@ -136,8 +148,8 @@ describeCases("prices", "an odd cell", () => {
 })
 
 describeCases("prices", "an older era", () => {
-  it.each(["r1-old-regions", "r1b-us-imports"])("is read under its own names: %s", async (name) => {
-    const ended = await runCase(name)
+  it("is read under its own names", async () => {
+    const ended = await runCases("r1-old-regions", "r1b-us-imports")
     expect([ended.code, ended.left_out]).toEqual([0, []])
     const [rejects] = await query(ended.home, "from ingest.reject")
     expect(rejects).toEqual([])

@@ -4,7 +4,7 @@ import type { Pipeline } from "@larder/pipelines/run/pipeline.ts"
 import { ingestFromOrigin, type OriginLayer } from "@larder/pipelines/run/run.ts"
 import { hasOnlyKnown, leftOutError } from "@larder/pipelines/run/summary.ts"
 import type { FeedLeftOut } from "@larder/schemas"
-import { exitCodeOf } from "@larder/warehouse/cli"
+import { exitCodeOf, expectedMessages } from "@larder/warehouse/cli"
 import { ConfigProvider, Effect, Exit, Logger } from "effect"
 
 export interface EndedInProcess {
@@ -24,7 +24,9 @@ export const runInProcess = (pipeline: Pipeline, home: string, origin: OriginLay
     Effect.provide([NodeServices.layer, Logger.layer([logger])]),
     Effect.exit,
     Effect.map((exit) => {
-      if (Exit.isFailure(exit)) return { code: exitCodeOf(exit), left_out: [], output: [...logs, String(exit.cause)] }
+      if (Exit.isFailure(exit)) {
+        return { code: exitCodeOf(exit), left_out: [], output: [...logs, ...expectedMessages(exit.cause)] }
+      }
       const error = leftOutError(exit.value, false)
       const code = error === undefined || hasOnlyKnown(exit.value) ? 0 : exitCodeOf(Exit.fail(error))
       return { code, left_out: exit.value.left_out, output: [...logs, error?.message ?? ""] }
