@@ -1,10 +1,12 @@
 /** Small inputs after public reports about importers of branded foods: what a run publishes, flags and tells. */
 import { readdirSync } from "node:fs"
 import path from "node:path"
+import { brandedFoods } from "@larder/pipelines/branded-foods/branded-foods.ts"
+import { fileOrigin } from "@larder/pipelines/run/origins/file.ts"
+import { replayOrigin } from "@larder/pipelines/run/origins/replay.ts"
 import { expect, it } from "vitest"
-import { run } from "../support/programs.ts"
+import { runInProcess } from "../support/pipelines/in-process.ts"
 import { casesOf, describeCases } from "../support/shared-samples.ts"
-import { ingest } from "./branded-foods.ts"
 import { makeTestFolder, query } from "./ingesting.ts"
 
 const cases = casesOf("foods")
@@ -16,10 +18,8 @@ const fileOf = (...names: ReadonlyArray<string>) => {
   return only !== undefined && others.length === 0 ? path.join(folder, only) : folder
 }
 
-const loadInto = async (home: string, ...names: ReadonlyArray<string>) => {
-  const { code, stderr, stdout } = await ingest(home, fileOf(...names))
-  return { code, output: stdout + stderr }
-}
+const loadInto = (home: string, ...names: ReadonlyArray<string>) =>
+  runInProcess(brandedFoods, home, fileOrigin(fileOf(...names)))
 const load = async (name: string) => {
   const home = makeTestFolder()
   return { home, ...(await loadInto(home, name)) }
@@ -218,7 +218,7 @@ describeCases("foods", "a release", () => {
   it("of which DuckDB cannot read one form is published from the other", async () => {
     const home = makeTestFolder()
     const folder = path.join(cases, "f40i-one-form-unnamed")
-    const { code } = await run("larder-ingest", ["branded-foods", "--replay", folder, "--json"], { LARDER_HOME: home })
+    const { code } = await runInProcess(brandedFoods, home, replayOrigin(folder))
     expect([0, 4]).toContain(code)
     expect(await valuesOf(home, "count(*)::integer", "branded_food.food")).toEqual([30])
   })

@@ -1,13 +1,16 @@
 /** Runs on a warehouse that another version of a mapping made. Samples and recordings are read and rebuilt: about a minute. */
 import { readdirSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
+import { fileURLToPath } from "node:url"
 import { brandedFoods } from "@larder/pipelines/branded-foods/branded-foods.ts"
 import { commodities } from "@larder/pipelines/commodities/commodities.ts"
+import { sampleOrigin } from "@larder/pipelines/run/origins/replay.ts"
 import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
 import type { Manifest } from "@larder/warehouse"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { everyFeed, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
+import { runInProcess } from "../support/pipelines/in-process.ts"
 import { serveFeeds } from "../support/pipelines/live-commodities.ts"
 import { ingestLive, redirectHosts, unpaced } from "../support/pipelines/live-runs.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
@@ -81,23 +84,29 @@ const setMapping = (home: string, pipeline: Name, difference: number, ...depots:
 
 const mappingIn = (home: string, pipeline: Name) => newestManifest(home).data_sets[pipeline]?.mapping
 
+type AnyPipeline = (typeof pipelines)[number]
+
+/** A run of one pipeline, without the start of a program. */
+const ingestSamples = (home: string, pipeline: AnyPipeline) =>
+  runInProcess(pipeline, home, sampleOrigin(fileURLToPath(pipeline.samples)))
+
 const runSamples = (home: string, args: ReadonlyArray<string>, environment: Environment = {}) =>
   run("larder-ingest", args, { LARDER_HOME: home, LARDER_SOURCES: "sample", ...environment })
 
 /** Runs again on a home that an older mapping made. Expects the code of the first run, a rebuild, and the same rows. */
 const expectRebuilt = async (
   home: string,
-  { mappingVersion, name }: (typeof pipelines)[number],
+  { mappingVersion, name }: AnyPipeline,
   expected: number,
-  again: () => Promise<{ readonly code: number | null; readonly stderr: string }>
+  again: () => Promise<{ readonly code: number | null; readonly output: string }>
 ) => {
   const before = await readRows(home, name)
   expect(before.flat().length, name).toBeGreaterThan(10)
   setMapping(home, name, -1)
   const { number } = newestManifest(home)
-  const { code, stderr } = await again()
-  expect(code, stderr).toBe(expected)
-  expect(stderr).toContain(`${name} was made with version ${mappingVersion - 1} of its mapping, and is rebuilt`)
+  const { code, output } = await again()
+  expect(code, output).toBe(expected)
+  expect(output).toContain(`${name} was made with version ${mappingVersion - 1} of its mapping, and is rebuilt`)
   expect(mappingIn(home, name)).toBe(mappingVersion)
   expect(newestManifest(home).data_sets[name]?.published_in).toBeGreaterThan(number)
   const after = await readRows(home, name)
@@ -107,31 +116,38 @@ const expectRebuilt = async (
 describe("a run that finds samples of an older mapping", () => {
   it.each(pipelines)("rebuilds $name, with the same ids, times and histories", async (pipeline) => {
     const home = copyForTest(inject("sampleHome"))
-    await expectRebuilt(home, pipeline, 0, () => runSamples(home, [pipeline.name]))
+    await expectRebuilt(home, pipeline, 0, () => ingestSamples(home, pipeline))
     const { event } = newestManifest(home)
     expect(event).toMatchObject({ kind: "run", outcome: "unchanged" })
   })
 
   it.each(pipelines)(
     "refuses if the archive lacks a run of $name, changes nothing, and names the command",
-    async ({ name }) => {
+    async (pipeline) => {
+      const { name } = pipeline
       const home = copyForTest(inject("sampleHome"))
       for (const list of readdirSync(path.join(home, "raw/fetches"))) rmSync(path.join(home, "raw/fetches", list))
       setMapping(home, name, -1)
       const { data_sets } = newestManifest(home)
-      const { code, problems } = await runSamples(home, [name])
+      const { code, output } = await ingestSamples(home, pipeline)
       expect(code).toBe(1)
-      expect(problems).toContain(`${path.join(home, "raw")} has no run of it. Restore the archive from a backup`)
-      expect(problems).toContain(`npx larder-ingest rebuild ${name}\n`)
+      expect(output).toContain(`${path.join(home, "raw")} has no run of it. Restore the archive from a backup`)
+      expect(output).toMatch(new RegExp(`npx larder-ingest rebuild ${name}$`, "m"))
       expect(newestManifest(home)).toMatchObject({ data_sets, event: { kind: "run", outcome: "failed" } })
     }
   )
 
-  it.each(pipelines)("does not publish $name to a newer mapping, and says what to update", async ({ name }) => {
+  it.each(pipelines)("does not publish $name to a newer mapping, and says what to update", async (pipeline) => {
+    const { name } = pipeline
     const home = copyForTest(inject("sampleHome"))
     setMapping(home, name, 1)
     const { data_sets } = newestManifest(home)
-    for (const args of [[name], [name, "--dry-run"], ["rebuild", name]]) {
+    const run = await ingestSamples(home, pipeline)
+    expect([run.code, run.output]).toEqual([1, expect.stringContaining("Update Larder on this machine.")])
+    for (const args of [
+      [name, "--dry-run"],
+      ["rebuild", name]
+    ]) {
       const { code, problems } = await runSamples(home, args)
       expect(code, args.join(" ")).toBe(1)
       expect(problems).toContain("Update Larder on this machine.")
@@ -200,7 +216,7 @@ describe("a run during which a newer version of Larder publishes the same data s
 
 /** The recordings are replayed twice: before and after the older mapping. Known payloads are not read again. */
 const testRecordings = (
-  pipeline: (typeof pipelines)[number],
+  pipeline: AnyPipeline,
   [expected, expectedAgain]: readonly [number, number],
   write: (folder: string) => void,
   replay: (home: string, folder: string) => Promise<Awaited<ReturnType<typeof run>>>
@@ -217,7 +233,7 @@ const testRecordings = (
     await expectRebuilt(home, pipeline, expectedAgain, async () => {
       const ended = await replay(home, folder)
       expect(parseRunRecord(ended)).toMatchObject({ rows_loaded: 0 })
-      return ended
+      return { code: ended.code, output: ended.stderr }
     })
   })
 }

@@ -1,37 +1,17 @@
 /** Small inputs after public reports about other loaders of the same reports: what a run publishes, rejects and tells. */
 import { cpSync, existsSync } from "node:fs"
 import path from "node:path"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { commodities } from "@larder/pipelines/commodities/commodities.ts"
 import { replayOrigin } from "@larder/pipelines/run/origins/replay.ts"
-import { ingestFromOrigin } from "@larder/pipelines/run/run.ts"
-import { ConfigProvider, Effect, Logger } from "effect"
 import { afterAll, expect, it } from "vitest"
+import { type EndedInProcess, runInProcess } from "../support/pipelines/in-process.ts"
 import { casesOf, describeCases } from "../support/shared-samples.ts"
 import { copyHome, makeTestFolder, query, removeFolder, temporaryFolder, valuesOf } from "./ingesting.ts"
 
 const cases = casesOf("prices")
 const base = path.join(cases, "base")
 
-interface Ended {
-  readonly exit: number
-  readonly left_out: ReadonlyArray<{ readonly feed: string; readonly kind: string; readonly reason: string }>
-  readonly logs: string
-}
-
-/** Replays a folder, in the process of the test. */
-const replayInto = (home: string, recordings: string): Promise<Ended> => {
-  const logs: Array<string> = []
-  const logger = Logger.map(Logger.formatJson, (line) => void logs.push(line))
-  return ingestFromOrigin(commodities, { home, days: undefined, dryRun: false }).pipe(
-    Effect.provide(replayOrigin(recordings)),
-    Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({}))),
-    Effect.provide([NodeServices.layer, Logger.layer([logger])]),
-    Effect.map(({ left_out }) => ({ exit: left_out.some(({ is_known }) => is_known !== true) ? 4 : 0, left_out })),
-    Effect.map((ended) => ({ ...ended, logs: logs.join("\n") })),
-    Effect.runPromise
-  )
-}
+const replayInto = (home: string, recordings: string) => runInProcess(commodities, home, replayOrigin(recordings))
 
 let plain: Promise<string> | undefined
 /** A home with the base alone. */
@@ -45,17 +25,25 @@ const plainHome = () => {
 }
 afterAll(async () => plain && removeFolder(await plain))
 
-/** The base with the files of a case over it. A case with a second part is replayed over a home with the base. */
-const runCase = async (name: string) => {
+/** The base with the files of several cases over it, each of other reports. */
+const runCases = async (...names: ReadonlyArray<string>) => {
   const [home, recordings] = [makeTestFolder(), makeTestFolder()]
-  const second = path.join(cases, name, "2")
-  cpSync(base, recordings, { recursive: true })
-  if (existsSync(second)) copyHome(await plainHome(), home)
-  cpSync(existsSync(second) ? second : path.join(cases, name), recordings, { recursive: true })
+  for (const folder of [base, ...names.map((name) => path.join(cases, name))]) {
+    cpSync(folder, recordings, { recursive: true })
+  }
   return { home, ...(await replayInto(home, recordings)) }
 }
 
-const feedsOf = ({ left_out }: Ended) => left_out.map(({ feed }) => feed)
+/** A case with a second part is replayed over a home with the base. */
+const runCase = async (name: string) => {
+  const second = path.join(cases, name, "2")
+  if (!existsSync(second)) return runCases(name)
+  const [home, recordings] = [copyHome(await plainHome(), makeTestFolder()), makeTestFolder()]
+  for (const folder of [base, second]) cpSync(folder, recordings, { recursive: true })
+  return { home, ...(await replayInto(home, recordings)) }
+}
+
+const feedsOf = ({ left_out }: EndedInProcess) => left_out.map(({ feed }) => feed)
 const block = "cheese_block_sales_price_weekly"
 const blocks = "gov-mpr/2993/40 Pound Block Cheddar Cheese Prices and Sales"
 const whey = "dry_whey_us_west_price_min_weekly"
@@ -63,22 +51,22 @@ const whey = "dry_whey_us_west_price_min_weekly"
 describeCases("prices", "a report", () => {
   it("of another number is left out", async () => {
     const ended = await runCase("g00-another-report")
-    expect([ended.exit, ended.left_out]).toMatchObject([4, [{ feed: "gov-mars/1047", kind: "untrusted" }]])
+    expect([ended.code, ended.left_out]).toMatchObject([4, [{ feed: "gov-mars/1047", kind: "untrusted" }]])
   })
 
   it("whose newest publication contradicts itself is left out", async () => {
     const ended = await runCase("g20-newest-contradicts-itself")
-    expect([ended.exit, ended.left_out]).toMatchObject([4, [{ feed: blocks, kind: "untrusted" }]])
+    expect([ended.code, ended.left_out]).toMatchObject([4, [{ feed: blocks, kind: "untrusted" }]])
   })
 
   it("that is gzip under a plain name is left out as such", async () => {
     const ended = await runCase("g08-gzip-without-gz")
-    expect([ended.exit, ended.left_out[0]?.reason]).toEqual([4, expect.stringContaining("gzip")])
+    expect([ended.code, ended.left_out[0]?.reason]).toEqual([4, expect.stringContaining("gzip")])
   })
 
   it("that stops answering is reported", async () => {
     const ended = await runCase("r4-stops-answering")
-    expect(ended.logs).toMatch(/the response has no row, although prices of 10 .*gov-mpr\/2989\/Detail/)
+    expect(ended.output).toMatch(/the response has no row, although prices of 10 .*gov-mpr\/2989\/Detail/)
     expect(await valuesOf(ended.home, "milk_class_i_price_monthly")).toHaveLength(10)
   })
 
@@ -86,7 +74,7 @@ describeCases("prices", "a report", () => {
     "that spells a product in a new way names the text: %s",
     async (name) => {
       const ended = await runCase(name)
-      expect(ended.exit).toBe(4)
+      expect(ended.code).toBe(4)
       expect(feedsOf(ended)).toContain("gov-mars/1603")
       const { reason } = ended.left_out.find(({ feed }) => feed === "gov-mars/1603") ?? {}
       expect(reason).toContain('"Cheese, 40 lb. Block" match no metric, and cheese_block_exch_spot_close_daily')
@@ -100,7 +88,7 @@ describeCases("prices", "an odd row", () => {
     ["g11-wpc80-beside", "gov-mars/1053", "WPC 80%"]
   ])("that contradicts its metric is rejected alone: %s", async (name, feed, text) => {
     const ended = await runCase(name)
-    expect(ended.exit).toBe(4)
+    expect(ended.code).toBe(4)
     expect(ended.left_out).toMatchObject([{ feed, kind: "partial", reason: expect.stringContaining(text) }])
     const [rejects] = await query(ended.home, `select reason from ingest.reject where feed = '${feed}'`)
     expect(rejects).toHaveLength(1)
@@ -108,7 +96,7 @@ describeCases("prices", "an odd row", () => {
 
   it("of an older publication under an unknown name is rejected alone", async () => {
     const ended = await runCase("g27-old-names")
-    expect(ended.exit).toBe(0)
+    expect(ended.code).toBe(0)
     const [rejects] = await query(ended.home, "select feed from ingest.reject order by feed")
     expect(rejects).toEqual([{ feed: "gov-mars/1050" }, { feed: "gov-mars/1053" }])
   })
@@ -122,29 +110,34 @@ describeCases("prices", "an odd row", () => {
   })
 
   it.each(["g13b-decimal-slip", "g22-year-typo"])("is named by a check: %s", async (name) => {
-    const { exit, logs } = await runCase(name)
-    expect(exit).toBe(0)
-    if (name === "g13b-decimal-slip") expect(logs).toMatch(/new_values_are_near_their_neighbours.*14\.411/)
-    else expect(logs).toMatch(/new_years_fit_their_publication.*2006-09-29|2006-09-29.*new_years_fit_their_publication/)
+    const { code, output } = await runCase(name)
+    expect(code).toBe(0)
+    if (name === "g13b-decimal-slip") expect(output).toMatch(/new_values_are_near_their_neighbours.*14\.411/)
+    else
+      expect(output).toMatch(/new_years_fit_their_publication.*2006-09-29|2006-09-29.*new_years_fit_their_publication/)
   })
 })
 
 describeCases("prices", "an odd cell", () => {
   it.each([
-    ["g01-mixed-key-case", "butter_exch_spot_close_daily"],
-    ["g02-dollar-sign", block],
-    ["g28-all-but-one-rejected", "cheese_block_exch_spot_close_daily"],
-    ["g30-newest-half-rejected", "dry_whey_exch_spot_close_daily"],
-    ["g29-dash-in-unused-column", "dry_whole_milk_us_price_min_weekly"]
-  ])("costs no price: %s", async (name, metric) => {
-    const [ended, plain] = [await runCase(name), await plainHome()]
-    expect([ended.exit, ended.left_out]).toEqual([0, []])
-    expect(await valuesOf(ended.home, metric)).toEqual(await valuesOf(plain, metric))
+    {
+      "g01-mixed-key-case": "butter_exch_spot_close_daily",
+      "g02-dollar-sign": block,
+      "g29-dash-in-unused-column": "dry_whole_milk_us_price_min_weekly"
+    },
+    { "g28-all-but-one-rejected": "cheese_block_exch_spot_close_daily" },
+    { "g30-newest-half-rejected": "dry_whey_exch_spot_close_daily" }
+  ])("costs no price: %j", async (metrics) => {
+    const [ended, plain] = [await runCases(...Object.keys(metrics)), await plainHome()]
+    expect([ended.code, ended.left_out]).toEqual([0, []])
+    for (const metric of Object.values(metrics)) {
+      expect(await valuesOf(ended.home, metric), metric).toEqual(await valuesOf(plain, metric))
+    }
   })
 
   it("that says nothing costs only its own price", async () => {
     const [ended, plain] = [await runCase("g03-dash-for-nothing"), await plainHome()]
-    expect(ended.exit).toBe(0)
+    expect(ended.code).toBe(0)
     for (const name of ["ii", "iii", "iv"]) {
       const metric = `milk_class_${name}_price_monthly`
       expect(await valuesOf(ended.home, metric)).toEqual(await valuesOf(plain, metric))
@@ -155,16 +148,16 @@ describeCases("prices", "an odd cell", () => {
 })
 
 describeCases("prices", "an older era", () => {
-  it.each(["r1-old-regions", "r1b-us-imports"])("is read under its own names: %s", async (name) => {
-    const ended = await runCase(name)
-    expect([ended.exit, ended.left_out]).toEqual([0, []])
+  it("is read under its own names", async () => {
+    const ended = await runCases("r1-old-regions", "r1b-us-imports")
+    expect([ended.code, ended.left_out]).toEqual([0, []])
     const [rejects] = await query(ended.home, "from ingest.reject")
     expect(rejects).toEqual([])
   })
 
   it("has its weeks on the weekday of the series", async () => {
-    const { exit, home } = await runCase("r5-weeks-that-end-on-monday")
-    expect(exit).toBe(0)
+    const { code, home } = await runCase("r5-weeks-that-end-on-monday")
+    expect(code).toBe(0)
     const [weekdays] = await query(
       home,
       "select distinct dayname(observed_on) as day from commodity.observation where metric_name like 'lactose_%'"
