@@ -144,7 +144,7 @@ describe("the catalogue", () => {
       const [row] = yield* db.rows(
         "select (select count(*) from ingest.run) as runs, (select count(*) from commodity.observation) as prices, (select count(*) from branded_food.nutrition) as labels, (select count(*) from storefront.variant) as variants"
       )
-      assert.deepStrictEqual(row, { runs: "3", prices: "2", labels: "4", variants: "2" })
+      assert.deepStrictEqual(row, { runs: "3", prices: "2", labels: "5", variants: "2" })
     })
   )
 })

@@ -13,11 +13,13 @@ with asked as (
 )
 select
   date_trunc('month', period_end)::date as month,
-  (case when starts_with(unit, 'usd_') or unit = 'percent' then avg(value) else sum(value) end)::decimal(19, 6) as value,
-  count(*) as observations
+  (case when unit in ('lb', 'count') then sum(value) else avg(value) end)::decimal(19, 6) as value,
+  count(observed_on) as observations
 from asked
-join commodity.observation using (metric_name)
+-- a left join, so that its error is not skipped where there is no observation
+left join (from commodity.observation where metric_name = metric) using (metric_name)
 group by month, unit
+having observations > 0
 ;
 comment on macro table commodity.monthly is
   'One row per month of a metric that is not annual: the mean of its prices or percentages, or the sum of its pounds or counts, and the number of observations. `month` is the first day of the month that contains the end of the period: a week belongs to the month in which it ends.'

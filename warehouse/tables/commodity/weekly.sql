@@ -13,11 +13,13 @@ with asked as (
 )
 select
   date_trunc('week', period_end)::date as week,
-  (case when starts_with(unit, 'usd_') or unit = 'percent' then avg(value) else sum(value) end)::decimal(19, 6) as value,
-  count(*) as observations
+  (case when unit in ('lb', 'count') then sum(value) else avg(value) end)::decimal(19, 6) as value,
+  count(observed_on) as observations
 from asked
-join commodity.observation using (metric_name)
+-- a left join, so that its error is not skipped where there is no observation
+left join (from commodity.observation where metric_name = metric) using (metric_name)
 group by week, unit
+having observations > 0
 ;
 comment on macro table commodity.weekly is
   'One row per week of a daily or weekly metric: the mean of its prices or percentages, or the sum of its pounds or counts, and the number of observations. `week` is the Monday of the ISO week that contains the end of the period, so a week of a survey (ending on Saturday) and one of an exchange (ending on Friday) can be joined. A metric of longer periods is an error.'

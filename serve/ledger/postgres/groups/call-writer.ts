@@ -67,6 +67,7 @@ export const openCallWriter = Effect.fnUntraced(function* (
     listener,
     now,
     onLost: (cause) => {
+      locked.clearAll()
       lookups.abort(cause)
       lookups = new AbortController()
     },

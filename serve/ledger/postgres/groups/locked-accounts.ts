@@ -27,6 +27,11 @@ export const trackLockedAccounts = (now: () => number) => {
       suspects.delete(id)
       rejectUntil.set(id, now() + lockoutDuration)
     },
+    /** The database is lost: calls will have waited for it, and not for an account. */
+    clearAll: (): void => {
+      suspects.clear()
+      rejectUntil.clear()
+    },
     /** Its lock was obtained. */
     clear: (ids: Iterable<string>): void => {
       if (suspects.size + rejectUntil.size === 0) return
