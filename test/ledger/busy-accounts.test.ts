@@ -1,7 +1,24 @@
 /** Accounts that are locked in PostgreSQL for longer than one group waits, for example by servers on a slow disk. */
 import { assert, describe, it } from "@effect/vitest"
+import { LedgerUnavailable } from "@larder/serve/ledger"
 import { Effect, Fiber } from "effect"
-import { admit, client, database, lock, lockAccount, makeKey, open, readEntries, waitUntil } from "./shared-ledger.ts"
+import {
+  admit,
+  catchError,
+  charge,
+  client,
+  database,
+  lock,
+  lockAccount,
+  lockRow,
+  makeKey,
+  open,
+  openWithClock,
+  proxyTo,
+  readEntries,
+  untilTriedAlone,
+  waitUntil
+} from "./shared-ledger.ts"
 
 /** A group waits for a second. */
 const lockDuration = "1500 millis"
@@ -83,6 +100,28 @@ describe("an account that is locked for 1.5 seconds", () => {
         Effect.promise(async () => (await admit(ledger, second, 100)).commit("req_second"))
       )
       assert.strictEqual((yield* readEntries(ledger, second)).length, 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is not refused any more after an outage in which its calls have waited for too long", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const proxy = yield* proxyTo(url)
+      const { ledger, pass } = yield* openWithClock(proxy.url)
+      const key = yield* makeKey(ledger)
+      const sql = yield* client(url)
+      const held = yield* Effect.promise(() => admit(ledger, key, 100))
+      const free = yield* lock(url, lockRow, [key.account_id])
+      const outcome = catchError(held.commit("req_1"))
+      yield* untilTriedAlone(sql)
+      proxy.cut()
+      yield* Effect.promise(() => waitUntil(() => !ledger.writable()))
+      pass(5_000)
+      assert.instanceOf(yield* Effect.promise(() => outcome), LedgerUnavailable)
+      yield* free
+      proxy.repair()
+      yield* Effect.promise(() => waitUntil(ledger.writable))
+      assert.strictEqual(yield* charge(ledger, key, "req_2"), "charged")
     }).pipe(Effect.scoped)
   )
 })

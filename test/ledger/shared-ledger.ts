@@ -18,6 +18,7 @@ import { refundCall } from "@larder/serve/ledger/rules/decisions.ts"
 import { Clock, Context, Deferred, Effect, Fiber, Layer, Logger, Redacted, Stream } from "effect"
 import { inject } from "vitest"
 import { pooledDatabase } from "../support/postgres/new-database.ts"
+import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
 import { startFaultyProxy } from "./faulty-proxy.ts"
 import { clockAt } from "./histories/world.ts"
 
@@ -94,6 +95,27 @@ export const lockAccount = Effect.fnUntraced(function* (url: string, id: string,
   )
   yield* Deferred.await(locked)
   return locking
+})
+
+/** Locks the row of an account. */
+export const lockRow = "select from ledger.account where id = $1 for update"
+
+/** The session that waits for a lock. */
+export const waitingSession = (sql: PgClient.PgClient) =>
+  Effect.map(
+    sql<{ pid: number }>`select pid from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`,
+    ([row]) => row?.pid
+  )
+
+/** Waits until a group has given up the lock of an account, and waits for it again in another session, which is returned. */
+export const untilTriedAlone = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+  yield* untilWaitingForLocks(sql)
+  const first = yield* waitingSession(sql)
+  for (;;) {
+    const pid = yield* waitingSession(sql)
+    if (pid !== undefined && pid !== first) return pid
+  }
 })
 
 /** The error of a rejected promise; undefined if it was fulfilled. */

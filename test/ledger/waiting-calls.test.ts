@@ -20,10 +20,13 @@ import {
   database,
   hold,
   lock,
+  lockRow,
   makeKey,
   openWithClock,
   openWithLog,
   readBalance,
+  untilTriedAlone,
+  waitingSession,
   waitUntil
 } from "./shared-ledger.ts"
 
@@ -61,8 +64,6 @@ const closeGate = Effect.fnUntraced(function* (
     )
   }
 })
-
-const lockRow = "select from ledger.account where id = $1 for update"
 
 describe("a table that another session has locked", () => {
   it.live.each(["share", "access exclusive"])(
@@ -247,21 +248,13 @@ describe("an account that another session has locked", () => {
         Promise.all([admit(ledger, key, 100), admit(ledger, key, 100)])
       )
       const firstOutcome = catchError(first.commit("req_1"))
-      const waiting = Effect.map(
-        sql<{ pid: number }>`select pid from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock'`,
-        ([row]) => row?.pid
-      )
-      yield* untilWaitingForLocks(sql)
-      const before = yield* waiting
-      let pid = before
-      while (pid === before || pid === undefined) pid = yield* waiting // until the account is tried alone again
+      const pid = yield* untilTriedAlone(sql)
       const secondOutcome = catchError(second.commit("req_2"))
       pass(5_000)
       assert.instanceOf(yield* Effect.promise(() => secondOutcome), LedgerUnavailable)
       const refused = yield* Effect.promise(() => catchError(hold(ledger, key, 100)))
       assert.match(String(refused), /another session has locked account/)
-      assert.strictEqual(yield* waiting, pid) // the first call still waits
+      assert.strictEqual(yield* waitingSession(sql), pid) // the first call still waits
       yield* free
       yield* Effect.promise(() => firstOutcome)
     }).pipe(Effect.scoped)
