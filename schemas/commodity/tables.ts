@@ -48,7 +48,7 @@ export const ObservationVersion = Schema.Struct({
     "`final` in a section whose values are no longer restated, `provisional` in the section beside it; null for reports without a final section, which may restate any value."
   ),
   freight: described.textOrNull(
-    "Who pays for the transport, as the row states it, such as `Delivered`; null if it is silent. `commodity.metric.freight` has what the metric accepts."
+    "Who pays for the transport, as the row states it, such as `Delivered`; null if it is silent."
   ),
   run_id: described.text("Run that loaded the value: `ingest.run.run_id`."),
   raw_sha256: described.text("Payload with the value: `ingest.raw_file.raw_sha256`."),
@@ -67,7 +67,7 @@ export const Observation = Schema.Struct({
   period_end: described.day("Last day of that period, included."),
   ...Struct.pick(ObservationVersion.fields, ["value", "value_text"]),
   first_published_at: described.text(
-    "When a report first published this value, after any other one for this day; in the report's local time: US time without a zone."
+    "When a report first published this value, after any other one for this day; in the report's local time: US time without a zone. For a row without a time see `commodity.observation_version.published_at`: `commodity.vintage` counts it from its fetch."
   ),
   last_published_at: described.text(
     "When a report last repeated this value, in the report's local time: US time without a zone."
