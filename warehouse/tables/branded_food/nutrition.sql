@@ -6,7 +6,6 @@ with serving as (
     list_transform(nutrients, lambda nutrient: nutrient.nutrient_id) as ids,
     list_transform(nutrients, lambda nutrient: nutrient.amount) as amounts
   from branded_food.food
-  where serving_size is not null
 ),
 amount as (
   select
@@ -30,23 +29,21 @@ amount as (
 )
 select
   fdc_id,
-  coalesce(label_calories::double, branded_food.per_serving(calories, serving_amount)) as calories,
-  coalesce(label_fat::double, branded_food.per_serving(fat, serving_amount)) as fat,
-  coalesce(label_saturated_fat::double, branded_food.per_serving(saturated_fat, serving_amount)) as saturated_fat,
-  coalesce(label_trans_fat::double, branded_food.per_serving(trans_fat, serving_amount)) as trans_fat,
-  coalesce(label_cholesterol::double, branded_food.per_serving(cholesterol, serving_amount)) as cholesterol,
-  coalesce(label_sodium::double, branded_food.per_serving(sodium, serving_amount)) as sodium,
-  coalesce(label_carbohydrates::double, branded_food.per_serving(carbohydrates, serving_amount)) as carbohydrates,
-  coalesce(label_fiber::double, branded_food.per_serving(fiber, serving_amount)) as fiber,
-  coalesce(label_sugars::double, branded_food.per_serving(sugars, serving_amount)) as sugars,
-  coalesce(label_added_sugar::double, branded_food.per_serving(added_sugar, serving_amount)) as added_sugar,
-  coalesce(label_protein::double, branded_food.per_serving(protein, serving_amount)) as protein,
-  coalesce(label_calcium::double, branded_food.per_serving(calcium, serving_amount)) as calcium,
-  coalesce(label_iron::double, branded_food.per_serving(iron, serving_amount)) as iron,
-  coalesce(label_potassium::double, branded_food.per_serving(potassium, serving_amount)) as potassium,
+  -- without a serving size, a label's own amounts are of nothing known
+  coalesce(if(serving_size is not null, label_calories, null)::double, branded_food.per_serving(calories, serving_amount)) as calories,
+  coalesce(if(serving_size is not null, label_fat, null)::double, branded_food.per_serving(fat, serving_amount)) as fat,
+  coalesce(if(serving_size is not null, label_saturated_fat, null)::double, branded_food.per_serving(saturated_fat, serving_amount)) as saturated_fat,
+  coalesce(if(serving_size is not null, label_trans_fat, null)::double, branded_food.per_serving(trans_fat, serving_amount)) as trans_fat,
+  coalesce(if(serving_size is not null, label_cholesterol, null)::double, branded_food.per_serving(cholesterol, serving_amount)) as cholesterol,
+  coalesce(if(serving_size is not null, label_sodium, null)::double, branded_food.per_serving(sodium, serving_amount)) as sodium,
+  coalesce(if(serving_size is not null, label_carbohydrates, null)::double, branded_food.per_serving(carbohydrates, serving_amount)) as carbohydrates,
+  coalesce(if(serving_size is not null, label_fiber, null)::double, branded_food.per_serving(fiber, serving_amount)) as fiber,
+  coalesce(if(serving_size is not null, label_sugars, null)::double, branded_food.per_serving(sugars, serving_amount)) as sugars,
+  coalesce(if(serving_size is not null, label_added_sugar, null)::double, branded_food.per_serving(added_sugar, serving_amount)) as added_sugar,
+  coalesce(if(serving_size is not null, label_protein, null)::double, branded_food.per_serving(protein, serving_amount)) as protein,
+  coalesce(if(serving_size is not null, label_calcium, null)::double, branded_food.per_serving(calcium, serving_amount)) as calcium,
+  coalesce(if(serving_size is not null, label_iron, null)::double, branded_food.per_serving(iron, serving_amount)) as iron,
+  coalesce(if(serving_size is not null, label_potassium, null)::double, branded_food.per_serving(potassium, serving_amount)) as potassium,
   -- The unit of the label's own vitamin D is not documented, so vitamin D is always derived from the nutrients.
   branded_food.per_serving(vitamin_d, serving_amount) as vitamin_d
 from amount
--- a label without a serving size has a row, too
-union all by name
-select fdc_id from branded_food.food where serving_size is null
