@@ -8,12 +8,36 @@ import { thresholds } from "./thresholds.ts"
 const cases = [
   ["emptyFeeds", "at least 3 feeds", [[2], [3], [4]], [false, true, true]],
   ["lostDays", "more than 5 days", [[4], [5], [6]], [false, false, true]],
-  // biome-ignore format: one case a line
-  ["rejectedShare", "more than 2 %", [[1, 100], [2, 100], [3, 100]], [false, false, true]],
-  // biome-ignore format: one case a line
-  ["lostRows", "at least 20 %", [[19, 100], [20, 100], [21, 100]], [false, true, true]],
-  // biome-ignore format: one case a line
-  ["untrustedFeeds", "more than 1 in 3", [[12, 39], [13, 39], [14, 39]], [false, false, true]]
+  [
+    "rejectedShare",
+    "more than 2 %",
+    [
+      [1, 100],
+      [2, 100],
+      [3, 100]
+    ],
+    [false, false, true]
+  ],
+  [
+    "lostRows",
+    "at least 20 %",
+    [
+      [19, 100],
+      [20, 100],
+      [21, 100]
+    ],
+    [false, true, true]
+  ],
+  [
+    "untrustedFeeds",
+    "more than 1 in 3",
+    [
+      [12, 39],
+      [13, 39],
+      [14, 39]
+    ],
+    [false, false, true]
+  ]
 ] as const
 
 const Met = Schema.Struct({ met: Schema.Boolean })
