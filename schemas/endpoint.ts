@@ -43,8 +43,6 @@ interface Declaration<P extends Parameters, R extends Schema.Constraint, S exten
   readonly refusals: ReadonlyArray<Invalid>
   /** The kind of record that the id in the path names, for the message of the 404: `Unknown store: <id>`. */
   readonly record?: RecordName
-  /** Columns that a page is ordered by. A cursor contains their values. */
-  readonly order?: ReadonlyArray<string>
 }
 
 /** The rule is part of `parse`, so that endpoints with different parameters fit into one list. */

@@ -57,8 +57,7 @@ export {
   whileNoRunIsActive
 } from "./publishing/staging.ts"
 export * from "./read-models/points.ts"
-export type { ListPosition, StoreLists } from "./read-models/store-lists.ts"
-export type { StorePosition } from "./read-models/stores.ts"
+export type { StoreLists } from "./read-models/store-lists.ts"
 export { createPossiblyIncompleteTable, possiblyIncompleteTable } from "./storefronts/reconcile.ts"
 export { commentStatements } from "./tables/dictionary.ts"
 export {

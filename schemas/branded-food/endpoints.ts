@@ -40,8 +40,7 @@ export const searchBrandedFoods = endpoint({
   },
   response: PageBody(BrandedFood),
   examples: examples.searchBrandedFoodsExamples,
-  refusals: [aboveMaximum],
-  order: ["fdc_id"]
+  refusals: [aboveMaximum]
 })
 
 export const getBrandedFoodCategories = endpoint({

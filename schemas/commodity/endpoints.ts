@@ -54,8 +54,7 @@ export const searchCommodities = endpoint({
     next_cursor: Schema.optionalKey(PageBody(CommodityProduct).fields.next_cursor)
   }),
   examples: examples.searchCommoditiesExamples,
-  refusals: [aboveMaximum, bothShapes],
-  order: ["slug"]
+  refusals: [aboveMaximum, bothShapes]
 })
 
 const from = day({ description: "First date included.", example: "2024-01-01" })

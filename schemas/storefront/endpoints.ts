@@ -32,8 +32,7 @@ export const searchStores = endpoint({
   },
   response: PageBody(Store),
   examples: examples.searchStoresExamples,
-  refusals: [],
-  order: ["name", "id"]
+  refusals: []
 })
 
 export const getStore = endpoint({
@@ -67,8 +66,7 @@ export const getStoreProducts = endpoint({
   response: PageBody(ProductSummary),
   examples: examples.getStoreProductsExamples,
   refusals: [],
-  record: "store",
-  order: ["published_at", "id"]
+  record: "store"
 })
 
 export const getStoreCollections = endpoint({
@@ -85,8 +83,7 @@ export const getStoreCollections = endpoint({
   response: PageBody(Collection),
   examples: examples.getStoreCollectionsExamples,
   refusals: [],
-  record: "store",
-  order: ["published_at", "id"]
+  record: "store"
 })
 
 export const getProduct = endpoint({

@@ -24,8 +24,7 @@ export const getExchangeRates = endpoint({
   rule: checkRange,
   response: PageBody(ExchangeRate),
   examples: getExchangeRatesExamples,
-  refusals: [fromAfterTo],
-  order: ["currency", "day"]
+  refusals: [fromAfterTo]
 })
 
 /** In the order of the documents. */
