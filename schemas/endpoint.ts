@@ -39,7 +39,7 @@ interface Declaration<P extends Parameters, R extends Schema.Constraint, S exten
   readonly documented?: Schema.Constraint
   /** One response of each shape, for the documentation. */
   readonly examples: Examples
-  /** Messages of a 400 that are known in advance, for the documentation. */
+  /** Errors of `rule`, and of names that are not in the catalogs, for the documentation. */
   readonly refusals: ReadonlyArray<Invalid>
   /** The kind of record that the id in the path names, for the message of the 404: `Unknown store: <id>`. */
   readonly record?: RecordName

@@ -5,8 +5,6 @@ import { cursor, limit, text } from "../parameters.ts"
 import * as examples from "./examples.ts"
 import { BrandedFood, FoodCategory } from "./records.ts"
 
-const aboveMaximum = invalid("limit_too_large", "at most 200 per page")
-
 export const searchBrandedFoods = endpoint({
   id: "searchBrandedFoods",
   path: "/v1/branded-foods",
@@ -34,13 +32,13 @@ export const searchBrandedFoods = endpoint({
       description: "Labels per page.",
       default: 50,
       maximum: 200,
-      aboveMaximum
+      aboveMaximum: invalid("limit_too_large", "at most 200 per page")
     }),
     cursor
   },
   response: PageBody(BrandedFood),
   examples: examples.searchBrandedFoodsExamples,
-  refusals: [aboveMaximum]
+  refusals: []
 })
 
 export const getBrandedFoodCategories = endpoint({

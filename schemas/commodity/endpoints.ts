@@ -10,7 +10,6 @@ import { CatalogEntry, CommodityProduct, MetricValues, PriceResult, SeriesGroup 
 export const pagedParameters: ReadonlyArray<string> = ["category", "limit", "cursor"]
 
 const bothShapes = invalid("parameters_conflict", "commodity cannot be combined with category, limit or cursor")
-const aboveMaximum = invalid("limit_too_large", "limit must be at most 500")
 /** The 400 for the first requested series that is not in the catalog. */
 export const unknownSeries = (slug: string) => invalid("unknown_series", `Unknown series: ${slug}`)
 /** The 400 for all requested metrics that are not in the catalog, in requested order. */
@@ -42,7 +41,7 @@ export const searchCommodities = endpoint({
       default: 100,
       isShapeSelector: true,
       maximum: 500,
-      aboveMaximum
+      aboveMaximum: invalid("limit_too_large", "limit must be at most 500")
     }),
     cursor
   },
@@ -54,7 +53,7 @@ export const searchCommodities = endpoint({
     next_cursor: Schema.optionalKey(PageBody(CommodityProduct).fields.next_cursor)
   }),
   examples: examples.searchCommoditiesExamples,
-  refusals: [aboveMaximum, bothShapes]
+  refusals: [bothShapes]
 })
 
 const from = day({ description: "First date included.", example: "2024-01-01" })
