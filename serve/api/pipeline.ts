@@ -48,7 +48,7 @@ export interface PipelineNeeds {
 
 /** Milliseconds between reports that charges cannot be written: with a full disk or a locked account, each call fails. */
 const reportInterval = 10_000
-/** Further calls would only wait and use memory, so they are refused with `Retry-After`. */
+/** With the call itself. Further calls would only wait and use memory, so they are refused with `Retry-After`. */
 const maxInFlight = 4000
 
 export const makePipeline = (needs: PipelineNeeds) => {
@@ -178,7 +178,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
   }
 
   const decide = (call: Call, requestId: string): Outcome | Promise<Outcome> => {
-    if (inFlight >= maxInFlight) return refuse(call, requestId, overloaded)
+    if (inFlight > maxInFlight) return refuse(call, requestId, overloaded)
     if (call.authorization === null) return refuse(call, requestId, missingAuthorization)
     const token = readBearerKey(call.authorization)
     if (token === undefined) return refuse(call, requestId, malformedAuthorization)
