@@ -10,7 +10,7 @@ import {
 } from "@larder/schemas"
 import type { Generation, Live } from "@larder/warehouse"
 import { Cause } from "effect"
-import type { ApiKeyView, CommitRefusal, LedgerAccess } from "../ledger/index.ts"
+import type { ApiKeyView, CaptureRefusal, LedgerAccess } from "../ledger/index.ts"
 import type { Permit } from "./fairness/limiter.ts"
 import type { ReadModel } from "./read-model.ts"
 import { type ApiResponse, dataHeaders, makeErrorResponse, makeResponse } from "./response.ts"
@@ -32,13 +32,13 @@ export type Report = (message: string, about: Readonly<Record<string, unknown>>,
 export const callerDisconnected: ApiError = { ...internal, status: 499 }
 
 /** The ledger decides these: see `serve/ledger/rules/admission.ts`. */
-const refusals: Readonly<Record<Exclude<CommitRefusal, "missing_scope">, ApiError>> = {
+const refusals: Readonly<Record<Exclude<CaptureRefusal, "missing_scope">, ApiError>> = {
   unknown_key: unknownKey,
   account_suspended: accountSuspended,
   insufficient_balance: insufficientBalance,
   monthly_spend_cap_reached: monthlySpendCapReached
 }
-export const toApiError = (refusal: CommitRefusal, { route }: Call): ApiError =>
+export const toApiError = (refusal: CaptureRefusal, { route }: Call): ApiError =>
   refusal === "missing_scope" ? missingScope(route.endpoint.scope) : refusals[refusal]
 
 export const makeOutcomes = (needs: {

@@ -96,9 +96,9 @@ export const makePipeline = (needs: PipelineNeeds) => {
   const capture = async (call: ReceivedCall, key: ApiKeyView, held: AdmittedCall) => {
     const startedAt = performance.now()
     try {
-      const outcome = await held.commit(call.requestId, call.signal)
+      const outcome = await held.capture(call.requestId, call.signal)
       if (outcome === "charged") {
-        meters.timeCommit(performance.now() - startedAt)
+        meters.timeCapture(performance.now() - startedAt)
         return undefined
       }
       const error = toApiError(outcome, call)

@@ -99,7 +99,7 @@ export interface RoutedRequest {
 
 export interface Call extends RoutedRequest {
   readonly authorization: string | null
-  /** Fires when the caller disconnects. A call that is cancelled before the charge is committed costs nothing. */
+  /** Fires when the caller disconnects. A call that is cancelled before the charge is captured costs nothing. */
   readonly signal: AbortSignal
   /**
    * Of the request that contains the call. `release` does nothing, because that request releases its permit. Without

@@ -13,7 +13,7 @@ import { Effect } from "effect"
 
 const key = { id: "key_bench", account_id: "acct_bench", name: "bench", scopes: new Set(scopes), revision: 1 }
 const charged = Promise.resolve("charged")
-const admission = { held: { commit: () => charged, release: () => {} } }
+const admission = { held: { capture: () => charged, release: () => {} } }
 const ledger = {
   authenticate: async () => key,
   isCurrent: async () => true,

@@ -20,7 +20,7 @@ import { type LedgerStore, openEmbeddedStore } from "./embedded-store.ts"
 import { type GroupWriter, makeGroupWriter } from "./group-writer.ts"
 import { type LedgerFile, openLedgerFile } from "./ledger-file.ts"
 
-const commit = async (state: LedgerState, writer: GroupWriter, hold: Hold, requestId: string) => {
+const capture = async (state: LedgerState, writer: GroupWriter, hold: Hold, requestId: string) => {
   const draft = draftCharge(state, hold, requestId)
   if (draft !== undefined) {
     await writer.charge(hold, draft)
@@ -54,7 +54,7 @@ export const openLedgerOver = Effect.fnUntraced(function* (store: LedgerStore) {
       const held = admission.hold
       return {
         held: {
-          commit: (requestId) => commit(state, writer, held, requestId),
+          capture: (requestId) => capture(state, writer, held, requestId),
           release: () => releaseHold(held)
         }
       }

@@ -50,7 +50,7 @@ export const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters
   const succeed = (group: PendingGroup, written: Group) => {
     applyGroup(state, written)
     for (const hold of group.holds) captureHold(hold)
-    counters.commits += group.holds.length
+    counters.charges += group.holds.length
     counters.groups++
     counters.durable_seconds += (performance.now() - group.since) / 1_000
     isWritable = true

@@ -3,7 +3,7 @@
  * COMMIT is not sent before the locks are answered. So whoever locks an account later finds all that was charged to it.
  */
 import { Effect } from "effect"
-import type { CommitOutcome, LedgerCounters } from "../../ledger.ts"
+import type { CaptureOutcome, LedgerCounters } from "../../ledger.ts"
 import { captureHold } from "../../rules/admission.ts"
 import { applyGroup, type LedgerState } from "../../rules/ledger-state.ts"
 import type { OwnHolds, PricedCall } from "../calls/own-holds.ts"
@@ -52,9 +52,9 @@ export const makeGroupWriter = (options: {
   const busySince = new Map<UseConnection, number>()
   let isScheduled = false
 
-  const end = ({ hold, resolve }: Charge, outcome: CommitOutcome) => {
+  const end = ({ hold, resolve }: Charge, outcome: CaptureOutcome) => {
     own.end(hold, outcome === "charged")
-    if (outcome === "charged") counters.commits++
+    if (outcome === "charged") counters.charges++
     else if (`refused_${outcome}` in counters) counters[`refused_${outcome}` as keyof LedgerCounters]++
     resolve(outcome)
   }
