@@ -63,7 +63,7 @@ const openLedgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
   const makeAdmittedCall = (hold: OwnHold): AdmittedCall => ({
     capture: (requestId, signal) => writer.charge(hold, requestId, signal),
     release: () => {
-      if (hold.stage === "held") own.end(hold, false)
+      if (hold.stage === "held") own.end(hold, "released")
     }
   })
 
