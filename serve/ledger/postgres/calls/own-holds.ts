@@ -25,7 +25,7 @@ export interface OwnHold {
 }
 
 export type AdmissionRefusal = Extract<Admission, { readonly refused: unknown }>
-export type HoldOutcome = { readonly hold: OwnHold } | AdmissionRefusal
+export type OwnHoldOutcome = { readonly hold: OwnHold } | AdmissionRefusal
 
 /** What calls hold of an account, and of the budget of a key in a month. */
 export interface Held {

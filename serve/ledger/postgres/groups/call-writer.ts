@@ -2,7 +2,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Scope } from "effect"
 import type { CaptureOutcome, LedgerCounters } from "../../ledger.ts"
-import type { HoldOutcome, OwnHold, OwnHolds, PricedCall } from "../calls/own-holds.ts"
+import type { OwnHold, OwnHoldOutcome, OwnHolds, PricedCall } from "../calls/own-holds.ts"
 import type { InDoubtFiles } from "../in-doubt/in-doubt-files.ts"
 import { databaseUnavailable, openCallConnection, runWithDeadline, type SqlStatement } from "../sql/database.ts"
 import { classifyFailure, isConnectionLost } from "../sql/failures.ts"
@@ -118,8 +118,8 @@ export const openCallWriter = Effect.fnUntraced(function* (
       outage.refuseIfLost()
       if (accountId !== undefined) locked.rejectIfLockedOut(accountId)
     },
-    decide: (call: PricedCall): Promise<HoldOutcome> => {
-      const undecided = { call, since: now(), ...Promise.withResolvers<HoldOutcome>() }
+    decide: (call: PricedCall): Promise<OwnHoldOutcome> => {
+      const undecided = { call, since: now(), ...Promise.withResolvers<OwnHoldOutcome>() }
       queue.addUndecided(undecided)
       writer.schedule()
       return undecided.promise
