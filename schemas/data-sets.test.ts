@@ -1,15 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { JsonSchema } from "effect"
-import { ErrorBody } from "./api-errors.ts"
-import { brandedFoodEndpoints } from "./branded-food/endpoints.ts"
-import { commodityEndpoints } from "./commodity/endpoints.ts"
+import { brandedFoods } from "./branded-food/endpoints.ts"
+import { commodities } from "./commodity/endpoints.ts"
 import { endpoints, scopes } from "./data-sets.ts"
 import type { Endpoint } from "./endpoint.ts"
+import { ErrorBody } from "./error-types.ts"
 import { componentSchemas } from "./json-schema.ts"
-import { storefrontEndpoints } from "./storefront/endpoints.ts"
+import { storefronts } from "./storefront/endpoints.ts"
 
 /** The endpoints of the contract. Data sets that were added later have separate tests. */
-const contractEndpoints = [commodityEndpoints, brandedFoodEndpoints, storefrontEndpoints].flat()
+const contractEndpoints = [commodities, brandedFoods, storefronts].flatMap(
+  ({ endpoints }): ReadonlyArray<Endpoint> => endpoints
+)
 const mapByPath = <A>(value: (endpoint: Endpoint) => A) =>
   Object.fromEntries(contractEndpoints.map((endpoint) => [endpoint.path, value(endpoint)]))
 

@@ -35,13 +35,35 @@ export const scopes: readonly [Scope, ...Array<Scope>] = [
 export const Scope = Schema.Literals(scopes)
 export const isScope = Schema.is(Scope)
 
-export * from "./branded-food/endpoints.ts"
+export { getBrandedFood, getBrandedFoodCategories, searchBrandedFoods } from "./branded-food/endpoints.ts"
 export * from "./branded-food/id.ts"
-export * from "./branded-food/records.ts"
+export { BrandedFood, FoodCategory, Nutrition } from "./branded-food/records.ts"
 export * from "./branded-food/tables.ts"
-export * from "./commodity/endpoints.ts"
-export * from "./commodity/records.ts"
+export {
+  getCommodityMetricValues,
+  getCommodityPrices,
+  pagedParameters,
+  searchCommodities,
+  unknownMetrics,
+  unknownSeries
+} from "./commodity/endpoints.ts"
+export {
+  CommodityProduct,
+  Frequency,
+  Licence,
+  licences,
+  Metric,
+  type RevisionStatus,
+  revisionStatuses,
+  Series
+} from "./commodity/records.ts"
 export * from "./commodity/tables.ts"
-export * from "./storefront/endpoints.ts"
-export * from "./storefront/records.ts"
+export {
+  getProduct,
+  getStore,
+  getStoreCollections,
+  getStoreProducts,
+  searchStores
+} from "./storefront/endpoints.ts"
+export { Store } from "./storefront/records.ts"
 export * from "./storefront/tables.ts"

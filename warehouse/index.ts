@@ -56,7 +56,7 @@ export {
   stagingFolder,
   whileNoRunIsActive
 } from "./publishing/staging.ts"
-export * from "./read-models/points.ts"
+export { measureRange, type Points, serializeRange } from "./read-models/points.ts"
 export type { StoreLists } from "./read-models/store-lists.ts"
 export { createPossiblyIncompleteTable, possiblyIncompleteTable } from "./storefronts/reconcile.ts"
 export { commentStatements } from "./tables/dictionary.ts"

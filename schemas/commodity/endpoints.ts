@@ -101,8 +101,6 @@ export const getCommodityMetricValues = endpoint({
   refusals: [unknownMetrics(["<names>"]), fromAfterTo]
 })
 
-export const commodityEndpoints = [searchCommodities, getCommodityPrices, getCommodityMetricValues]
-
 export const commodities = {
   pipeline: "commodities",
   tag: "Commodities",
@@ -113,5 +111,5 @@ export const commodities = {
 Source: the US Department of Agriculture, through My Market News (\`gov-mars\`) and Datamart (\`gov-mpr\`). Spot prices are published every trading day, survey and regional reports every week or two, milk classes every month. Reports restate earlier weeks: a revised number replaces the old one. Days without a reading are left out, never filled. A \`usd_per_lb_basis\` is a difference from the exchange price, not a price.`,
   firstCall: "commodities/prices?series=cheese-block-sales-price-weekly&from=2026-08-01",
   scopes: ["search-commodities", "get-commodity-prices"],
-  endpoints: commodityEndpoints
+  endpoints: [searchCommodities, getCommodityPrices, getCommodityMetricValues]
 } as const satisfies ApiDataSet

@@ -163,7 +163,7 @@ export const LastSeenRow = Schema.Struct({
     "When each product and collection was first and last seen, from `storefront.sighting` and the reads in `ingest.live_store_read`."
 })
 
-export const changes = ["first_seen", "changed", "gone", "back"] as const
+const changes = ["first_seen", "changed", "gone", "back"] as const
 
 export const VariantChangeRow = Schema.Struct({
   variant_id: described.text("Variant: `storefront.variant.variant_id`."),

@@ -142,5 +142,3 @@ export const openCallWriter = Effect.fnUntraced(function* (
     }
   }
 })
-
-export type CallWriter = Effect.Success<ReturnType<typeof openCallWriter>>
