@@ -86,7 +86,6 @@ export interface ApiDataSet {
   readonly about: string
   /** The first call to try, without `/v1/`. */
   readonly firstCall: string
-  readonly scopes: ReadonlyArray<string>
   readonly endpoints: ReadonlyArray<Endpoint>
 }
 

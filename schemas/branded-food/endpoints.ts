@@ -83,6 +83,5 @@ export const brandedFoods = {
 
 Source: USDA FoodData Central, branded foods (\`gov-fdc\`, public domain), about two releases a year. The labels are the suppliers' own: much is missing, some values are plainly wrong, and amounts are published as they are. Texts are cleaned (spaces, doubled quotes, double brackets). A serving size with float noise is cleaned (1.7999999523 becomes 1.8), and a serving unit of \`MC\`, \`MG\` or \`IU\` is read as g or ml in \`serving_size_unit_normalized\`. Other units of mass and volume are converted for \`nutrition\`; for any other unit, such as pieces, it has only values that the label itself states per serving. A record is one version of a label, with its own \`fdc_id\`; search and categories cover the current version of each product. A product is identified by its data source and barcode, so a search for one barcode can find two products. Older versions can still be read by id.`,
   firstCall: "branded-foods?name=cheddar&limit=2",
-  scopes: ["search-branded-foods", "get-branded-foods"],
   endpoints: [searchBrandedFoods, getBrandedFoodCategories, getBrandedFood]
 } as const satisfies ApiDataSet

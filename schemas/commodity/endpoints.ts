@@ -110,6 +110,5 @@ export const commodities = {
 
 Source: the US Department of Agriculture, through My Market News (\`gov-mars\`) and Datamart (\`gov-mpr\`). Spot prices are published every trading day, survey and regional reports every week or two, milk classes every month. Reports restate earlier weeks: a revised number replaces the old one. Days without a reading are left out, never filled. A \`usd_per_lb_basis\` is a difference from the exchange price, not a price.`,
   firstCall: "commodities/prices?series=cheese-block-sales-price-weekly&from=2026-08-01",
-  scopes: ["search-commodities", "get-commodity-prices"],
   endpoints: [searchCommodities, getCommodityPrices, getCommodityMetricValues]
 } as const satisfies ApiDataSet

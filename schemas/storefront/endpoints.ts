@@ -111,6 +111,5 @@ export const storefronts = {
 
 Source: each store's own feed (\`platform\`): Shopify, product CSV, Google Merchant or WooCommerce. \`fetched_at\` shows how old a store's rows are, and \`fetch_status\` how complete its last read was; missing products are withdrawn only if the whole product list was read. Prices are in the store's \`currency\`, and are never converted. Texts and pictures belong to the stores.`,
   firstCall: "stores?category=food_beverages_and_tobacco",
-  scopes: ["search-stores", "get-store", "get-store-products", "get-store-collections", "get-product"],
   endpoints: [searchStores, getStore, getStoreProducts, getStoreCollections, getProduct]
 } as const satisfies ApiDataSet

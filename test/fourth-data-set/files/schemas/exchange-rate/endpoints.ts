@@ -36,6 +36,5 @@ export const exchangeRates = {
 
 Source: the daily file of rates.example (\`rates\`), which is fictional. A corrected rate replaces the earlier one. Days without a rate are left out, never filled.`,
   firstCall: "exchange-rates?currency=USD&limit=5",
-  scopes: ["get-exchange-rates"],
   endpoints: [getExchangeRates]
 } as const satisfies ApiDataSet
