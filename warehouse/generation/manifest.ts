@@ -126,11 +126,11 @@ const parse = (depot: Depot, name: string, text: string) => {
   return Effect.fail(new ManifestUnusable({ location: depot.location, file: name, ...explain(written) }))
 }
 
-/** The generation with this number; none if it was never made, or has been removed. */
+/** The generation with this number; undefined if it was never made, or has been removed. */
 export const readManifest = Effect.fnUntraced(function* (depot: Depot, number: number) {
   const name = manifestName(number)
   const text = yield* depot.readText(name)
-  return Option.isSome(text) ? Option.some(yield* parse(depot, name, text.value)) : Option.none<Manifest>()
+  return Option.isSome(text) ? yield* parse(depot, name, text.value) : undefined
 })
 
 /** Numbers of the kept generations, in ascending order. */
@@ -139,20 +139,20 @@ export const listNumbers = (depot: Depot, after = 0) =>
     names.map(numberIn).filter((number) => Number.isInteger(number))
   )
 
-/** The newest generation; none before the first. The search starts after the generation with the number `known`. */
+/** The newest generation; undefined before the first. The search starts after the generation with the number `known`. */
 export const newestManifest = Effect.fnUntraced(function* (
   depot: Depot,
   known = 0
-): Effect.fn.Return<Option.Option<Manifest>, DepotUnusable | ManifestUnusable> {
+): Effect.fn.Return<Manifest | undefined, DepotUnusable | ManifestUnusable> {
   const newest = (yield* listNumbers(depot, known)).at(-1) ?? known
-  return newest === 0 ? Option.none() : yield* readManifest(depot, newest)
+  return newest === 0 ? undefined : yield* readManifest(depot, newest)
 })
 
 /** All kept generations, in ascending order. */
 export const readKeptManifests = Effect.fnUntraced(function* (depot: Depot) {
   const numbers = yield* listNumbers(depot)
   const manifests = yield* Effect.forEach(numbers, (number) => readManifest(depot, number), { concurrency: 8 })
-  return manifests.flatMap(Option.toArray)
+  return manifests.filter((manifest) => manifest !== undefined)
 })
 
 /** The person, machine and version that make a generation now. */
@@ -178,7 +178,7 @@ export const makeGeneration = Effect.fn("Generation.make")(function* <E, R>(
 ) {
   const id = randomUUID()
   for (;;) {
-    const base = Option.getOrUndefined(yield* newestManifest(depot))
+    const base = yield* newestManifest(depot)
     const number = (base?.number ?? 0) + 1
     const manifest: Manifest = {
       format,
@@ -191,6 +191,6 @@ export const makeGeneration = Effect.fn("Generation.make")(function* <E, R>(
     }
     if (yield* depot.putText(manifestName(number), encode(manifest))) return manifest
     const first = yield* readManifest(depot, number)
-    if (Option.isSome(first) && first.value.id === id) return first.value
+    if (first?.id === id) return first
   }
 })

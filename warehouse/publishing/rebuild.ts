@@ -4,7 +4,7 @@
  * archive alone restores the history of the runs that read their source.
  */
 import { randomUUID } from "node:crypto"
-import { Effect, FileSystem, Option, Path } from "effect"
+import { Effect, FileSystem, Path } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import {
@@ -53,7 +53,7 @@ interface Rebuild {
 export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet, from, layout, since }: Rebuild) {
   const path = yield* Path.Path
   const { pipeline } = dataSet.about
-  const rebuilt = Option.getOrUndefined(yield* newestManifest(from.depot))?.data_sets[pipeline]
+  const rebuilt = (yield* newestManifest(from.depot))?.data_sets[pipeline]
   if (!isLoaded(rebuilt) && isLoaded(since)) {
     return yield* new WarehouseProblem({
       problem: `The runs in the raw archive produce no row of ${pipeline}. The live data is unchanged. Restore the folder raw from a backup, and run again.`

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto"
 import { existsSync } from "node:fs"
 import type { RunRecord } from "@larder/schemas"
-import { Effect, Option, Path, Schema } from "effect"
+import { Effect, Path, Schema } from "effect"
 import { Hint, hintName, type ObjectId, objectName, putObject } from "../depot/depot.ts"
 import { DuckDb } from "../duckdb.ts"
 import { type Layout, requireWritableFolder } from "../generation/layout.ts"
@@ -173,7 +173,7 @@ export const recordRun = Effect.fn("Generation.recordRun")(function* (
 ) {
   const { pipeline } = run
   const object = yield* putFile(layout, records)
-  const newest = Option.getOrUndefined(yield* newestManifest(layout.local))
+  const newest = yield* newestManifest(layout.local)
   const merged = yield* mergeParts(layout, newest, folder)
   const change = Effect.fnUntraced(function* (base: Manifest | undefined, number: number) {
     const before = base?.data_sets ?? {}
