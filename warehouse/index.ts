@@ -44,9 +44,10 @@ export { writeSnapshot } from "./opened/snapshot.ts"
 export { type Check, ChecksFailed } from "./publishing/check.ts"
 export { readLive, readLiveDataSet, requirePublishable } from "./publishing/live-data-set.ts"
 export { assignments } from "./publishing/merge.ts"
+export { ConcurrentPublication, requireNoRollback } from "./publishing/promote.ts"
 export { publish } from "./publishing/publish.ts"
 export { rebuildFrom } from "./publishing/rebuild.ts"
-export { ConcurrentPublication, recordFailedRun, recordKilledRuns, requireNoRollback } from "./publishing/record.ts"
+export { recordFailedRun, recordKilledRuns } from "./publishing/record.ts"
 export { rollback } from "./publishing/rollback.ts"
 export {
   makeOwnFolder,

@@ -23,7 +23,7 @@ import { refreshOpened } from "../opened/opened-files.ts"
 import { WarehouseProblem } from "../problem.ts"
 import type { DataSet } from "../tables/tables.ts"
 import { requireNoNewerMapping, requireNotNewer } from "../tables/versions.ts"
-import { addPart, ConcurrentPublication, isUnchangedEntry, promoteChange, putFile } from "./record.ts"
+import { addPart, ConcurrentPublication, isUnchangedEntry, promote, putFile } from "./promote.ts"
 import { makeOwnFolder } from "./staging.ts"
 
 const writeRecords = Effect.fnUntraced(function* (layout: Layout, from: Layout, event: GenerationEvent, file: string) {
@@ -83,6 +83,6 @@ export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet,
     return { event, data_sets, ingest: yield* addPart(base, object, number) } satisfies Change
   })
   for (const part of rebuilt?.parts ?? []) yield* putFile(layout, yield* verifyPart(from, pipeline, part))
-  const { number } = yield* promoteChange(layout, "the data set is rebuilt", change)
+  const { number } = yield* promote(layout, "the data set is rebuilt", change)
   return generationId(number)
 }, Effect.scoped)

@@ -25,7 +25,7 @@ import { pullParts } from "../generation/pull-parts.ts"
 import { eventWithoutRun, writeRecordsOfEvent } from "../ingestion/records.ts"
 import { WarehouseProblem } from "../problem.ts"
 import { requireKnown, requireKnownIngest } from "../tables/versions.ts"
-import { addPart, promoteChange, putFile } from "./record.ts"
+import { addPart, promote, putFile } from "./promote.ts"
 import { makeOwnFolder } from "./staging.ts"
 
 interface Plan {
@@ -189,7 +189,7 @@ export const rollback = Effect.fn("Generation.rollback")(function* (
   const manifest = yield* whileNoRunPublishes(
     layout,
     pipeline === undefined ? Object.keys(newest.data_sets) : [pipeline],
-    promoteChange(layout, "the rollback is done", change)
+    promote(layout, "the rollback is done", change)
   )
   const data_sets: Readonly<Record<string, string | null>> = Object.fromEntries(
     changed.map((name) => {
