@@ -79,8 +79,12 @@ const Manifest = Schema.Struct({
 })
 export type Manifest = typeof Manifest.Type
 
+const idPrefix = "larder-"
 /** Ids of generations, as people and clients see them: `larder-000012`. */
-export const generationId = (number: number) => `larder-${String(number).padStart(6, "0")}`
+export const generationId = (number: number) => idPrefix + String(number).padStart(6, "0")
+/** SQL for the id of a number, and for the number in an id. */
+export const generationIdSql = (number: string) => `printf('${idPrefix}%06d', ${number})`
+export const generationNumberSql = (id: string) => `substr(${id}, ${idPrefix.length + 1})::integer`
 
 const folder = "generations/"
 export const manifestName = (number: number) => `${folder}${String(number).padStart(9, "0")}.json`

@@ -84,7 +84,7 @@ export const exampleIn = (schema: string) => {
       attribution: "the shop",
       source_url: "https://shop.example",
       late_after_days: 2,
-      newest: { table: `${schema}.price`, day: "max(seen_on)" }
+      newest: { in: "data", table: `${schema}.price`, day: "max(seen_on)" }
     },
     tables: [shelf, price, delivery],
     views: [
