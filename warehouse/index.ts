@@ -60,7 +60,7 @@ export {
 export * from "./read-models/points.ts"
 export type { ListPosition, StoreLists } from "./read-models/store-lists.ts"
 export type { StorePosition } from "./read-models/stores.ts"
-export { createPossiblyIncompleteTable, possiblyIncompleteTable } from "./storefronts/reconcile.ts"
+export { createPossiblyIncompleteTable, possiblyIncompleteTable, sawAll } from "./storefronts/reconcile.ts"
 export { commentStatements } from "./tables/dictionary.ts"
 export {
   cursorTable,
