@@ -62,5 +62,6 @@ export const readEarlierReports = Effect.fnUntraced(function* (run: RunContext) 
       unknownFields: db.all(UnknownField, unknownFieldsQuery)
     })
   )
-  return { ...earlier, oddValues } satisfies EarlierRuns as EarlierRuns
+  const earlierRuns: EarlierRuns = { ...earlier, oddValues }
+  return earlierRuns
 })

@@ -7,6 +7,7 @@ import type { DayRange } from "../run/pipeline.ts"
 import type { Feed } from "./catalog.ts"
 import { decodeText, PayloadUnreadable, parseRows } from "./decode/payload.ts"
 import type { KnownPayload } from "./earlier-runs.ts"
+import { newestOf } from "./normalise/dates.ts"
 import { DriftFound } from "./normalise/drift.ts"
 import type { DaysWithValues } from "./normalise/mapping.ts"
 import { type Normalised, normalise } from "./normalise/normalise.ts"
@@ -59,8 +60,6 @@ const findNewestPublication = ({ metrics }: Feed, { previous }: FeedContext) => 
     .sort()
     .at(-1)
 }
-
-const newestOf = (days: Iterable<string>) => [...days].reduce((last, day) => (day > last ? day : last), "")
 
 /**
  * Counts the days for which prices are known and the response has no row. None if the series of the feed have ended: if

@@ -7,6 +7,7 @@ import type { RunContext } from "../../run/pipeline.ts"
 import type { Feed } from "../catalog.ts"
 import type { Payload } from "../decode/payload.ts"
 import type { EarlierRuns } from "../earlier-runs.ts"
+import { newestOf } from "../normalise/dates.ts"
 import type { Normalised } from "../normalise/normalise.ts"
 
 const logOddities = Effect.fnUntraced(function* (feed: Feed, read: Normalised, previous: EarlierRuns) {
@@ -59,7 +60,7 @@ export const stageFeed = Effect.fnUntraced(function* (
   yield* staging.add(rawFileTable, [
     { ...about, raw_sha256, url, fetched_at, bytes, content_type, ...counts, mapping_sha256, ...window }
   ])
-  const newest = read.readings.reduce((day, { observed_on }) => (observed_on > day ? observed_on : day), "")
+  const newest = newestOf(read.readings.map(({ observed_on }) => observed_on))
   if (days === undefined && newest !== "") {
     yield* staging.add(cursorTable, [{ ...about, read_to: newest, mapping_sha256 }])
   }
