@@ -29,16 +29,23 @@ const hasReadDays = ({ window_from, window_to }: KnownPayload, days: DayRange | 
 /** A payload with another number of rows than it states is read again, so that each run reports it. */
 const isComplete = ({ rows_read, rows_stated }: KnownPayload) => rows_stated === null || rows_stated === rows_read
 
+/** Whether a run of these days, or of all, would get the same from the payload as the earlier run. */
+export const isReadAlready = (
+  payload: KnownPayload,
+  { feed, mapping_sha256 }: Pick<Feed, "feed" | "mapping_sha256">,
+  { sha256 }: Pick<FetchedPayload, "sha256">,
+  days?: DayRange
+) =>
+  payload.raw_sha256 === sha256 &&
+  payload.feed === feed &&
+  payload.mapping_sha256 === mapping_sha256 &&
+  payload.rows_read > 0 && // an empty response has the same bytes every time
+  hasReadDays(payload, days) &&
+  isComplete(payload)
+
 const findKnownRead = ({ previous, run }: FeedContext, feed: Feed, raw: FetchedPayload): FeedRead | undefined => {
-  const known = previous.payloads.find(
-    (payload) =>
-      payload.raw_sha256 === raw.sha256 &&
-      payload.feed === feed.feed &&
-      payload.mapping_sha256 === feed.mapping_sha256 &&
-      hasReadDays(payload, run.days) &&
-      isComplete(payload)
-  )
-  if (known === undefined || known.rows_read === 0) return undefined // an empty response has the same bytes every time
+  const known = previous.payloads.find((payload) => isReadAlready(payload, feed, raw, run.days))
+  if (known === undefined) return undefined
   const { rows_read, rows_rejected } = known
   return { rows_read, rows_rejected, rows_skipped: rows_read - rows_rejected, measures: new Map() }
 }
