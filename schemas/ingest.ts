@@ -95,7 +95,12 @@ export const RawFile = Schema.Struct({
   content_type: described.textOrNull("Content type of the response; null in recordings."),
   rows_read: described.integer("Rows in the payload."),
   rows_rejected: described.integer("Rows in the payload that could not be read."),
+  rows_stated: described.integerOrNull("Rows that the payload says it has; null if it does not say that."),
   mapping_sha256: described.text("SHA-256 of the mapping with which the payload was last read."),
+  window_from: described.textOrNull(
+    "First day whose rows were used, if a run with `--from` read the payload last; null if all rows were."
+  ),
+  window_to: described.textOrNull("Last day whose rows were used; null if all rows were."),
   origin: Origin.annotate({
     description:
       "Where that run got the payload from: the network, a recorded folder, or the bundled samples, which are mostly generated."

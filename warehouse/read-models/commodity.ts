@@ -57,19 +57,18 @@ const ProductRow = Schema.Struct({
 })
 const selectProducts = "select slug, category, attributes, details from commodity.product order by slug"
 
-/** One row per metric, with all days and all numbers: faster than a row per reading. */
-const ReadingsRow = Schema.Struct({ metric_name: Schema.String, days: Schema.String, numbers: Schema.String })
+/** One row per metric, with all days and their numbers as one text: faster than a row per reading. */
+const ReadingsRow = Schema.Struct({ metric_name: Schema.String, readings: Schema.String })
 const selectReadings = `
-  select metric_name,
-    string_agg(observed_on::varchar, ',' order by observed_on) as days,
-    string_agg(value_text, ',' order by observed_on) as numbers
+  select metric_name, string_agg(observed_on::varchar || value_text, ',' order by observed_on) as readings
   from commodity.observation
   group by metric_name`
 
-const parsePoints = (row: typeof ReadingsRow.Type) => {
-  const numbers = row.numbers.split(",")
-  return serializePoints(row.days.split(",").map((day, index) => ({ day, value: numbers[index] ?? "null" })))
-}
+const dayLength = "2026-01-31".length
+const parsePoints = ({ readings }: typeof ReadingsRow.Type) =>
+  serializePoints(
+    readings.split(",").map((reading) => ({ day: reading.slice(0, dayLength), value: reading.slice(dayLength) }))
+  )
 
 /** Omits metrics with withheld licences, their series, and products that have no other metrics. */
 export const loadCommodities = Effect.fn("Commodities.load")(function* (
