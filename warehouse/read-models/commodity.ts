@@ -38,7 +38,6 @@ const MetricRow = Schema.Struct({ ...Metric.fields, product_slug: Schema.String,
 const selectMetrics = `
   select metric_name, measure, unit, region, market_level, freight, frequency, source, ${observedOn}, product_slug, licence
   from commodity.metric
-  join commodity.coverage using (metric_name)
   order by metric_name`
 
 const SeriesRow = Schema.Struct({ ...Series.fields, metric_name: Schema.String, commodity: Schema.String })
@@ -46,7 +45,6 @@ const selectSeries = `
   select slug, spec, market, measure, series.unit, frequency, source, report, ${observedOn}, metric_name, commodity
   from commodity.series
   join commodity.metric using (metric_name)
-  join commodity.coverage using (metric_name)
   order by position`
 
 const { metrics: _, ...productFields } = CommodityProduct.fields

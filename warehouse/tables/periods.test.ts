@@ -4,7 +4,8 @@ import { itLive } from "@larder/test/support/it-live.ts"
 import { oncePerFile } from "@larder/test/support/once-per-file.ts"
 import { Effect, FileSystem } from "effect"
 import { DuckDb } from "../duckdb.ts"
-import { commodity } from "./commodity/data-set.ts"
+import { deriveStatements } from "../publishing/merge.ts"
+import { catalogMetricTable, commodity } from "./commodity/data-set.ts"
 import { define } from "./dictionary.ts"
 
 const observations: ReadonlyArray<
@@ -25,9 +26,15 @@ const session = oncePerFile(
     const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-periods-" })
     const db = yield* DuckDb.readWrite(`${folder}/prices.duckdb`)
     yield* define(db, commodity)
+    const columns = Object.keys(catalogMetricTable.record.fields)
     for (const [metric, frequency, unit, days] of observations) {
+      const stated = new Map([
+        ["metric_name", metric],
+        ["unit", unit],
+        ["frequency", frequency]
+      ])
       yield* db.run(
-        `insert into commodity.metric values ('${metric}', 'm', '${unit}', 'r', 'l', 'f', '${frequency}', 's', 'p', 't', 'feed', 'public_domain')`
+        `insert into commodity.catalog_metric values (${columns.map((column) => `'${stated.get(column) ?? "-"}'`)})`
       )
       for (const [day, value] of Object.entries(days)) {
         yield* db.run(
@@ -35,6 +42,7 @@ const session = oncePerFile(
         )
       }
     }
+    for (const sql of deriveStatements(commodity)) yield* db.run(sql)
     return db
   })
 )
