@@ -1,6 +1,7 @@
 /** `commodity.metric`: the lines of the catalog, with what the observations say about them after every run. */
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
+import { oncePerFile } from "@larder/test/support/once-per-file.ts"
 import { aLayout, aRun, publishStaged, queryWarehouse } from "@larder/test/support/warehouse/example-data-set.ts"
 import { Effect } from "effect"
 import type { Layout } from "../generation/layout.ts"
@@ -55,9 +56,33 @@ const listMetrics = (layout: Layout) =>
      from commodity.metric order by metric_name`
   )
 
+/** A first run, and a second one with the first value of whey, another title of butter, and without a line. */
+const twoRuns = oncePerFile(
+  Effect.gen(function* () {
+    const layout = yield* aLayout
+    const [butter, low, whey] = [
+      aMetric("butter", "gov-mars/1"),
+      aMetric("butter_low", "gov-mars/1"),
+      aMetric("whey", "gov-mars/2")
+    ]
+    yield* publishRun(
+      layout,
+      [butter, low, whey],
+      [
+        aValue("butter", "2026-09-19", "1.5", "2026-09-23 13:00:00"),
+        aValue("butter", "2026-09-19", "1.6", "2026-09-30 13:00:00"),
+        aValue("butter", "2026-09-26", "1.7", "2026-09-30 13:00:00")
+      ]
+    )
+    const first = yield* listMetrics(layout)
+    const renamed = { ...butter, title: "Butter, survey, weekly average" }
+    yield* publishRun(layout, [renamed, whey], [aValue("whey", "2026-10-02", "0.6", "2026-10-01 10:00:00")])
+    return { first, second: yield* listMetrics(layout) }
+  })
+)
+
 const nothing = { first: null, last: null, updated: null, observations: 0, publications: 0 }
-const butter = {
-  title: "butter",
+const ofButter = {
   first: "2026-09-19",
   last: "2026-09-26",
   updated: "2026-09-30 13:00:00",
@@ -69,51 +94,38 @@ const butter = {
 describe("a metric", () => {
   itLive("has the range of its values and its newest publication, or the reason why it has none", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      const lines = [
-        aMetric("butter", "gov-mars/1"),
-        aMetric("butter_low", "gov-mars/1"),
-        aMetric("whey", "gov-mars/2")
-      ]
-      const values = [
-        aValue("butter", "2026-09-19", "1.5", "2026-09-23 13:00:00"),
-        aValue("butter", "2026-09-19", "1.6", "2026-09-30 13:00:00"),
-        aValue("butter", "2026-09-26", "1.7", "2026-09-30 13:00:00")
-      ]
-      yield* publishRun(layout, lines, values)
-      const isEmpty = {
-        title: "butter_low",
-        ...nothing,
-        reason: "gov-mars/1 was read, but the rows of this metric have no usable number in mostly_low_price."
-      }
-      const isUnread = {
-        title: "whey",
-        ...nothing,
-        reason:
-          "No usable number was read from gov-mars/2. If the last run left it out, `ingest.live_left_out` says why."
-      }
-      assert.deepStrictEqual(yield* listMetrics(layout), [butter, isEmpty, isUnread])
-
-      yield* publishRun(layout, lines, [aValue("whey", "2026-10-02", "0.6", "2026-10-01 10:00:00")])
-      const whey = { first: "2026-10-02", last: "2026-10-02", updated: "2026-10-01 10:00:00", reason: null }
-      assert.deepStrictEqual(yield* listMetrics(layout), [
-        butter,
-        isEmpty,
-        { title: "whey", ...whey, observations: 1, publications: 1 }
+      assert.deepStrictEqual((yield* twoRuns).first, [
+        { title: "butter", ...ofButter },
+        {
+          title: "butter_low",
+          ...nothing,
+          reason: "gov-mars/1 was read, but the rows of this metric have no usable number in mostly_low_price."
+        },
+        {
+          title: "whey",
+          ...nothing,
+          reason:
+            "No usable number was read from gov-mars/2. If the last run left it out, `ingest.live_left_out` says why."
+        }
       ])
     })
   )
 
-  itLive("follows its line of the catalog, also in a run without new values, and disappears with it", () =>
+  itLive("follows its values and its line of the catalog through later runs, and disappears with that line", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishRun(layout, [aMetric("butter", "gov-mars/1"), aMetric("whey", "gov-mars/2")], [])
-      yield* publishRun(layout, [aMetric("butter", "gov-mars/1", "Butter, survey, weekly average")], [])
-      const metrics = yield* listMetrics(layout)
-      assert.deepStrictEqual(
-        metrics.map(({ title }) => title),
-        ["Butter, survey, weekly average"]
-      )
+      const day = "2026-10-02"
+      assert.deepStrictEqual((yield* twoRuns).second, [
+        { title: "Butter, survey, weekly average", ...ofButter },
+        {
+          title: "whey",
+          first: day,
+          last: day,
+          updated: "2026-10-01 10:00:00",
+          observations: 1,
+          publications: 1,
+          reason: null
+        }
+      ])
     })
   )
 })
