@@ -56,6 +56,7 @@ export {
   Series
 } from "./commodity/records.ts"
 export * from "./commodity/tables.ts"
+export * from "./commodity/units.ts"
 export {
   getProduct,
   getStore,

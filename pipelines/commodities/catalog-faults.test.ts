@@ -37,7 +37,7 @@ describe("an invalid line of the catalog", () => {
       (text) => text.replace("\tusd_per_lb\t", "\t"),
       closeLine,
       null,
-      /10 cells.* 11 columns/
+      /11 cells.* 12 columns/
     ],
     [
       "a repeated name",
@@ -78,6 +78,30 @@ describe("an invalid line of the catalog", () => {
       2,
       "window_reach_days",
       /number/i
+    ],
+    [
+      "a title that another metric has",
+      "metrics",
+      (text) => text.replace("Butter, exchange spot, weekly average", "Butter, exchange spot, daily close"),
+      closeLine + 1,
+      "title",
+      /already in line 2/
+    ],
+    [
+      "a note that applies to no metric",
+      "notes",
+      (text) => text.replace("unit=usd_per_lb_basis", "unit=usd_basis"),
+      lineOf("notes", "unit="),
+      "applies_to",
+      /no metric/
+    ],
+    [
+      "a weekly feed without the weekday on which its weeks end",
+      "feeds",
+      (text) => text.replace("\tweekly\tFriday\t", "\tweekly\t\t"),
+      lineOf("feeds", "gov-mars/1602"),
+      "ending_weekday",
+      /have a weekday/
     ],
     [
       "a series without a metric",

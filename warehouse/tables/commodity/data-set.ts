@@ -1,17 +1,17 @@
 /** Prices of commodities: catalog, and every published value. */
 import {
+  CatalogMetricRow,
   CommodityProductRow,
-  Coverage,
   MetricRow,
   Observation,
   ObservationVersion,
   SeriesRow,
   Vintage
 } from "@larder/schemas"
-import { type DataSet, defineTable, defineView } from "../tables.ts"
+import { type DataSet, defineTable, defineView, readSql } from "../tables.ts"
 
 export const productTable = defineTable("commodity", "product", CommodityProductRow, { by: "replace all" })
-export const metricTable = defineTable("commodity", "metric", MetricRow, { by: "replace all" })
+export const catalogMetricTable = defineTable("commodity", "catalog_metric", CatalogMetricRow, { by: "replace all" })
 export const seriesTable = defineTable("commodity", "series", SeriesRow, { by: "replace all" })
 export const observationVersionTable = defineTable(
   "commodity",
@@ -35,18 +35,23 @@ export const commodity: DataSet = {
     newest: { in: "data", table: "commodity.observation_version", day: "max(observed_on)" },
     late_after_days: 2
   },
-  tables: [productTable, metricTable, seriesTable, observationVersionTable],
+  tables: [
+    productTable,
+    catalogMetricTable,
+    seriesTable,
+    observationVersionTable,
+    defineTable("commodity", "metric", MetricRow, { by: "derive", from: readSql("commodity", "metrics_of_catalog") })
+  ],
   views: [
     defineView("commodity", "observation", Observation, ["metric_name", "observed_on"]),
     defineView("commodity", "observation_as_of"),
     defineView("commodity", "weekly"),
     defineView("commodity", "monthly"),
-    defineView("commodity", "vintage", Vintage, ["metric_name", "observed_on", "realtime_start"]),
-    defineView("commodity", "coverage", Coverage)
+    defineView("commodity", "vintage", Vintage, ["metric_name", "observed_on", "realtime_start"])
   ],
   // Two feeds may have received the same bytes; a metric's rolling and final feeds differ in revision_status.
   countSourceRows: `
     select count(distinct (raw_sha256, source_row, feed, revision_status))::integer as rows
     from commodity.observation_version
-    join commodity.metric using (metric_name)`
+    join commodity.catalog_metric using (metric_name)`
 }
