@@ -14,9 +14,15 @@ const knownPipelines = dataSets.map(({ about: { pipeline } }) => `(${literal(pip
 /** The view for these data sets. */
 export const freshnessView = (loaded: ReadonlyArray<DataSet>): View => {
   const missing = dataSets.filter((dataSet) => !loaded.includes(dataSet)).flatMap(({ tables }) => tables)
-  const ddl = missing.reduce((text, { name, record, schema }) => {
-    const columns = Object.keys(record.fields).map((column) => `null::varchar as ${identifier(column)}`)
-    return text.replaceAll(`from ${schema}.${name}\n`, `from (select ${columns.join(", ")} where false)\n`)
-  }, sql.replace(/\bwith /, `with known_pipeline (pipeline) as (values ${knownPipelines}),\n`))
+  const ddl = missing.reduce(
+    (text, { name, record, schema }) => {
+      const columns = Object.keys(record.fields).map((column) => `null::varchar as ${identifier(column)}`)
+      return text.replaceAll(
+        new RegExp(`\\bfrom ${schema}\\.${name}\\b`, "g"),
+        `from (select ${columns.join(", ")} where false)`
+      )
+    },
+    sql.replace(/\bwith /, `with known_pipeline (pipeline) as (values ${knownPipelines}),\n`)
+  )
   return { schema: "ingest", name: "freshness", record: Freshness, ddl }
 }

@@ -4,11 +4,11 @@ with clock as (
   select make_timestamp(epoch_us(now())) as moment
 ),
 -- that the last attempt failed takes precedence over a part that is missing
-left_out as (
+missing as (
   select
     pipeline,
     feed,
-    arg_max(kind, (kind <> 'partial')::integer) as kind,
+    arg_max(kind, (kind <> 'partial')::integer) as left_out,
     left(regexp_replace(trim(arg_max(reason, (kind <> 'partial')::integer)), '\s+', ' ', 'g'), 300) as reason
   from ingest.live_left_out
   group by pipeline, feed
@@ -32,10 +32,10 @@ feed_read as (
   from feed
   join ingest.live_run as run using (pipeline)
   left join payload using (pipeline, feed, run_id)
-  left join (select run_id, feed, kind from ingest.left_out where kind <> 'partial') as missing using (run_id, feed)
+  left join (select run_id, feed, kind from ingest.left_out where kind <> 'partial') as skipped using (run_id, feed)
   where window_from is null
     and recorded_in >= first_recorded_in
-    and missing.kind is null
+    and skipped.kind is null
     and (origin = 'live' or payload.pipeline is not null)
   group by pipeline, feed
 ),
@@ -180,7 +180,7 @@ source as (
     last_complete_read_at + interval 14 day,
     if(last_complete_read_at is null, 'not_read', null),
     if(last_complete_read_at is null, 'It was never read completely.', 'The next read')
-  from (select pipeline, feed from feed union select pipeline, feed from left_out) as known
+  from (select pipeline, feed from feed union select pipeline, feed from missing) as known
   left join feed using (pipeline, feed)
   left join feed_read using (pipeline, feed)
   where pipeline not in ('commodities', 'storefronts')
@@ -201,20 +201,20 @@ source as (
 assessed as (
   select
     source.*,
-    left_out.kind as left_out,
+    left_out,
     reason,
     kind <> 'metric' and moment < last_complete_read_at - (late_at - last_complete_read_at) as is_ahead,
     case
       when is_sample then 'sample'
       when settled is not null then settled
       when moment >= late_at or is_ahead then 'late'
-      when left_out.kind in ('untrusted', 'unreachable') then 'not_read'
+      when left_out in ('untrusted', 'unreachable') then 'not_read'
       else 'fresh'
     end as state
   from source
   cross join clock
   join ingest.data_set using (pipeline)
-  left join left_out on left_out.pipeline = source.pipeline and left_out.feed = source.feed
+  left join missing using (pipeline, feed)
 )
 select
   pipeline,
