@@ -84,8 +84,8 @@ describe("docs/warehouse.md", () => {
       (name) => `${name}.duckdb`
     )
     expect(listedFiles).toEqual(files)
-    const views = dataSets.flatMap(({ viewsOverIngest = [] }) => viewsOverIngest)
-    const [paragraph = ""] = /^- Two views combine[\s\S]*?(?=\n- )/m.exec(warehouse) ?? []
+    const views = [...dataSets.flatMap(({ viewsOverIngest = [] }) => viewsOverIngest), freshnessView(dataSets)]
+    const [paragraph = ""] = /^- Three views combine[\s\S]*?(?=\n- )/m.exec(warehouse) ?? []
     expect([...paragraph.matchAll(/`([a-z]+\.[a-z_]+)`/g)].map((match) => match[1]).slice(1)).toEqual(
       views.map(({ name, schema }) => `${schema}.${name}`)
     )
