@@ -15,7 +15,8 @@ const aMetric = (metric_name: string, feed: string, title = metric_name) => ({
   feed,
   title,
   measure: "mostly_low_price",
-  notes: null
+  notes: null,
+  ended_on: null
 })
 const aValue = (metric_name: string, observed_on: string, value: string, published_at: string) => ({
   metric_name,

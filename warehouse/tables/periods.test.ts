@@ -26,7 +26,7 @@ const session = oncePerFile(
     const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-periods-" })
     const db = yield* DuckDb.readWrite(`${folder}/prices.duckdb`)
     yield* define(db, commodity)
-    const columns = Object.keys(catalogMetricTable.record.fields)
+    const columns = Object.keys(catalogMetricTable.record.fields).filter((column) => column !== "ended_on")
     for (const [metric, frequency, unit, days] of observations) {
       const stated = new Map([
         ["metric_name", metric],
@@ -34,7 +34,7 @@ const session = oncePerFile(
         ["frequency", frequency]
       ])
       yield* db.run(
-        `insert into commodity.catalog_metric values (${columns.map((column) => `'${stated.get(column) ?? "-"}'`)})`
+        `insert into commodity.catalog_metric (${columns}) values (${columns.map((column) => `'${stated.get(column) ?? "-"}'`)})`
       )
       for (const [day, value] of Object.entries(days)) {
         yield* db.run(
