@@ -2,22 +2,15 @@
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { oncePerFile } from "@larder/test/support/once-per-file.ts"
+import { aCatalogLine } from "@larder/test/support/warehouse/catalog-line.ts"
 import { aLayout, aRun, publishStaged, queryWarehouse } from "@larder/test/support/warehouse/example-data-set.ts"
 import { Effect } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { stage } from "../publishing/staging.ts"
 import { catalogMetricTable, commodity, observationVersionTable } from "./commodity/data-set.ts"
 
-const columns = Object.keys(catalogMetricTable.record.fields)
-const aMetric = (metric_name: string, feed: string, title = metric_name) => ({
-  ...Object.fromEntries(columns.map((column) => [column, "-"])),
-  metric_name,
-  feed,
-  title,
-  measure: "mostly_low_price",
-  notes: null,
-  ended_on: null
-})
+const aMetric = (metric_name: string, feed: string) =>
+  aCatalogLine({ metric_name, feed, title: metric_name, measure: "mostly_low_price" })
 const aValue = (metric_name: string, observed_on: string, value: string, published_at: string) => ({
   metric_name,
   observed_on,
