@@ -9,5 +9,5 @@ export const unitTexts = {
 } as const
 
 export type Unit = keyof typeof unitTexts
-export const units = Object.keys(unitTexts) as ReadonlyArray<Unit> // its keys are these names
+const units = Object.keys(unitTexts) as ReadonlyArray<Unit> // its keys are these names
 export const Unit = Schema.Literals(units)
