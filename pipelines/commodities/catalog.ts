@@ -4,12 +4,13 @@
  */
 import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { Frequency, Licence, type RevisionStatus, revisionStatuses, Unit } from "@larder/schemas"
+import { Day, Frequency, Licence, type RevisionStatus, revisionStatuses, Unit } from "@larder/schemas"
 import { Schema } from "effect"
 import { BadLine, type Located, parseTable } from "../run/files/hand-edited.ts"
 import { type Condition, isIncomplete, parseConditions, parsePair, splitTrimmed } from "./conditions.ts"
 import { commodityMappingVersion } from "./mapping-version.ts"
 import { appliesTo, type Note, NoteLine, parseNote } from "./notes.ts"
+import { findScheduleFault } from "./publishes-on.ts"
 
 export interface Feed extends Omit<typeof FeedLine.Type, "path" | "period" | "revision_status" | "states"> {
   readonly source: "gov-mars" | "gov-mpr"
@@ -47,12 +48,14 @@ interface ProductTexts {
   readonly contradictions: ReadonlyArray<string>
 }
 
-export interface CatalogMetric extends Omit<typeof MetricLine.Type, "feed" | "where" | "column" | "freight_texts"> {
+export interface CatalogMetric
+  extends Omit<typeof MetricLine.Type, "feed" | "where" | "column" | "freight_texts" | "ended_on"> {
   readonly feeds: ReadonlyArray<string>
   readonly where: ReadonlyArray<Condition>
   readonly column: ColumnRule
   /** Accepted texts of the field `freight`, which may also state nothing. */
   readonly freightTexts: ReadonlyArray<string>
+  readonly ended_on: string | null
   readonly texts: ReadonlyArray<ProductTexts>
 }
 
@@ -77,6 +80,8 @@ const FeedLine = Schema.Struct({
   frequency: Frequency,
   /** The weekday on which each period ends; empty unless the report is weekly or biweekly. */
   ending_weekday: Schema.Literals(["", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]),
+  /** See `publishes-on.ts`. */
+  publishes_on: Schema.NonEmptyString,
   period: Schema.NonEmptyString,
   revision_status: Schema.Literals([...revisionStatuses, ""]),
   /** The field by which a window of days is requested, in exactly this spelling. */
@@ -98,7 +103,9 @@ const MetricLine = Schema.Struct({
   market_level: Schema.NonEmptyString,
   freight: Schema.NonEmptyString,
   freight_texts: Schema.String,
-  licence: Licence
+  licence: Licence,
+  /** The day of the last value of a series that has ended; else empty. */
+  ended_on: Schema.Union([Day, Schema.Literal("")])
 })
 const SeriesLine = Schema.Struct({
   slug: Schema.NonEmptyString,
@@ -187,16 +194,17 @@ const parseMetric =
     where: parseConditions(row.where),
     column: parseColumn(row.column),
     freightTexts: splitTrimmed(freight_texts, "|"),
+    ended_on: row.ended_on === "" ? null : row.ended_on,
     texts: joinTexts(texts.filter(isTextOf(row.product_slug)))
   })
 
-/** Covers everything that determines which values are read from a feed: the code, and its lines without texts and licences. */
+/** Covers everything that determines which values are read from a feed: the code, and its lines without texts, schedules and licences. */
 const hashMapping = (
-  { ending_weekday: _, ...feed }: typeof FeedLine.Type,
+  { ending_weekday: _weekday, publishes_on: _schedule, ...feed }: typeof FeedLine.Type,
   metricRows: ReadonlyArray<typeof MetricLine.Type>,
   textRows: TextLines
 ): string => {
-  const metrics = metricRows.map(({ licence: _licence, title: _title, ...row }) => row)
+  const metrics = metricRows.map(({ ended_on: _ended, licence: _licence, title: _title, ...row }) => row)
   const texts = textRows.filter((line) => metricRows.some(({ product_slug }) => isTextOf(product_slug)(line)))
   return hash("sha256", JSON.stringify({ mappingVersion: commodityMappingVersion, feed, metrics, texts }), "hex")
 }
@@ -207,6 +215,14 @@ const joinConditions = (conditions: ReadonlyArray<Condition>): ReadonlyArray<Con
     field,
     values: group.flatMap(({ values }) => values)
   }))
+
+/** Throws `BadLine` for a schedule that does not suit the frequency of its report. */
+const assertSchedules = (feeds: ReadonlyArray<Located<typeof FeedLine.Type>>) => {
+  for (const { line, row } of feeds) {
+    const fault = findScheduleFault(row.publishes_on, row.frequency)
+    if (fault !== undefined) throw badCell("feeds", line, "publishes_on", fault)
+  }
+}
 
 const parseFeed = (
   row: typeof FeedLine.Type,
@@ -300,6 +316,7 @@ export const parseCatalog = (readText: (name: TableName) => string) => {
   const textLines = parse("texts", TextLine)
   const knownFields = parse("known-fields", KnownFieldLine).map(({ row }) => row)
   assertNames(metricLines, feedLines, productLines, textLines)
+  assertSchedules(feedLines)
   const texts = textLines.map(({ row }) => row)
   const metricRows = metricLines.map(({ row }) => row)
   const feeds = feedLines.map(({ row }) => parseFeed(row, metricRows, texts, knownFields))

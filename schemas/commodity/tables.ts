@@ -28,6 +28,13 @@ export const CatalogMetricRow = Schema.Struct({
     "Daily",
     "Weekly, ending Saturday"
   ),
+  publishes_on: described.text(
+    "When its report usually publishes the value of a period, in America/New_York. `the next week` is the one after the week, Monday to Sunday, in which the period ends; `the month before` is the one before the month in which it ends. A report that prints the value in some months only names them. Of provisional and final values, the provisional ones.",
+    "every working day, 11:00",
+    "Wednesday of the next week, 13:15",
+    "day 23 of the month before, 13:15",
+    "day 5 of the next month, 13:15, for January and July"
+  ),
   seasonal_adjustment: described.text(
     "Whether a seasonal pattern was removed: `Not seasonally adjusted` for every metric."
   ),
@@ -38,7 +45,8 @@ export const CatalogMetricRow = Schema.Struct({
   licence: Licence.annotate({
     description:
       "Rights in its values: `public_domain` for data of the US government, `cme_group` for prices of CME Group's exchange that a report repeats. `LARDER_WITHHELD_LICENCES` withholds metrics with a given licence from the API."
-  })
+  }),
+  ended_on: described.dayOrNull("Day of the last value of a series that has ended; null for one that has not.")
 }).annotate({
   identifier: "commodity.catalog_metric",
   description:

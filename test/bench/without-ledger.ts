@@ -62,7 +62,8 @@ const open = Effect.gen(function* () {
     publicUrl: undefined,
     getListenerUrl: () => "http://127.0.0.1",
     findConsoleUrl: () => undefined,
-    sampleNotice: () => undefined
+    sampleNotice: () => undefined,
+    commodities: () => live.current().model.commodities
   })
   const api = yield* listen(app, { name: "API", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" })
   console.log(JSON.stringify({ api }))

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { DuckDb, dataSets } from "@larder/warehouse"
+import { freshnessView } from "@larder/warehouse/opened/freshness.ts"
 import { ingestTables, ingestViews } from "@larder/warehouse/tables/ingest-tables.ts"
 import { viewsOf } from "@larder/warehouse/tables/tables.ts"
 import { Effect } from "effect"
@@ -15,6 +16,7 @@ const warehouse = readDocument("docs/warehouse.md").text
 const tables = [
   ...ingestTables,
   ...ingestViews,
+  freshnessView(dataSets),
   ...dataSets.flatMap((dataSet) => [...dataSet.tables, ...viewsOf(dataSet)])
 ].map(({ name, schema }) => `${schema}.${name}`)
 const listed = [...warehouse.matchAll(/^\| `([a-z_]+\.[a-z_]+)(?:\([^`]*\))?` \|/gm)]

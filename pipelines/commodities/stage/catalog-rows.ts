@@ -26,7 +26,8 @@ const frequencyText = ({ ending_weekday, frequency }: Feed) =>
 /** `measures`: the columns that metrics were actually read from. Before the first read, the documented name is used. */
 const metricRows = ({ feedsByName, metrics, notes }: Catalog, measures: ReadonlyMap<string, string>) =>
   metrics.flatMap((metric) => {
-    const { column, feeds, freight, licence, market_level, metric_name, product_slug, region, title, unit } = metric
+    const { column, ended_on, feeds, freight, licence, market_level, metric_name, product_slug, region, title, unit } =
+      metric
     const feed = feedsByName.get(feeds[0] ?? "")
     if (feed === undefined) return []
     return [
@@ -42,12 +43,14 @@ const metricRows = ({ feedsByName, metrics, notes }: Catalog, measures: Readonly
         freight,
         frequency: feed.frequency,
         frequency_text: frequencyText(feed),
+        publishes_on: feed.publishes_on,
         seasonal_adjustment: notSeasonallyAdjusted,
         source: feed.source,
         product_slug,
         report: feed.title,
         feed: feed.feed,
-        licence
+        licence,
+        ended_on
       }
     ]
   })

@@ -99,15 +99,15 @@ export const commodityRoutes: ReadonlyArray<Route> = [
     },
     expectedBytes: ({ values: { from, series, to } }, { commodities }) =>
       series.reduce(
-        (sum, slug) => sum + headBytes + measureRange(getKnown(commodities.series, slug).points, from, to),
+        (sum, slug) => sum + headBytes + measureRange(getKnown(commodities.series, slug).metric.points, from, to),
         0
       ),
     read: ({ values: { from, series, to } }, { model: { commodities } }) =>
       Effect.sync(() =>
         formatList(
           series.map((slug) => {
-            const { points, record } = getKnown(commodities.series, slug)
-            return `{"slug":"${slug}","unit":"${record.unit}","points":${serializeRange(points, from, to)}}`
+            const { metric, record } = getKnown(commodities.series, slug)
+            return `{"slug":"${slug}","unit":"${record.unit}","points":${serializeRange(metric.points, from, to)}}`
           })
         )
       )

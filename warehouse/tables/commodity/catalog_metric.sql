@@ -10,10 +10,12 @@ create table if not exists commodity.catalog_metric (
   freight varchar not null,
   frequency varchar not null,
   frequency_text varchar not null,
+  publishes_on varchar not null,
   seasonal_adjustment varchar not null,
   source varchar not null,
   product_slug varchar not null,
   report varchar not null,
   feed varchar not null,
-  licence varchar not null
+  licence varchar not null,
+  ended_on date
 )

@@ -19,7 +19,7 @@ select
   case
     when observations > 0 then null
     when count(observations) over (partition by feed) > 0
-      then feed || ' was read, but no row has a usable number for this metric.'
+      then feed || ' was read, but the rows of this metric have no usable number in ' || measure || '.'
     else 'No usable number was read from ' || feed || '. If the last run left it out, `ingest.live_left_out` says why.'
   end as no_values_reason
 from commodity.catalog_metric
