@@ -263,12 +263,19 @@ limit 20;
 
 -- TRUST ----------------------------------------------------------------------------------------------------------------
 
--- 11. How recent is the data? The last run of each pipeline that published new rows and was not rolled back.
-select pipeline, generation, finished_at, rows_loaded, rows_rejected
-from ingest.live_run
-where rows_loaded > 0
-qualify row_number() over (partition by pipeline order by finished_at desc) = 1
-order by pipeline;
+-- 11. What is late? Each metric, form of a release and store is expected at a time of its own. One row per state, with the
+--     subject that has been late for longest, or will be late first. Bundled samples are never late.
+select
+  state,
+  pipeline,
+  kind,
+  count(*) as subjects,
+  min(newest_on) as least_recent,
+  first(subject order by late_at, subject) as example,
+  first(why order by late_at, subject) as why
+from ingest.freshness
+group by state, pipeline, kind
+order by state, pipeline, kind;
 
 -- 12. Tracing to bytes: where does this number come from? The payload with the newest butter price, by its SHA-256, and the row in
 --     it, counted from 1. `npx larder-ingest raw SHA` prints the payload, byte for byte.

@@ -48,13 +48,11 @@ describe("the analyst's notebook", () => {
   it("10: finds no price change in the week of the first read", () => {
     expect(getResults().get(10)).toEqual([])
   })
-  it("11: shows how fresh each data set is", () => {
+  it("11: counts every subject of the bundled samples, which are never late", () => {
     const rows = getResults().get(11) ?? []
-    expect(rows.map(({ generation, pipeline, rows_rejected }) => [pipeline, generation, rows_rejected])).toEqual([
-      ["branded-foods", "larder-000002", "0"],
-      ["commodities", "larder-000001", "0"],
-      ["storefronts", "larder-000003", "1"]
-    ])
+    expect(new Set(rows.map(({ pipeline }) => pipeline))).toEqual(new Set(dataSets.map(({ about }) => about.pipeline)))
+    expect(rows.map(({ kind, subjects }) => [kind, subjects])).toContainEqual(["store", "3"])
+    for (const { state } of rows) expect(state).toBe("sample")
   })
 })
 
@@ -81,6 +79,8 @@ describe("the analyst's notebook over a snapshot, and after stores were read aga
     update commodity.observation_version set value = 999999999999.999999
     where observed_on = '2026-09-01' and metric_name in ('cheese_survey_average_monthly', 'dry_whey_survey_average_monthly')`
 
+  const claimLive = "update ingest.data_set set is_sample = false"
+
   beforeAll(() => {
     const file = path.join(folder, "later.duckdb")
     return Effect.runPromise(
@@ -90,8 +90,8 @@ describe("the analyst's notebook over a snapshot, and after stores were read aga
           yield* Effect.sync(() => chmodSync(file, 0o600))
           const db = yield* DuckDb.readWrite(file)
           for (const number of numbers) snapshotResults.set(number, yield* db.rows(getStatement(number)))
-          for (const change of [readAgain, widestPrice]) yield* db.run(change)
-          for (const number of [4, 10]) laterResults.set(number, yield* db.rows(getStatement(number)))
+          for (const change of [readAgain, widestPrice, claimLive]) yield* db.run(change)
+          for (const number of [4, 10, 11]) laterResults.set(number, yield* db.rows(getStatement(number)))
         })
       ).pipe(Effect.provide(NodeServices.layer))
     )
@@ -111,5 +111,10 @@ describe("the analyst's notebook over a snapshot, and after stores were read aga
     expect(rows[0]).toMatchObject({ percent: 10 })
     expect(Number(rows[0]?.price_now)).toBeCloseTo(1.1 * Number(rows[0]?.price_before), 2)
     expect(Math.abs(Date.parse(`${rows[0]?.seen_at}Z`) + 3_600_000 - Date.now())).toBeLessThan(600_000)
+  })
+  it("11: finds metrics late that come from the source, and says since when", () => {
+    const late = (laterResults.get(11) ?? []).filter(({ state }) => state === "late")
+    expect(late.map(({ kind }) => kind)).toContain("metric")
+    for (const { why } of late) expect(why).toMatch(/late from \d{4}-\d\d-\d\d/)
   })
 })
