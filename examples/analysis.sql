@@ -1,4 +1,4 @@
--- An analyst's notebook: thirteen questions about the three data sets. Each is one query, with its reason.
+-- An analyst's notebook: fourteen questions about the three data sets. Each is one query, with its reason.
 --
 --   duckdb -cmd "attach 'data/warehouse/larder.duckdb' as larder (read_only); use larder" < examples/analysis.sql
 --
@@ -7,181 +7,328 @@
 -- `select table_name, column_name, comment from duckdb_columns()` is the data dictionary.
 
 
--- 1. How recent is the data? The last run of each pipeline that published new rows and was not rolled back.
-select pipeline, generation, finished_at, rows_loaded, rows_rejected
-from ingest.live_run
-where rows_loaded > 0
-qualify row_number() over (partition by pipeline order by finished_at desc) = 1
-order by pipeline;
-
-
 -- PRICES ---------------------------------------------------------------------------------------------------------------
 -- `value` is a decimal for arithmetic; `value_text` has the digits as the report printed them.
 
--- 2. What do manufacturers get for butter, compared with the exchange's price in the same week? Much butter is sold by contract
---    at the exchange's price of earlier weeks, so the survey price usually follows it.
+-- 1. Moving averages: is butter cheaper than usual? Windows of days, not of rows: a week without a survey, as in a government
+--    shutdown, is missing, so an average over it is null.
 select
-  survey.observed_on as week_ending,
-  survey.value as survey_price,
-  avg(spot.value)::decimal(18, 4) as spot_price,
-  (survey.value - avg(spot.value))::decimal(18, 4) as difference
-from commodity.observation survey
-join commodity.observation spot
-  on spot.metric_name = 'butter_exch_spot_close_daily'
-  and spot.observed_on between survey.observed_on - 6 and survey.observed_on
-where survey.metric_name = 'butter_sales_price_weekly'
-group by survey.observed_on, survey.value
-order by week_ending desc
-limit 8;
+  week,
+  value as price,
+  if(count(*) over month = 4, avg(value) over month, null)::decimal(18, 6) as mean_of_4_weeks,
+  if(count(*) over year = 52, avg(value) over year, null)::decimal(18, 6) as mean_of_52_weeks
+from commodity.weekly('butter_sales_price_weekly')
+window
+  month as (order by week range between interval 21 days preceding and current row),
+  year as (order by week range between interval 357 days preceding and current row)
+order by week desc
+limit 12;
 
--- 3. How much are weekly survey prices revised? The first published value and the current one, over the last 52 weeks of each.
-with first_print as (
-  select metric_name, observed_on, first(value order by published_at, revision_status desc) as first_value
-  from commodity.observation_version
-  where metric_name like '%_sales_price_weekly'
-  group by metric_name, observed_on
+-- 2. Year on year: how do prices compare with the same month a year earlier? Dairy prices have seasons, so the month before says
+--    less. The join is by month: a month without a survey has no row.
+with by_month as materialized (
+  select month, value, observations from commodity.monthly('butter_sales_price_weekly')
 )
 select
-  slug,
-  count(*) as weeks,
+  later.month,
+  later.observations as weeks,
+  later.value as price,
+  earlier.value as a_year_earlier,
+  round(100 * (later.value / earlier.value - 1), 1) as percent
+from by_month later
+join by_month earlier on later.month = (earlier.month + interval 1 year)::date
+order by later.month desc
+limit 12;
+
+-- 3. Spread of blocks and barrels: both are cheddar, and barrels are for processing. A wide spread shows that one of the two is
+--    scarce. The exchange quotes both; the survey has not had barrels since June 2025.
+select
+  week,
+  block.value as block_price,
+  barrel.value as barrel_price,
+  (100 * (block.value - barrel.value))::decimal(18, 4) as spread_in_cents,
+  (100 * avg(block.value - barrel.value) over year)::decimal(18, 4) as mean_of_52_weeks
+from commodity.weekly('cheese_block_exch_spot_close_daily') block
+join commodity.weekly('cheese_barrel_exch_spot_close_daily') barrel using (week)
+window year as (order by week range between interval 357 days preceding and current row)
+order by week desc
+limit 12;
+
+-- 4. Class III: the price of milk for cheese follows from the survey's monthly averages by the formula of the federal orders (7 CFR
+--    1000.50), which rounds at each step. The allowances for making the products changed in June 2025, the solids in a
+--    hundredweight of skim milk in December 2025. A difference to the announced price would be an error in one of the two.
+with average as (
+  select
+    observed_on as month,
+    any_value(value) filter (metric_name = 'cheese_survey_average_monthly') as cheese,
+    any_value(value) filter (metric_name = 'butter_survey_average_monthly') as butter,
+    any_value(value) filter (metric_name = 'dry_whey_survey_average_monthly') as whey,
+    any_value(value) filter (metric_name = 'milk_class_iii_price_monthly') as announced
+  from commodity.observation
+  where metric_name in (
+    'cheese_survey_average_monthly',
+    'butter_survey_average_monthly',
+    'dry_whey_survey_average_monthly',
+    'milk_class_iii_price_monthly'
+  )
+  group by observed_on
+),
+formula (since, cheese_allowance, butter_allowance, whey_allowance, butterfat_recovery, protein_pounds, other_pounds) as (
+  values
+    (date '2008-10-01', 0.2003, 0.1715, 0.1991, 0.90, 3.1, 5.9),
+    (date '2025-06-01', 0.2519, 0.2272, 0.2668, 0.91, 3.1, 5.9),
+    (date '2025-12-01', 0.2519, 0.2272, 0.2668, 0.91, 3.3, 6.0)
+),
+component as (
+  select
+    *,
+    cheese - cheese_allowance as margin,
+    round((butter - butter_allowance) * 1.211, 4) as butterfat,
+    round(margin * 1.383 + (margin * 1.572 - butterfat * butterfat_recovery) * 1.17, 4) as protein,
+    round((whey - whey_allowance) * 1.03, 4) as other_solids,
+    round(protein * protein_pounds + other_solids * other_pounds, 2) as skim
+  from average
+  asof join formula on month >= since
+)
+select
+  month,
+  protein,
+  other_solids,
+  butterfat,
+  round(0.965 * skim + 3.5 * butterfat, 2) as computed,
+  announced::decimal(18, 2) as announced,
+  (computed - announced)::decimal(18, 2) as difference
+from component
+order by month desc
+limit 24;
+
+-- 5. First against final: how much are weekly survey prices revised until they are final? The last year of each. A model that is
+--    tested on final prices knows more than anyone did at the time. Each view has the condition of its own: DuckDB does not carry
+--    a `like` from one side of a join to the other, and would compute the other view for all metrics.
+with first_print as (
+  select metric_name, observed_on, arg_min(value, realtime_start) as first_value
+  from commodity.vintage
+  where metric_name like '%_sales_price_weekly'
+  group by metric_name, observed_on
+),
+final_print as (
+  select metric_name, observed_on, value
+  from commodity.observation
+  where metric_name like '%_sales_price_weekly' and revision_status = 'final'
+)
+select
+  title,
+  count(*) as final_weeks,
   count(*) filter (first_value <> value) as revised,
   round(100 * avg(abs(value - first_value)), 3) as mean_change_in_cents,
   round(100 * max(abs(value - first_value)), 2) as largest_change_in_cents
 from first_print
-join commodity.observation using (metric_name, observed_on)
+join final_print using (metric_name, observed_on)
 join commodity.metric using (metric_name)
-join commodity.series using (metric_name)
 where observed_on > last_observed_on - 364
-group by slug
-order by slug;
+group by title
+order by title;
 
--- 4. Which prices known at the end of 10 July have been revised since? A backtest needs `observation_as_of`, which excludes later
---    revisions. A day includes what was published on it; a time is in the report's local time.
-select slug, observed_on, early.value as known_then, late.value as known_now
+-- 6. As of: which survey prices that were known at the end of 10 July have been revised since? A backtest needs
+--    `observation_as_of`, which excludes later revisions. A day includes what was published on it; a time is in the report's
+--    local time.
+select
+  title,
+  observed_on,
+  early.value as known_then,
+  early.first_published_at as published,
+  late.value as known_now,
+  late.first_published_at as revised
 from commodity.observation_as_of('2026-07-10') early
 join commodity.observation late using (metric_name, observed_on)
-join commodity.series using (metric_name)
-where early.value <> late.value
-order by slug, observed_on;
+join commodity.metric using (metric_name)
+where early.metric_name like '%_sales_price_weekly'
+  and late.metric_name like '%_sales_price_weekly'
+  and early.value <> late.value
+order by title, observed_on;
 
 
 -- FOODS ----------------------------------------------------------------------------------------------------------------
 -- `current_food` has one label per product, `food` all versions of all labels. Amounts in `nutrition` are per serving. A value
 -- that a label does not state is null, never 0.
 
--- 5. Which categories are the saltiest, per serving? Labels that look wrong are excluded.
+-- 7. Sodium by category: which are the saltiest? Per 100 kcal too, because servings differ in size. Labels that look wrong are
+--    excluded, and labels that do not state sodium are not counted.
 select
   category,
-  count(*) as labels,
-  round(median(calories)) as kcal,
-  round(median(sodium)) as sodium_mg
+  count(sodium) as labels,
+  round(median(sodium)) as mg_per_serving,
+  round(median(100 * sodium / nullif(calories, 0))) as mg_per_100_kcal
 from branded_food.current_food
 join branded_food.nutrition using (fdc_id)
-where fdc_id not in (from branded_food.quality_flag select fdc_id)
+anti join branded_food.quality_flag using (fdc_id)
+where category is not null
 group by category
 having count(sodium) >= 10
-order by sodium_mg desc, category
+order by mg_per_serving desc, category
 limit 10;
 
--- 6. Which bars have the most protein for their energy? Per 100 kcal, because servings differ in size.
-select description, brand_owner, serving_size, serving_size_unit_normalized as unit, calories, protein,
-  round(100 * protein / calories, 1) as protein_per_100_kcal
-from branded_food.current_food
-join branded_food.nutrition using (fdc_id)
-where category = 'Snack, Energy & Granola Bars' and calories >= 50
-  and fdc_id not in (from branded_food.quality_flag select fdc_id)
-order by protein_per_100_kcal desc, fdc_id
-limit 5;
-
--- 7. Which recipes have changed? Products whose sugars per serving changed by a fifth or more from one label to the next, for
---    the same serving, without labels that look wrong. `materialized` makes DuckDB compute each label once, before the join by
---    id. Otherwise, DuckDB may first join all labels with equal servings, which are far too many pairs.
-with label as materialized (
-  select fdc_id, replaced_by, description, brand_owner, serving_size, serving_size_unit_normalized as unit, sugars,
-    food.published_on
-  from branded_food.food
-  join branded_food.nutrition using (fdc_id)
-  join branded_food.version using (fdc_id)
-  where fdc_id not in (from branded_food.quality_flag select fdc_id)
+-- 8. Changed ingredients: what did the newest recipes add and remove? Case and punctuation count for nothing. If both are empty,
+--    only the order has changed: a list begins with what there is most of. Splitting a list takes a while, so only the thousand
+--    newest labels with another text are compared; `materialized` makes DuckDB pick them first.
+with relabelled as materialized (
+  select
+    new_label.fdc_id,
+    new_label.description,
+    new_label.brand_owner,
+    old_label.published_on as published_before,
+    new_label.published_on as published_after,
+    [old_label.ingredients, new_label.ingredients] as texts
+  from branded_food.version
+  join branded_food.food old_label using (fdc_id)
+  join branded_food.food new_label on new_label.fdc_id = replaced_by
+  where new_label.ingredients <> old_label.ingredients
+  order by published_after desc, new_label.fdc_id
+  limit 1000
+),
+split as (
+  select
+    *,
+    list_transform(
+      texts,
+      lambda text: list_transform(
+        string_split(upper(text), ','),
+        lambda ingredient: trim(regexp_replace(ingredient, '[^\pL\pN%]+', ' ', 'g'))
+      )
+    ) as ingredients
+  from relabelled
 )
 select
-  new_label.description,
-  new_label.brand_owner,
-  old_label.sugars as sugars_before,
-  new_label.sugars as sugars_after,
-  old_label.published_on as published_before,
-  new_label.published_on as published_after
-from label old_label
-join label new_label on new_label.fdc_id = old_label.replaced_by
-where old_label.serving_size = new_label.serving_size
-  and old_label.unit = new_label.unit
-  and old_label.sugars >= 1
-  and abs(new_label.sugars - old_label.sugars) >= 0.2 * old_label.sugars
-order by abs(sugars_after - sugars_before) desc, new_label.fdc_id
+  description,
+  brand_owner,
+  published_before,
+  published_after,
+  list_filter(ingredients[2], lambda ingredient: not list_contains(ingredients[1], ingredient)) as added,
+  list_filter(ingredients[1], lambda ingredient: not list_contains(ingredients[2], ingredient)) as removed
+from split
+where ingredients[1] <> ingredients[2]
+order by published_after desc, fdc_id
+limit 10;
+
+-- 9. Brands: which companies have the most products? Labels spell one company in several ways, so case, punctuation and the legal
+--    form do not count. `spellings` shows what was counted as one: check it before you rely on a name.
+with product as (
+  select
+    brand_owner,
+    brand_name,
+    category,
+    regexp_replace(
+      trim(regexp_replace(replace(lower(brand_owner), '.', ''), '[^\pL\pN]+', ' ', 'g')),
+      '( (inc|llc|ltd|lp|co|company|corp|corporation))+$',
+      ''
+    ) as company
+  from branded_food.current_food
+  where brand_owner is not null
+)
+select
+  company,
+  count(*) as products,
+  count(distinct brand_name) as brands,
+  count(distinct category) as categories,
+  list(distinct brand_owner order by brand_owner) as spellings
+from product
+group by company
+order by products desc, company
 limit 10;
 
 
 -- STORES ---------------------------------------------------------------------------------------------------------------
 -- `product` and `variant` also have items that a store no longer lists, as last read; `listing` has what it lists now.
 
--- 8. Which prices are reduced now, and by how much?
-select store.name as store, product.title as product, variant.title as variant, variant.price, variant.compare_at_price,
-  variant.currency, round(100 * (1 - variant.price / variant.compare_at_price)) as percent_off
-from storefront.variant
-join storefront.product using (product_id)
-join storefront.store on store.store_id = variant.store_id
-semi join storefront.listing using (product_id)
-where variant.compare_at_price is not null
-order by percent_off desc, variant_id
-limit 10;
-
--- 9. Which prices have changed, and when? Each row of `variant_change` has the values from that read on. After the first read of
---    a store, no price has changed yet.
-select store.name as store, product.title as product, variant.title as variant, seen_at, price_before,
-  history.price as price_after, round(100 * (history.price / price_before - 1), 1) as percent
-from (
-  select *, lag(price) over (partition by variant_id order by seen_at) as price_before
-  from storefront.variant_change
-) history
-join storefront.product using (product_id)
+-- 10. Price changes between two reads: what is dearer or cheaper than a week ago? `variant_as_of` takes any two times, in UTC. In
+--     the first week of a store, there is no earlier price.
+select
+  store.name as store,
+  product.title as product,
+  variant.title as variant,
+  early.price as price_before,
+  late.price as price_now,
+  late.currency,
+  round(100 * (late.price / nullif(early.price, 0) - 1), 1) as percent,
+  late.seen_at as seen_at
+from storefront.variant_as_of(make_timestamp(epoch_us(now())) - interval 7 days) early
+join storefront.variant_as_of(now()) late using (variant_id)
 join storefront.variant using (variant_id)
-join storefront.store on store.store_id = history.store_id
-where history.price <> price_before
-order by seen_at desc, variant_id;
-
--- 10. What does a kilo cost, by kind of food? `category` is the top level of the taxonomy, `sub_category` a finer one.
-select sub_category, variant.currency, count(*) as variants, round(median(variant.price / (grams / 1000)), 2) as per_kg
-from storefront.variant
-join storefront.product using (product_id)
-semi join storefront.listing using (product_id)
-where grams > 0 and variant.price > 0 and category = 'food_beverages_and_tobacco'
-group by all
-having count(*) >= 5
-order by per_kg desc, sub_category, currency;
+join storefront.product on product.product_id = late.product_id
+join storefront.store on store.store_id = late.store_id
+where early.price <> late.price and early.currency is not distinct from late.currency
+order by abs(percent) desc nulls last, variant_id
+limit 20;
 
 
 -- TRUST ----------------------------------------------------------------------------------------------------------------
 
--- 11. Where does this number come from? The payload with the current butter price, and the row in it. The raw archive contains
---     the payload under its SHA-256.
-select observed_on, value_text, published_at, revision_status, source_row, observation_version.fetched_at, url, raw_sha256
-from commodity.observation_version
-join ingest.raw_file using (raw_sha256)
-where metric_name = 'butter_sales_price_weekly'
-order by observed_on desc, published_at desc, revision_status, source_row desc, url
+-- 11. What is late? Each metric, form of a release and store is expected at a time of its own. One row per state, with the
+--     subject that has been late for longest, or will be late first. Bundled samples are never late.
+select
+  state,
+  pipeline,
+  kind,
+  count(*) as subjects,
+  min(newest_on) as least_recent,
+  first(subject order by late_at, subject) as example,
+  first(why order by late_at, subject) as why
+from ingest.freshness
+group by state, pipeline, kind
+order by state, pipeline, kind;
+
+-- 12. Tracing to bytes: where does this number come from? The payload with the newest butter price, by its SHA-256, and the row in
+--     it, counted from 1. `npx larder-ingest raw SHA` prints the payload, byte for byte.
+select
+  observed_on,
+  observation.value_text,
+  revision_status,
+  published_at,
+  raw_sha256,
+  source_row,
+  live_raw_file.bytes,
+  live_raw_file.url
+from commodity.observation
+join commodity.observation_version using (metric_name, observed_on, value, revision_status)
+join ingest.live_raw_file using (raw_sha256)
+where metric_name = 'butter_sales_price_weekly' and published_at = last_published_at
+order by observed_on desc, source_row desc, live_raw_file.url
 limit 1;
 
--- 12. What could not be read, and why? Nothing is dropped silently: read = loaded + unchanged + rejected, for every run. The
---     rejected rows of failed and rolled-back runs are in `ingest.reject`.
-select pipeline, feed, position, reason, left(payload, 60) as payload
-from ingest.live_reject
-order by pipeline, feed, position, reason;
 
--- 13. What was checked before this data went live? If a check of severity `error` finds a row, the run is not published.
---     The rows that a check of severity `warning` found are counted here.
-select pipeline, severity, count(*) as checks, coalesce(sum(bad_rows), 0)::bigint as rows_found,
-  list(name order by name) filter (bad_rows > 0) as found_by
-from ingest.check_result
-semi join ingest.live_run using (run_id)
-group by pipeline, severity
-order by pipeline, severity;
+-- EXPORT ---------------------------------------------------------------------------------------------------------------
+
+-- 13. Tidy and wide: `tidy` has one row per month and metric, as statistics programs want it, and `pivot` makes a column of each
+--     metric, as a spreadsheet wants it. `copy (…) to 'milk.csv'`, with the query in the parentheses, writes a file.
+with tidy as (
+  select observed_on as month, metric_name, value::decimal(18, 2) as price
+  from commodity.observation
+  where metric_name similar to 'milk_class_(i|ii|iii|iv)_price_monthly'
+)
+from (
+  pivot tidy
+  on metric_name in (
+    'milk_class_i_price_monthly' as class_i,
+    'milk_class_ii_price_monthly' as class_ii,
+    'milk_class_iii_price_monthly' as class_iii,
+    'milk_class_iv_price_monthly' as class_iv
+  )
+  using any_value(price)
+  group by month
+)
+order by month desc
+limit 24;
+
+-- 14. A chart's data: exactly one row per point, with date, series and value. The survey's weeks end on Saturday and the exchange's
+--     on Friday: `weekly` gives both the Monday of their week, so that points lie above each other.
+select week as date, title as series, price.value::double as value
+from (
+  select 'butter_sales_price_weekly' as metric_name, week, value
+  from commodity.weekly('butter_sales_price_weekly')
+  union all
+  select 'butter_exch_spot_close_daily', week, value
+  from commodity.weekly('butter_exch_spot_close_daily')
+) price
+join commodity.metric using (metric_name)
+where week > last_observed_on - 364
+order by series, date;
