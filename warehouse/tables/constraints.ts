@@ -29,18 +29,17 @@ export const constraintsOf = (relation: Table | View): ReadonlyArray<Constraint>
   return [{ kind, columns }, ...references]
 }
 
-const list = (names: ReadonlyArray<string>) => `[${names.map(literal).join(", ")}]`
-
-const toRow = ({ name, schema }: Table | View, { columns, kind, references }: Constraint) => {
-  const end = references?.lastIndexOf(".") ?? 0
-  const [table, column] =
-    references === undefined
-      ? ["null::varchar", "null::varchar[]"]
-      : [literal(references.slice(0, end)), list([references.slice(end + 1)])]
-  return `(${literal(schema)}, ${literal(name)}, ${literal(kind)}, ${list(columns)}, ${table}, ${column})`
+const toLine = ({ name, schema }: Table | View, { columns, kind, references = "" }: Constraint) => {
+  const end = references.lastIndexOf(".")
+  return [schema, name, kind, columns.join(","), references.slice(0, Math.max(end, 0)), references.slice(end + 1)].join(
+    ";"
+  )
 }
 
-/** The view in a database with these tables and views. */
+/**
+ * The view in a database with these tables and views. Its rows are one text: DuckDB stores a list of values as a hundred times
+ * as many expressions, and DuckDB 1.1 cannot open a file that 1.5 has updated several times with such a large catalog.
+ */
 export const makeConstraintView = (relations: ReadonlyArray<Table | View>): View => {
   const view = {
     schema: "ingest",
@@ -49,11 +48,15 @@ export const makeConstraintView = (relations: ReadonlyArray<Table | View>): View
     key: ["schema_name", "table_name", "kind", "columns"]
   }
   const all = [...relations, { ...view, ddl: "" }]
-  const rows = all.flatMap((relation) => constraintsOf(relation).map((constraint) => toRow(relation, constraint)))
-  const columns = Object.keys(TableConstraintRow.fields).join(", ")
+  const lines = all.flatMap((relation) => constraintsOf(relation).map((constraint) => toLine(relation, constraint)))
   const ddl = `create or replace view ingest.table_constraint as
-from (values
-  ${rows.join(",\n  ")}
-) as listed(${columns})`
+select
+  split_part(line, ';', 1) as schema_name,
+  split_part(line, ';', 2) as table_name,
+  split_part(line, ';', 3) as kind,
+  string_split(split_part(line, ';', 4), ',') as columns,
+  nullif(split_part(line, ';', 5), '') as referenced_table,
+  string_split(nullif(split_part(line, ';', 6), ''), ',') as referenced_columns
+from (select unnest(string_split(${literal(lines.join("\n"))}, chr(10))) as line)`
   return { ...view, ddl }
 }
