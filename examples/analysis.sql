@@ -49,7 +49,7 @@ select
   round(100 * max(abs(value - first_value)), 2) as largest_change_in_cents
 from first_print
 join commodity.observation using (metric_name, observed_on)
-join commodity.coverage using (metric_name)
+join commodity.metric using (metric_name)
 join commodity.series using (metric_name)
 where observed_on > last_observed_on - 364
 group by slug

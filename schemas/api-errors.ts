@@ -3,9 +3,8 @@
  * specific `code`, which is sent in a header; both are stable. `message` is for people, and its wording may change.
  * Errors are not charged.
  */
-import { Schema } from "effect"
 import { type ErrorCode, errorCodes } from "./error-codes.ts"
-import { type ErrorType, errorTypes } from "./error-types.ts"
+import type { ErrorType } from "./error-types.ts"
 
 export interface ApiError {
   readonly status: number
@@ -13,14 +12,6 @@ export interface ApiError {
   readonly code: ErrorCode
   readonly message: string
 }
-
-/** The body of every error. */
-export const ErrorBody = Schema.Struct({
-  error: Schema.Struct({
-    type: Schema.Literals(errorTypes.map((e) => e.type)).annotate({ description: "Stable, for machines." }),
-    message: Schema.String.annotate({ description: "For people; not to be parsed." })
-  }).annotate({ description: "Why the call failed." })
-}).annotate({ identifier: "Error", description: "The body of every error of every endpoint. Errors cost nothing." })
 
 const makeApiError = (code: ErrorCode, message: string): ApiError => {
   const { status, type } = errorCodes[code]

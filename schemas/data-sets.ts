@@ -19,7 +19,7 @@ export type Declared = typeof import("./commodity/endpoints.ts") &
 export type DataSetTag = (typeof dataSets)[number]["tag"]
 
 /** A scope that a key can have. Each endpoint requires exactly one. */
-export type Scope = (typeof dataSets)[number]["scopes"][number]
+export type Scope = (typeof dataSets)[number]["endpoints"][number]["scope"]
 
 /** An endpoint with the scope and the tag of a data set. */
 export type ServedEndpoint<P extends Parameters = Parameters> = Endpoint<P, Schema.Constraint, Scope, DataSetTag>
@@ -27,21 +27,42 @@ export const endpoints: ReadonlyArray<ServedEndpoint> = dataSets.flatMap(
   (dataSet): ReadonlyArray<ServedEndpoint> => dataSet.endpoints
 )
 
-const [firstDataSet, ...otherDataSets] = dataSets // destructured, because the type needs at least one scope
-export const scopes: readonly [Scope, ...Array<Scope>] = [
-  ...firstDataSet.scopes,
-  ...otherDataSets.flatMap((dataSet): ReadonlyArray<Scope> => dataSet.scopes)
-]
+const [{ scope: firstScope }] = commodities.endpoints // apart, because the type needs at least one scope
+const otherScopes = endpoints.map(({ scope }) => scope).filter((scope) => scope !== firstScope)
+export const scopes: readonly [Scope, ...Array<Scope>] = [firstScope, ...new Set(otherScopes)]
 export const Scope = Schema.Literals(scopes)
 export const isScope = Schema.is(Scope)
 
-export * from "./branded-food/endpoints.ts"
+export { getBrandedFood, getBrandedFoodCategories, searchBrandedFoods } from "./branded-food/endpoints.ts"
 export * from "./branded-food/id.ts"
-export * from "./branded-food/records.ts"
+export { BrandedFood, FoodCategory, Nutrition } from "./branded-food/records.ts"
 export * from "./branded-food/tables.ts"
-export * from "./commodity/endpoints.ts"
-export * from "./commodity/records.ts"
+export {
+  getCommodityMetricValues,
+  getCommodityPrices,
+  pagedParameters,
+  searchCommodities,
+  unknownMetrics,
+  unknownSeries
+} from "./commodity/endpoints.ts"
+export {
+  CommodityProduct,
+  Frequency,
+  Licence,
+  licences,
+  Metric,
+  type RevisionStatus,
+  revisionStatuses,
+  Series
+} from "./commodity/records.ts"
 export * from "./commodity/tables.ts"
-export * from "./storefront/endpoints.ts"
-export * from "./storefront/records.ts"
+export * from "./commodity/units.ts"
+export {
+  getProduct,
+  getStore,
+  getStoreCollections,
+  getStoreProducts,
+  searchStores
+} from "./storefront/endpoints.ts"
+export { Store } from "./storefront/records.ts"
 export * from "./storefront/tables.ts"

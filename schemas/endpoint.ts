@@ -39,12 +39,10 @@ interface Declaration<P extends Parameters, R extends Schema.Constraint, S exten
   readonly documented?: Schema.Constraint
   /** One response of each shape, for the documentation. */
   readonly examples: Examples
-  /** Messages of a 400 that are known in advance, for the documentation. */
+  /** Errors of `rule`, and of names that are not in the catalogs, for the documentation. */
   readonly refusals: ReadonlyArray<Invalid>
   /** The kind of record that the id in the path names, for the message of the 404: `Unknown store: <id>`. */
   readonly record?: RecordName
-  /** Columns that a page is ordered by. A cursor contains their values. */
-  readonly order?: ReadonlyArray<string>
 }
 
 /** The rule is part of `parse`, so that endpoints with different parameters fit into one list. */
@@ -88,7 +86,6 @@ export interface ApiDataSet {
   readonly about: string
   /** The first call to try, without `/v1/`. */
   readonly firstCall: string
-  readonly scopes: ReadonlyArray<string>
   readonly endpoints: ReadonlyArray<Endpoint>
 }
 

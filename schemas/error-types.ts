@@ -1,4 +1,6 @@
 /** The types of errors. A type never changes its meaning; an error also has a more specific code. */
+import { Schema } from "effect"
+
 export type ErrorType = (typeof errorTypes)[number]["type"]
 
 /** Every error type with its usual status, in the order in which a request is checked for them. */
@@ -35,3 +37,11 @@ export const errorTypes = [
       "A fault of the server. Only these errors are worth retrying, with exponential back-off. The status is 503, with `Retry-After`, if the server is overloaded or its ledger is unavailable."
   }
 ] as const
+
+/** The body of every error. */
+export const ErrorBody = Schema.Struct({
+  error: Schema.Struct({
+    type: Schema.Literals(errorTypes.map((e) => e.type)).annotate({ description: "Stable, for machines." }),
+    message: Schema.String.annotate({ description: "For people; not to be parsed." })
+  }).annotate({ description: "Why the call failed." })
+}).annotate({ identifier: "Error", description: "The body of every error of every endpoint. Errors cost nothing." })

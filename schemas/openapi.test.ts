@@ -236,8 +236,8 @@ describe("the examples of the OpenAPI document", () => {
     }
     assert.deepStrictEqual(listMessages("searchBrandedFoods", "400"), [
       "limit must be a whole number of at least 1",
-      "cursor is damaged, or belongs to another endpoint, id or set of filters",
       "at most 200 per page",
+      "cursor is damaged, or belongs to another endpoint, id or set of filters",
       "Unknown query parameter: <name>. Did you mean <nearest>?",
       "A parameter has no name",
       "Repeated query parameter: <name>"

@@ -3,9 +3,9 @@
  * is added. The 405 and the 404 of an unknown path belong to no operation, so the document's text describes them.
  */
 import type { JsonSchema } from "effect"
-import { ErrorBody } from "./api-errors.ts"
 import { dataSets, endpoints } from "./data-sets.ts"
 import { type Endpoint, templateOf } from "./endpoint.ts"
+import { ErrorBody } from "./error-types.ts"
 import { componentSchemas, jsonSchema } from "./json-schema.ts"
 import { buildResponses, buildSharedResponses, headers } from "./openapi/responses.ts"
 import { idSources, info, securityScheme } from "./openapi/texts.ts"

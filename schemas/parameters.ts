@@ -11,7 +11,7 @@ import { findNearest } from "./nearest.ts"
 export type Read<A> = { readonly value: A } | Invalid
 
 export interface Parameter<A> {
-  readonly kind: "text" | "day" | "limit" | "cursor" | "list"
+  readonly kind: "text" | "country" | "day" | "limit" | "cursor" | "list"
   readonly description: string
   readonly required: boolean
   /** The meaning of the value, for the documentation: an integer from 1 to 200, not the string that encodes it. */
@@ -19,6 +19,8 @@ export interface Parameter<A> {
   readonly example?: string | number
   /** `text` is undefined if the parameter is absent. */
   readonly read: (name: string, text: string | undefined) => Read<A>
+  /** Every error of `read`, and of what the server checks later, for the documentation. */
+  readonly refusals: (name: string) => ReadonlyArray<Invalid>
 }
 
 type Documentation = { readonly description: string; readonly example?: string }
@@ -29,22 +31,28 @@ export const text = (options: Documentation): Parameter<string | undefined> => (
   required: false,
   schema: Schema.String,
   ...options,
-  read: (_name, text) => ({ value: text === "" ? undefined : text })
+  read: (_name, text) => ({ value: text === "" ? undefined : text }),
+  refusals: () => []
 })
+
+const invalidCountry = (name: string) =>
+  invalid("invalid_parameter", `${name} must be a two-letter country code (ISO 3166-1 alpha-2)`)
 
 /** A country by its ISO 3166-1 alpha-2 code, read in upper case. Empty equals absent. */
 export const country = (options: Documentation): Parameter<string | undefined> => ({
-  kind: "text",
+  kind: "country",
   required: false,
   schema: Schema.String.check(Schema.isPattern(/^([A-Za-z]{2})?$/u)), // a code, or empty for absent
   ...options,
   read: (name, text) => {
     if (text === undefined || text === "") return { value: undefined }
-    return /^[A-Za-z]{2}$/.test(text)
-      ? { value: text.toUpperCase() }
-      : invalid("invalid_parameter", `${name} must be a two-letter country code (ISO 3166-1 alpha-2)`)
-  }
+    return /^[A-Za-z]{2}$/.test(text) ? { value: text.toUpperCase() } : invalidCountry(name)
+  },
+  refusals: (name) => [invalidCountry(name)]
 })
+
+const invalidDay = (name: string) =>
+  invalid("invalid_parameter", `${name} must be a real calendar day in YYYY-MM-DD format`)
 
 /** A calendar day. Rejects an empty string and a day that does not exist. */
 export const day = (options: Documentation): Parameter<string | undefined> => ({
@@ -53,10 +61,8 @@ export const day = (options: Documentation): Parameter<string | undefined> => ({
   schema: Schema.String.annotate({ format: "date" }),
   ...options,
   description: `${options.description} A real calendar day, \`YYYY-MM-DD\`, in the years 0001 to 9999.`,
-  read: (name, text) =>
-    text === undefined || isDay(text)
-      ? { value: text }
-      : invalid("invalid_parameter", `${name} must be a real calendar day in YYYY-MM-DD format`)
+  read: (name, text) => (text === undefined || isDay(text) ? { value: text } : invalidDay(name)),
+  refusals: (name) => [invalidDay(name)]
 })
 
 interface LimitOptions {
@@ -71,6 +77,8 @@ interface LimitOptions {
   /** A larger limit is rejected with this error, or served as the maximum. */
   readonly aboveMaximum: Invalid | "served as the maximum"
 }
+
+const invalidLimit = (name: string) => invalid("invalid_parameter", `${name} must be a whole number of at least 1`)
 
 /** Rows per page: digits only, at least 1. The number may have any length. */
 export const limit = (options: LimitOptions): Parameter<number> => ({
@@ -88,13 +96,22 @@ export const limit = (options: LimitOptions): Parameter<number> => ({
   ).annotate(options.isShapeSelector ? {} : { default: options.default }),
   read: (name, text) => {
     if (text === undefined) return { value: options.default }
-    if (!/^[0-9]+$/.test(text) || /^0+$/.test(text))
-      return invalid("invalid_parameter", `${name} must be a whole number of at least 1`)
+    if (!/^[0-9]+$/.test(text) || /^0+$/.test(text)) return invalidLimit(name)
     const value = Number(text)
     if (value <= options.maximum) return { value }
     return options.aboveMaximum === "served as the maximum" ? { value: options.maximum } : options.aboveMaximum
-  }
+  },
+  refusals: (name) => [
+    invalidLimit(name),
+    ...(options.aboveMaximum === "served as the maximum" ? [] : [options.aboveMaximum])
+  ]
 })
+
+/** The 400 for a cursor that was changed or truncated, or that belongs to another endpoint, id or filters. */
+export const foreignCursor = invalid(
+  "cursor_damaged",
+  "cursor is damaged, or belongs to another endpoint, id or set of filters"
+)
 
 /** Start of the next page: the `next_cursor` of the page before. Empty equals absent. The server checks its content. */
 export const cursor: Parameter<string | undefined> = {
@@ -103,14 +120,15 @@ export const cursor: Parameter<string | undefined> = {
   description:
     "The `next_cursor` of the previous page, unchanged. It belongs to this endpoint and these filters, stays valid after restarts and new data, and may be used with another `limit`. Without it, the first page is returned.",
   schema: Schema.String,
-  read: (_name, text) => ({ value: text === "" ? undefined : text })
+  read: (_name, text) => ({ value: text === "" ? undefined : text }),
+  refusals: () => [foreignCursor]
 }
 
-/** The 400 for a cursor that was changed or truncated, or that belongs to another endpoint, id or filters. */
-export const foreignCursor = invalid(
-  "cursor_damaged",
-  "cursor is damaged, or belongs to another endpoint, id or set of filters"
-)
+const missingNames = (name: string) =>
+  invalid("missing_parameter", `${name} is required: 1 to 100 names, separated by commas`)
+const tooManyNames = (name: string, count: number) =>
+  invalid("too_many_names", `${name} takes at most 100 names, ${count} were given`)
+const emptyName = (name: string) => invalid("invalid_parameter", `${name} has an empty name between its commas`)
 
 /** 1 to 100 names, separated by commas; required. Case-sensitive, not trimmed. Duplicates count, and are kept. */
 export const list = (options: Documentation): Parameter<ReadonlyArray<string>> => ({
@@ -120,15 +138,12 @@ export const list = (options: Documentation): Parameter<ReadonlyArray<string>> =
   ...options,
   description: `${options.description} Case-sensitive, without spaces. A repeated name is returned again, and counts again.`,
   read: (name, text) => {
-    if (text === undefined || text === "")
-      return invalid("missing_parameter", `${name} is required: 1 to 100 names, separated by commas`)
+    if (text === undefined || text === "") return missingNames(name)
     const names = text.split(",")
-    if (names.length > 100)
-      return invalid("too_many_names", `${name} takes at most 100 names, ${names.length} were given`)
-    return names.includes("")
-      ? invalid("invalid_parameter", `${name} has an empty name between its commas`)
-      : { value: names }
-  }
+    if (names.length > 100) return tooManyNames(name, names.length)
+    return names.includes("") ? emptyName(name) : { value: names }
+  },
+  refusals: (name) => [missingNames(name), emptyName(name), tooManyNames(name, 101)]
 })
 
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>

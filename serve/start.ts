@@ -118,7 +118,8 @@ const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope) {
     dataHost: Option.getOrUndefined(dataHost)?.toLowerCase(),
     getListenerUrl: () => addressFor(apiAddress, null),
     findConsoleUrl: (hostname) => publicUrl ?? guessConsoleUrl(hostname),
-    sampleNotice
+    sampleNotice,
+    commodities: () => live.current().model.commodities
   })
   yield* watchDescriptors
   apiAddress = yield* listen(app, {

@@ -44,7 +44,7 @@ const follow = (proxies: BlockList, peer: string, name: string, hops: ReadonlyAr
   return { caller }
 }
 
-export interface ForwardedHeaders {
+interface ForwardedHeaders {
   readonly forwarded: string | null
   readonly forwardedFor: string | null
 }

@@ -17,7 +17,7 @@ export interface LoadedDataSets {
 }
 
 export * from "./read-models/commodity.ts"
-export * from "./read-models/storefront.ts"
+export { loadStorefronts, type Storefronts, withLastReads } from "./read-models/storefront.ts"
 export * from "./tables/branded_food/data-set.ts"
 export * from "./tables/commodity/data-set.ts"
 export * from "./tables/storefront/data-set.ts"

@@ -264,7 +264,7 @@ export class DuckDb extends Context.Service<DuckDb, Database>()("larder/warehous
   /** A published generation, read-only; queries may write files. */
   static readonly readOnlyWithFiles = (file: string) =>
     Effect.flatMap(open(file, { access_mode: "READ_ONLY" }), (db) => make(db, 1, "fixed"))
-  /** A file that only this process uses: a staging file, a generation that is being built, the ledger. */
+  /** A file that only this process uses: a staging file, a generation that is being built. */
   static readonly readWrite = (file: string) =>
     createIfMissing(file).pipe(
       Effect.andThen(open(file, {})),

@@ -42,11 +42,12 @@ export { findReadable } from "./opened/parts.ts"
 export * from "./opened/runs.ts"
 export { writeSnapshot } from "./opened/snapshot.ts"
 export { type Check, ChecksFailed } from "./publishing/check.ts"
-export { readLive, readLiveDataSet, requirePublishable } from "./publishing/live-data-set.ts"
+export { attachLiveData, readLive, readLiveDataSet, requirePublishable } from "./publishing/live-data-set.ts"
 export { assignments } from "./publishing/merge.ts"
+export { ConcurrentPublication, requireNoRollback } from "./publishing/promote.ts"
 export { publish } from "./publishing/publish.ts"
 export { rebuildFrom } from "./publishing/rebuild.ts"
-export { ConcurrentPublication, recordFailedRun, recordKilledRuns, requireNoRollback } from "./publishing/record.ts"
+export { recordFailedRun, recordKilledRuns } from "./publishing/record.ts"
 export { rollback } from "./publishing/rollback.ts"
 export {
   makeOwnFolder,
@@ -56,10 +57,9 @@ export {
   stagingFolder,
   whileNoRunIsActive
 } from "./publishing/staging.ts"
-export * from "./read-models/points.ts"
-export type { ListPosition, StoreLists } from "./read-models/store-lists.ts"
-export type { StorePosition } from "./read-models/stores.ts"
-export { createPossiblyIncompleteTable, possiblyIncompleteTable } from "./storefronts/reconcile.ts"
+export { measureRange, type Points, serializeRange } from "./read-models/points.ts"
+export type { StoreLists } from "./read-models/store-lists.ts"
+export { createPossiblyIncompleteTable, possiblyIncompleteTable, sawAll } from "./storefronts/reconcile.ts"
 export { commentStatements } from "./tables/dictionary.ts"
 export {
   cursorTable,

@@ -119,13 +119,14 @@ export const readBrandedFoods = Effect.fn("brandedFoods.read")(
     const rows_rejected = yield* recordPayloads(run, staged, previous.unknownFields)
     const knownRejected = sum(known.map((payload) => payload.rows_rejected))
     const knownRead = sum(known.map((payload) => payload.rows_read))
-    return {
+    const result: ReadResult = {
       rows_read: knownRead + sum(staged.flatMap((form) => [...form.rows_read.values()])),
       rows_skipped: knownRead - knownRejected + sum(staged.map((form) => form.rows_ignored)),
       rows_rejected: knownRejected + rows_rejected,
       feeds: staged.length + known.length + left_out.filter(({ kind }) => kind !== "partial").length,
       left_out
-    } satisfies ReadResult as ReadResult
+    }
+    return result
   },
   Effect.catchTag(["FileUnwritable", "RecordingUnreadable"], (error) =>
     Effect.fail(new ReadFailed({ faults: [error.message, advice] }))

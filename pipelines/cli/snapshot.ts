@@ -13,7 +13,7 @@ import {
   verifyDataSet,
   writeSnapshot
 } from "@larder/warehouse"
-import { Console, Effect, FileSystem, Option, Schema } from "effect"
+import { Console, Effect, FileSystem, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { openHome } from "../run/run.ts"
 import { formatKibibytes, jsonFlag } from "./flags.ts"
@@ -36,7 +36,7 @@ export const copyIngestion = Effect.fnUntraced(function* (layout: Layout) {
   const fs = yield* FileSystem.FileSystem
   const ingestion = path.join(yield* fs.makeTempDirectoryScoped({ prefix: "larder-snapshot-" }), "ingestion.duckdb")
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
+    const manifest = yield* newestManifest(layout.local)
     if (manifest === undefined || !Object.values(manifest.data_sets).some(isLoaded)) {
       return yield* new NoWarehouse({ dir: layout.dir })
     }

@@ -16,7 +16,7 @@ import {
   readLiveLeftOut,
   readLiveStates
 } from "@larder/warehouse"
-import { Clock, Console, Effect, Option } from "effect"
+import { Clock, Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import { openHome } from "../run/run.ts"
 import { CommandFailed, formatUtcMinute, jsonFlag } from "./flags.ts"
@@ -79,9 +79,7 @@ const leftOutLines = (feeds: ReadonlyArray<FeedLeftOut>) => {
 /** The reason why this version of Larder cannot read the live data of a pipeline, by its name. */
 const readUnreadable = ({ local }: Layout, pipelines: ReadonlyArray<string>) =>
   newestManifest(local).pipe(
-    Effect.map(
-      (newest): ReadonlyMap<string, Error> => (Option.isSome(newest) ? findUnreadable(newest.value) : new Map())
-    ),
+    Effect.map((newest): ReadonlyMap<string, Error> => (newest === undefined ? new Map() : findUnreadable(newest))),
     Effect.catchTag("ManifestUnusable", (error) =>
       Effect.succeed(new Map(pipelines.map((pipeline) => [pipeline, error])))
     )

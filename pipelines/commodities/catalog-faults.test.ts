@@ -37,7 +37,7 @@ describe("an invalid line of the catalog", () => {
       (text) => text.replace("\tusd_per_lb\t", "\t"),
       closeLine,
       null,
-      /10 cells.* 11 columns/
+      /12 cells.* 13 columns/
     ],
     [
       "a repeated name",
@@ -78,6 +78,54 @@ describe("an invalid line of the catalog", () => {
       2,
       "window_reach_days",
       /number/i
+    ],
+    [
+      "a title that another metric has",
+      "metrics",
+      (text) => text.replace("Butter, exchange spot, weekly average", "Butter, exchange spot, daily close"),
+      closeLine + 1,
+      "title",
+      /already in line 2/
+    ],
+    [
+      "a note that applies to no metric",
+      "notes",
+      (text) => text.replace("unit=usd_per_lb_basis", "unit=usd_basis"),
+      lineOf("notes", "unit="),
+      "applies_to",
+      /no metric/
+    ],
+    [
+      "a weekly feed without the weekday on which its weeks end",
+      "feeds",
+      (text) => text.replace("\tweekly\tFriday\t", "\tweekly\t\t"),
+      lineOf("feeds", "gov-mars/1602"),
+      "ending_weekday",
+      /have a weekday/
+    ],
+    [
+      "a schedule that is not understood",
+      "feeds",
+      (text) => text.replace("every working day, 11:00", "each working day, 11:00"),
+      2,
+      "publishes_on",
+      /daily reports publish on a day such as `every working day, 11:00`/
+    ],
+    [
+      "a schedule that does not suit the frequency",
+      "feeds",
+      (text) => text.replace("every working day, 11:00", "Wednesday of the next week, 13:15"),
+      2,
+      "publishes_on",
+      /daily reports publish/
+    ],
+    [
+      "an end that is no day",
+      "metrics",
+      (text) => text.replace("2025-05-31", "2025-05-32"),
+      lineOf("metrics", "cheese_barrel_sales_price_weekly"),
+      "ended_on",
+      /2025-05-32|calendar day/
     ],
     [
       "a series without a metric",

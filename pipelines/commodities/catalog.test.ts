@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { feedNamed } from "@larder/test/support/pipelines/commodity-payloads.ts"
 import { catalog, parseCatalog, type TableName } from "./catalog.ts"
-import { catalogRows } from "./stage/catalog-rows.ts"
 
 const { feeds, metrics, products, series } = catalog()
 
@@ -219,7 +218,7 @@ describe("feeds", () => {
     )
   })
 
-  it("change their mapping hash if one of their lines changes, but not for a licence", () => {
+  it("change their mapping hash if one of their lines changes, but not for a text, a schedule, an end or a licence", () => {
     const hashes = hashesOf(tableText)
     const changed = (table: TableName, from: string, to: string) => {
       const now = hashesOf((name) => (name === table ? tableText(name).replace(from, to) : tableText(name)))
@@ -228,6 +227,11 @@ describe("feeds", () => {
     assert.deepStrictEqual(changed("metrics", "\tclose_price\t", "\tclosing_price\t"), ["gov-mars/1603"])
     assert.deepStrictEqual(changed("feeds", "\t6\t90\t", "\t6\t91\t"), ["gov-mars/1602"])
     assert.deepStrictEqual(changed("metrics", "\tcme_group", "\tpublic_domain"), [])
+    assert.deepStrictEqual(changed("metrics", "\tButter, exchange spot, daily close\t", "\tButter, daily\t"), [])
+    assert.deepStrictEqual(changed("feeds", "\tweekly\tFriday\t", "\tweekly\tMonday\t"), [])
+    assert.deepStrictEqual(changed("feeds", "every working day, 11:00", "every working day, 11:30"), [])
+    assert.deepStrictEqual(changed("metrics", "\t2025-05-31", "\t"), [])
+    assert.deepStrictEqual(changed("notes", "At 3.5 % butterfat.", "At 3.5 percent butterfat."), [])
   })
 })
 
@@ -248,7 +252,7 @@ describe("the README of the catalog", () => {
   const read = (name: string) => readFileSync(new URL(name, import.meta.url), "utf8")
   const readme = read("./catalog/README.md")
 
-  it.each(["feeds", "metrics", "series", "products", "texts", "known-fields"])(
+  it.each(["feeds", "metrics", "notes", "series", "products", "texts", "known-fields"])(
     "explains every column of %s.tsv",
     (table) => {
       const [header = ""] = read(`./catalog/${table}.tsv`).split("\n")
@@ -274,41 +278,5 @@ describe("the README of the catalog", () => {
     assert.isFalse(metrics.some(({ metric_name }) => metric_name === cells.metric_name))
     assert.isTrue(products.some(({ slug }) => slug === cells.product_slug))
     assert.isNotEmpty(feedNamed(cells.feed ?? "").metrics)
-  })
-})
-
-describe("the catalog in the warehouse", () => {
-  const parseRows = (name: string, measures = new Map<string, string>()) =>
-    catalogRows(catalog(), measures).flatMap(({ rows, table }) => (table.name === name ? [...rows] : []))
-
-  it("shows the documented column as the measure until the real one is known", () => {
-    const measure = (measures?: Map<string, string>) =>
-      parseRows("metric", measures).find(
-        (row) => Reflect.get(row, "metric_name") === "butter_exch_spot_average_monthly"
-      )
-    assert.strictEqual(Reflect.get(measure() ?? {}, "measure"), "monthly_average")
-    const found = new Map([["butter_exch_spot_average_monthly", "monthly Av"]])
-    assert.strictEqual(Reflect.get(measure(found) ?? {}, "measure"), "monthly Av")
-  })
-
-  it("has the licence of the exchange only for spot prices", () => {
-    const spot = ["gov-mars/1602", "gov-mars/1603", "gov-mars/1623"]
-    for (const row of parseRows("metric")) {
-      const [feed, licence, name] = ["feed", "licence", "metric_name"].map((column) => Reflect.get(row, column))
-      assert.strictEqual(licence, spot.includes(feed) ? "cme_group" : "public_domain", name)
-    }
-    const markets = series.map(({ market, metric_name }) => [metric_name, market === "Chicago Mercantile Exchange"])
-    const licences = new Map(metrics.map(({ licence, metric_name }) => [metric_name, licence === "cme_group"]))
-    assert.deepStrictEqual(
-      markets,
-      series.map(({ metric_name }) => [metric_name, licences.get(metric_name)])
-    )
-  })
-
-  it("has every metric, series and product", () => {
-    assert.deepStrictEqual(
-      [parseRows("metric").length, parseRows("series").length, parseRows("product").length],
-      [metrics.length, 24, products.length]
-    )
   })
 })

@@ -4,10 +4,13 @@
  */
 import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { Frequency, Licence, type RevisionStatus, revisionStatuses } from "@larder/schemas"
+import { Day, Frequency, Licence, type RevisionStatus, revisionStatuses, Unit } from "@larder/schemas"
 import { Schema } from "effect"
 import { BadLine, type Located, parseTable } from "../run/files/hand-edited.ts"
+import { type Condition, isIncomplete, parseConditions, parsePair, splitTrimmed } from "./conditions.ts"
 import { commodityMappingVersion } from "./mapping-version.ts"
+import { appliesTo, type Note, NoteLine, parseNote } from "./notes.ts"
+import { findScheduleFault } from "./publishes-on.ts"
 
 export interface Feed extends Omit<typeof FeedLine.Type, "path" | "period" | "revision_status" | "states"> {
   readonly source: "gov-mars" | "gov-mpr"
@@ -38,11 +41,6 @@ export type PeriodKey =
       readonly isAfterPublication: boolean
     }
 
-interface Condition {
-  readonly field: string
-  readonly values: ReadonlyArray<string>
-}
-
 /** Texts of a field that a product is known to have, and texts that contradict it. */
 interface ProductTexts {
   readonly field: string
@@ -50,12 +48,14 @@ interface ProductTexts {
   readonly contradictions: ReadonlyArray<string>
 }
 
-export interface CatalogMetric extends Omit<typeof MetricLine.Type, "feed" | "where" | "column" | "freight_texts"> {
+export interface CatalogMetric
+  extends Omit<typeof MetricLine.Type, "feed" | "where" | "column" | "freight_texts" | "ended_on"> {
   readonly feeds: ReadonlyArray<string>
   readonly where: ReadonlyArray<Condition>
   readonly column: ColumnRule
   /** Accepted texts of the field `freight`, which may also state nothing. */
   readonly freightTexts: ReadonlyArray<string>
+  readonly ended_on: string | null
   readonly texts: ReadonlyArray<ProductTexts>
 }
 
@@ -78,6 +78,10 @@ const FeedLine = Schema.Struct({
   /** The section that the response must be or contain; empty if the report has no sections. */
   section: Schema.String,
   frequency: Frequency,
+  /** The weekday on which each period ends; empty unless the report is weekly or biweekly. */
+  ending_weekday: Schema.Literals(["", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]),
+  /** See `publishes-on.ts`. */
+  publishes_on: Schema.NonEmptyString,
   period: Schema.NonEmptyString,
   revision_status: Schema.Literals([...revisionStatuses, ""]),
   /** The field by which a window of days is requested, in exactly this spelling. */
@@ -89,16 +93,19 @@ const FeedLine = Schema.Struct({
 })
 const MetricLine = Schema.Struct({
   metric_name: Schema.String.check(Schema.isPattern(/^[a-z0-9]+(_[a-z0-9]+)*$/u)),
+  title: Schema.NonEmptyString,
   product_slug: Schema.NonEmptyString,
   feed: Schema.NonEmptyString,
   where: Schema.String,
   column: Schema.NonEmptyString,
-  unit: Schema.Literals(["usd_per_lb", "usd_per_cwt", "usd_per_metric_ton", "usd_per_lb_basis"]),
+  unit: Unit,
   region: Schema.NonEmptyString,
   market_level: Schema.NonEmptyString,
   freight: Schema.NonEmptyString,
   freight_texts: Schema.String,
-  licence: Licence
+  licence: Licence,
+  /** The day of the last value of a series that has ended; else empty. */
+  ended_on: Schema.Union([Day, Schema.Literal("")])
 })
 const SeriesLine = Schema.Struct({
   slug: Schema.NonEmptyString,
@@ -123,21 +130,6 @@ const KnownFieldLine = Schema.Struct({
   source: Schema.Literals(["both", "gov-mars", "gov-mpr"]),
   field: Schema.NonEmptyString
 })
-
-const splitTrimmed = (text: string, separator: string) =>
-  text === "" ? [] : text.split(separator).map((part) => part.trim())
-const parsePair = (text: string): [string, string] => {
-  const [name = "", value = ""] = splitTrimmed(text, "=")
-  return [name, value]
-}
-
-/** `field=value; field=value|value` */
-const parseConditions = (text: string): ReadonlyArray<Condition> =>
-  splitTrimmed(text, ";").map((condition) => {
-    const [field, values] = parsePair(condition)
-    return { field, values: splitTrimmed(values, "|") }
-  })
-const isIncomplete = ({ field, values }: Condition) => field === "" || values.length === 0 || values.includes("")
 
 /**
  * `report_date`, `exactly Week Ending Date`, `friday of report_begin_date, else report_end_date`, or
@@ -171,7 +163,7 @@ export const parseColumn = (text: string): ColumnRule => {
   return { name, isOptional, by: { words: rule.split(/\s+/) } }
 }
 
-export type TableName = "feeds" | "metrics" | "series" | "products" | "texts" | "known-fields"
+export type TableName = "feeds" | "metrics" | "notes" | "series" | "products" | "texts" | "known-fields"
 const tableFile = (name: TableName) => `pipelines/commodities/catalog/${name}.tsv`
 
 const badCell = (name: TableName, line: number, column: string, problem: string) =>
@@ -202,16 +194,17 @@ const parseMetric =
     where: parseConditions(row.where),
     column: parseColumn(row.column),
     freightTexts: splitTrimmed(freight_texts, "|"),
+    ended_on: row.ended_on === "" ? null : row.ended_on,
     texts: joinTexts(texts.filter(isTextOf(row.product_slug)))
   })
 
-/** Covers everything that determines which values are read from a feed: its lines except licences, and the code. */
+/** Covers everything that determines which values are read from a feed: the code, and its lines without texts, schedules and licences. */
 const hashMapping = (
-  feed: typeof FeedLine.Type,
+  { ending_weekday: _weekday, publishes_on: _schedule, ...feed }: typeof FeedLine.Type,
   metricRows: ReadonlyArray<typeof MetricLine.Type>,
   textRows: TextLines
 ): string => {
-  const metrics = metricRows.map(({ licence: _, ...row }) => row)
+  const metrics = metricRows.map(({ ended_on: _ended, licence: _licence, title: _title, ...row }) => row)
   const texts = textRows.filter((line) => metricRows.some(({ product_slug }) => isTextOf(product_slug)(line)))
   return hash("sha256", JSON.stringify({ mappingVersion: commodityMappingVersion, feed, metrics, texts }), "hex")
 }
@@ -222,6 +215,14 @@ const joinConditions = (conditions: ReadonlyArray<Condition>): ReadonlyArray<Con
     field,
     values: group.flatMap(({ values }) => values)
   }))
+
+/** Throws `BadLine` for a schedule that does not suit the frequency of its report. */
+const assertSchedules = (feeds: ReadonlyArray<Located<typeof FeedLine.Type>>) => {
+  for (const { line, row } of feeds) {
+    const fault = findScheduleFault(row.publishes_on, row.frequency)
+    if (fault !== undefined) throw badCell("feeds", line, "publishes_on", fault)
+  }
+}
 
 const parseFeed = (
   row: typeof FeedLine.Type,
@@ -271,11 +272,34 @@ const assertNames = (
     }
     assertConditions("metrics", line, "where", row.where)
   }
-  for (const { line, row } of feeds) assertConditions("feeds", line, "states", row.states)
+  for (const { line, row } of feeds) {
+    assertConditions("feeds", line, "states", row.states)
+    const hasWeekday = row.frequency === "weekly" || row.frequency === "biweekly"
+    if (hasWeekday !== (row.ending_weekday !== "")) {
+      throw badCell("feeds", line, "ending_weekday", "weekly and biweekly feeds have a weekday, and no others")
+    }
+  }
   for (const { line, row } of texts) {
     const slug = splitTrimmed(row.product_slug, "|").find((name) => !slugs.has(name))
     if (slug !== undefined) throw badCell("texts", line, "product_slug", `${slug} is not in products.tsv`)
   }
+}
+
+/** Throws `BadLine` for a note that applies to no metric: its condition would be mistyped. */
+const assertNotes = (
+  notes: ReadonlyArray<Located<Note>>,
+  metrics: ReadonlyArray<CatalogMetric>,
+  feeds: ReadonlyMap<string, Feed>
+) => {
+  const applies = (note: Note) =>
+    metrics.some((metric) =>
+      metric.feeds.some((name) => {
+        const feed = feeds.get(name)
+        return feed !== undefined && appliesTo(note, metric, feed)
+      })
+    )
+  const useless = notes.find(({ row }) => !applies(row))
+  if (useless !== undefined) throw badCell("notes", useless.line, "applies_to", "it applies to no metric")
 }
 
 export const parseCatalog = (readText: (name: TableName) => string) => {
@@ -285,21 +309,26 @@ export const parseCatalog = (readText: (name: TableName) => string) => {
     ...unique: ReadonlyArray<keyof Fields & string>
   ) => parseTable(tableFile(name), readText(name), struct, ...unique)
   const feedLines = parse("feeds", FeedLine, "feed")
-  const metricLines = parse("metrics", MetricLine, "metric_name")
+  const metricLines = parse("metrics", MetricLine, "metric_name", "title")
   const seriesLines = parse("series", SeriesLine, "slug")
   const productLines = parse("products", ProductLine, "slug")
+  const noteLines = parse("notes", NoteLine, "note").map(({ line, row }) => ({ line, row: parseNote(row) }))
   const textLines = parse("texts", TextLine)
   const knownFields = parse("known-fields", KnownFieldLine).map(({ row }) => row)
   assertNames(metricLines, feedLines, productLines, textLines)
+  assertSchedules(feedLines)
   const texts = textLines.map(({ row }) => row)
   const metricRows = metricLines.map(({ row }) => row)
   const feeds = feedLines.map(({ row }) => parseFeed(row, metricRows, texts, knownFields))
   const metrics = metricRows.map(parseMetric(texts))
   const names = new Set(metrics.map(({ metric_name }) => metric_name))
+  const feedsByName = new Map(feeds.map((feed) => [feed.feed, feed]))
+  assertNotes(noteLines, metrics, feedsByName)
   return {
     feeds,
-    feedsByName: new Map(feeds.map((feed) => [feed.feed, feed])),
+    feedsByName,
     metrics,
+    notes: noteLines.map(({ row }) => row),
     /** The 24 curated series. Each is the metric that is named like its slug, with underscores. */
     series: seriesLines.map(({ line, row }) => {
       const metric_name = row.slug.replaceAll("-", "_")

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { commodity, DuckDb } from "@larder/warehouse"
+import { deriveStatements } from "@larder/warehouse/publishing/merge.ts"
 import { Effect } from "effect"
 import { catalog } from "./catalog.ts"
 import { commodityChecks } from "./checks.ts"
@@ -37,6 +38,7 @@ const warehouse = Effect.fnUntraced(function* (versions: ReadonlyArray<Version>)
         }))
       : catalogRows(catalog(), new Map()).flatMap(({ rows, table }) => (table.name === name ? [...rows] : []))
   for (const table of commodity.tables) yield* db.append("commodity", table.name, cells(table, parseRows(table.name)))
+  for (const sql of deriveStatements(commodity)) yield* db.run(sql)
   return db
 })
 

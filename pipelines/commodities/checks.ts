@@ -146,6 +146,6 @@ export const commodityChecks: ReadonlyArray<Check> = [
   warning(
     "metrics_have_values",
     "every metric of the catalog has at least one value, except mostly ranges, which some reports never state",
-    "select metric_name from commodity.coverage where observations = 0 and not contains(metric_name, '_mostly_')"
+    "select metric_name, no_values_reason from commodity.metric where observations = 0 and not contains(metric_name, '_mostly_')"
   )
 ]

@@ -10,9 +10,15 @@ const KnownPayload = Schema.Struct({
   raw_sha256: Schema.String,
   feed: Schema.String,
   mapping_sha256: Schema.String,
+  /** The days whose rows were used; null if all were. */
+  window_from: Schema.NullOr(Day),
+  window_to: Schema.NullOr(Day),
   rows_read: Schema.Int,
-  rows_rejected: Schema.Int
+  rows_rejected: Schema.Int,
+  rows_stated: Schema.NullOr(Schema.Int)
 })
+export type KnownPayload = typeof KnownPayload.Type
+
 const Measure = Schema.Struct({
   metric_name: Schema.String,
   measure: Schema.String,
@@ -24,7 +30,7 @@ const UnknownField = Schema.Struct({ feed: Schema.String, field: Schema.String }
 export interface EarlierRuns {
   /** How far live runs have read each feed. Recordings and samples do not count. */
   readonly cursors: ReadonlyArray<typeof FeedCursor.Type>
-  readonly payloads: ReadonlyArray<typeof KnownPayload.Type>
+  readonly payloads: ReadonlyArray<KnownPayload>
   /** Columns that values were read from, the days of these values, separated by commas, and their newest publication. */
   readonly measures: ReadonlyArray<typeof Measure.Type>
   readonly unknownFields: ReadonlyArray<typeof UnknownField.Type>
@@ -37,7 +43,8 @@ const cursorsQuery = `
   select feed, read_to, mapping_sha256 from ingest.cursor c join ingest.run r using (run_id)
   where c.pipeline = 'commodities' and r.origin = 'live'`
 const payloadsQuery = `
-  select raw_sha256, feed, mapping_sha256, rows_read::integer as rows_read, rows_rejected::integer as rows_rejected
+  select raw_sha256, feed, mapping_sha256, window_from::varchar as window_from, window_to::varchar as window_to,
+    rows_read::integer as rows_read, rows_rejected::integer as rows_rejected, rows_stated::integer as rows_stated
   from ingest.raw_file where pipeline = 'commodities'`
 const measuresQuery = `
   select metric_name, measure, string_agg(distinct observed_on::varchar, ',') as days,
@@ -55,5 +62,6 @@ export const readEarlierReports = Effect.fnUntraced(function* (run: RunContext) 
       unknownFields: db.all(UnknownField, unknownFieldsQuery)
     })
   )
-  return { ...earlier, oddValues } satisfies EarlierRuns as EarlierRuns
+  const earlierRuns: EarlierRuns = { ...earlier, oddValues }
+  return earlierRuns
 })

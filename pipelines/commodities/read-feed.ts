@@ -6,6 +6,8 @@ import { expectErrors } from "../run/files/causes.ts"
 import type { DayRange } from "../run/pipeline.ts"
 import type { Feed } from "./catalog.ts"
 import { decodeText, PayloadUnreadable, parseRows } from "./decode/payload.ts"
+import type { KnownPayload } from "./earlier-runs.ts"
+import { newestOf } from "./normalise/dates.ts"
 import { DriftFound } from "./normalise/drift.ts"
 import type { DaysWithValues } from "./normalise/mapping.ts"
 import { type Normalised, normalise } from "./normalise/normalise.ts"
@@ -20,17 +22,30 @@ export interface FeedRead extends Pick<Normalised, "rows_read" | "rows_skipped" 
   readonly part?: Omit<FeedPart, "feed">
 }
 
-/** Identifies the mapping of a payload. A run of some days may leave out rows that another run needs. */
-const identifyMapping = ({ mapping_sha256 }: Feed, { run: { days } }: FeedContext) =>
-  days === undefined ? mapping_sha256 : `${mapping_sha256}, ${days.from} to ${days.to}`
+/** A run of some days may have left out rows that another run needs. */
+const hasReadDays = ({ window_from, window_to }: KnownPayload, days: DayRange | undefined) =>
+  window_from === null || (window_from === days?.from && window_to === days.to)
 
-const findKnownRead = (context: FeedContext, feed: Feed, raw: FetchedPayload): FeedRead | undefined => {
-  const mappings = [feed.mapping_sha256, identifyMapping(feed, context)]
-  const known = context.previous.payloads.find(
-    (payload) =>
-      payload.raw_sha256 === raw.sha256 && payload.feed === feed.feed && mappings.includes(payload.mapping_sha256)
-  )
-  if (known === undefined || known.rows_read === 0) return undefined // an empty response has the same bytes every time
+/** A payload with another number of rows than it states is read again, so that each run reports it. */
+const isComplete = ({ rows_read, rows_stated }: KnownPayload) => rows_stated === null || rows_stated === rows_read
+
+/** Whether a run of these days, or of all, would get the same from the payload as the earlier run. */
+export const isReadAlready = (
+  payload: KnownPayload,
+  { feed, mapping_sha256 }: Pick<Feed, "feed" | "mapping_sha256">,
+  { sha256 }: Pick<FetchedPayload, "sha256">,
+  days?: DayRange
+) =>
+  payload.raw_sha256 === sha256 &&
+  payload.feed === feed &&
+  payload.mapping_sha256 === mapping_sha256 &&
+  payload.rows_read > 0 && // an empty response has the same bytes every time
+  hasReadDays(payload, days) &&
+  isComplete(payload)
+
+const findKnownRead = ({ previous, run }: FeedContext, feed: Feed, raw: FetchedPayload): FeedRead | undefined => {
+  const known = previous.payloads.find((payload) => isReadAlready(payload, feed, raw, run.days))
+  if (known === undefined) return undefined
   const { rows_read, rows_rejected } = known
   return { rows_read, rows_rejected, rows_skipped: rows_read - rows_rejected, measures: new Map() }
 }
@@ -52,8 +67,6 @@ const findNewestPublication = ({ metrics }: Feed, { previous }: FeedContext) => 
     .sort()
     .at(-1)
 }
-
-const newestOf = (days: Iterable<string>) => [...days].reduce((last, day) => (day > last ? day : last), "")
 
 /**
  * Counts the days for which prices are known and the response has no row. None if the series of the feed have ended: if
@@ -91,7 +104,7 @@ export const readFeed = Effect.fnUntraced(
 
     const bytes = yield* fs.readFile(raw.path).pipe(Effect.orDie)
     const daysWithValues = listDaysWithValues(feed, context)
-    const { read, remark } = yield* Effect.try({
+    const { payload, read } = yield* Effect.try({
       try: () => {
         const payload = parseRows(feed, { ...raw, text: decodeText(raw.url, bytes), isRecorded })
         if (payload.rows.length === 0 && !isRecorded && window === undefined) {
@@ -105,7 +118,7 @@ export const readFeed = Effect.fnUntraced(
           newestPublication: findNewestPublication(feed, context),
           fetchedOn: raw.fetched_at.slice(0, 10)
         }
-        return { read: normalise(feed, payload, options), remark: payload.remark }
+        return { payload, read: normalise(feed, payload, options) }
       },
       catch: expectErrors<DriftFound | PayloadUnreadable>(DriftFound, PayloadUnreadable)
     })
@@ -113,10 +126,8 @@ export const readFeed = Effect.fnUntraced(
     if (read.rows_read === 0)
       yield* judgeEmptyResponse(feed, raw.url, context, daysWithValues, context.run.days ?? window)
 
-    const mapping = identifyMapping(feed, context)
-    // a partial payload is read again, so that each run reports it
-    yield* stageFeed(context, feed, raw, read, remark === undefined ? mapping : `${mapping}, partial`)
-    const faults = remark === undefined ? [] : [`the payload of ${raw.url} ${remark}`]
+    yield* stageFeed(context, feed, raw, payload, read)
+    const faults = payload.remark === undefined ? [] : [`the payload of ${raw.url} ${payload.remark}`]
     const { lost_metrics, measures, rejects, rows_judged, rows_read, rows_skipped } = read
     const part = { faults: [...faults, ...lost_metrics], rejects, rows_judged }
     return { rows_read, rows_skipped, rows_rejected: rejects.length, measures, part } satisfies FeedRead

@@ -51,7 +51,8 @@ const fetchWindow = Effect.fnUntraced(function* (
   const requests = feedRequests(feed, window, key).map((request) => ({ ...request, extraValues: ["date"] }))
   const raw = yield* fetchFirst(requests)
   const bytes = yield* Effect.orDie(fs.readFile(raw.path)) // the archive has just written it
-  return { raw, bytes, window, isRecorded: kind !== "live" } satisfies ProbedWindow as ProbedWindow
+  const probed: ProbedWindow = { raw, bytes, window, isRecorded: kind !== "live" }
+  return probed
 })
 
 /**

@@ -1,6 +1,7 @@
 /** What a first run would do with a report: how many prices it would publish, what it would reject or leave out, and why. */
 import type { Feed } from "../commodities/catalog.ts"
 import { decodeText, parseRows } from "../commodities/decode/payload.ts"
+import { newestOf } from "../commodities/normalise/dates.ts"
 import { normalise } from "../commodities/normalise/normalise.ts"
 import { describeText } from "../commodities/normalise/unmatched.ts"
 import { explainPart } from "../commodities/parts.ts"
@@ -32,8 +33,6 @@ const describeClock = ({ fetched_at, extra_values }: FetchedPayload) => {
 
 const describeRedirect = ({ final_url, url }: FetchedPayload) =>
   new URL(final_url).host === new URL(url).host ? [] : [`it redirects to ${final_url}: the source has moved`]
-
-const newestOf = (texts: ReadonlyArray<string>) => texts.reduce((last, text) => (text > last ? text : last), "")
 
 const readWindow = (feed: Feed, { bytes, isRecorded, raw, window }: ProbedWindow, newestPublication?: string) => {
   const payload = parseRows(feed, { ...raw, text: decodeText(raw.url, bytes), isRecorded })

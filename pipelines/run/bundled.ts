@@ -73,7 +73,7 @@ export const findMixture = Effect.fnUntraced(function* (
   kind: RunRecord["origin"]
 ) {
   if (kind === "replay") return undefined
-  const live = Option.getOrUndefined(yield* newestManifest(layout.local))?.data_sets[pipeline]
+  const live = (yield* newestManifest(layout.local))?.data_sets[pipeline]
   if (kind === "live" && live?.origins.includes("sample")) {
     return `This warehouse contains bundled samples, most of them generated; live ${rowNoun} are not mixed with them. Set LARDER_HOME to another folder, or remove the old one, and run again.`
   }

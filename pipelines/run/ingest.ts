@@ -194,7 +194,7 @@ const prepareRun = Effect.fnUntraced(function* (available: Pipelines, requested:
   const days = yield* parseDays(options)
   const layout = yield* openHome
   if (!options.dryRun) yield* catchUp(layout) // samples and live data must not mix, even if another machine published one of them
-  const live = Option.getOrUndefined(yield* newestManifest(layout.local))
+  const live = yield* newestManifest(layout.local)
   if (options.ifMissing && Object.values(live?.data_sets ?? {}).some(isLoaded)) return undefined
   const kind = yield* sourceKind(options)
   yield* checkSettings(kind)

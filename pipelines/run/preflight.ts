@@ -25,7 +25,7 @@ export const sourceKind = ({
   stores
 }: SourceOptions): Effect.Effect<RunRecord["origin"], Config.ConfigError> => {
   if (Option.isSome(file) || Option.isSome(replay)) return Effect.succeed("replay")
-  return Option.isSome(stores) ? Effect.succeed("live") : Effect.flatMap(sourcesSetting, Effect.succeed)
+  return Option.isSome(stores) ? Effect.succeed("live") : sourcesSetting
 }
 
 export const checkSettings = (kind: RunRecord["origin"]) =>

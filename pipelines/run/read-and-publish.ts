@@ -16,7 +16,7 @@ import {
   StagingFailed,
   stage
 } from "@larder/warehouse"
-import { Clock, Effect, Option } from "effect"
+import { Clock, Effect } from "effect"
 import { Archive } from "./archive/archive.ts"
 import { makeScratchFolder, readFetches, repeatRun } from "./archive/archived-runs.ts"
 import { rawFolderIn } from "./archive/raw-folder.ts"
@@ -135,13 +135,11 @@ const attemptOnce = (pipelineRun: PipelineRun, since: Manifest | undefined) =>
     )
   )
 
-const readNewest = ({ layout }: PipelineRun) => Effect.map(newestManifest(layout.local), Option.getOrUndefined)
-
 /** Replaces the source by what the run already fetched. Fails if a rollback means that more must be read. */
 const reuseFetched = Effect.fnUntraced(function* (pipelineRun: PipelineRun, since: Manifest | undefined) {
   const { layout, pipeline, started } = pipelineRun
   yield* catchUp(layout)
-  const newest = yield* readNewest(pipelineRun)
+  const newest = yield* newestManifest(layout.local)
   yield* requireNoRollback(pipeline.name, since, newest?.data_sets[pipeline.name])
   yield* refreshOpened(layout) // so that what the other machine read is not read again
   yield* Effect.logInfo(`${pipeline.name} was published by another machine; what was read is compared with that`)
@@ -153,7 +151,7 @@ const reuseFetched = Effect.fnUntraced(function* (pipelineRun: PipelineRun, sinc
 
 /** Reads and publishes. If another machine publishes first, tries again. */
 export const readAndPublish = Effect.fnUntraced(function* (pipelineRun: PipelineRun) {
-  let since = yield* readNewest(pipelineRun)
+  let since = yield* newestManifest(pipelineRun.layout.local)
   let published = yield* attemptOnce(pipelineRun, since)
   const withoutList = { ...pipelineRun, options: { ...pipelineRun.options, stores: undefined } } // it is archived
   while (published === undefined) {

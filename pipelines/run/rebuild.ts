@@ -28,7 +28,7 @@ import {
   requireWritableFolder,
   withLock
 } from "@larder/warehouse"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { type ArchivedRun, listArchivedRuns } from "./archive/archived-runs.ts"
 import { rawFolderIn } from "./archive/raw-folder.ts"
 import type { Pipeline } from "./pipeline.ts"
@@ -75,7 +75,7 @@ const describeMissing = Effect.fnUntraced(function* (
 })
 
 const readEntry = (layout: Layout, { name }: Pipeline) =>
-  Effect.map(newestManifest(layout.local), (newest) => Option.getOrUndefined(newest)?.data_sets[name])
+  Effect.map(newestManifest(layout.local), (newest) => newest?.data_sets[name])
 
 /** Repeats the runs in a warehouse of their own, and makes the result live. The caller has the lock of the data set. */
 const rebuildFromRuns = Effect.fnUntraced(function* (
@@ -95,7 +95,7 @@ export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline:
   const layout = yield* openLayout(home)
   yield* requireWritableFolder(layout.dir)
   yield* catchUp(layout)
-  const newest = Option.getOrUndefined(yield* newestManifest(layout.local))
+  const newest = yield* newestManifest(layout.local)
   const live = newest?.data_sets[pipeline.name]
   yield* requireNotNewer(pipeline.dataSet, live)
   yield* requireKnownIngest(newest)

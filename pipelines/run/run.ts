@@ -102,7 +102,8 @@ const redirectWrites = Effect.fnUntraced(function* (layout: Layout, folder: stri
   const markers = path.join(folder, "markers")
   yield* Effect.ignore(fs.copy(layout.markers, markers)) // without the markers, files are verified again
   const staging = path.join(folder, "staging")
-  return { ...layout, markers, staging, stagingLock: path.join(folder, ".staging.lock") } satisfies Layout as Layout
+  const redirected: Layout = { ...layout, markers, staging, stagingLock: path.join(folder, ".staging.lock") }
+  return redirected
 })
 
 /** Succeeds even if nothing was new or some feeds were left out. `temporaryFolder` is the one of a dry run. */

@@ -1,6 +1,6 @@
 /**
  * The numbers by which a run judges what it read. `docs/ingesting.md` has the same table. When data counts as late is not
- * part of it: `warehouse/data-sets.ts` has that.
+ * part of it: that is `late_after_days` of each data set, in `warehouse/tables`.
  */
 
 interface Threshold {

@@ -1,6 +1,6 @@
 /** Reads the known stores and their listed products from the live generation. */
 import { readFileSync } from "node:fs"
-import { type DuckDb, type Layout, literal, readLive, readLiveDataSet, storefront } from "@larder/warehouse"
+import { attachLiveData, type DuckDb, type Layout, readLive, readLiveDataSet, storefront } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
 import type { ListedStore } from "./source/store-list.ts"
@@ -32,15 +32,13 @@ export const readKnownStores = ({ layout }: RunContext) =>
     Effect.map(db.all(KnownStore, knownStoresSql), (rows): KnownStores => new Map(rows.map((row) => [row.domain, row])))
   )
 
-const copyKnownProductsSql = (live: string) => `
-  attach ${literal(live)} as live (read_only);
+const copyKnownProducts = `
   insert into feed.known
   select domain, native_id
-  from live.storefront.product
-  join live.storefront.store using (store_id)
-  where product_id in (select id from live.storefront.sighting where kind = 'product' and is_listed)
-  order by domain;
-  detach live`
+  from live_data.storefront.product
+  join live_data.storefront.store using (store_id)
+  where product_id in (select id from live_data.storefront.sighting where kind = 'product' and is_listed)
+  order by domain`
 
 const Id = Schema.Struct({ native_id: Schema.String })
 
@@ -54,8 +52,10 @@ export const stageKnownProducts = Effect.fnUntraced(function* (
   stores: KnownStores
 ) {
   yield* db.run("create table feed.known (domain varchar, native_id varchar)")
-  const { file: live } = yield* readLiveDataSet(layout, storefront)
-  if (stores.size > 0 && live !== undefined) yield* db.run(copyKnownProductsSql(live))
+  const { file } = yield* readLiveDataSet(layout, storefront)
+  if (stores.size > 0 && file !== undefined) {
+    yield* Effect.scoped(Effect.andThen(attachLiveData(db, file), db.run(copyKnownProducts)))
+  }
   return ({ domain, kind }: ListedStore) => {
     if (stores.get(domain)?.kind !== kind) return Effect.succeed<ReadonlySet<string>>(new Set())
     return Effect.map(

@@ -73,7 +73,7 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
   }
   if (read.currency_conflict !== null)
     yield* Effect.logWarning(`the currencies of ${store.domain} conflict: ${read.currency_conflict}`)
-  return {
+  const result: ReadStore = {
     store,
     read,
     rows_read: fetched.reduce((sum, { rows_read }) => sum + rows_read, 0),
@@ -81,5 +81,6 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
     read_at: fetched.reduce((last, { raw }) => (raw.fetched_at > last ? raw.fetched_at : last), list_fetched_at),
     seconds: ((yield* Clock.currentTimeMillis) - startedAt) / 1000,
     odd_values: oddValues.list()
-  } satisfies ReadStore as ReadStore
+  }
+  return result
 })

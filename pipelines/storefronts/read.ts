@@ -22,7 +22,7 @@ import { feedName, type ReadStore } from "./source/crawl/store-read.ts"
 import { pickDueStores } from "./source/due.ts"
 import { findListName, listAddress, withOperatorFiles } from "./source/operator-files.ts"
 import { parseStoreList, StoreListUnusable } from "./source/store-list.ts"
-import { checkReads, discardRejectedReads } from "./stage/check-reads.ts"
+import { checkReads, discardUnacceptedReads } from "./stage/check-reads.ts"
 import { checkShares } from "./stage/check-shares.ts"
 import { stageRows } from "./stage/stage-rows.ts"
 
@@ -146,7 +146,7 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       yield* progress.phase("assembling products")
       yield* rows.finishLoading
       const checked = yield* checkReads(run, read, previous)
-      const accepted = yield* discardRejectedReads(run.staging.db, run.run_id, checked)
+      const accepted = yield* discardUnacceptedReads(run.staging.db, run.run_id, checked)
       yield* run.staging.db.run(`insert into feed.store values ${accepted.map(storeValues).join(", ")}`)
       yield* separateRows(run.staging.db, run.run_id)
       const results = yield* checkShares(run, accepted)
@@ -167,7 +167,8 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       return kind === null ? [] : [{ feed: feedName(store), kind, reason: read.detail ?? read.outcome, is_known }]
     })
     const all_failed = results.length > 0 && results.every(({ read }) => read.fetch_status === "failed")
-    return { ...result, feeds: results.length, left_out, all_failed, stores } satisfies ReadResult as ReadResult
+    const readResult: ReadResult = { ...result, feeds: results.length, left_out, all_failed, stores }
+    return readResult
   },
   Effect.catchTag(["StoreListUnusable", "ConfigError", "FileUnwritable"], (error) =>
     Effect.fail(new ReadFailed({ faults: [error.message] }))

@@ -5,8 +5,6 @@ import { cursor, limit, text } from "../parameters.ts"
 import * as examples from "./examples.ts"
 import { BrandedFood, FoodCategory } from "./records.ts"
 
-const aboveMaximum = invalid("limit_too_large", "at most 200 per page")
-
 export const searchBrandedFoods = endpoint({
   id: "searchBrandedFoods",
   path: "/v1/branded-foods",
@@ -34,14 +32,13 @@ export const searchBrandedFoods = endpoint({
       description: "Labels per page.",
       default: 50,
       maximum: 200,
-      aboveMaximum
+      aboveMaximum: invalid("limit_too_large", "at most 200 per page")
     }),
     cursor
   },
   response: PageBody(BrandedFood),
   examples: examples.searchBrandedFoodsExamples,
-  refusals: [aboveMaximum],
-  order: ["fdc_id"]
+  refusals: []
 })
 
 export const getBrandedFoodCategories = endpoint({
@@ -77,8 +74,6 @@ export const getBrandedFood = endpoint({
   record: "branded food"
 })
 
-export const brandedFoodEndpoints = [searchBrandedFoods, getBrandedFoodCategories, getBrandedFood]
-
 export const brandedFoods = {
   pipeline: "branded-foods",
   tag: "Branded foods",
@@ -88,6 +83,5 @@ export const brandedFoods = {
 
 Source: USDA FoodData Central, branded foods (\`gov-fdc\`, public domain), about two releases a year. The labels are the suppliers' own: much is missing, some values are plainly wrong, and amounts are published as they are. Texts are cleaned (spaces, doubled quotes, double brackets). A serving size with float noise is cleaned (1.7999999523 becomes 1.8), and a serving unit of \`MC\`, \`MG\` or \`IU\` is read as g or ml in \`serving_size_unit_normalized\`. Other units of mass and volume are converted for \`nutrition\`; for any other unit, such as pieces, it has only values that the label itself states per serving. A record is one version of a label, with its own \`fdc_id\`; search and categories cover the current version of each product. A product is identified by its data source and barcode, so a search for one barcode can find two products. Older versions can still be read by id.`,
   firstCall: "branded-foods?name=cheddar&limit=2",
-  scopes: ["search-branded-foods", "get-branded-foods"],
-  endpoints: brandedFoodEndpoints
+  endpoints: [searchBrandedFoods, getBrandedFoodCategories, getBrandedFood]
 } as const satisfies ApiDataSet

@@ -10,7 +10,6 @@ import { CatalogEntry, CommodityProduct, MetricValues, PriceResult, SeriesGroup 
 export const pagedParameters: ReadonlyArray<string> = ["category", "limit", "cursor"]
 
 const bothShapes = invalid("parameters_conflict", "commodity cannot be combined with category, limit or cursor")
-const aboveMaximum = invalid("limit_too_large", "limit must be at most 500")
 /** The 400 for the first requested series that is not in the catalog. */
 export const unknownSeries = (slug: string) => invalid("unknown_series", `Unknown series: ${slug}`)
 /** The 400 for all requested metrics that are not in the catalog, in requested order. */
@@ -42,7 +41,7 @@ export const searchCommodities = endpoint({
       default: 100,
       isShapeSelector: true,
       maximum: 500,
-      aboveMaximum
+      aboveMaximum: invalid("limit_too_large", "limit must be at most 500")
     }),
     cursor
   },
@@ -54,8 +53,7 @@ export const searchCommodities = endpoint({
     next_cursor: Schema.optionalKey(PageBody(CommodityProduct).fields.next_cursor)
   }),
   examples: examples.searchCommoditiesExamples,
-  refusals: [aboveMaximum, bothShapes],
-  order: ["slug"]
+  refusals: [bothShapes]
 })
 
 const from = day({ description: "First date included.", example: "2024-01-01" })
@@ -103,8 +101,6 @@ export const getCommodityMetricValues = endpoint({
   refusals: [unknownMetrics(["<names>"]), fromAfterTo]
 })
 
-export const commodityEndpoints = [searchCommodities, getCommodityPrices, getCommodityMetricValues]
-
 export const commodities = {
   pipeline: "commodities",
   tag: "Commodities",
@@ -114,6 +110,5 @@ export const commodities = {
 
 Source: the US Department of Agriculture, through My Market News (\`gov-mars\`) and Datamart (\`gov-mpr\`). Spot prices are published every trading day, survey and regional reports every week or two, milk classes every month. Reports restate earlier weeks: a revised number replaces the old one. Days without a reading are left out, never filled. A \`usd_per_lb_basis\` is a difference from the exchange price, not a price.`,
   firstCall: "commodities/prices?series=cheese-block-sales-price-weekly&from=2026-08-01",
-  scopes: ["search-commodities", "get-commodity-prices"],
-  endpoints: commodityEndpoints
+  endpoints: [searchCommodities, getCommodityPrices, getCommodityMetricValues]
 } as const satisfies ApiDataSet

@@ -10,20 +10,65 @@ export const CommodityProductRow = Schema.Struct(product).annotate({
   description: "One row per product of the paged catalog."
 })
 
-const { first_observed_on: _first, last_observed_on: _last, ...metric } = Metric.fields
+const { metric_name, measure, unit, region, market_level, freight, frequency, source } = Metric.fields
 
-export const MetricRow = Schema.Struct({
-  ...metric,
+export const CatalogMetricRow = Schema.Struct({
+  metric_name,
+  title: described.text("What the metric is, in words: unique.", "Butter, exchange spot, weekly average"),
+  notes: described.textOrNull("What a user must know about its values; null if there is nothing to say."),
+  measure,
+  unit,
+  unit_text: described.text("The unit in words.", "US dollars per pound"),
+  region,
+  market_level,
+  freight,
+  frequency,
+  frequency_text: described.text(
+    "The frequency in words, with the weekday on which weekly and biweekly periods end.",
+    "Daily",
+    "Weekly, ending Saturday"
+  ),
+  publishes_on: described.text(
+    "When its report usually publishes the value of a period, in America/New_York. `the next week` is the one after the week, Monday to Sunday, in which the period ends; `the month before` is the one before the month in which it ends. A report that prints the value in some months only names them. Of provisional and final values, the provisional ones.",
+    "every working day, 11:00",
+    "Wednesday of the next week, 13:15",
+    "day 23 of the month before, 13:15",
+    "day 5 of the next month, 13:15, for January and July"
+  ),
+  seasonal_adjustment: described.text(
+    "Whether a seasonal pattern was removed: `Not seasonally adjusted` for every metric."
+  ),
+  source,
   product_slug: refersTo("commodity.product.slug", described.text("Product of the metric.")),
   report: described.text("Title of the publishing report."),
   feed: described.text("Report and section from which the metric is read, such as `gov-mars/1603`."),
   licence: Licence.annotate({
     description:
       "Rights in its values: `public_domain` for data of the US government, `cme_group` for prices of CME Group's exchange that a report repeats. `LARDER_WITHHELD_LICENCES` withholds metrics with a given licence from the API."
-  })
+  }),
+  ended_on: described.dayOrNull("Day of the last value of a series that has ended; null for one that has not.")
+}).annotate({
+  identifier: "commodity.catalog_metric",
+  description:
+    "One row per metric, as the catalog defines it. `commodity.metric` has the same columns, and what its values say."
+})
+
+export const MetricRow = Schema.Struct({
+  ...CatalogMetricRow.fields,
+  first_observed_on: Metric.fields.first_observed_on,
+  last_observed_on: Metric.fields.last_observed_on,
+  last_updated: described.timeOrNull(
+    "When its newest value was published, or an older one revised or repeated, in the report's local time: US time without a zone. If the report states no time, the end of a day, as in `commodity.observation_version.published_at`. Null without values."
+  ),
+  observations: described.integer("Number of days with a value."),
+  publications: described.integer(
+    "Number of values that were published for these days, including repetitions and revisions."
+  ),
+  no_values_reason: described.textOrNull("Why it has no value; null if it has one.")
 }).annotate({
   identifier: "commodity.metric",
-  description: "One row per metric: a number in the catalog. Each of the 24 series is also a metric."
+  description:
+    "One row per metric: a number of one product that a report publishes over time. Each of the 24 series is also a metric."
 })
 
 export const SeriesRow = Schema.Struct({
@@ -92,15 +137,4 @@ export const Vintage = Schema.Struct({
   identifier: "commodity.vintage",
   description:
     "One row per metric, day and value that was current at the end of some day, as ALFRED shows it: for any day, the row with `realtime_start` and `realtime_end` around it is the row of `commodity.observation_as_of` that day. Of several values published on one day, the last counts."
-})
-
-export const Coverage = Schema.Struct({
-  metric_name: ObservationVersion.fields.metric_name,
-  first_observed_on: Metric.fields.first_observed_on,
-  last_observed_on: Metric.fields.last_observed_on,
-  observations: described.integer("Number of days with a current value."),
-  versions: described.integer("Number of published values, including revisions.")
-}).annotate({
-  identifier: "commodity.coverage",
-  description: "One row per metric: the range and number of its values, also if it has none."
 })

@@ -5,7 +5,7 @@ import * as errors from "../api-errors.ts"
 import type { Endpoint } from "../endpoint.ts"
 import { codeNames } from "../error-codes.ts"
 import { errorTypes } from "../error-types.ts"
-import { foreignCursor, wrongNames } from "../parameters.ts"
+import { wrongNames } from "../parameters.ts"
 
 export const headers = {
   "X-Request-Id": {
@@ -145,25 +145,12 @@ const describeExamples = ({ examples }: Endpoint): Examples =>
 const describeStatus = (status: (typeof errorTypes)[number]["status"]) =>
   errorTypes.flatMap((error) => (error.status === status ? [error.description] : [])).join()
 
-/** Invalid values for each kind of parameter, one for each message. Of the texts, only countries can be invalid. */
-const invalidValues = {
-  text: ["?"],
-  day: ["2024-02-30"],
-  limit: ["0"],
-  list: ["", ",", Array(101).fill("name").join()]
-} as const
-
-/** The messages of a 400 that are known in advance. The parameters themselves return those for invalid values. */
-const collectRefusals = (endpoint: Endpoint): ReadonlyArray<Invalid> => {
-  const messages = Object.entries(endpoint.parameters).flatMap(([name, parameter]) => {
-    if (parameter.kind === "cursor") return [foreignCursor]
-    return invalidValues[parameter.kind].flatMap((text) => {
-      const read = parameter.read(name, text)
-      return "invalid" in read ? [read] : []
-    })
-  })
-  return [...messages, ...endpoint.refusals, ...wrongNames(endpoint.parameters)]
-}
+/** The messages of a 400 that are known in advance. */
+const collectRefusals = ({ parameters, refusals }: Endpoint): ReadonlyArray<Invalid> => [
+  ...Object.entries(parameters).flatMap(([name, parameter]) => parameter.refusals(name)),
+  ...refusals,
+  ...wrongNames(parameters)
+]
 
 const buildFailure = (
   schema: JsonSchema.JsonSchema,

@@ -16,7 +16,7 @@ export const info = {
 
 **Keys.** Every call carries \`Authorization: Bearer <key>\`. A key has scopes; each endpoint requires one of them. Keys are created, limited and revoked in the console, and a change takes effect with the next call.
 
-**Money.** Calls are paid for from a prepaid balance of credits; 1,000 credits are 1.00 USD. Only a 200 is charged, at the endpoint's price, regardless of the size of the response; \`X-Credits-Charged\` and \`X-Credits-Remaining\` show the amounts on each response. A call is refused with 402, before any data is read, if the balance or the key's budget for the month, week or day (UTC) does not cover it. Calls from a try-out page or an assistant are charged like all others.
+**Money.** Calls are paid for from a prepaid balance of credits; 1,000 credits are 1.00 USD. Only a 200 is charged, at the endpoint's price, regardless of the size of the response; \`X-Credits-Charged\` and \`X-Credits-Remaining\` show the amounts on each response. A call is refused with 402, before any data is read, if the balance or the key's budget for the month (UTC) does not cover it. Calls from a try-out page or an assistant are charged like all others.
 
 **Parameters.** Each may be given once. Names and values are percent-encoded UTF-8, and \`+\` is a space. An empty text filter, \`country\` or \`cursor\` equals an absent one; an empty \`series\`, \`metrics\`, \`limit\`, \`from\` or \`to\` is an error, and so is \`from\` after \`to\`. A filter that "contains" a text matches it anywhere, literally, ignoring case.
 

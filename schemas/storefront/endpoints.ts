@@ -32,8 +32,7 @@ export const searchStores = endpoint({
   },
   response: PageBody(Store),
   examples: examples.searchStoresExamples,
-  refusals: [],
-  order: ["name", "id"]
+  refusals: []
 })
 
 export const getStore = endpoint({
@@ -67,8 +66,7 @@ export const getStoreProducts = endpoint({
   response: PageBody(ProductSummary),
   examples: examples.getStoreProductsExamples,
   refusals: [],
-  record: "store",
-  order: ["published_at", "id"]
+  record: "store"
 })
 
 export const getStoreCollections = endpoint({
@@ -85,8 +83,7 @@ export const getStoreCollections = endpoint({
   response: PageBody(Collection),
   examples: examples.getStoreCollectionsExamples,
   refusals: [],
-  record: "store",
-  order: ["published_at", "id"]
+  record: "store"
 })
 
 export const getProduct = endpoint({
@@ -105,8 +102,6 @@ export const getProduct = endpoint({
   record: "product"
 })
 
-export const storefrontEndpoints = [searchStores, getStore, getStoreProducts, getStoreCollections, getProduct]
-
 export const storefronts = {
   pipeline: "storefronts",
   tag: "Storefronts",
@@ -116,6 +111,5 @@ export const storefronts = {
 
 Source: each store's own feed (\`platform\`): Shopify, product CSV, Google Merchant or WooCommerce. \`fetched_at\` shows how old a store's rows are, and \`fetch_status\` how complete its last read was; missing products are withdrawn only if the whole product list was read. Prices are in the store's \`currency\`, and are never converted. Texts and pictures belong to the stores.`,
   firstCall: "stores?category=food_beverages_and_tobacco",
-  scopes: ["search-stores", "get-store", "get-store-products", "get-store-collections", "get-product"],
-  endpoints: storefrontEndpoints
+  endpoints: [searchStores, getStore, getStoreProducts, getStoreCollections, getProduct]
 } as const satisfies ApiDataSet

@@ -164,7 +164,7 @@ export const LastSeenRow = Schema.Struct({
     "One row per product or collection (`kind`, `id`): when it was first and last seen, from `storefront.sighting` and the reads in `ingest.live_store_read`."
 })
 
-export const changes = ["first_seen", "changed", "gone", "back"] as const
+const changes = ["first_seen", "changed", "gone", "back"] as const
 
 export const VariantChangeRow = Schema.Struct({
   variant_id: described.text("Variant: as in `storefront.variant.variant_id`, unless its product no longer has it."),

@@ -1,5 +1,6 @@
 /** The API over HTTP: passes calls of the endpoints to the request pipeline, and sends its responses. */
 import { type ApiError, internal, methodNotAllowed, noSuchEndpoint, oauthNotSupported, openApi } from "@larder/schemas"
+import type { CommodityModel } from "@larder/warehouse"
 import { Cause } from "effect"
 import { type EventHandler, H3, type H3Event, HTTPResponse } from "h3"
 import { isLoopback } from "../addresses.ts"
@@ -56,9 +57,12 @@ export interface Listener extends Sender {
   readonly findConsoleUrl: (hostname: string | undefined) => string | undefined
   /** Notice about the bundled samples that are served now; undefined if there are none. */
   readonly sampleNotice: () => string | undefined
+  /** The commodities that are served now. */
+  readonly commodities: () => CommodityModel
 }
 
-interface ApiNeeds extends Pick<Listener, "publicUrl" | "getListenerUrl" | "findConsoleUrl" | "sampleNotice"> {
+interface ApiNeeds
+  extends Pick<Listener, "publicUrl" | "getListenerUrl" | "findConsoleUrl" | "sampleNotice" | "commodities"> {
   readonly pipeline: RequestPipeline
   readonly routes: ReadonlyArray<Route>
   readonly assistants: McpHandler
@@ -71,7 +75,7 @@ interface ApiNeeds extends Pick<Listener, "publicUrl" | "getListenerUrl" | "find
 }
 
 export const makeApi = (needs: ApiNeeds) => {
-  const { findConsoleUrl, dataHost, getListenerUrl, pipeline, publicUrl, sampleNotice } = needs
+  const { commodities, findConsoleUrl, dataHost, getListenerUrl, pipeline, publicUrl, sampleNotice } = needs
   const { respond, respondShared } = makeSender(needs.limiter)
   const refuse = (event: H3Event, error: ApiError, headers?: Readonly<Record<string, string>>) =>
     respond(event, pipeline.refuse(error, headers))
@@ -150,7 +154,8 @@ export const makeApi = (needs: ApiNeeds) => {
     getListenerUrl,
     isAtOwnHost,
     findConsoleUrl,
-    sampleNotice
+    sampleNotice,
+    commodities
   })
   app.all("/**", (event) => refuse(event, noSuchEndpoint))
   return app

@@ -1,10 +1,11 @@
 /** A cursor encodes where a page ended, for one endpoint, id and filters. The digest needs no key, so all servers accept a cursor. */
 import { createHash } from "node:crypto"
-import { Option, Schema } from "effect"
+import { Option } from "effect"
 
-const CursorPosition = Schema.Array(Schema.NullOr(Schema.String))
-export type CursorPosition = typeof CursorPosition.Type
-const decodePosition = Schema.decodeUnknownOption(Schema.fromJsonString(CursorPosition))
+/** The values of the last row in the columns that order the page. */
+export type CursorPosition = ReadonlyArray<string | null>
+/** Checks a position, because any client can compute the digest of another one. */
+export type DecodePosition<C> = (json: string) => Option.Option<C>
 
 const digestBytes = 12
 
@@ -24,11 +25,11 @@ export const encodeCursor = (scope: string, position: CursorPosition): string =>
 }
 
 /** Undefined for a cursor that is damaged or belongs to another scope. */
-export const decodeCursor = (scope: string, cursor: string): CursorPosition | undefined => {
+export const decodeCursor = <C>(scope: string, cursor: string, decodePosition: DecodePosition<C>): C | undefined => {
   const bytes = Buffer.from(cursor, "base64url")
   // several base64url strings can encode the same bytes; only the one that was issued is accepted
   if (bytes.length <= digestBytes || bytes.toString("base64url") !== cursor) return undefined
   const json = bytes.subarray(digestBytes).toString("utf8")
   if (!computeDigest(scope, json).equals(bytes.subarray(0, digestBytes))) return undefined
-  return Option.getOrUndefined(decodePosition(json)) // not a signature: any client can compute the digest
+  return Option.getOrUndefined(decodePosition(json))
 }

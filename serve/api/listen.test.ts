@@ -162,6 +162,19 @@ describe("a request that is not readable HTTP, sent right after readable ones", 
   })
 })
 
+describe("the refusal of a request that reaches no handler", () => {
+  it.each([
+    ["headers_too_large", `x-big: ${"x".repeat(17_000)}`],
+    ["unclear_host", "host: another"]
+  ])("lets scripts of other origins read the code %s", async (code, header) => {
+    const { socket, text } = connectTo(server.url)
+    socket.end(get("/", header))
+    await once(socket, "end")
+    expect(text()).toContain(`\r\nx-error-code: ${code}\r\n`)
+    expect(text()).toMatch(/\r\naccess-control-expose-headers: .*\bX-Error-Code\b/)
+  })
+})
+
 describe("a request with a body that is not readable HTTP", () => {
   const noChunk = "no chunk\r\n"
 

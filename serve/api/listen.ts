@@ -10,7 +10,7 @@ import { type Connections, trackConnections } from "./connections.ts"
 import { chunkBytes } from "./fairness/limiter.ts"
 import { makeReaders } from "./fairness/readers.ts"
 import { explainParseError, findProblem, type ParseError } from "./http-problems.ts"
-import { errorBody, errorHeaders, newRequestId } from "./response.ts"
+import { makeErrorResponse, newRequestId } from "./response.ts"
 
 class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   server: Schema.String,
@@ -60,26 +60,26 @@ const refuseBrokenHttp = (server: Server, connections: Connections, docsUrl: str
       return
     }
     const problem = findProblem(request)
-    if (problem === undefined) for (const listener of listeners) listener.call(server, request, response)
-    else response.writeHead(problem.status, buildHeaders(problem, docsUrl)).end(errorBody(problem))
+    if (problem === undefined) {
+      for (const listener of listeners) listener.call(server, request, response)
+      return
+    }
+    const { body, headers, status } = makeRefusal(problem, docsUrl)
+    response.writeHead(status, headers).end(body)
   })
 }
 
-const buildHeaders = (error: ApiError, docsUrl: string | undefined): Readonly<Record<string, string>> => ({
-  "content-type": "application/json",
-  "content-length": String(Buffer.byteLength(errorBody(error))),
-  "cache-control": "private, no-store",
-  "access-control-allow-origin": "*",
-  "x-request-id": newRequestId(),
-  ...errorHeaders(error.code, docsUrl),
-  ...(error.status === methodNotAllowed.status && { allow: "GET, OPTIONS" }),
-  ...(error.status === tooManyInFlight.status && { "retry-after": "1" })
-})
+const makeRefusal = (error: ApiError, docsUrl: string | undefined) => {
+  const allow = error === methodNotAllowed ? { allow: "GET, OPTIONS" } : undefined
+  const response = makeErrorResponse(newRequestId(), error, docsUrl, allow)
+  const length = { "content-length": String(Buffer.byteLength(response.body)) }
+  return { ...response, headers: { ...response.headers, ...length } }
+}
 
 const formatError = (error: ApiError, docsUrl: string | undefined): string => {
-  const headers = { ...buildHeaders(error, docsUrl), connection: "close" }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join("")}\r\n${errorBody(error)}`
+  const { body, headers, status } = makeRefusal(error, docsUrl)
+  const lines = Object.entries({ ...headers, connection: "close" }).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`
 }
 
 interface ListenOptions {

@@ -1,6 +1,6 @@
 /** The server's counters, in Prometheus format. No label contains a key, an account or a path. */
 
-/** Upper bounds in seconds. A commit on a fast disk takes 0.2 ms. */
+/** Upper bounds in seconds. A capture on a fast disk takes 0.2 ms. */
 const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 
 interface Durations {
@@ -44,7 +44,7 @@ export interface Metric {
 export const makeMeters = () => {
   const requests = new Map<string, Map<number, number>>()
   const durations = new Map<string, Durations>()
-  const commits = newDurations()
+  const captures = newDurations()
 
   const countResponse = (endpoint: string, status: number, milliseconds: number) => {
     const byStatus = requests.get(endpoint) ?? new Map<number, number>()
@@ -71,7 +71,7 @@ export const makeMeters = () => {
       ),
       "# HELP larder_commit_seconds Time from a finished read to its durable charge.",
       "# TYPE larder_commit_seconds histogram",
-      ...formatHistogram("larder_commit_seconds", "", commits),
+      ...formatHistogram("larder_commit_seconds", "", captures),
       ...metrics.flatMap(({ help, name, type, values }) => [
         `# HELP ${name} ${help}`,
         `# TYPE ${name} ${type}`,
@@ -80,7 +80,7 @@ export const makeMeters = () => {
       ""
     ].join("\n")
 
-  return { countResponse, timeCommit: (milliseconds: number) => addDuration(commits, milliseconds), format }
+  return { countResponse, timeCapture: (milliseconds: number) => addDuration(captures, milliseconds), format }
 }
 
 export type Meters = ReturnType<typeof makeMeters>

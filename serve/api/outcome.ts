@@ -10,11 +10,15 @@ import {
 } from "@larder/schemas"
 import type { Generation, Live } from "@larder/warehouse"
 import { Cause } from "effect"
-import type { ApiKeyView, CommitRefusal, LedgerAccess } from "../ledger/index.ts"
+import type { ApiKeyView, CaptureRefusal, LedgerAccess } from "../ledger/index.ts"
 import type { Permit } from "./fairness/limiter.ts"
 import type { ReadModel } from "./read-model.ts"
 import { type ApiResponse, dataHeaders, makeErrorResponse, makeResponse } from "./response.ts"
 import { type Call, ReadRefused } from "./route.ts"
+
+export interface ReceivedCall extends Call {
+  readonly requestId: string
+}
 
 export interface Outcome {
   readonly response: ApiResponse
@@ -28,13 +32,13 @@ export type Report = (message: string, about: Readonly<Record<string, unknown>>,
 export const callerDisconnected: ApiError = { ...internal, status: 499 }
 
 /** The ledger decides these: see `serve/ledger/rules/admission.ts`. */
-const refusals: Readonly<Record<Exclude<CommitRefusal, "missing_scope">, ApiError>> = {
+const refusals: Readonly<Record<Exclude<CaptureRefusal, "missing_scope">, ApiError>> = {
   unknown_key: unknownKey,
   account_suspended: accountSuspended,
   insufficient_balance: insufficientBalance,
   monthly_spend_cap_reached: monthlySpendCapReached
 }
-export const toApiError = (refusal: CommitRefusal, { route }: Call): ApiError =>
+export const toApiError = (refusal: CaptureRefusal, { route }: Call): ApiError =>
   refusal === "missing_scope" ? missingScope(route.endpoint.scope) : refusals[refusal]
 
 export const makeOutcomes = (needs: {
@@ -58,32 +62,31 @@ export const makeOutcomes = (needs: {
   })
 
   return {
-    refuse: (call: Call, requestId: string, error: ApiError, key?: ApiKeyView): Outcome => ({
-      response: makeErrorResponse(requestId, error, publicUrl, key && accountHeaders(call, key, 0, live.current())),
-      key
-    }),
+    refuse: (call: ReceivedCall, error: ApiError, key?: ApiKeyView): Outcome => {
+      const headers = key && accountHeaders(call, key, 0, live.current())
+      return { response: makeErrorResponse(call.requestId, error, publicUrl, headers), key }
+    },
     /** For a key that may not call at all: the response states nothing of its account, but the account's log has it. */
-    refuseCaller: (requestId: string, error: ApiError, key: ApiKeyView): Outcome => ({
+    refuseCaller: ({ requestId }: ReceivedCall, error: ApiError, key: ApiKeyView): Outcome => ({
       response: makeErrorResponse(requestId, error, publicUrl, undefined),
       key
     }),
     succeed: (
-      call: Call,
-      requestId: string,
+      call: ReceivedCall,
       key: ApiKeyView,
       body: string,
       generation: Generation<ReadModel>,
       permit: Permit
     ): Outcome => {
       const headers = accountHeaders(call, key, call.route.endpoint.credits, generation)
-      return { response: { ...makeResponse(requestId, 200, body, headers), permit }, key }
+      return { response: { ...makeResponse(call.requestId, 200, body, headers), permit }, key }
     },
     /** Reports a failed read to the operator, unless it is a refusal or an interruption. */
-    toReadError: (requestId: string, endpoint: string, cause: Cause.Cause<unknown>): ApiError => {
+    toReadError: ({ requestId, route }: ReceivedCall, cause: Cause.Cause<unknown>): ApiError => {
       const error = Cause.squash(cause)
       if (error instanceof ReadRefused) return error.error
       if (Cause.hasInterruptsOnly(cause)) return callerDisconnected
-      report("a read failed", { request_id: requestId, endpoint }, cause)
+      report("a read failed", { request_id: requestId, endpoint: route.endpoint.id }, cause)
       return internal
     }
   }

@@ -24,7 +24,14 @@ import {
 import type { RequestRecord } from "../persistence/index.ts"
 import { type Acquired, type Limiter, largeBytes, type Permit } from "./fairness/limiter.ts"
 import type { Meters } from "./meters.ts"
-import { callerDisconnected, makeOutcomes, type Outcome, type Report, toApiError } from "./outcome.ts"
+import {
+  callerDisconnected,
+  makeOutcomes,
+  type Outcome,
+  type ReceivedCall,
+  type Report,
+  toApiError
+} from "./outcome.ts"
 import type { ReadModel } from "./read-model.ts"
 import { type ApiResponse, makeErrorResponse, makeResponse, newRequestId } from "./response.ts"
 import { type Call, type RoutedRequest, type ValidRequest, validate } from "./route.ts"
@@ -48,7 +55,7 @@ export interface PipelineNeeds {
 
 /** Milliseconds between reports that charges cannot be written: with a full disk or a locked account, each call fails. */
 const reportInterval = 10_000
-/** Further calls would only wait and use memory, so they are refused with `Retry-After`. */
+/** With the call itself. Further calls would only wait and use memory, so they are refused with `Retry-After`. */
 const maxInFlight = 4000
 
 export const makePipeline = (needs: PipelineNeeds) => {
@@ -86,25 +93,25 @@ export const makePipeline = (needs: PipelineNeeds) => {
   let lastReportedAt = Number.NEGATIVE_INFINITY
 
   /** Makes the charge durable. Returns the response to a call that was not charged. */
-  const capture = async (call: Call, requestId: string, key: ApiKeyView, held: AdmittedCall) => {
+  const capture = async (call: ReceivedCall, key: ApiKeyView, held: AdmittedCall) => {
     const startedAt = performance.now()
     try {
-      const outcome = await held.commit(requestId, call.signal)
+      const outcome = await held.capture(call.requestId, call.signal)
       if (outcome === "charged") {
-        meters.timeCommit(performance.now() - startedAt)
+        meters.timeCapture(performance.now() - startedAt)
         return undefined
       }
       const error = toApiError(outcome, call)
-      return error.status === 401 ? refuseCaller(requestId, error, key) : refuse(call, requestId, error, key)
+      return error.status === 401 ? refuseCaller(call, error, key) : refuse(call, error, key)
     } catch (cause) {
-      if (call.signal.aborted && cause === call.signal.reason) return refuse(call, requestId, callerDisconnected, key)
+      if (call.signal.aborted && cause === call.signal.reason) return refuse(call, callerDisconnected, key)
       const isUnavailable = cause instanceof LedgerUnavailable
       if (!isUnavailable || now() - lastReportedAt >= reportInterval) {
-        const about = { request_id: requestId, endpoint: call.route.endpoint.id }
+        const about = { request_id: call.requestId, endpoint: call.route.endpoint.id }
         report("a charge could not be written", about, Cause.fail(cause))
         lastReportedAt = now()
       }
-      return refuse(call, requestId, isUnavailable ? ledgerUnavailable : internal, key)
+      return refuse(call, isUnavailable ? ledgerUnavailable : internal, key)
     }
   }
 
@@ -112,13 +119,13 @@ export const makePipeline = (needs: PipelineNeeds) => {
    * Holds, reads and captures; the first byte is sent only after that. A read that refuses the call, for example because
    * no record has its id, tells nothing to a key that was revoked: `key_changed`. A paid response keeps the permit.
    */
-  const charge = async (call: Call, requestId: string, key: ApiKeyView, request: ValidRequest, permit: Permit) => {
+  const charge = async (call: ReceivedCall, key: ApiKeyView, request: ValidRequest, permit: Permit) => {
     const { chargedAs, endpoint, read } = call.route
-    const { credits, id, scope } = endpoint
+    const { credits, scope } = endpoint
     const admission = await ledger.hold(key, { endpoint: chargedAs, scope, credits }, now())
     if ("refused" in admission) {
       const { refused } = admission
-      return refused === "key_changed" ? refused : refuse(call, requestId, toApiError(refused, call), key)
+      return refused === "key_changed" ? refused : refuse(call, toApiError(refused, call), key)
     }
     const { held } = admission
     try {
@@ -128,15 +135,15 @@ export const makePipeline = (needs: PipelineNeeds) => {
       )
       if (Exit.isFailure(exit) || call.signal.aborted) {
         held.release() // first: the response states what the key can still spend
-        const error = Exit.isFailure(exit) ? toReadError(requestId, id, exit.cause) : callerDisconnected
+        const error = Exit.isFailure(exit) ? toReadError(call, exit.cause) : callerDisconnected
         const isRefusal = error !== internal && error !== callerDisconnected
         if (isRefusal && !(await ledger.isCurrent(key, now()))) return "key_changed"
-        return refuse(call, requestId, error, key)
+        return refuse(call, error, key)
       }
       const { body, generation } = exit.value
       permit.setBytes(body.length)
-      const refusal = await capture(call, requestId, key, held)
-      return refusal ?? succeed(call, requestId, key, body, generation, permit)
+      const refusal = await capture(call, key, held)
+      return refusal ?? succeed(call, key, body, generation, permit)
     } finally {
       held.release() // no hold outlives its call
     }
@@ -146,28 +153,28 @@ export const makePipeline = (needs: PipelineNeeds) => {
    * Starts again after a wait for the permit, and if the key was edited, revoked or expired in the meantime. A paid
    * response keeps the permit until it is sent; after every other outcome it is released here.
    */
-  const admitAndCharge = async (call: Call, token: string, requestId: string): Promise<Outcome> => {
+  const admitAndCharge = async (call: ReceivedCall, token: string): Promise<Outcome> => {
     let permit: Permit | undefined
     try {
       for (;;) {
         const key = await ledger.authenticate(token, now())
-        if (key === undefined) return refuse(call, requestId, unknownKey)
-        if (key.isSuspended) return refuseCaller(requestId, accountSuspended, key)
+        if (key === undefined) return refuse(call, unknownKey)
+        if (key.isSuspended) return refuseCaller(call, accountSuspended, key)
         const request = authoriseAndValidate(call, key)
         if ("status" in request) {
-          if (await ledger.isCurrent(key, now())) return refuse(call, requestId, request, key)
+          if (await ledger.isCurrent(key, now())) return refuse(call, request, key)
           continue
         }
         if (permit === undefined) {
           const acquired = acquirePermit(call, key, request)
           const isWaiting = acquired instanceof Promise
           const granted = isWaiting ? await awaitPermit(acquired) : acquired
-          if (granted === "too many in flight") return refuse(call, requestId, tooManyInFlight, key)
-          if (granted === "disconnected") return refuse(call, requestId, callerDisconnected, key)
+          if (granted === "too many in flight") return refuse(call, tooManyInFlight, key)
+          if (granted === "disconnected") return refuse(call, callerDisconnected, key)
           permit = granted
           if (isWaiting) continue // key, data and balance may have changed in the meantime
         }
-        const outcome = await charge(call, requestId, key, request, permit)
+        const outcome = await charge(call, key, request, permit)
         if (outcome === "key_changed") continue
         if (outcome.response.permit !== undefined) permit = undefined
         return outcome
@@ -177,23 +184,23 @@ export const makePipeline = (needs: PipelineNeeds) => {
     }
   }
 
-  const decide = (call: Call, requestId: string): Outcome | Promise<Outcome> => {
-    if (inFlight >= maxInFlight) return refuse(call, requestId, overloaded)
-    if (call.authorization === null) return refuse(call, requestId, missingAuthorization)
+  const decide = (call: ReceivedCall): Outcome | Promise<Outcome> => {
+    if (inFlight > maxInFlight) return refuse(call, overloaded)
+    if (call.authorization === null) return refuse(call, missingAuthorization)
     const token = readBearerKey(call.authorization)
-    if (token === undefined) return refuse(call, requestId, malformedAuthorization)
-    return admitAndCharge(call, token, requestId)
+    if (token === undefined) return refuse(call, malformedAuthorization)
+    return admitAndCharge(call, token)
   }
 
   /** Records the response in the meters and in the account's request log. */
-  const record = (call: Call, requestId: string, { key, response }: Outcome, receivedAt: number, startedAt: number) => {
+  const record = (call: ReceivedCall, { key, response }: Outcome, receivedAt: number, startedAt: number) => {
     const { chargedAs, endpoint } = call.route
     const { status } = response
     const duration_ms = performance.now() - startedAt
     meters.countResponse(endpoint.id, status, duration_ms)
     if (key !== undefined) {
       onResponse({
-        id: requestId,
+        id: call.requestId,
         account_id: key.account_id,
         key_id: key.id,
         endpoint: chargedAs,
@@ -208,20 +215,21 @@ export const makePipeline = (needs: PipelineNeeds) => {
 
   return {
     /** Handles a call. Never rejects. */
-    handle: async (call: Call): Promise<ApiResponse> => {
-      const requestId = newRequestId()
+    handle: async (received: Call): Promise<ApiResponse> => {
+      const call = { ...received, requestId: newRequestId() }
       const startedAt = performance.now()
       const receivedAt = now()
       inFlight++
       try {
-        return record(call, requestId, await decide(call, requestId), receivedAt, startedAt)
+        return record(call, await decide(call), receivedAt, startedAt)
       } catch (cause) {
         const isUnavailable = cause instanceof LedgerUnavailable // the ledger reports this itself, once
         if (!isUnavailable) {
-          report("the pipeline failed", { request_id: requestId, endpoint: call.route.endpoint.id }, Cause.die(cause))
+          const about = { request_id: call.requestId, endpoint: call.route.endpoint.id }
+          report("the pipeline failed", about, Cause.die(cause))
         }
         const error = isUnavailable ? ledgerUnavailable : internal
-        return record(call, requestId, refuse(call, requestId, error), receivedAt, startedAt)
+        return record(call, refuse(call, error), receivedAt, startedAt)
       } finally {
         inFlight--
       }

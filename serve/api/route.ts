@@ -11,27 +11,28 @@ import {
   type Values
 } from "@larder/schemas"
 import type { Generation } from "@larder/warehouse"
-import { Effect } from "effect"
-import { type CursorPosition, cursorScope, decodeCursor, encodeCursor } from "./cursor.ts"
+import { Effect, Option, Schema } from "effect"
+import { type CursorPosition, cursorScope, type DecodePosition, decodeCursor, encodeCursor } from "./cursor.ts"
 import type { Permit } from "./fairness/limiter.ts"
 import type { ReadModel } from "./read-model.ts"
 
-export interface Request<V> {
+/** `V` are the values of the parameters, and `C` is what a cursor contains. */
+export interface Request<V, C> {
   readonly values: V
   /** Names of the parameters in the query, including empty ones. */
   readonly queryNames: ReadonlySet<string>
   /** The id in the path, decoded; empty if the path has none. */
   readonly id: string
   /** Where the previous page ended; undefined for the first page. */
-  readonly after: CursorPosition | undefined
-  readonly cursorAt: (position: CursorPosition) => string
+  readonly after: C | undefined
+  readonly cursorAt: (position: C) => string
   /** Whether the call came to the host named by `LARDER_DATA_HOST`. */
   readonly isOnDataHost: boolean
 }
 
-export type ValidRequest = Request<Readonly<Record<string, unknown>>>
+export type ValidRequest = Request<Readonly<Record<string, unknown>>, CursorPosition>
 
-/** The failure of a read if there is no such record, or if the cursor's position is invalid. */
+/** The failure of a read if there is no such record. */
 export class ReadRefused {
   readonly error: ApiError
   constructor(error: ApiError) {
@@ -45,6 +46,7 @@ export interface Route {
   /** The endpoint's name in the ledger and in the docs: `/v1/stores/{id}`. */
   readonly chargedAs: string
   readonly parse: (query: URLSearchParams) => Read<Readonly<Record<string, unknown>>>
+  readonly decodePosition: DecodePosition<CursorPosition>
   /** The error if a name is not in the catalogs. Called before credits are held and data is read. */
   readonly checkNames: (values: Readonly<Record<string, unknown>>, model: ReadModel) => Invalid | undefined
   /** Approximate bytes of the response. They count against quotas; a large call also waits for an event-loop step. */
@@ -61,22 +63,29 @@ export const expectPage =
 /** One record: most have less. */
 const recordBytes = 3_000
 
-export const route = <P extends Parameters>(
+export const route = <P extends Parameters, C extends CursorPosition = never>(
   endpoint: ServedEndpoint<P>,
   functions: {
+    /** What a cursor contains; undefined if the endpoint has no pages. */
+    readonly position?: Schema.Codec<C>
     readonly checkNames?: (values: Values<P>, model: ReadModel) => Invalid | undefined
-    readonly expectedBytes?: (request: Request<Values<P>>, model: ReadModel) => number
-    readonly read: (request: Request<Values<P>>, generation: Generation<ReadModel>) => Effect.Effect<string, unknown>
+    readonly expectedBytes?: (request: Request<Values<P>, C>, model: ReadModel) => number
+    readonly read: (request: Request<Values<P>, C>, generation: Generation<ReadModel>) => Effect.Effect<string, unknown>
   }
-): Route => ({
-  endpoint,
-  chargedAs: templateOf(endpoint.path),
-  parse: endpoint.parse,
-  // the pipeline passes on the values that `parse` of the same endpoint returned
-  checkNames: (values, model) => functions.checkNames?.(values as Values<P>, model),
-  expectedBytes: (request, model) => functions.expectedBytes?.(request as Request<Values<P>>, model) ?? recordBytes,
-  read: (request, generation) => functions.read(request as Request<Values<P>>, generation)
-})
+): Route => {
+  const { position } = functions
+  // the pipeline passes on what `parse` and `decodePosition` of the same route returned
+  const typed = (request: ValidRequest) => request as unknown as Request<Values<P>, C>
+  return {
+    endpoint,
+    chargedAs: templateOf(endpoint.path),
+    parse: endpoint.parse,
+    decodePosition: position === undefined ? Option.none : Schema.decodeUnknownOption(Schema.fromJsonString(position)),
+    checkNames: (values, model) => functions.checkNames?.(values as Values<P>, model),
+    expectedBytes: (request, model) => functions.expectedBytes?.(typed(request), model) ?? recordBytes,
+    read: (request, generation) => functions.read(typed(request), generation)
+  }
+}
 
 export const page = (records: ReadonlyArray<string>, next: string | null) =>
   `{"data":[${records.join(",")}],"next_cursor":${JSON.stringify(next)}}`
@@ -90,7 +99,7 @@ export interface RoutedRequest {
 
 export interface Call extends RoutedRequest {
   readonly authorization: string | null
-  /** Fires when the caller disconnects. A call that is cancelled before the charge is committed costs nothing. */
+  /** Fires when the caller disconnects. A call that is cancelled before the charge is captured costs nothing. */
   readonly signal: AbortSignal
   /**
    * Of the request that contains the call. `release` does nothing, because that request releases its permit. Without
@@ -107,9 +116,9 @@ export const validate = (call: RoutedRequest, model: ReadModel): ValidRequest | 
   const parsed = route.parse(query)
   if ("invalid" in parsed) return invalidRequest(parsed)
   const { cursor, limit: _, ...filters } = parsed.value
-  const scope = route.endpoint.order === undefined ? "" : cursorScope(route.endpoint.id, id, filters)
-  const after = typeof cursor === "string" ? decodeCursor(scope, cursor) : undefined
-  if (cursor !== undefined && after?.length !== route.endpoint.order?.length) return invalidRequest(foreignCursor)
+  const scope = "cursor" in route.endpoint.parameters ? cursorScope(route.endpoint.id, id, filters) : ""
+  const after = typeof cursor === "string" ? decodeCursor(scope, cursor, route.decodePosition) : undefined
+  if (cursor !== undefined && after === undefined) return invalidRequest(foreignCursor)
   const unknown = route.checkNames(parsed.value, model)
   if (unknown !== undefined) return invalidRequest(unknown)
   const queryNames = new Set(query.keys())

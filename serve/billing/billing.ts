@@ -15,7 +15,7 @@ import {
   minTrigger,
   suggestCeilings
 } from "./amounts.ts"
-import { reconcileInBackground } from "./in-doubt.ts"
+import { reconcileInBackground } from "./background-reconciliation.ts"
 import type { BillingNeeds } from "./needs.ts"
 import { isSimulated, makePaymentHistory } from "./payment-history.ts"
 import {

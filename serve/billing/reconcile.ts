@@ -1,6 +1,6 @@
 /**
  * Retrieves a payment and books it: after an event, when a customer returns, or when it is in doubt. Charges nothing;
- * `resolve.ts` decides whether a payment that the processor does not have is charged again.
+ * `retry-or-expire.ts` decides whether a payment that the processor does not have is charged again.
  */
 import { Effect } from "effect"
 import { book } from "./book.ts"

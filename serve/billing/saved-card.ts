@@ -149,7 +149,7 @@ export const detachCard = Effect.fn("Billing.detach")(function* ({ database, pro
   yield* database.run("delete from console.card_to_forget where card = $1", [card])
 })
 
-/** Makes one attempt; `in-doubt.ts` repeats a failed one. */
+/** Makes one attempt; `background-reconciliation.ts` repeats a failed one. */
 export const tryToDetachCard = (needs: CardNeeds, card: string) =>
   Effect.catch(detachCard(needs, card), (error) =>
     Effect.logWarning(

@@ -15,7 +15,7 @@ import {
   toPaymentQuery
 } from "./payment-rows.ts"
 import { BillingUnavailable, InvalidChoice, NoSavedCard, type TopUp } from "./payments.ts"
-import { resolve } from "./resolve.ts"
+import { retryOrExpire } from "./retry-or-expire.ts"
 import { findCustomer, formatCard, toSavedCard } from "./saved-card.ts"
 import { nowText } from "./times.ts"
 
@@ -112,7 +112,7 @@ export const makeTopUp = (needs: BillingNeeds) => {
     }
     if (payment.card === null) {
       // it may be paid by now, and a processor that has deleted the first page's id would create a second page
-      if (!isNew) yield* resolve(needs, payment)
+      if (!isNew) yield* retryOrExpire(needs, payment)
       const url = yield* openPage(payment, request).pipe(
         Effect.catchTag("ProcessorUnavailable", (error) =>
           Effect.andThen(

@@ -24,7 +24,7 @@ const call = Effect.fnUntraced(function* (key: string | undefined) {
       Date.now()
     )
     if ("refused" in admission) throw new Error(admission.refused)
-    await admission.held.commit(`req_${++calls}`)
+    await admission.held.capture(`req_${++calls}`)
     return 10
   })
 })

@@ -37,7 +37,7 @@ interface Parsing<A> {
   readonly parse: (text: string) => A | undefined
   readonly expected: string
 }
-export const parsedFlag = <A>(flag: string, description: string, { expected, metavar, parse }: Parsing<A>) =>
+const parsedFlag = <A>(flag: string, description: string, { expected, metavar, parse }: Parsing<A>) =>
   Flag.String(flag).pipe(
     Flag.withMetavar(metavar),
     Flag.withDescription(description),

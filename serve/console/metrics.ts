@@ -22,7 +22,7 @@ const makeOutcomeCounter = (name: string, help: string, counts: () => SignIns | 
 
 const describeRefused = (limit: string) => `Calls refused because ${limit} would not cover them.`
 const ledgerCounters: ReadonlyArray<readonly [keyof LedgerAccess["counters"], name: string, help: string]> = [
-  ["commits", "charges", "Charges committed."],
+  ["charges", "charges", "Durable charges."],
   ["groups", "groups", "Groups of charges and holds written."],
   ["failed_groups", "failed_groups", "Groups that could not be written, or received no response."],
   ["durable_seconds", "durable_seconds", "Time spent on making groups durable."],

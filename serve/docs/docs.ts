@@ -7,7 +7,7 @@ import { noSuchEndpoint } from "@larder/schemas"
 import type { H3, H3Event } from "h3"
 import { type ApiResponse, formatSampleLine, type Listener, makeSharedBody, type SharedBody } from "../api/index.ts"
 import { type DocsAsset, docsAssets } from "./assets.ts"
-import { replacePlaceholders } from "./facts.ts"
+import { replacePlaceholders, type ServerFacts } from "./facts.ts"
 import { findGuide, guidePaths } from "./guides.ts"
 import { referencePath, renderGuide, renderReference } from "./layout.ts"
 import { renderLlmsText } from "./llms.ts"
@@ -57,8 +57,7 @@ const readOrigin = ({ req, url }: H3Event): string => {
 }
 
 /** The values, other than the path, that a rendered document depends on. */
-interface Variables {
-  readonly api: string
+interface Variables extends ServerFacts {
   readonly console: string | undefined
   readonly sampleNotice: string | undefined
 }
@@ -67,10 +66,13 @@ type Render = (variables: Variables) => string | Promise<string>
 /** Readers use few addresses. A client that invents others, such as ports, only causes more rendering. */
 const maxCached = 200
 
-/** Caches rendered documents by path and variables, so that all readers share one copy. */
+/** Caches rendered documents by path and variables, so that all readers share one copy. Another catalog empties it. */
 const makeRenderCache = () => {
   const bodies = new Map<string, Promise<SharedBody>>()
+  let commodities: Variables["commodities"] | undefined
   return (path: string, variables: Variables, render: Render): Promise<SharedBody> => {
+    if (variables.commodities !== commodities) bodies.clear()
+    commodities = variables.commodities
     const key = JSON.stringify([path, variables.api, variables.console, variables.sampleNotice])
     const body = bodies.get(key) ?? Promise.resolve(render(variables)).then(makeSharedBody)
     if (bodies.size >= maxCached) bodies.clear()
@@ -81,6 +83,7 @@ const makeRenderCache = () => {
 
 export const addDocs = (app: H3, needs: Listener): void => {
   const {
+    commodities,
     findConsoleUrl,
     respondUncharged,
     get,
@@ -114,7 +117,12 @@ export const addDocs = (app: H3, needs: Listener): void => {
     app.all(
       path,
       get(path, async (event) => {
-        const variables = { api: findApiUrl(event), console: resolveConsoleUrl(event), sampleNotice: sampleNotice() }
+        const variables = {
+          api: findApiUrl(event),
+          commodities: commodities(),
+          console: resolveConsoleUrl(event),
+          sampleNotice: sampleNotice()
+        }
         return respondShared(
           event,
           await renderCached(path, variables, render),
@@ -124,16 +132,19 @@ export const addDocs = (app: H3, needs: Listener): void => {
     )
 
   for (const path of guidePaths) {
-    serveRendered(path, htmlType, ({ api, console, sampleNotice }) => {
+    serveRendered(path, htmlType, (variables) => {
       const guide = findGuide(path)
-      return renderGuide(guide, renderMarkdown(replacePlaceholders(guide.markdown, api)), {
-        consoleUrl: console,
-        sampleNotice
+      return renderGuide(guide, renderMarkdown(replacePlaceholders(guide.markdown, variables)), {
+        consoleUrl: variables.console,
+        sampleNotice: variables.sampleNotice
       })
     })
     // the notice is below the title, which stays the first line
-    serveRendered(`${path}.md`, markdownType, ({ api, sampleNotice }) =>
-      replacePlaceholders(findGuide(path).markdown, api).replace("\n\n", () => `\n\n${formatSampleLine(sampleNotice)}`)
+    serveRendered(`${path}.md`, markdownType, (variables) =>
+      replacePlaceholders(findGuide(path).markdown, variables).replace(
+        "\n\n",
+        () => `\n\n${formatSampleLine(variables.sampleNotice)}`
+      )
     )
   }
   serveRendered("/llms.txt", plainType, ({ api, sampleNotice }) => renderLlmsText(api, sampleNotice))

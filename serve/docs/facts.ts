@@ -11,8 +11,10 @@ import {
   foreignCursor,
   insufficientBalance,
   monthlySpendCapReached,
-  templateOf
+  templateOf,
+  unitTexts
 } from "@larder/schemas"
+import type { CommodityModel } from "@larder/warehouse"
 import { amountPresets, maxPayment, maxTrigger, minPayment, minTrigger } from "../billing/index.ts"
 import { usdOf } from "../ledger/index.ts"
 
@@ -72,6 +74,19 @@ const endpointFacts = endpoints.flatMap((endpoint): ReadonlyArray<readonly [stri
   ]
 })
 
+/** Withheld series are not in the model, and so in no guide. */
+const listSeries = ({ series }: CommodityModel): string =>
+  series.size === 0
+    ? "This server has not loaded the commodities yet."
+    : formatTable(
+        ["Series", "Values", "Notes"],
+        [...series].map(([slug, { metric }]) => [
+          `\`${slug}\``,
+          `${metric.title}. ${metric.frequency_text}. ${metric.unit_text}.`,
+          metric.notes ?? ""
+        ])
+      )
+
 const endpointsByFact = Map.groupBy(endpoints, ({ tag }) => `endpoints ${tag}`)
 
 /** Error responses link to the heading of their code. */
@@ -101,6 +116,13 @@ const facts: ReadonlyMap<string, string> = new Map([
     )
   ],
   ["codes", codes],
+  [
+    "units",
+    formatTable(
+      ["Unit", "Meaning"],
+      Object.entries(unitTexts).map(([unit, text]) => [`\`${unit}\``, text])
+    )
+  ],
   ["message insufficientBalance", insufficientBalance.message],
   ["message monthlySpendCapReached", monthlySpendCapReached.message],
   ["message foreignCursor", foreignCursor.invalid],
@@ -111,10 +133,22 @@ const facts: ReadonlyMap<string, string> = new Map([
   ["highest trigger", formatWholeUsd(maxTrigger / 10)]
 ])
 
-/** Inserts the facts into a guide. `api` is the API's address for the reader. */
-export const replacePlaceholders = (markdown: string, api: string): string =>
-  markdown.replace(/\{\{([^}]+)\}\}/g, (_, name: string) => {
-    const fact = name === "api" ? api : facts.get(name)
+/** What the guides say about this server. */
+export interface ServerFacts {
+  /** The API's address for the reader. */
+  readonly api: string
+  readonly commodities: CommodityModel
+}
+
+/** Inserts the facts into a guide. */
+export const replacePlaceholders = (markdown: string, { api, commodities }: ServerFacts): string => {
+  const ofServer = new Map([
+    ["api", () => api],
+    ["series", () => listSeries(commodities)]
+  ])
+  return markdown.replace(/\{\{([^}]+)\}\}/g, (_, name: string) => {
+    const fact = ofServer.get(name)?.() ?? facts.get(name)
     if (fact === undefined) throw new Error(`a guide contains the unknown fact {{${name}}}; see serve/docs/facts.ts`)
     return fact
   })
+}

@@ -21,7 +21,7 @@ export { openLedgerInFile, openServerLedger } from "./embedded/embedded-ledger.t
 export { LedgerFile, openLedgerFile } from "./embedded/ledger-file.ts"
 export { LedgerUnavailable } from "./errors.ts"
 export { flushFile, flushFolder } from "./files.ts"
-export { type AdmittedCall, type CommitRefusal, Ledger, type LedgerAccess } from "./ledger.ts"
+export { type AdmittedCall, type CaptureRefusal, Ledger, type LedgerAccess } from "./ledger.ts"
 export { creditsOf, usdOf } from "./money.ts"
 export { administerPostgres } from "./postgres/administer-postgres.ts"
 export { moveToPostgres } from "./postgres/migration.ts"

@@ -19,17 +19,17 @@ export interface RequestedCall {
  * Why an admitted call is refused after its data was read. An embedded ledger never does this; a ledger that several
  * servers share does, if another server or an operator was faster within the call.
  */
-export type CommitRefusal = "unknown_key" | "account_suspended" | "missing_scope" | HoldRefusal
+export type CaptureRefusal = "unknown_key" | "account_suspended" | "missing_scope" | HoldRefusal
 /** If it is `charged`, the charge is durable; otherwise nothing was charged. */
-export type CommitOutcome = "charged" | CommitRefusal
+export type CaptureOutcome = "charged" | CaptureRefusal
 
-/** A hold on the price of a call. It ends once: by `commit`, or released. */
+/** A hold on the price of a call. It ends once: captured or released. */
 export interface AdmittedCall {
   /**
    * Rejects if the charge could not be written: nothing is charged, or what was charged in doubt is refunded later. A charge
    * that waits when `signal` fires is withdrawn, and rejects with the signal's reason; one that is being written is charged.
    */
-  readonly commit: (requestId: string, signal?: AbortSignal) => Promise<CommitOutcome>
+  readonly capture: (requestId: string, signal?: AbortSignal) => Promise<CaptureOutcome>
   /** Releases the hold of a failed call. Does nothing if the hold has ended or is being charged. */
   readonly release: () => void
 }
@@ -40,7 +40,7 @@ export type Admission = { readonly held: AdmittedCall } | { readonly refused: Ho
 /** Counted since the start, for metrics. */
 export const newCounters = () => ({
   /** Durable charges. */
-  commits: 0,
+  charges: 0,
   /** Written groups of charges and other changes. */
   groups: 0,
   /** Their total duration, each measured from the arrival of its first charge or change. */

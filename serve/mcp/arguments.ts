@@ -59,7 +59,7 @@ const explainClientName = (name: string): Invalid | undefined =>
       )
     : undefined
 
-/** Models set unused arguments to null, which some clients send as text. In a filter, `null` can be a word to search for. */
+/** Models set unused arguments to null, which some clients send as text. In a text filter, `null` can be a word to search for. */
 const isAbsent = (value: unknown, parameter: Parameters[string] | undefined) =>
   parameter?.required === false && (value === null || (value === "null" && parameter.kind !== "text"))
 

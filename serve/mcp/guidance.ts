@@ -15,12 +15,12 @@ const paging =
  * The description of a tool: its result, when to use it, its paging and its cost. It lists the members of a result
  * instead of an output schema, which would be three times as long as all the rest, and which models do not see.
  */
-export const describeTool = ({ credits, description, order, response, summary, use }: Endpoint): string =>
+export const describeTool = ({ credits, description, parameters, response, summary, use }: Endpoint): string =>
   [
     `${summary}. ${description}`,
     use,
     `Returns \`${describeMembers(response)}\`.`,
-    ...(order === undefined ? [] : [paging]),
+    ...("cursor" in parameters ? [paging] : []),
     `Costs ${credits} credits (${formatUsd(credits)} USD) for a response of any size; errors cost nothing.`
   ].join("\n\n")
 

@@ -10,7 +10,7 @@ import {
 } from "@modelcontextprotocol/server"
 import { instructions } from "./guidance.ts"
 
-export interface ToolCall {
+interface ToolCall {
   readonly name: string
   readonly arguments: Readonly<Record<string, unknown>>
   readonly signal: AbortSignal

@@ -33,7 +33,7 @@ describe("the list of tools for assistants", () => {
       const { description = "" } = tool
       const endpoint = endpoints[index]
       assert.include(description, `Costs ${endpoint?.credits} credits`)
-      assert.strictEqual(description.includes("`next_cursor`"), endpoint?.order !== undefined)
+      assert.strictEqual(description.includes("`next_cursor`"), "cursor" in (endpoint?.parameters ?? {}))
       assert.notMatch(description, /times as/)
       const named = JSON.stringify(tool).match(/\b(?:get|search)_[a-z_]+/g) ?? []
       assert.deepStrictEqual(

@@ -8,7 +8,7 @@ import { fingerprint, last4, newApiKey } from "@larder/serve/ledger/api-key.ts"
 import { chainEntries } from "@larder/serve/ledger/chain/chain.ts"
 import { updateSums } from "@larder/serve/ledger/embedded/progress.ts"
 import { prepareGroupWrite } from "@larder/serve/ledger/embedded/write-group.ts"
-import { captureHold, draftCharge, type Hold, hold } from "@larder/serve/ledger/rules/admission.ts"
+import { draftCharge, endHold, type Hold, hold } from "@larder/serve/ledger/rules/admission.ts"
 import { creditAccount, type Decision, issueKey } from "@larder/serve/ledger/rules/decisions.ts"
 import { applyGroup, restoreState } from "@larder/serve/ledger/rules/ledger-state.ts"
 import { openAccount } from "@larder/serve/ledger/rules/open-account.ts"
@@ -125,7 +125,7 @@ export const makeLargeLedger = (directory: string, size: LedgerSize): Promise<st
       const group = { ...decision, entries: chainEntries(state, decision.entries) }
       file.sqlite.transaction(() => writeGroup(group))
       applyGroup(state, group)
-      for (const held of holds) captureHold(held)
+      for (const held of holds) endHold(held, "captured")
     }
     const update = async () => {
       await file.thread.run(progress, updateSums)

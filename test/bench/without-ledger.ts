@@ -13,7 +13,7 @@ import { Effect } from "effect"
 
 const key = { id: "key_bench", account_id: "acct_bench", name: "bench", scopes: new Set(scopes), revision: 1 }
 const charged = Promise.resolve("charged")
-const admission = { held: { commit: () => charged, release: () => {} } }
+const admission = { held: { capture: () => charged, release: () => {} } }
 const ledger = {
   authenticate: async () => key,
   isCurrent: async () => true,
@@ -62,7 +62,8 @@ const open = Effect.gen(function* () {
     publicUrl: undefined,
     getListenerUrl: () => "http://127.0.0.1",
     findConsoleUrl: () => undefined,
-    sampleNotice: () => undefined
+    sampleNotice: () => undefined,
+    commodities: () => live.current().model.commodities
   })
   const api = yield* listen(app, { name: "API", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" })
   console.log(JSON.stringify({ api }))

@@ -22,7 +22,7 @@ const call = Effect.fnUntraced(function* (ledger: LedgerAccess, token: string) {
     ledger.hold(key, { endpoint: "/v1/stores", scope: "search-stores", credits: 100 }, Date.now())
   )
   if ("refused" in admission) return admission.refused
-  yield* Effect.tryPromise(() => admission.held.commit(`req_${crypto.randomUUID()}`))
+  yield* Effect.tryPromise(() => admission.held.capture(`req_${crypto.randomUUID()}`))
   return "charged"
 })
 

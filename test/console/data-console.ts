@@ -6,7 +6,7 @@ import { makeReadModel } from "@larder/serve/api"
 import { DataRead } from "@larder/serve/console"
 import { dataPages } from "@larder/serve/console/data/data.ts"
 import type { PageContext, PageResult } from "@larder/serve/console/web/page.ts"
-import { DuckDb, type Layout, layoutOf, recordFailedRun, refreshOpened, watchLive } from "@larder/warehouse"
+import { DuckDb, type Layout, layoutOf, recordFailedRun, watchLive } from "@larder/warehouse"
 import { stagedRecords, writeRecordsOfRun } from "@larder/warehouse/ingestion/records.ts"
 import { recordRun } from "@larder/warehouse/publishing/record.ts"
 import { stagedIngestTables } from "@larder/warehouse/tables/ingest-tables.ts"
@@ -107,7 +107,6 @@ const recordUnchangedRuns = (insert: string) => (layout: Layout) =>
       yield* index === 0 ? writeRecordsOfRun(file, records, stagedRecords(db)) : writeRecordsOfRun(file, records)
       yield* recordRun(layout, run, file, folder)
     }
-    yield* refreshOpened(layout)
   }).pipe(Effect.scoped)
 
 type Change = (layout: Layout) => Effect.Effect<unknown, unknown, FileSystem.FileSystem | Path.Path>

@@ -15,7 +15,7 @@ layer(layerSamples(), { excludeTestServices: true })("prices", (it) => {
   it.effect("does not draw a second series with a different unit", () =>
     Effect.gen(function* () {
       const page = yield* readBody("/data/prices?series=butter-sales-price-weekly&beside=milk-class-iii-price-monthly")
-      assert.include(page, "is not drawn: it is in USD per cwt")
+      assert.include(page, "is not drawn: it is in US dollars per hundredweight")
     })
   )
   it.effect("describes a series with its first, lowest and highest reading", () =>
@@ -34,24 +34,20 @@ layer(layerSamples(), { excludeTestServices: true })("prices", (it) => {
       assert.strictEqual(new Set(names).size, names.length)
     })
   )
-  it.effect("lists series and metrics in groups, with the distinguishing part first in the name", () =>
+  it.effect("lists series, and the metrics that are no series, by their titles", () =>
     Effect.gen(function* () {
       const page = yield* readBody("/data/prices")
       const [, series = ""] = /<select id="series"(.*?)<\/select>/s.exec(page) ?? []
       assert.match(
         series,
-        /<optgroup label="Series"><option value="butter-exch[^>]+>Butter, Grade AA, daily, Chicago Mercantile Exchange</
+        /<optgroup label="Series"><option value="butter-exch[^>]+>Butter, exchange spot, daily close</
       )
-      assert.match(series, /<optgroup label="Metrics"><option value="butter_/)
+      assert.match(
+        series,
+        /<optgroup label="Metrics"><option value="butter_82_europe_mostly_high_biweekly">Butter, 82 % fat, Europe, mostly range high, biweekly</
+      )
+      assert.notInclude(series, "butter_exch_spot_close_daily")
       assert.include(page, "Nothing else")
-    })
-  )
-  it.effect("names milk prices by class as the trade does", () =>
-    Effect.gen(function* () {
-      const page = yield* readBody("/data/prices")
-      assert.include(page, "Milk, Class I price, monthly, Federal milk marketing orders")
-      assert.include(page, "Milk, Class IV price, monthly, Federal milk marketing orders")
-      assert.include(page, "milk Class III price monthly")
     })
   )
   it.effect("shows the month of a monthly price, and the week of a weekly one", () =>

@@ -1,5 +1,6 @@
 /** Pages, cursors and categories of branded foods, over the bundled samples. */
 import { brandedFoodId } from "@larder/schemas"
+import { cursorScope, encodeCursor } from "@larder/serve/api/cursor.ts"
 import { beforeAll, describe, expect, it } from "vitest"
 import { fetchPages } from "../support/api/pages.ts"
 import { formatError, useSharedServer } from "../support/api/server.ts"
@@ -133,6 +134,15 @@ describe("pages and categories of branded foods", () => {
     expect(formatError(await api.get(`/v1/branded-foods?cursor=${next_cursor}`))).toBe(damaged)
     expect(formatError(await api.get(`/v1/commodities?cursor=${await getCursor("limit=1")}`))).toBe(damaged)
   })
+
+  it.each(["abc", "", "1e5", "-1", "99999999999", null])(
+    "rejects the position %j, which the API never issued, and charges nothing",
+    async (position) => {
+      const cursor = encodeCursor(cursorScope("searchBrandedFoods", "", {}), [position])
+      const reply = await api.get(`/v1/branded-foods?cursor=${cursor}`)
+      expect([formatError(reply), reply.headers["x-credits-charged"]]).toEqual([damaged, "0"])
+    }
+  )
 
   it("rejects a cursor with any changed, added or missing character", async () => {
     const cursor = await getCursor("name=e&limit=1")

@@ -5,12 +5,13 @@
 import { rmSync } from "node:fs"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { brandedFoodId } from "@larder/schemas"
-import { brandedFood, layoutOf, newestManifest, rebuildFrom } from "@larder/warehouse"
-import { Effect, Option } from "effect"
+import { brandedFood, layoutOf, rebuildFrom } from "@larder/warehouse"
+import { Effect } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { startOwnServer } from "../support/api/server.ts"
 import { aLabel, type Form, forms, makeHome } from "../support/label-releases.ts"
 import { waitUntilServed } from "../support/programs.ts"
+import { requireNewest } from "../support/warehouse/require-newest.ts"
 import { labelRules } from "./branded-food-label-rules.ts"
 import { nutritionRules } from "./branded-food-nutrition-rules.ts"
 import { histories, products, versions, versionsBrand } from "./branded-food-versions.ts"
@@ -31,7 +32,7 @@ const switchTo = async (form: Form) => {
   const home = await makeHomeFrom(form)
   const replaceDataSet = Effect.gen(function* () {
     const layout = yield* layoutOf(api.home())
-    const { data_sets } = Option.getOrThrow(yield* newestManifest(layout.depot))
+    const { data_sets } = yield* requireNewest(layout.depot)
     const from = yield* layoutOf(home)
     return yield* rebuildFrom({ layout, dataSet: brandedFood, from, since: data_sets["branded-foods"] })
   })

@@ -1,6 +1,7 @@
 /** The docs over HTTP: their links work, their calls return the documented responses, and they need no key or credits. */
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "node:http"
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib"
+import { catalog } from "@larder/pipelines/commodities/catalog.ts"
 import { endpoints, templateOf } from "@larder/schemas"
 import { guidePaths } from "@larder/serve/docs/guides.ts"
 import { describe, expect, it } from "vitest"
@@ -70,6 +71,21 @@ describe("the pages of the docs", () => {
       const { body } = await getPage(path, "GET", { host: "api.example.com" })
       expect(findLink(body.toString())).toBe(undefined)
     }
+  })
+
+  it("describes each series in the words of the catalog", async () => {
+    const guide = await getText("/docs/commodities.md")
+    const { metrics, series } = catalog()
+    const titles = new Map(metrics.map(({ metric_name, title }) => [metric_name, title]))
+    const described = [...guide.matchAll(/^\| `([a-z-]+)` \| (.+?)\. (?:Daily|Weekly|Monthly)[.,].*$/gm)]
+    expect(described.map(([, slug, title]) => [slug, title])).toEqual(
+      series.map(({ metric_name, slug }) => [slug, titles.get(metric_name)])
+    )
+    const lineOf = (slug: string) => described.find((match) => match[1] === slug)?.[0]
+    expect(lineOf("butter-exch-spot-close-daily")).toMatch(/ Daily\. US dollars per pound\. \| {2}\|$/)
+    expect(lineOf("cheese-barrel-sales-price-weekly")).toMatch(
+      /ending Saturday\. US dollars per pound\. \| The price as sold/
+    )
   })
 
   it("contains no broken link", async () => {

@@ -94,9 +94,19 @@ describe("a cursor", () => {
     }
   })
 
+  it.each([
+    ["null", [null]],
+    ["no position", []],
+    ["two positions", ["butter", "cheese"]]
+  ] as const)("is rejected with a position that the API never issued, free of charge: %s", async (_, position) => {
+    const cursor = encodeCursor(cursorScope("searchCommodities", "", {}), position)
+    const reply = await api.get(`/v1/commodities?cursor=${cursor}`)
+    expect([formatError(reply), reply.headers["x-credits-charged"]]).toEqual([damaged, "0"])
+  })
+
   it("is rejected with another id in the path, or for another list", async () => {
     const scope = cursorScope("getStoreProducts", "platform_store_a", {})
-    const cursor = encodeCursor(scope, ["2026-01-01T00:00:00.000Z", "platform_product_a"])
+    const cursor = encodeCursor(scope, ["1767225600000000", "platform_product_a"])
     const at = (id: string, list: string) => api.get(`/v1/stores/${id}/${list}?cursor=${cursor}`)
     expect(formatError(await at("platform_store_a", "products"))).toBe("404 not_found: Unknown store: platform_store_a")
     expect(formatError(await at("platform_store_b", "products"))).toBe(damaged)

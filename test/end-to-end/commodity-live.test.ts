@@ -268,6 +268,18 @@ describe("a service without its key", () => {
         []
       )
       assert.isAbove(run.rows_loaded ?? 0, 0)
+      const reasons = yield* rowsIn(
+        home,
+        `select no_values_reason, reason from commodity.metric join ingest.live_left_out using (feed)
+         where metric_name = 'butter_exch_spot_close_daily'`
+      )
+      assert.deepStrictEqual(reasons, [
+        {
+          no_values_reason:
+            "No usable number was read from gov-mars/1603. If the last run left it out, `ingest.live_left_out` says why.",
+          reason: mars[0]?.reason
+        }
+      ])
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 

@@ -192,8 +192,8 @@ describe("reports with unusual rows", () => {
     const [rejects, raw] = await query(
       copy,
       "select feed, position::integer as position, reason, payload from ingest.reject order by position",
-      `select rows_read::integer as rows_read, rows_rejected::integer as rows_rejected from ingest.raw_file
-       where raw_sha256 in (select raw_sha256 from ingest.reject)`
+      `select rows_read::integer as rows_read, rows_rejected::integer as rows_rejected, rows_stated::integer as rows_stated
+       from ingest.raw_file where raw_sha256 in (select raw_sha256 from ingest.reject)`
     )
     expect(rejects).toEqual([
       {
@@ -209,7 +209,7 @@ describe("reports with unusual rows", () => {
         payload: JSON.stringify(unusualRows[5])
       }
     ])
-    expect(raw).toEqual([{ rows_read: 7, rows_rejected: 2 }])
+    expect(raw).toEqual([{ rows_read: 7, rows_rejected: 2, rows_stated: 3785 }])
   })
 
   it("keep the digits as published, such as 1.3900", async () => {
@@ -247,10 +247,13 @@ describe("a window of days over recordings without a query", () => {
     const empty = makeTestFolder()
     const run = await replay(empty, bodies, "--from", "2026-07-01", "--to", "2026-08-01")
     expect(parseRunRecord(run)).toMatchObject({ window_from: "2026-07-01", window_to: "2026-08-01" })
-    const [rows] = await query(
+    const [rows, windows] = await query(
       empty,
-      "select distinct metric_name, observed_on::varchar as day from commodity.observation order by all"
+      "select distinct metric_name, observed_on::varchar as day from commodity.observation order by all",
+      `select distinct window_from::varchar as window_from, window_to::varchar as window_to, length(mapping_sha256)::integer as digits
+       from ingest.raw_file`
     )
+    expect(windows).toEqual([{ window_from: "2026-07-01", window_to: "2026-08-01", digits: 64 }])
     expect(rows).toEqual([
       { metric_name: "butter_exch_spot_average_monthly", day: "2026-07-01" },
       { metric_name: "butter_exch_spot_average_monthly", day: "2026-08-01" },

@@ -5,7 +5,7 @@ import { Origin } from "@larder/pipelines/run/origins/origin.ts"
 import { type Pipeline, ReadFailed } from "@larder/pipelines/run/pipeline.ts"
 import { rebuildDataSet, rebuildOlderMapping } from "@larder/pipelines/run/rebuild.ts"
 import { ingestFromOrigin } from "@larder/pipelines/run/run.ts"
-import { type Layout, newestManifest, rollback } from "@larder/warehouse"
+import { type Layout, rollback } from "@larder/warehouse"
 import { Effect, Option } from "effect"
 import { itLive } from "../support/it-live.ts"
 import { assignUrls, fetchAll, originOf, plainName } from "../support/pipelines/raw-archive.ts"
@@ -13,6 +13,7 @@ import { listsOf, rawOf, shop } from "../support/pipelines/shop-archive.ts"
 import { copyPerTest } from "../support/warehouse/copy-per-test.ts"
 import { aLayout, exampleIn, queryWarehouse } from "../support/warehouse/example-data-set.ts"
 import { onAnotherMachine, overtakeWith } from "../support/warehouse/other-machine.ts"
+import { requireNewest } from "../support/warehouse/require-newest.ts"
 
 const { price } = exampleIn("shops")
 
@@ -50,7 +51,7 @@ const noOrigin = Effect.provideService(
 const ingestWithoutSource = (layout: Layout, mappingVersion: number, dryRun = false) =>
   Effect.flip(ingestFromOrigin(shopOf(mappingVersion), { home: layout.home, days: undefined, dryRun })).pipe(noOrigin)
 
-const newest = (layout: Layout) => Effect.map(newestManifest(layout.depot), Option.getOrThrow)
+const newest = (layout: Layout) => requireNewest(layout.depot)
 const readMapping = (layout: Layout) => Effect.map(newest(layout), ({ data_sets }) => data_sets.shops?.mapping)
 const readPrices = (layout: Layout) =>
   Effect.map(

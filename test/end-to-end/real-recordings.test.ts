@@ -73,11 +73,11 @@ const testRealNumbers = () => {
       "2025-05-24 1.9268",
       "2025-05-31 1.9495"
     ])
-    const [[coverage] = []] = await query(
+    const [[barrels] = []] = await query(
       folders.home,
-      "select last_observed_on::varchar as last_observed_on, measure from commodity.coverage join commodity.metric using (metric_name) where metric_name = 'cheese_barrel_sales_price_weekly'"
+      "select last_observed_on::varchar as last_observed_on, measure from commodity.metric where metric_name = 'cheese_barrel_sales_price_weekly'"
     )
-    expect(coverage).toEqual({ last_observed_on: "2025-05-31", measure: "cheese_500_Price" })
+    expect(barrels).toEqual({ last_observed_on: "2025-05-31", measure: "cheese_500_Price" })
   })
 
   it("show every revision of nonfat dry milk as of every day", async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { replacePlaceholders } from "@larder/serve/docs/facts.ts"
 import { guides } from "@larder/serve/docs/guides.ts"
+import { emptyCommodities } from "@larder/warehouse"
 import type { Row } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
@@ -25,9 +26,11 @@ afterAll(() => proxy?.close())
 /** The code fences of one language, in the order of the guides. */
 const listPrograms = (language: string): ReadonlyArray<string> =>
   guides().flatMap(({ markdown }) =>
-    [...replacePlaceholders(markdown, proxy.url).matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(
-      ([, kind, text = ""]) => (kind === language ? [text] : [])
-    )
+    [
+      ...replacePlaceholders(markdown, { api: proxy.url, commodities: emptyCommodities }).matchAll(
+        /^```(\w+)\n([\s\S]*?)^```$/gm
+      )
+    ].flatMap(([, kind, text = ""]) => (kind === language ? [text] : []))
   )
 
 const run = (program: string, args: ReadonlyArray<string>, cwd: string) => {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { DuckDb, dataSets } from "@larder/warehouse"
+import { freshnessView } from "@larder/warehouse/opened/freshness.ts"
 import { ingestTables, ingestViews } from "@larder/warehouse/tables/ingest-tables.ts"
 import { viewsOf } from "@larder/warehouse/tables/tables.ts"
 import { Effect } from "effect"
@@ -15,6 +16,7 @@ const warehouse = readDocument("docs/warehouse.md").text
 const tables = [
   ...ingestTables,
   ...ingestViews,
+  freshnessView(dataSets),
   ...dataSets.flatMap((dataSet) => [...dataSet.tables, ...viewsOf(dataSet)]),
   { schema: "ingest", name: "table_constraint" }
 ].map(({ name, schema }) => `${schema}.${name}`)
@@ -83,8 +85,8 @@ describe("docs/warehouse.md", () => {
       (name) => `${name}.duckdb`
     )
     expect(listedFiles).toEqual(files)
-    const views = dataSets.flatMap(({ viewsOverIngest = [] }) => viewsOverIngest)
-    const [paragraph = ""] = /^- Two views combine[\s\S]*?(?=\n- )/m.exec(warehouse) ?? []
+    const views = [...dataSets.flatMap(({ viewsOverIngest = [] }) => viewsOverIngest), freshnessView(dataSets)]
+    const [paragraph = ""] = /^- Three views combine[\s\S]*?(?=\n- )/m.exec(warehouse) ?? []
     expect([...paragraph.matchAll(/`([a-z]+\.[a-z_]+)`/g)].map((match) => match[1]).slice(1)).toEqual(
       views.map(({ name, schema }) => `${schema}.${name}`)
     )

@@ -20,7 +20,7 @@ const aTopUp = (account_id: string, booking: Partial<Booking> = {}): Booking => 
 
 const pay = (ledger: LedgerAccess, key: Parameters<typeof admit>[1], ...ids: ReadonlyArray<string>) =>
   Effect.promise(async () => {
-    for (const id of ids) await (await admit(ledger, key, 100)).commit(id)
+    for (const id of ids) await (await admit(ledger, key, 100)).capture(id)
   })
 
 describe.each(Object.entries(newLedgers))("a ledger in %s", (name, newLedger) => {
@@ -177,7 +177,7 @@ describe.each(Object.entries(newLedgers))("a ledger in %s", (name, newLedger) =>
         assert.strictEqual(ledger.remaining(view, october), 0)
         // it was admitted before the refund; a ledger that servers share decides again
         const isShared = name === "PostgreSQL"
-        const outcome = yield* Effect.promise(() => running.commit("req_3"))
+        const outcome = yield* Effect.promise(() => running.capture("req_3"))
         assert.strictEqual(outcome, isShared ? "insufficient_balance" : "charged")
         const balance_credits = isShared ? -200 : -300
         assert.strictEqual((yield* administration.account({ account_id })).balance_credits, balance_credits)

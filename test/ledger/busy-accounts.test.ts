@@ -43,7 +43,7 @@ describe("one locked account among many in a group", () => {
       const keys = yield* Effect.all(Array.from({ length: 64 }, () => makeKey(ledger)))
       const holds = yield* Effect.promise(() => Promise.all(keys.map((key) => admit(ledger, key, 100))))
       const free = yield* lock(url, "select from ledger.account where id = $1 for update", [keys[20]?.account_id ?? ""])
-      const charging = holds.map((held, call) => held.commit(`req_${call}`))
+      const charging = holds.map((held, call) => held.capture(`req_${call}`))
       const others = charging.filter((_, call) => call !== 20)
       for (const outcome of yield* Effect.promise(() => Promise.all(others))) assert.strictEqual(outcome, "charged")
       assert.isAtMost(ledger.counters.groups, 12) // three halves, and seven accounts that were tried with the locked one
@@ -65,9 +65,9 @@ describe("an account that is locked for 1.5 seconds", () => {
         busy.account_id,
         Effect.promise(() =>
           Promise.all([
-            before.commit("req_before"),
-            admit(ledger, busy, 100).then((held) => held.commit("req_busy")),
-            admit(ledger, other, 100).then((held) => held.commit("req_other"))
+            before.capture("req_before"),
+            admit(ledger, busy, 100).then((held) => held.capture("req_busy")),
+            admit(ledger, other, 100).then((held) => held.capture("req_other"))
           ])
         )
       )
@@ -97,7 +97,7 @@ describe("an account that is locked for 1.5 seconds", () => {
       yield* whileLocked(
         url,
         second.account_id,
-        Effect.promise(async () => (await admit(ledger, second, 100)).commit("req_second"))
+        Effect.promise(async () => (await admit(ledger, second, 100)).capture("req_second"))
       )
       assert.strictEqual((yield* readEntries(ledger, second)).length, 2)
     }).pipe(Effect.scoped)
@@ -112,7 +112,7 @@ describe("an account that is locked for 1.5 seconds", () => {
       const sql = yield* client(url)
       const held = yield* Effect.promise(() => admit(ledger, key, 100))
       const free = yield* lock(url, lockRow, [key.account_id])
-      const outcome = catchError(held.commit("req_1"))
+      const outcome = catchError(held.capture("req_1"))
       yield* untilTriedAlone(sql)
       proxy.cut()
       yield* Effect.promise(() => waitUntil(() => !ledger.writable()))

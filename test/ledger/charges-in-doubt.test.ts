@@ -71,7 +71,7 @@ describe("a charge whose response is lost", () => {
     const key = yield* makeKey(ledger)
     const held = yield* Effect.promise(() => admit(ledger, key, 100))
     proxy.loseResponses(commitMessage)
-    const error = catchError(held.commit("req_1"))
+    const error = catchError(held.capture("req_1"))
     yield* Effect.promise(() => waitUntil(() => !ledger.writable()))
     return { url, ownFolder, key, logged, error, stop: Scope.close(scope, Exit.void) }
   })
@@ -80,7 +80,7 @@ describe("a charge whose response is lost", () => {
     Effect.gen(function* () {
       const { held, key, ledger, observer, proxy } = yield* openBehindProxy()
       proxy.loseResponses(commitMessage)
-      const charged = held.commit("req_1")
+      const charged = held.capture("req_1")
       yield* Effect.promise(() => waitUntil(() => !ledger.writable()))
       const refused = yield* Effect.flip(
         Effect.tryPromise({ try: () => hold(ledger, key, 10), catch: (cause) => cause })
@@ -107,7 +107,7 @@ describe("a charge whose response is lost", () => {
         const admission = await ledger.hold(view, { endpoint, scope: "get-store", credits: 100 }, october)
         assert.property(admission, "held")
         proxy.loseResponses(commitMessage)
-        return { charging: "held" in admission && admission.held.commit("req_1"), view }
+        return { charging: "held" in admission && admission.held.capture("req_1"), view }
       })
       yield* Effect.promise(() => waitUntil(() => !ledger.writable()))
       proxy.repair()
@@ -120,7 +120,7 @@ describe("a charge whose response is lost", () => {
     Effect.gen(function* () {
       const { held, key, observer, proxy } = yield* openBehindProxy()
       proxy.loseResponses(commitMessage)
-      const error = yield* Effect.flip(Effect.tryPromise({ try: () => held.commit("req_1"), catch: (cause) => cause }))
+      const error = yield* Effect.flip(Effect.tryPromise({ try: () => held.capture("req_1"), catch: (cause) => cause }))
       assert.instanceOf(error, LedgerUnavailable)
       assert.strictEqual(yield* readBalance(observer, key), 4_900) // it is still unknown whether it is charged
       proxy.repair()
@@ -226,7 +226,7 @@ describe("a charge whose response is lost", () => {
     Effect.gen(function* () {
       const { held, key, ledger, observer, proxy } = yield* openBehindProxy()
       proxy.cut()
-      const charged = held.commit("req_1")
+      const charged = held.capture("req_1")
       setTimeout(proxy.repair, 500)
       assert.strictEqual(yield* Effect.promise(() => charged), "charged")
       assert.deepStrictEqual(yield* readMovements(observer, key), chargedAndRefunded.slice(0, 2))

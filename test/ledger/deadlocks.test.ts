@@ -82,7 +82,7 @@ describe("a deadlock with another session", () => {
         const { keys, ledger, rows } = yield* makeTwoAccounts(url)
         const holds = yield* Effect.promise(() => Promise.all(keys.map((key) => admit(ledger, key, 100))))
         yield* Effect.promise(() =>
-          runIntoDeadlock(privileged, rows, () => Promise.all(holds.map((held, call) => held.commit(`req_${call}`))))
+          runIntoDeadlock(privileged, rows, () => Promise.all(holds.map((held, call) => held.capture(`req_${call}`))))
         )
         for (const key of keys) assert.strictEqual(yield* readBalance(ledger, key), 4_900)
         assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])

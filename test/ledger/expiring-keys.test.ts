@@ -34,7 +34,7 @@ describe.each(Object.entries(newLedgers))("a key that expires in %s", (_, newLed
         const key = yield* makeExpiringKey(ledger.administration)
         assert.strictEqual(key.expires_at, expires_at)
         yield* Effect.promise(async () => {
-          await (await admit(ledger, key, 100, end - 1)).commit("req_1")
+          await (await admit(ledger, key, 100, end - 1)).capture("req_1")
           assert.strictEqual(await hold(ledger, key, 100, end), "unknown")
           assert.strictEqual(await hold(ledger, key, 100, end + 1), "unknown")
         })

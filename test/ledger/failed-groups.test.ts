@@ -44,9 +44,9 @@ describe("a group that fails in the database", () => {
       yield* failCharges(url, state, times, "req_failing")
       const [outcome, ofOther] = yield* Effect.promise(async () => {
         const [failing, fine] = [await admit(ledger, key, 4_000), await admit(ledger, other, 100)]
-        const commits = [failing.commit("req_failing"), fine.commit("req_fine").catch(() => "failed")] as const
-        const outcome = await Promise.allSettled(commits)
-        assert.isDefined(await catchError(failing.commit("req_again"))) // a hold is used once
+        const captures = [failing.capture("req_failing"), fine.capture("req_fine").catch(() => "failed")] as const
+        const outcome = await Promise.allSettled(captures)
+        assert.isDefined(await catchError(failing.capture("req_again"))) // a hold is used once
         failing.release()
         return outcome
       })
@@ -61,7 +61,7 @@ describe("a group that fails in the database", () => {
       yield* Effect.promise(async () => {
         const next = await admit(ledger, key, rest) // nothing of the failed call is held
         assert.strictEqual(await hold(ledger, key, 1), "insufficient_balance")
-        assert.strictEqual(await next.commit("req_next"), "charged")
+        assert.strictEqual(await next.capture("req_next"), "charged")
       })
       assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
     }).pipe(Effect.scoped)

@@ -85,7 +85,7 @@ describe("a primary that is frozen for seven seconds", () => {
       )
       const charging = yield* Effect.promise(async () => {
         for (const pid of pids) process.kill(pid, "SIGSTOP")
-        const charging = catchError(held.commit("req_frozen"))
+        const charging = catchError(held.capture("req_frozen"))
         await sleep(frozenMs)
         assert.isFalse(ledger.writable())
         assert.instanceOf(await catchError(hold(ledger, key, 100)), LedgerUnavailable)
@@ -122,7 +122,7 @@ describe("a disk that is full", () => {
       yield* makeDiskFull(sql)
       for (const id of ["req_1", "req_2"]) {
         const held = yield* Effect.promise(() => admit(ledger, key, 4_900)) // a refused charge holds nothing
-        assert.instanceOf(yield* Effect.promise(() => catchError(held.commit(id))), LedgerUnavailable)
+        assert.instanceOf(yield* Effect.promise(() => catchError(held.capture(id))), LedgerUnavailable)
         yield* Effect.promise(() => waitUntilServed(ledger, key)) // reads succeed
         assert.isFalse(ledger.writable())
         pass(1_001)
@@ -147,9 +147,9 @@ describe("a group that only refuses, while the disk is full", () => {
       const [full, refused] = yield* Effect.promise(() =>
         Promise.all([admit(ledger, key, 100), admit(ledger, revoked, 100, Date.now())])
       )
-      assert.instanceOf(yield* Effect.promise(() => catchError(full.commit("req_full"))), LedgerUnavailable)
+      assert.instanceOf(yield* Effect.promise(() => catchError(full.capture("req_full"))), LedgerUnavailable)
       yield* ledger.administration.revokeKey({ key_id: revoked.id })
-      assert.strictEqual(yield* Effect.promise(() => refused.commit("req_refused")), "unknown_key")
+      assert.strictEqual(yield* Effect.promise(() => refused.capture("req_refused")), "unknown_key")
       assert.strictEqual(ledger.counters.groups, 0)
       assert.strictEqual(logged.length, 1)
       assert.match(String(logged[0]), /could not extend file/)
@@ -182,7 +182,7 @@ describe("an older copy that is put in place of the database", () => {
       yield* charge(ledger, key, "req_2")
       const held = yield* Effect.promise(() => admit(ledger, key, 800))
       yield* Effect.promise(() => replace(postgres, data, copy))
-      assert.strictEqual(yield* Effect.promise(() => held.commit("req_3")), "charged") // 900 were left in the copy
+      assert.strictEqual(yield* Effect.promise(() => held.capture("req_3")), "charged") // 900 were left in the copy
       assert.deepStrictEqual(yield* readRequestIds(ledger, key), ["req_1", "req_3"])
       yield* charge(ledger, key, "req_4", 100)
       assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "monthly_spend_cap_reached")
@@ -259,7 +259,7 @@ describe("a failover to a standby that lacks the last charges", () => {
       startStandby()
       control("promote")
       proxy.redirectTo(standby.href)
-      assert.strictEqual(yield* Effect.promise(() => held.commit("req_3")), "charged") // decided by what the standby has
+      assert.strictEqual(yield* Effect.promise(() => held.capture("req_3")), "charged") // decided by what the standby has
       assert.deepStrictEqual(yield* readRequestIds(ledger, key), ["req_1", "req_3"])
       yield* charge(ledger, key, "req_4", 900)
       assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "insufficient_balance")

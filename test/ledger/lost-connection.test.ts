@@ -25,7 +25,7 @@ describe("a charge whose session is ended by the database", () => {
       const held = yield* Effect.promise(() => admit(ledger, key, 100))
       const sql = yield* client(url)
       const free = yield* lock(url, "lock table ledger.entry in share mode") // COMMIT is sent, and waits
-      const charging = held.commit("req_1")
+      const charging = held.capture("req_1")
       const endSession = sql`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`
       while ((yield* endSession).length === 0) yield* Effect.sleep("5 millis")

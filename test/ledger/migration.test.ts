@@ -59,7 +59,7 @@ const createHistory = Effect.fnUntraced(function* ({ administration, authenticat
         { endpoint: call % 2 === 0 ? "/v1/stores" : "/v1/branded-foods", scope: "get-store", credits: 10 },
         moment
       )
-      if ("held" in admission) await admission.held.commit(`req_${call}`)
+      if ("held" in admission) await admission.held.capture(`req_${call}`)
     }
     for (let call = 0; call < 300; call += 10)
       await Promise.all(Array.from({ length: 10 }, (_, offset) => charge(call + offset)))
@@ -130,7 +130,7 @@ describe("ledger migrate", () => {
         ledger.hold(view, { endpoint: "/v1/stores", scope: "get-store", credits: 10 }, october)
       )
       if (!("held" in next)) throw new Error(next.refused)
-      yield* Effect.promise(() => next.held.commit("req_next"))
+      yield* Effect.promise(() => next.held.capture("req_next"))
       assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
     }).pipe(Effect.scoped)
   )
@@ -313,7 +313,7 @@ describe("ledger backup (PostgreSQL)", () => {
         if (view === undefined) throw new Error("unknown key")
         for (const endpoint of ["/v1/stores", "/v1/branded-foods"]) {
           const admission = await hold(view, { endpoint, scope: "get-store", credits: 75 }, now)
-          if ("held" in admission) await admission.held.commit(`req ${endpoint}`)
+          if ("held" in admission) await admission.held.capture(`req ${endpoint}`)
         }
       })
       yield* refundCharge(url, "req /v1/stores")

@@ -17,7 +17,7 @@ describe("the entries in the database", () => {
       }
       yield* Effect.promise(async () => {
         const holds = await Promise.all(Array.from({ length: 40 }, () => admit(ledger, key, 100)))
-        await Promise.all(holds.map((held, call) => held.commit(`req_${call}`)))
+        await Promise.all(holds.map((held, call) => held.capture(`req_${call}`)))
       })
       const entries = yield* readEntries(ledger, key)
       let head: ChainHead = emptyHead
@@ -36,7 +36,7 @@ describe("the entries in the database", () => {
       const ledger = yield* open(url)
       const key = yield* makeKey(ledger, 200)
       for (const id of ["req_1", "req_2"]) {
-        yield* Effect.promise(async () => (await admit(ledger, key, 100)).commit(id))
+        yield* Effect.promise(async () => (await admit(ledger, key, 100)).capture(id))
       }
       yield* refundCharge(url, "req_1")
       const { account_id } = key
@@ -45,7 +45,7 @@ describe("the entries in the database", () => {
         { day: "2026-10-31", key_id: key.id, endpoint, calls: 1, credits: 100 }
       ])
       assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
-      yield* Effect.promise(async () => (await admit(ledger, key, 100)).commit("req_3"))
+      yield* Effect.promise(async () => (await admit(ledger, key, 100)).capture("req_3"))
       assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "monthly_spend_cap_reached")
       assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
       yield* open(url) // finds no problem either

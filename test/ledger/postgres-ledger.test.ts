@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { type AdministrationError, type AdmittedCall, type LedgerAccess, LedgerUnavailable } from "@larder/serve/ledger"
-import type { CommitOutcome } from "@larder/serve/ledger/ledger.ts"
+import type { CaptureOutcome } from "@larder/serve/ledger/ledger.ts"
 import { Effect } from "effect"
 import {
   admit,
@@ -40,7 +40,7 @@ describe("servers that share a ledger", () => {
       const key = yield* makeKey(ledger, 100)
       const before = yield* Effect.promise(() => admit(ledger, key, 100, october))
       const after = yield* Effect.promise(() => admit(ledger, key, 100, november))
-      yield* Effect.promise(() => Promise.all([after.commit("req_n"), before.commit("req_o")]))
+      yield* Effect.promise(() => Promise.all([after.capture("req_n"), before.capture("req_o")]))
       assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 10, october)), "monthly_spend_cap_reached")
       assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 10, november)), "monthly_spend_cap_reached")
       const charges = (yield* readEntries(ledger, key)).slice(1)
@@ -73,8 +73,8 @@ describe("servers that share a ledger", () => {
       const [first, second] = yield* Effect.promise(() =>
         Promise.all([admit(one, key, 4_950), admit(other, key, 4_950)])
       )
-      assert.strictEqual(yield* Effect.promise(() => second.commit("req_2")), "charged")
-      assert.strictEqual(yield* Effect.promise(() => first.commit("req_1")), "insufficient_balance")
+      assert.strictEqual(yield* Effect.promise(() => second.capture("req_2")), "charged")
+      assert.strictEqual(yield* Effect.promise(() => first.capture("req_1")), "insufficient_balance")
       assert.strictEqual(yield* readBalance(one, key), 50)
       yield* assertSpendable(one, key, 50) // the refused call holds nothing
       assert.strictEqual(one.counters.refused_insufficient_balance, 1)
@@ -102,7 +102,7 @@ describe("an operator's change between the admission of a call and its charge", 
     Record<
       string,
       readonly [
-        CommitOutcome,
+        CaptureOutcome,
         (administration: LedgerAccess["administration"], key: Key) => Effect.Effect<unknown, AdministrationError>
       ]
     >
@@ -113,7 +113,7 @@ describe("an operator's change between the admission of a call and its charge", 
       const key = yield* makeKey(ledger)
       const held = yield* Effect.promise(() => admit(ledger, key, 100, Date.now()))
       yield* change(ledger.administration, key)
-      assert.strictEqual(yield* Effect.promise(() => held.commit("req_1")), expected)
+      assert.strictEqual(yield* Effect.promise(() => held.capture("req_1")), expected)
       const charges = (yield* readEntries(ledger, key)).filter(({ type }) => type === "charge")
       assert.strictEqual(charges.length, expected === "charged" ? 1 : 0)
       yield* assertNoProblems(ledger)
@@ -134,7 +134,7 @@ describe("a charge that is written, and whose response is on its way", () => {
       const held = yield* Effect.promise(() => admit(ledger, key, 3_000))
       const commitMessage = 2
       const deliver = proxy.keepResponses(commitMessage)
-      const charging = held.commit("req_1")
+      const charging = held.capture("req_1")
       while ((yield* readEntries(observer, key)).length < 2) yield* Effect.sleep("5 millis")
       const admission = yield* Effect.promise(async () => {
         const view = await ledger.authenticate(key.key, october)
@@ -160,7 +160,7 @@ describe("a charge that is written, and whose response is on its way", () => {
       const key = yield* makeKey(ledger)
       const held = yield* Effect.promise(() => admit(ledger, key, 100))
       const deliver = proxy.keepResponses(2) // to COMMIT
-      const charging = held.commit("req_1")
+      const charging = held.capture("req_1")
       while ((yield* readEntries(observer, key)).length < 2) yield* Effect.sleep("5 millis")
       yield* observer.administration.revokeKey({ key_id: key.id })
       pass(1_001)
@@ -188,9 +188,9 @@ describe("a lock of another session in the database", () => {
       const free = yield* lock(url, "select from ledger.account where id = $1 for update", [stuck.account_id])
       const outcomes = yield* Effect.promise(() =>
         Promise.allSettled([
-          before.commit("req_stuck"),
-          admit(ledger, stuck, 100).then((held) => held.commit("req_stuck_too")),
-          ...Array.from({ length: 5 }, async (_, call) => (await admit(ledger, other, 100)).commit(`req_${call}`))
+          before.capture("req_stuck"),
+          admit(ledger, stuck, 100).then((held) => held.capture("req_stuck_too")),
+          ...Array.from({ length: 5 }, async (_, call) => (await admit(ledger, other, 100)).capture(`req_${call}`))
         ])
       )
       assert.deepStrictEqual(
@@ -215,8 +215,8 @@ describe("a lock of another session in the database", () => {
       const free = yield* lock(url, "lock table ledger.account in access exclusive mode")
       const outcomes = yield* Effect.promise(() =>
         Promise.allSettled([
-          ...before.map((held, call) => held.commit(`req_${call}`)),
-          ...keys.map((key, call) => admit(ledger, key, 100).then((held) => held.commit(`req_more_${call}`)))
+          ...before.map((held, call) => held.capture(`req_${call}`)),
+          ...keys.map((key, call) => admit(ledger, key, 100).then((held) => held.capture(`req_more_${call}`)))
         ])
       )
       assert.deepStrictEqual(
@@ -243,7 +243,7 @@ describe("a request id that was charged already", () => {
         const holds = yield* Effect.promise(() => Promise.all([0, 1, 2].map(() => admit(ledger, key, 100))))
         const ids = [ledger === one ? "req_2" : "req_3", "req_1", ledger === one ? "req_4" : "req_5"]
         const ends = yield* Effect.promise(() =>
-          Promise.allSettled(holds.map((held, index) => held.commit(ids[index] ?? "")))
+          Promise.allSettled(holds.map((held, index) => held.capture(ids[index] ?? "")))
         )
         assert.deepStrictEqual(
           ends.map(({ status }) => status),

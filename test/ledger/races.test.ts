@@ -37,7 +37,7 @@ const newRequestId = () => `req_${crypto.randomUUID()}`
 const call = async (ledger: LedgerAccess, key: Key, credits: number, now: number) => {
   const held = await holdCurrent(ledger, key, credits, now)
   if (typeof held === "string") return held
-  const outcome = await held.commit(newRequestId())
+  const outcome = await held.capture(newRequestId())
   return outcome === "unknown_key" ? "unknown" : outcome
 }
 
@@ -227,7 +227,7 @@ describe("a server that loses the database in the middle of calls", () => {
           outcome = await call(other, key, 4_990, november)
         }
         assert.strictEqual(outcome, "charged")
-        assert.isDefined(await catchError(held.commit("req_dead")))
+        assert.isDefined(await catchError(held.capture("req_dead")))
       })
       proxy.repair()
       const readOutcome = Effect.promise(() => call(dead, key, 10, november).catch(() => "unavailable"))

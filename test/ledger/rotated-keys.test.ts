@@ -46,9 +46,9 @@ describe.each(Object.entries(newLedgers))("a key that is rotated in %s", (_, new
       const rotated = yield* rotate(administration, former.id, 1)
       const now = yield* Clock.currentTimeMillis
       yield* Effect.promise(async () => {
-        await (await admit(ledger, former, 60, now)).commit(`req_former_${former.id}`)
+        await (await admit(ledger, former, 60, now)).capture(`req_former_${former.id}`)
         assert.strictEqual(await tryCall(ledger, rotated, now, 41), "monthly_spend_cap_reached")
-        await (await admit(ledger, rotated, 40, now)).commit(`req_rotated_${former.id}`)
+        await (await admit(ledger, rotated, 40, now)).capture(`req_rotated_${former.id}`)
         assert.strictEqual(await tryCall(ledger, former, now, 1), "monthly_spend_cap_reached")
       })
       const charges = (yield* readEntries(ledger, former)).filter(({ type }) => type === "charge")

@@ -164,7 +164,7 @@ export const admit = async (
 }
 /** A call that is admitted and charged. */
 export const charge = (ledger: LedgerAccess, key: Key, id: string, credits = 100) =>
-  Effect.promise(async () => (await admit(ledger, key, credits)).commit(id))
+  Effect.promise(async () => (await admit(ledger, key, credits)).capture(id))
 /** Fails unless the key can still spend these credits: other calls neither hold nor have spent them. */
 export const assertSpendable = (ledger: LedgerAccess, key: Key, credits: number) =>
   Effect.promise(async () => (await admit(ledger, key, credits)).release())
@@ -174,7 +174,7 @@ export const assertSpendable = (ledger: LedgerAccess, key: Key, credits: number)
  */
 export const callWithView = async (ledger: LedgerAccess, view: ApiKeyView, nowMs: number) => {
   const admission = await ledger.hold(view, { endpoint, scope: "get-store", credits: 10 }, nowMs)
-  return "held" in admission ? admission.held.commit(`req_${crypto.randomUUID()}`) : admission.refused
+  return "held" in admission ? admission.held.capture(`req_${crypto.randomUUID()}`) : admission.refused
 }
 
 /** Looks a changed key up again, as the pipeline does. */

@@ -16,7 +16,7 @@ describe("a table of keys that another session has locked", () => {
       assert.instanceOf(yield* Effect.promise(() => catchError(hold(ledger, key, 100))), LedgerUnavailable)
       assert.isTrue(ledger.writable())
       yield* free
-      assert.strictEqual(yield* Effect.promise(async () => (await admit(ledger, key, 100)).commit("req_1")), "charged")
+      assert.strictEqual(yield* Effect.promise(async () => (await admit(ledger, key, 100)).capture("req_1")), "charged")
       assert.deepStrictEqual(
         logged.filter((line) => line.includes("until it is back")),
         []

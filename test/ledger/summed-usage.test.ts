@@ -51,7 +51,7 @@ const call = (ledger: LedgerAccess, key: string, endpoint: string, credits: numb
     if (view === undefined) throw new Error("there is no such key")
     const admission = await ledger.hold(view, { endpoint, scope: "get-store", credits }, now)
     if (!("held" in admission)) throw new Error(admission.refused)
-    await admission.held.commit(`req_${crypto.randomUUID()}`)
+    await admission.held.capture(`req_${crypto.randomUUID()}`)
   })
 
 /** The first and last days of months, a leap day, and days next to them. */

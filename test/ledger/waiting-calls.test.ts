@@ -75,7 +75,7 @@ describe("a table that another session has locked", () => {
         const keys = yield* Effect.all(Array.from({ length: 20 }, () => makeKey(ledger)))
         const holds = yield* Effect.promise(() => Promise.all(keys.map((key) => admit(ledger, key, 100))))
         const free = yield* lock(url, `lock table ledger.entry in ${mode} mode`)
-        const errors = Promise.all(holds.map((held, call) => catchError(held.commit(`req_${call}`))))
+        const errors = Promise.all(holds.map((held, call) => catchError(held.capture(`req_${call}`))))
         yield* Effect.promise(() => waitUntil(() => !ledger.writable()))
         pass(5_000)
         for (const error of yield* Effect.promise(() => errors)) assert.instanceOf(error, LedgerUnavailable)
@@ -97,7 +97,7 @@ describe("a table that another session has locked", () => {
       const free = yield* lock(url, "lock table ledger.entry in share mode")
       const freeAccount = yield* lock(url, "lock table ledger.spent_in_month in access exclusive mode")
       const lookup = catchError(hold(ledger, key, 100))
-      const charging = held.commit("req_1")
+      const charging = held.capture("req_1")
       assert.match(String(yield* Effect.promise(() => lookup)), /lock timeout/) // and not: no response within 5 seconds
       yield* Effect.andThen(free, freeAccount)
       assert.strictEqual(yield* Effect.promise(() => charging), "charged")
@@ -115,11 +115,11 @@ describe("a group that takes five seconds to be charged", () => {
       const [first, second] = yield* Effect.promise(() =>
         Promise.all([admit(ledger, key, 100), admit(ledger, key, 100)])
       )
-      const charging = first.commit("req_first")
+      const charging = first.capture("req_first")
       yield* gate.untilReached
-      const late = catchError(second.commit("req_second"))
+      const late = catchError(second.capture("req_second"))
       pass(5_000)
-      const fresh = admit(ledger, key, 100).then((held) => held.commit("req_fresh"))
+      const fresh = admit(ledger, key, 100).then((held) => held.capture("req_fresh"))
       assert.instanceOf(yield* Effect.promise(() => late), LedgerUnavailable) // while the group is in progress
       yield* gate.open
       assert.strictEqual(yield* Effect.promise(() => charging), "charged")
@@ -137,9 +137,9 @@ describe("a group that takes five seconds to be charged", () => {
       const keys = [yield* makeKey(ledger), yield* makeKey(ledger)] as const
       const gate = yield* closeGate(url, { requestIds: "req_slow" })
       const [slow, other] = yield* Effect.promise(() => Promise.all(keys.map((key) => admit(ledger, key, 100))))
-      const charging = slow?.commit("req_slow")
+      const charging = slow?.capture("req_slow")
       yield* gate.untilReached
-      assert.strictEqual(yield* Effect.promise(async () => other?.commit("req_other")), "charged") // the gate is closed
+      assert.strictEqual(yield* Effect.promise(async () => other?.capture("req_other")), "charged") // the gate is closed
       yield* gate.open
       assert.strictEqual(yield* Effect.promise(async () => charging), "charged")
     }).pipe(Effect.scoped)
@@ -152,7 +152,7 @@ describe("a group that takes five seconds to be charged", () => {
       const key = yield* makeKey(ledger)
       const gate = yield* closeGate(url, { afterwards: "raise exception 'made by a test' using errcode = '57014';" })
       const held = yield* Effect.promise(() => admit(ledger, key, 100))
-      const error = catchError(held.commit("req_1"))
+      const error = catchError(held.capture("req_1"))
       yield* gate.untilReached
       pass(5_000)
       yield* gate.open
@@ -174,9 +174,9 @@ describe("a caller who disconnects", () => {
         Promise.all([admit(ledger, key, 100), admit(ledger, key, 100)])
       )
       const callers = [new AbortController(), new AbortController()] as const
-      const sentError = catchError(sent.commit("req_sent", callers[0].signal))
+      const sentError = catchError(sent.capture("req_sent", callers[0].signal))
       yield* untilWaitingForLocks(yield* client(url))
-      const queuedError = catchError(queued.commit("req_queued", callers[1].signal))
+      const queuedError = catchError(queued.capture("req_queued", callers[1].signal))
       for (const caller of callers) caller.abort()
       assert.strictEqual(yield* Effect.promise(() => queuedError), callers[1].signal.reason)
       yield* free
@@ -226,7 +226,7 @@ describe("a caller who disconnects", () => {
       const gate = yield* closeGate(url)
       const held = yield* Effect.promise(() => admit(ledger, key, 100))
       const caller = new AbortController()
-      const charging = held.commit("req_1", caller.signal)
+      const charging = held.capture("req_1", caller.signal)
       yield* gate.untilReached
       caller.abort()
       yield* gate.open
@@ -247,9 +247,9 @@ describe("an account that another session has locked", () => {
       const [first, second] = yield* Effect.promise(() =>
         Promise.all([admit(ledger, key, 100), admit(ledger, key, 100)])
       )
-      const firstOutcome = catchError(first.commit("req_1"))
+      const firstOutcome = catchError(first.capture("req_1"))
       const pid = yield* untilTriedAlone(sql)
-      const secondOutcome = catchError(second.commit("req_2"))
+      const secondOutcome = catchError(second.capture("req_2"))
       pass(5_000)
       assert.instanceOf(yield* Effect.promise(() => secondOutcome), LedgerUnavailable)
       const refused = yield* Effect.promise(() => catchError(hold(ledger, key, 100)))

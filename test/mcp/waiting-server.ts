@@ -10,6 +10,7 @@ import { listen, makeApi, makeLimiter, makeMeters, makePipeline } from "@larder/
 import { route } from "@larder/serve/api/route.ts"
 import { openEmbeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
 import { makeMcpHandler } from "@larder/serve/mcp"
+import { emptyCommodities } from "@larder/warehouse"
 import { Deferred, Effect, Stream } from "effect"
 import { expect } from "vitest"
 import { liveAndEmpty } from "../support/serve/empty-generation.ts"
@@ -69,7 +70,8 @@ export const startWaitingServer = Effect.gen(function* () {
     publicUrl: undefined,
     getListenerUrl: () => "http://127.0.0.1",
     findConsoleUrl: () => undefined,
-    sampleNotice: () => undefined
+    sampleNotice: () => undefined,
+    commodities: () => emptyCommodities
   })
   const url = yield* listen(app, { name: "API", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" })
   return {

@@ -5,7 +5,7 @@
  */
 import { EventRejected, openBilling } from "@larder/serve/billing"
 import type { CardProcessor } from "@larder/serve/billing/processor.ts"
-import { maxRequestMs } from "@larder/serve/billing/resolve.ts"
+import { maxRequestMs } from "@larder/serve/billing/retry-or-expire.ts"
 import { makeStripeProcessor } from "@larder/serve/billing/stripe/stripe-processor.ts"
 import { Administration } from "@larder/serve/ledger"
 import { ConsoleDatabase } from "@larder/serve/persistence"

@@ -152,6 +152,20 @@ inEachSetup((name, within) => {
         assert.strictEqual(yield* setup.balance, 1_000)
       }))
 
+    test("is not requested again while the account is suspended, and is once it is resumed", (setup) =>
+      Effect.gen(function* () {
+        const { account_id, administration, harness } = setup
+        yield* failInOutage(setup)
+        yield* administration.suspendAccount({ account_id })
+        yield* harness.outage(false)
+        yield* setup.withBilling(() => setup.evaluated)
+        assert.strictEqual(yield* harness.paid, 1)
+        assert.strictEqual(yield* setup.balance, 1_000)
+        yield* administration.resumeAccount({ account_id })
+        yield* setup.withBilling((billing) => Effect.andThen(untilBalance(setup, 21_000), untilEnded(setup, billing)))
+        assert.strictEqual(yield* harness.paid, 2)
+      }))
+
     test("expires after an outage if the balance no longer requires it", (setup) =>
       Effect.gen(function* () {
         yield* failInOutage(setup)

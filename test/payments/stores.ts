@@ -27,7 +27,7 @@ export const makeSpender = (key: string, prefix: string) =>
         if (caller === undefined) throw new Error("the key is not valid")
         const admission = await hold(caller, { endpoint: "/v1/stores", scope: "get-store", credits }, Date.now())
         if ("refused" in admission) return admission.refused
-        return admission.held.commit(`${prefix}${++calls}`)
+        return admission.held.capture(`${prefix}${++calls}`)
       })
   })
 

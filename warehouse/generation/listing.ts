@@ -1,5 +1,5 @@
 /** Lists the kept generations for people: what made each one, and whether its data is live or can become live again. */
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { type Depot, listObjectTimes } from "../depot/depot.ts"
 import { generationId, isLoaded, listNumbers, type Manifest, type ManifestUnusable, readManifest } from "./manifest.ts"
 
@@ -45,9 +45,9 @@ export const listGenerations = Effect.fnUntraced(function* ({ depot }: { readonl
   for (const number of yield* listNumbers(depot)) {
     const manifest = yield* Effect.catchTag(readManifest(depot, number), "ManifestUnusable", (error) => {
       unusable.push(error)
-      return Effect.succeedNone
+      return Effect.undefined
     })
-    if (Option.isSome(manifest)) manifests.push(manifest.value)
+    if (manifest !== undefined) manifests.push(manifest)
   }
   const newest = manifests.at(-1)
   const objects = newest === undefined ? new Map<string, number>() : yield* listObjectTimes(depot)

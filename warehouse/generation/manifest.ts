@@ -79,8 +79,12 @@ const Manifest = Schema.Struct({
 })
 export type Manifest = typeof Manifest.Type
 
+const idPrefix = "larder-"
 /** Ids of generations, as people and clients see them: `larder-000012`. */
-export const generationId = (number: number) => `larder-${String(number).padStart(6, "0")}`
+export const generationId = (number: number) => idPrefix + String(number).padStart(6, "0")
+/** SQL for the id of a number, and for the number in an id. */
+export const generationIdSql = (number: string) => `printf('${idPrefix}%06d', ${number})`
+export const generationNumberSql = (id: string) => `substr(${id}, ${idPrefix.length + 1})::integer`
 
 const folder = "generations/"
 export const manifestName = (number: number) => `${folder}${String(number).padStart(9, "0")}.json`
@@ -126,11 +130,11 @@ const parse = (depot: Depot, name: string, text: string) => {
   return Effect.fail(new ManifestUnusable({ location: depot.location, file: name, ...explain(written) }))
 }
 
-/** The generation with this number; none if it was never made, or has been removed. */
+/** The generation with this number; undefined if it was never made, or has been removed. */
 export const readManifest = Effect.fnUntraced(function* (depot: Depot, number: number) {
   const name = manifestName(number)
   const text = yield* depot.readText(name)
-  return Option.isSome(text) ? Option.some(yield* parse(depot, name, text.value)) : Option.none<Manifest>()
+  return Option.isSome(text) ? yield* parse(depot, name, text.value) : undefined
 })
 
 /** Numbers of the kept generations, in ascending order. */
@@ -139,20 +143,20 @@ export const listNumbers = (depot: Depot, after = 0) =>
     names.map(numberIn).filter((number) => Number.isInteger(number))
   )
 
-/** The newest generation; none before the first. The search starts after the generation with the number `known`. */
+/** The newest generation; undefined before the first. The search starts after the generation with the number `known`. */
 export const newestManifest = Effect.fnUntraced(function* (
   depot: Depot,
   known = 0
-): Effect.fn.Return<Option.Option<Manifest>, DepotUnusable | ManifestUnusable> {
+): Effect.fn.Return<Manifest | undefined, DepotUnusable | ManifestUnusable> {
   const newest = (yield* listNumbers(depot, known)).at(-1) ?? known
-  return newest === 0 ? Option.none() : yield* readManifest(depot, newest)
+  return newest === 0 ? undefined : yield* readManifest(depot, newest)
 })
 
 /** All kept generations, in ascending order. */
 export const readKeptManifests = Effect.fnUntraced(function* (depot: Depot) {
   const numbers = yield* listNumbers(depot)
   const manifests = yield* Effect.forEach(numbers, (number) => readManifest(depot, number), { concurrency: 8 })
-  return manifests.flatMap(Option.toArray)
+  return manifests.filter((manifest) => manifest !== undefined)
 })
 
 /** The person, machine and version that make a generation now. */
@@ -178,7 +182,7 @@ export const makeGeneration = Effect.fn("Generation.make")(function* <E, R>(
 ) {
   const id = randomUUID()
   for (;;) {
-    const base = Option.getOrUndefined(yield* newestManifest(depot))
+    const base = yield* newestManifest(depot)
     const number = (base?.number ?? 0) + 1
     const manifest: Manifest = {
       format,
@@ -191,6 +195,6 @@ export const makeGeneration = Effect.fn("Generation.make")(function* <E, R>(
     }
     if (yield* depot.putText(manifestName(number), encode(manifest))) return manifest
     const first = yield* readManifest(depot, number)
-    if (Option.isSome(first) && first.value.id === id) return first.value
+    if (first?.id === id) return first
   }
 })

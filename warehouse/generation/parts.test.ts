@@ -11,15 +11,15 @@ import {
   publishRows,
   queryWarehouse
 } from "@larder/test/support/warehouse/example-data-set.ts"
-import { Effect, Fiber, FileSystem, Option } from "effect"
+import { requireNewest } from "@larder/test/support/warehouse/require-newest.ts"
+import { Effect, Fiber, FileSystem } from "effect"
 import { putObject } from "../depot/depot.ts"
 import type { Layout } from "./layout.ts"
-import { newestManifest } from "./manifest.ts"
 import { findFault, identifyFile } from "./parts.ts"
 
 const withApples = copyPerTest(Effect.tap(aLayout, (layout) => publishRows(layout, { prices: [apples] })))
 const findDatabase = Effect.fnUntraced(function* (layout: Layout) {
-  const manifest = Option.getOrThrow(yield* newestManifest(layout.depot))
+  const manifest = yield* requireNewest(layout.depot)
   const [part] = manifest.data_sets.example?.parts ?? []
   return part === undefined ? yield* Effect.die("no part") : { part, file: layout.objectFile(part.sha256) }
 })
@@ -53,7 +53,7 @@ describe("a part", () => {
         error.message,
         /^example\.duckdb of example \(.*\) (has \d+ bytes, but was published with \d+|was changed after it was published: its SHA-256 differs)\. It is not used\. Rebuild it from the raw archive with: npx larder-ingest rebuild example; or go back with: npx larder-ingest rollback --only example$/
       )
-      assert.strictEqual(Option.getOrThrow(yield* newestManifest(layout.depot)).number, 1)
+      assert.strictEqual((yield* requireNewest(layout.depot)).number, 1)
     })
   )
   itLive("is reported as missing by a run, but not before", () =>

@@ -12,6 +12,7 @@ import {
   publishRows,
   queryWarehouse
 } from "@larder/test/support/warehouse/example-data-set.ts"
+import { requireNewest } from "@larder/test/support/warehouse/require-newest.ts"
 import { Effect, Fiber, FileSystem, Option, Stream } from "effect"
 import { type Depot, objectName, putObject } from "../depot/depot.ts"
 import { folderDepot } from "../depot/folder.ts"
@@ -19,7 +20,7 @@ import { refreshOpened } from "../opened/opened-files.ts"
 import { rollback } from "../publishing/rollback.ts"
 import { type Layout, layoutOf } from "./layout.ts"
 import { withLock } from "./lock.ts"
-import { type DataSetEntry, listNumbers, type Manifest, makeGeneration, newestManifest } from "./manifest.ts"
+import { type DataSetEntry, listNumbers, type Manifest, makeGeneration } from "./manifest.ts"
 import { identifyFile } from "./parts.ts"
 import { pull } from "./pull.ts"
 
@@ -58,8 +59,8 @@ const follow = (machine: Layout) => Effect.tap(pull(machine), () => refreshOpene
 const queryItems = (machine: Layout, from: string) =>
   Effect.map(queryWarehouse(machine, `select item from ${from} order by item`), (rows) => rows.map(({ item }) => item))
 const sizeOf = (machine: Layout, pipeline: string) =>
-  Effect.map(newestManifest(machine.local), (newest) =>
-    (Option.getOrThrow(newest).data_sets[pipeline]?.parts ?? []).reduce((sum, { bytes }) => sum + bytes, 0)
+  Effect.map(requireNewest(machine.local), ({ data_sets }) =>
+    (data_sets[pipeline]?.parts ?? []).reduce((sum, { bytes }) => sum + bytes, 0)
   )
 
 describe("machines that share a depot", () => {
@@ -186,7 +187,7 @@ describe("a pull", () => {
     const folder = yield* aFolder
     cpSync((yield* original).folder, folder, { recursive: true })
     const counting = depotIn(folder)
-    const { data_sets } = Option.getOrThrow(yield* newestManifest(counting.depot))
+    const { data_sets } = yield* requireNewest(counting.depot)
     const [part] = data_sets.example?.parts ?? []
     return { ...counting, part: part as NonNullable<typeof part> }
   })
@@ -248,7 +249,7 @@ describe("a pull", () => {
       const server = yield* aMachine(depot)
       yield* follow(server)
       yield* publishOn(yield* aMachine(depot), { prices: [pears] })
-      const [part] = Option.getOrThrow(yield* newestManifest(depot)).data_sets.example?.parts ?? []
+      const [part] = (yield* requireNewest(depot)).data_sets.example?.parts ?? []
       const file = path.join(folder, objectName(part?.sha256 ?? ""))
       chmodSync(file, 0o644)
       writeFileSync(file, Buffer.alloc(part?.bytes ?? 0))

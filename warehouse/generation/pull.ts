@@ -37,9 +37,9 @@ const copyAll = Effect.fnUntraced(function* ({ depot, local, objectFile }: Layou
   yield* Effect.logInfo(`${depot.location} is empty: the generations of ${local.location} are copied to it`)
   for (const number of yield* listNumbers(local)) {
     const [text, manifest] = yield* Effect.all([local.readText(manifestName(number)), readManifest(local, number)])
-    if (Option.isNone(text) || Option.isNone(manifest)) continue
+    if (Option.isNone(text) || manifest === undefined) continue
     const stored = yield* listObjectTimes(local)
-    const objects = objectsInManifest(manifest.value).filter(({ sha256 }) => stored.has(sha256)) // manifests outlive their parts
+    const objects = objectsInManifest(manifest).filter(({ sha256 }) => stored.has(sha256)) // manifests outlive their parts
     yield* Effect.forEach(objects, (object) => putObject(depot, object, objectFile(object.sha256)), transferLimit)
     yield* depot.putText(manifestName(number), text.value)
   }
@@ -53,9 +53,9 @@ const requireSameHistory = Effect.fnUntraced(function* (layout: Layout, newest: 
   const { depot, local } = layout
   const sameNumber =
     newest.number === localNewest.number
-      ? Option.some(newest)
-      : yield* readManifest(depot, localNewest.number).pipe(Effect.catchTag("DepotUnusable", () => Effect.succeedNone))
-  const isOther = Option.exists(sameNumber, ({ id }) => id !== localNewest.id)
+      ? newest
+      : yield* readManifest(depot, localNewest.number).pipe(Effect.catchTag("DepotUnusable", () => Effect.undefined))
+  const isOther = sameNumber !== undefined && sameNumber.id !== localNewest.id
   if (newest.number >= localNewest.number && !isOther) return // a missing one was pruned
   const fault = isOther ? "is a different one there" : `is newer than ${generationId(newest.number)}, the newest there`
   return yield* new WarehouseProblem({
@@ -66,9 +66,9 @@ const requireSameHistory = Effect.fnUntraced(function* (layout: Layout, newest: 
 /** The newest generation in the depot, or the one with number `to`. Undefined if the depot has none. */
 const findInDepot = Effect.fnUntraced(function* ({ depot }: Layout, localNewest: Manifest | undefined, to?: number) {
   const found = yield* to === undefined ? newestManifest(depot, localNewest?.number) : readManifest(depot, to)
-  if (Option.isSome(found)) return found.value
+  if (found !== undefined) return found
   if (to === undefined && localNewest === undefined) return undefined
-  if (to === undefined) return Option.getOrUndefined(yield* newestManifest(depot)) // the depot may be behind
+  if (to === undefined) return yield* newestManifest(depot) // the depot may be behind
   return yield* notInDepot(depot, to, yield* listNumbers(depot))
 })
 
@@ -102,8 +102,8 @@ const pullWithFallback = Effect.fnUntraced(function* (layout: Layout, wanted: Ma
     if (Result.isSuccess(result)) return { generation: next.number, bytes: result.success }
     if (to !== undefined) return yield* Effect.fail(result.failure)
     const newest = yield* newestManifest(layout.depot, next.number)
-    if (Option.isNone(newest) || newest.value.number === next.number) return yield* Effect.fail(result.failure)
-    next = newest.value
+    if (newest === undefined || newest.number === next.number) return yield* Effect.fail(result.failure)
+    next = newest
   }
 })
 
@@ -121,7 +121,7 @@ const repair = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) 
 
 /** Pulls the requested generation. The caller has the lock, so the newest local generation does not change. */
 const pullWanted = Effect.fnUntraced(function* (layout: Layout, { shouldRepair = true, to }: PullOptions) {
-  const localNewest = Option.getOrUndefined(yield* newestManifest(layout.local))
+  const localNewest = yield* newestManifest(layout.local)
   const wanted = yield* findWanted(layout, localNewest, to)
   if (wanted === undefined) return localNewest === undefined ? undefined : yield* copyAll(layout)
   if (wanted.number !== localNewest?.number) return yield* pullWithFallback(layout, wanted, to)

@@ -46,7 +46,7 @@ const removeOld = Effect.fnUntraced(function* (folder: string, isCandidate: (nam
 
 /** Returns the removed objects, and the time after which stored objects are kept even without a manifest. */
 const pruneDepot = Effect.fnUntraced(function* (depot: Depot) {
-  const newest = Option.getOrUndefined(yield* newestManifest(depot))
+  const newest = yield* newestManifest(depot)
   if (newest === undefined) return undefined
   const count = yield* keptSetting
   const manifests = yield* readKeptManifests(depot)

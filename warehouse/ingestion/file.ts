@@ -7,7 +7,7 @@
 import { existsSync } from "node:fs"
 import { rm } from "node:fs/promises"
 import path from "node:path"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { copyForWriting, FileOperationFailed, fileOperation, writeAtomically } from "../disk.ts"
 import { DuckDb, literal, openError } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
@@ -48,7 +48,7 @@ export const findNewestRecorded = Effect.fnUntraced(
     const { definitions, id, number, stamp } = yield* readMarker(layout, markerOf(layout))
     const isUnchanged = definitions === hash && stamp === (yield* stampOf(ingestion)) && !existsSync(`${ingestion}.wal`)
     if (!isUnchanged) return undefined
-    const manifest = Option.getOrUndefined(yield* readManifest(layout.local, Number(number)))
+    const manifest = yield* readManifest(layout.local, Number(number))
     return manifest?.id === id ? manifest : undefined
   },
   Effect.orElseSucceed(() => undefined)

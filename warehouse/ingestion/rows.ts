@@ -6,10 +6,10 @@
 import { DataSetRow } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import { type DuckDb, identifier, literal } from "../duckdb.ts"
-import { generationId, isLoaded, type Manifest } from "../generation/manifest.ts"
+import { generationId, generationIdSql, generationNumberSql, isLoaded, type Manifest } from "../generation/manifest.ts"
 import { generationTable, leftOutTable, recordTables, runTable, stagedIngestTables } from "../tables/ingest-tables.ts"
 import { sampleTexts } from "../tables/sample-marks.ts"
-import type { DataSet, Table } from "../tables/tables.ts"
+import type { About, DataSet, Table } from "../tables/tables.ts"
 import type { IngestPartFile } from "./part.ts"
 import { rebuiltRun } from "./records.ts"
 
@@ -31,7 +31,7 @@ export const createUndoneTable = ({ data_sets }: Manifest) => {
 const selectUndoneBy = (pipeline: string, number: string) => `(
   select min(rolled_back_by) from undone
   where undone.pipeline = ${pipeline} and ${number} between from_number and to_number)`
-const numberOf = "substr(generation, length('larder-') + 1)::integer"
+const numberOf = generationNumberSql("generation")
 
 const selectChangedRebuilds = `
   select generation from ingest.generation
@@ -43,7 +43,7 @@ export const hasRebuildChanged = (db: Db) =>
 
 /** Reads a column of a table from a line. A row has the generation of its line. */
 const columnExpression = (table: Table, column: string) => {
-  const id = "printf('larder-%06d', generation)"
+  const id = generationIdSql("generation")
   if (table === generationTable && column === "generation") return id
   if (table === runTable && column === "generation") return `if((row->>'has_changed_data') = 'true', ${id}, null)`
   if (table === runTable && column === "recorded_in") return id
@@ -98,7 +98,7 @@ const replaceRebuilt = [...stagedIngestTables, leftOutTable].flatMap(({ name }) 
 const markRebuilt = `
   update ingest.run set rebuilt_in = rebuilt.generation
   from (
-    select (row->>'run_id') as run_id, printf('larder-%06d', max(generation)) as generation
+    select (row->>'run_id') as run_id, ${generationIdSql("max(generation)")} as generation
     from line where "table" = '${rebuiltRun}' group by all
   ) rebuilt
   where rebuilt.run_id = run.run_id`
@@ -135,6 +135,11 @@ const combineOrigins = (origins: ReadonlyArray<(typeof DataSetRow.Type)["origin"
   (["sample", "live", "replay"] as const).find((origin) => origins.includes(origin)) ?? "replay"
 
 const Newest = Schema.Struct({ newest_on: DataSetRow.fields.newest_on })
+/** The newest day of a data set, from a database that has its table; null if there is none. */
+export const selectNewest = Effect.fnUntraced(function* (db: Db, { day, table }: About["newest"]) {
+  const [row] = yield* db.all(Newest, `select (${day})::varchar as newest_on from ${table}`)
+  return row?.newest_on ?? null
+})
 
 /** Rows of `ingest.data_set`, one for each live data set. Some newest days come from the reads in `db`. */
 export const dataSetRows = Effect.fnUntraced(function* (
@@ -154,9 +159,6 @@ export const dataSetRows = Effect.fnUntraced(function* (
       description: `${description} ${sampleTexts.description}`,
       licence: `${sampleTexts.licence} ${licence}`
     }
-    const [newestRead] = newest.table.startsWith("ingest.")
-      ? yield* db.all(Newest, `select (${newest.day})::varchar as newest_on from ${newest.table}`)
-      : []
     rows.push({
       pipeline,
       schema_name: schema,
@@ -165,7 +167,7 @@ export const dataSetRows = Effect.fnUntraced(function* (
       origin,
       is_sample,
       source_url,
-      newest_on: newestRead?.newest_on ?? entry.newest_on,
+      newest_on: newest.in === "data" ? entry.newest_on : yield* selectNewest(db, newest),
       generation: generationId(entry.changed_in)
     })
   }

@@ -5,7 +5,7 @@
  */
 import { copyFile, rm } from "node:fs/promises"
 import path from "node:path"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { dataSets } from "../data-sets.ts"
 import { fileOperation } from "../disk.ts"
 import { DuckDb, identifier, literal } from "../duckdb.ts"
@@ -47,7 +47,8 @@ const attempt = fileOperation("cannot be copied", "")
 const copyNewest = Effect.fnUntraced(function* (layout: Layout, folder: string) {
   const ingestion = path.join(folder, "ingestion.duckdb")
   for (;;) {
-    const manifest = Option.getOrThrow(yield* newestManifest(layout.local))
+    const manifest = yield* newestManifest(layout.local)
+    if (manifest === undefined) return yield* Effect.die(`${layout.dir} has no generation`)
     const [newer] = findNewer(manifest)
     if (newer !== undefined) return yield* newer
     yield* refreshOpened(layout) // a run may have been killed before it did this

@@ -6,7 +6,7 @@ import { listLakeTables, readColumns, readGenerations } from "@larder/test/suppo
 import { queryDatabase } from "@larder/test/support/warehouse/analyst.ts"
 import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
 import { makeEveryDataSet, publishPrices } from "@larder/test/support/warehouse/every-data-set.ts"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { dataSets } from "../data-sets.ts"
 import { newestManifest } from "../generation/manifest.ts"
 import { ingestTables } from "../tables/ingest-tables.ts"
@@ -81,7 +81,7 @@ describe("the lake", () => {
       const layout = yield* withEveryDataSet
       yield* publishPrices(layout, "butter")
       const before = readGenerations(lakeOf(layout), "storefront.product")
-      const [part] = Option.getOrUndefined(yield* newestManifest(layout.local))?.data_sets.storefronts?.parts ?? []
+      const [part] = (yield* newestManifest(layout.local))?.data_sets.storefronts?.parts ?? []
       yield* Effect.promise(() => rm(layout.objectFile(part?.sha256 ?? "")))
       yield* writeLake(layout)
       assert.include(yield* readMetrics(layout), "butter")

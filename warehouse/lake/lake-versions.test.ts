@@ -12,7 +12,7 @@ import {
 import { readCommits, readGenerations } from "@larder/test/support/lake/reading.ts"
 import { publishPrices } from "@larder/test/support/warehouse/every-data-set.ts"
 import { aLayout } from "@larder/test/support/warehouse/example-data-set.ts"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { commodity } from "../data-sets.ts"
 import { makeGeneration, newestManifest } from "../generation/manifest.ts"
 import { rebuildFrom } from "../publishing/rebuild.ts"
@@ -65,7 +65,7 @@ describe("the lake", () => {
     Effect.gen(function* () {
       const [layout, from] = [yield* withHistory, yield* aLayout]
       yield* publishPrices(from, "cheese")
-      const since = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets.commodities
+      const since = (yield* newestManifest(layout.depot))?.data_sets.commodities
       yield* rebuildFrom({ layout, dataSet: commodity, from, since })
       yield* writeLake(layout)
       assert.deepStrictEqual(yield* readMetrics(layout), ["cheese"])

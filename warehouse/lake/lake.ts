@@ -16,7 +16,7 @@
  */
 import { randomUUID } from "node:crypto"
 import path from "node:path"
-import { Clock, Effect, Option } from "effect"
+import { Clock, Effect } from "effect"
 import type { Depot } from "../depot/depot.ts"
 import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
@@ -100,7 +100,7 @@ const update = Effect.fnUntraced(function* (layout: Layout) {
  * undefined if there is no generation.
  */
 export const writeNewest = Effect.fn("Lake.write")(function* (layout: Layout) {
-  if (Option.isNone(yield* newestManifest(layout.local))) return undefined // there may be no folder for the lock either
+  if ((yield* newestManifest(layout.local)) === undefined) return undefined // there may be no folder for the lock either
   const written = yield* withLock(layout.lakeLock, update(layout))
   const { bytes, generation, tables } = written
   if (tables.length > 0)

@@ -75,8 +75,8 @@ export const findNewestGeneration = Effect.fnUntraced(function* (depot: Depot, t
   if (version === undefined) return 0
   const number = generationOf(version)
   const manifest = yield* readManifest(depot, number)
-  if (Option.isSome(manifest) && manifest.value.id === version.info.larder.manifest) return number
-  if (Option.isNone(manifest) && number < ((yield* listNumbers(depot)).at(-1) ?? 0)) return number
-  const difference = Option.isSome(manifest) ? "differs from this warehouse's" : "is not in this warehouse"
+  if (manifest?.id === version.info.larder.manifest) return number
+  if (manifest === undefined && number < ((yield* listNumbers(depot)).at(-1) ?? 0)) return number
+  const difference = manifest === undefined ? "is not in this warehouse" : "differs from this warehouse's"
   return yield* foreignLake(depot, `belongs to another warehouse: its ${generationId(number)} ${difference}`)
 })

@@ -15,9 +15,8 @@ import {
 } from "@larder/test/support/warehouse/live-example.ts"
 import { Deferred, Effect, Exit, Fiber, FileSystem, Scope } from "effect"
 import { NoWarehouse } from "../generation/layout.ts"
-import { writeRecordsOfRun } from "../ingestion/records.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
-import { recordRun } from "../publishing/record.ts"
+import { recordFailedRun } from "../publishing/record.ts"
 
 const { oneDay, publishElsewhere, isClosed } = publishExamples()
 
@@ -53,13 +52,10 @@ describe("the live data", () => {
   itLive("has the records of a run once another program has written them, if the server cannot write them", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
-      const live = yield* watchExample({ ...layout, openedLock: "/dev/null/lock" })
+      const unwritable = { ...layout, openedLock: "/dev/null/lock" }
+      const live = yield* watchExample(unwritable)
       const ingest = live.current().ingest
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped()
-      const run = aRun({ outcome: "failed" })
-      yield* writeRecordsOfRun(`${folder}/records.gz`, { run, checks: [], leftOut: [], hasChangedData: false })
-      yield* recordRun(layout, run, `${folder}/records.gz`, folder)
+      yield* recordFailedRun(unwritable, { run: aRun({ outcome: "failed" }), checks: [], leftOut: [] })
       yield* waitUntil(() => live.current().id === "larder-000002")
       assert.deepStrictEqual([live.current().model.runs, live.current().ingest === ingest], [1, true])
       yield* refreshOpened(layout)

@@ -3,7 +3,7 @@
  * is served; then the reference changes. The old one closes when its last reader is done. A data set whose parts did not
  * change stays open, with everything loaded from it. No request fails or mixes generations.
  */
-import { type Cause, Effect, Option, Ref, Schedule } from "effect"
+import { type Cause, Effect, Ref, Schedule } from "effect"
 import { type Layout, NoWarehouse, requireCurrentFormat } from "../generation/layout.ts"
 import { listNumbers, type Manifest, newestManifest } from "../generation/manifest.ts"
 import { listChanged, openDataSets } from "./open-data-sets.ts"
@@ -36,7 +36,7 @@ const start = Effect.fnUntraced(function* <Loaded, Model, R>(
   unserved: Unserved
 ) {
   yield* requireCurrentFormat(layout)
-  const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
+  const manifest = yield* newestManifest(layout.local)
   if (manifest === undefined) return yield* new NoWarehouse({ dir: layout.dir })
   const { faults, served } = yield* openDataSets(layout, loading.dataSets, unserved, manifest, new Map())
   if (served.size === 0) {
@@ -93,7 +93,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     const newest = (yield* listNumbers(layout.local)).at(-1)
     yield* Ref.update(state, (before) => afterListing(before, newest))
     if (!isToBeServed(peek(), newest)) return
-    const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
+    const manifest = yield* newestManifest(layout.local)
     if (manifest === undefined || (yield* unserved.isRecent("generation", manifest.number))) return
     yield* Effect.catchCause(
       swap(layout, loading, unserved, state, manifest),

@@ -1,5 +1,5 @@
 /** Keeps `ingestion.duckdb` open for a server. */
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { readInode } from "../disk.ts"
 import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
@@ -44,7 +44,7 @@ export const openRecords = Effect.fnUntraced(function* (
   unserved: Unserved,
   before: OpenRecords | undefined
 ) {
-  const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
+  const manifest = yield* newestManifest(layout.local)
   yield* refreshOpened(layout, "server").pipe(
     Effect.andThen(requireKnownIngest(manifest)), // otherwise each poll would try again to open a newer version's records
     Effect.catch(({ message }) =>

@@ -11,9 +11,9 @@ import {
 } from "@larder/test/support/warehouse/example-data-set.ts"
 import { waitUntil } from "@larder/test/support/warehouse/live-example.ts"
 import { withColumn } from "@larder/test/support/warehouse/other-versions.ts"
-import { Clock, Effect, Fiber, FileSystem, Option, Schema } from "effect"
+import { requireNewest } from "@larder/test/support/warehouse/require-newest.ts"
+import { Clock, Effect, Fiber, FileSystem, Schema } from "effect"
 import type { Layout } from "../generation/layout.ts"
-import { newestManifest } from "../generation/manifest.ts"
 import { rebuildFrom } from "../publishing/rebuild.ts"
 import type { DataSet } from "../tables/tables.ts"
 import { watchLive } from "./live.ts"
@@ -95,7 +95,7 @@ describe("a data set of an earlier version", () => {
       assert.isTrue(logs.some((line) => line.includes(`${describeFault(1)}; nothing is served instead`)))
       const rebuilt = yield* aLayout
       yield* publishRows(rebuilt, { prices: [apples, pears] }, { target: exampleWith(withColour) })
-      const since = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets.example
+      const since = (yield* requireNewest(layout.depot)).data_sets.example
       yield* rebuildFrom({ layout, dataSet: withColour, from: rebuilt, since })
       yield* waitUntil(() => server.swaps() === 1 && oldServer.fault() !== undefined)
       assert.deepStrictEqual(
@@ -113,7 +113,7 @@ describe("a start on a data set that cannot be served", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* published
-      const entry = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets.example
+      const entry = (yield* requireNewest(layout.depot)).data_sets.example
       const file = layout.objectFile(entry?.parts[0]?.sha256 ?? "")
       yield* fs.rename(file, `${file}.away`)
       let elapsed = 0n

@@ -5,10 +5,10 @@ import { itLive } from "@larder/test/support/it-live.ts"
 import { copyPerTest } from "@larder/test/support/warehouse/copy-per-test.ts"
 import { aLayout } from "@larder/test/support/warehouse/example-data-set.ts"
 import { publishLabels } from "@larder/test/support/warehouse/label-rows.ts"
-import { Effect, FileSystem, Option } from "effect"
+import { requireNewest } from "@larder/test/support/warehouse/require-newest.ts"
+import { Effect, FileSystem } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
-import { newestManifest } from "../generation/manifest.ts"
 import { openServedFoods } from "./served-foods.ts"
 
 const withFoods = copyPerTest(Effect.tap(aLayout, (layout) => publishLabels(layout, [{ fdc_id: 1 }, { fdc_id: 2 }])))
@@ -19,7 +19,7 @@ const withoutLinks = Effect.tap(withFoods, ({ sidecars }) =>
 )
 
 const describeFoods = Effect.fnUntraced(function* (layout: Layout) {
-  const entry = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets["branded-foods"]
+  const entry = (yield* requireNewest(layout.depot)).data_sets["branded-foods"]
   if (entry === undefined) return yield* Effect.die("labels were published")
   const db = yield* DuckDb.readOnly(layout.dataSetFile("branded-foods"))
   return {

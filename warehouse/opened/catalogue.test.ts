@@ -1,4 +1,5 @@
 import { assert, describe } from "@effect/vitest"
+import { Freshness } from "@larder/schemas"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { oncePerFile } from "@larder/test/support/once-per-file.ts"
 import { openAsAnalyst, readContents } from "@larder/test/support/warehouse/analyst.ts"
@@ -80,11 +81,28 @@ describe("the catalogue", () => {
       const { parts } = yield* published
       const { tables } = yield* readContents(yield* writeToFile(parts))
       const names = tables.map(({ name }) => name)
-      assert.includeMembers(names, ["storefront.store_status", "storefront.last_seen"])
+      assert.includeMembers(names, ["ingest.freshness", "storefront.store_status", "storefront.last_seen"])
       for (const { file } of parts.parts) {
         const ownTables = (yield* readContents(file)).tables.map(({ name }) => name)
         assert.notInclude(ownTables, "storefront.store_status")
       }
+    })
+  )
+  itLive("judges what is late, also from another database, with a comment on every column", () =>
+    Effect.gen(function* () {
+      const file = yield* writeToFile((yield* published).parts)
+      const db = yield* DuckDb.memory
+      yield* db.run(`attach ${literal(file)} as elsewhere (read_only)`)
+      // prepared, because DuckDB 1.5 never finished some prepared queries that sort a union
+      const judged = yield* db.rows("select kind, state from elsewhere.ingest.freshness where why <> '' order by all")
+      assert.deepStrictEqual(judged, [{ kind: "store", state: "late" }]) // read in January 2026
+      const columns = yield* db.rows(
+        "select column_name from duckdb_columns() where database_name = 'elsewhere' and table_name = 'freshness' and length(comment) > 10 order by column_index"
+      )
+      assert.deepStrictEqual(
+        columns.map(({ column_name }) => column_name),
+        Object.keys(Freshness.fields)
+      )
     })
   )
   itLive("runs macros, including those that read two schemas", () =>

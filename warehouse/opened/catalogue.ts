@@ -18,6 +18,7 @@ import { definitionHash, qualifiedName } from "../tables/dictionary.ts"
 import { ingestTables, ingestViews } from "../tables/ingest-tables.ts"
 import { markAllSamples } from "../tables/sample-marks.ts"
 import { type View, viewsOf } from "../tables/tables.ts"
+import { freshnessView } from "./freshness.ts"
 import { listSources, type Parts, schemaStatements, type TableSource, viewsAndComments } from "./parts.ts"
 
 /** `read_duckdb` treats the path as a pattern. A folder called `year=2026` must not become a column. */
@@ -102,7 +103,7 @@ const describeDataSets = async (layout: Layout, data_sets: DataSets) => {
 const describeCatalogue = async (layout: Layout, data_sets: DataSets) => {
   const shown = dataSets.filter(({ about }) => isLoaded(data_sets[about.pipeline]))
   const defined = [
-    { tables: ingestTables, views: ingestViews },
+    { tables: ingestTables, views: [...ingestViews, freshnessView(shown)] },
     ...shown.map((dataSet) => ({ tables: dataSet.tables, views: viewsOf(dataSet) }))
   ]
   return { ...(await describeDataSets(layout, data_sets)), definitions: hashLines(defined.map(definitionHash)) }

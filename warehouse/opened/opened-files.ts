@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto"
 import { existsSync } from "node:fs"
 import { link, mkdir, readdir, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { dataSets } from "../data-sets.ts"
 import { fileOperation, readInode } from "../disk.ts"
 import type { Layout } from "../generation/layout.ts"
@@ -123,10 +123,10 @@ export const refreshOpened = Effect.fn("OpenedFiles.refresh")(function* (
   layout: Layout,
   waitLimit: keyof typeof waitLimits = "run"
 ) {
-  const newest = Option.getOrUndefined(yield* newestManifest(layout.local))
+  const newest = yield* newestManifest(layout.local)
   if (newest === undefined || (yield* isShown(layout, newest))) return
   const refreshing = Effect.gen(function* () {
-    const manifest = Option.getOrUndefined(yield* newestManifest(layout.local)) // another process may have made a newer one
+    const manifest = yield* newestManifest(layout.local) // another process may have made a newer one
     yield* refresh(layout, manifest ?? newest)
   })
   yield* withLock(layout.openedLock, refreshing, waitLimit)

@@ -11,6 +11,7 @@ import { describeStatements } from "../tables/dictionary.ts"
 import { ingestTables, ingestViews } from "../tables/ingest-tables.ts"
 import { type DataSet, type Table, type View, viewsOf } from "../tables/tables.ts"
 import { requireKnown } from "../tables/versions.ts"
+import { freshnessView } from "./freshness.ts"
 
 type Db = DuckDb["Service"]
 
@@ -56,7 +57,8 @@ export const viewsAndComments = (
   kind: "table" | "view",
   ddlOf: (view: View) => string = ({ ddl }) => ddl
 ) => {
-  const views = [...ingestViews, ...parts.flatMap(({ dataSet }) => viewsOf(dataSet))]
+  const shown = parts.map(({ dataSet }) => dataSet)
+  const views = [...ingestViews, ...shown.flatMap(viewsOf), freshnessView(shown)]
   const tables = sources.map(({ table }) => table)
   return [...views.map(ddlOf), ...describeStatements({ tables, views }, kind)]
 }

@@ -5,7 +5,7 @@ import { dataSets } from "../data-sets.ts"
 import { listObjectTimes } from "../depot/depot.ts"
 import { DuckDb, type Params } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
-import { isLoaded, readKeptManifests } from "../generation/manifest.ts"
+import { generationNumberSql, isLoaded, readKeptManifests } from "../generation/manifest.ts"
 import { timestampToText } from "../read-models/json-expressions.ts"
 import { refreshOpened } from "./opened-files.ts"
 
@@ -82,6 +82,10 @@ const selectFromIngestion = Effect.fnUntraced(function* <S extends Schema.Constr
   return yield* db.all(row, sql, params)
 }, Effect.scoped)
 
+/** Updates `ingestion.duckdb` first, because a run may have been killed before it did, and fails if that fails. */
+const selectFresh = <S extends Schema.Constraint>(layout: Layout, row: S, sql: string, params?: Params) =>
+  Effect.andThen(refreshOpened(layout), selectFromIngestion(layout, row, sql, params))
+
 /** The current state of every pipeline. Updates `ingestion.duckdb`, because a run may have been killed before it did. */
 export const readLiveStates = Effect.fnUntraced(function* (layout: Layout) {
   yield* refreshOpened(layout).pipe(
@@ -109,8 +113,7 @@ const RunIds = Schema.Struct({
 
 /** Ids of runs, oldest first: published and not rolled back, rolled back, and all. */
 export const listRunIds = Effect.fnUntraced(function* (layout: Layout) {
-  yield* refreshOpened(layout)
-  const runs = yield* selectFromIngestion(
+  const runs = yield* selectFresh(
     layout,
     RunIds,
     `select run_id, generation is not null as has_published, rolled_back_by is not null as is_rolled_back
@@ -137,9 +140,8 @@ const selectContributing = `
 
 /** Ids of the runs that published rows from which the live data set descends, oldest first. */
 export const listContributingRuns = Effect.fnUntraced(function* (layout: Layout, pipeline: string) {
-  yield* refreshOpened(layout)
   const row = Schema.Struct({ run_id: Schema.String })
-  const runs = yield* selectFromIngestion(layout, row, selectContributing, { pipeline })
+  const runs = yield* selectFresh(layout, row, selectContributing, { pipeline })
   return runs.map(({ run_id }) => run_id)
 })
 
@@ -170,12 +172,11 @@ const findOldestKept = Effect.fnUntraced(function* ({ depot }: Layout) {
 
 /** All runs that have ended, newest first. */
 export const listPastRuns = Effect.fnUntraced(function* (layout: Layout) {
-  yield* refreshOpened(layout)
-  const runs = yield* selectFromIngestion(
+  const runs = yield* selectFresh(
     layout,
     PastRun,
     `select run_id, pipeline, outcome, ${timestampColumn("started_at")},
-       regexp_extract(rolled_back_by, '\\d+')::integer as rolled_back_by
+       ${generationNumberSql("rolled_back_by")} as rolled_back_by
      from ingest.run order by ${newestFirst}`
   )
   const oldestGenerations = yield* findOldestKept(layout)
@@ -187,16 +188,14 @@ export const listPastRuns = Effect.fnUntraced(function* (layout: Layout) {
 
 /** The SHA-256 of each payload that a recorded run has read. */
 export const listRecordedPayloads = Effect.fnUntraced(function* (layout: Layout) {
-  yield* refreshOpened(layout)
   const row = Schema.Struct({ raw_sha256: Schema.String })
-  const rows = yield* selectFromIngestion(layout, row, "select distinct raw_sha256 from ingest.raw_file")
+  const rows = yield* selectFresh(layout, row, "select distinct raw_sha256 from ingest.raw_file")
   return new Set(rows.map(({ raw_sha256 }) => raw_sha256))
 })
 
 export const readRecordedRun = Effect.fnUntraced(function* (layout: Layout, run_id: string) {
-  yield* refreshOpened(layout)
   const sql = `select ${runColumns} from ingest.run where run_id = $run_id`
-  const [run] = yield* selectFromIngestion(layout, RunRecord, sql, { run_id })
+  const [run] = yield* selectFresh(layout, RunRecord, sql, { run_id })
   return run
 })
 

@@ -4,13 +4,14 @@
  * becomes the database.
  */
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas"
-import { Effect, FileSystem, Path, Schema } from "effect"
+import { Effect, FileSystem, Path } from "effect"
 import { copyForWriting } from "../disk.ts"
 import { DuckDb, type DuckDbError, literal, type OpenError } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import type { Manifest } from "../generation/manifest.ts"
 import type { QueriedRecords } from "../ingestion/part.ts"
 import { stagedRecords, writeRecordsOfRun } from "../ingestion/records.ts"
+import { selectNewest } from "../ingestion/rows.ts"
 import { define } from "../tables/dictionary.ts"
 import { stagedIngestTables } from "../tables/ingest-tables.ts"
 import { markSamples } from "../tables/sample-marks.ts"
@@ -141,14 +142,6 @@ const check = Effect.fnUntraced(function* (merged: Merged, { onChecked }: Buildi
   return outcomes
 })
 
-const Newest = Schema.Struct({ newest_on: Schema.NullOr(Schema.String) })
-/** Null if the newest day comes from reads, which are not in the data. */
-const selectNewest = Effect.fnUntraced(function* (db: Db, { about: { newest } }: DataSet) {
-  if (newest.table.startsWith("ingest.")) return null
-  const [row] = yield* db.all(Newest, `select (${newest.day})::varchar as newest_on from ${newest.table}`)
-  return row?.newest_on ?? null
-})
-
 const buildSidecars = Effect.fnUntraced(function* (db: Db, { files }: DataSet, folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -173,7 +166,8 @@ export const build = Effect.fn("Generation.build")(function* (building: Building
     const checks = yield* check(merged, building, run)
     yield* writeRecordsOfRun(records, { run, checks, leftOut, hasChangedData: true }, merged.records)
     yield* db.run(merged.dropRecords)
-    const newest_on = yield* selectNewest(db, dataSet)
+    const { newest } = dataSet.about
+    const newest_on = newest.in === "data" ? yield* selectNewest(db, newest) : null // reads are not in this database
     yield* db.run("checkpoint").pipe(during("writing the new database")) // after the last write: the write-ahead log is not published
     return { checks, newest_on }
   }).pipe(during("checking the new database and recording the run"))

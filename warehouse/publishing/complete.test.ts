@@ -9,9 +9,9 @@ import {
   labelsWithoutFiles,
   publishLabels
 } from "@larder/test/support/warehouse/label-rows.ts"
-import { Effect, Option } from "effect"
+import { requireNewest } from "@larder/test/support/warehouse/require-newest.ts"
+import { Effect } from "effect"
 import { DuckDb } from "../duckdb.ts"
-import { newestManifest } from "../generation/manifest.ts"
 import { openServedFoods } from "../live/served-foods.ts"
 import { foodTable } from "../tables/branded_food/data-set.ts"
 import { attachLiveData, showLive } from "./live-data-set.ts"
@@ -350,7 +350,7 @@ describe("derived tables", () => {
         spellings.map((category, index) => ({ fdc_id: index + 1, set: { category: `'${category}'` } }))
       )
       const counts = yield* queryWarehouse(layout, "from branded_food.category")
-      const entry = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets["branded-foods"]
+      const entry = (yield* requireNewest(layout.depot)).data_sets["branded-foods"]
       if (entry === undefined) return assert.fail("labels were published")
       const foods = yield* openServedFoods(layout, entry, yield* DuckDb.readOnly(layout.dataSetFile("branded-foods")))
       const searched: Array<Readonly<Record<string, unknown>>> = []

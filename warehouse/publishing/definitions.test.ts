@@ -11,8 +11,8 @@ import {
   queryWarehouse
 } from "@larder/test/support/warehouse/example-data-set.ts"
 import { withColumn, withDefinition, withoutTable } from "@larder/test/support/warehouse/other-versions.ts"
-import { Effect, Option } from "effect"
-import { newestManifest } from "../generation/manifest.ts"
+import { requireNewest } from "@larder/test/support/warehouse/require-newest.ts"
+import { Effect } from "effect"
 import { readLive, requirePublishable } from "./live-data-set.ts"
 import { rebuildFrom } from "./rebuild.ts"
 import { stage } from "./staging.ts"
@@ -56,7 +56,7 @@ describe("a data set of an earlier version", () => {
       const dataSet = withColumn(example.dataSet, "price", "colour")
       const price = dataSet.tables.find(({ name }) => name === "price") ?? assert.fail()
       const target = { ...example, dataSet, price }
-      const since = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets.example
+      const since = (yield* requireNewest(layout.depot)).data_sets.example
       const rebuilt = yield* aLayout
       yield* publishRows(rebuilt, { prices: [{ ...apples, colour: "green" }] }, { target })
       yield* rebuildFrom({ layout, dataSet, from: rebuilt, since })

@@ -2,7 +2,7 @@
  * The live state of a data set, for runs: views in `live` of its verified database and, in `live.ingest`, of the records
  * of the runs from which it descends. Records of failed or rolled-back runs are omitted: their payloads are unread.
  */
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { DuckDb, identifier, literal, openError } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { isLoaded, newestManifest } from "../generation/manifest.ts"
@@ -18,7 +18,7 @@ type Db = DuckDb["Service"]
 /** Fails if the live database is damaged, or if another version published it or a newer one wrote records. */
 export const readLiveDataSet = Effect.fnUntraced(function* (layout: Layout, dataSet: DataSet) {
   const { pipeline } = dataSet.about
-  const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
+  const manifest = yield* newestManifest(layout.local)
   const entry = manifest?.data_sets[pipeline]
   yield* requireKnown(dataSet, entry)
   yield* requireKnownIngest(manifest)

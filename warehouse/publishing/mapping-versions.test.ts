@@ -9,15 +9,16 @@ import {
   publishRows,
   queryWarehouse
 } from "@larder/test/support/warehouse/example-data-set.ts"
+import { requireNewest } from "@larder/test/support/warehouse/require-newest.ts"
 import { Effect, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
-import { makeGeneration, newestManifest } from "../generation/manifest.ts"
+import { makeGeneration } from "../generation/manifest.ts"
 import { requirePublishable } from "./live-data-set.ts"
 import { rebuildFrom } from "./rebuild.ts"
 import { rollback } from "./rollback.ts"
 
 const readEntry = (layout: Layout) =>
-  Effect.map(newestManifest(layout.depot), (newest) => Option.getOrThrow(newest).data_sets.example ?? assert.fail())
+  Effect.map(requireNewest(layout.depot), ({ data_sets }) => data_sets.example ?? assert.fail())
 const readItems = (layout: Layout) => queryWarehouse(layout, "select item from example.price order by item")
 const messageOf = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(effect), ({ message }) => message)

@@ -107,7 +107,7 @@ describe("merging", () => {
 const Word = Schema.Struct({ word: Schema.String, meanings: Schema.NullOr(Schema.Array(Schema.String)) })
 const words: DataSet = {
   ...example.dataSet,
-  about: { ...example.dataSet.about, newest: { table: "example.word", day: "max(null::date)" } },
+  about: { ...example.dataSet.about, newest: { in: "data", table: "example.word", day: "max(null::date)" } },
   tables: [
     {
       schema: "example",

@@ -10,9 +10,10 @@ import {
   queryWarehouse
 } from "@larder/test/support/warehouse/example-data-set.ts"
 import { withColumn } from "@larder/test/support/warehouse/other-versions.ts"
+import { requireNewest } from "@larder/test/support/warehouse/require-newest.ts"
 import { Effect, FileSystem, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
-import { makeGeneration, newestManifest } from "../generation/manifest.ts"
+import { makeGeneration } from "../generation/manifest.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { commodity } from "../tables/commodity/data-set.ts"
 import { ingestVersion } from "../tables/ingest-tables.ts"
@@ -25,7 +26,7 @@ import { stage } from "./staging.ts"
 
 const newer = withColumn(commodity, "series", "colour")
 
-const readNewest = (layout: Layout) => Effect.map(newestManifest(layout.depot), Option.getOrThrow)
+const readNewest = (layout: Layout) => requireNewest(layout.depot)
 
 /** A run of the version that has this data set: the series of one commodity. */
 const publishSeries = Effect.fnUntraced(function* (layout: Layout, dataSet: DataSet, slug: string) {

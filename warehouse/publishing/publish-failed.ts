@@ -5,7 +5,7 @@ import { ManifestUnusable } from "../generation/manifest.ts"
 import { PartDamaged } from "../generation/parts.ts"
 import { NewerDataSet, TablesDiffer } from "../tables/versions.ts"
 import { ChecksFailed } from "./check.ts"
-import { ConcurrentPublication, ConcurrentRollback } from "./record.ts"
+import { ConcurrentPublication, ConcurrentRollback } from "./promote.ts"
 
 class PublishFailed extends Schema.TaggedError<PublishFailed>()("PublishFailed", {
   step: Schema.String,

@@ -10,14 +10,14 @@ import { withLock } from "../generation/lock.ts"
 import { type DataSetEntry, type DataSetPart, generationId, isLoaded } from "../generation/manifest.ts"
 import { prune } from "../generation/retention.ts"
 import { stagedRecords, writeRecordsOfRun } from "../ingestion/records.ts"
-import { refreshOpened } from "../opened/opened-files.ts"
 import { tablesHash } from "../tables/dictionary.ts"
 import { requireMapping } from "../tables/versions.ts"
 import { type Built, build, type Publication } from "./build.ts"
 import { type LiveDataSet, readLiveDataSet } from "./live-data-set.ts"
 import { type Reduced, reduceToNew } from "./merge.ts"
+import { putFile, requireNoRollback } from "./promote.ts"
 import { during } from "./publish-failed.ts"
-import { putFile, recordRun, requireNoRollback } from "./record.ts"
+import { recordRun } from "./record.ts"
 
 export interface Published {
   readonly run: RunRecord
@@ -55,12 +55,9 @@ const entryOf = (
   }
 }
 
-/** After the manifest is stored, no error fails the run: errors here are logged, and the next run does this work. */
-const finish = (layout: Layout) =>
-  refreshOpened(layout).pipe(
-    Effect.andThen(prune(layout)),
-    Effect.catch((error) => Effect.logWarning(`the run is recorded, but: ${error.message}`))
-  )
+/** The run is live, so an error here does not fail it: the next run removes what this one does not. */
+const removeOutdated = (layout: Layout) =>
+  prune(layout).pipe(Effect.catch((error) => Effect.logWarning(`the run is recorded, but: ${error.message}`)))
 
 const publishNew = Effect.fnUntraced(function* (
   publication: Publication,
@@ -87,7 +84,7 @@ const publishNew = Effect.fnUntraced(function* (
   })
   const run: RunRecord = yield* promoting.pipe(
     during("promoting the new database"),
-    Effect.tap(() => finish(layout)),
+    Effect.tap(() => removeOutdated(layout)),
     Effect.uninterruptible // a run that is live is never reported as interrupted
   )
   return { run, checks: built.checks, changes: true } satisfies Published
@@ -111,7 +108,7 @@ const publishUnchanged = Effect.fnUntraced(function* (
   if (!dryRun) {
     yield* recordRun(layout, run, records, folder, { since, base: live.entry }).pipe(
       recording,
-      Effect.tap(() => finish(layout)),
+      Effect.tap(() => removeOutdated(layout)),
       Effect.uninterruptible
     )
   }

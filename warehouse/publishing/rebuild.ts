@@ -4,7 +4,7 @@
  * archive alone restores the history of the runs that read their source.
  */
 import { randomUUID } from "node:crypto"
-import { Effect, FileSystem, Option, Path } from "effect"
+import { Effect, FileSystem, Path } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import {
@@ -23,7 +23,7 @@ import { refreshOpened } from "../opened/opened-files.ts"
 import { WarehouseProblem } from "../problem.ts"
 import type { DataSet } from "../tables/tables.ts"
 import { requireNoNewerMapping, requireNotNewer } from "../tables/versions.ts"
-import { addPart, ConcurrentPublication, isUnchangedEntry, promoteChange, putFile } from "./record.ts"
+import { addPart, ConcurrentPublication, isUnchangedEntry, promote, putFile } from "./promote.ts"
 import { makeOwnFolder } from "./staging.ts"
 
 const writeRecords = Effect.fnUntraced(function* (layout: Layout, from: Layout, event: GenerationEvent, file: string) {
@@ -53,7 +53,7 @@ interface Rebuild {
 export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet, from, layout, since }: Rebuild) {
   const path = yield* Path.Path
   const { pipeline } = dataSet.about
-  const rebuilt = Option.getOrUndefined(yield* newestManifest(from.depot))?.data_sets[pipeline]
+  const rebuilt = (yield* newestManifest(from.depot))?.data_sets[pipeline]
   if (!isLoaded(rebuilt) && isLoaded(since)) {
     return yield* new WarehouseProblem({
       problem: `The runs in the raw archive produce no row of ${pipeline}. The live data is unchanged. Restore the folder raw from a backup, and run again.`
@@ -83,6 +83,6 @@ export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet,
     return { event, data_sets, ingest: yield* addPart(base, object, number) } satisfies Change
   })
   for (const part of rebuilt?.parts ?? []) yield* putFile(layout, yield* verifyPart(from, pipeline, part))
-  const { number } = yield* promoteChange(layout, "the data set is rebuilt", change)
+  const { number } = yield* promote(layout, "the data set is rebuilt", change)
   return generationId(number)
 }, Effect.scoped)

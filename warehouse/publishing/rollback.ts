@@ -25,7 +25,7 @@ import { pullParts } from "../generation/pull-parts.ts"
 import { eventWithoutRun, writeRecordsOfEvent } from "../ingestion/records.ts"
 import { WarehouseProblem } from "../problem.ts"
 import { requireKnown, requireKnownIngest } from "../tables/versions.ts"
-import { addPart, promoteChange, putFile } from "./record.ts"
+import { addPart, promote, putFile } from "./promote.ts"
 import { makeOwnFolder } from "./staging.ts"
 
 interface Plan {
@@ -66,7 +66,7 @@ const planBefore = Effect.fnUntraced(function* (layout: Layout, base: Manifest, 
   }
   let wanted: DataSetEntry | undefined
   if (built_on !== null) {
-    const manifest = Option.getOrUndefined(yield* readManifest(layout.depot, built_on))
+    const manifest = yield* readManifest(layout.depot, built_on)
     const entry = manifest?.data_sets[pipeline]
     if (!isLoaded(entry)) return yield* noSuchGeneration(layout, built_on)
     wanted = { ...entry, undone }
@@ -77,7 +77,7 @@ const planBefore = Effect.fnUntraced(function* (layout: Layout, base: Manifest, 
 
 /** Plans to return the data sets to their state in a generation. */
 const planTo = Effect.fnUntraced(function* (layout: Layout, base: Manifest, number: number, only: string | undefined) {
-  const target = Option.getOrUndefined(yield* readManifest(layout.depot, number))
+  const target = yield* readManifest(layout.depot, number)
   if (target === undefined) return yield* noSuchGeneration(layout, number)
   if (only !== undefined && base.data_sets[only] === undefined) return yield* unknownDataSet(only, base)
   const differing = Object.keys(base.data_sets).filter(
@@ -164,7 +164,7 @@ export const rollback = Effect.fn("Generation.rollback")(function* (
     return plan
   })
   yield* catchUp(layout)
-  const newest = Option.getOrUndefined(yield* newestManifest(layout.depot))
+  const newest = yield* newestManifest(layout.depot)
   if (newest === undefined) return yield* new NoWarehouse({ dir: layout.dir })
   yield* makePlan(newest) // fails early, before other runs have to wait
   const folder = yield* makeOwnFolder(layout, `records-${randomUUID()}`)
@@ -189,7 +189,7 @@ export const rollback = Effect.fn("Generation.rollback")(function* (
   const manifest = yield* whileNoRunPublishes(
     layout,
     pipeline === undefined ? Object.keys(newest.data_sets) : [pipeline],
-    promoteChange(layout, "the rollback is done", change)
+    promote(layout, "the rollback is done", change)
   )
   const data_sets: Readonly<Record<string, string | null>> = Object.fromEntries(
     changed.map((name) => {

@@ -1,19 +1,20 @@
 /** The commodity catalog and current readings of a generation, serialized in memory when the generation opens. */
-import { CommodityProduct, type Frequency, Metric, Series } from "@larder/schemas"
-import { Effect, Schema } from "effect"
+import { CatalogMetricRow, CommodityProduct, Metric, Series } from "@larder/schemas"
+import { Effect, Schema, Struct } from "effect"
 import type { DuckDb } from "../duckdb.ts"
 import { type Points, serializePoints } from "./points.ts"
+
+const textFields = Struct.pick(CatalogMetricRow.fields, ["title", "notes", "unit_text", "frequency_text"])
+
+export interface MetricModel extends Pick<typeof MetricRow.Type, "unit" | "frequency" | keyof typeof textFields> {
+  readonly points: Points
+}
 
 export interface SeriesModel {
   readonly record: typeof Series.Type
   readonly json: string
-  readonly points: Points
-}
-
-export interface MetricModel {
-  readonly unit: string
-  readonly frequency: Frequency
-  readonly points: Points
+  /** The metric with the same values. */
+  readonly metric: MetricModel
 }
 
 export interface CommodityModel {
@@ -34,11 +35,16 @@ export const emptyCommodities: CommodityModel = {
 
 const observedOn = "first_observed_on::varchar as first_observed_on, last_observed_on::varchar as last_observed_on"
 
-const MetricRow = Schema.Struct({ ...Metric.fields, product_slug: Schema.String, licence: Schema.String })
+const MetricRow = Schema.Struct({
+  ...Metric.fields,
+  ...textFields,
+  product_slug: Schema.String,
+  licence: Schema.String
+})
 const selectMetrics = `
-  select metric_name, measure, unit, region, market_level, freight, frequency, source, ${observedOn}, product_slug, licence
+  select metric_name, measure, unit, region, market_level, freight, frequency, source, ${observedOn},
+    title, notes, unit_text, frequency_text, product_slug, licence
   from commodity.metric
-  join commodity.coverage using (metric_name)
   order by metric_name`
 
 const SeriesRow = Schema.Struct({ ...Series.fields, metric_name: Schema.String, commodity: Schema.String })
@@ -46,7 +52,6 @@ const selectSeries = `
   select slug, spec, market, measure, series.unit, frequency, source, report, ${observedOn}, metric_name, commodity
   from commodity.series
   join commodity.metric using (metric_name)
-  join commodity.coverage using (metric_name)
   order by position`
 
 const { metrics: _, ...productFields } = CommodityProduct.fields
@@ -57,19 +62,22 @@ const ProductRow = Schema.Struct({
 })
 const selectProducts = "select slug, category, attributes, details from commodity.product order by slug"
 
-/** One row per metric, with all days and all numbers: faster than a row per reading. */
-const ReadingsRow = Schema.Struct({ metric_name: Schema.String, days: Schema.String, numbers: Schema.String })
+/** One row per metric, with all days and their numbers as one text: faster than a row per reading. */
+const ReadingsRow = Schema.Struct({ metric_name: Schema.String, readings: Schema.String })
 const selectReadings = `
-  select metric_name,
-    string_agg(observed_on::varchar, ',' order by observed_on) as days,
-    string_agg(value_text, ',' order by observed_on) as numbers
+  select metric_name, string_agg(observed_on::varchar || value_text, ',' order by observed_on) as readings
   from commodity.observation
   group by metric_name`
 
-const parsePoints = (row: typeof ReadingsRow.Type) => {
-  const numbers = row.numbers.split(",")
-  return serializePoints(row.days.split(",").map((day, index) => ({ day, value: numbers[index] ?? "null" })))
-}
+const dayLength = "2026-01-31".length
+const parsePoints = ({ readings }: typeof ReadingsRow.Type) =>
+  serializePoints(
+    readings.split(",").map((reading) => ({ day: reading.slice(0, dayLength), value: reading.slice(dayLength) }))
+  )
+
+/** Only what the API returns. */
+const toRecord = (row: typeof MetricRow.Type): typeof Metric.Type =>
+  Struct.omit(row, ["licence", "product_slug", "title", "notes", "unit_text", "frequency_text"])
 
 /** Omits metrics with withheld licences, their series, and products that have no other metrics. */
 export const loadCommodities = Effect.fn("Commodities.load")(function* (
@@ -83,21 +91,20 @@ export const loadCommodities = Effect.fn("Commodities.load")(function* (
   )
   const noPoints = serializePoints([])
   const metrics = new Map(
-    rows.map(({ frequency, metric_name, unit }): [string, MetricModel] => [
+    rows.map(({ frequency, frequency_text, metric_name, notes, title, unit, unit_text }): [string, MetricModel] => [
       metric_name,
-      { unit, frequency, points: pointsOf.get(metric_name) ?? noPoints }
+      { title, notes, unit, unit_text, frequency, frequency_text, points: pointsOf.get(metric_name) ?? noPoints }
     ])
   )
   const series = (yield* db.all(SeriesRow, selectSeries)).flatMap(({ commodity, metric_name, ...record }) => {
     const metric = metrics.get(metric_name)
     return metric === undefined // withheld
       ? []
-      : [{ commodity, record, json: JSON.stringify(record), points: metric.points }]
+      : [{ commodity, record, json: JSON.stringify(record), metric }]
   })
 
   const rowsOfProduct = Map.groupBy(rows, ({ product_slug }) => product_slug)
-  const metricsOf = (slug: string): ReadonlyArray<typeof Metric.Type> =>
-    (rowsOfProduct.get(slug) ?? []).map(({ licence: _licence, product_slug: _product, ...metric }) => metric)
+  const metricsOf = (slug: string): ReadonlyArray<typeof Metric.Type> => (rowsOfProduct.get(slug) ?? []).map(toRecord)
   const withheldProducts = new Set(
     allRows.flatMap(({ product_slug }) => (rowsOfProduct.has(product_slug) ? [] : [product_slug]))
   )

@@ -6,20 +6,10 @@
  * Each store is staged once, with its products, collections and read (`ingest.store_read`); after a failed read, only the
  * store. `storefront.variant_change` is only written here, as are sightings of all products whose rows are usable.
  */
-
-/** Maps the name of a table to SQL: the table itself, or a query in its place. */
-type KnownTable = (table: string) => string
-
-/** The tables with the existing data of the stores. */
-export interface KnownStores {
-  /** Tables of `storefront`. */
-  readonly known: KnownTable
-  /** Tables of `ingest`, with the reads of the existing data. */
-  readonly knownReads: KnownTable
-}
+import type { KnownTable, KnownTables } from "../tables/tables.ts"
 
 /** SQL condition on a row of `ingest.store_read`: whether the read saw all that the store lists, even if it rejected some. */
-const sawAll = "outcome in ('complete', 'rejected')"
+export const sawAll = "outcome in ('complete', 'rejected')"
 
 const selectChanged = (known: KnownTable, kind: "product" | "collection") => `
     select '${kind}' as kind, ${kind}_id as id, read_at
@@ -33,7 +23,7 @@ const selectChanged = (known: KnownTable, kind: "product" | "collection") => `
  * The reads are materialized: in the catalogue they are a join, and if it appeared four times, DuckDB 1.5 would search
  * endlessly for common subplans.
  */
-export const lastSeen = ({ known, knownReads }: KnownStores) => `
+export const lastSeen = ({ known, knownReads }: KnownTables) => `
   with store_read as materialized (from ${knownReads("store_read")}),
   complete_read as (
     select store_id, 'product' as kind, max(read_at) as read_at
@@ -87,7 +77,7 @@ const facts = [
 ]
 
 /** After a failed read, the currency of the existing rows is kept, even if the store list has another. */
-const keepStoreFacts = ({ known, knownReads }: KnownStores) => `
+const keepStoreFacts = ({ known, knownReads }: KnownTables) => `
   update storefront.store s
   set
     first_seen_at = l.first_seen_at,
@@ -124,13 +114,13 @@ const recordSightings = (known: KnownTable) => `
   join current_read using (store_id)
   left join ${known("sighting")} l on l.kind = found.kind and l.id = found.id`
 
-const withdraw = (stores: KnownStores) => `
+const withdraw = (live: KnownTables) => `
   insert into storefront.sighting by name
   select l.kind, l.id, l.store_id, l.first_seen_at, l.listed_since, false as is_listed, last_seen.last_seen_at
-  from ${stores.known("sighting")} l
+  from ${live.known("sighting")} l
   join current_read on current_read.store_id = l.store_id
   anti join storefront.sighting seen on seen.kind = l.kind and seen.id = l.id
-  join (${lastSeen(stores)}) last_seen on last_seen.kind = l.kind and last_seen.id = l.id
+  join (${lastSeen(live)}) last_seen on last_seen.kind = l.kind and last_seen.id = l.id
   where l.is_listed and if(l.kind = 'product', has_all_products, saw_all)`
 
 const listedRows = (known: KnownTable) => `
@@ -215,16 +205,16 @@ const recordRemovedVariants = `
   anti join current_variant n on n.variant_id = l.variant_id
   where l.change <> 'gone'`
 
-export const reconcileReads = (stores: KnownStores): ReadonlyArray<string> => {
-  const { known, knownReads } = stores
+export const reconcileReads = (live: KnownTables): ReadonlyArray<string> => {
+  const { known, knownReads } = live
   return [
     createPossiblyIncompleteTable,
     ...discardOlderReads(knownReads),
     createReads,
-    keepStoreFacts(stores),
+    keepStoreFacts(live),
     ...keepKnownSightings(known),
     recordSightings(known),
-    withdraw(stores),
+    withdraw(live),
     discardIncompleteProducts(known),
     discardIncompleteCollections(known),
     findChangedProducts(known),

@@ -50,7 +50,7 @@ describe("a published warehouse", () => {
         "select table_name, column_name, comment from duckdb_columns() where not internal"
       )
       assert.isAbove(columns.length, 60)
-      assert.isTrue(columns.some(({ table_name }) => table_name === "coverage"))
+      assert.isTrue(columns.some(({ table_name }) => table_name === "vintage"))
       assert.deepStrictEqual(
         columns.filter(({ comment }) => comment === null || String(comment).length < 5),
         []
@@ -65,8 +65,8 @@ describe("a published warehouse", () => {
          where not internal and data_type like '%TIME%'`
       )
       assert.isAbove(times.length, 15)
-      const reportTimes = times.filter(({ name }) => /^commodity\..*published_at$/.test(String(name)))
-      assert.strictEqual(reportTimes.length, 3)
+      const reportTimes = times.filter(({ name }) => /^commodity\.(.*published_at|last_updated)$/.test(String(name)))
+      assert.strictEqual(reportTimes.length, 4)
       for (const { comment } of reportTimes) assert.match(String(comment), /local time.*without a zone/)
       assert.deepStrictEqual(
         times.filter((time) => !reportTimes.includes(time) && !/\bUTC\b/.test(String(time.comment))),

@@ -60,7 +60,9 @@ const insertRun = (run: RunOf, index: number) => {
         bytes: 1,
         rows_read: 1,
         rows_rejected: 0,
-        mapping_sha256: hasWindow ? "mapping of days" : "mapping",
+        mapping_sha256: "mapping",
+        window_from: hasWindow ? "2025-01-01" : null,
+        window_to: hasWindow ? "2025-12-31" : null,
         origin: "live"
       })
     ),

@@ -2,10 +2,13 @@
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { oncePerFile } from "@larder/test/support/once-per-file.ts"
+import { aCatalogLine } from "@larder/test/support/warehouse/catalog-line.ts"
 import { Effect, FileSystem } from "effect"
 import { DuckDb } from "../duckdb.ts"
-import { commodity } from "./commodity/data-set.ts"
+import { deriveStatements } from "../publishing/merge.ts"
+import { catalogMetricTable, commodity } from "./commodity/data-set.ts"
 import { define } from "./dictionary.ts"
+import { toCells } from "./tables.ts"
 
 const observations: ReadonlyArray<
   readonly [metric: string, frequency: string, unit: string, days: Record<string, number>]
@@ -25,16 +28,16 @@ const session = oncePerFile(
     const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-periods-" })
     const db = yield* DuckDb.readWrite(`${folder}/prices.duckdb`)
     yield* define(db, commodity)
-    for (const [metric, frequency, unit, days] of observations) {
-      yield* db.run(
-        `insert into commodity.metric values ('${metric}', 'm', '${unit}', 'r', 'l', 'f', '${frequency}', 's', 'p', 't', 'feed', 'public_domain')`
-      )
+    for (const [metric_name, frequency, unit, days] of observations) {
+      const line = aCatalogLine({ metric_name, unit, frequency })
+      yield* db.append("commodity", "catalog_metric", toCells(catalogMetricTable, [line]))
       for (const [day, value] of Object.entries(days)) {
         yield* db.run(
-          `insert into commodity.observation_version values ('${metric}', '${day}', ${value}, '${value}', '2026-10-01', null, null, 'run', 'sha', '2026-10-01', 1)`
+          `insert into commodity.observation_version values ('${metric_name}', '${day}', ${value}, '${value}', '2026-10-01', null, null, 'run', 'sha', '2026-10-01', 1)`
         )
       }
     }
+    for (const sql of deriveStatements(commodity)) yield* db.run(sql)
     return db
   })
 )

@@ -6,7 +6,6 @@
 import { readFileSync } from "node:fs"
 import type { Effect, FileSystem, Path, Schema } from "effect"
 import type { Cell, DuckDb } from "../duckdb.ts"
-import type { KnownStores } from "../storefronts/reconcile.ts"
 
 type RowRecord = Schema.Struct<Schema.Struct.Fields>
 
@@ -82,10 +81,21 @@ export interface About {
   readonly attribution: string
   /** Null if there are several, which are then in the data set's own tables. */
   readonly source_url: string | null
-  /** The table with the newest day of the data set, and that day as an SQL expression. */
-  readonly newest: { readonly table: string; readonly day: string }
+  /** The table with the newest day, of the data itself or of the reads in `ingest`, and that day as an SQL expression. */
+  readonly newest: { readonly in: "data" | "reads"; readonly table: string; readonly day: string }
   /** Days after which a read of the source is late: twice the interval between its runs, so that one run may fail. */
   readonly late_after_days: number
+}
+
+/** Maps the name of a table to SQL: the table itself, or a query in its place. */
+export type KnownTable = (table: string) => string
+
+/** The live rows of a data set, with which its staged rows are reconciled. */
+export interface KnownTables {
+  /** Tables of the data set. */
+  readonly known: KnownTable
+  /** Tables of `ingest`, with the reads that the live rows come from. */
+  readonly knownReads: KnownTable
 }
 
 export interface DataSet {
@@ -110,7 +120,7 @@ export interface DataSet {
    * Statements for the staging file before its tables are merged, for a data set whose reads must be reconciled with
    * the live rows. No other run of the pipeline publishes at the same time.
    */
-  readonly reconcile?: (stores: KnownStores) => ReadonlyArray<string>
+  readonly reconcile?: (live: KnownTables) => ReadonlyArray<string>
   /** Counts the source rows of the staged rows: before and after the known rows are removed. */
   readonly countSourceRows: string
 }

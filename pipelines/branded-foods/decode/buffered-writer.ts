@@ -24,3 +24,4 @@ export const makeBufferedWriter = (file: FileHandle) => {
     flush
   }
 }
+export type BufferedWriter = ReturnType<typeof makeBufferedWriter>

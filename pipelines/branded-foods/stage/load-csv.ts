@@ -171,11 +171,12 @@ export const loadCsv = Effect.fnUntraced(function* (
     rows_read.set(url, (rows_read.get(url) ?? 0) + (yield* countAllRows(db, member)))
   }
   yield* stageCsvRejects(db, load.feed, labelHeaders)
-  return {
+  const result: LoadResult = {
     rows_read,
     rows_ignored,
     unknown_fields: [...labelHeaders, ...dictionaryHeaders].flatMap(({ member, unknown }) =>
       unknown.map((field) => ({ field: `${member}.${field}`, example: "" }))
     )
-  } satisfies LoadResult as LoadResult
+  }
+  return result
 })

@@ -230,10 +230,11 @@ export const loadJson = Effect.fnUntraced(function* (
   )
   yield* stageJsonRejects(db, feed)
   const parts = yield* countRows(db, `from ingest.reject where ${isPartOf(load)}`)
-  return {
+  const result: LoadResult = {
     // records are counted by the splitter, independently of DuckDB; a rejected part is read in addition to its record
     rows_read: new Map([[load.url, counts.records + counts.rejects + parts]]),
     rows_ignored: 0,
     unknown_fields: [...unknown].map(([field, example]) => ({ field: printableName(field), example }))
-  } satisfies LoadResult as LoadResult
+  }
+  return result
 })

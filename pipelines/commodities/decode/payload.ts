@@ -102,6 +102,8 @@ export interface Payload {
   readonly url: string
   /** As in the payload, with numbers as printed. */
   readonly rows: ReadonlyArray<unknown>
+  /** The number of rows that it says it has; null if it does not say that. */
+  readonly rows_stated: number | null
   /** A fault of a payload that is still readable: it contains fewer or more rows than it states. */
   readonly remark: string | undefined
 }
@@ -144,12 +146,13 @@ export const parseRows = (feed: Feed, { url, text, content_type, isRecorded }: R
   const rows = section.results ?? []
   const truncation = findTruncation(section, rows.length, rowCap[feed.source])
   if (truncation !== undefined) return fail(truncation)
-  const stated = readCount(section, "returnedRows") ?? rows.length
+  const rows_stated = readCount(section, "returnedRows") ?? null
+  const stated = rows_stated ?? rows.length
   const remark = stated === rows.length ? undefined : `states ${stated} rows and contains ${rows.length}`
   // Recordings truncated by hand keep their counts. A live response with fewer rows than it states is incomplete.
   if (remark !== undefined && !isRecorded && rows.length < stated) return fail(remark)
   if (rows.length === 0 && !statesNoResults(section)) return fail(explainMissingRows(section))
-  return { url, rows, remark }
+  return { url, rows, rows_stated, remark }
 }
 
 export const isRow = (row: unknown): row is PayloadRow =>

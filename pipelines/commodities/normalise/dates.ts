@@ -231,3 +231,6 @@ export const publishedAtEndOf = (day: string): Publication => ({
 })
 
 export const daysBetween = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / 86_400_000
+
+/** The newest of days or timestamps; empty if there are none. */
+export const newestOf = (days: Iterable<string>) => [...days].reduce((last, day) => (day > last ? day : last), "")

@@ -5,7 +5,7 @@
 import type { CatalogMetric, Feed } from "../catalog.ts"
 import { findOnlyField, type PayloadRow, quoteCell, readCell } from "../decode/payload.ts"
 import { maxGapDays } from "../rhythm.ts"
-import { daysBetween } from "./dates.ts"
+import { daysBetween, newestOf } from "./dates.ts"
 import { makeDrift } from "./drift.ts"
 import { type DaysWithValues, listSelectors } from "./mapping.ts"
 import type { PriceReading } from "./rows.ts"
@@ -26,8 +26,6 @@ interface PricedRow {
   readonly published_at: string
   readonly observed_on: string
 }
-
-const newestOf = (days: Iterable<string>) => [...days].reduce((last, day) => (day > last ? day : last), "")
 
 /** One report may repeat earlier days, so a publication alone is not enough. */
 const identifyPeriod = ({ observed_on, published_at }: Pick<PricedRow, "published_at" | "observed_on">) =>

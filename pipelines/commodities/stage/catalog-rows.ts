@@ -1,6 +1,11 @@
 /** The catalog as rows of the warehouse. */
-import { metricTable, productTable, seriesTable } from "@larder/warehouse"
-import type { Catalog } from "../catalog.ts"
+import { unitTexts } from "@larder/schemas"
+import { catalogMetricTable, productTable, seriesTable } from "@larder/warehouse"
+import type { Catalog, Feed } from "../catalog.ts"
+import { joinNotes } from "../notes.ts"
+
+/** No report adjusts its numbers. */
+const notSeasonallyAdjusted = "Not seasonally adjusted"
 
 const productRows = ({ products }: Catalog) =>
   products.map(({ attributes, category, details, slug }) => ({
@@ -12,19 +17,47 @@ const productRows = ({ products }: Catalog) =>
 
 const seriesRows = ({ series }: Catalog) => series.map((line, index) => ({ ...line, position: index + 1 }))
 
+const capitalise = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
+
+/** `Daily`, or `Weekly, ending Friday` */
+const frequencyText = ({ ending_weekday, frequency }: Feed) =>
+  [capitalise(frequency), ...(ending_weekday === "" ? [] : [`ending ${ending_weekday}`])].join(", ")
+
 /** `measures`: the columns that metrics were actually read from. Before the first read, the documented name is used. */
-const metricRows = ({ feedsByName, metrics }: Catalog, measures: ReadonlyMap<string, string>) =>
-  metrics.flatMap(({ column, feeds, freight, licence, market_level, metric_name, product_slug, region, unit }) => {
+const metricRows = ({ feedsByName, metrics, notes }: Catalog, measures: ReadonlyMap<string, string>) =>
+  metrics.flatMap((metric) => {
+    const { column, ended_on, feeds, freight, licence, market_level, metric_name, product_slug, region, title, unit } =
+      metric
     const feed = feedsByName.get(feeds[0] ?? "")
     if (feed === undefined) return []
-    const measure = measures.get(metric_name) ?? column.name
-    const report = { frequency: feed.frequency, source: feed.source, report: feed.title, feed: feed.feed, licence }
-    return [{ metric_name, measure, unit, region, market_level, freight, product_slug, ...report }]
+    return [
+      {
+        metric_name,
+        title,
+        notes: joinNotes(notes, metric, feed),
+        measure: measures.get(metric_name) ?? column.name,
+        unit,
+        unit_text: unitTexts[unit],
+        region,
+        market_level,
+        freight,
+        frequency: feed.frequency,
+        frequency_text: frequencyText(feed),
+        publishes_on: feed.publishes_on,
+        seasonal_adjustment: notSeasonallyAdjusted,
+        source: feed.source,
+        product_slug,
+        report: feed.title,
+        feed: feed.feed,
+        licence,
+        ended_on
+      }
+    ]
   })
 
 export const catalogRows = (catalog: Catalog, measures: ReadonlyMap<string, string>) =>
   [
     { table: productTable, rows: productRows(catalog) },
-    { table: metricTable, rows: metricRows(catalog, measures) },
+    { table: catalogMetricTable, rows: metricRows(catalog, measures) },
     { table: seriesTable, rows: seriesRows(catalog) }
   ] as const

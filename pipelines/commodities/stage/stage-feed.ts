@@ -5,7 +5,9 @@ import type { FetchedPayload } from "../../run/archive/fetch-list.ts"
 import { stageOddValues } from "../../run/odd-values.ts"
 import type { RunContext } from "../../run/pipeline.ts"
 import type { Feed } from "../catalog.ts"
+import type { Payload } from "../decode/payload.ts"
 import type { EarlierRuns } from "../earlier-runs.ts"
+import { newestOf } from "../normalise/dates.ts"
 import type { Normalised } from "../normalise/normalise.ts"
 
 const logOddities = Effect.fnUntraced(function* (feed: Feed, read: Normalised, previous: EarlierRuns) {
@@ -28,15 +30,15 @@ const logOddities = Effect.fnUntraced(function* (feed: Feed, read: Normalised, p
   }
 })
 
-/** `payload_mapping`: identifies the mapping, so that a later run recognises a payload that is already read. */
 export const stageFeed = Effect.fnUntraced(function* (
   { run, previous }: { readonly run: RunContext; readonly previous: EarlierRuns },
   feed: Feed,
   raw: FetchedPayload,
-  read: Normalised,
-  payload_mapping: string
+  { rows_stated }: Payload,
+  read: Normalised
 ) {
-  const { run_id, staging } = run
+  const { days, run_id, staging } = run
+  const { mapping_sha256 } = feed
   const { bytes, content_type, fetched_at, sha256: raw_sha256, url } = raw
   const about = { pipeline: "commodities", feed: feed.feed, run_id }
   const payloadColumns = { run_id, raw_sha256, fetched_at }
@@ -53,13 +55,14 @@ export const stageFeed = Effect.fnUntraced(function* (
     read.unknown_fields.map((unknown) => ({ ...about, ...unknown }))
   )
   yield* stageOddValues(run, about.pipeline, feed.feed, read.odd_values, previous.oddValues)
-  const counts = { rows_read: read.rows_read, rows_rejected: read.rejects.length }
+  const counts = { rows_read: read.rows_read, rows_rejected: read.rejects.length, rows_stated }
+  const window = { window_from: days?.from ?? null, window_to: days?.to ?? null }
   yield* staging.add(rawFileTable, [
-    { ...about, raw_sha256, url, fetched_at, bytes, content_type, ...counts, mapping_sha256: payload_mapping }
+    { ...about, raw_sha256, url, fetched_at, bytes, content_type, ...counts, mapping_sha256, ...window }
   ])
-  const newest = read.readings.reduce((day, { observed_on }) => (observed_on > day ? observed_on : day), "")
-  if (run.days === undefined && newest !== "") {
-    yield* staging.add(cursorTable, [{ ...about, read_to: newest, mapping_sha256: feed.mapping_sha256 }])
+  const newest = newestOf(read.readings.map(({ observed_on }) => observed_on))
+  if (days === undefined && newest !== "") {
+    yield* staging.add(cursorTable, [{ ...about, read_to: newest, mapping_sha256 }])
   }
   yield* logOddities(feed, read, previous)
 })

@@ -8,12 +8,12 @@ import { Clock, Config, Duration, Effect, Exit, Layer, Scope } from "effect"
 import type * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type { HttpClientResponse as Response } from "effect/http/HttpClientResponse"
 import { confirmsPayload, isConditional, makeCondition, selectExtraValues } from "./conditional.ts"
 import { describeFault } from "./connection-faults.ts"
 import {
   ForbiddenAddress,
   Origin,
-  RefusedByUpstream,
   type Resume,
   type SourceRequest,
   type SourceResponse,
@@ -29,7 +29,8 @@ import {
 } from "./pacing.ts"
 import { checkAddress, privateAddressMessage, privateHosts, publicLookup } from "./private-hosts.ts"
 import { makeDispatcher, noProxies, proxies, proxyForStores, proxyVariable } from "./proxies.ts"
-import { downgradeError, isThrottling, makeResponseError, refuseHtmlPage } from "./response-errors.ts"
+import { followRedirect, isRedirect, warnMoved } from "./redirects.ts"
+import { isThrottling, makeResponseError, refuseHtmlPage } from "./response-errors.ts"
 import { type BodyLimits, connectionError, decodeBody, readExcerpt, timeoutError } from "./transport.ts"
 
 export interface LivePolicy extends PacingPolicy, RetryPolicy, BodyLimits {
@@ -66,32 +67,6 @@ const userAgent = Config.String("LARDER_CONTACT").pipe(
   Config.map((contact) => `Larder/${version} (${contact.replace(/[^\x20-\x7e]|[()\\]/g, "").trim()})`)
 )
 
-interface Redirect {
-  readonly moved_to: string
-  readonly status: number
-}
-
-const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status)
-
-/** Returns the target of a redirect. It may neither leave HTTP nor downgrade from HTTPS to HTTP. */
-const followRedirect = (
-  url: string,
-  from: URL,
-  { moved_to, status }: Redirect,
-  isLast: boolean,
-  publicOnly: boolean
-) => {
-  const refuse = (problem: string) => Effect.fail(new RefusedByUpstream({ url, status, problem }))
-  const to = URL.parse(moved_to, from.href)
-  if (to === null) return refuse("it redirects to an invalid address")
-  if (isLast) return refuse(`it redirects too often, last to ${to.origin}${to.pathname}`)
-  if (!publicOnly && from.protocol === "https:" && to.protocol === "http:") return Effect.fail(downgradeError(url, to))
-  if (to.protocol !== "https:" && to.protocol !== from.protocol) {
-    return refuse(`it redirects from ${from.protocol.slice(0, -1)} to ${to.protocol.slice(0, -1)}`)
-  }
-  return Effect.succeed(to)
-}
-
 const isCompressed = (headers: Headers.Headers) => (headers["content-encoding"] ?? "identity") !== "identity"
 
 /** Reads the length of the payload; null if it is not reported, or if it is the length of the compressed body. */
@@ -100,25 +75,29 @@ const readLength = (headers: Headers.Headers) => {
   return /^\d+$/.test(length) && !isCompressed(headers) ? Number(length) : null
 }
 
-/** Reads the length of the whole payload if this response is its rest from `from` on; otherwise null. */
-const readTotal = (headers: Headers.Headers, { from }: Resume) => {
-  const [, start, end, total] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers["content-range"] ?? "") ?? []
-  const isRest = Number(start) === from && Number(end) + 1 === Number(total)
-  return isRest && !isCompressed(headers) ? Number(total) : null
-}
-
 /** Whether it is the same payload: its validator is unchanged, or is not repeated. */
 const isSamePayload = ({ etag, "last-modified": modified }: Headers.Headers, { validator }: Resume) =>
   (validator.startsWith('"') ? (etag ?? validator) : (modified ?? validator)) === validator
 
-/** A source that has moved permanently is still read at its new address, but the redirect may end some day. */
-const warnMoved = (from: URL, to: URL, status: number) =>
-  [301, 308].includes(status)
-    ? Effect.logWarning(`${from.host} has moved permanently: a newer version of Larder may have its new address`, {
-        from: from.origin + from.pathname,
-        to: to.origin + to.pathname
-      })
-    : Effect.void
+/** Reads the length of the whole payload if this response is its rest; otherwise null. */
+const readTotal = ({ headers, status }: Response, resume: Resume | undefined) => {
+  if (resume === undefined || status !== 206 || !isSamePayload(headers, resume)) return null
+  const [, start, end, total] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers["content-range"] ?? "") ?? []
+  const isRest = Number(start) === resume.from && Number(end) + 1 === Number(total)
+  return isRest && !isCompressed(headers) ? Number(total) : null
+}
+
+/** Whether a response has neither the whole payload nor the rest that was requested. */
+const cannotResume = (response: Response, resume: Resume | undefined) =>
+  response.status !== 200 && response.status !== 304 && readTotal(response, resume) === null
+
+/** A request on its way: where it is sent next, after how many redirects. */
+interface Step {
+  readonly request: SourceRequest
+  readonly at: URL
+  readonly redirects: number
+  readonly resume: Resume | undefined
+}
 
 export const liveSettings = Config.all([userAgent, privateHosts, proxies, proxyForStores])
 
@@ -175,11 +154,11 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
 
   /** Waits for the host, sends one request and returns its response. Occupies the host until the scope closes. */
   const visit = Effect.fnUntraced(
-    function* (request: SourceRequest, at: URL, resume: Resume | undefined, isRedirected: boolean) {
+    function* ({ at, redirects, request, resume }: Step) {
       if (policy.publicOnly) yield* checkAddress(request.url, at, allowed)
       const pools = [at.host, ...(request.pool === undefined ? [] : [nameSharedPool(request.pool)])]
       for (const pool of pools) yield* pacing.take(pool, request.interval)
-      const condition = makeCondition(request, at, isRedirected)
+      const condition = makeCondition(request, at, redirects > 0)
       const response = yield* send(request, at, resume, condition)
       const { status, headers } = response
       if (isRedirect(status) && headers.location !== undefined) return { moved_to: headers.location, status }
@@ -195,7 +174,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       const body = yield* readExcerpt(decodeBody(request.url, response, policy))
       return yield* makeResponseError({ request, at, status, body, pause })
     },
-    (effect, { url }) =>
+    (effect, { request: { url } }) =>
       Effect.catchTag(effect, "PoolPaused", ({ message: problem, until }) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) =>
           Effect.fail(new UpstreamUnavailable({ url, problem, may_pass: false, pause_ms: Math.max(0, until - now) }))
@@ -203,59 +182,65 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       )
   )
 
+  /** Sends a request, follows its redirects, and returns the last response. Its host is occupied until `release`. */
+  const follow = Effect.fnUntraced(function* (start: Step) {
+    const callerScope = yield* Effect.scope
+    for (let step = start; ; ) {
+      const hostScope = yield* Scope.fork(callerScope)
+      const response = yield* Scope.provide(visit(step), hostScope)
+      const release = Scope.close(hostScope, Exit.void)
+      if (!("moved_to" in response)) return { ...step, response, release }
+      yield* release // frees this host before the next one is occupied
+      const { at: from, redirects, request } = step
+      const at = yield* followRedirect(
+        request.url,
+        from,
+        response,
+        redirects === policy.maxRedirects,
+        policy.publicOnly
+      )
+      if (!policy.publicOnly) yield* warnMoved(from, at, response.status)
+      const sent = request.mayFollow === undefined ? request : { ...request, ...(yield* request.mayFollow(at)) }
+      step = { ...step, request: sent, at, redirects: redirects + 1 }
+    }
+  })
+
+  /** A request has validators or resumes a download, never both. */
   const open = Effect.fn("Origin.open")(function* (request: SourceRequest, resume?: Resume) {
     const { url } = request
-    const { bodyTimeout, idleTimeout, maxRedirects, publicOnly } = policy
-    const callerScope = yield* Effect.scope
-    let sent = request
-    let at = new URL(url)
-    let resuming = resume
-    for (let redirects = 0; ; ) {
-      const hostScope = yield* Scope.fork(callerScope)
-      const response = yield* Scope.provide(visit(sent, at, resuming, redirects > 0), hostScope)
-      if ("moved_to" in response) {
-        yield* Scope.close(hostScope, Exit.void) // frees this host before the next one is occupied
-        const from = at
-        at = yield* followRedirect(url, from, response, redirects === maxRedirects, publicOnly)
-        if (!publicOnly) yield* warnMoved(from, at, response.status)
-        if (request.mayFollow !== undefined) sent = { ...sent, ...(yield* request.mayFollow(at)) }
-        redirects += 1
-        continue
-      }
-      const { headers, status } = response
-      if (isConditional(status) && !confirmsPayload(sent, response)) {
-        yield* Scope.close(hostScope, Exit.void)
-        const message = "requesting it in full: the response does not match the archived payload"
-        yield* Effect.logInfo(message, { url, status })
-        const { validators: _, ...unconditional } = sent
-        sent = unconditional
-        at = new URL(url)
-        redirects = 0
-        continue
-      }
-      const isRest = resuming !== undefined && status === 206 && isSamePayload(headers, resuming)
-      const total = isRest && resuming !== undefined ? readTotal(headers, resuming) : null
-      if (status !== 200 && status !== 304 && total === null) {
-        yield* Scope.close(hostScope, Exit.void)
-        yield* Effect.logInfo("the download starts again: the server cannot resume it", { url, status })
-        resuming = undefined
-        continue
-      }
-      if (!publicOnly && status !== 304) yield* refuseHtmlPage(request, at, headers["content-type"])
-      const values = selectExtraValues(request, response)
-      return {
-        status,
-        final_url: redirects === 0 ? url : at.origin + at.pathname,
-        content_type: headers["content-type"] ?? null,
-        etag: headers.etag ?? null,
-        last_modified: headers["last-modified"] ?? null,
-        exact: true,
-        from: total === null ? 0 : (resuming?.from ?? 0),
-        total: total ?? readLength(headers),
-        ...(Object.keys(values).length === 0 ? {} : { extra_values: values }),
-        body: decodeBody(url, response, { idleTimeout, bodyTimeout: request.bodyTimeout ?? bodyTimeout })
-      } satisfies SourceResponse
+    const { bodyTimeout, idleTimeout, publicOnly } = policy
+    const start = { at: new URL(url), redirects: 0, resume }
+    let found = yield* follow({ ...start, request })
+    if (isConditional(found.response.status) && !confirmsPayload(found.request, found.response)) {
+      yield* found.release
+      const message = "requesting it in full: the response does not match the archived payload"
+      yield* Effect.logInfo(message, { url, status: found.response.status })
+      const { validators: _, ...unconditional } = found.request
+      found = yield* follow({ ...start, request: unconditional })
     }
+    if (cannotResume(found.response, found.resume)) {
+      yield* found.release
+      const message = "the download starts again: the server cannot resume it"
+      yield* Effect.logInfo(message, { url, status: found.response.status })
+      found = yield* follow({ ...found, resume: undefined })
+    }
+    const { at, redirects, response } = found
+    const { headers, status } = response
+    const total = readTotal(response, found.resume)
+    if (!publicOnly && status !== 304) yield* refuseHtmlPage(request, at, headers["content-type"])
+    const values = selectExtraValues(request, response)
+    return {
+      status,
+      final_url: redirects === 0 ? url : at.origin + at.pathname,
+      content_type: headers["content-type"] ?? null,
+      etag: headers.etag ?? null,
+      last_modified: headers["last-modified"] ?? null,
+      exact: true,
+      from: total === null ? 0 : (found.resume?.from ?? 0),
+      total: total ?? readLength(headers),
+      ...(Object.keys(values).length === 0 ? {} : { extra_values: values }),
+      body: decodeBody(url, response, { idleTimeout, bodyTimeout: request.bodyTimeout ?? bodyTimeout })
+    } satisfies SourceResponse
   })
 
   const list = () => Effect.succeed(undefined)

@@ -6,7 +6,7 @@
  * reads little more than its own rows.
  */
 import { readFileSync } from "node:fs"
-import { createPossiblyIncompleteTable, type DuckDb, literal, possiblyIncompleteTable } from "@larder/warehouse"
+import { createPossiblyIncompleteTable, type DuckDb, literal, possiblyIncompleteTable, sawAll } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { categorizeProducts, type Surveys } from "./categorise.ts"
 
@@ -75,7 +75,7 @@ const possiblyIncompleteProducts = `
   join storefront.store using (store_id)
   join feed.store using (domain)
   join ingest.store_read using (store_id)
-  where is_file and outcome not in ('complete', 'rejected')`
+  where is_file and not (${sawAll})`
 
 const Counts = Schema.Struct({ rows_rejected: Schema.Int, rows_skipped: Schema.Int })
 const counts = `

@@ -223,7 +223,7 @@ const insertRejectSql = (run_id: string, { read, rows_read, rows_rejected, store
  * Deletes the staged rows of reads that are not accepted: reads can be judged only after staging. The rows count as
  * rejected, with one reject for all rows of a store. Returns the reads with these counts.
  */
-export const discardRejectedReads = Effect.fnUntraced(function* (
+export const discardUnacceptedReads = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   run_id: string,
   reads: ReadonlyArray<ReadStore>

@@ -6,16 +6,17 @@ import {
   searchBrandedFoods,
   unknownRecord
 } from "@larder/schemas"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { expectPage, page, type Route, refuse, route } from "../route.ts"
 
 export const brandedFoodRoutes: ReadonlyArray<Route> = [
   route(searchBrandedFoods, {
+    position: Schema.Tuple([Schema.String.check(Schema.isPattern(/^\d{1,10}$/u))]), // fdc_id
     expectedBytes: expectPage(3_000),
     read: ({ after, cursorAt, values }, { model: { foods } }) => {
       if (foods === undefined) return Effect.succeed(page([], null))
       const { cursor: _, limit, ...filters } = values
-      const last = after?.[0] == null ? undefined : Number(after[0])
+      const last = after && Number(after[0])
       return Effect.map(foods.search(filters, last, limit), ({ next, records }) =>
         page(records, next === undefined ? null : cursorAt([String(next)]))
       )

@@ -10,7 +10,7 @@ import {
   yearsBefore
 } from "@larder/schemas"
 import { type CommodityModel, type MetricModel, measureRange, serializeRange } from "@larder/warehouse"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { page, type Request, type Route, route } from "../route.ts"
 
 const formatList = (items: ReadonlyArray<string>) => `{"data":[${items.join(",")}]}`
@@ -30,7 +30,7 @@ const formatGroups = (model: CommodityModel, commodity: string | undefined) => {
   return formatList(groups)
 }
 
-const isPaged = ({ isOnDataHost, queryNames }: Pick<Request<unknown>, "isOnDataHost" | "queryNames">) =>
+const isPaged = ({ isOnDataHost, queryNames }: Pick<Request<unknown, never>, "isOnDataHost" | "queryNames">) =>
   pagedParameters.some((name) => queryNames.has(name)) || (isOnDataHost && !queryNames.has("commodity"))
 
 /** Compares whole segments: `dairy` matches `dairy/butter`, not `dairyfree`. A trailing slash is ignored. */
@@ -39,9 +39,15 @@ const isWithin = (category: string, ancestor: string | undefined) => {
   return path === undefined || category === path || category.startsWith(`${path}/`)
 }
 
+const ProductPosition = Schema.Tuple([Schema.String]) // slug
+
 const formatPage = (
   model: CommodityModel,
-  { after, cursorAt, values }: Request<{ readonly category: string | undefined; readonly limit: number }>
+  {
+    after,
+    cursorAt,
+    values
+  }: Request<{ readonly category: string | undefined; readonly limit: number }, typeof ProductPosition.Type>
 ) => {
   const last = after?.[0] ?? ""
   const remaining = model.products.filter(({ category, slug }) => slug > last && isWithin(category, values.category))
@@ -85,6 +91,7 @@ const getKnown = <A>(catalog: ReadonlyMap<string, A>, name: string): A => {
 
 export const commodityRoutes: ReadonlyArray<Route> = [
   route(searchCommodities, {
+    position: ProductPosition,
     expectedBytes: (request, { commodities: { products, series } }) =>
       isPaged(request) ? productBytes * Math.min(request.values.limit, products.length) : seriesBytes * series.size,
     read: (request, { model: { commodities } }) =>
@@ -99,15 +106,15 @@ export const commodityRoutes: ReadonlyArray<Route> = [
     },
     expectedBytes: ({ values: { from, series, to } }, { commodities }) =>
       series.reduce(
-        (sum, slug) => sum + headBytes + measureRange(getKnown(commodities.series, slug).points, from, to),
+        (sum, slug) => sum + headBytes + measureRange(getKnown(commodities.series, slug).metric.points, from, to),
         0
       ),
     read: ({ values: { from, series, to } }, { model: { commodities } }) =>
       Effect.sync(() =>
         formatList(
           series.map((slug) => {
-            const { points, record } = getKnown(commodities.series, slug)
-            return `{"slug":"${slug}","unit":"${record.unit}","points":${serializeRange(points, from, to)}}`
+            const { metric, record } = getKnown(commodities.series, slug)
+            return `{"slug":"${slug}","unit":"${record.unit}","points":${serializeRange(metric.points, from, to)}}`
           })
         )
       )

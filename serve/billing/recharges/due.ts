@@ -7,8 +7,9 @@ import { findLimit, sumRequested } from "./limits.ts"
 import { findCurrentRecharge } from "./stops.ts"
 
 /**
- * Whether the payment is still the running recharge and may be requested: a low balance, the same card and amount, within
- * the limits, and auto-recharge on. That is read last, because an entry that stops it also lowers the balance.
+ * Whether the payment is still the running recharge and may be requested: a low balance, an account that is not
+ * suspended, the same card and amount, within the limits, and auto-recharge on. That is read last, because an entry that
+ * stops it also lowers the balance.
  */
 export const isStillDue = Effect.fnUntraced(function* (
   needs: BillingNeeds,
@@ -16,7 +17,8 @@ export const isStillDue = Effect.fnUntraced(function* (
 ) {
   const { administration, database, processor } = needs
   if ((yield* findCustomer(database, processor.name, account_id))?.card !== card) return false
-  const { balance_credits } = yield* administration.account({ account_id })
+  const { balance_credits, suspended_at } = yield* administration.account({ account_id })
+  if (suspended_at !== null) return false
   const now = yield* Clock.currentTimeMillis
   const requested = yield* sumRequested(database, account_id, now, id)
   const recharge = yield* findCurrentRecharge(needs, account_id)

@@ -3,13 +3,12 @@ import { Effect, Schema } from "effect"
 import type { Statements } from "../../persistence/index.ts"
 import { Card } from "../processor.ts"
 
-export const SimulatedRefund = Schema.Struct({
+const SimulatedRefund = Schema.Struct({
   id: Schema.String,
   cents: Schema.Int,
   /** The refund counts as failed from this time on. */
   fails_at: Schema.NullOr(Schema.String)
 })
-export type SimulatedRefund = typeof SimulatedRefund.Type
 
 export const SimulatedPayment = Schema.Struct({
   payment_id: Schema.String,

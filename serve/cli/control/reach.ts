@@ -47,7 +47,7 @@ const openInProcess = Effect.fnUntraced(function* (directory: string) {
   return reached
 })
 
-export const reachLedger = Effect.fn("Ledger.reach")(function* (home: string) {
+const reachLedger = Effect.fn("Ledger.reach")(function* (home: string) {
   const url = yield* ledgerUrlSetting
   if (Option.isSome(url)) {
     const administration = yield* reachDatabase(url.value)

@@ -27,15 +27,7 @@ import { makePath, readChoice, readParameter } from "../web/query.ts"
 import type { DataPage } from "./pieces.ts"
 import { priceChart } from "./price-chart.ts"
 import { DataRead } from "./read.ts"
-import {
-  type Drawable,
-  listDrawables,
-  maxPoints,
-  readRange,
-  seriesTitle,
-  summarizeLine,
-  thinLines
-} from "./readings.ts"
+import { type Drawable, listDrawables, maxPoints, readRange, summarizeLine, thinLines } from "./readings.ts"
 import { findStoppedSlugs } from "./stopped.ts"
 
 const path = "/data/prices"
@@ -65,16 +57,19 @@ const observationPeriod = (on: string, frequency: SeriesModel["record"]["frequen
 /** The newest and the previous reading of each curated series. */
 const seriesTable = (model: CommodityModel) => {
   const stopped = findStoppedSlugs(model)
-  const rows = model.groups.flatMap(({ commodity, series }) =>
-    series.map(({ points, record }) => ({ points, ...record, commodity, newest: points.days.at(-1) }))
-  )
+  const rows = [...model.series.values()].map(({ metric: { points, title }, record }) => ({
+    ...record,
+    title,
+    points,
+    newest: points.days.at(-1)
+  }))
   const valueOn = ({ points, unit }: (typeof rows)[number], day: string | undefined) =>
     alignDecimals((day && readRange(points, day, day)[0]?.digits) ?? "", unit)
   return stackedTable("The newest reading of each series", rows, [
     [
       "Series",
-      ({ commodity, newest, slug, ...record }) =>
-        html`<a href="${makePath(path, { series: slug })}">${seriesTitle(commodity, record)}</a> <small>${nameCode(slug)}</small>${
+      ({ newest, slug, title }) =>
+        html`<a href="${makePath(path, { series: slug })}">${title}</a> <small>${nameCode(slug)}</small>${
           newest !== undefined && stopped.has(slug) && html` ${badge(`no reading since ${dayText(newest)}`, "warning")}`
         }`
     ],

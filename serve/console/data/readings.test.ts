@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { addDays } from "@larder/schemas"
-import { serializePoints } from "@larder/warehouse"
+import { serializePoints } from "@larder/warehouse/read-models/points.ts"
 import { type ChartReading, maxPoints, readRange, summarizeLine, thinLines } from "./readings.ts"
 
 /** Readings `interval` days apart, with values that go up and down. */

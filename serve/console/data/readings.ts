@@ -2,7 +2,7 @@
  * Data for the prices page: series and metrics, and their readings in a range of days, thinned if a chart cannot show
  * all. Summaries in words always cover all readings.
  */
-import { type CommodityModel, type Points, type SeriesModel, serializeRange } from "@larder/warehouse"
+import { type CommodityModel, type MetricModel, type Points, serializeRange } from "@larder/warehouse"
 import { dayText } from "../web/html.ts"
 
 /** Something that can be drawn: a curated series, or a metric of the whole catalog. */
@@ -13,49 +13,21 @@ export interface Drawable {
   readonly points: Points
 }
 
-/** Units in words; a unit without an entry is shown unchanged. */
-const unitWords: Readonly<Record<string, string>> = {
-  "USD/lb": "USD per lb",
-  "USD/cwt": "USD per cwt",
-  usd_per_lb: "USD per lb",
-  usd_per_cwt: "USD per cwt",
-  usd_per_metric_ton: "USD per metric ton",
-  usd_per_lb_basis: "USD per lb above or below the exchange price"
-}
-const unitText = (unit: string) => unitWords[unit] ?? unit
+const toDrawable = (name: string, { points, title, unit_text }: MetricModel): Drawable => ({
+  name,
+  title,
+  unit: unit_text,
+  points
+})
 
-const romanClasses: Readonly<Record<string, string>> = { "1": "I", "2": "II", "3": "III", "4": "IV" }
-/** `class_3_Price` in a report is called the Class III price in the trade. */
-const measureText = (measure: string) =>
-  measure
-    .replaceAll("_", " ")
-    .toLowerCase()
-    .replace(/^class ([1-4])\b/, (_, digit: string) => `Class ${romanClasses[digit]}`)
-
-/**
- * The distinguishing parts come first, because a narrow list cuts off the end. Without a grade or package, the
- * measure's name in the report is used.
- */
-export const seriesTitle = (
-  commodity: string,
-  { frequency, market, measure, spec }: Pick<SeriesModel["record"], "frequency" | "market" | "measure" | "spec">
-): string => [commodity, spec ?? measureText(measure), frequency, market].join(", ")
-
-export const listDrawables = (model: CommodityModel): ReadonlyMap<string, Drawable> => {
-  const series = model.groups.flatMap(({ commodity, series }) =>
-    series.map(({ points, record }): Drawable => {
-      return { name: record.slug, title: seriesTitle(commodity, record), unit: unitText(record.unit), points }
-    })
-  )
-  const metrics = [...model.metrics].map(
-    ([name, { points, unit }]): Drawable => ({
-      name,
-      title: name.replaceAll("_", " ").replace(/\bclass i+v?\b/, (text) => `Class ${text.slice(6).toUpperCase()}`),
-      unit: unitText(unit),
-      points
-    })
-  )
-  return new Map([...series, ...metrics].map((drawable) => [drawable.name, drawable]))
+/** The series, then the metrics that are no series. */
+export const listDrawables = ({ metrics, series }: CommodityModel): ReadonlyMap<string, Drawable> => {
+  const ofSeries = new Set([...series.values()].map(({ metric }) => metric))
+  const drawables = [
+    ...[...series].map(([slug, { metric }]) => toDrawable(slug, metric)),
+    ...[...metrics].flatMap(([name, metric]) => (ofSeries.has(metric) ? [] : [toDrawable(name, metric)]))
+  ]
+  return new Map(drawables.map((drawable) => [drawable.name, drawable]))
 }
 
 export interface ChartReading {

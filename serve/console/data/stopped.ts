@@ -32,10 +32,10 @@ export const findStopped = <A extends HasNewestDay>(items: ReadonlyArray<A>): Re
 
 /** Slugs of the series that have stopped. */
 export const findStoppedSlugs = ({ series }: CommodityModel): ReadonlySet<string> => {
-  const newestDays = [...series.values()].map(({ points, record }) => ({
+  const newestDays = [...series.values()].map(({ metric, record }) => ({
     slug: record.slug,
     frequency: record.frequency,
-    newest: points.days.at(-1)
+    newest: metric.points.days.at(-1)
   }))
   return new Set(findStopped(newestDays).map(({ slug }) => slug))
 }

@@ -25,7 +25,7 @@ const pay = async (ledger: LedgerAccess, token: string, requestId: string) => {
   if (view === undefined) throw new Error("the key is unknown")
   const admission = await ledger.hold(view, { endpoint: "/v1/stores", scope: "get-store", credits: 1 }, Date.now())
   if ("refused" in admission) throw new Error(admission.refused)
-  await admission.held.commit(requestId)
+  await admission.held.capture(requestId)
 }
 
 /** Opens the copy as `ledger.sqlite` in an otherwise empty folder. */

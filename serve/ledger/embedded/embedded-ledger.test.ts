@@ -48,7 +48,7 @@ const admit = async (ledger: LedgerAccess, key: ApiKeyView, credits: number): Pr
 const pay = (ledger: LedgerAccess, key: { readonly key: string }, requestId: string) =>
   Effect.promise(async () => {
     const held = await admit(ledger, await lookUp(ledger, key), 100)
-    await held.commit(requestId)
+    await held.capture(requestId)
   })
 
 const remaining = (ledger: LedgerAccess, key: { readonly key: string }) =>
@@ -155,7 +155,7 @@ describe("a burst", () => {
             await new Promise((resolve) => setTimeout(resolve, call % 7))
             const admission = await ledger.hold(view, { endpoint, scope: "get-store", credits: 100 }, now)
             if ("refused" in admission) return admission.refused
-            await admission.held.commit(`req_${call}`)
+            await admission.held.capture(`req_${call}`)
             return "charged"
           })
         )
@@ -166,7 +166,7 @@ describe("a burst", () => {
       const charges = store.entries.filter((entry) => entry.type === "charge")
       assert.strictEqual(new Set(charges.map((entry) => entry.request_id)).size, 50)
       assert.strictEqual(ledger.remaining(view, now), 0)
-      assert.strictEqual(ledger.counters.commits, 50)
+      assert.strictEqual(ledger.counters.charges, 50)
       assert.strictEqual(ledger.counters.refused_insufficient_balance, 950)
     })
   )
@@ -178,7 +178,7 @@ describe("a burst", () => {
       yield* Effect.promise(async () => {
         const view = await lookUp(ledger, key)
         const holds = await Promise.all(Array.from({ length: 20 }, () => admit(ledger, view, 100)))
-        await Promise.all(holds.map((held, call) => held.commit(`req_${call}`)))
+        await Promise.all(holds.map((held, call) => held.capture(`req_${call}`)))
       })
       assert.strictEqual(ledger.counters.groups - groups, 1)
     })
@@ -191,7 +191,7 @@ describe("a request id", () => {
       const { key, ledger, store } = yield* openInMemory()
       yield* pay(ledger, key, "req_1")
       const held = yield* Effect.promise(async () => admit(ledger, await lookUp(ledger, key), 100))
-      assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.tryPromise(() => held.commit("req_1")))))
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.tryPromise(() => held.capture("req_1")))))
       assert.strictEqual(yield* remaining(ledger, key), 4900)
       assert.strictEqual(store.entries.filter((entry) => entry.request_id === "req_1").length, 1)
     })
@@ -208,7 +208,7 @@ describe("a store that fails", () => {
         const holds = await Promise.all(
           ["req_1", "req_2"].map(async (id) => [id, await admit(ledger, view, 100)] as const)
         )
-        return Promise.allSettled(holds.map(([id, held]) => held.commit(id)))
+        return Promise.allSettled(holds.map(([id, held]) => held.capture(id)))
       })
       for (const outcome of failed) {
         assert.isTrue(outcome.status === "rejected" && outcome.reason instanceof LedgerUnavailable)
@@ -237,7 +237,7 @@ describe("a store that fails", () => {
 })
 
 describe("the ledger in a folder", () => {
-  it.effect("writes a charge to the disk before its commit resolves", () =>
+  it.effect("writes a charge to the disk before its capture resolves", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const live = path.join(folder, "live")
@@ -252,14 +252,14 @@ describe("the ledger in a folder", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("waits for running commits when it closes", () =>
+  it.effect("waits for running captures when it closes", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const scope = yield* Scope.make()
       const ledger = yield* openEmbeddedLedger(folder).pipe(Scope.provide(scope))
       const key = yield* createKey(ledger)
       const held = yield* Effect.promise(async () => admit(ledger, await lookUp(ledger, key), 100))
-      const running = held.commit("req_1")
+      const running = held.capture("req_1")
       yield* Scope.close(scope, Exit.void)
       yield* Effect.promise(() => running)
       const reopened = yield* openEmbeddedLedger(folder)

@@ -5,9 +5,10 @@
 import { isScope } from "@larder/schemas"
 import { Effect } from "effect"
 import { fingerprint } from "../api-key.ts"
-import { type Admission, Ledger, newCounters } from "../ledger.ts"
-import { type AdmissionRequest, admit, draftCharge, type Hold, releaseHold, remaining } from "../rules/admission.ts"
+import { type Admission, Ledger, newCounters, type RequestedCall } from "../ledger.ts"
+import { draftCharge, type Hold, hold, releaseHold, remaining } from "../rules/admission.ts"
 import {
+  type ApiKeyView,
   duplicateRequestIdError,
   findKey,
   isCurrent,
@@ -20,7 +21,7 @@ import { type LedgerStore, openEmbeddedStore } from "./embedded-store.ts"
 import { type GroupWriter, makeGroupWriter } from "./group-writer.ts"
 import { type LedgerFile, openLedgerFile } from "./ledger-file.ts"
 
-const commit = async (state: LedgerState, writer: GroupWriter, hold: Hold, requestId: string) => {
+const capture = async (state: LedgerState, writer: GroupWriter, hold: Hold, requestId: string) => {
   const draft = draftCharge(state, hold, requestId)
   if (draft !== undefined) {
     await writer.charge(hold, draft)
@@ -48,25 +49,23 @@ export const openLedgerOver = Effect.fnUntraced(function* (store: LedgerStore) {
   )
   const administration = yield* administerEmbedded(state, writer, store)
 
-  const admitCall = (request: AdmissionRequest): Admission => {
-    const admission = admit(state, request)
-    if ("hold" in admission) {
-      const held = admission.hold
-      return {
-        held: {
-          commit: (requestId) => commit(state, writer, held, requestId),
-          release: () => releaseHold(held)
-        }
-      }
+  const admit = async (key: ApiKeyView, { credits, endpoint }: RequestedCall, nowMs: number): Promise<Admission> => {
+    if (!isCurrent(state.keys.get(key.id), key, nowMs)) return { refused: "key_changed" }
+    const admission = hold(state, key.id, endpoint, credits, nowMs)
+    if ("refused" in admission) {
+      counters[`refused_${admission.refused}`]++
+      return admission
     }
-    if (admission.refused !== "key_changed") counters[`refused_${admission.refused}`]++
-    return admission
+    const held = admission.hold
+    return {
+      held: { capture: (requestId) => capture(state, writer, held, requestId), release: () => releaseHold(held) }
+    }
   }
 
   return Ledger.of({
     authenticate: async (token, nowMs) => findKey(state, fingerprint(token), nowMs),
     isCurrent: async (key, nowMs) => isCurrent(state.keys.get(key.id), key, nowMs),
-    hold: async (key, { credits, endpoint }, nowMs) => admitCall({ key, endpoint, credits, nowMs }),
+    hold: admit,
     remaining: (key, nowMs) => remaining(requireRecord(state.keys, key.id), nowMs),
     writable: writer.isWritable,
     counters,

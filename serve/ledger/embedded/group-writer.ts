@@ -5,7 +5,7 @@
 import { chainEntries, type Draft } from "../chain/chain.ts"
 import type { Account, ApiKey } from "../chain/records.ts"
 import type { LedgerCounters } from "../ledger.ts"
-import { captureHold, type Hold, releaseCharging } from "../rules/admission.ts"
+import { endHold, type Hold } from "../rules/admission.ts"
 import type { Decision } from "../rules/decisions.ts"
 import { applyGroup, type Group, type LedgerState } from "../rules/ledger-state.ts"
 import type { LedgerStore } from "./embedded-store.ts"
@@ -49,8 +49,8 @@ export const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters
 
   const succeed = (group: PendingGroup, written: Group) => {
     applyGroup(state, written)
-    for (const hold of group.holds) captureHold(hold)
-    counters.commits += group.holds.length
+    for (const hold of group.holds) endHold(hold, "captured")
+    counters.charges += group.holds.length
     counters.groups++
     counters.durable_seconds += (performance.now() - group.since) / 1_000
     isWritable = true
@@ -59,7 +59,7 @@ export const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters
   }
 
   const fail = (group: PendingGroup, error: unknown) => {
-    for (const hold of group.holds) releaseCharging(hold)
+    for (const hold of group.holds) endHold(hold, "released")
     counters.failed_groups++
     isWritable = false
     clearTimeout(probe)

@@ -31,7 +31,7 @@ class CannotMove extends Schema.TaggedError<CannotMove>()("CannotMove", { proble
 }
 
 /** Sets the heads of accounts, and the sums and statistics that are derived from the entries. */
-export const sumStatements = [
+const sumStatements = [
   `update ledger.account
   set position = coalesce(newest.position, start.position, 0), balance = coalesce(newest.balance, start.balance, 0),
     hash = coalesce(newest.hash, start.hash, ''), reversed_credits = coalesce(sums.reversed_credits, 0)

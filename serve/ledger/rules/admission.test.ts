@@ -5,16 +5,7 @@ import { Effect, Result } from "effect"
 import fc from "fast-check"
 import { chainEntries, emptyHead, hashEntry } from "../chain/chain.ts"
 import { monthOf } from "../utc-calendar.ts"
-import {
-  captureHold,
-  draftCharge,
-  type Hold,
-  type HoldOutcome,
-  hold,
-  releaseCharging,
-  releaseHold,
-  remaining
-} from "./admission.ts"
+import { draftCharge, endHold, type Hold, type HoldOutcome, hold, releaseHold, remaining } from "./admission.ts"
 import { creditAccount, type Decision, editKey, issueKey, revokeKey } from "./decisions.ts"
 import { applyGroup, type Group, type LedgerState, requireRecord, restoreState } from "./ledger-state.ts"
 import { openAccount } from "./open-account.ts"
@@ -66,7 +57,7 @@ const pay = (state: LedgerState, keyId: string, credits: number, now: number, re
   const draft = draftCharge(state, admitted, requestId)
   if (draft === undefined) throw new Error("charged twice")
   apply(state, { accounts: [], keys: [], entries: [draft] })
-  captureHold(admitted)
+  endHold(admitted, "captured")
 }
 
 const balance = (state: LedgerState) => state.accounts.get("acct_a")?.head.balance
@@ -148,7 +139,7 @@ describe("months: a hold belongs to the UTC month of its admission", () => {
     const running = requireHold(hold(state, "key_a", endpoint, 100, lastOfOctober))
     pay(state, "key_a", 100, november)
     const draft = draftCharge(state, running, "req_late")
-    captureHold(running)
+    endHold(running, "captured")
     assert.strictEqual(draft?.occurred_at, "2026-10-31T23:59:59.999Z")
     const keyState = stateOfKey(state)
     assert.strictEqual(openMonth(keyState, monthOf(lastOfOctober)).spent, 100)
@@ -276,10 +267,10 @@ describe("any history", () => {
             const selected = running[step.which]
             const draft = selected && draftCharge(state, selected, `req_${requests++}`)
             if (selected === undefined || draft === undefined) continue
-            if (step.fails) releaseCharging(selected)
+            if (step.fails) endHold(selected, "released")
             else {
               await write({ accounts: [], keys: [], entries: [draft] })
-              captureHold(selected)
+              endHold(selected, "captured")
             }
             running = running.filter((other) => other !== selected)
           } else if (step.do === "release") {

@@ -1,7 +1,7 @@
 /**
- * The rules that admit and charge calls, as pure functions over a state that one writer owns. Holds change the state
- * immediately, and exist only in memory: a process that crashes between a hold and its charge has charged nothing.
- * Charges become part of the state (`applyGroup`, `captureHold`) only when they are durable.
+ * The rules that admit and charge calls, over a state that one writer owns and these functions change. A hold changes it
+ * at once, and exists only in memory: a process that crashes between a hold and its charge has charged nothing. A hold is
+ * captured (`endHold`), and its entry applied (`applyGroup`), only when the charge is durable.
  *
  * `hold` decides every 402 of the API: the balance here, the budget in `spending.ts`. A refusal is named like its error
  * code (`schemas/error-codes.ts`).
@@ -9,14 +9,7 @@
 import type { Draft } from "../chain/chain.ts"
 import type { ApiKey } from "../chain/records.ts"
 import { monthOf, timestampOf } from "../utc-calendar.ts"
-import {
-  type AccountState,
-  type ApiKeyView,
-  isCurrent,
-  type KeyState,
-  type LedgerState,
-  requireRecord
-} from "./ledger-state.ts"
+import { type AccountState, type KeyState, type LedgerState, requireRecord } from "./ledger-state.ts"
 import { leftInBudget, type MonthOfKey, openMonth } from "./spending.ts"
 
 /** A hold on the price of an admitted call. It ends exactly once: captured or released. */
@@ -33,21 +26,6 @@ export interface Hold {
 
 export type HoldRefusal = "insufficient_balance" | "monthly_spend_cap_reached"
 export type HoldOutcome = { readonly hold: Hold } | { readonly refused: HoldRefusal }
-
-export interface AdmissionRequest {
-  /** The key as it was looked up. */
-  readonly key: ApiKeyView
-  readonly endpoint: string
-  readonly credits: number
-  readonly nowMs: number
-}
-/** `key_changed`: since the lookup, the key was edited or revoked, or its secret expired. */
-export type AdmissionOutcome = HoldOutcome | { readonly refused: "key_changed" }
-
-export const admit = (state: LedgerState, { credits, endpoint, key, nowMs }: AdmissionRequest): AdmissionOutcome =>
-  isCurrent(state.keys.get(key.id), key, nowMs)
-    ? hold(state, key.id, endpoint, credits, nowMs)
-    : { refused: "key_changed" }
 
 /** Credits of the account that calls can still spend. */
 const availableCredits = ({ head, held }: AccountState): number => head.balance - held
@@ -68,7 +46,7 @@ export const setHeld = (
   openMonth(key, month).held = held.month
 }
 
-/** Admits a call and holds its price, or refuses it. */
+/** Holds the price of a call, or refuses the call. */
 export const hold = (
   state: LedgerState,
   keyId: string,
@@ -78,18 +56,12 @@ export const hold = (
 ): HoldOutcome => {
   const key = requireRecord(state.keys, keyId)
   const refused = findRefusal(key, credits, monthOf(now))
-  return refused === undefined ? { hold: placeHold(key, { endpoint, credits, now }) } : { refused }
-}
-
-const placeHold = (
-  key: KeyState,
-  { credits, endpoint, now }: { readonly endpoint: string; readonly credits: number; readonly now: number }
-): Hold => {
+  if (refused !== undefined) return { refused }
   const { account, record } = key
   const month = openMonth(key, monthOf(now))
   account.held += credits
   month.held += credits
-  return { key, record, month, endpoint, credits, admittedAt: now, stage: "held" }
+  return { hold: { key, record, month, endpoint, credits, admittedAt: now, stage: "held" } }
 }
 
 /** Marks the hold as being charged, and returns the charge; undefined if this request id was already charged. */
@@ -111,25 +83,18 @@ export const draftCharge = (state: LedgerState, hold: Hold, requestId: string): 
   }
 }
 
-/** Captures the hold: its charge is durable. */
-export const captureHold = (hold: Hold): void => {
-  endHold(hold)
-  hold.month.spent += hold.credits
-}
-
-/** Releases the hold: its charge could not be written. */
-export const releaseCharging = (held: Hold): void => endHold(held)
-
-/** Releases the hold of a call that failed. Does nothing if the hold has ended or is being charged. */
-export const releaseHold = (hold: Hold): void => {
-  if (hold.stage === "held") endHold(hold)
-}
-
-const endHold = (hold: Hold) => {
+/** `captured`: its charge is durable. `released`: the call failed, or its charge could not be written. */
+export const endHold = (hold: Hold, as: "captured" | "released"): void => {
   if (hold.stage === "ended") throw new Error("a hold has ended twice")
   hold.stage = "ended"
   hold.key.account.held -= hold.credits
   hold.month.held -= hold.credits
+  if (as === "captured") hold.month.spent += hold.credits
+}
+
+/** For a call that failed. Does nothing if the hold has ended or is being charged. */
+export const releaseHold = (hold: Hold): void => {
+  if (hold.stage === "held") endHold(hold, "released")
 }
 
 /** The smaller of the balance and the rest of the budget, minus the holds of running calls. Never below 0. */

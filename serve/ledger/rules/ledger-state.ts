@@ -187,7 +187,7 @@ const storeKey = (state: LedgerState, record: ApiKey) => {
 const maxRememberedIds = 10_000
 
 /** Remembers the request ids of the latest charges. Ids are unique; this catches a bug before it charges a call twice. */
-export const makeRequestMemory = () => {
+const makeRequestMemory = () => {
   let newer = new Set<string>()
   let older = new Set<string>()
   return {
@@ -204,7 +204,7 @@ export const makeRequestMemory = () => {
   }
 }
 
-export type ChargedRequests = ReturnType<typeof makeRequestMemory>
+type ChargedRequests = ReturnType<typeof makeRequestMemory>
 
 export const duplicateRequestIdError = (requestId: string) =>
   new Error(`request id ${requestId} was used twice: it has already been charged`)

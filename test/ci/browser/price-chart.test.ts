@@ -49,7 +49,7 @@ const resetButton = (page: Page) => page.getByRole("button", { name: "Reset zoom
 const readRows = (page: Page) =>
   page.evaluate<ReadonlyArray<string>>(
     `[...document.querySelectorAll("[data-price-chart] tbody tr")].map(({ cells }) =>
-      [cells[0].textContent, ...[...cells].slice(1).map((cell) => cell.textContent + " USD per lb")].join("\\n"))`
+      [cells[0].textContent, ...[...cells].slice(1).map((cell) => cell.textContent + " US dollars per pound")].join("\\n"))`
   )
 
 /** Number of pixels of the canvas with a colour such as `rgb(23, 99, 79)`. */
@@ -85,7 +85,7 @@ describe("the tooltip of the price chart", () => {
     openPrices(twoSeries, async (page) => {
       await movePointer(page, 0.5)
       expect(await readTooltip(page)).toMatch(
-        /^\d+ \w+ \d{4}\nButter, .+\n\d\.\d+ USD per lb\nCheese, .+\n\d\.\d+ USD per lb$/
+        /^\d+ \w+ \d{4}\nButter, .+\n\d\.\d+ US dollars per pound\nCheddar cheese .+\n\d\.\d+ US dollars per pound$/
       )
       await checkPage(page, "price-chart-pointer")
     }))

@@ -21,17 +21,17 @@ interface Call {
 const prices: Call = { endpoint: "/v1/commodities/prices", scope: "get-commodity-prices", credits: 10 }
 const stores: Call = { endpoint: "/v1/stores", scope: "search-stores", credits: 100 }
 
-export type Fate = "commit" | "commit and release" | "release" | "stay open" | "commit with a used id"
+export type Fate = "capture" | "capture and release" | "release" | "stay open" | "capture with a used id"
 const anyFate: fc.Arbitrary<Fate> = fc.oneof(
-  { weight: 660, arbitrary: fc.constant<Fate>("commit") },
-  { weight: 60, arbitrary: fc.constant<Fate>("commit and release") },
+  { weight: 660, arbitrary: fc.constant<Fate>("capture") },
+  { weight: 60, arbitrary: fc.constant<Fate>("capture and release") },
   { weight: 180, arbitrary: fc.constant<Fate>("release") },
   { weight: 97, arbitrary: fc.constant<Fate>("stay open") },
-  { weight: 3, arbitrary: fc.constant<Fate>("commit with a used id") } // each splits a group of hundreds
+  { weight: 3, arbitrary: fc.constant<Fate>("capture with a used id") } // each splits a group of hundreds
 )
 /** With these, the rest of a limit only shrinks, so less was left for a refused call than for any earlier one. */
 const fateWithoutRelease: fc.Arbitrary<Fate> = fc.oneof(
-  { weight: 9, arbitrary: fc.constant<Fate>("commit") },
+  { weight: 9, arbitrary: fc.constant<Fate>("capture") },
   { weight: 1, arbitrary: fc.constant<Fate>("stay open") }
 )
 
@@ -132,12 +132,12 @@ export const end = async (burst: Burst, hold: HoldModel, fate: Fate): Promise<vo
     })
     return
   }
-  const isUsed = fate === "commit with a used id" && used !== undefined
+  const isUsed = fate === "capture with a used id" && used !== undefined
   const id = isUsed ? used : world.newRequestId()
   const from = overlaps.moment()
-  const committing = world.tryCommit(hold, id)
-  if (fate === "commit and release") world.handleOf(hold).release() // has no effect on a call that is being charged
-  const outcome = await committing
+  const capturing = world.tryCapture(hold, id)
+  if (fate === "capture and release") world.handleOf(hold).release() // has no effect on a call that is being charged
+  const outcome = await capturing
   const span = burst.span(from)
   if (isUsed && outcome === "rejected") {
     burst.recordRelease(hold, span)
@@ -147,9 +147,9 @@ export const end = async (burst: Burst, hold: HoldModel, fate: Fate): Promise<vo
     })
     return
   }
-  assert.ok(outcome !== "rejected", `the commit of ${id} was rejected`)
+  assert.ok(outcome !== "rejected", `the capture of ${id} was rejected`)
   assert.ok(!isUsed || outcome !== "charged", `request ${id} was charged twice`)
-  burst.recordCommit(hold, outcome, id, span)
+  burst.recordCapture(hold, outcome, id, span)
   world.handleOf(hold).release() // has no effect on an ended hold
 }
 

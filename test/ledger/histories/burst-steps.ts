@@ -46,7 +46,7 @@ const burst = (size: BurstSize): fc.Arbitrary<Step> =>
         ...open.map(async (hold, index) => {
           const planned = ends[index % ends.length]
           await wait(planned?.turns ?? 0)
-          await end(burst, hold, planned?.fate ?? "commit")
+          await end(burst, hold, planned?.fate ?? "capture")
         })
       ])
       await burst.end()

@@ -4,11 +4,11 @@
  * before the burst; it is updated at the end.
  */
 import assert from "node:assert/strict"
-import type { CommitRefusal } from "@larder/serve/ledger"
+import type { CaptureRefusal } from "@larder/serve/ledger"
 import type { HoldRefusal } from "@larder/serve/ledger/rules/admission.ts"
 import {
   type AccountModel,
-  type CommitOutcome,
+  type CaptureOutcome,
   type HoldModel,
   isKnown,
   type KeyModel,
@@ -147,13 +147,13 @@ export class Burst {
     }
   }
 
-  recordCommit(hold: HoldModel, outcome: CommitOutcome, id: string, span: Span): void {
+  recordCapture(hold: HoldModel, outcome: CaptureOutcome, id: string, span: Span): void {
     const { key, credits, admittedAt } = hold
     const { decidesAgain } = this.world.model.traits
     this.afterwards(() => this.world.settle(hold, outcome, id))
     if (decidesAgain) this.recordDecidedAgain(hold, outcome, span)
     if (outcome !== "charged") {
-      assert.ok(decidesAgain, `the commit of ${id}: ${outcome}`)
+      assert.ok(decidesAgain, `the capture of ${id}: ${outcome}`)
       this.recordRelease(hold, span)
       return
     }
@@ -167,7 +167,7 @@ export class Burst {
     }
   }
 
-  private recordDecidedAgain(hold: HoldModel, outcome: CommitOutcome, span: Span): void {
+  private recordDecidedAgain(hold: HoldModel, outcome: CaptureOutcome, span: Span): void {
     const { admittedAt, credits, key } = hold
     if (this.isDecidedOnce && this.opened.includes(hold)) {
       assert.equal(outcome, "charged", "a single server refused a call that it had admitted")
@@ -183,7 +183,7 @@ export class Burst {
   }
 
   /** The terms that explain an outcome of a call that was admitted at this time. */
-  private findTerms(sent: Sent, outcome: CommitOutcome, at: number, span: Span): ReadonlyArray<Terms> {
+  private findTerms(sent: Sent, outcome: CaptureOutcome, at: number, span: Span): ReadonlyArray<Terms> {
     const { key, scope, secret } = sent
     const terms = this.terms.within(key, span)
     const explaining = terms.filter((version) => {
@@ -239,4 +239,4 @@ export class Burst {
   }
 }
 
-type Unauthorised = Exclude<CommitRefusal, HoldRefusal>
+type Unauthorised = Exclude<CaptureRefusal, HoldRefusal>

@@ -82,18 +82,18 @@ const callWithStaleView = step("hold with a key that has changed", fc.record({ w
 
 const hasHolds = (model: { holds: ReadonlyArray<unknown> }) => model.holds.length > 0
 
-const commit = step("commit", fc.record({ which: choice }), {
+const capture = step("capture", fc.record({ which: choice }), {
   isPossible: hasHolds,
   run: async (world, { which }) => {
     const held = pick(world.model.holds, which)
-    await world.commitAlone(held)
+    await world.captureAlone(held)
     assert.equal(world.server(held.server).writable(), !world.model.isDown)
   }
 })
 
-const commitTwiceAndHold = step(
-  "commit, and end it again and hold during the commit",
-  fc.record({ which: choice, secondEnd: fc.constantFrom("release", "commit", "both"), call: calls }),
+const captureTwiceAndHold = step(
+  "capture, and end it again and hold during the capture",
+  fc.record({ which: choice, secondEnd: fc.constantFrom("release", "capture", "both"), call: calls }),
   {
     isPossible: (model) => hasHolds(model) && isReachable(model),
     run: async (world, { call, secondEnd, which }) => {
@@ -101,9 +101,9 @@ const commitTwiceAndHold = step(
       const held = pick(model.holds, which)
       const { key, server } = held
       const view = model.validKeys().includes(key) ? await world.lookUp(server, key) : undefined
-      const first = world.commit(held)
-      if (secondEnd !== "commit") world.handleOf(held).release()
-      const second = secondEnd === "release" ? "rejected" : world.tryCommit(held, world.newRequestId())
+      const first = world.capture(held)
+      if (secondEnd !== "capture") world.handleOf(held).release()
+      const second = secondEnd === "release" ? "rejected" : world.tryCapture(held, world.newRequestId())
       if (view !== undefined) {
         // the price stays held until the charge is written
         if (model.traits.hasExactRemaining) {
@@ -122,20 +122,20 @@ const commitTwiceAndHold = step(
   }
 )
 
-const commitWithUsedId = step("commit with a request id that was charged", fc.record({ which: choice, id: choice }), {
+const captureWithUsedId = step("capture with a request id that was charged", fc.record({ which: choice, id: choice }), {
   isPossible: (model) => hasHolds(model) && model.charged.length > 0,
   run: async (world, { id, which }) => {
     const held = pick(world.model.holds, which)
     const used = pick(world.model.charged, id)
     const expected = world.model.isDown ? "charged" : world.model.decideCharge(held)
-    const outcome = await world.tryCommit(held, used)
+    const outcome = await world.tryCapture(held, used)
     assert.equal(outcome, expected === "charged" ? "rejected" : expected, "a request id was charged twice")
     world.settle(held, outcome, used)
     world.note("used request id refused")
   }
 })
 
-const commitTwoWithOneId = step("commit two holds with one request id", fc.record({ one: choice, other: choice }), {
+const captureTwoWithOneId = step("capture two holds with one request id", fc.record({ one: choice, other: choice }), {
   isPossible: ({ holds }) => holds.length > 1,
   run: async (world, picks) => {
     const first = pick(world.model.holds, picks.one)
@@ -145,7 +145,7 @@ const commitTwoWithOneId = step("commit two holds with one request id", fc.recor
     )
     const id = world.newRequestId()
     const possible = [first, second].filter((held) => world.model.decideCharge(held) === "charged")
-    const [one, other] = await Promise.all([world.tryCommit(first, id), world.tryCommit(second, id)])
+    const [one, other] = await Promise.all([world.tryCapture(first, id), world.tryCapture(second, id)])
     const charged = [one, other].filter((outcome) => outcome === "charged")
     assert.equal(charged.length, world.model.isDown ? 0 : Math.min(1, possible.length), `${one}, ${other}`)
     world.settle(first, one, id)
@@ -161,13 +161,13 @@ const release = step("release", fc.record({ which: choice }), {
 
 const endAgain = step(
   "end a hold that has ended",
-  fc.record({ which: choice, by: fc.constantFrom("release", "commit") }),
+  fc.record({ which: choice, by: fc.constantFrom("release", "capture") }),
   {
     isPossible: ({ ended }) => ended.length > 0,
     run: async (world, { by, which }) => {
       const held = pick(world.model.ended, which)
       if (by === "release") world.handleOf(held).release()
-      else assert.equal(await world.tryCommit(held, world.newRequestId()), "rejected", "an ended hold was charged")
+      else assert.equal(await world.tryCapture(held, world.newRequestId()), "rejected", "an ended hold was charged")
       world.note(`${by} after the end`)
     }
   }
@@ -175,7 +175,7 @@ const endAgain = step(
 
 const endMany = step(
   "end many concurrently",
-  fc.array(fc.constantFrom("commit", "commit", "release", "leave"), { minLength: 2, maxLength: 30 }),
+  fc.array(fc.constantFrom("capture", "capture", "release", "leave"), { minLength: 2, maxLength: 30 }),
   {
     isPossible: ({ holds }) => holds.length > 1,
     run: async (world, ends) => {
@@ -183,7 +183,7 @@ const endMany = step(
       await Promise.all(
         holds.map(async (held, index) => {
           const ending = pick(ends, index)
-          if (ending === "commit") await world.commit(held)
+          if (ending === "capture") await world.capture(held)
           if (ending === "release") world.release(held)
         })
       )
@@ -195,10 +195,10 @@ const endMany = step(
 export const callSteps = [
   { weight: 20, arbitrary: hold },
   { weight: 4, arbitrary: callWithStaleView },
-  { weight: 12, arbitrary: commit },
-  { weight: 3, arbitrary: commitTwiceAndHold },
-  { weight: 3, arbitrary: commitWithUsedId },
-  { weight: 3, arbitrary: commitTwoWithOneId },
+  { weight: 12, arbitrary: capture },
+  { weight: 3, arbitrary: captureTwiceAndHold },
+  { weight: 3, arbitrary: captureWithUsedId },
+  { weight: 3, arbitrary: captureTwoWithOneId },
   { weight: 5, arbitrary: release },
   { weight: 4, arbitrary: endAgain },
   { weight: 6, arbitrary: endMany }

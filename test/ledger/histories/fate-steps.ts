@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import fc from "fast-check"
 import { newBooking, recordInModel } from "./booking-steps.ts"
-import type { CommitOutcome, HoldModel } from "./model.ts"
+import type { CaptureOutcome, HoldModel } from "./model.ts"
 import { budget, choice } from "./operator-steps.ts"
 import { pick, step } from "./steps.ts"
 import { moments } from "./subject.ts"
@@ -54,19 +54,19 @@ const endOutage = step("outage ends", fc.constant({}), {
 const holdsOf = (world: World, server: number, count: number) =>
   world.model.holds.filter((hold) => hold.server === server).slice(0, count)
 
-const restart = step("restart", fc.record({ server: choice, commits: fc.nat(5) }), {
+const restart = step("restart", fc.record({ server: choice, captures: fc.nat(5) }), {
   isPossible: ({ isDown }) => !isDown,
-  run: async (world, { commits, server: anyServer }) => {
+  run: async (world, { captures, server: anyServer }) => {
     const server = world.serverAt(anyServer)
-    const running: Array<Promise<readonly [HoldModel, string, CommitOutcome | "rejected"]>> = []
+    const running: Array<Promise<readonly [HoldModel, string, CaptureOutcome | "rejected"]>> = []
     await world.subject.restart(server, () => {
-      for (const hold of holdsOf(world, server, commits)) {
+      for (const hold of holdsOf(world, server, captures)) {
         const id = world.newRequestId()
-        running.push(world.tryCommit(hold, id).then((outcome) => [hold, id, outcome]))
+        running.push(world.tryCapture(hold, id).then((outcome) => [hold, id, outcome]))
       }
     })
     for (const [hold, id, outcome] of await Promise.all(running)) {
-      assert.notEqual(outcome, "rejected", `the server did not wait for the commit of ${id}`)
+      assert.notEqual(outcome, "rejected", `the server did not wait for the capture of ${id}`)
       world.settle(hold, outcome, id)
       world.note("charged while stopping")
     }
@@ -83,11 +83,11 @@ interface PendingChange {
   readonly recordInModel: () => void
 }
 
-const pendingCommit = (world: World, hold: HoldModel): PendingChange => {
+const pendingCapture = (world: World, hold: HoldModel): PendingChange => {
   const id = world.newRequestId()
   return {
     begin: async () => {
-      const outcome = await world.handleOf(hold).commit(id)
+      const outcome = await world.handleOf(hold).capture(id)
       if (outcome !== "charged") throw new Error(outcome)
     },
     isWritten: async () => {
@@ -177,18 +177,18 @@ const crash = step(
       tear: fc.nat(100).map((percent) => percent / 100),
       tornAt: fc.constantFrom("end" as const, "beginning" as const)
     }),
-    commits: fc.nat(5),
+    captures: fc.nat(5),
     credit: fc.option(fc.record({ account: choice, credits: fc.integer({ min: 1, max: 500 }) })),
     booking: fc.option(fc.record({ account: choice, credits: fc.constantFrom(-400, 500, 900) })),
     edit: fc.option(fc.record({ key: choice, budget }))
   }),
   {
     isPossible: ({ isDown }) => !isDown,
-    run: async (world, { booking, commits, credit, death, edit, server: anyServer }) => {
+    run: async (world, { booking, captures, credit, death, edit, server: anyServer }) => {
       const server = world.serverAt(anyServer)
       const booked = booking === null ? undefined : pendingBooking(world, server, booking)
       const pending = [
-        ...holdsOf(world, server, commits).map((hold) => pendingCommit(world, hold)),
+        ...holdsOf(world, server, captures).map((hold) => pendingCapture(world, hold)),
         ...(booked === undefined ? [] : [booked.pending]),
         ...(credit === null ? [] : [pendingCredit(world, server, credit)]),
         ...(edit === null ? [] : pendingEdits(world, server, edit))

@@ -153,7 +153,7 @@ const expectedEvents = [
   "change refused in an outage",
   "released",
   "ended twice concurrently",
-  "commit after the end",
+  "capture after the end",
   "release after the end",
   "used request id refused",
   "one request id twice concurrently",

@@ -150,10 +150,10 @@ const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id <
 
 const checkCounters = (world: World) => {
   for (const [server, counts] of world.counts.entries()) {
-    const { commits, ...refused } = world.server(server).counters
+    const { charges, ...refused } = world.server(server).counters
     assert.deepEqual(
       {
-        commits,
+        charges,
         insufficient_balance: refused.refused_insufficient_balance,
         monthly_spend_cap_reached: refused.refused_monthly_spend_cap_reached
       },

@@ -16,8 +16,8 @@ const setBudget = async (world: World, server: number, key: KeyModel, budget: nu
   key.revision++
 }
 
-/** Makes this many concurrent calls, each held and, if `isCommitted` is set, charged. Returns their outcomes. */
-const callConcurrently = async (world: World, server: number, key: KeyModel, count: number, isCommitted: boolean) => {
+/** Makes this many concurrent calls, each held and, if `isCaptured` is set, charged. Returns their outcomes. */
+const callConcurrently = async (world: World, server: number, key: KeyModel, count: number, isCaptured: boolean) => {
   const view = await lookUpValidKey(world, server, key)
   const calls = Array.from({ length: count }, async () => {
     const call = { ...expensiveCall, scope: scopeOf(key) }
@@ -25,7 +25,7 @@ const callConcurrently = async (world: World, server: number, key: KeyModel, cou
     if (typeof outcome === "string") return outcome
     const { budget, secret } = key
     const held = world.keep({ key, secret, server, ...call, admittedAt: world.model.now, budget }, outcome)
-    if (isCommitted) assert.equal(await world.commit(held), "charged")
+    if (isCaptured) assert.equal(await world.capture(held), "charged")
     return "admitted"
   })
   return Promise.all(calls)
@@ -56,17 +56,17 @@ const useUpBalance = step(
 /** `rest` remains of the budget, and is too little for another call. */
 const useUpBudget = step(
   "use up the budget",
-  fc.record({ server: choice, key: choice, calls: fc.nat(4), rest: fc.nat(99), isCommitted: fc.boolean() }),
+  fc.record({ server: choice, key: choice, calls: fc.nat(4), rest: fc.nat(99), isCaptured: fc.boolean() }),
   {
     isPossible: (model) => !model.isDown && model.validKeys().length > 0,
-    run: async (world, { calls, isCommitted, key: anyKey, rest, server: anyServer }) => {
+    run: async (world, { calls, isCaptured, key: anyKey, rest, server: anyServer }) => {
       const { model } = world
       const server = world.serverAt(anyServer)
       const key = pick(model.validKeys(), anyKey)
       const used = key.budget - model.budgetLeft(key, server)
       const admitted = Math.min(calls, countAffordable(world, server, key))
       await setBudget(world, server, key, used + admitted * expensiveCall.credits + rest)
-      const outcomes = await callConcurrently(world, server, key, admitted + 2, isCommitted)
+      const outcomes = await callConcurrently(world, server, key, admitted + 2, isCaptured)
       assert.equal(
         outcomes.filter((outcome) => outcome === "admitted").length,
         admitted,

@@ -3,7 +3,7 @@
  * slow, and has no groups, stores or servers.
  */
 import type { Scope } from "@larder/schemas"
-import type { CommitRefusal, UsageOfDay } from "@larder/serve/ledger"
+import type { CaptureRefusal, UsageOfDay } from "@larder/serve/ledger"
 import type { Booking } from "@larder/serve/ledger/administration.ts"
 import type { HoldRefusal } from "@larder/serve/ledger/rules/admission.ts"
 import type { Traits } from "./subject.ts"
@@ -75,7 +75,7 @@ export interface HoldModel {
 }
 
 export type Outcome = "held" | HoldRefusal
-export type CommitOutcome = "charged" | CommitRefusal
+export type CaptureOutcome = "charged" | CaptureRefusal
 
 const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) => total + number, 0)
 
@@ -170,7 +170,7 @@ export class Model {
   }
 
   /** What becomes of an admitted call now. */
-  decideCharge({ admittedAt, credits, key, scope, secret }: HoldModel): CommitOutcome {
+  decideCharge({ admittedAt, credits, key, scope, secret }: HoldModel): CaptureOutcome {
     if (!this.traits.decidesAgain) return "charged"
     if (!isKnown(key, secret, admittedAt)) return "unknown_key"
     if (key.account.suspendedAt !== null) return "account_suspended"

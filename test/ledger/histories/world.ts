@@ -10,7 +10,7 @@ import {
   LedgerUnavailable
 } from "@larder/serve/ledger"
 import { Clock, Effect, Result } from "effect"
-import type { CommitOutcome, HoldModel, KeyModel, Model, Outcome } from "./model.ts"
+import type { CaptureOutcome, HoldModel, KeyModel, Model, Outcome } from "./model.ts"
 import type { Subject } from "./subject.ts"
 
 const systemClock = Effect.runSync(Clock.clockWith(Effect.succeed))
@@ -34,12 +34,12 @@ interface StaleView {
 }
 
 interface Counts {
-  commits: number
+  charges: number
   insufficient_balance: number
   monthly_spend_cap_reached: number
 }
 const noCounts = (): Counts => ({
-  commits: 0,
+  charges: 0,
   insufficient_balance: 0,
   monthly_spend_cap_reached: 0
 })
@@ -170,12 +170,12 @@ export class World {
     return held
   }
 
-  /** The outcome of a commit, or `rejected`. During an outage it must be rejected, and only then. */
-  async tryCommit(hold: HoldModel, requestId: string): Promise<CommitOutcome | "rejected"> {
+  /** The outcome of a capture, or `rejected`. During an outage it must be rejected, and only then. */
+  async tryCapture(hold: HoldModel, requestId: string): Promise<CaptureOutcome | "rejected"> {
     try {
-      const outcome = await this.handleOf(hold).commit(requestId)
+      const outcome = await this.handleOf(hold).capture(requestId)
       const counts = this.countsOf(hold.server)
-      if (outcome === "charged") counts.commits++
+      if (outcome === "charged") counts.charges++
       else if (outcome in counts) counts[outcome as keyof Counts]++
       return outcome
     } catch (error) {
@@ -184,22 +184,22 @@ export class World {
     }
   }
 
-  /** A commit among others, whose order is unknown. It is rejected in an outage, and only then. */
-  async commit(hold: HoldModel, requestId = this.newRequestId()): Promise<CommitOutcome | "rejected"> {
-    const outcome = await this.tryCommit(hold, requestId)
-    assert.equal(outcome === "rejected", this.model.isDown, `the commit of ${requestId}: ${outcome}`)
+  /** A capture among others, whose order is unknown. It is rejected in an outage, and only then. */
+  async capture(hold: HoldModel, requestId = this.newRequestId()): Promise<CaptureOutcome | "rejected"> {
+    const outcome = await this.tryCapture(hold, requestId)
+    assert.equal(outcome === "rejected", this.model.isDown, `the capture of ${requestId}: ${outcome}`)
     this.settle(hold, outcome, requestId)
     return outcome
   }
 
-  /** A commit whose outcome is that of the model. */
-  async commitAlone(hold: HoldModel): Promise<void> {
+  /** A capture whose outcome is that of the model. */
+  async captureAlone(hold: HoldModel): Promise<void> {
     const expected = this.model.isDown ? "rejected" : this.model.decideCharge(hold)
-    assert.equal(await this.commit(hold), expected)
+    assert.equal(await this.capture(hold), expected)
   }
 
-  /** Updates the model with the outcome of a commit. */
-  settle(hold: HoldModel, outcome: CommitOutcome | "rejected", requestId: string): void {
+  /** Updates the model with the outcome of a capture. */
+  settle(hold: HoldModel, outcome: CaptureOutcome | "rejected", requestId: string): void {
     if (outcome !== "charged") {
       this.note(outcome === "rejected" ? "charge refused" : `refused after the read: ${outcome}`)
       if (outcome !== "rejected") this.refusedCharges.push(hold)

@@ -121,7 +121,7 @@ export const makeCall = (key: SignedIn["key"], token: string, requestId: string,
       ledger.hold(view, { endpoint: "/v1/stores", scope: "search-stores", credits: 100 }, at)
     )
     if ("refused" in admission) return yield* Effect.die(admission.refused)
-    yield* Effect.promise(() => admission.held.commit(requestId))
+    yield* Effect.promise(() => admission.held.capture(requestId))
   })
 
 /** A logged call that the balance did not cover. Its id has the usual length. */

@@ -110,7 +110,7 @@ export const runLive = ({
       mappingVersion: commodities.mappingVersion,
       staged,
       run: { ...started, rows_read: filled.rows_read, rows_rejected: filled.rows_rejected },
-      leftOut: [],
+      leftOut: filled.left_out,
       skippedRows: filled.rows_skipped,
       checks: commodityChecks,
       dryRun: false

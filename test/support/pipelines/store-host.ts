@@ -159,7 +159,8 @@ export const readOnce = Effect.fnUntraced(function* (
   const take = (batch: Batch) => Effect.sync(() => void batches.push(batch))
   const read = yield* feedKinds[store.kind].read(store, take, { ...hastyStore, ...policy }, known)
   const products = [...new Set(batches.flatMap((batch) => batch.products.map(({ native_id }) => native_id)))]
-  return { read, batches, products } satisfies Taken as Taken
+  const taken: Taken = { read, batches, products }
+  return taken
 })
 
 export const storeAt = ({ url }: Pick<Upstream, "url">, store: Partial<ListedStore> = {}): ListedStore => ({

@@ -56,11 +56,11 @@ export const makeEveryDataSet = Effect.gen(function* () {
   yield* publishPrices(layout, "butter_exch_spot_close_daily", "milk_class_iii_price_monthly")
   yield* publishLabels(layout, labels, labelsWithoutFiles)
   yield* publishReads(layout, stores)
-  const parts = dataSets.map((dataSet) => ({
-    dataSet,
-    file: layout.dataSetFile(dataSet.about.pipeline)
-  }))
-  return { layout, parts: { parts, ingestion: layout.ingestion } satisfies Parts as Parts }
+  const parts: Parts = {
+    parts: dataSets.map((dataSet) => ({ dataSet, file: layout.dataSetFile(dataSet.about.pipeline) })),
+    ingestion: layout.ingestion
+  }
+  return { layout, parts }
 })
 
 /** Copies the files into another folder. The copies are writable. */

@@ -20,7 +20,7 @@ import {
 import type { Depot } from "@larder/warehouse/depot/depot.ts"
 import type { Staged } from "@larder/warehouse/publishing/staging.ts"
 import type { RowValues, Table } from "@larder/warehouse/tables/tables.ts"
-import { Effect, FileSystem, Option, Path, Schema } from "effect"
+import { Effect, FileSystem, Path, Schema } from "effect"
 import { queryDatabases } from "./analyst.ts"
 
 const described = (description: string) => Schema.String.annotate({ description })
@@ -84,7 +84,7 @@ export const exampleIn = (schema: string) => {
       attribution: "the shop",
       source_url: "https://shop.example",
       late_after_days: 2,
-      newest: { table: `${schema}.price`, day: "max(seen_on)" }
+      newest: { in: "data", table: `${schema}.price`, day: "max(seen_on)" }
     },
     tables: [shelf, price, delivery],
     views: [
@@ -234,7 +234,7 @@ export const rebuildExample = Effect.fnUntraced(function* (
   runs: Readonly<Record<string, Found>>,
   leftOut: ReadonlyArray<FeedLeftOut> = []
 ) {
-  const since = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets.example
+  const since = (yield* newestManifest(layout.depot))?.data_sets.example
   const from = yield* aLayout
   for (const [run_id, found] of Object.entries(runs)) yield* publishRows(from, found, { run: { run_id }, leftOut })
   return yield* rebuildFrom({ layout, dataSet: example.dataSet, from, since })

@@ -48,8 +48,8 @@ export const readExample = <A, E>(
 
 /** The file of the database that a generation has. */
 export const findDatabase = Effect.fnUntraced(function* (layout: Layout, number: number) {
-  const manifest = Option.getOrThrow(yield* readManifest(layout.depot, number))
-  return layout.objectFile(manifest.data_sets.example?.parts[0]?.sha256 ?? "")
+  const manifest = yield* readManifest(layout.depot, number)
+  return layout.objectFile(manifest?.data_sets.example?.parts[0]?.sha256 ?? "")
 })
 export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 export const rollBack = (layout: Layout, to?: number) =>

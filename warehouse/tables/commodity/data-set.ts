@@ -1,20 +1,23 @@
 /** Prices of commodities: catalog, and every published value. */
 import {
+  CatalogMetricRow,
   CommodityProductRow,
-  Coverage,
   MetricRow,
   Observation,
   ObservationVersion,
   SeriesRow,
   Vintage
 } from "@larder/schemas"
-import { type DataSet, defineMacro, defineTable, defineView, inLake } from "../tables.ts"
+import { type DataSet, defineMacro, defineTable, defineView, inLake, readSql } from "../tables.ts"
 
 export const productTable = defineTable("commodity", "product", CommodityProductRow, {
   by: "replace all",
   key: ["slug"]
 })
-export const metricTable = defineTable("commodity", "metric", MetricRow, { by: "replace all", key: ["metric_name"] })
+export const catalogMetricTable = defineTable("commodity", "catalog_metric", CatalogMetricRow, {
+  by: "replace all",
+  key: ["metric_name"]
+})
 export const seriesTable = defineTable("commodity", "series", SeriesRow, { by: "replace all", key: ["slug"] })
 export const observationVersionTable = defineTable(
   "commodity",
@@ -35,21 +38,30 @@ export const commodity: DataSet = {
       "Public domain (US government), except metrics that belong to an exchange: `commodity.metric.licence` says which.",
     attribution: "USDA Agricultural Marketing Service",
     source_url: "https://mymarketnews.ams.usda.gov",
-    newest: { table: "commodity.observation_version", day: "max(observed_on)" },
+    newest: { in: "data", table: "commodity.observation_version", day: "max(observed_on)" },
     late_after_days: 2
   },
-  tables: [productTable, metricTable, seriesTable, observationVersionTable],
+  tables: [
+    productTable,
+    catalogMetricTable,
+    seriesTable,
+    observationVersionTable,
+    defineTable("commodity", "metric", MetricRow, {
+      by: "derive",
+      key: ["metric_name"],
+      from: readSql("commodity", "metrics_of_catalog")
+    })
+  ],
   views: [
     inLake(defineView("commodity", "observation", Observation, ["metric_name", "observed_on"])),
     defineMacro("commodity", "observation_as_of"),
     defineMacro("commodity", "weekly"),
     defineMacro("commodity", "monthly"),
-    inLake(defineView("commodity", "vintage", Vintage, ["metric_name", "observed_on", "realtime_start"])),
-    defineView("commodity", "coverage", Coverage, ["metric_name"])
+    inLake(defineView("commodity", "vintage", Vintage, ["metric_name", "observed_on", "realtime_start"]))
   ],
   // Two feeds may have received the same bytes; a metric's rolling and final feeds differ in revision_status.
   countSourceRows: `
     select count(distinct (raw_sha256, source_row, feed, revision_status))::integer as rows
     from commodity.observation_version
-    join commodity.metric using (metric_name)`
+    join commodity.catalog_metric using (metric_name)`
 }

@@ -9,7 +9,9 @@ first_reading as (
   select pipeline, feed, has_window, read_in, run_id
   from ingest.raw_file
   join run using (run_id, pipeline)
-  qualify row_number() over (partition by pipeline, feed, raw_sha256, mapping_sha256 order by read_in, run_id) = 1
+  qualify row_number() over (
+    partition by pipeline, feed, raw_sha256, mapping_sha256, window_from, window_to order by read_in, run_id
+  ) = 1
 ),
 -- a run of some days neither reads the feed as a whole nor tells whether it can be reached today
 last_reading as (

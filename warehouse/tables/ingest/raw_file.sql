@@ -9,6 +9,9 @@ create table if not exists ingest.raw_file (
   content_type varchar,
   rows_read bigint not null,
   rows_rejected bigint not null,
+  rows_stated bigint,
   mapping_sha256 varchar not null,
+  window_from date,
+  window_to date,
   origin varchar not null
 )

@@ -38,7 +38,11 @@ export const storefront: DataSet = {
     licence: "Texts, pictures and prices are the stores'; their terms apply.",
     attribution: "Each store, by its name and domain in `storefront.store`",
     source_url: null,
-    newest: { table: "ingest.live_store_read", day: "(max(read_at) filter (fetch_status <> 'failed'))::date" },
+    newest: {
+      in: "reads",
+      table: "ingest.live_store_read",
+      day: "(max(read_at) filter (fetch_status <> 'failed'))::date"
+    },
     late_after_days: 2
   },
   tables: [

@@ -95,14 +95,15 @@ export const readHeader = Effect.fnUntraced(function* <Name extends CsvMember>(m
     )
   }
   const known = new Set<string>([...neededColumns, ...otherColumns, ...ignoredColumns])
-  return {
+  const header: Header<Name> = {
     member,
     path,
     columns,
     isLastUnnamed: unnamed.includes(columns.length),
     isQuoted: /^,*"[^"]*"(,("[^"]*")?)*$/.test(line.trim()),
     unknown: columns.filter((name, index) => !known.has(name) && !unnamed.includes(index + 1)).map(printableName)
-  } satisfies Header<Name> as Header<Name>
+  }
+  return header
 })
 
 /** Rows of all releases are far shorter. A longer row is rejected unread. */

@@ -40,7 +40,8 @@ const read = Effect.fnUntraced(function* (store: StoreFault, untrusted: string) 
   )
   const location = locationOf(store, store.isDistrusted ? untrusted : url, true)
   const listed = { kind: kindOf[store.format], location, currency: "EUR" } as const
-  return { store, ...(yield* readOnce(storeAt({ url }, listed))) } satisfies FaultyRead as FaultyRead
+  const faulty: FaultyRead = { store, ...(yield* readOnce(storeAt({ url }, listed))) }
+  return faulty
 })
 
 const reads = oncePerFile(

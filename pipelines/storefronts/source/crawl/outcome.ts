@@ -1,7 +1,7 @@
 /**
- * The outcomes of reading a store. Products and collections that the store no longer lists are withdrawn only after
- * `complete` and `rejected`. After any other outcome the known data stays, but products that a complete list lacks are
- * still withdrawn.
+ * The outcomes of reading a store. The rows of an accepted read are published. Only `complete` and `rejected` saw all that
+ * the store lists, so only they withdraw the collections that were not found; products are withdrawn after any accepted
+ * read that has their whole list.
  */
 import type { FeedLeftOut } from "@larder/schemas"
 import { Effect, Schema } from "effect"
@@ -11,32 +11,44 @@ import { UnexpectedResponse } from "../../decode/responses.ts"
 
 interface Meaning {
   readonly fetch_status: "complete" | "partial" | "failed"
+  /** Whether the rows of the read are published. If not, the known rows stay. */
+  readonly is_accepted: boolean
   readonly sentence: string
   /** How a run reports the store if it leaves out all or part of it; null if it leaves out nothing. */
   readonly kind: FeedLeftOut["kind"] | null
 }
 
-const partial = (sentence: string) => ({ fetch_status: "partial", sentence, kind: "partial" }) as const
+const partial = (sentence: string) =>
+  ({ fetch_status: "partial", is_accepted: true, sentence, kind: "partial" }) as const
+/** The store responded with its feed, but the comparison with its last read speaks against it. */
+const unaccepted = (sentence: string) => ({ ...partial(sentence), is_accepted: false }) as const
 /** The store did not respond, or refused the request. */
-const unreachable = (sentence: string) => ({ fetch_status: "failed", sentence, kind: "unreachable" }) as const
+const unreachable = (sentence: string) =>
+  ({ fetch_status: "failed", is_accepted: false, sentence, kind: "unreachable" }) as const
 /** The store responded with something other than its feed. */
-const untrusted = (sentence: string) => ({ fetch_status: "failed", sentence, kind: "untrusted" }) as const
+const untrusted = (sentence: string) =>
+  ({ fetch_status: "failed", is_accepted: false, sentence, kind: "untrusted" }) as const
 
 export const outcomes = {
-  complete: { fetch_status: "complete", sentence: "Everything that the store lists was read.", kind: null },
+  complete: {
+    fetch_status: "complete",
+    is_accepted: true,
+    sentence: "Everything that the store lists was read.",
+    kind: null
+  },
   rejected: partial("Everything that the store lists was read, but rejected products keep their known data."),
   window: partial("The store lists more than can be paged through."),
   budget: partial("The time limit for one store ended the read."),
   broken_off: partial("The read stopped before its end."),
   moved: partial("Products moved between pages during the read, so some may be missing."),
   unclear: partial("Some of the listed products or collections could not be read, and it is unknown which."),
-  unpriced: partial(
+  unpriced: unaccepted(
     "Far more prices are missing than in its last read. This read is not accepted, and the store keeps its known data."
   ),
-  exchanged: partial(
+  exchanged: unaccepted(
     "None of the products that it listed before are there: it may be the feed of another store. This read is not accepted, but the next one is if it finds the same."
   ),
-  outdated: partial(
+  outdated: unaccepted(
     "The last read of the store has a time that is still in the future by the clock of this machine. This read is not accepted."
   ),
   shrunk: partial("The store lists far less than before. The rest is withdrawn if the next read finds the same."),
@@ -55,9 +67,7 @@ export const outcomes = {
 } as const satisfies Record<string, Meaning>
 export type StoreOutcome = keyof typeof outcomes
 
-/** Whether the rows of such a read are published. If not, the known rows stay. */
-export const isAccepted = ({ outcome }: { readonly outcome: StoreOutcome }) =>
-  fetchStatusOf(outcome) !== "failed" && !["unpriced", "exchanged", "outdated"].includes(outcome)
+export const isAccepted = ({ outcome }: { readonly outcome: StoreOutcome }) => outcomes[outcome].is_accepted
 
 export const fetchStatusOf = (outcome: StoreOutcome) => outcomes[outcome].fetch_status
 

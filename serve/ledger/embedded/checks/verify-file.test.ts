@@ -73,7 +73,7 @@ describe("a verification", () => {
             Date.now()
           )
           if ("refused" in admission) throw new Error(admission.refused)
-          await admission.held.commit(`req_${charged}`)
+          await admission.held.capture(`req_${charged}`)
         }
       })
       const verifications = Effect.gen(function* () {

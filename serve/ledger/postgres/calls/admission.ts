@@ -9,7 +9,7 @@ import { findRefusal, remaining, setHeld } from "../../rules/admission.ts"
 import { type ApiKeyView, findKey, isCurrent, type LedgerState } from "../../rules/ledger-state.ts"
 import { monthOf } from "../../utc-calendar.ts"
 import type { LookUp, Read } from "./lookups.ts"
-import type { HoldOutcome, OwnHolds, PricedCall } from "./own-holds.ts"
+import type { OwnHoldOutcome, OwnHolds, PricedCall } from "./own-holds.ts"
 import type { RecentReads } from "./recent-reads.ts"
 
 const nothingHeld = { account: 0, month: 0 }
@@ -29,7 +29,7 @@ export const makeAdmission = (options: {
   readonly recent: RecentReads
   readonly own: OwnHolds
   readonly counters: LedgerCounters
-  readonly decideInGroup: (call: PricedCall) => Promise<HoldOutcome>
+  readonly decideInGroup: (call: PricedCall) => Promise<OwnHoldOutcome>
 }) => {
   const { counters, decideInGroup, lookUp, own, recent } = options
   const ask = async (sha256: string, month: number): Promise<Read> => {
@@ -45,7 +45,7 @@ export const makeAdmission = (options: {
     return key && { ...key, sha256, state }
   }
 
-  type Decided = HoldOutcome | "ask" | "undecided"
+  type Decided = OwnHoldOutcome | "ask" | "undecided"
 
   /** Holds the price of the call if it fits. */
   const decide = (read: Read, call: PricedCall, isRecent: boolean): Decided => {
@@ -62,7 +62,7 @@ export const makeAdmission = (options: {
     return refused !== undefined && refused === refusedByRows ? { refused } : "undecided"
   }
 
-  const admit = async (call: PricedCall): Promise<HoldOutcome> => {
+  const admit = async (call: PricedCall): Promise<OwnHoldOutcome> => {
     const read = recent.get(call.sha256)
     const decided = read?.months.has(call.month) ? decide(read, call, true) : "ask"
     const asked = decided === "ask" ? decide(await ask(call.sha256, call.month), call, false) : decided
@@ -84,7 +84,7 @@ export const makeAdmission = (options: {
       key.state = (await ask(key.sha256, monthOf(nowMs))).state
       return isCurrent(key.state.keys.get(key.id), key, nowMs)
     },
-    hold: async (key: ApiKeyView, requested: RequestedCall, nowMs: number): Promise<HoldOutcome> => {
+    hold: async (key: ApiKeyView, requested: RequestedCall, nowMs: number): Promise<OwnHoldOutcome> => {
       assertLookedUp(key)
       const outcome = await admit({ ...requested, key, sha256: key.sha256, now: nowMs, month: monthOf(nowMs) })
       if ("refused" in outcome && outcome.refused !== "key_changed") counters[`refused_${outcome.refused}`]++

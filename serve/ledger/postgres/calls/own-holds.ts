@@ -25,7 +25,7 @@ export interface OwnHold {
 }
 
 export type AdmissionRefusal = Extract<Admission, { readonly refused: unknown }>
-export type HoldOutcome = { readonly hold: OwnHold } | AdmissionRefusal
+export type OwnHoldOutcome = { readonly hold: OwnHold } | AdmissionRefusal
 
 /** What calls hold of an account, and of the budget of a key in a month. */
 export interface Held {
@@ -86,11 +86,11 @@ export const trackOwnHolds = () => {
       add(held, call, call.credits)
       return { call, stage: "held" }
     },
-    end: (hold: OwnHold, isCharged: boolean): void => {
+    end: (hold: OwnHold, as: "captured" | "released"): void => {
       if (hold.stage === "ended") throw new Error("a hold has ended twice")
       hold.stage = "ended"
       add(held, hold.call, -hold.call.credits)
-      if (isCharged) recordCharge(hold.call)
+      if (as === "captured") recordCharge(hold.call)
     },
     /** Now, for `countSince`: a read that is sent now may or may not include what is charged later. */
     moment: (): number => {

@@ -1,8 +1,8 @@
 /** A server's connections for its calls, and what it sends on them: groups, lookups, and probes during an outage. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Scope } from "effect"
-import type { CommitOutcome, LedgerCounters } from "../../ledger.ts"
-import type { HoldOutcome, OwnHold, OwnHolds, PricedCall } from "../calls/own-holds.ts"
+import type { CaptureOutcome, LedgerCounters } from "../../ledger.ts"
+import type { OwnHold, OwnHoldOutcome, OwnHolds, PricedCall } from "../calls/own-holds.ts"
 import type { InDoubtFiles } from "../in-doubt/in-doubt-files.ts"
 import { databaseUnavailable, openCallConnection, runWithDeadline, type SqlStatement } from "../sql/database.ts"
 import { classifyFailure, isConnectionLost } from "../sql/failures.ts"
@@ -118,14 +118,14 @@ export const openCallWriter = Effect.fnUntraced(function* (
       outage.refuseIfLost()
       if (accountId !== undefined) locked.rejectIfLockedOut(accountId)
     },
-    decide: (call: PricedCall): Promise<HoldOutcome> => {
-      const undecided = { call, since: now(), ...Promise.withResolvers<HoldOutcome>() }
+    decide: (call: PricedCall): Promise<OwnHoldOutcome> => {
+      const undecided = { call, since: now(), ...Promise.withResolvers<OwnHoldOutcome>() }
       queue.addUndecided(undecided)
       writer.schedule()
       return undecided.promise
     },
     /** Resolves when the charge is durable, or refused. The hold ends in either case. */
-    charge: async (hold: OwnHold, requestId: string, signal?: AbortSignal): Promise<CommitOutcome> => {
+    charge: async (hold: OwnHold, requestId: string, signal?: AbortSignal): Promise<CaptureOutcome> => {
       if (hold.stage !== "held") throw new Error(`the hold of request ${requestId} has been used already`)
       hold.stage = "charging"
       const charge = {
@@ -134,7 +134,7 @@ export const openCallWriter = Effect.fnUntraced(function* (
         signal,
         since: now(),
         isInDoubt: false,
-        ...Promise.withResolvers<CommitOutcome>()
+        ...Promise.withResolvers<CaptureOutcome>()
       }
       queue.addCharge(charge)
       writer.schedule()
@@ -142,5 +142,3 @@ export const openCallWriter = Effect.fnUntraced(function* (
     }
   }
 })
-
-export type CallWriter = Effect.Success<ReturnType<typeof openCallWriter>>

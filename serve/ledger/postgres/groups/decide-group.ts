@@ -1,7 +1,7 @@
 /** Decides a group over the rows that the database has locked for it, with the rules of every store. */
 import { chainEntries, type Draft } from "../../chain/chain.ts"
 import type { Entry } from "../../chain/records.ts"
-import type { CommitRefusal } from "../../ledger.ts"
+import type { CaptureRefusal } from "../../ledger.ts"
 import { draftCharge, findRefusal, type Hold, hold, setHeld } from "../../rules/admission.ts"
 import { duplicateRequestIdError, findKey, type KeyState, type LedgerState } from "../../rules/ledger-state.ts"
 import type { AdmissionRefusal, Held, PricedCall } from "../calls/own-holds.ts"
@@ -11,7 +11,7 @@ import type { CallGroup } from "./group.ts"
 const findKeyFor = (
   state: LedgerState,
   { now, scope, sha256 }: PricedCall
-): { readonly key: KeyState } | { readonly refused: CommitRefusal } => {
+): { readonly key: KeyState } | { readonly refused: CaptureRefusal } => {
   const view = findKey(state, sha256, now)
   const key = view && state.keys.get(view.id)
   if (view === undefined || key === undefined) return { refused: "unknown_key" }
@@ -19,7 +19,7 @@ const findKeyFor = (
   return view.scopes.has(scope) ? { key } : { refused: "missing_scope" }
 }
 
-type Decided = { readonly hold: Hold } | { readonly refused: CommitRefusal } | { readonly error: Error }
+type Decided = { readonly hold: Hold } | { readonly refused: CaptureRefusal } | { readonly error: Error }
 
 export interface GroupDecision {
   readonly entries: ReadonlyArray<Entry>

@@ -93,7 +93,7 @@ export const makeFailedGroups = (options: {
     const isStored = storeInDoubt(inDoubt)
     for (const charge of running) {
       if (charge.isInDoubt && !isStored) continue
-      own.end(charge.hold, false)
+      own.end(charge.hold, "released")
       const refunded = "the database did not respond; if the call was charged, it is refunded"
       if (isWithdrawn(charge)) charge.reject(charge.signal?.reason)
       else charge.reject(charge.isInDoubt ? notWritten(refunded) : error)

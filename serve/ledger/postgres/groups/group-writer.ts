@@ -3,8 +3,8 @@
  * COMMIT is not sent before the locks are answered. So whoever locks an account later finds all that was charged to it.
  */
 import { Effect } from "effect"
-import type { CommitOutcome, LedgerCounters } from "../../ledger.ts"
-import { captureHold } from "../../rules/admission.ts"
+import type { CaptureOutcome, LedgerCounters } from "../../ledger.ts"
+import { endHold } from "../../rules/admission.ts"
 import { applyGroup, type LedgerState } from "../../rules/ledger-state.ts"
 import type { OwnHolds, PricedCall } from "../calls/own-holds.ts"
 import { maxWait, type SendStatements, type UseConnection } from "../sql/database.ts"
@@ -52,9 +52,9 @@ export const makeGroupWriter = (options: {
   const busySince = new Map<UseConnection, number>()
   let isScheduled = false
 
-  const end = ({ hold, resolve }: Charge, outcome: CommitOutcome) => {
-    own.end(hold, outcome === "charged")
-    if (outcome === "charged") counters.commits++
+  const end = ({ hold, resolve }: Charge, outcome: CaptureOutcome) => {
+    own.end(hold, outcome === "charged" ? "captured" : "released")
+    if (outcome === "charged") counters.charges++
     else if (`refused_${outcome}` in counters) counters[`refused_${outcome}` as keyof LedgerCounters]++
     resolve(outcome)
   }
@@ -119,11 +119,11 @@ export const makeGroupWriter = (options: {
   type Completed = GroupDecision & { readonly state: LedgerState; readonly at: number }
   const succeed = ({ charges }: CallGroup, decision: Completed, since: number) => {
     applyGroup(decision.state, { accounts: [], keys: [], entries: decision.entries })
-    for (const decided of decision.charges) if ("hold" in decided) captureHold(decided.hold)
+    for (const decided of decision.charges) if ("hold" in decided) endHold(decided.hold, "captured")
     for (const [index, charge] of charges.entries()) {
       const decided = decision.charges[index]
       if (decided === undefined || "error" in decided) {
-        own.end(charge.hold, false)
+        own.end(charge.hold, "released")
         charge.reject(decided?.error)
       } else end(charge, "hold" in decided ? "charged" : decided.refused)
     }

@@ -2,11 +2,11 @@
  * Groups: calls that are decided in one transaction. A server has several groups in flight, each with other accounts, so
  * that its own groups never wait for each other's locks. Calls that arrive meanwhile go into a later group.
  */
-import type { CommitOutcome } from "../../ledger.ts"
-import type { HoldOutcome, OwnHold, PricedCall } from "../calls/own-holds.ts"
+import type { CaptureOutcome } from "../../ledger.ts"
+import type { OwnHold, OwnHoldOutcome, PricedCall } from "../calls/own-holds.ts"
 
 /** A call whose data was read: it is charged or refused. */
-export interface Charge extends PromiseWithResolvers<CommitOutcome> {
+export interface Charge extends PromiseWithResolvers<CaptureOutcome> {
   readonly hold: OwnHold
   readonly requestId: string
   readonly since: number
@@ -17,7 +17,7 @@ export interface Charge extends PromiseWithResolvers<CommitOutcome> {
 }
 
 /** A call before the read of its data, for which too little may be left beside the holds of this server. */
-export interface Undecided extends PromiseWithResolvers<HoldOutcome> {
+export interface Undecided extends PromiseWithResolvers<OwnHoldOutcome> {
   readonly call: PricedCall
   readonly since: number
 }

@@ -13,7 +13,7 @@ export interface InDoubtCall {
   readonly account_id: string
 }
 
-export interface InDoubtFile {
+interface InDoubtFile {
   readonly name: string
   readonly calls: ReadonlyArray<InDoubtCall>
 }

@@ -10,7 +10,7 @@ import { isoTimestamp } from "./sql-expressions.ts"
 import { bindRows, listAccountsAfter, writeEntries } from "./write-group.ts"
 
 /** Overrides the default of the database or the role: a charge is flushed before its response is sent. */
-export const requireFlush =
+const requireFlush =
   "set_config('synchronous_commit', case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end, true)"
 
 /**

@@ -35,7 +35,7 @@ const sumUsage = (entries: ReadonlyArray<Draft>): ReadonlyArray<Usage> => {
   return [...sums.values()]
 }
 
-export interface AccountAfter extends ChainHead {
+interface AccountAfter extends ChainHead {
   readonly id: string
   readonly reversed_credits: number
 }

@@ -31,13 +31,14 @@ export const readExchangeRates = Effect.fn("exchangeRates.read")(
     const read = normalise(table)
     yield* stageRates(run, raw, read, table.lines.length)
     yield* progress.advance({ finished: feed, rows: table.lines.length })
-    return {
+    const result: ReadResult = {
       rows_read: table.lines.length,
       rows_skipped: read.skipped,
       rows_rejected: read.rejects.length,
       feeds: 1,
       left_out: []
-    } satisfies ReadResult as ReadResult
+    }
+    return result
   },
   Effect.catchTags({
     UpstreamUnavailable: unreachable,

@@ -24,12 +24,8 @@ export const getExchangeRates = endpoint({
   rule: checkRange,
   response: PageBody(ExchangeRate),
   examples: getExchangeRatesExamples,
-  refusals: [fromAfterTo],
-  order: ["currency", "day"]
+  refusals: [fromAfterTo]
 })
-
-/** In the order of the documents. */
-export const exchangeRateEndpoints = [getExchangeRates]
 
 export const exchangeRates = {
   pipeline: "exchange-rates",
@@ -40,6 +36,5 @@ export const exchangeRates = {
 
 Source: the daily file of rates.example (\`rates\`), which is fictional. A corrected rate replaces the earlier one. Days without a rate are left out, never filled.`,
   firstCall: "exchange-rates?currency=USD&limit=5",
-  scopes: ["get-exchange-rates"],
-  endpoints: exchangeRateEndpoints
+  endpoints: [getExchangeRates]
 } as const satisfies ApiDataSet

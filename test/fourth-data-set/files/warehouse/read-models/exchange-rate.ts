@@ -47,5 +47,6 @@ export const loadExchangeRates = Effect.fn("ExchangeRates.load")(function* (db: 
     )
     return { rates: rest.slice(0, limit), hasMore: rest.length > limit }
   }
-  return { page } satisfies ExchangeRates as ExchangeRates
+  const rates: ExchangeRates = { page }
+  return rates
 })

@@ -20,7 +20,7 @@ export const exchangeRate: DataSet = {
     licence: "None: the source is fictional.",
     attribution: "rates.example",
     source_url: "https://rates.example",
-    newest: { table: "exchange_rate.rate", day: "max(day)" },
+    newest: { in: "data", table: "exchange_rate.rate", day: "max(day)" },
     late_after_days: 4
   },
   tables: [rateTable],

@@ -1,6 +1,6 @@
 /**
- * Ends the doubt about an open payment: retrieves it first. One that the processor does not have is charged again, always
- * under the same id, or expires.
+ * Retrieves an open payment. If the processor does not have it, charges a recharge again, always under the same id, or
+ * expires the payment. Other payments are not charged again here.
  */
 import { Clock, Duration, Effect } from "effect"
 import { timestampOf } from "../ledger/index.ts"
@@ -21,7 +21,7 @@ export const maxRequestMs = Duration.toMillis("15 minutes")
 
 const notReceived = "The payment did not reach the card processor. Nothing was charged."
 
-export const resolve = Effect.fn("Billing.resolve")(function* (needs: BillingNeeds, payment: PaymentRow) {
+export const retryOrExpire = Effect.fn("Billing.retryOrExpire")(function* (needs: BillingNeeds, payment: PaymentRow) {
   const { database, requestEvaluation } = needs
   const isKnown = yield* reconcile(needs, payment)
   if (isKnown || payment.state !== "open") return

@@ -8,7 +8,7 @@ import { timestampOf } from "../ledger/index.ts"
 import type { BillingNeeds } from "./needs.ts"
 import { listOpenPayments, listSettledPayments, type PaymentRow, pickRandomPayment } from "./payment-rows.ts"
 import { reconcile } from "./reconcile.ts"
-import { resolve } from "./resolve.ts"
+import { retryOrExpire } from "./retry-or-expire.ts"
 import { detachCard, listCardsToDetach } from "./saved-card.ts"
 
 const openPerPage = 1_000
@@ -97,7 +97,8 @@ export const reconcileInBackground = Effect.fnUntraced(function* (needs: Billing
     let page: ReadonlyArray<PaymentRow> = []
     do {
       page = yield* listOpenPayments(database, processor.name, page.at(-1), openPerPage)
-      if (!(yield* paymentRetries.tryDue(page, (due) => tryPayments(due, (payment) => resolve(needs, payment))))) return
+      if (!(yield* paymentRetries.tryDue(page, (due) => tryPayments(due, (payment) => retryOrExpire(needs, payment)))))
+        return
       for (const { id } of page) ids.add(id)
     } while (page.length === openPerPage)
     paymentRetries.keepOnly(ids)
