@@ -1,16 +1,22 @@
 /** The records of every pipeline run: tables of the warehouse schema `ingest`. Times are UTC. */
 import { Schema } from "effect"
 import { dataSets } from "./data-sets.ts"
-import { described } from "./described.ts"
+import { described, refersTo } from "./described.ts"
 import { FetchStatus, ReadOutcome } from "./storefront/records.ts"
 
-const runId = described.text("Run that wrote the row: `ingest.run.run_id`.")
+const toRun = (description: string) => refersTo("ingest.run.run_id", described.text(description))
+const toGeneration = (description: string) =>
+  refersTo("ingest.generation.generation", described.textOrNull(description))
+const runId = toRun("Run that wrote the row.")
 const pipelineNames = new Intl.ListFormat("en-GB", { type: "disjunction" }).format(
   dataSets.map(({ pipeline }) => pipeline)
 )
 const pipeline = described.text(`Pipeline: ${pipelineNames}.`)
 const feed = described.text("Feed within the pipeline, such as `gov-mars/1603`.")
-const rawFile = described.text("SHA-256 of the payload, its name in the raw archive: `ingest.raw_file.raw_sha256`.")
+const rawFile = refersTo(
+  "ingest.raw_file.raw_sha256",
+  described.text("SHA-256 of the payload, its name in the raw archive.")
+)
 
 const Origin = Schema.Literals(["live", "replay", "sample"])
 
@@ -28,7 +34,7 @@ export const RunRecord = Schema.Struct({
   finished_at: described.text(
     "When everything had been read and merging began, or when the run ended without publishing; in UTC."
   ),
-  generation: described.textOrNull("Generation in which the run changed its data set; null if it changed nothing."),
+  generation: toGeneration("Generation in which the run changed its data set; null if it changed nothing."),
   window_from: described.textOrNull("First day requested with `--from`; null without it."),
   window_to: described.textOrNull("Last day requested with `--to`; null without it."),
   rows_read: described.integerOrNull(
@@ -48,18 +54,19 @@ export type RunRecord = typeof RunRecord.Type
 
 export const Run = Schema.Struct({
   ...RunRecord.fields,
-  recorded_in: described.text(
-    "Generation that recorded the run. Later generations sort later as text, up to larder-999999."
+  recorded_in: refersTo(
+    "ingest.generation.generation",
+    described.text("Generation that recorded the run. Later generations sort later as text, up to larder-999999.")
   ),
-  rebuilt_in: described.textOrNull(
+  rebuilt_in: toGeneration(
     "Generation of the last rebuild that read the run's payloads again: the records of these payloads in `ingest` come from it. Null if there was none, or if that rebuild was rolled back."
   ),
-  rolled_back_by: described.textOrNull(
+  rolled_back_by: toGeneration(
     "Generation of the rollback that undid this run: the live data does not descend from the run. Null if it was not rolled back."
   )
 }).annotate({
   identifier: "ingest.run",
-  description: "One row for each run of a pipeline, including runs that published nothing."
+  description: "One row per run of a pipeline, including runs that published nothing."
 })
 
 export const GenerationRow = Schema.Struct({
@@ -71,17 +78,17 @@ export const GenerationRow = Schema.Struct({
     "What made the generation: a run, a rollback, or a rebuild of a data set from the raw archive."
   ),
   pipeline: described.textOrNull("Pipeline of the run, rollback or rebuild; null for a rollback of all data sets."),
-  run_id: described.textOrNull("The run; null for rollbacks and rebuilds."),
-  went_back_to: described.textOrNull(
+  run_id: refersTo("ingest.run.run_id", described.textOrNull("The run; null for rollbacks and rebuilds.")),
+  went_back_to: toGeneration(
     "Generation to which a rollback returned; null for other kinds, and if a data set was rolled back to before its first run."
   ),
   note: described.textOrNull("Reason given for a rollback; null if none."),
-  rolled_back_by: described.textOrNull(
+  rolled_back_by: toGeneration(
     "Generation of the rollback that undid this one: the live data set does not descend from it. Null if it was not rolled back."
   )
 }).annotate({
   identifier: "ingest.generation",
-  description: "One row for each generation. Every run, every rollback and every rebuild makes one."
+  description: "One row per generation. Every run, every rollback and every rebuild makes one."
 })
 
 export const RawFile = Schema.Struct({
@@ -89,7 +96,7 @@ export const RawFile = Schema.Struct({
   url: described.text("Address of the request, without secrets."),
   pipeline,
   feed,
-  run_id: described.text("Run that first fetched this payload from this address."),
+  run_id: toRun("Run that first fetched this payload from this address."),
   fetched_at: described.text("When it was fetched, in UTC."),
   bytes: described.integer("Size of the payload in bytes."),
   content_type: described.textOrNull("Content type of the response; null in recordings."),
@@ -108,7 +115,7 @@ export const RawFile = Schema.Struct({
 }).annotate({
   identifier: "ingest.raw_file",
   description:
-    "Payloads that runs have read; each is in the raw archive. The live data was built from those in `ingest.live_raw_file`."
+    "One row per run, payload, address and feed: a payload that the run read, and that was not live before. It is in the raw archive, unless it was pruned. The live data was built from those in `ingest.live_raw_file`."
 })
 
 export const Reject = Schema.Struct({
@@ -124,7 +131,7 @@ export const Reject = Schema.Struct({
 }).annotate({
   identifier: "ingest.reject",
   description:
-    "Payload rows that could not be read. No row is dropped silently. For a failed run, the first 10,000 are recorded. Those of the live data are in `ingest.live_reject`."
+    "One row per run, payload, feed, position and reason: a payload row that could not be read. No row is dropped silently. For a failed run, the first 10,000 are recorded. Those of the live data are in `ingest.live_reject`."
 })
 
 export const CheckResult = Schema.Struct({
@@ -140,7 +147,7 @@ export const CheckResult = Schema.Struct({
   description: described.text("What is true if the check passes.")
 }).annotate({
   identifier: "ingest.check_result",
-  description: "Results of the checks that ran before a generation went live."
+  description: "One row per run and check (`name`): a check that ran before a generation went live, with its result."
 })
 
 /** The result of a check, without the run that it belongs to. */
@@ -158,7 +165,7 @@ export const LeftOut = Schema.Struct({
 }).annotate({
   identifier: "ingest.left_out",
   description:
-    "Feeds and stores that a run could not read, did not trust, or read only in part. What it did not read keeps its earlier values. What is left out of the live data is in `ingest.live_left_out`."
+    "One row per run and feed: a feed or store that the run could not read, did not trust, or read only in part. What it did not read keeps its earlier values. What is left out of the live data is in `ingest.live_left_out`."
 })
 
 /** A feed that a run skipped, without the run and pipeline that it belongs to. */
@@ -187,10 +194,11 @@ export const DataSetRow = Schema.Struct({
   newest_on: described.textOrNull(
     "Newest day in the data set: of an observation, a release or a read of a store. It can be in the future, because some prices are announced before their month begins."
   ),
-  generation: described.text("Generation that last changed the data set.")
+  generation: refersTo("ingest.generation.generation", described.text("Generation that last changed the data set."))
 }).annotate({
   identifier: "ingest.data_set",
-  description: "One row for each data set: what it is, where its rows came from, and whether they are samples."
+  description:
+    "One row per data set that is loaded (`pipeline`): what it is, where its rows came from, and whether they are samples."
 })
 
 export const Cursor = Schema.Struct({
@@ -203,18 +211,20 @@ export const Cursor = Schema.Struct({
   )
 }).annotate({
   identifier: "ingest.cursor",
-  description: "How far each feed was read. The next run continues from `ingest.live_cursor`."
+  description:
+    "One row per run and feed: how far the run read it, if that or its mapping changed. The next run continues from `ingest.live_cursor`."
 })
 
 export const UnknownField = Schema.Struct({
   pipeline,
   feed,
   field: described.text("Name of the field in the payload."),
-  run_id: described.text("Run that first found the field."),
+  run_id: toRun("Run that first found the field."),
   example: described.text("A value of the field, shortened.")
 }).annotate({
   identifier: "ingest.unknown_field",
-  description: "Unmapped fields of payloads, such as newly added ones. They are not errors, but should be checked."
+  description:
+    "One row per run, feed and field: a field of payloads that the mapping does not read, such as a newly added one, when a run found it first. Its values are nowhere in the warehouse, but in the raw archive. It is not an error, but should be checked. A run after a rollback or a failed run finds it again: `ingest.live_unknown_field` has each field once."
 })
 
 export const OddValue = Schema.Struct({
@@ -227,16 +237,18 @@ export const OddValue = Schema.Struct({
   field: described.text("Name of the field in the payload, or the names of several, separated by commas."),
   said: described.text("What it said: the text as in the payload, shortened to 200 characters."),
   rows: described.integer("Rows with that text in the payload in which a run first found it."),
-  run_id: described.text("Run that first found the text.")
+  run_id: toRun("Run that first found the text.")
 }).annotate({
   identifier: "ingest.odd_value",
   description:
-    "Texts that were not understood, once for each feed, field and text. Their rows are not rejected: these texts are outside of read = loaded + unchanged + rejected."
+    "One row per run, feed, kind, field and text (`said`) that was not understood, when a run found it first. The rows of the text are not rejected: it is outside of read = loaded + unchanged + rejected. A run after a rollback or a failed run finds it again: `ingest.live_odd_value` has each text once."
 })
 
 export const StoreReadRow = Schema.Struct({
-  run_id: described.text("Run that read the store: `ingest.run.run_id`."),
-  store_id: described.text("Store: `storefront.store.store_id`."),
+  run_id: toRun("Run that read the store."),
+  store_id: described.text(
+    "Store: as in `storefront.store.store_id`, unless only failed or rolled-back runs have read it."
+  ),
   read_at: described.text("When the store was read, in UTC."),
   fetch_status: FetchStatus.annotate({
     description:
@@ -262,7 +274,7 @@ export const StoreReadRow = Schema.Struct({
   )
 }).annotate({
   identifier: "ingest.store_read",
-  description: "One row for each read of a store, including reads that failed or found nothing new."
+  description: "One row per run and store: a read of the store, including reads that failed or found nothing new."
 })
 
 export const Freshness = Schema.Struct({

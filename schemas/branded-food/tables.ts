@@ -3,10 +3,16 @@
  * categories and the views are derived from it.
  */
 import { Schema, Struct } from "effect"
-import { described } from "../described.ts"
+import { described, refersTo } from "../described.ts"
 import { BrandedFood, FoodCategory, Nutrient, Nutrition } from "./records.ts"
 
 const list = (description: string) => Schema.NullOr(Schema.Array(Schema.Unknown)).annotate({ description })
+
+/** Texts are tidied: trimmed, with single spaces and without doubled quotes and `[[…]]`. Their case is kept. */
+const brand = (description: string) =>
+  described.textOrNull(
+    `${description}, with single spaces and in the case of the source; null if none is stated, or \`NOT A BRANDED ITEM\`. Names of one company are not unified.`
+  )
 
 /** `branded_food.nutrition` uses such an amount, if stated, instead of calculating it, except for vitamin D. */
 const labelAmount = (nutrient: string) =>
@@ -18,6 +24,12 @@ const { id: _id, nutrition: _nutrition, source: _source, fetched_at, ...labelFie
 
 export const FoodRow = Schema.Struct({
   ...labelFields,
+  brand_owner: brand("Company that owns the brand"),
+  brand_name: brand("Brand on the label"),
+  subbrand_name: brand("Brand within the brand"),
+  category: described.textOrNull(
+    "Branded food category of the source, with single spaces and in the case of the source; if the label has none, the `food_category_id` of the CSV release, if that is a name. Null if neither is stated, or the text is only a number. Spellings that differ only in case stay different here, and are one row of `branded_food.category`."
+  ),
   gtin_14: described.textOrNull(
     "The barcode, padded with zeros to 14 digits; null if it is not a barcode. Check digits are not repaired."
   ),
@@ -60,17 +72,17 @@ export const FoodRow = Schema.Struct({
     "Day of the newest release with something new about the label; null if the file did not state it."
   ),
   fetched_at,
-  run_id: described.text("Run that last changed the row: `ingest.run.run_id`."),
-  raw_sha256: described.text("Last payload with something new about the label: `ingest.raw_file.raw_sha256`.")
+  run_id: refersTo("ingest.run.run_id", described.text("Run that last changed the row.")),
+  raw_sha256: refersTo("ingest.raw_file.raw_sha256", described.text("Last payload with something new about the label."))
 }).annotate({
   identifier: "branded_food.food",
   description:
-    "Label versions of packaged foods, one row for each, including versions that a later one has replaced. JSON and CSV releases are merged by fdc_id. `branded_food.current_food` has the current versions."
+    "One row per label version of a packaged food (`fdc_id`), including versions that a later one has replaced. JSON and CSV releases are merged. `branded_food.current_food` has the current versions."
 })
 
 export const NutrientRow = Schema.Struct(
   Struct.pick(Nutrient.fields, ["nutrient_id", "number", "name", "unit"])
-).annotate({ identifier: "branded_food.nutrient", description: "The nutrients of FoodData Central." })
+).annotate({ identifier: "branded_food.nutrient", description: "One row per nutrient of FoodData Central." })
 
 export const DerivationRow = Schema.Struct({
   derivation_id: described.integer(
@@ -80,70 +92,105 @@ export const DerivationRow = Schema.Struct({
   description: described.textOrNull("How amounts with this code were determined.")
 }).annotate({
   identifier: "branded_food.derivation",
-  description: "How amounts were determined. LCCD amounts were calculated back from rounded percentages."
+  description:
+    "One row per derivation: how amounts were determined. LCCD amounts were calculated back from rounded percentages."
 })
 
 export const VersionRow = Schema.Struct({
   ...Struct.pick(FoodRow.fields, ["fdc_id", "data_source", "gtin_14"]),
   version: described.integer(
-    "Position of the version in the history of its product (data source and barcode), from 1 for the oldest."
+    "Position of the label in the history of its product (data source and barcode), from 1 for the oldest."
   ),
-  versions: described.integer("How many versions of the product are known."),
+  version_count: described.integer(
+    "Number of known labels of the product, including those of which only the id is known."
+  ),
   is_current: described.flag(
     "Whether this is the current version of its product: the one with the latest publication day, then available day, modified day and fdc_id."
   ),
+  is_current_of_gtin: described.flag(
+    "Whether it is the one current version of its barcode, over all data sources: the row of `branded_food.trade_item`. The latest publication day counts, then available day, modified day and fdc_id. False without a barcode."
+  ),
   is_loaded: described.flag("False for versions of which only the id is known, from the update log of a later one."),
   published_on: FoodRow.fields.published_on,
-  replaced_by: described.integerOrNull("fdc_id of the next version; null for the current one.")
+  replaced_by: refersTo(
+    "branded_food.version.fdc_id",
+    described.integerOrNull("The next version; null for the current one.")
+  )
 }).annotate({
   identifier: "branded_food.version",
-  description: "Every known version of every product. A label without a barcode is a separate product."
+  description:
+    "One row per label version, also of those of which only the id is known: its place in the history of its product. A product is a data source and a barcode; a label without a barcode is a separate product."
 })
 
 export const CategoryRow = FoodCategory.annotate({
   identifier: "branded_food.category",
-  description: "Categories of current labels, with the number of products in each."
+  description:
+    "One row per category of current labels, with the number of products in it. Spellings that differ only in case are one category, under the commonest."
 })
 
-export const CurrentFoodRow = FoodRow.annotate({
+export const CurrentFoodRow = Schema.Struct({
+  ...FoodRow.fields,
+  is_discontinued: described.flagOrNull(
+    "Whether the source states a day on which the product was or will be discontinued (`discontinued_on`); null if that day could not be read. False says only that it states none: the source has no market status."
+  )
+}).annotate({
   identifier: "branded_food.current_food",
-  description: "The current label of each product: what search and categories cover."
+  description:
+    "One row per product (data source and barcode; a label without a barcode is a separate product): its current label, which is the one with the latest publication day. Discontinued products stay. Search and categories cover these labels. A barcode with two data sources has two rows: `branded_food.trade_item` has one."
 })
+
+export const TradeItemRow = Schema.Struct({
+  ...CurrentFoodRow.fields,
+  gtin_14: described.text("The barcode, padded with zeros to 14 digits.")
+}).annotate({
+  identifier: "branded_food.trade_item",
+  description:
+    "One row per barcode (GTIN): of its rows in `branded_food.current_food`, which has one for each data source, the one with the latest publication day, then available day, modified day and fdc_id. Labels without a barcode are not in it."
+})
+
+const labelId = refersTo("branded_food.food.fdc_id", described.integer("Label version."))
 
 export const NutrientAmountRow = Schema.Struct({
-  fdc_id: FoodRow.fields.fdc_id,
-  nutrient_id: described.integer("Nutrient: `branded_food.nutrient.nutrient_id`."),
+  fdc_id: labelId,
+  position: described.integer("Position of the amount among those of the label, from 1, as published."),
+  nutrient_id: refersTo("branded_food.nutrient.nutrient_id", described.integer("Nutrient.")),
   amount: described.numberOrNull(
     "Amount per 100 g, or per 100 ml if the serving is measured in ml, in the nutrient's unit; to six decimal places."
   ),
-  derivation_id: described.integerOrNull("How the amount was determined: `branded_food.derivation.derivation_id`."),
+  derivation_id: refersTo(
+    "branded_food.derivation.derivation_id",
+    described.integerOrNull("How the amount was determined; null if the source does not state it.")
+  ),
   percent_daily_value: described.numberOrNull("Percent of the daily value on the label. Only the CSV release has it.")
 }).annotate({
   identifier: "branded_food.nutrient_amount",
-  description: "One row for each published nutrient amount of each label version. A nutrient may occur twice."
+  description:
+    "One row per label version and position of an amount: a published amount of a nutrient. A nutrient may occur twice."
 })
 
 export const NutritionRow = Schema.Struct({
-  fdc_id: FoodRow.fields.fdc_id,
+  fdc_id: labelId,
   ...Object.fromEntries(
     Object.entries(Nutrition.fields).map(([key, nutrient]) => [
       key,
-      described.numberOrNull(Schema.resolveAnnotations(nutrient)?.description ?? key)
+      described.numberOrNull(
+        (Schema.resolveAnnotations(nutrient)?.description ?? key).replace(/\.$/, "; null if unknown.")
+      )
     ])
   )
 }).annotate({
   identifier: "branded_food.nutrition",
   description:
-    "One row per label version: its nutrition per serving, to three significant digits: the label's own value if the release states it, otherwise amount × serving / 100, rounded half to even, with the serving in g or ml: `branded_food.serving_amount(serving_size, serving_size_unit)`. Null if the amount is not stated, or the serving is in a unit that is not one of mass or volume; all are null without a serving size."
+    "One row per label version: its nutrition per serving. A value is the label's own if the release states it, except for vitamin D; otherwise amount × serving / 100, rounded half to even to three significant digits, with the serving in g or ml: `branded_food.serving_amount(serving_size, serving_size_unit)`. A value is null if neither is known: its amount is not stated, or the serving is in a unit that is not one of mass or volume. All are null without a serving size."
 })
 
 export const QualityFlagRow = Schema.Struct({
-  fdc_id: FoodRow.fields.fdc_id,
+  fdc_id: labelId,
   flag: described.text(
     "What looks wrong: gtin_missing, gtin_placeholder (zeros alone, fewer than five digits, or five to seven with a wrong check digit, which is no barcode), gtin_unreadable, gtin_check_digit, serving_size_zero, serving_unit_miscoded, serving_unit_unknown (not a unit of mass or volume), country_unknown, category_unreadable, gpc_class_unreadable, discontinued_unreadable (a day that was stated is not known, so the product may be discontinued), trade_channels_unreadable, no_nutrients, nutrient_twice, energy_impossible (above 905 kcal), mass_impossible (protein, fat and carbohydrates together above 110 g), amount_impossible (one amount above 110 g, cholesterol above 5 g or sodium above 45 g), part_exceeds_whole (more sugars than carbohydrates or more saturated fat than fat, beyond rounding), amount_negative, nutrient_unit_unusable (an amount is left out because its unit cannot be converted to that of the nutrient, such as kJ to kcal), label_row_missing (no readable row in the file of the labels, only its name and amounts), part_rejected (a row or an amount of the label could not be read: what it said is missing, or is from another release or form)."
   )
 }).annotate({
   identifier: "branded_food.quality_flag",
   description:
-    "What looks wrong in a label, with one row for each label and finding. Flagged values are published unchanged, but those that cannot be read are null: `ingest.odd_value` has their texts."
+    "One row per label version and flag: what looks wrong in the label. Flagged values are published unchanged, but those that cannot be read are null: `ingest.odd_value` has their texts. A label without a flag can still be wrong. The checks find only what is impossible or cannot be read in one label. They do not find a plausible wrong number, amounts that contradict the ingredients, the energy of the macronutrients or an earlier label, a serving size that is too large or too small, amounts per serving in place of those per 100 g, a barcode of another product with a correct check digit, or a wrong category."
 })

@@ -17,7 +17,8 @@ const tables = [
   ...ingestTables,
   ...ingestViews,
   freshnessView(dataSets),
-  ...dataSets.flatMap((dataSet) => [...dataSet.tables, ...viewsOf(dataSet)])
+  ...dataSets.flatMap((dataSet) => [...dataSet.tables, ...viewsOf(dataSet)]),
+  { schema: "ingest", name: "table_constraint" }
 ].map(({ name, schema }) => `${schema}.${name}`)
 const listed = [...warehouse.matchAll(/^\| `([a-z_]+\.[a-z_]+)(?:\([^`]*\))?` \|/gm)]
   .map((match) => match[1] ?? "")

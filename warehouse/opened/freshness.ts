@@ -24,5 +24,5 @@ export const freshnessView = (loaded: ReadonlyArray<DataSet>): View => {
     },
     sql.replace(/\bwith /, `with known_pipeline (pipeline) as (values ${knownPipelines}),\n`)
   )
-  return { schema: "ingest", name: "freshness", record: Freshness, ddl }
+  return { schema: "ingest", name: "freshness", record: Freshness, key: ["pipeline", "kind", "subject"], ddl }
 }

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto"
 import { Schema } from "effect"
 import { type DuckDb, identifier, literal } from "../duckdb.ts"
+import { isNullable, makeConstraintView } from "./constraints.ts"
 import type { Table, View } from "./tables.ts"
 
 /** The name of a table or view in SQL, without its database. */
@@ -13,13 +14,24 @@ export const qualifiedName = ({ name, schema }: Pick<Table, "schema" | "name">) 
 
 const getDescription = (schema: Schema.Constraint): string => Schema.resolveAnnotations(schema)?.description ?? ""
 
+/** A column that may be null says so. A comparison with `now()` would depend on the time zone of the session. */
+const describeColumn = (column: Schema.Constraint): string => {
+  const description = getDescription(column)
+  const saysNull = !isNullable(column) || /\bnull\b/i.test(description)
+  return [
+    description,
+    ...(saysNull ? [] : ["Null if it is not stated."]),
+    ...(/\bUTC\b/.test(description) ? ["Compare it with `now() at time zone 'UTC'`."] : [])
+  ].join(" ")
+}
+
 export const commentStatements = (subject: Table | View, kind: "table" | "view"): ReadonlyArray<string> => {
   if (subject.record === undefined) return []
   const name = qualifiedName(subject)
   return [
     `comment on ${kind} ${name} is ${literal(getDescription(subject.record))}`,
     ...Object.entries(subject.record.fields).map(
-      ([column, field]) => `comment on column ${name}.${identifier(column)} is ${literal(getDescription(field))}`
+      ([column, field]) => `comment on column ${name}.${identifier(column)} is ${literal(describeColumn(field))}`
     )
   ]
 }
@@ -38,23 +50,29 @@ const createStatements = (relations: ReadonlyArray<Table | View>) => {
   return [...schemaDdls, ...relations.map(({ ddl }) => ddl)]
 }
 
-const definitionSql = ({ tables, views }: Defined): string =>
-  inTransaction([
-    ...createStatements([...tables, ...views]),
-    ...tables.flatMap((table) => commentStatements(table, "table")),
-    ...views.flatMap((view) => commentStatements(view, "view"))
-  ])
+/** Comments, and the keys and references, which are metadata like these: a published file keeps those that it has. */
+export const describeStatements = ({ tables, views }: Defined, kindOfTables: "table" | "view" = "table") => {
+  const constraints = makeConstraintView([...tables, ...views])
+  return [
+    ...createStatements([constraints]),
+    ...tables.flatMap((table) => commentStatements(table, kindOfTables)),
+    ...[...views, constraints].flatMap((view) => commentStatements(view, "view"))
+  ]
+}
+
+const definitionSql = (defined: Defined): string =>
+  inTransaction([...createStatements([...defined.tables, ...defined.views]), ...describeStatements(defined)])
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
 /** Identifies a definition with its comments: different definitions have different hashes. */
 export const definitionHash = (defined: Defined): string => sha256(definitionSql(defined))
 
-/** Identifies tables and views, without their comments. */
+/** Identifies tables and views, without their comments, keys and references. */
 export const tablesHash = ({ tables, views }: Defined): string =>
   sha256(createStatements([...tables, ...views]).join("\n"))
 
-/** Creates missing tables, replaces views and macros, and sets all comments, in one transaction with one fsync. */
+/** Creates missing tables, replaces views and macros, and describes them, in one transaction with one fsync. */
 export const define = (db: DuckDb["Service"], defined: Defined) => db.run(definitionSql(defined))
 
 /** Creates tables that only this program opens, without comments: these would take most of the time. */

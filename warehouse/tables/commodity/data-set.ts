@@ -8,11 +8,17 @@ import {
   SeriesRow,
   Vintage
 } from "@larder/schemas"
-import { type DataSet, defineTable, defineView, readSql } from "../tables.ts"
+import { type DataSet, defineMacro, defineTable, defineView, inLake, readSql } from "../tables.ts"
 
-export const productTable = defineTable("commodity", "product", CommodityProductRow, { by: "replace all" })
-export const catalogMetricTable = defineTable("commodity", "catalog_metric", CatalogMetricRow, { by: "replace all" })
-export const seriesTable = defineTable("commodity", "series", SeriesRow, { by: "replace all" })
+export const productTable = defineTable("commodity", "product", CommodityProductRow, {
+  by: "replace all",
+  key: ["slug"]
+})
+export const catalogMetricTable = defineTable("commodity", "catalog_metric", CatalogMetricRow, {
+  by: "replace all",
+  key: ["metric_name"]
+})
+export const seriesTable = defineTable("commodity", "series", SeriesRow, { by: "replace all", key: ["slug"] })
 export const observationVersionTable = defineTable(
   "commodity",
   "observation_version",
@@ -40,14 +46,18 @@ export const commodity: DataSet = {
     catalogMetricTable,
     seriesTable,
     observationVersionTable,
-    defineTable("commodity", "metric", MetricRow, { by: "derive", from: readSql("commodity", "metrics_of_catalog") })
+    defineTable("commodity", "metric", MetricRow, {
+      by: "derive",
+      key: ["metric_name"],
+      from: readSql("commodity", "metrics_of_catalog")
+    })
   ],
   views: [
-    defineView("commodity", "observation", Observation, ["metric_name", "observed_on"]),
-    defineView("commodity", "observation_as_of"),
-    defineView("commodity", "weekly"),
-    defineView("commodity", "monthly"),
-    defineView("commodity", "vintage", Vintage, ["metric_name", "observed_on", "realtime_start"])
+    inLake(defineView("commodity", "observation", Observation, ["metric_name", "observed_on"])),
+    defineMacro("commodity", "observation_as_of"),
+    defineMacro("commodity", "weekly"),
+    defineMacro("commodity", "monthly"),
+    inLake(defineView("commodity", "vintage", Vintage, ["metric_name", "observed_on", "realtime_start"]))
   ],
   // Two feeds may have received the same bytes; a metric's rolling and final feeds differ in revision_status.
   countSourceRows: `
