@@ -24,3 +24,15 @@ export const described = {
   oneOf: <const Names extends ReadonlyArray<string>>(names: Names, description: string) =>
     Schema.Literals(names).annotate({ description })
 }
+
+/** A column whose values, except null, occur in another column. Its description says so. */
+export const refersTo = <S extends Schema.Top>(target: string, column: S): S["Rebuild"] => {
+  const description = Schema.resolveAnnotations(column)?.description ?? ""
+  return column.annotate({ description: `${description} Refers to \`${target}\`.`, references: target })
+}
+
+/** The column to which a column refers, as `schema.table.column`; undefined if it refers to none. */
+export const referenceOf = (column: Schema.Constraint): string | undefined => {
+  const references = Schema.resolveAnnotations(column)?.references
+  return typeof references === "string" ? references : undefined
+}

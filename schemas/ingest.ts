@@ -1,16 +1,22 @@
 /** The records of every pipeline run: tables of the warehouse schema `ingest`. Times are UTC. */
 import { Schema } from "effect"
 import { dataSets } from "./data-sets.ts"
-import { described } from "./described.ts"
+import { described, refersTo } from "./described.ts"
 import { FetchStatus, ReadOutcome } from "./storefront/records.ts"
 
-const runId = described.text("Run that wrote the row: `ingest.run.run_id`.")
+const toRun = (description: string) => refersTo("ingest.run.run_id", described.text(description))
+const toGeneration = (description: string) =>
+  refersTo("ingest.generation.generation", described.textOrNull(description))
+const runId = toRun("Run that wrote the row.")
 const pipelineNames = new Intl.ListFormat("en-GB", { type: "disjunction" }).format(
   dataSets.map(({ pipeline }) => pipeline)
 )
 const pipeline = described.text(`Pipeline: ${pipelineNames}.`)
 const feed = described.text("Feed within the pipeline, such as `gov-mars/1603`.")
-const rawFile = described.text("SHA-256 of the payload, its name in the raw archive: `ingest.raw_file.raw_sha256`.")
+const rawFile = refersTo(
+  "ingest.raw_file.raw_sha256",
+  described.text("SHA-256 of the payload, its name in the raw archive.")
+)
 
 const Origin = Schema.Literals(["live", "replay", "sample"])
 
@@ -28,7 +34,7 @@ export const RunRecord = Schema.Struct({
   finished_at: described.text(
     "When everything had been read and merging began, or when the run ended without publishing; in UTC."
   ),
-  generation: described.textOrNull("Generation in which the run changed its data set; null if it changed nothing."),
+  generation: toGeneration("Generation in which the run changed its data set; null if it changed nothing."),
   window_from: described.textOrNull("First day requested with `--from`; null without it."),
   window_to: described.textOrNull("Last day requested with `--to`; null without it."),
   rows_read: described.integerOrNull(
@@ -48,13 +54,14 @@ export type RunRecord = typeof RunRecord.Type
 
 export const Run = Schema.Struct({
   ...RunRecord.fields,
-  recorded_in: described.text(
-    "Generation that recorded the run. Later generations sort later as text, up to larder-999999."
+  recorded_in: refersTo(
+    "ingest.generation.generation",
+    described.text("Generation that recorded the run. Later generations sort later as text, up to larder-999999.")
   ),
-  rebuilt_in: described.textOrNull(
+  rebuilt_in: toGeneration(
     "Generation of the last rebuild that read the run's payloads again: the records of these payloads in `ingest` come from it. Null if there was none, or if that rebuild was rolled back."
   ),
-  rolled_back_by: described.textOrNull(
+  rolled_back_by: toGeneration(
     "Generation of the rollback that undid this run: the live data does not descend from the run. Null if it was not rolled back."
   )
 }).annotate({
@@ -71,12 +78,12 @@ export const GenerationRow = Schema.Struct({
     "What made the generation: a run, a rollback, or a rebuild of a data set from the raw archive."
   ),
   pipeline: described.textOrNull("Pipeline of the run, rollback or rebuild; null for a rollback of all data sets."),
-  run_id: described.textOrNull("The run; null for rollbacks and rebuilds."),
-  went_back_to: described.textOrNull(
+  run_id: refersTo("ingest.run.run_id", described.textOrNull("The run; null for rollbacks and rebuilds.")),
+  went_back_to: toGeneration(
     "Generation to which a rollback returned; null for other kinds, and if a data set was rolled back to before its first run."
   ),
   note: described.textOrNull("Reason given for a rollback; null if none."),
-  rolled_back_by: described.textOrNull(
+  rolled_back_by: toGeneration(
     "Generation of the rollback that undid this one: the live data set does not descend from it. Null if it was not rolled back."
   )
 }).annotate({
@@ -89,7 +96,7 @@ export const RawFile = Schema.Struct({
   url: described.text("Address of the request, without secrets."),
   pipeline,
   feed,
-  run_id: described.text("Run that first fetched this payload from this address."),
+  run_id: toRun("Run that first fetched this payload from this address."),
   fetched_at: described.text("When it was fetched, in UTC."),
   bytes: described.integer("Size of the payload in bytes."),
   content_type: described.textOrNull("Content type of the response; null in recordings."),
@@ -182,7 +189,7 @@ export const DataSetRow = Schema.Struct({
   newest_on: described.textOrNull(
     "Newest day in the data set: of an observation, a release or a read of a store. It can be in the future, because some prices are announced before their month begins."
   ),
-  generation: described.text("Generation that last changed the data set.")
+  generation: refersTo("ingest.generation.generation", described.text("Generation that last changed the data set."))
 }).annotate({
   identifier: "ingest.data_set",
   description: "One row for each data set: what it is, where its rows came from, and whether they are samples."
@@ -205,7 +212,7 @@ export const UnknownField = Schema.Struct({
   pipeline,
   feed,
   field: described.text("Name of the field in the payload."),
-  run_id: described.text("Run that first found the field."),
+  run_id: toRun("Run that first found the field."),
   example: described.text("A value of the field, shortened.")
 }).annotate({
   identifier: "ingest.unknown_field",
@@ -222,7 +229,7 @@ export const OddValue = Schema.Struct({
   field: described.text("Name of the field in the payload, or the names of several, separated by commas."),
   said: described.text("What it said: the text as in the payload, shortened to 200 characters."),
   rows: described.integer("Rows with that text in the payload in which a run first found it."),
-  run_id: described.text("Run that first found the text.")
+  run_id: toRun("Run that first found the text.")
 }).annotate({
   identifier: "ingest.odd_value",
   description:
@@ -230,8 +237,10 @@ export const OddValue = Schema.Struct({
 })
 
 export const StoreReadRow = Schema.Struct({
-  run_id: described.text("Run that read the store: `ingest.run.run_id`."),
-  store_id: described.text("Store: `storefront.store.store_id`."),
+  run_id: toRun("Run that read the store."),
+  store_id: described.text(
+    "Store: as in `storefront.store.store_id`, unless only failed or rolled-back runs have read it."
+  ),
   read_at: described.text("When the store was read, in UTC."),
   fetch_status: FetchStatus.annotate({
     description:
@@ -259,3 +268,26 @@ export const StoreReadRow = Schema.Struct({
   identifier: "ingest.store_read",
   description: "One row for each read of a store, including reads that failed or found nothing new."
 })
+
+export const TableConstraintRow = Schema.Struct({
+  schema_name: described.text("Schema of the table or view."),
+  table_name: described.text("Name of the table or view."),
+  kind: described.oneOf(
+    ["primary key", "unique", "foreign key"],
+    "`primary key`: the columns identify a row and are never null; `unique`: they identify a row, and null counts as a value; `foreign key`: the values of the column, except null, occur in the referenced column."
+  ),
+  columns: described.list("The columns, in the order of the key; one for a foreign key."),
+  referenced_table: described.textOrNull(
+    "Schema and name of the referenced table, which may be in another file; null for a key."
+  ),
+  referenced_columns: Schema.NullOr(Schema.Array(Schema.Unknown)).annotate({
+    description:
+      "The referenced column; null for a key. It identifies a row there if it is the whole key: several rows of `ingest.raw_file` have the same `raw_sha256` if several runs, feeds or addresses had the same payload."
+  })
+}).annotate({
+  identifier: "ingest.table_constraint",
+  description:
+    "One row per key and reference of each table and view in this file. DuckDB does not enforce them: a test of Larder does."
+})
+
+export type TableConstraintKind = (typeof TableConstraintRow.Type)["kind"]

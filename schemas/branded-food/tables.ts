@@ -3,7 +3,7 @@
  * categories and the views are derived from it.
  */
 import { Schema, Struct } from "effect"
-import { described } from "../described.ts"
+import { described, refersTo } from "../described.ts"
 import { BrandedFood, FoodCategory, Nutrient, Nutrition } from "./records.ts"
 
 const list = (description: string) => Schema.NullOr(Schema.Array(Schema.Unknown)).annotate({ description })
@@ -60,8 +60,8 @@ export const FoodRow = Schema.Struct({
     "Day of the newest release with something new about the label; null if the file did not state it."
   ),
   fetched_at,
-  run_id: described.text("Run that last changed the row: `ingest.run.run_id`."),
-  raw_sha256: described.text("Last payload with something new about the label: `ingest.raw_file.raw_sha256`.")
+  run_id: refersTo("ingest.run.run_id", described.text("Run that last changed the row.")),
+  raw_sha256: refersTo("ingest.raw_file.raw_sha256", described.text("Last payload with something new about the label."))
 }).annotate({
   identifier: "branded_food.food",
   description:
@@ -94,7 +94,10 @@ export const VersionRow = Schema.Struct({
   ),
   is_loaded: described.flag("False for versions of which only the id is known, from the update log of a later one."),
   published_on: FoodRow.fields.published_on,
-  replaced_by: described.integerOrNull("fdc_id of the next version; null for the current one.")
+  replaced_by: refersTo(
+    "branded_food.version.fdc_id",
+    described.integerOrNull("The next version; null for the current one.")
+  )
 }).annotate({
   identifier: "branded_food.version",
   description: "Every known version of every product. A label without a barcode is a separate product."
@@ -110,13 +113,19 @@ export const CurrentFoodRow = FoodRow.annotate({
   description: "The current label of each product: what search and categories cover."
 })
 
+const labelId = refersTo("branded_food.food.fdc_id", described.integer("Label version."))
+
 export const NutrientAmountRow = Schema.Struct({
-  fdc_id: FoodRow.fields.fdc_id,
-  nutrient_id: described.integer("Nutrient: `branded_food.nutrient.nutrient_id`."),
+  fdc_id: labelId,
+  position: described.integer("Position of the amount among those of the label, from 1, as published."),
+  nutrient_id: refersTo("branded_food.nutrient.nutrient_id", described.integer("Nutrient.")),
   amount: described.numberOrNull(
     "Amount per 100 g, or per 100 ml if the serving is measured in ml, in the nutrient's unit; to six decimal places."
   ),
-  derivation_id: described.integerOrNull("How the amount was determined: `branded_food.derivation.derivation_id`."),
+  derivation_id: refersTo(
+    "branded_food.derivation.derivation_id",
+    described.integerOrNull("How the amount was determined; null if the source does not state it.")
+  ),
   percent_daily_value: described.numberOrNull("Percent of the daily value on the label. Only the CSV release has it.")
 }).annotate({
   identifier: "branded_food.nutrient_amount",
@@ -124,7 +133,7 @@ export const NutrientAmountRow = Schema.Struct({
 })
 
 export const NutritionRow = Schema.Struct({
-  fdc_id: FoodRow.fields.fdc_id,
+  fdc_id: labelId,
   ...Object.fromEntries(
     Object.entries(Nutrition.fields).map(([key, nutrient]) => [
       key,
@@ -138,7 +147,7 @@ export const NutritionRow = Schema.Struct({
 })
 
 export const QualityFlagRow = Schema.Struct({
-  fdc_id: FoodRow.fields.fdc_id,
+  fdc_id: labelId,
   flag: described.text(
     "What looks wrong: gtin_missing, gtin_placeholder (zeros alone, fewer than five digits, or five to seven with a wrong check digit, which is no barcode), gtin_unreadable, gtin_check_digit, serving_size_zero, serving_unit_miscoded, serving_unit_unknown (not a unit of mass or volume), country_unknown, category_unreadable, gpc_class_unreadable, discontinued_unreadable (a day that was stated is not known, so the product may be discontinued), trade_channels_unreadable, no_nutrients, nutrient_twice, energy_impossible (above 905 kcal), mass_impossible (protein, fat and carbohydrates together above 110 g), amount_impossible (one amount above 110 g, cholesterol above 5 g or sodium above 45 g), part_exceeds_whole (more sugars than carbohydrates or more saturated fat than fat, beyond rounding), amount_negative, nutrient_unit_unusable (an amount is left out because its unit cannot be converted to that of the nutrient, such as kJ to kcal), label_row_missing (no readable row in the file of the labels, only its name and amounts), part_rejected (a row or an amount of the label could not be read: what it said is missing, or is from another release or form)."
   )

@@ -1,6 +1,6 @@
 /** Tables of the warehouse schema `commodity`. Catalog rows come from the mapping, versions of observations from the reports. */
 import { Schema, Struct } from "effect"
-import { described } from "../described.ts"
+import { described, refersTo } from "../described.ts"
 import { CommodityProduct, Licence, Metric, Series } from "./records.ts"
 
 const { metrics: _, ...product } = CommodityProduct.fields
@@ -14,7 +14,7 @@ const { first_observed_on: _first, last_observed_on: _last, ...metric } = Metric
 
 export const MetricRow = Schema.Struct({
   ...metric,
-  product_slug: described.text("Product of the metric: `commodity.product.slug`."),
+  product_slug: refersTo("commodity.product.slug", described.text("Product of the metric.")),
   report: described.text("Title of the publishing report."),
   feed: described.text("Report and section from which the metric is read, such as `gov-mars/1603`."),
   licence: Licence.annotate({
@@ -28,14 +28,14 @@ export const MetricRow = Schema.Struct({
 
 export const SeriesRow = Schema.Struct({
   slug: Series.fields.slug,
-  metric_name: described.text("The metric with the same values: `commodity.metric.metric_name`."),
+  metric_name: refersTo("commodity.metric.metric_name", described.text("The metric with the same values.")),
   commodity: described.text("Group in the catalog: Butter, Cheese, Nonfat Dry Milk, Dry Whey, Milk."),
   ...Struct.pick(Series.fields, ["spec", "market", "unit"]),
   position: described.integer("Position of the series in the catalog, from 1.")
 }).annotate({ identifier: "commodity.series", description: "The 24 curated series of the grouped catalog." })
 
 export const ObservationVersion = Schema.Struct({
-  metric_name: described.text("Metric that was published: `commodity.metric.metric_name`."),
+  metric_name: refersTo("commodity.metric.metric_name", described.text("Metric that was published.")),
   observed_on: described.text(
     "Day of the reading: trading day, week-ending day, period end of biweekly reports, or first day of the priced month."
   ),
@@ -50,8 +50,8 @@ export const ObservationVersion = Schema.Struct({
   freight: described.textOrNull(
     "Who pays for the transport, as the row states it, such as `Delivered`; null if it is silent."
   ),
-  run_id: described.text("Run that loaded the value: `ingest.run.run_id`."),
-  raw_sha256: described.text("Payload with the value: `ingest.raw_file.raw_sha256`."),
+  run_id: refersTo("ingest.run.run_id", described.text("Run that loaded the value.")),
+  raw_sha256: refersTo("ingest.raw_file.raw_sha256", described.text("Payload with the value.")),
   fetched_at: described.text("When that payload was fetched, in UTC."),
   source_row: described.integer("Row in that payload, counted from 1.")
 }).annotate({

@@ -5,12 +5,12 @@
  * reads. Times are UTC.
  */
 import { Schema, Struct } from "effect"
-import { described } from "../described.ts"
+import { described, refersTo } from "../described.ts"
 import { Collection, PriceRange, ProductDetail, ProductSummary, ReadOutcome, Store, Variant } from "./records.ts"
 
-const storeId = described.text("Store: `storefront.store.store_id`.")
-const productId = described.text("Product: `storefront.product.product_id`.")
-const collectionId = described.text("Collection: `storefront.collection.collection_id`.")
+const storeId = refersTo("storefront.store.store_id", described.text("Store."))
+const productId = refersTo("storefront.product.product_id", described.text("Product."))
+const collectionId = refersTo("storefront.collection.collection_id", described.text("Collection."))
 const place = described.integer(
   "Position in the store's list, from 1. The list is ordered by publication time, newest first and missing times last, then by id."
 )
@@ -20,8 +20,8 @@ const imageFields = (image: string) => ({
   image_height: described.integerOrNull(`${image}: height in pixels; null if the feed does not state it.`)
 })
 const runFields = {
-  run_id: described.text("Run that last changed the row: `ingest.run.run_id`."),
-  raw_sha256: described.text("Last payload that changed the row: `ingest.raw_file.raw_sha256`.")
+  run_id: refersTo("ingest.run.run_id", described.text("Run that last changed the row.")),
+  raw_sha256: refersTo("ingest.raw_file.raw_sha256", described.text("Last payload that changed the row."))
 }
 const fetchedAt = described.text("When the last payload that changed the row was fetched, in UTC.")
 
@@ -65,7 +65,7 @@ export const StoreStatusRow = Schema.Struct({
   ...ReadOutcome.fields,
   read_at: described.text("When the store was last read, successfully or not; in UTC."),
   fetched_at: described.textOrNull("When the store was last read successfully, in UTC; null if never."),
-  run_id: described.text("Run of the last read: `ingest.run.run_id`.")
+  run_id: refersTo("ingest.run.run_id", described.text("Run of the last read."))
 }).annotate({
   identifier: "storefront.store_status",
   description:

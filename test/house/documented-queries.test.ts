@@ -15,7 +15,8 @@ const warehouse = readDocument("docs/warehouse.md").text
 const tables = [
   ...ingestTables,
   ...ingestViews,
-  ...dataSets.flatMap((dataSet) => [...dataSet.tables, ...viewsOf(dataSet)])
+  ...dataSets.flatMap((dataSet) => [...dataSet.tables, ...viewsOf(dataSet)]),
+  { schema: "ingest", name: "table_constraint" }
 ].map(({ name, schema }) => `${schema}.${name}`)
 const listed = [...warehouse.matchAll(/^\| `([a-z_]+\.[a-z_]+)(?:\([^`]*\))?` \|/gm)]
   .map((match) => match[1] ?? "")

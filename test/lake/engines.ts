@@ -81,7 +81,7 @@ const quoteName = (table: string) => table.split(".").map(identifier).join(".")
 /** The views that the lake has as tables. */
 const lakeViews = dataSets
   .flatMap(({ views }) => views)
-  .filter(({ lakeKey }) => lakeKey !== undefined)
+  .filter(({ isInLake }) => isInLake)
   .map(({ name, schema }) => `(${literal(schema)}, ${literal(name)})`)
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Opens the newest generation on this machine as the tables of the lake: its tables, and the views with a `lakeKey`. Names,
+ * Opens the newest generation on this machine as the tables of the lake: its tables, and the views that are in it. Names,
  * columns and comments are those of this version's definitions, as in `larder.duckdb`. A data set that was rolled back to before
  * its first run has empty tables: a version of each takes the number that a slower machine may be about to use.
  */
@@ -24,14 +24,14 @@ import {
 import { createUncommentedTables, definitionHash, qualifiedName } from "../tables/dictionary.ts"
 import { ingestTables, ingestViews } from "../tables/ingest-tables.ts"
 import { markAllSamples } from "../tables/sample-marks.ts"
-import type { DataSet, Table, View } from "../tables/tables.ts"
+import { type DataSet, keyOf, type Table, type View } from "../tables/tables.ts"
 import { findNewer } from "../tables/versions.ts"
 
 /** A table of the lake: a table or view in the session from which it is written. */
 export interface LakeTable {
   readonly schema: string
   readonly name: string
-  /** Rows are sorted by these columns; by all columns if there are none. */
+  /** Rows are sorted by these columns. */
   readonly key: ReadonlyArray<string>
   readonly dateColumn?: string | undefined
   /** Types as DuckDB prints them. */
@@ -58,8 +58,6 @@ const copyNewest = Effect.fnUntraced(function* (layout: Layout, folder: string) 
     if ((yield* listNumbers(layout.local)).at(-1) === manifest.number) return { manifest, ingestion }
   }
 })
-
-const getKey = ({ merge }: Table) => ("key" in merge ? [merge.key].flat() : [])
 
 const ColumnRow = Schema.Struct({
   relation: Schema.String,
@@ -94,9 +92,9 @@ const define = Effect.fnUntraced(function* (db: DuckDb["Service"], parts: Parts,
     return { schema, name, key, dateColumn, columns: own, comment, part: partOf(schema) }
   }
   return [
-    ...sources.map(({ table }) => describe(table, getKey(table), table.dateColumn)),
+    ...sources.map(({ table }) => describe(table, keyOf(table), table.dateColumn)),
     ...parts.parts.flatMap(({ dataSet }) =>
-      dataSet.views.flatMap((view) => (view.lakeKey === undefined ? [] : [describe(view, view.lakeKey)]))
+      dataSet.views.flatMap((view) => (view.isInLake ? [describe(view, keyOf(view))] : []))
     )
   ]
 })

@@ -21,10 +21,10 @@ const withEveryDataSet = copyPerTest(
 )
 
 describe("the lake", () => {
-  itLive("has the defined tables, and the views that have a key, with their columns", () =>
+  itLive("has the defined tables, and the views that are defined for it, with their columns", () =>
     Effect.gen(function* () {
       const lake = lakeOf(yield* withEveryDataSet)
-      const views = dataSets.flatMap((dataSet) => dataSet.views.filter(({ lakeKey }) => lakeKey !== undefined))
+      const views = dataSets.flatMap((dataSet) => dataSet.views.filter(({ isInLake }) => isInLake))
       assert.deepStrictEqual(
         views.map(({ name }) => name),
         ["observation", "vintage", "current_food", "nutrition", "variant"]

@@ -39,7 +39,13 @@ describe("the catalogue", () => {
       const comments = new Set(contents.comments.map((comment) => JSON.stringify(comment)))
       for (const file of [parts.ingestion, ...parts.parts.map(({ file }) => file)]) {
         const fileContents = yield* readContents(file)
-        for (const table of fileContents.tables) assert.deepStrictEqual(tables.get(table.name), table)
+        for (const table of fileContents.tables) {
+          // each file lists the constraints of its own tables
+          const isPart = table.name === "ingest.table_constraint"
+          const { rows = [], ...shown } = tables.get(table.name) ?? {}
+          assert.deepStrictEqual({ ...shown, rows: isPart ? table.rows : rows }, table)
+          assert.includeDeepMembers([...rows], [...table.rows])
+        }
         for (const comment of fileContents.comments)
           assert.isTrue(comments.has(JSON.stringify(comment)), JSON.stringify(comment))
       }

@@ -7,7 +7,7 @@ import { dataSets } from "../data-sets.ts"
 import { type DuckDb, identifier, literal, openError } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import type { Manifest } from "../generation/manifest.ts"
-import { commentStatements } from "../tables/dictionary.ts"
+import { describeStatements } from "../tables/dictionary.ts"
 import { ingestTables, ingestViews } from "../tables/ingest-tables.ts"
 import { type DataSet, type Table, type View, viewsOf } from "../tables/tables.ts"
 import { requireKnown } from "../tables/versions.ts"
@@ -49,7 +49,7 @@ export const listSources = ({ ingestion, parts }: Parts): ReadonlyArray<TableSou
   ...parts.flatMap(({ dataSet, file }) => dataSet.tables.map((table) => ({ table, file })))
 ]
 
-/** Statements for the views and macros of all schemas, and for the comments on everything. */
+/** Statements for the views and macros of all schemas, and for what describes everything. */
 export const viewsAndComments = (
   { parts }: Parts,
   sources: ReadonlyArray<TableSource>,
@@ -57,11 +57,8 @@ export const viewsAndComments = (
   ddlOf: (view: View) => string = ({ ddl }) => ddl
 ) => {
   const views = [...ingestViews, ...parts.flatMap(({ dataSet }) => viewsOf(dataSet))]
-  return [
-    ...views.map(ddlOf),
-    ...sources.flatMap(({ table }) => commentStatements(table, kind)),
-    ...views.flatMap((view) => commentStatements(view, "view"))
-  ]
+  const tables = sources.map(({ table }) => table)
+  return [...views.map(ddlOf), ...describeStatements({ tables, views }, kind)]
 }
 
 /** The loaded data sets that this version can read, and the errors of the others. Their databases are intact. */

@@ -77,7 +77,7 @@ const completeStagingFile = Effect.fnUntraced(function* ({ checks, dataSet, stag
     file,
     records: stagedRecords(db),
     check: (run) => runChecks(db, checksWithoutLive(checks), run),
-    dropRecords: "drop schema ingest cascade"
+    dropRecords: stagedIngestTables.map(({ name }) => `drop table ingest.${name}`).join("; ")
   } satisfies Merged
 })
 

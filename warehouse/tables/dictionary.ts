@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto"
 import { Schema } from "effect"
 import { type DuckDb, identifier, literal } from "../duckdb.ts"
+import { makeConstraintView } from "./constraints.ts"
 import type { Table, View } from "./tables.ts"
 
 /** The name of a table or view in SQL, without its database. */
@@ -38,23 +39,29 @@ const createStatements = (relations: ReadonlyArray<Table | View>) => {
   return [...schemaDdls, ...relations.map(({ ddl }) => ddl)]
 }
 
-const definitionSql = ({ tables, views }: Defined): string =>
-  inTransaction([
-    ...createStatements([...tables, ...views]),
-    ...tables.flatMap((table) => commentStatements(table, "table")),
-    ...views.flatMap((view) => commentStatements(view, "view"))
-  ])
+/** Comments, and the keys and references, which are metadata like these: a published file keeps those that it has. */
+export const describeStatements = ({ tables, views }: Defined, kindOfTables: "table" | "view" = "table") => {
+  const constraints = makeConstraintView([...tables, ...views])
+  return [
+    ...createStatements([constraints]),
+    ...tables.flatMap((table) => commentStatements(table, kindOfTables)),
+    ...[...views, constraints].flatMap((view) => commentStatements(view, "view"))
+  ]
+}
+
+const definitionSql = (defined: Defined): string =>
+  inTransaction([...createStatements([...defined.tables, ...defined.views]), ...describeStatements(defined)])
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
 /** Identifies a definition with its comments: different definitions have different hashes. */
 export const definitionHash = (defined: Defined): string => sha256(definitionSql(defined))
 
-/** Identifies tables and views, without their comments. */
+/** Identifies tables and views, without their comments, keys and references. */
 export const tablesHash = ({ tables, views }: Defined): string =>
   sha256(createStatements([...tables, ...views]).join("\n"))
 
-/** Creates missing tables, replaces views and macros, and sets all comments, in one transaction with one fsync. */
+/** Creates missing tables, replaces views and macros, and describes them, in one transaction with one fsync. */
 export const define = (db: DuckDb["Service"], defined: Defined) => db.run(definitionSql(defined))
 
 /** Creates tables that only this program opens, without comments: these would take most of the time. */

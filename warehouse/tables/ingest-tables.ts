@@ -12,7 +12,7 @@ import {
   StoreReadRow,
   UnknownField
 } from "@larder/schemas"
-import { defineTable, defineView, type Table, type View } from "./tables.ts"
+import { defineTable, defineView, keyOf, type Merge, type Table, type View } from "./tables.ts"
 
 /** Version of the tables of `ingest`. Increases whenever their definition changes. */
 export const ingestVersion = 4
@@ -28,14 +28,26 @@ export const leftOutTable = defineTable("ingest", "left_out", LeftOut, { by: "ap
 /** One row for each live data set, written again with each generation. */
 export const dataSetTable = defineTable("ingest", "data_set", DataSetRow, { by: "replace", key: ["pipeline"] })
 
-/** Tables that every pipeline adds to. */
-export const rejectTable = defineTable("ingest", "reject", Reject, {
+/**
+ * Tables that every pipeline adds to. A run adds only rows that are not live, so `merge.key` identifies a row of the live
+ * data, and together with the run a row of the table: a run after a rollback or with another mapping adds it again.
+ */
+const defineStaged = <M extends Merge & { readonly key: ReadonlyArray<string> }>(
+  name: string,
+  record: Table["record"],
+  merge: M,
+  dateColumn?: string
+) => {
+  const key = [...new Set(["run_id", ...merge.key])]
+  return { ...defineTable("ingest", name, record, merge, dateColumn), merge, key }
+}
+
+export const rejectTable = defineStaged("reject", Reject, {
   by: "append",
   key: ["raw_sha256", "feed", "position", "reason"]
 })
 /** If a payload is read again, with another mapping or with other payloads, only the new rejects are kept. */
-export const rawFileTable = defineTable(
-  "ingest",
+export const rawFileTable = defineStaged(
   "raw_file",
   RawFile,
   {
@@ -50,21 +62,20 @@ export const rawFileTable = defineTable(
   },
   "fetched_at"
 )
-export const cursorTable = defineTable("ingest", "cursor", Cursor, { by: "replace", key: ["pipeline", "feed"] })
-export const unknownFieldTable = defineTable("ingest", "unknown_field", UnknownField, {
+export const cursorTable = defineStaged("cursor", Cursor, { by: "replace", key: ["pipeline", "feed"] })
+export const unknownFieldTable = defineStaged("unknown_field", UnknownField, {
   by: "append",
   key: ["pipeline", "feed", "field"]
 })
 
 /** Each text is kept once, with the run that found it first. */
-export const oddValueTable = defineTable("ingest", "odd_value", OddValue, {
+export const oddValueTable = defineStaged("odd_value", OddValue, {
   by: "append",
   key: ["pipeline", "feed", "kind", "field", "said"]
 })
 
 /** Values that change with every read of a store. The table of stores stays unchanged if a read finds nothing new. */
-export const storeReadTable = defineTable(
-  "ingest",
+export const storeReadTable = defineStaged(
   "store_read",
   StoreReadRow,
   { by: "append", key: ["run_id", "store_id"] },
@@ -92,14 +103,14 @@ export const recordTables: ReadonlyArray<Table> = [
 
 /** Records of the runs from which the live data descends. */
 export const ingestViews: ReadonlyArray<View> = [
-  defineView("ingest", "live_run", Run),
-  defineView("ingest", "live_raw_file", RawFile),
-  defineView("ingest", "live_reject", Reject),
-  defineView("ingest", "live_cursor", Cursor),
-  defineView("ingest", "live_unknown_field", UnknownField),
-  defineView("ingest", "live_odd_value", OddValue),
-  defineView("ingest", "live_store_read", StoreReadRow),
-  defineView("ingest", "live_left_out", LeftOut)
+  defineView("ingest", "live_run", Run, keyOf(runTable)),
+  defineView("ingest", "live_raw_file", RawFile, rawFileTable.merge.key),
+  defineView("ingest", "live_reject", Reject, rejectTable.merge.key),
+  defineView("ingest", "live_cursor", Cursor, cursorTable.merge.key),
+  defineView("ingest", "live_unknown_field", UnknownField, unknownFieldTable.merge.key),
+  defineView("ingest", "live_odd_value", OddValue, oddValueTable.merge.key),
+  defineView("ingest", "live_store_read", StoreReadRow, storeReadTable.merge.key),
+  defineView("ingest", "live_left_out", LeftOut, keyOf(leftOutTable))
 ]
 
 /** All tables of the schema. */

@@ -17,7 +17,7 @@ export interface OwnedTable {
   readonly joinCondition: string
 }
 
-/** How the rows that a run staged are merged. */
+/** How the rows that a run staged are merged, and the columns that identify a row. */
 export type Merge =
   /** A row is added, unless its key exists. */
   | { readonly by: "append"; readonly key: ReadonlyArray<string> }
@@ -32,7 +32,7 @@ export type Merge =
       readonly ownedTable?: OwnedTable
     }
   /** The staged rows are the whole table. */
-  | { readonly by: "replace all" }
+  | { readonly by: "replace all"; readonly key: ReadonlyArray<string> }
   /**
    * A row is combined with the live row of the same key. `expressionFor` returns the SQL expression of a column, over
    * the staged row `s` and the live row `l`; if it returns none, the staged value is used. The result is new if any
@@ -45,7 +45,7 @@ export type Merge =
       readonly expressionFor: (column: string) => string | undefined
     }
   /** Never staged: rebuilt from the other tables whenever one of them has changed. */
-  | { readonly by: "derive"; readonly from: string }
+  | { readonly by: "derive"; readonly key: ReadonlyArray<string>; readonly from: string }
 
 export interface Table {
   readonly schema: string
@@ -53,6 +53,8 @@ export interface Table {
   readonly record: RowRecord
   readonly ddl: string
   readonly merge: Merge
+  /** The columns that identify a row, if they are not those of `merge`. */
+  readonly key?: ReadonlyArray<string> | undefined
   /** For tables whose rows are never removed: their date. The lake partitions large tables by month of this column. */
   readonly dateColumn?: string | undefined
 }
@@ -60,11 +62,13 @@ export interface Table {
 export interface View extends Pick<Table, "schema" | "name" | "ddl"> {
   /** Absent for macros, which have no columns of their own to describe. */
   readonly record?: RowRecord | undefined
+  /** The columns that identify a row; absent for macros. */
+  readonly key?: ReadonlyArray<string> | undefined
   /**
-   * The columns that identify a row. The lake has such a view as a table, sorted by them: Delta has no views. Only for
-   * views that read nothing but their own data set.
+   * Whether the lake has the view as a table, because Delta has no views. Only for views that read nothing but their own
+   * data set.
    */
-  readonly lakeKey?: ReadonlyArray<string> | undefined
+  readonly isInLake?: boolean
 }
 
 /** Facts for `ingest.data_set`, in addition to those from runs and rows. */
@@ -122,12 +126,21 @@ export const defineTable = (
   dateColumn?: string
 ): Table => ({ schema, name, record, ddl: readSql(schema, name), merge, dateColumn })
 
-export const defineView = (
-  schema: string,
-  name: string,
-  record?: RowRecord,
-  lakeKey?: ReadonlyArray<string>
-): View => ({ schema, name, record, ddl: readSql(schema, name), lakeKey })
+/** The columns that identify a row of a table or view. */
+export const keyOf = (relation: Table | View): ReadonlyArray<string> =>
+  relation.key ?? ("merge" in relation ? [relation.merge.key].flat() : [])
+
+export const defineView = (schema: string, name: string, record: RowRecord, key: ReadonlyArray<string>): View => ({
+  schema,
+  name,
+  record,
+  key,
+  ddl: readSql(schema, name)
+})
+
+export const inLake = (view: View): View => ({ ...view, isInLake: true })
+
+export const defineMacro = (schema: string, name: string): View => ({ schema, name, ddl: readSql(schema, name) })
 
 /** All views of a data set, in the order in which they are defined. */
 export const viewsOf = ({ views, viewsOverIngest = [] }: DataSet): ReadonlyArray<View> => [...views, ...viewsOverIngest]

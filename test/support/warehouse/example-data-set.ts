@@ -60,7 +60,7 @@ const makeTable = (schema: string, table: Omit<Table, "schema" | "ddl">, columns
 export const exampleIn = (schema: string) => {
   const shelf = makeTable(
     schema,
-    { name: "shelf", record: Shelf, merge: { by: "replace all" } },
+    { name: "shelf", record: Shelf, merge: { by: "replace all", key: ["shelf"] } },
     "shelf varchar not null, position integer not null"
   )
   const price = makeTable(

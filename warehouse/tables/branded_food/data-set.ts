@@ -13,7 +13,7 @@ import {
 import { mergeLabelColumn } from "../../branded-foods/completed-label.ts"
 import { servingAmount } from "../../branded-foods/serving-units.ts"
 import { buildFoods } from "../../search/build/build.ts"
-import { type DataSet, defineTable, defineView, readSql } from "../tables.ts"
+import { type DataSet, defineMacro, defineTable, defineView, inLake, readSql } from "../tables.ts"
 
 export const nutrientTable = defineTable("branded_food", "nutrient", NutrientRow, {
   by: "replace",
@@ -58,18 +58,20 @@ export const brandedFood: DataSet = {
     foodTable,
     defineTable("branded_food", "version", VersionRow, {
       by: "derive",
+      key: ["fdc_id"],
       from: readSql("branded_food", "versions_of_foods")
     }),
     defineTable("branded_food", "category", CategoryRow, {
       by: "derive",
+      key: ["category"],
       from: readSql("branded_food", "categories_of_foods")
     })
   ],
   views: [
-    defineView("branded_food", "current_food", CurrentFoodRow, ["fdc_id"]),
-    defineView("branded_food", "nutrient_amount", NutrientAmountRow),
-    defineView("branded_food", "quality_flag", QualityFlagRow),
-    defineView("branded_food", "per_serving"),
+    inLake(defineView("branded_food", "current_food", CurrentFoodRow, ["fdc_id"])),
+    defineView("branded_food", "nutrient_amount", NutrientAmountRow, ["fdc_id", "position"]),
+    defineView("branded_food", "quality_flag", QualityFlagRow, ["fdc_id", "flag"]),
+    defineMacro("branded_food", "per_serving"),
     {
       schema: "branded_food",
       name: "serving_amount",
@@ -77,7 +79,7 @@ export const brandedFood: DataSet = {
 ;
 comment on macro branded_food.serving_amount is '${aboutServingAmount}'`
     },
-    defineView("branded_food", "nutrition", NutritionRow, ["fdc_id"])
+    inLake(defineView("branded_food", "nutrition", NutritionRow, ["fdc_id"]))
   ],
   files: { build: buildFoods },
   countSourceRows: "select coalesce(sum(source_rows), 0)::integer as rows from branded_food.food"

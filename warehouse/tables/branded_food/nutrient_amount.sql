@@ -1,6 +1,7 @@
 create or replace view branded_food.nutrient_amount as
 select
   fdc_id,
+  place::integer as position,
   nutrient.nutrient_id,
   nutrient.amount::decimal(19, 6) as amount, -- see commodity.observation
   nutrient.derivation_id,

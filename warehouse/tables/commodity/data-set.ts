@@ -8,11 +8,14 @@ import {
   SeriesRow,
   Vintage
 } from "@larder/schemas"
-import { type DataSet, defineTable, defineView } from "../tables.ts"
+import { type DataSet, defineMacro, defineTable, defineView, inLake } from "../tables.ts"
 
-export const productTable = defineTable("commodity", "product", CommodityProductRow, { by: "replace all" })
-export const metricTable = defineTable("commodity", "metric", MetricRow, { by: "replace all" })
-export const seriesTable = defineTable("commodity", "series", SeriesRow, { by: "replace all" })
+export const productTable = defineTable("commodity", "product", CommodityProductRow, {
+  by: "replace all",
+  key: ["slug"]
+})
+export const metricTable = defineTable("commodity", "metric", MetricRow, { by: "replace all", key: ["metric_name"] })
+export const seriesTable = defineTable("commodity", "series", SeriesRow, { by: "replace all", key: ["slug"] })
 export const observationVersionTable = defineTable(
   "commodity",
   "observation_version",
@@ -37,12 +40,12 @@ export const commodity: DataSet = {
   },
   tables: [productTable, metricTable, seriesTable, observationVersionTable],
   views: [
-    defineView("commodity", "observation", Observation, ["metric_name", "observed_on"]),
-    defineView("commodity", "observation_as_of"),
-    defineView("commodity", "weekly"),
-    defineView("commodity", "monthly"),
-    defineView("commodity", "vintage", Vintage, ["metric_name", "observed_on", "realtime_start"]),
-    defineView("commodity", "coverage", Coverage)
+    inLake(defineView("commodity", "observation", Observation, ["metric_name", "observed_on"])),
+    defineMacro("commodity", "observation_as_of"),
+    defineMacro("commodity", "weekly"),
+    defineMacro("commodity", "monthly"),
+    inLake(defineView("commodity", "vintage", Vintage, ["metric_name", "observed_on", "realtime_start"])),
+    defineView("commodity", "coverage", Coverage, ["metric_name"])
   ],
   // Two feeds may have received the same bytes; a metric's rolling and final feeds differ in revision_status.
   countSourceRows: `

@@ -14,13 +14,14 @@ import {
   VariantRow
 } from "@larder/schemas"
 import { lastSeen, reconcileReads } from "../../storefronts/reconcile.ts"
-import { type DataSet, defineTable, defineView, readSql, type View } from "../tables.ts"
+import { type DataSet, defineMacro, defineTable, defineView, inLake, readSql, type View } from "../tables.ts"
 
 export const storeTable = defineTable("storefront", "store", StoreRow, { by: "replace", key: ["store_id"] })
 const lastSeenView: View = {
   schema: "storefront",
   name: "last_seen",
   record: LastSeenRow,
+  key: ["kind", "id"],
   ddl: `create or replace view storefront.last_seen as ${lastSeen({
     known: (name) => `storefront.${name}`,
     knownReads: (name) => `ingest.live_${name}`
@@ -62,20 +63,22 @@ export const storefront: DataSet = {
     ),
     defineTable("storefront", "listing", ListingRow, {
       by: "derive",
+      key: ["product_id"],
       from: readSql("storefront", "listings_of_stores")
     }),
     defineTable("storefront", "collection_listing", CollectionListingRow, {
       by: "derive",
+      key: ["collection_id"],
       from: readSql("storefront", "collection_listings_of_stores")
     })
   ],
   views: [
-    defineView("storefront", "variant", VariantRow, ["variant_id"]),
-    defineView("storefront", "variant_as_of"),
-    defineView("storefront", "product_category", ProductCategoryRow),
-    defineView("storefront", "collection_product", CollectionProductRow)
+    inLake(defineView("storefront", "variant", VariantRow, ["variant_id"])),
+    defineMacro("storefront", "variant_as_of"),
+    defineView("storefront", "product_category", ProductCategoryRow, ["product_id"]),
+    defineView("storefront", "collection_product", CollectionProductRow, ["collection_id", "position"])
   ],
-  viewsOverIngest: [defineView("storefront", "store_status", StoreStatusRow), lastSeenView],
+  viewsOverIngest: [defineView("storefront", "store_status", StoreStatusRow, ["store_id"]), lastSeenView],
   reconcile: reconcileReads,
   countSourceRows: `
     select (
