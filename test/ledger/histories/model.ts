@@ -160,6 +160,15 @@ export class Model {
     return this.budgetLeft(key, server) < credits ? "monthly_spend_cap_reached" : "held"
   }
 
+  /** The same, as if a hold had been released. */
+  decideWithout(released: HoldModel, ...call: Parameters<Model["decide"]>): Outcome {
+    const { holds } = this
+    this.holds = holds.filter((hold) => hold !== released)
+    const outcome = this.decide(...call)
+    this.holds = holds
+    return outcome
+  }
+
   /** What becomes of an admitted call now. */
   decideCharge({ admittedAt, credits, key, scope, secret }: HoldModel): CommitOutcome {
     if (!this.traits.decidesAgain) return "charged"
