@@ -42,7 +42,8 @@ const selectRelations = `
   join ingest.table_constraint using (schema_name, table_name)
   left join tables using (schema_name, table_name)
   left join views using (schema_name, table_name)
-  where kind <> 'foreign key'`
+  where kind <> 'foreign key'
+  order by all`
 
 const Column = Schema.Struct({ schema: Text, relation: Text, name: Text, type: Text, description: Text })
 export interface Column extends Readonly<typeof Column.Type> {

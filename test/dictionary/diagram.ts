@@ -1,4 +1,7 @@
-/** The keys of the tables of one schema, and the references between them, as an entity diagram for Mermaid. */
+/**
+ * The keys of the tables and views of one schema, and the references between them, as an entity diagram for Mermaid. A view
+ * that only selects rows of a table, and has its columns, is left out.
+ */
 import type { Column, Reference, Relation } from "./definitions.ts"
 
 export const renderDiagram = (
@@ -6,23 +9,29 @@ export const renderDiagram = (
   columns: ReadonlyArray<Column>,
   references: ReadonlyArray<Reference>
 ): string => {
-  const names = new Map(relations.map(({ name, schema }) => [`${schema}.${name}`, name]))
+  const columnsOf = ({ name, schema }: Relation) =>
+    columns.filter((column) => column.schema === schema && column.relation === name)
+  const listNames = (relation: Relation) =>
+    columnsOf(relation)
+      .map(({ name }) => name)
+      .join()
+  const ofTables = new Set(relations.filter(({ isTable }) => isTable).map(listNames))
+  const shown = relations.filter((relation) => relation.isTable || !ofTables.has(listNames(relation)))
+  const names = new Map(shown.map(({ name, schema }) => [`${schema}.${name}`, name]))
   const drawn = references.filter(({ relation, schema, to }) => names.has(`${schema}.${relation}`) && names.has(to))
 
-  const entities = relations.map((relation) => {
+  const entities = shown.map((relation) => {
     const referring = drawn.filter((reference) => reference.relation === relation.name).flatMap((one) => one.columns)
-    const lines = columns
-      .filter((column) => column.schema === relation.schema && column.relation === relation.name)
-      .flatMap(({ name, type }) => {
-        const marks = [relation.key.includes(name) ? "PK" : "", referring.includes(name) ? "FK" : ""].filter(Boolean)
-        return marks.length === 0 ? [] : [`    ${type} ${name} ${marks.join(", ")}`]
-      })
+    const lines = columnsOf(relation).flatMap(({ name, type }) => {
+      const marks = [relation.key.includes(name) ? "PK" : "", referring.includes(name) ? "FK" : ""].filter(Boolean)
+      return marks.length === 0 ? [] : [`    ${type} ${name} ${marks.join(", ")}`]
+    })
     return [`  ${relation.name} {`, ...lines, "  }"].join("\n")
   })
-  const edges = drawn.map(({ columns: [column = ""], relation, to }) => {
-    const { isNullable } = columns.find((one) => one.relation === relation && one.name === column) ?? {
-      isNullable: false
-    }
+  const edges = drawn.map(({ columns: [column], relation, schema, to }) => {
+    const isNullable = columns.some(
+      (one) => one.schema === schema && one.relation === relation && one.name === column && one.isNullable
+    )
     return `  ${names.get(to)} ${isNullable ? "|o" : "||"}--o{ ${relation} : ${column}`
   })
   return ["```mermaid", "erDiagram", ...entities, ...edges, "```"].join("\n")
