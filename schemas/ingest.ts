@@ -66,7 +66,7 @@ export const Run = Schema.Struct({
   )
 }).annotate({
   identifier: "ingest.run",
-  description: "One row for each run of a pipeline, including runs that published nothing."
+  description: "One row per run of a pipeline, including runs that published nothing."
 })
 
 export const GenerationRow = Schema.Struct({
@@ -88,7 +88,7 @@ export const GenerationRow = Schema.Struct({
   )
 }).annotate({
   identifier: "ingest.generation",
-  description: "One row for each generation. Every run, every rollback and every rebuild makes one."
+  description: "One row per generation. Every run, every rollback and every rebuild makes one."
 })
 
 export const RawFile = Schema.Struct({
@@ -110,7 +110,7 @@ export const RawFile = Schema.Struct({
 }).annotate({
   identifier: "ingest.raw_file",
   description:
-    "Payloads that runs have read; each is in the raw archive. The live data was built from those in `ingest.live_raw_file`."
+    "One row per run, payload, address and feed: a payload that the run read, and that was not live before. It is in the raw archive, unless it was pruned. The live data was built from those in `ingest.live_raw_file`."
 })
 
 export const Reject = Schema.Struct({
@@ -126,7 +126,7 @@ export const Reject = Schema.Struct({
 }).annotate({
   identifier: "ingest.reject",
   description:
-    "Payload rows that could not be read. No row is dropped silently. For a failed run, the first 10,000 are recorded. Those of the live data are in `ingest.live_reject`."
+    "One row per run, payload, feed, position and reason: a payload row that could not be read. No row is dropped silently. For a failed run, the first 10,000 are recorded. Those of the live data are in `ingest.live_reject`."
 })
 
 export const CheckResult = Schema.Struct({
@@ -142,7 +142,7 @@ export const CheckResult = Schema.Struct({
   description: described.text("What is true if the check passes.")
 }).annotate({
   identifier: "ingest.check_result",
-  description: "Results of the checks that ran before a generation went live."
+  description: "One row per run and check (`name`): a check that ran before a generation went live, with its result."
 })
 
 /** The result of a check, without the run that it belongs to. */
@@ -160,7 +160,7 @@ export const LeftOut = Schema.Struct({
 }).annotate({
   identifier: "ingest.left_out",
   description:
-    "Feeds and stores that a run could not read, did not trust, or read only in part. What it did not read keeps its earlier values. What is left out of the live data is in `ingest.live_left_out`."
+    "One row per run and feed: a feed or store that the run could not read, did not trust, or read only in part. What it did not read keeps its earlier values. What is left out of the live data is in `ingest.live_left_out`."
 })
 
 /** A feed that a run skipped, without the run and pipeline that it belongs to. */
@@ -192,7 +192,8 @@ export const DataSetRow = Schema.Struct({
   generation: refersTo("ingest.generation.generation", described.text("Generation that last changed the data set."))
 }).annotate({
   identifier: "ingest.data_set",
-  description: "One row for each data set: what it is, where its rows came from, and whether they are samples."
+  description:
+    "One row per data set that is loaded (`pipeline`): what it is, where its rows came from, and whether they are samples."
 })
 
 export const Cursor = Schema.Struct({
@@ -205,7 +206,8 @@ export const Cursor = Schema.Struct({
   )
 }).annotate({
   identifier: "ingest.cursor",
-  description: "How far each feed was read. The next run continues from `ingest.live_cursor`."
+  description:
+    "One row per run and feed: how far the run read it, if that or its mapping changed. The next run continues from `ingest.live_cursor`."
 })
 
 export const UnknownField = Schema.Struct({
@@ -216,7 +218,8 @@ export const UnknownField = Schema.Struct({
   example: described.text("A value of the field, shortened.")
 }).annotate({
   identifier: "ingest.unknown_field",
-  description: "Unmapped fields of payloads, such as newly added ones. They are not errors, but should be checked."
+  description:
+    "One row per run, feed and field: a field of payloads that the mapping does not read, such as a newly added one, when a run found it first. Its values are nowhere in the warehouse, but in the raw archive. It is not an error, but should be checked. A run after a rollback or a failed run finds it again: `ingest.live_unknown_field` has each field once."
 })
 
 export const OddValue = Schema.Struct({
@@ -233,7 +236,7 @@ export const OddValue = Schema.Struct({
 }).annotate({
   identifier: "ingest.odd_value",
   description:
-    "Texts that were not understood, once for each feed, field and text. Their rows are not rejected: these texts are outside of read = loaded + unchanged + rejected."
+    "One row per run, feed, kind, field and text (`said`) that was not understood, when a run found it first. The rows of the text are not rejected: it is outside of read = loaded + unchanged + rejected. A run after a rollback or a failed run finds it again: `ingest.live_odd_value` has each text once."
 })
 
 export const StoreReadRow = Schema.Struct({
@@ -266,28 +269,5 @@ export const StoreReadRow = Schema.Struct({
   )
 }).annotate({
   identifier: "ingest.store_read",
-  description: "One row for each read of a store, including reads that failed or found nothing new."
+  description: "One row per run and store: a read of the store, including reads that failed or found nothing new."
 })
-
-export const TableConstraintRow = Schema.Struct({
-  schema_name: described.text("Schema of the table or view."),
-  table_name: described.text("Name of the table or view."),
-  kind: described.oneOf(
-    ["primary key", "unique", "foreign key"],
-    "`primary key`: the columns identify a row and are never null; `unique`: they identify a row, and null counts as a value; `foreign key`: the values of the column, except null, occur in the referenced column."
-  ),
-  columns: described.list("The columns, in the order of the key; one for a foreign key."),
-  referenced_table: described.textOrNull(
-    "Schema and name of the referenced table, which may be in another file; null for a key."
-  ),
-  referenced_columns: Schema.NullOr(Schema.Array(Schema.Unknown)).annotate({
-    description:
-      "The referenced column; null for a key. It identifies a row there if it is the whole key: several rows of `ingest.raw_file` have the same `raw_sha256` if several runs, feeds or addresses had the same payload."
-  })
-}).annotate({
-  identifier: "ingest.table_constraint",
-  description:
-    "One row per key and reference of each table and view in this file. DuckDB does not enforce them: a test of Larder does."
-})
-
-export type TableConstraintKind = (typeof TableConstraintRow.Type)["kind"]

@@ -8,6 +8,12 @@ import { BrandedFood, FoodCategory, Nutrient, Nutrition } from "./records.ts"
 
 const list = (description: string) => Schema.NullOr(Schema.Array(Schema.Unknown)).annotate({ description })
 
+/** Texts are tidied: trimmed, with single spaces and without doubled quotes and `[[…]]`. Their case is kept. */
+const brand = (description: string) =>
+  described.textOrNull(
+    `${description}, with single spaces and in the case of the source; null if none is stated, or \`NOT A BRANDED ITEM\`. Names of one company are not unified.`
+  )
+
 /** `branded_food.nutrition` uses such an amount, if stated, instead of calculating it, except for vitamin D. */
 const labelAmount = (nutrient: string) =>
   described.numberOrNull(
@@ -18,6 +24,12 @@ const { id: _id, nutrition: _nutrition, source: _source, fetched_at, ...labelFie
 
 export const FoodRow = Schema.Struct({
   ...labelFields,
+  brand_owner: brand("Company that owns the brand"),
+  brand_name: brand("Brand on the label"),
+  subbrand_name: brand("Brand within the brand"),
+  category: described.textOrNull(
+    "Branded food category of the source, with single spaces and in the case of the source; if the label has none, the `food_category_id` of the CSV release, if that is a name. Null if neither is stated, or the text is only a number. Spellings that differ only in case stay different here, and are one row of `branded_food.category`."
+  ),
   gtin_14: described.textOrNull(
     "The barcode, padded with zeros to 14 digits; null if it is not a barcode. Check digits are not repaired."
   ),
@@ -65,12 +77,12 @@ export const FoodRow = Schema.Struct({
 }).annotate({
   identifier: "branded_food.food",
   description:
-    "Label versions of packaged foods, one row for each, including versions that a later one has replaced. JSON and CSV releases are merged by fdc_id. `branded_food.current_food` has the current versions."
+    "One row per label version of a packaged food (`fdc_id`), including versions that a later one has replaced. JSON and CSV releases are merged. `branded_food.current_food` has the current versions."
 })
 
 export const NutrientRow = Schema.Struct(
   Struct.pick(Nutrient.fields, ["nutrient_id", "number", "name", "unit"])
-).annotate({ identifier: "branded_food.nutrient", description: "The nutrients of FoodData Central." })
+).annotate({ identifier: "branded_food.nutrient", description: "One row per nutrient of FoodData Central." })
 
 export const DerivationRow = Schema.Struct({
   derivation_id: described.integer(
@@ -80,17 +92,23 @@ export const DerivationRow = Schema.Struct({
   description: described.textOrNull("How amounts with this code were determined.")
 }).annotate({
   identifier: "branded_food.derivation",
-  description: "How amounts were determined. LCCD amounts were calculated back from rounded percentages."
+  description:
+    "One row per derivation: how amounts were determined. LCCD amounts were calculated back from rounded percentages."
 })
 
 export const VersionRow = Schema.Struct({
   ...Struct.pick(FoodRow.fields, ["fdc_id", "data_source", "gtin_14"]),
   version: described.integer(
-    "Position of the version in the history of its product (data source and barcode), from 1 for the oldest."
+    "Position of the label in the history of its product (data source and barcode), from 1 for the oldest."
   ),
-  versions: described.integer("How many versions of the product are known."),
+  version_count: described.integer(
+    "Number of known labels of the product, including those of which only the id is known."
+  ),
   is_current: described.flag(
     "Whether this is the current version of its product: the one with the latest publication day, then available day, modified day and fdc_id."
+  ),
+  is_current_of_gtin: described.flag(
+    "Whether it is the one current version of its barcode, over all data sources: the row of `branded_food.trade_item`. The latest publication day counts, then available day, modified day and fdc_id. False without a barcode."
   ),
   is_loaded: described.flag("False for versions of which only the id is known, from the update log of a later one."),
   published_on: FoodRow.fields.published_on,
@@ -100,17 +118,34 @@ export const VersionRow = Schema.Struct({
   )
 }).annotate({
   identifier: "branded_food.version",
-  description: "Every known version of every product. A label without a barcode is a separate product."
+  description:
+    "One row per label version, also of those of which only the id is known: its place in the history of its product. A product is a data source and a barcode; a label without a barcode is a separate product."
 })
 
 export const CategoryRow = FoodCategory.annotate({
   identifier: "branded_food.category",
-  description: "Categories of current labels, with the number of products in each."
+  description:
+    "One row per category of current labels, with the number of products in it. Spellings that differ only in case are one category, under the commonest."
 })
 
-export const CurrentFoodRow = FoodRow.annotate({
+export const CurrentFoodRow = Schema.Struct({
+  ...FoodRow.fields,
+  is_discontinued: described.flagOrNull(
+    "Whether the source states a day on which the product was or will be discontinued (`discontinued_on`); null if that day could not be read. False says only that it states none: the source has no market status."
+  )
+}).annotate({
   identifier: "branded_food.current_food",
-  description: "The current label of each product: what search and categories cover."
+  description:
+    "One row per product (data source and barcode; a label without a barcode is a separate product): its current label, which is the one with the latest publication day. Discontinued products stay. Search and categories cover these labels. A barcode with two data sources has two rows: `branded_food.trade_item` has one."
+})
+
+export const TradeItemRow = Schema.Struct({
+  ...CurrentFoodRow.fields,
+  gtin_14: described.text("The barcode, padded with zeros to 14 digits.")
+}).annotate({
+  identifier: "branded_food.trade_item",
+  description:
+    "One row per barcode (GTIN): of its rows in `branded_food.current_food`, which has one for each data source, the one with the latest publication day, then available day, modified day and fdc_id. Labels without a barcode are not in it."
 })
 
 const labelId = refersTo("branded_food.food.fdc_id", described.integer("Label version."))
@@ -129,7 +164,8 @@ export const NutrientAmountRow = Schema.Struct({
   percent_daily_value: described.numberOrNull("Percent of the daily value on the label. Only the CSV release has it.")
 }).annotate({
   identifier: "branded_food.nutrient_amount",
-  description: "One row for each published nutrient amount of each label version. A nutrient may occur twice."
+  description:
+    "One row per label version and position of an amount: a published amount of a nutrient. A nutrient may occur twice."
 })
 
 export const NutritionRow = Schema.Struct({
@@ -137,13 +173,15 @@ export const NutritionRow = Schema.Struct({
   ...Object.fromEntries(
     Object.entries(Nutrition.fields).map(([key, nutrient]) => [
       key,
-      described.numberOrNull(Schema.resolveAnnotations(nutrient)?.description ?? key)
+      described.numberOrNull(
+        (Schema.resolveAnnotations(nutrient)?.description ?? key).replace(/\.$/, "; null if unknown.")
+      )
     ])
   )
 }).annotate({
   identifier: "branded_food.nutrition",
   description:
-    "One row per label version: its nutrition per serving, to three significant digits: the label's own value if the release states it, otherwise amount × serving / 100, rounded half to even, with the serving in g or ml: `branded_food.serving_amount(serving_size, serving_size_unit)`. Null if the amount is not stated, or the serving is in a unit that is not one of mass or volume; all are null without a serving size."
+    "One row per label version: its nutrition per serving. A value is the label's own if the release states it, except for vitamin D; otherwise amount × serving / 100, rounded half to even to three significant digits, with the serving in g or ml: `branded_food.serving_amount(serving_size, serving_size_unit)`. A value is null if neither is known: its amount is not stated, or the serving is in a unit that is not one of mass or volume. All are null without a serving size."
 })
 
 export const QualityFlagRow = Schema.Struct({
@@ -154,5 +192,5 @@ export const QualityFlagRow = Schema.Struct({
 }).annotate({
   identifier: "branded_food.quality_flag",
   description:
-    "What looks wrong in a label, with one row for each label and finding. Flagged values are published unchanged, but those that cannot be read are null: `ingest.odd_value` has their texts."
+    "One row per label version and flag: what looks wrong in the label. Flagged values are published unchanged, but those that cannot be read are null: `ingest.odd_value` has their texts. A label without a flag can still be wrong. The checks find only what is impossible or cannot be read in one label. They do not find a plausible wrong number, amounts that contradict the ingredients, the energy of the macronutrients or an earlier label, a serving size that is too large or too small, amounts per serving in place of those per 100 g, a barcode of another product with a correct check digit, or a wrong category."
 })

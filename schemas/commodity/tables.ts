@@ -7,7 +7,7 @@ const { metrics: _, ...product } = CommodityProduct.fields
 
 export const CommodityProductRow = Schema.Struct(product).annotate({
   identifier: "commodity.product",
-  description: "Products of the paged catalog."
+  description: "One row per product of the paged catalog."
 })
 
 const { first_observed_on: _first, last_observed_on: _last, ...metric } = Metric.fields
@@ -23,7 +23,7 @@ export const MetricRow = Schema.Struct({
   })
 }).annotate({
   identifier: "commodity.metric",
-  description: "One row for each number in the catalog. Each of the 24 series is also a metric."
+  description: "One row per metric: a number in the catalog. Each of the 24 series is also a metric."
 })
 
 export const SeriesRow = Schema.Struct({
@@ -32,7 +32,10 @@ export const SeriesRow = Schema.Struct({
   commodity: described.text("Group in the catalog: Butter, Cheese, Nonfat Dry Milk, Dry Whey, Milk."),
   ...Struct.pick(Series.fields, ["spec", "market", "unit"]),
   position: described.integer("Position of the series in the catalog, from 1.")
-}).annotate({ identifier: "commodity.series", description: "The 24 curated series of the grouped catalog." })
+}).annotate({
+  identifier: "commodity.series",
+  description: "One row per series of the 24 curated ones in the grouped catalog."
+})
 
 export const ObservationVersion = Schema.Struct({
   metric_name: refersTo("commodity.metric.metric_name", described.text("Metric that was published.")),
@@ -56,7 +59,8 @@ export const ObservationVersion = Schema.Struct({
   source_row: described.integer("Row in that payload, counted from 1.")
 }).annotate({
   identifier: "commodity.observation_version",
-  description: "Every value that a report has ever published, including revisions. Rows are only added."
+  description:
+    "One row per metric, day, published value, publication time and status: every value that a report has ever published, including revisions. Rows are only added."
 })
 
 export const Observation = Schema.Struct({
@@ -98,5 +102,5 @@ export const Coverage = Schema.Struct({
   versions: described.integer("Number of published values, including revisions.")
 }).annotate({
   identifier: "commodity.coverage",
-  description: "The range and number of values of each metric, including metrics without values."
+  description: "One row per metric: the range and number of its values, also if it has none."
 })

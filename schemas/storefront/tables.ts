@@ -56,7 +56,7 @@ export const StoreRow = Schema.Struct({
 }).annotate({
   identifier: "storefront.store",
   description:
-    "One row for each store that was ever read, with its latest data from the store list and the reads. A store that is no longer in the store list keeps its rows. How the last read ended is in `storefront.store_status`."
+    "One row per store that was ever read, with its latest data from the store list and the reads. A store that is no longer in the store list keeps its rows. How the last read ended is in `storefront.store_status`."
 })
 
 export const StoreStatusRow = Schema.Struct({
@@ -68,8 +68,7 @@ export const StoreStatusRow = Schema.Struct({
   run_id: refersTo("ingest.run.run_id", described.text("Run of the last read."))
 }).annotate({
   identifier: "storefront.store_status",
-  description:
-    "How the last read of each store ended, with one row for each store. All reads are in `ingest.store_read`."
+  description: "One row per store: how its last read ended. All reads are in `ingest.store_read`."
 })
 
 export const StoreProductRow = Schema.Struct({
@@ -80,8 +79,10 @@ export const StoreProductRow = Schema.Struct({
   ),
   ...Struct.pick(ProductDetail.fields, ["title", "handle", "vendor", "product_type", "category", "sub_category"]),
   category_method: described.text("Method that decided the category; `none` for uncategorized products."),
-  category_confidence: described.number("How often the method was right on products labelled by hand, from 0 to 1."),
-  category_evidence: described.textOrNull("The words that decided the category."),
+  category_confidence: described.number(
+    "Rank of the method among the methods, from 0 to 1; 0 for `none`. It is not the probability that the category is right. It began as the share of right top levels among products of twelve stores that were labelled by hand, and is set lower for methods that decided few of them. In other stores, `product_type` and `title` are right less often than their rank says: compare ranks only with each other."
+  ),
+  category_evidence: described.textOrNull("The words that decided the category; null if nothing did."),
   tags: ProductDetail.fields.tags,
   body_text: ProductDetail.fields.body_text,
   images: described.list("The images in the store's order: address, width and height in pixels."),
@@ -102,7 +103,7 @@ export const StoreProductRow = Schema.Struct({
 }).annotate({
   identifier: "storefront.product",
   description:
-    "One row for each product of each store, as last read. Products that are no longer listed stay: `storefront.sighting` shows whether a product is listed."
+    "One row per product of a store, as last read. Products that are no longer listed stay: `storefront.sighting` shows whether a product is listed."
 })
 
 export const CollectionRow = Schema.Struct({
@@ -121,7 +122,7 @@ export const CollectionRow = Schema.Struct({
 }).annotate({
   identifier: "storefront.collection",
   description:
-    "One row for each collection of each store, as last read. Collections that are no longer listed stay: `storefront.sighting` shows whether a collection is listed."
+    "One row per collection of a store, as last read. Collections that are no longer listed stay: `storefront.sighting` shows whether a collection is listed."
 })
 
 const sightingFields = {
@@ -148,7 +149,7 @@ export const SightingRow = Schema.Struct({
 }).annotate({
   identifier: "storefront.sighting",
   description:
-    "Which products and collections the stores list, and since when. A row changes when something is first listed, no longer listed or listed again, but not with every read: `storefront.last_seen` shows when each was last seen. An incomplete list never marks an item as no longer listed, and neither does a rejected row of the item."
+    "One row per product or collection (`kind`, `id`): whether its store lists it, and since when. A row changes when something is first listed, no longer listed or listed again, but not with every read: `storefront.last_seen` shows when each was last seen. An incomplete list never marks an item as no longer listed, and neither does a rejected row of the item."
 })
 
 export const LastSeenRow = Schema.Struct({
@@ -160,13 +161,13 @@ export const LastSeenRow = Schema.Struct({
 }).annotate({
   identifier: "storefront.last_seen",
   description:
-    "When each product and collection was first and last seen, from `storefront.sighting` and the reads in `ingest.live_store_read`."
+    "One row per product or collection (`kind`, `id`): when it was first and last seen, from `storefront.sighting` and the reads in `ingest.live_store_read`."
 })
 
 export const changes = ["first_seen", "changed", "gone", "back"] as const
 
 export const VariantChangeRow = Schema.Struct({
-  variant_id: described.text("Variant: `storefront.variant.variant_id`."),
+  variant_id: described.text("Variant: as in `storefront.variant.variant_id`, unless its product no longer has it."),
   product_id: productId,
   store_id: storeId,
   seen_at: described.text(
@@ -186,8 +187,7 @@ export const VariantChangeRow = Schema.Struct({
   })
 }).annotate({
   identifier: "storefront.variant_change",
-  description:
-    "History of every variant, with a row for each read that found it new, changed, no longer listed or listed again."
+  description: "One row per variant and read (`seen_at`) that found it new, changed, no longer listed or listed again."
 })
 
 export const ListingRow = Schema.Struct({
@@ -211,7 +211,7 @@ export const ListingRow = Schema.Struct({
   published_at: StoreProductRow.fields.published_at
 }).annotate({
   identifier: "storefront.listing",
-  description: "The products that each store lists now, in the order in which the API returns them."
+  description: "One row per product that its store lists now, in the order in which the API returns them."
 })
 
 export const CollectionListingRow = Schema.Struct({
@@ -227,7 +227,7 @@ export const CollectionListingRow = Schema.Struct({
   updated_at: Collection.fields.updated_at
 }).annotate({
   identifier: "storefront.collection_listing",
-  description: "The collections that each store lists now, in the order in which the API returns them."
+  description: "One row per collection that its store lists now, in the order in which the API returns them."
 })
 
 export const VariantRow = Schema.Struct({
@@ -245,14 +245,18 @@ export const VariantRow = Schema.Struct({
   }),
   compare_at_price: Variant.fields.compare_at_price,
   currency: described.textOrNull("ISO 4217 currency of the variant's prices; null if unknown."),
-  ...Struct.pick(Variant.fields, ["grams", "available", "option1", "option2", "option3", "position", "image_src"]),
+  grams: Variant.fields.grams.annotate({
+    description:
+      "Weight by which shipping is charged, in g; null if the feed states none, 0, or one that is not understood. It is not the net content: it often includes the packaging, and sellers set it freely."
+  }),
+  ...Struct.pick(Variant.fields, ["available", "option1", "option2", "option3", "position", "image_src"]),
   requires_shipping: described.flagOrNull(
     "Whether it is shipped; null if the feed does not state it, or in words that are not understood."
   )
 }).annotate({
   identifier: "storefront.variant",
   description:
-    "One row for each variant of `storefront.product`, including variants of products that are no longer listed."
+    "One row per variant of a row of `storefront.product`, including variants of products that are no longer listed."
 })
 
 export const ProductCategoryRow = Schema.Struct({
@@ -264,7 +268,8 @@ export const ProductCategoryRow = Schema.Struct({
   evidence: StoreProductRow.fields.category_evidence
 }).annotate({
   identifier: "storefront.product_category",
-  description: "How the category of each product was decided."
+  description:
+    "One row per product: its category, and how that was decided. Methods that read what the store states come before those that guess."
 })
 
 export const CollectionProductRow = Schema.Struct({
@@ -273,5 +278,6 @@ export const CollectionProductRow = Schema.Struct({
   position: described.integer("Position of the product in the collection, from 1, in the store's order.")
 }).annotate({
   identifier: "storefront.collection_product",
-  description: "Products that were found in each collection, including products that are no longer listed."
+  description:
+    "One row per collection and position: a product that was found in it, including products that are no longer listed."
 })

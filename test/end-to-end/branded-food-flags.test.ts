@@ -199,14 +199,14 @@ it.each([
 ])("loads a label %s with all its versions, and keeps it current", async (_, from) => {
   const [versions] = await query(
     homes.json,
-    `select fdc_id - ${from} as label, version, versions, is_current, is_loaded, replaced_by - ${from} as replaced_by
+    `select fdc_id - ${from} as label, version, version_count, is_current, is_loaded, replaced_by - ${from} as replaced_by
      from branded_food.version where fdc_id between ${from} and ${from + 99} order by fdc_id`
   )
   expect(versions).toEqual([
-    { label: 10, version: 1, versions: 3, is_current: false, is_loaded: false, replaced_by: 20 },
-    { label: 20, version: 2, versions: 3, is_current: false, is_loaded: false, replaced_by: 30 },
-    { label: 30, version: 3, versions: 3, is_current: true, is_loaded: true, replaced_by: null },
-    { label: 40, version: 1, versions: 1, is_current: true, is_loaded: true, replaced_by: null }
+    { label: 10, version: 1, version_count: 3, is_current: false, is_loaded: false, replaced_by: 20 },
+    { label: 20, version: 2, version_count: 3, is_current: false, is_loaded: false, replaced_by: 30 },
+    { label: 30, version: 3, version_count: 3, is_current: true, is_loaded: true, replaced_by: null },
+    { label: 40, version: 1, version_count: 1, is_current: true, is_loaded: true, replaced_by: null }
   ])
 })
 

@@ -203,11 +203,11 @@ describe("a release after another one", () => {
     const ids = [800, 801, 810]
     const readDescriptions = async () => (await recordsOf(newer, ids)).map((record) => record?.description)
     expect(await readDescriptions()).toEqual(["OLD RECIPE", "SOMETHING ELSE", "NEW RECIPE"])
-    const history = `select fdc_id, version, versions, is_current, replaced_by from branded_food.version
+    const history = `select fdc_id, version, version_count, is_current, replaced_by from branded_food.version
       where gtin_14 = '00059642932491' order by version`
     expect((await query(newer, history))[0]).toEqual([
-      { fdc_id: 800, version: 1, versions: 2, is_current: false, replaced_by: 810 },
-      { fdc_id: 810, version: 2, versions: 2, is_current: true, replaced_by: null }
+      { fdc_id: 800, version: 1, version_count: 2, is_current: false, replaced_by: 810 },
+      { fdc_id: 810, version: 2, version_count: 2, is_current: true, replaced_by: null }
     ])
 
     const rollBackTo = async (to: string) => {

@@ -55,9 +55,14 @@ export const stagedRecords = (db: DuckDb["Service"], database?: string): Queried
 /** For a failed run. The first rejects show the cause; without a limit, each attempt could record millions again. */
 const maxRejects = 10_000
 
+/** The rows of a run that was not published. Nothing has removed those that it staged twice. */
 export const stagedByFailedRun = (db: DuckDb["Service"]): QueriedRecords => {
-  const { queries } = stagedRecords(db)
-  return { db, queries: { ...queries, [rejectTable.name]: `${queries[rejectTable.name]} limit ${maxRejects}` } }
+  const queries = stagedIngestTables.map(({ key, merge, name }) => {
+    const kept = `select ${merge.by === "append" ? "min" : "max"}(rowid) from ingest.${name} group by ${key.map(identifier).join(", ")}`
+    const limit = name === rejectTable.name ? `limit ${maxRejects}` : ""
+    return [name, `from ingest.${name} where rowid in (${kept}) order by rowid ${limit}`]
+  })
+  return { db, queries: Object.fromEntries(queries) }
 }
 
 /** Records under this name list the runs that a rebuild repeated: their new records replace the earlier ones. */

@@ -229,12 +229,12 @@ describe("derived tables", () => {
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* queryPublished(
-          `select fdc_id, version, versions, is_current, replaced_by from branded_food.version where gtin_14 = 'tea'
+          `select fdc_id, version, version_count, is_current, replaced_by from branded_food.version where gtin_14 = 'tea'
            order by all`
         ),
         [
-          { fdc_id: 101, version: 1, versions: 2, is_current: false, replaced_by: 102 },
-          { fdc_id: 102, version: 2, versions: 2, is_current: true, replaced_by: null }
+          { fdc_id: 101, version: 1, version_count: 2, is_current: false, replaced_by: 102 },
+          { fdc_id: 102, version: 2, version_count: 2, is_current: true, replaced_by: null }
         ]
       )
       assert.deepStrictEqual(yield* queryPublished("from branded_food.category where category ilike '%tea'"), [
@@ -266,7 +266,38 @@ describe("derived tables", () => {
       )
       assert.deepStrictEqual(
         current.map(({ fdc_id }) => fdc_id),
-        [211, 221, 231, 242, 243, 251, 252, 253]
+        [211, 221, 231, 242, 243, 251, 252, 253, 261, 262, 263]
+      )
+    })
+  )
+  itLive("choose one current label of each barcode over all data sources, in the same order", () =>
+    Effect.gen(function* () {
+      const items = yield* queryPublished(
+        "select fdc_id from branded_food.trade_item where fdc_id between 200 and 299 order by fdc_id"
+      )
+      assert.deepStrictEqual(
+        items.map(({ fdc_id }) => fdc_id),
+        [211, 221, 231, 243, 251, 261, 262, 263]
+      )
+    })
+  )
+  stageIn(
+    0,
+    { fdc_id: 261, set: withGtin("f", { discontinued_on: day("2024-01-01") }) },
+    { fdc_id: 262, set: withGtin("g", { quality_flags: "['discontinued_unreadable']" }) },
+    { fdc_id: 263, set: withGtin("h", {}) }
+  )
+  itLive("tell which products are discontinued, and of which this could not be read", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(
+        yield* queryPublished(
+          "select fdc_id, is_discontinued from branded_food.trade_item where fdc_id in (261, 262, 263) order by fdc_id"
+        ),
+        [
+          { fdc_id: 261, is_discontinued: true },
+          { fdc_id: 262, is_discontinued: null },
+          { fdc_id: 263, is_discontinued: false }
+        ]
       )
     })
   )
@@ -297,15 +328,15 @@ describe("derived tables", () => {
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* queryPublished(
-          `select fdc_id, version, versions, is_current, is_loaded, replaced_by from branded_food.version
+          `select fdc_id, version, version_count, is_current, is_loaded, replaced_by from branded_food.version
            where fdc_id between 400 and 499 order by fdc_id`
         ),
         [
-          { fdc_id: 404, version: 1, versions: 3, is_current: false, is_loaded: false, replaced_by: 405 },
-          { fdc_id: 405, version: 2, versions: 3, is_current: false, is_loaded: false, replaced_by: 407 },
-          { fdc_id: 407, version: 3, versions: 3, is_current: true, is_loaded: true, replaced_by: null },
-          { fdc_id: 408, version: 1, versions: 1, is_current: true, is_loaded: true, replaced_by: null },
-          { fdc_id: 409, version: 1, versions: 1, is_current: true, is_loaded: true, replaced_by: null }
+          { fdc_id: 404, version: 1, version_count: 3, is_current: false, is_loaded: false, replaced_by: 405 },
+          { fdc_id: 405, version: 2, version_count: 3, is_current: false, is_loaded: false, replaced_by: 407 },
+          { fdc_id: 407, version: 3, version_count: 3, is_current: true, is_loaded: true, replaced_by: null },
+          { fdc_id: 408, version: 1, version_count: 1, is_current: true, is_loaded: true, replaced_by: null },
+          { fdc_id: 409, version: 1, version_count: 1, is_current: true, is_loaded: true, replaced_by: null }
         ]
       )
     })

@@ -14,7 +14,7 @@ interface Constraint {
   readonly references?: string
 }
 
-const isNullable = (field: Schema.Constraint | undefined) =>
+export const isNullable = (field: Schema.Constraint | undefined) =>
   field !== undefined && Schema.is(Schema.toType(field))(null)
 
 export const constraintsOf = (relation: Table | View): ReadonlyArray<Constraint> => {

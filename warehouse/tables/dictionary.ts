@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto"
 import { Schema } from "effect"
 import { type DuckDb, identifier, literal } from "../duckdb.ts"
-import { makeConstraintView } from "./constraints.ts"
+import { isNullable, makeConstraintView } from "./constraints.ts"
 import type { Table, View } from "./tables.ts"
 
 /** The name of a table or view in SQL, without its database. */
@@ -14,13 +14,24 @@ export const qualifiedName = ({ name, schema }: Pick<Table, "schema" | "name">) 
 
 const getDescription = (schema: Schema.Constraint): string => Schema.resolveAnnotations(schema)?.description ?? ""
 
+/** A column that may be null says so. A comparison with `now()` would depend on the time zone of the session. */
+const describeColumn = (column: Schema.Constraint): string => {
+  const description = getDescription(column)
+  const saysNull = !isNullable(column) || /\bnull\b/i.test(description)
+  return [
+    description,
+    ...(saysNull ? [] : ["Null if it is not stated."]),
+    ...(/\bUTC\b/.test(description) ? ["Compare it with `now() at time zone 'UTC'`."] : [])
+  ].join(" ")
+}
+
 export const commentStatements = (subject: Table | View, kind: "table" | "view"): ReadonlyArray<string> => {
   if (subject.record === undefined) return []
   const name = qualifiedName(subject)
   return [
     `comment on ${kind} ${name} is ${literal(getDescription(subject.record))}`,
     ...Object.entries(subject.record.fields).map(
-      ([column, field]) => `comment on column ${name}.${identifier(column)} is ${literal(getDescription(field))}`
+      ([column, field]) => `comment on column ${name}.${identifier(column)} is ${literal(describeColumn(field))}`
     )
   ]
 }

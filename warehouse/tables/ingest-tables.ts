@@ -5,6 +5,14 @@ import {
   DataSetRow,
   GenerationRow,
   LeftOut,
+  LiveCursor,
+  LiveLeftOut,
+  LiveOddValue,
+  LiveRawFile,
+  LiveReject,
+  LiveRun,
+  LiveStoreRead,
+  LiveUnknownField,
   OddValue,
   RawFile,
   Reject,
@@ -38,7 +46,7 @@ const defineStaged = <M extends Merge & { readonly key: ReadonlyArray<string> }>
   merge: M,
   dateColumn?: string
 ) => {
-  const key = [...new Set(["run_id", ...merge.key])]
+  const key = [...new Set(["run_id", ...merge.key])].filter((column) => column !== "pipeline") // a run has one
   return { ...defineTable("ingest", name, record, merge, dateColumn), merge, key }
 }
 
@@ -103,14 +111,14 @@ export const recordTables: ReadonlyArray<Table> = [
 
 /** Records of the runs from which the live data descends. */
 export const ingestViews: ReadonlyArray<View> = [
-  defineView("ingest", "live_run", Run, keyOf(runTable)),
-  defineView("ingest", "live_raw_file", RawFile, rawFileTable.merge.key),
-  defineView("ingest", "live_reject", Reject, rejectTable.merge.key),
-  defineView("ingest", "live_cursor", Cursor, cursorTable.merge.key),
-  defineView("ingest", "live_unknown_field", UnknownField, unknownFieldTable.merge.key),
-  defineView("ingest", "live_odd_value", OddValue, oddValueTable.merge.key),
-  defineView("ingest", "live_store_read", StoreReadRow, storeReadTable.merge.key),
-  defineView("ingest", "live_left_out", LeftOut, keyOf(leftOutTable))
+  defineView("ingest", "live_run", LiveRun, keyOf(runTable)),
+  defineView("ingest", "live_raw_file", LiveRawFile, rawFileTable.merge.key),
+  defineView("ingest", "live_reject", LiveReject, rejectTable.merge.key),
+  defineView("ingest", "live_cursor", LiveCursor, cursorTable.merge.key),
+  defineView("ingest", "live_unknown_field", LiveUnknownField, unknownFieldTable.merge.key),
+  defineView("ingest", "live_odd_value", LiveOddValue, oddValueTable.merge.key),
+  defineView("ingest", "live_store_read", LiveStoreRead, storeReadTable.merge.key),
+  defineView("ingest", "live_left_out", LiveLeftOut, keyOf(leftOutTable))
 ]
 
 /** All tables of the schema. */

@@ -8,6 +8,7 @@ import {
   NutrientRow,
   NutritionRow,
   QualityFlagRow,
+  TradeItemRow,
   VersionRow
 } from "@larder/schemas"
 import { mergeLabelColumn } from "../../branded-foods/completed-label.ts"
@@ -69,6 +70,7 @@ export const brandedFood: DataSet = {
   ],
   views: [
     inLake(defineView("branded_food", "current_food", CurrentFoodRow, ["fdc_id"])),
+    defineView("branded_food", "trade_item", TradeItemRow, ["gtin_14"]),
     defineView("branded_food", "nutrient_amount", NutrientAmountRow, ["fdc_id", "position"]),
     defineView("branded_food", "quality_flag", QualityFlagRow, ["fdc_id", "flag"]),
     defineMacro("branded_food", "per_serving"),

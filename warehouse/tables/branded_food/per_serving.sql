@@ -1,12 +1,14 @@
-create or replace macro branded_food.millionths(number) as round(number::double * 1000000)::bigint
+create schema if not exists internal
 ;
-create or replace macro branded_food.rounded_half_even(whole, unit) as
+create or replace macro internal.millionths(number) as round(number::double * 1000000)::bigint
+;
+create or replace macro internal.rounded_half_even(whole, unit) as
   (whole + (unit - 1 + (whole // unit) % 2) // 2) // unit
 ;
-create or replace macro branded_food.without_digits(whole, dropped) as
+create or replace macro internal.without_digits(whole, dropped) as
   if(dropped <= 14, whole / pow(10, 14 - dropped), whole * pow(10, dropped - 14))
 ;
-create or replace macro branded_food.digits_beyond_three(product) as greatest(floor(log10(product))::int + 10, 0)
+create or replace macro internal.digits_beyond_three(product) as greatest(floor(log10(product))::int + 10, 0)
 ;
 create or replace macro branded_food.per_serving(amount, serving_size) as case
   -- not 0 if the other one is unknown
@@ -16,15 +18,15 @@ create or replace macro branded_food.per_serving(amount, serving_size) as case
   -- would take twice as long to plan.
   else sign(amount) * list_transform(
     [{
-      'amount': abs(branded_food.millionths(amount)),
-      'serving_size': branded_food.millionths(serving_size),
-      'dropped': branded_food.digits_beyond_three(abs(amount::double) * serving_size::double)
+      'amount': abs(internal.millionths(amount)),
+      'serving_size': internal.millionths(serving_size),
+      'dropped': internal.digits_beyond_three(abs(amount::double) * serving_size::double)
     }],
-    lambda exact: branded_food.without_digits(
+    lambda exact: internal.without_digits(
       if(
         exact.dropped < 16,
-        branded_food.rounded_half_even(exact.amount * exact.serving_size, pow(10, exact.dropped)::bigint),
-        branded_food.rounded_half_even(
+        internal.rounded_half_even(exact.amount * exact.serving_size, pow(10, exact.dropped)::bigint),
+        internal.rounded_half_even(
           exact.amount::hugeint * exact.serving_size::hugeint,
           pow(10, exact.dropped)::hugeint
         )
@@ -34,16 +36,16 @@ create or replace macro branded_food.per_serving(amount, serving_size) as case
   )[1]
 end
 ;
-comment on macro branded_food.millionths is
+comment on macro internal.millionths is
   'Converts a decimal number with at most six places to a whole number of millionths, for exact arithmetic.'
 ;
-comment on macro branded_food.rounded_half_even is
+comment on macro internal.rounded_half_even is
   'Divides a whole number, which is not negative, by a unit, and rounds half to even.'
 ;
-comment on macro branded_food.without_digits is
+comment on macro internal.without_digits is
   'Converts a whole number of units of 10^-14, of which the last digits were dropped, to the number that it represents.'
 ;
-comment on macro branded_food.digits_beyond_three is
+comment on macro internal.digits_beyond_three is
   'Number of digits to drop from a product of two numbers of millionths so that three are left. The argument is the product itself, not its millionths.'
 ;
 comment on macro branded_food.per_serving is

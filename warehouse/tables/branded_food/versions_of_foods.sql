@@ -26,20 +26,33 @@ named as (
   from (select fdc_id, data_source, gtin_14, published_on, unnest(earlier_versions) as earlier from branded_food.food)
   where earlier.fdc_id not in (select fdc_id from branded_food.food)
   order by earlier.fdc_id, fdc_id desc
+),
+placed as (
+  select
+    *,
+    row_number() over history as version,
+    count(*) over (partition by data_source, gtin_14, label_without_gtin) as version_count,
+    lead(fdc_id) over history is null and is_loaded as is_current,
+    lead(fdc_id) over history as replaced_by
+  from (from loaded union all from named)
+  window history as (
+    partition by data_source, gtin_14, label_without_gtin
+    order by
+      published_on nulls first, is_loaded, available_on nulls first, modified_on nulls first, fdc_id
+  )
 )
 select
   fdc_id,
   data_source,
   gtin_14,
-  row_number() over history as version,
-  count(*) over (partition by data_source, gtin_14, label_without_gtin) as versions,
-  lead(fdc_id) over history is null and is_loaded as is_current,
+  version,
+  version_count,
+  is_current,
+  is_current and gtin_14 is not null and row_number() over (
+    partition by gtin_14, is_current
+    order by published_on desc nulls last, available_on desc nulls last, modified_on desc nulls last, fdc_id desc
+  ) = 1 as is_current_of_gtin,
   is_loaded,
   published_on,
-  lead(fdc_id) over history as replaced_by
-from (from loaded union all from named)
-window history as (
-  partition by data_source, gtin_14, label_without_gtin
-  order by
-    published_on nulls first, is_loaded, available_on nulls first, modified_on nulls first, fdc_id
-)
+  replaced_by
+from placed
