@@ -44,5 +44,6 @@ it("DuckDB 1.4 reads the same in a snapshot, which holds all of them", async () 
   expect(code, stderr).toBe(0)
   const [{ counts, version }, expectedFiles] = [await readAll("duckdb-1.4", [file]), await readExpected()]
   expect(version).toMatch(/^v1\.4\./)
-  expect(counts[0]).toMatchObject(Object.assign({}, ...expectedFiles.counts))
+  const { "ingest.table_constraint": _ownOfEachFile, ...expected } = Object.assign({}, ...expectedFiles.counts)
+  expect(counts[0]).toMatchObject(expected)
 })
