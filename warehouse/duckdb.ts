@@ -95,6 +95,8 @@ const maxMemory = 2 * 2 ** 30
 const baseSettings = {
   // DuckDB's default is 80 % of the memory. Two databases are open while a server loads a generation.
   memory_limit: `${Math.floor(Math.min(memory * 0.4, maxMemory) / 2 ** 20)}MiB`,
+  // a checkpoint that reuses metadata of the one before can leave a file that DuckDB 1.1 does not open
+  experimental_metadata_reuse: "false",
   autoload_known_extensions: "false", // by default a query can make the process download an extension
   autoinstall_known_extensions: "false"
 }

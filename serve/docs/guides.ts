@@ -1,6 +1,6 @@
 /**
  * The guides, in reading order. Each is a Markdown file: its first line is the title, its first paragraph the summary.
- * The files are read once, when a guide is first requested.
+ * The files are read once, when a guide is first requested. The dictionary is that of the repository's own docs.
  */
 import { readFileSync } from "node:fs"
 import { dataSets } from "@larder/schemas"
@@ -15,7 +15,8 @@ const guideFiles: ReadonlyArray<readonly [path: string, file: string, label: str
   ...dataSets.map(({ pipeline, tag }) => [`/docs/${pipeline}`, pipeline, tag] as const),
   ["/docs/assistants", "assistants", "Assistants"],
   ["/docs/typescript", "typescript", "TypeScript client"],
-  ["/docs/examples", "examples", "Examples"]
+  ["/docs/examples", "examples", "Examples"],
+  ["/docs/dictionary", "../../../docs/dictionary", "Dictionary"]
 ]
 
 export interface Guide {
@@ -30,7 +31,8 @@ export interface Guide {
 export const guidePaths: ReadonlyArray<string> = guideFiles.map(([path]) => path)
 
 const readGuide = ([path, file, label]: (typeof guideFiles)[number]): Guide => {
-  const markdown = readFileSync(new URL(`./guides/${file}.md`, import.meta.url), "utf8")
+  const text = readFileSync(new URL(`./guides/${file}.md`, import.meta.url), "utf8")
+  const markdown = text.replaceAll(/^```mermaid\n[\s\S]*?^```\n\n/gm, "") // browsers draw no diagrams
   const [heading = "", summary = ""] = markdown.split("\n\n", 2)
   return { path, label, title: heading.replace(/^# /, ""), summary, markdown }
 }

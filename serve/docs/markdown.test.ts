@@ -3,7 +3,8 @@ import { renderMarkdown } from "./markdown.ts"
 
 describe("a guide as HTML", () => {
   it.each([
-    ["# Errors & retries", '<h1 id="errors-retries">Errors &amp; retries</h1>'],
+    ["# Errors & retries", '<h1 id="errors--retries">Errors &amp; retries</h1>'],
+    ["### `a.b_c(d)`", '<h3 id="ab_cd"><code>a.b_c(d)</code></h3>'],
     ["### `unknown_store`", '<h3 id="unknown_store"><code>unknown_store</code></h3>'],
     ["one\ntwo", "<p>one two</p>"],
     ["- a\n- b\n  c", "<ul><li>a</li>\n<li>b c</li></ul>"],

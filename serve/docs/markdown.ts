@@ -6,12 +6,12 @@
 const escapeHtml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
 
-/** The anchor of a heading: `Errors and retries` becomes `errors-and-retries`; `data_sets` keeps its underscore. */
+/** The anchor of a heading, as on GitHub: `Errors and retries` becomes `errors-and-retries`, `data_sets.id` `data_setsid`. */
 const makeAnchor = (heading: string): string =>
   heading
     .toLowerCase()
-    .replace(/[^a-z0-9_]+/g, "-")
-    .replace(/^-|-$/g, "")
+    .replace(/[^a-z0-9_ -]/g, "")
+    .replaceAll(" ", "-")
 
 const isAllowedLink = (href: string) => /^(https?:\/\/|\/|#)/.test(href)
 

@@ -4,10 +4,14 @@
  * name, two succeeded.
  */
 import { spawn } from "node:child_process"
+import path from "node:path"
 import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
 import { cleanEnvironment } from "../support/programs.ts"
-import { installFromPython } from "./python.ts"
+import { installFromPython } from "../support/tools.ts"
 import { createBucket, type Service, startOrStop } from "./service.ts"
+
+const requirements = fileURLToPath(new URL("requirements/moto.txt", import.meta.url))
 
 const oneAtATime = `
 from moto.server import DomainDispatcherApplication, create_backend_app
@@ -16,7 +20,8 @@ run_simple("127.0.0.1", 0, DomainDispatcherApplication(create_backend_app))`
 
 /** On a free port of the loopback interface, with a bucket. */
 export const startMoto = async (): Promise<Service> => {
-  const child = spawn(await installFromPython("moto", "python"), ["-c", oneAtATime], {
+  const programs = await installFromPython("depots/moto", requirements)
+  const child = spawn(path.join(programs, "python"), ["-c", oneAtATime], {
     env: cleanEnvironment({}),
     stdio: ["ignore", "ignore", "pipe"]
   })

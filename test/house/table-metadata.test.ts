@@ -156,7 +156,7 @@ describe("comments", () => {
     const macros = await select(
       "select distinct schema_name || '.' || function_name as name from duckdb_functions() where database_name = 'larder' and schema_name <> 'internal' order by name"
     )
-    const documented = [...readFileSync("docs/warehouse.md", "utf8").matchAll(/^\| `([a-z_]+\.[a-z_]+)\(/gm)]
+    const documented = [...readFileSync("docs/dictionary.md", "utf8").matchAll(/^### `([a-z_]+\.[a-z_]+)\(/gm)]
     expect(macros.map(({ name }) => name)).toEqual(documented.map(([, name]) => name).toSorted())
   })
   it("of table macros begin in the same way", async () => {

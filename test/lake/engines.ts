@@ -6,7 +6,7 @@ import { DuckDb, dataSets, identifier, literal } from "@larder/warehouse"
 import { Effect } from "effect"
 import { cleanEnvironment, type Environment, waitForExit } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
-import { installOnce, isInstalled, pythonPackages } from "../support/tools.ts"
+import { installFromPython, installOnce } from "../support/tools.ts"
 
 const readers = fileURLToPath(new URL("readers.py", import.meta.url))
 
@@ -25,12 +25,8 @@ export interface TableSummary {
 
 /** Installs Python with the packages of a list in `test/lake`, once. Returns the path of the program. */
 export const installPython = async (list: string) => {
-  if (!isInstalled("python3"))
-    throw new Error("the engines that read the lake require python3, which is not installed.")
-  const folder = path.join(repository, "node_modules/.cache/lake", list)
   const requirements = fileURLToPath(new URL(`${list}.txt`, import.meta.url))
-  await installOnce(folder, pythonPackages(folder, requirements), requirements, {})
-  return path.join(folder, "venv/bin/python")
+  return path.join(await installFromPython(`lake/${list}`, requirements), "python")
 }
 
 /** These are in Maven's repository. */

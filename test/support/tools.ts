@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { cleanEnvironment, type Environment, waitForExit } from "./programs.ts"
+import { repository } from "./repository.ts"
 
 export type Command = readonly [program: string, ...args: ReadonlyArray<string>]
 
@@ -45,4 +46,15 @@ export const installOnce = async (
   mkdirSync(folder, { recursive: true })
   for (const command of commands) await runCommand(command, folder, environment)
   writeFileSync(list, expected)
+}
+
+/**
+ * Installs exactly the PyPI packages of a requirements file, once. Returns the folder of their programs, with `python`. `name`
+ * is that of their folder in the cache.
+ */
+export const installFromPython = async (name: string, requirements: string) => {
+  if (!isInstalled("python3")) throw new Error(`${name} requires python3, which is not installed.`)
+  const folder = path.join(repository, "node_modules/.cache", name)
+  await installOnce(folder, pythonPackages(folder, requirements), requirements, {})
+  return path.join(folder, "venv/bin")
 }
