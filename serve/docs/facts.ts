@@ -74,6 +74,17 @@ const endpointFacts = endpoints.flatMap((endpoint): ReadonlyArray<readonly [stri
   ]
 })
 
+/** Reports with their usual time of publication. */
+const listReports = ({ metrics }: CommodityModel): string => {
+  const rows = new Map(
+    [...metrics.values()].map(({ publishes_on, report, source }) => [report, [report, `\`${source}\``, publishes_on]])
+  )
+  return formatTable(
+    ["Report", "Source", "Usually published"],
+    [...rows].sort().map(([, row]) => row)
+  )
+}
+
 /** Withheld series are not in the model, and so in no guide. */
 const listSeries = ({ series }: CommodityModel): string =>
   series.size === 0
@@ -144,7 +155,8 @@ export interface ServerFacts {
 export const replacePlaceholders = (markdown: string, { api, commodities }: ServerFacts): string => {
   const ofServer = new Map([
     ["api", () => api],
-    ["series", () => listSeries(commodities)]
+    ["series", () => listSeries(commodities)],
+    ["reports", () => listReports(commodities)]
   ])
   return markdown.replace(/\{\{([^}]+)\}\}/g, (_, name: string) => {
     const fact = ofServer.get(name)?.() ?? facts.get(name)

@@ -4,9 +4,11 @@ import { Effect, Schema, Struct } from "effect"
 import type { DuckDb } from "../duckdb.ts"
 import { type Points, serializePoints } from "./points.ts"
 
-const textFields = Struct.pick(CatalogMetricRow.fields, ["title", "notes", "unit_text", "frequency_text"])
+/** What guides and the console say of a metric, in addition to the API. */
+const textNames = ["title", "notes", "unit_text", "frequency_text", "report", "publishes_on"] as const
+const modelNames = ["unit", "frequency", "source", ...textNames] as const
 
-export interface MetricModel extends Pick<typeof MetricRow.Type, "unit" | "frequency" | keyof typeof textFields> {
+export interface MetricModel extends Pick<typeof MetricRow.Type, (typeof modelNames)[number]> {
   readonly points: Points
 }
 
@@ -37,13 +39,13 @@ const observedOn = "first_observed_on::varchar as first_observed_on, last_observ
 
 const MetricRow = Schema.Struct({
   ...Metric.fields,
-  ...textFields,
+  ...Struct.pick(CatalogMetricRow.fields, textNames),
   product_slug: Schema.String,
   licence: Schema.String
 })
 const selectMetrics = `
   select metric_name, measure, unit, region, market_level, freight, frequency, source, ${observedOn},
-    title, notes, unit_text, frequency_text, product_slug, licence
+    title, notes, unit_text, frequency_text, report, publishes_on, product_slug, licence
   from commodity.metric
   order by metric_name`
 
@@ -77,7 +79,7 @@ const parsePoints = ({ readings }: typeof ReadingsRow.Type) =>
 
 /** Only what the API returns. */
 const toRecord = (row: typeof MetricRow.Type): typeof Metric.Type =>
-  Struct.omit(row, ["licence", "product_slug", "title", "notes", "unit_text", "frequency_text"])
+  Struct.omit(row, ["licence", "product_slug", ...textNames])
 
 /** Omits metrics with withheld licences, their series, and products that have no other metrics. */
 export const loadCommodities = Effect.fn("Commodities.load")(function* (
@@ -91,9 +93,9 @@ export const loadCommodities = Effect.fn("Commodities.load")(function* (
   )
   const noPoints = serializePoints([])
   const metrics = new Map(
-    rows.map(({ frequency, frequency_text, metric_name, notes, title, unit, unit_text }): [string, MetricModel] => [
-      metric_name,
-      { title, notes, unit, unit_text, frequency, frequency_text, points: pointsOf.get(metric_name) ?? noPoints }
+    rows.map((row): [string, MetricModel] => [
+      row.metric_name,
+      { ...Struct.pick(row, modelNames), points: pointsOf.get(row.metric_name) ?? noPoints }
     ])
   )
   const series = (yield* db.all(SeriesRow, selectSeries)).flatMap(({ commodity, metric_name, ...record }) => {
