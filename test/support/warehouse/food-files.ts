@@ -43,9 +43,11 @@ export const makeFoodDatabase = Effect.fnUntraced(function* (
   yield* db.run(`insert into branded_food.food by name
     from read_json(${literal(lines)}, format = 'newline_delimited', columns = {${types.join(", ")}})`)
   const versions = foods.map(
-    ({ fdc_id, is_current = true }) => `(${fdc_id}, null, null, 1, 1, ${is_current}, true, null, null)`
+    ({ fdc_id, is_current = true }) =>
+      `select ${fdc_id} as fdc_id, 1 as version, 1 as version_count, ${is_current} as is_current,
+        false as is_current_of_gtin, true as is_loaded`
   )
-  if (versions.length > 0) yield* db.run(`insert into branded_food.version values ${versions.join(", ")}`)
+  if (versions.length > 0) yield* db.run(`insert into branded_food.version by name ${versions.join(" union all ")}`)
   yield* db.run(`insert into branded_food.category
     select category, count(*) from branded_food.current_food where category is not null group by category`)
   if (nutrients !== "") yield* db.run(`insert into branded_food.nutrient values ${nutrients}`)
