@@ -31,6 +31,12 @@ export const refersTo = <S extends Schema.Top>(target: string, column: S): S["Re
   return column.annotate({ description: `${description} Refers to \`${target}\`.`, references: target })
 }
 
+/** The hash of a payload. It refers to no column, because no table has one row per payload. */
+export const payload = (which: string) =>
+  described.text(
+    `${which}: its SHA-256, which is its name in the raw archive. \`ingest.live_raw_file\` has one row for each address and feed that it came from, and \`ingest.raw_file\` those of every run: a join can return several rows.`
+  )
+
 /** The column to which a column refers, as `schema.table.column`; undefined if it refers to none. */
 export const referenceOf = (column: Schema.Constraint): string | undefined => {
   const references = Schema.resolveAnnotations(column)?.references

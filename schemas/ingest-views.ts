@@ -65,8 +65,7 @@ export const TableConstraintRow = Schema.Struct({
     "Schema and name of the referenced table, which may be in another file; null for a key."
   ),
   referenced_columns: Schema.NullOr(Schema.Array(Schema.Unknown)).annotate({
-    description:
-      "The referenced column; null for a key. It identifies a row there if it is the whole key: several rows of `ingest.raw_file` have the same `raw_sha256` if several runs, feeds or addresses had the same payload."
+    description: "The referenced column, which is the whole key there; null for a key."
   })
 }).annotate({
   identifier: "ingest.table_constraint",

@@ -1,7 +1,7 @@
 /** The records of every pipeline run: tables of the warehouse schema `ingest`. Times are UTC. */
 import { Schema } from "effect"
 import { dataSets } from "./data-sets.ts"
-import { described, refersTo } from "./described.ts"
+import { described, payload, refersTo } from "./described.ts"
 import { FetchStatus, ReadOutcome } from "./storefront/records.ts"
 
 const toRun = (description: string) => refersTo("ingest.run.run_id", described.text(description))
@@ -13,10 +13,6 @@ const pipelineNames = new Intl.ListFormat("en-GB", { type: "disjunction" }).form
 )
 const pipeline = described.text(`Pipeline: ${pipelineNames}.`)
 const feed = described.text("Feed within the pipeline, such as `gov-mars/1603`.")
-const rawFile = refersTo(
-  "ingest.raw_file.raw_sha256",
-  described.text("SHA-256 of the payload, its name in the raw archive.")
-)
 
 const Origin = Schema.Literals(["live", "replay", "sample"])
 
@@ -96,7 +92,7 @@ export const RawFile = Schema.Struct({
   url: described.text("Address of the request, without secrets."),
   pipeline,
   feed,
-  run_id: toRun("Run that first fetched this payload from this address."),
+  run_id: toRun("Run that read the payload."),
   fetched_at: described.text("When it was fetched, in UTC."),
   bytes: described.integer("Size of the payload in bytes."),
   content_type: described.textOrNull("Content type of the response; null in recordings."),
@@ -122,7 +118,7 @@ export const Reject = Schema.Struct({
   pipeline,
   feed,
   run_id: runId,
-  raw_sha256: rawFile,
+  raw_sha256: payload("Payload with the row"),
   position: described.integer(
     "Row in the payload, counted from 1. In CSV files of branded foods, the header is row 1, and a record with line breaks counts as one row. In their JSON files, it is the line."
   ),

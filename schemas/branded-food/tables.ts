@@ -3,7 +3,7 @@
  * categories and the views are derived from it.
  */
 import { Schema, Struct } from "effect"
-import { described, refersTo } from "../described.ts"
+import { described, payload, refersTo } from "../described.ts"
 import { BrandedFood, FoodCategory, Nutrient, Nutrition } from "./records.ts"
 
 const list = (description: string) => Schema.NullOr(Schema.Array(Schema.Unknown)).annotate({ description })
@@ -32,6 +32,12 @@ export const FoodRow = Schema.Struct({
   ),
   gtin_14: described.textOrNull(
     "The barcode, padded with zeros to 14 digits; null if it is not a barcode. Check digits are not repaired."
+  ),
+  serving_size: described.numberOrNull(
+    "Serving size in `serving_size_unit`; null if the source states none or 0, or one that could not be read."
+  ),
+  discontinued_on: described.dayOrNull(
+    "Day on which the product was or will be discontinued; null if the source states none, or one that could not be read."
   ),
   trade_channels: list("Channels through which the product is sold, each once, in alphabetical order."),
   nutrients: list(
@@ -73,7 +79,7 @@ export const FoodRow = Schema.Struct({
   ),
   fetched_at,
   run_id: refersTo("ingest.run.run_id", described.text("Run that last changed the row.")),
-  raw_sha256: refersTo("ingest.raw_file.raw_sha256", described.text("Last payload with something new about the label."))
+  raw_sha256: payload("Last payload with something new about the label")
 }).annotate({
   identifier: "branded_food.food",
   description:

@@ -1,6 +1,6 @@
 /** Tables of the warehouse schema `commodity`. Catalog rows come from the mapping, versions of observations from the reports. */
 import { Schema, Struct } from "effect"
-import { described, refersTo } from "../described.ts"
+import { described, payload, refersTo } from "../described.ts"
 import { CommodityProduct, Licence, Metric, Series } from "./records.ts"
 
 const { metrics: _, ...product } = CommodityProduct.fields
@@ -99,7 +99,7 @@ export const ObservationVersion = Schema.Struct({
     "Who pays for the transport, as the row states it, such as `Delivered`; null if it is silent."
   ),
   run_id: refersTo("ingest.run.run_id", described.text("Run that loaded the value.")),
-  raw_sha256: refersTo("ingest.raw_file.raw_sha256", described.text("Payload with the value.")),
+  raw_sha256: payload("Payload with the value"),
   fetched_at: described.text("When that payload was fetched, in UTC."),
   source_row: described.integer("Row in that payload, counted from 1.")
 }).annotate({
@@ -111,7 +111,7 @@ export const ObservationVersion = Schema.Struct({
 export const Observation = Schema.Struct({
   ...Struct.pick(ObservationVersion.fields, ["metric_name", "observed_on"]),
   period_start: described.day(
-    "First day of the period of the value: seven days end on the day of a weekly value, 14 on that of a biweekly one."
+    "First day of the period of the value: Sunday of a week that ends on Saturday, Monday of one that ends on Friday, and the first of the 14 days of a biweekly value."
   ),
   period_end: described.day("Last day of that period, included."),
   ...Struct.pick(ObservationVersion.fields, ["value", "value_text"]),
@@ -122,7 +122,7 @@ export const Observation = Schema.Struct({
     "When a report last repeated this value, in the report's local time: US time without a zone."
   ),
   revision_status: ObservationVersion.fields.revision_status,
-  versions: described.integer("Number of different values that were published for this day.")
+  distinct_values: described.integer("Number of different values that were published for this day.")
 }).annotate({
   identifier: "commodity.observation",
   description:

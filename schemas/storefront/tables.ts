@@ -5,7 +5,7 @@
  * reads. Times are UTC.
  */
 import { Schema, Struct } from "effect"
-import { described, refersTo } from "../described.ts"
+import { described, payload, refersTo } from "../described.ts"
 import { Collection, PriceRange, ProductDetail, ProductSummary, ReadOutcome, Store, Variant } from "./records.ts"
 
 const storeId = refersTo("storefront.store.store_id", described.text("Store."))
@@ -21,7 +21,7 @@ const imageFields = (image: string) => ({
 })
 const runFields = {
   run_id: refersTo("ingest.run.run_id", described.text("Run that last changed the row.")),
-  raw_sha256: refersTo("ingest.raw_file.raw_sha256", described.text("Last payload that changed the row."))
+  raw_sha256: payload("Last payload that changed the row")
 }
 const fetchedAt = described.text("When the last payload that changed the row was fetched, in UTC.")
 

@@ -75,7 +75,7 @@ const selectMacros = `
     schema_name as schema, function_name as name, parameters, function_type = 'table_macro' as "returnsRows",
     ${withoutMark} as description
   from duckdb_functions()
-  where database_name = 'larder' and not internal and schema_name <> 'internal'`
+  where database_name = 'larder' and not internal`
 
 const Returned = Schema.Struct({ name: Text, type: Text })
 const Count = Schema.Struct({ rows: Schema.Int })

@@ -25,8 +25,14 @@ import { listSources, type Parts, schemaStatements, type TableSource, viewsAndCo
 const sourceExpression = ({ file, table }: TableSource) =>
   `read_duckdb(${literal(file.replaceAll(/[*?[]/g, "[$&]"))}, schema_name = ${literal(table.schema)}, table_name = ${literal(table.name)}, hive_partitioning = false)`
 
-const createViewStatement = (source: TableSource) =>
-  `create view ${qualifiedName(source.table)} as from ${sourceExpression(source)}`
+/** Numbers of 18 digits get 19, for the reason in `commodity/observation.sql`; those in structs stay. */
+const createViewStatement = (source: TableSource) => {
+  const wider = [...source.table.ddl.matchAll(/^ {2}(\w+) decimal\(18, (\d+)\)/gm)].map(
+    ([, column, scale]) => `${column}::decimal(19, ${scale}) as ${column}`
+  )
+  const columns = wider.length === 0 ? "*" : `* replace (${wider.join(", ")})`
+  return `create view ${qualifiedName(source.table)} as select ${columns} from ${sourceExpression(source)}`
+}
 
 /**
  * DuckDB looks up the names in the body of a macro where the macro is called, which may be in another database. So the body

@@ -56,11 +56,12 @@ describe("observations of several frequencies", () => {
       assert.deepStrictEqual(
         yield* list(
           `select ${columns} from commodity.observation
-           where metric_name not in ('exchange', 'sales') qualify row_number() over (partition by metric_name order by observed_on) = 1 order by all`
+           where metric_name <> 'sales' qualify row_number() over (partition by metric_name order by observed_on) = 1 order by all`
         ),
         [
           "class 2026-02-01 2026-02-28",
           "close 2026-08-31 2026-08-31",
+          "exchange 2026-08-24 2026-08-28",
           "export 2026-08-22 2026-09-04",
           "survey 2026-08-23 2026-08-29",
           "year 2025-01-01 2025-12-31"

@@ -10,7 +10,7 @@ select
     len(daily_values) > 0,
     list_filter(daily_values, lambda daily: daily.nutrient_id = nutrient.nutrient_id)[
       place - list_position(list_transform(nutrients, lambda other: other.nutrient_id), nutrient.nutrient_id) + 1
-    ].percent,
+    ].percent::decimal(19, 2),
     null
   ) as percent_daily_value
 from (

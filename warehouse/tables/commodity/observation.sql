@@ -3,7 +3,7 @@ with standing as (
   select
     *,
     -- DuckDB 1.1 sometimes hangs in count(distinct value) over a window
-    list_unique(list(value) over same_day)::bigint as versions
+    list_unique(list(value) over same_day)::bigint as distinct_values
   from commodity.observation_version
   window same_day as (partition by metric_name, observed_on)
   -- a provisional value that is printed again after a final one changes nothing
@@ -20,7 +20,8 @@ select
   metric_name,
   observed_on,
   case frequency
-    when 'weekly' then observed_on - 6
+    -- the weeks of surveys are Sunday to Saturday, all others Monday to Friday
+    when 'weekly' then observed_on - if(isodow(observed_on) = 5, 4, 6)
     when 'biweekly' then observed_on - 13
     else observed_on
   end as period_start,
@@ -35,7 +36,7 @@ select
   max(changed_at) over (partition by metric_name, observed_on) as first_published_at,
   published_at as last_published_at,
   revision_status,
-  versions
+  distinct_values
 from changes
 left join commodity.metric using (metric_name)
 qualify row_number() over (
