@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { oncePerFile } from "@larder/test/support/once-per-file.ts"
-import { openAsAnalyst, readContents } from "@larder/test/support/warehouse/analyst.ts"
+import { openAsAnalyst, readContents, widen } from "@larder/test/support/warehouse/analyst.ts"
 import { copyParts, makeEveryDataSet } from "@larder/test/support/warehouse/every-data-set.ts"
 import { listFiles } from "@larder/test/support/warehouse/example-data-set.ts"
 import { Effect, FileSystem } from "effect"
@@ -21,7 +21,8 @@ describe("a snapshot", () => {
       const file = `${folder}/all of it.duckdb`
       yield* writeSnapshot(file, parts)
       yield* fs.remove(`${folder}/parts`, { recursive: true })
-      assert.deepStrictEqual(yield* readContents(file), yield* readContents(layout.catalogue))
+      const contents = yield* readContents(file)
+      assert.deepStrictEqual({ ...contents, tables: widen(contents.tables) }, yield* readContents(layout.catalogue))
       assert.deepStrictEqual(yield* listFiles(folder), ["all of it.duckdb"])
       const db = yield* openAsAnalyst(file)
       const [counts] = yield* db.rows(

@@ -93,6 +93,18 @@ export const readContents = Effect.fnUntraced(function* (file: string) {
   return { tables, comments: yield* db.rows(comments) }
 }, Effect.scoped)
 
+type Contents = Effect.Success<ReturnType<typeof readContents>>
+
+/** Tables of a file as the catalogue shows them: numbers of 18 digits have one more. */
+export const widen = (tables: Contents["tables"]): Contents["tables"] =>
+  tables.map((table) => ({
+    ...table,
+    columns: table.columns.map((column) => ({
+      ...column,
+      column_type: String(column.column_type).replace(/^DECIMAL\(18,/, "DECIMAL(19,")
+    }))
+  }))
+
 export const timeZones = ["UTC", "America/Chicago", "Asia/Kolkata"] as const
 
 /** The rows of each query, by time zone of the session: no result may depend on it. */
