@@ -58,7 +58,7 @@ export default defineConfig({
   test: {
     // Most tests run real processes on real files. The limits only stop hanging tests, even on slow machines.
     testTimeout: 120_000,
-    hookTimeout: 120_000,
+    hookTimeout: 240_000, // some run a program several times
     expect: { poll: { timeout: 60_000 } }, // one second by default
     maxWorkers: Math.max(5, availableParallelism()), // at least five: tests also wait for processes and disks
     execArgv: nodeFlags,
