@@ -281,36 +281,38 @@ export const Freshness = Schema.Struct({
   pipeline,
   kind: described.oneOf(
     ["metric", "release_form", "store", "feed", "data_set"],
-    "What is judged: a metric of commodities, a form of the releases of branded foods, a store, a feed of another pipeline, or a data set that is not loaded."
+    "What is judged: a metric of commodities, a form of the releases of branded foods, a store, any other feed, such as a section of final prices, or a data set that is not loaded."
   ),
   subject: described.text(
     "Which one: `commodity.metric.metric_name`, the feed, `storefront.store.domain`, or the pipeline of a data set."
   ),
   feed: described.textOrNull(
-    "Feed that it is read from, as in `ingest.left_out`; null for a data set. A metric with provisional and final values is judged by the feed of the provisional ones."
+    "Feed that it is read from, as in `ingest.left_out`; null for a data set. A metric with provisional and final values is judged by the feed of the provisional ones; the feed of the final ones is a subject of its own."
   ),
   newest_on: described.dayOrNull(
-    "Newest day that was read: of a value, of a release whose address states its day, or of the last read of a store that did not fail, in UTC. Null if there is none."
+    "Newest day that was read: of a value of the metric itself, of a release whose address states its day, or of the last read of a store that did not fail, in UTC. Null if there is none."
   ),
   last_complete_read_at: described.timeOrNull(
     "When it was last read to its end, in UTC, even if it was unchanged or rows of it were rejected. Null if it never was."
   ),
   expected_at: described.timeOrNull(
-    "When the next value or read is expected, in UTC. A value: at the time in `commodity.metric.publishes_on` for the period after `newest_on`. A release form: seven days after the last complete read. A store: after the time without a new price or availability before that read, at least one day and at most seven. Null if nothing is expected."
+    "When the next value or read is expected, in UTC. A value: at the time in `commodity.metric.publishes_on` for the period after the newest value of its feed, of whatever metric. A release form, or any other feed: seven days after the last complete read. A store: after the time without a new price or availability before that read, at least one day and at most seven. Null if nothing is expected."
   ),
   late_at: described.timeOrNull(
-    "From when on it is late without that value or read, in UTC. A value: two working days after `expected_at`, a daily one after one; there is no calendar of holidays. A release form: 14 days after the last complete read. A store: after twice its time. Null if nothing is expected."
+    "From when on it is late without that value or read, in UTC. A value: two working days after `expected_at`, a daily one after one; there is no calendar of holidays. A release form, or any other feed: 14 days after the last complete read. A store: after twice its time. Null if nothing is expected."
   ),
   left_out: described.textOrNull(
     "What is left out of it, as `ingest.live_left_out.kind`: `untrusted` or `unreachable` if the last attempt could not read it, otherwise `partial` if a part is missing; null if nothing is."
   ),
   state: described.oneOf(
     ["fresh", "late", "ended", "sample", "not_loaded", "not_read"],
-    "`fresh`: nothing is overdue; `late`: the next value or read did not come in time; `ended`: a series that gets no more values; `sample`: bundled samples, which are never late; `not_loaded`: its data set was never published; `not_read`: it has no value or was never read completely, or it is not late yet, but the last attempt could not read it."
+    "`fresh`: nothing is overdue; `late`: the next value or read did not come in time, or a series that ended lacks its last values; `ended`: a series that gets no more values; `sample`: bundled samples, which are never late; `not_loaded`: its data set was never published; `not_read`: no value of its feed was ever read, or it was never read completely, or it is not late yet, but the last attempt could not read it."
   ),
-  why: described.text("The reason for the state, in words.")
+  why: described.text(
+    "The reason for the state, in words, and since when a report that came had no number for the metric."
+  )
 }).annotate({
   identifier: "ingest.freshness",
   description:
-    "One row per metric, per form of the releases of branded foods, per store, and per data set that is not loaded: how new it is, and whether something is overdue. Computed when it is asked, with the time of the query."
+    "One row per metric, per form of the releases of branded foods, per store, and per data set that is not loaded, and per feed of final prices: how new it is, and whether something is overdue. Computed when it is asked, with the time of the query."
 })

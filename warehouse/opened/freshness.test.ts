@@ -37,6 +37,7 @@ const leftOut = (number: number, pipeline: string, feed: string, kind: string) =
 })
 
 const survey = { feed: "report", frequency: "weekly", publishes_on: "Wednesday of the next week, 13:15" }
+/** Metrics by their names, of one report unless they name another feed. */
 const prices = (metrics: Readonly<Record<string, RowOf>>, rows: Rows = {}): Rows => ({
   "ingest.data_set": [{ pipeline: "commodities", is_sample: false }],
   "commodity.metric": Object.entries(metrics).map(([metric_name, metric]) => ({ metric_name, ...survey, ...metric })),
@@ -135,11 +136,12 @@ describe("ingest.freshness", () => {
     Effect.gen(function* () {
       const metrics = Object.entries(schedules).map(([name, [frequency, publishes_on, last_observed_on]]) => [
         name,
-        { frequency, publishes_on, last_observed_on }
+        { feed: name, frequency, publishes_on, last_observed_on }
       ])
       const time = (column: string) => `strftime(${column}, '%Y-%m-%d %H:%M') as ${column}`
       const columns = `subject, ${time("expected_at")}, ${time("late_at")}`
-      const found = yield* queryFreshness(columns, "2026-09-01", prices(Object.fromEntries(metrics)))
+      const rows = prices(Object.fromEntries(metrics), { "ingest.raw_file": [] })
+      const found = yield* queryFreshness(columns, "2026-09-01", rows)
       assert.deepStrictEqual(
         Object.fromEntries(found.map(({ expected_at, late_at, subject }) => [subject, [expected_at, late_at]])),
         Object.fromEntries(
@@ -153,7 +155,12 @@ describe("ingest.freshness", () => {
 describe("a metric", () => {
   // after Labor Day, 7 September, the report of Wednesday came on Thursday at 12:52
   const holidayWeek = { last_observed_on: "2026-08-29" }
-  const overWeekend = { frequency: "daily", publishes_on: ofWorkingDays, last_observed_on: "2026-09-10" }
+  const overWeekend = {
+    feed: "closes",
+    frequency: "daily",
+    publishes_on: ofWorkingDays,
+    last_observed_on: "2026-09-10"
+  }
   it.effect.each([
     ["2026-09-08 00:00", "fresh", "fresh"],
     ["2026-09-10 16:52", "fresh", "fresh"],
@@ -170,12 +177,72 @@ describe("a metric", () => {
       })
     })
   )
-  itLive("is ended after the end of its series, unless it has later values", () =>
+  itLive("is as new as its report, even if that comes without a number for it, and says since when", () =>
+    Effect.gen(function* () {
+      const always = { last_observed_on: "2026-08-29" }
+      const rare = { last_observed_on: "2026-07-04" }
+      const never = { last_observed_on: null, no_values_reason: "No row has a usable number." }
+      const columns = "subject, newest_on::varchar as newest_on, state, why"
+      const found = yield* queryFreshness(columns, "2026-09-08", prices({ always, never, rare }))
+      const expectation =
+        "The value of 2026-09-05 is expected by 2026-09-09 17:15 UTC, and late from 2026-09-11 17:15 UTC on."
+      assert.deepStrictEqual(found, [
+        { subject: "always", newest_on: "2026-08-29", state: "fresh", why: expectation },
+        { subject: "never", newest_on: null, state: "fresh", why: `${expectation} No row has a usable number.` },
+        {
+          subject: "rare",
+          newest_on: "2026-07-04",
+          state: "fresh",
+          why: `${expectation} The report came without a number for it since 2026-07-04.`
+        }
+      ])
+      const late = { always: "late", never: "late", rare: "late" }
+      assert.deepStrictEqual(yield* statesAt("2026-09-12", prices({ always, never, rare })), late)
+    })
+  )
+  itLive("is ended after the last value of its series, alive with a later one, and late without that value", () =>
     Effect.gen(function* () {
       const ended = { last_observed_on: "2025-05-31", ended_on: "2025-05-31" }
       const resumed = { last_observed_on: "2025-06-07", ended_on: "2025-05-31" }
-      const rows = prices({ ended, resumed })
-      assert.deepStrictEqual(yield* statesAt("2026-09-01", rows), { ended: "ended", resumed: "late" })
+      const incomplete = { last_observed_on: "2025-03-01", ended_on: "2025-05-31" }
+      const empty = { last_observed_on: null, ended_on: "2025-05-31" }
+      const rows = prices({ empty, ended, incomplete, resumed })
+      assert.deepStrictEqual(yield* statesAt("2025-06-08", rows), {
+        empty: "late",
+        ended: "ended",
+        incomplete: "late",
+        resumed: "fresh"
+      })
+      const columns = "why, expected_at, late_at"
+      const found = yield* queryFreshness(columns, "2025-06-08", prices({ empty, ended, incomplete }))
+      const nothing = { expected_at: null, late_at: null }
+      assert.deepStrictEqual(found, [
+        { why: "The series ended on 2025-05-31, but its values until then are missing.", ...nothing },
+        { why: "The series ended on 2025-05-31.", ...nothing },
+        { why: "The series ended on 2025-05-31, but its values until then are missing from 2025-03-02 on.", ...nothing }
+      ])
+    })
+  )
+  itLive("has its section of final values beside it, which can be left out alone", () =>
+    Effect.gen(function* () {
+      const rows = prices(
+        { holidayWeek },
+        {
+          "ingest.raw_file": ["report", "report/final"].map((feed) => payload(1, "commodities", feed)),
+          "ingest.left_out": ["report/final", "report/never read"].map((feed) =>
+            leftOut(1, "commodities", feed, "untrusted")
+          )
+        }
+      )
+      const columns = "kind, subject, left_out, state"
+      assert.deepStrictEqual(yield* queryFreshness(columns, "2026-09-08", rows), [
+        { kind: "feed", subject: "report/final", left_out: "untrusted", state: "not_read" },
+        { kind: "feed", subject: "report/never read", left_out: "untrusted", state: "not_read" },
+        { kind: "metric", subject: "holidayWeek", left_out: null, state: "fresh" }
+      ])
+      const read = { ...rows, "ingest.left_out": [] }
+      assert.deepStrictEqual(yield* statesAt("2026-09-08", read), { holidayWeek: "fresh", "report/final": "fresh" })
+      assert.deepStrictEqual(yield* statesAt("2026-09-15", read), { holidayWeek: "late", "report/final": "late" })
     })
   )
   itLive("of the bundled samples is never late", () =>
@@ -184,20 +251,22 @@ describe("a metric", () => {
       assert.deepStrictEqual(yield* statesAt("2030-01-01", rows), { holidayWeek: "sample" })
     })
   )
-  itLive("is not read without a value, or while its feed is left out as a whole and it is not late yet", () =>
-    Effect.gen(function* () {
-      const metrics = Object.fromEntries(
-        ["partial", "untrusted", "unreachable"].map((feed) => [feed, { ...holidayWeek, feed }])
-      )
-      const rows = prices(
-        { ...metrics, unknown: { last_observed_on: null } },
-        { "ingest.left_out": Object.keys(metrics).map((kind) => leftOut(1, "commodities", kind, kind)) }
-      )
-      const expected = { partial: "fresh", unknown: "not_read", unreachable: "not_read", untrusted: "not_read" }
-      assert.deepStrictEqual(yield* statesAt("2026-09-08", rows), expected)
-      const later = { ...expected, partial: "late", unreachable: "late", untrusted: "late" }
-      assert.deepStrictEqual(yield* statesAt("2026-09-12", rows), later)
-    })
+  itLive(
+    "is not read without any value of its feed, or while its feed is left out as a whole and it is not late yet",
+    () =>
+      Effect.gen(function* () {
+        const metrics = Object.fromEntries(
+          ["partial", "untrusted", "unreachable"].map((feed) => [feed, { ...holidayWeek, feed }])
+        )
+        const rows = prices(
+          { ...metrics, unknown: { last_observed_on: null } },
+          { "ingest.left_out": Object.keys(metrics).map((kind) => leftOut(1, "commodities", kind, kind)) }
+        )
+        const expected = { partial: "fresh", unknown: "not_read", unreachable: "not_read", untrusted: "not_read" }
+        assert.deepStrictEqual(yield* statesAt("2026-09-08", rows), expected)
+        const later = { ...expected, partial: "late", unreachable: "late", untrusted: "late" }
+        assert.deepStrictEqual(yield* statesAt("2026-09-12", rows), later)
+      })
   )
   itLive("says in words when it is expected, and what is left out", () =>
     Effect.gen(function* () {

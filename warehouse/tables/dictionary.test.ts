@@ -1,4 +1,4 @@
-import { assert, describe } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { itLive } from "@larder/test/support/it-live.ts"
 import { oncePerFile } from "@larder/test/support/once-per-file.ts"
 import { makeEveryDataSet } from "@larder/test/support/warehouse/every-data-set.ts"
@@ -6,6 +6,8 @@ import { queryWarehouse } from "@larder/test/support/warehouse/example-data-set.
 import { Effect, Option, Schema } from "effect"
 import { dataSets } from "../data-sets.ts"
 import { DuckDb } from "../duckdb.ts"
+import { freshnessView } from "../opened/freshness.ts"
+import { commentStatements } from "./dictionary.ts"
 import { ingestTables, ingestViews } from "./ingest-tables.ts"
 import { viewsOf } from "./tables.ts"
 
@@ -75,6 +77,13 @@ describe("a published warehouse", () => {
       assert.deepStrictEqual([...new Set(times.map(({ data_type }) => data_type))], ["TIMESTAMP"])
     })
   )
+  it("says how to compare times in UTC with the clock, but not days", () => {
+    const compared = commentStatements(freshnessView(dataSets), "view").flatMap((statement) => {
+      const [, column = ""] = /\."(\w+)" is .*Compare it with `now\(\)/.exec(statement) ?? []
+      return column === "" ? [] : [column]
+    })
+    assert.deepStrictEqual(compared, ["last_complete_read_at", "expected_at", "late_at"])
+  })
   itLive("has the columns of the records in the same order, because rows are appended by position", () =>
     Effect.gen(function* () {
       const layout = yield* published

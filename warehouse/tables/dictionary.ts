@@ -14,14 +14,19 @@ export const qualifiedName = ({ name, schema }: Pick<Table, "schema" | "name">) 
 
 const getDescription = (schema: Schema.Constraint): string => Schema.resolveAnnotations(schema)?.description ?? ""
 
-/** A column that may be null says so. A comparison with `now()` would depend on the time zone of the session. */
+const isDay = (column: Schema.Constraint): boolean => {
+  const isValue = Schema.is(Schema.toType(column))
+  return isValue("2026-01-01") && !isValue("")
+}
+
+/** A column that may be null says so. A comparison of a time with `now()` would depend on the time zone of the session. */
 const describeColumn = (column: Schema.Constraint): string => {
   const description = getDescription(column)
   const saysNull = !isNullable(column) || /\bnull\b/i.test(description)
   return [
     description,
     ...(saysNull ? [] : ["Null if it is not stated."]),
-    ...(/\bUTC\b/.test(description) ? ["Compare it with `now() at time zone 'UTC'`."] : [])
+    ...(/\bUTC\b/.test(description) && !isDay(column) ? ["Compare it with `now() at time zone 'UTC'`."] : [])
   ].join(" ")
 }
 

@@ -40,36 +40,35 @@ feed_read as (
   group by pipeline, feed
 ),
 
--- metrics: by the schedule of their report
-metric as (
+-- metrics: by the schedule of their report, which prints some of its numbers only now and then
+report as (
   select
-    metric_name,
     feed,
-    frequency,
-    publishes_on,
-    ended_on::date as ended_on,
-    last_observed_on::date as newest_on,
-    no_values_reason
+    any_value(frequency) as frequency,
+    any_value(publishes_on) as publishes_on,
+    max(last_observed_on)::date as read_to
   from commodity.metric
+  group by feed
 ),
 next_month as (
-  select metric_name, min((newest_on + to_months(step))::date) as observed_on
-  from metric, (select unnest(range(1, 13))::integer as step) as later
+  select feed, min((read_to + to_months(step))::date) as observed_on
+  from report, (select unnest(range(1, 13))::integer as step) as later
   where frequency = 'monthly'
-    and (not contains(publishes_on, ', for ') or contains(publishes_on, monthname(newest_on + to_months(step))))
-  group by metric_name
+    and (not contains(publishes_on, ', for ') or contains(publishes_on, monthname(read_to + to_months(step))))
+  group by feed
 ),
 next_period as (
   select
-    metric_name,
+    feed,
+    read_to,
     publishes_on,
     if(frequency = 'daily', 1, 2) as grace_days,
     case frequency
-      when 'daily' then newest_on + case isodow(newest_on) when 5 then 3 when 6 then 2 else 1 end
-      when 'weekly' then newest_on + 7
-      when 'biweekly' then newest_on + 14
+      when 'daily' then read_to + case isodow(read_to) when 5 then 3 when 6 then 2 else 1 end
+      when 'weekly' then read_to + 7
+      when 'biweekly' then read_to + 14
       when 'monthly' then observed_on
-      when 'annual' then (newest_on + interval 1 year)::date
+      when 'annual' then (read_to + interval 1 year)::date
     end as next_on,
     case frequency
       when 'monthly' then last_day(next_on)
@@ -83,12 +82,13 @@ next_period as (
       when contains(publishes_on, ' before, ') then -1
       else try_cast(regexp_extract(publishes_on, '(\d+) (weeks|months) later', 1) as integer)
     end as shift
-  from metric
-  left join next_month using (metric_name)
+  from report
+  left join next_month using (feed)
 ),
 publication as (
   select
-    metric_name,
+    feed,
+    read_to,
     next_on,
     case split_part(publishes_on, ' ', 1)
       when 'every' then ends_on
@@ -110,7 +110,8 @@ publication as (
 ),
 expected as (
   select
-    metric_name,
+    feed,
+    read_to,
     next_on,
     day + clock_time + to_hours(
       if(day + clock_time >= daylight_from and day + clock_time < daylight_to, 4, 5)
@@ -119,6 +120,16 @@ expected as (
       if(late_day + clock_time >= daylight_from and late_day + clock_time < daylight_to, 4, 5)
     ) as late_at
   from publication
+),
+metric as (
+  select
+    metric_name,
+    feed,
+    ended_on::date as ended_on,
+    last_observed_on::date as newest_on,
+    no_values_reason,
+    coalesce(last_observed_on::date <= ended_on::date, ended_on is not null) as has_ended
+  from commodity.metric
 ),
 
 -- stores: the longer one has not changed, the later it is read again
@@ -154,20 +165,30 @@ source as (
     'commodities' as pipeline,
     'metric' as kind,
     metric_name as subject,
-    metric.feed,
+    feed,
     newest_on,
     last_complete_read_at,
-    expected_at,
-    late_at,
-    case when newest_on is null then 'not_read' when newest_on <= ended_on then 'ended' end as settled,
+    if(has_ended, null, expected_at) as expected_at,
+    if(has_ended, null, late_at) as late_at,
     case
-      when newest_on is null then coalesce(no_values_reason, 'It has no value.')
-      when newest_on <= ended_on then 'The series ended on ' || ended_on || '.'
+      when read_to is null then 'not_read'
+      when has_ended then if(newest_on = ended_on, 'ended', 'late')
+    end as settled,
+    case
+      when read_to is null then coalesce(no_values_reason, 'It has no value.')
+      when newest_on = ended_on then 'The series ended on ' || ended_on || '.'
+      when has_ended then 'The series ended on ' || ended_on || ', but its values until then are missing'
+        || coalesce(' from ' || (newest_on + 1) || ' on.', '.')
       else 'The value of ' || next_on
-    end as text
+    end as text,
+    case
+      when read_to is null or has_ended then null
+      when newest_on is null then no_values_reason
+      when newest_on < read_to then 'The report came without a number for it since ' || newest_on || '.'
+    end as remark
   from metric
-  join expected using (metric_name)
-  left join feed_read on feed_read.pipeline = 'commodities' and feed_read.feed = metric.feed
+  join expected using (feed)
+  left join (select * from feed_read where pipeline = 'commodities') as metric_read using (feed)
   union all
   select
     pipeline,
@@ -179,11 +200,13 @@ source as (
     last_complete_read_at + interval 7 day,
     last_complete_read_at + interval 14 day,
     if(last_complete_read_at is null, 'not_read', null),
-    if(last_complete_read_at is null, 'It was never read completely.', 'The next read')
+    if(last_complete_read_at is null, 'It was never read completely.', 'The next read'),
+    null
   from (select pipeline, feed from feed union select pipeline, feed from missing) as known
   left join feed using (pipeline, feed)
   left join feed_read using (pipeline, feed)
-  where pipeline not in ('commodities', 'storefronts')
+  -- of commodities, only the sections of final values: the others are judged by the metrics
+  where pipeline <> 'storefronts' and feed not in (select feed from report)
   union all
   select
     'storefronts',
@@ -195,7 +218,8 @@ source as (
     last_complete_read_at + period,
     last_complete_read_at + 2 * period,
     if(last_complete_read_at is null, 'not_read', null),
-    if(last_complete_read_at is null, 'It was never read completely.', 'The next read')
+    if(last_complete_read_at is null, 'It was never read completely.', 'The next read'),
+    null
   from store
 ),
 assessed as (
@@ -223,8 +247,8 @@ select
   feed,
   newest_on,
   last_complete_read_at,
-  if(state in ('sample', 'ended'), null, expected_at) as expected_at,
-  if(state in ('sample', 'ended'), null, late_at) as late_at,
+  if(state = 'sample', null, expected_at) as expected_at,
+  if(state = 'sample', null, late_at) as late_at,
   left_out,
   state,
   case
@@ -232,7 +256,7 @@ select
     when settled is not null then text
     when is_ahead then 'The clock of its last read was ahead.'
     else text || strftime(expected_at, ' is expected by %Y-%m-%d %H:%M UTC, and late from ') || strftime(late_at, '%Y-%m-%d %H:%M UTC on.')
-  end || case
+  end || if(state = 'sample', '', coalesce(' ' || remark, '')) || case
     when state = 'sample' or left_out is null then ''
     when left_out = 'partial' then ' It was read in part: ' || reason
     when left_out = 'untrusted' then ' The last response was not trusted: ' || reason
