@@ -25,13 +25,15 @@ order by week desc
 limit 12;
 
 -- 2. Year on year: how do prices compare with the same month a year earlier? Dairy prices have seasons, so the month before says
---    less. The join is by month: a month without a survey has no row.
+--    less. The average is the report's own: `commodity.monthly` does not weight the weeks, and a week counts to the month in which
+--    it ends.
 with by_month as materialized (
-  select month, value, observations from commodity.monthly('butter_sales_price_weekly')
+  select observed_on as month, value
+  from commodity.observation
+  where metric_name = 'butter_survey_average_monthly'
 )
 select
   later.month,
-  later.observations as weeks,
   later.value as price,
   earlier.value as a_year_earlier,
   round(100 * (later.value / earlier.value - 1), 1) as percent
@@ -41,15 +43,28 @@ order by later.month desc
 limit 12;
 
 -- 3. Spread of blocks and barrels: both are cheddar, and barrels are for processing. A wide spread shows that one of the two is
---    scarce. The exchange quotes both; the survey has not had barrels since June 2025.
+--    scarce. The exchange quotes both; the survey has not had barrels since June 2025. Only days with both prices count, and the
+--    newest week may have begun only now: see `days`.
+with by_week as (
+  select
+    date_trunc('week', observed_on)::date as week,
+    count(*) as days,
+    avg(block.value) as block_price,
+    avg(barrel.value) as barrel_price,
+    100 * avg(block.value - barrel.value) as spread
+  from commodity.observation block
+  join commodity.observation barrel using (observed_on)
+  where block.metric_name = 'cheese_block_exch_spot_close_daily' and barrel.metric_name = 'cheese_barrel_exch_spot_close_daily'
+  group by week
+)
 select
   week,
-  block.value as block_price,
-  barrel.value as barrel_price,
-  (100 * (block.value - barrel.value))::decimal(18, 4) as spread_in_cents,
-  (100 * avg(block.value - barrel.value) over year)::decimal(18, 4) as mean_of_52_weeks
-from commodity.weekly('cheese_block_exch_spot_close_daily') block
-join commodity.weekly('cheese_barrel_exch_spot_close_daily') barrel using (week)
+  days,
+  block_price::decimal(18, 6) as block_price,
+  barrel_price::decimal(18, 6) as barrel_price,
+  spread::decimal(18, 4) as spread_in_cents,
+  if(count(*) over year = 52, avg(spread) over year, null)::decimal(18, 4) as mean_of_52_weeks
+from by_week
 window year as (order by week range between interval 357 days preceding and current row)
 order by week desc
 limit 12;
@@ -149,17 +164,18 @@ order by title, observed_on;
 
 
 -- FOODS ----------------------------------------------------------------------------------------------------------------
--- `current_food` has one label per product, `food` all versions of all labels. Amounts in `nutrition` are per serving. A value
--- that a label does not state is null, never 0.
+-- `trade_item` has one label per barcode, the newest of all sources, `food` all versions of all labels. Labels without a barcode
+-- are left out of `trade_item`: `current_food` has them. Amounts in `nutrition` are per serving. A value that a label does not
+-- state is null, never 0.
 
 -- 7. Sodium by category: which are the saltiest? Per 100 kcal too, because servings differ in size. Labels that look wrong are
---    excluded, and labels that do not state sodium are not counted.
+--    excluded, and labels without a barcode, or that do not state sodium, are not counted.
 select
   category,
   count(sodium) as labels,
   round(median(sodium)) as mg_per_serving,
   round(median(100 * sodium / nullif(calories, 0))) as mg_per_100_kcal
-from branded_food.current_food
+from branded_food.trade_item
 join branded_food.nutrition using (fdc_id)
 anti join branded_food.quality_flag using (fdc_id)
 where category is not null
@@ -211,7 +227,8 @@ order by published_after desc, fdc_id
 limit 10;
 
 -- 9. Brands: which companies have the most products? Labels spell one company in several ways, so case, punctuation and the legal
---    form do not count. `spellings` shows what was counted as one: check it before you rely on a name.
+--    form do not count. `spellings` shows what was counted as one: check it before you rely on a name. A product is a barcode: labels
+--    without one are not counted.
 with product as (
   select
     brand_owner,
@@ -222,7 +239,7 @@ with product as (
       '( (inc|llc|ltd|lp|co|company|corp|corporation))+$',
       ''
     ) as company
-  from branded_food.current_food
+  from branded_food.trade_item
   where brand_owner is not null
 )
 select
@@ -240,8 +257,8 @@ limit 10;
 -- STORES ---------------------------------------------------------------------------------------------------------------
 -- `product` and `variant` also have items that a store no longer lists, as last read; `listing` has what it lists now.
 
--- 10. Price changes between two reads: what is dearer or cheaper than a week ago? `variant_as_of` takes any two times, in UTC. In
---     the first week of a store, there is no earlier price.
+-- 10. Price changes between two reads: what is dearer or cheaper than a week ago? `variant_as_of` takes any two times, in UTC. A
+--     fresh install has no rows: no price has changed before a second read, and a store has no earlier price in its first week.
 select
   store.name as store,
   product.title as product,
@@ -278,21 +295,26 @@ group by state, pipeline, kind
 order by state, pipeline, kind;
 
 -- 12. Tracing to bytes: where does this number come from? The payload with the newest butter price, by its SHA-256, and the row in
---     it, counted from 1. `npx larder-ingest raw SHA` prints the payload, byte for byte.
+--     it, counted from 1. `npx larder-ingest raw SHA` prints the payload, byte for byte. Only the survey has a `revision_status`:
+--     for other metrics it is null, which `using` would not match.
 select
-  observed_on,
+  observation.observed_on,
   observation.value_text,
-  revision_status,
+  observation.revision_status,
   published_at,
   raw_sha256,
   source_row,
   live_raw_file.bytes,
   live_raw_file.url
 from commodity.observation
-join commodity.observation_version using (metric_name, observed_on, value, revision_status)
+join commodity.observation_version version
+  on version.metric_name = observation.metric_name
+  and version.observed_on = observation.observed_on
+  and version.value = observation.value
+  and version.revision_status is not distinct from observation.revision_status
 join ingest.live_raw_file using (raw_sha256)
-where metric_name = 'butter_sales_price_weekly' and published_at = last_published_at
-order by observed_on desc, source_row desc, live_raw_file.url
+where observation.metric_name = 'butter_sales_price_weekly' and published_at = last_published_at
+order by observation.observed_on desc, source_row desc, live_raw_file.url
 limit 1;
 
 
@@ -326,8 +348,8 @@ from (
   select 'butter_sales_price_weekly' as metric_name, week, value
   from commodity.weekly('butter_sales_price_weekly')
   union all
-  select 'butter_exch_spot_close_daily', week, value
-  from commodity.weekly('butter_exch_spot_close_daily')
+  select 'butter_exch_spot_average_weekly', week, value
+  from commodity.weekly('butter_exch_spot_average_weekly')
 ) price
 join commodity.metric using (metric_name)
 where week > last_observed_on - 364

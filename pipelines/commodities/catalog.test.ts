@@ -231,7 +231,7 @@ describe("feeds", () => {
     assert.deepStrictEqual(changed("feeds", "\tweekly\tFriday\t", "\tweekly\tMonday\t"), [])
     assert.deepStrictEqual(changed("feeds", "every working day, 11:00", "every working day, 11:30"), [])
     assert.deepStrictEqual(changed("metrics", "\t2025-05-31", "\t"), [])
-    assert.deepStrictEqual(changed("notes", "At 3.5 % butterfat.", "At 3.5 percent butterfat."), [])
+    assert.deepStrictEqual(changed("notes", "At 3.5% butterfat.", "At 3.5 percent butterfat."), [])
   })
 })
 

@@ -47,7 +47,7 @@ export const searchCommoditiesExamples: Examples = {
           attributes: { class: "I" },
           details: {
             description:
-              "Raw milk for fluid milk; the base price of the advanced announcement, without location differential: monthly minimum price of the federal orders, at 3.5 % butterfat."
+              "Raw milk for fluid milk; the base price of the advanced announcement, without location differential: monthly minimum price of the federal orders, at 3.5% butterfat."
           },
           metrics: [
             {

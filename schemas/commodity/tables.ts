@@ -29,7 +29,7 @@ export const CatalogMetricRow = Schema.Struct({
     "Weekly, ending Saturday"
   ),
   publishes_on: described.text(
-    "When its report usually publishes the value of a period, in America/New_York. `the next week` is the one after the week, Monday to Sunday, in which the period ends; `the month before` is the one before the month in which it ends. A report that prints the value in some months only names them. Of provisional and final values, the provisional ones.",
+    "By when its report usually publishes the value of a period, in America/New_York. `the next week` is the one after the week, Monday to Sunday, in which the period ends; `the month before` is the one before the month in which it ends. A report that prints the value in some months only names them. Of provisional and final values, the provisional ones.",
     "every working day, 11:00",
     "Wednesday of the next week, 13:15",
     "day 23 of the month before, 13:15",

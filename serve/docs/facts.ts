@@ -74,13 +74,13 @@ const endpointFacts = endpoints.flatMap((endpoint): ReadonlyArray<readonly [stri
   ]
 })
 
-/** Reports with their usual time of publication. */
+/** Reports, and by when they usually publish. */
 const listReports = ({ metrics }: CommodityModel): string => {
   const rows = new Map(
     [...metrics.values()].map(({ publishes_on, report, source }) => [report, [report, `\`${source}\``, publishes_on]])
   )
   return formatTable(
-    ["Report", "Source", "Usually published"],
+    ["Report", "Source", "Usually published by"],
     [...rows].sort().map(([, row]) => row)
   )
 }

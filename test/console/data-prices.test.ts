@@ -44,7 +44,7 @@ layer(layerSamples(), { excludeTestServices: true })("prices", (it) => {
       )
       assert.match(
         series,
-        /<optgroup label="Metrics"><option value="butter_82_europe_mostly_high_biweekly">Butter, 82 % fat, Europe, mostly range high, biweekly</
+        /<optgroup label="Metrics"><option value="butter_82_europe_mostly_high_biweekly">Butter, 82% fat, Europe, mostly range high, biweekly</
       )
       assert.notInclude(series, "butter_exch_spot_close_daily")
       assert.include(page, "Nothing else")

@@ -78,11 +78,13 @@ export const readSpot = (commodity: string, packaging = ""): ReadonlyMap<string,
       .map((row) => [toIso(row.report_date), Number(row.close_price)])
   )
 
-/** Means by week of a daily price, under its Monday. */
-export const computeWeeks = (prices: ReadonlyMap<string, number>): ReadonlyMap<string, number> => {
-  const weeks = Map.groupBy(prices, ([day]) => toMonday(day))
-  return new Map([...weeks].map(([week, days]) => [week, computeMean(days.map(([, price]) => price))]))
-}
+/** The exchange's own weekly averages of butter, under the Monday. */
+export const readButterAverages = (): ReadonlyMap<string, number> =>
+  new Map(
+    readPayload("marsapi.ams.usda.gov/services/v1.2/reports/1602")
+      .rows.filter(({ commodity }) => commodity === "Butter")
+      .map((row) => [toMonday(toIso(row.report_end_date)), Number(row["weekly Av"])])
+  )
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 

@@ -9,9 +9,9 @@ import {
   addDays,
   addressOfSurvey,
   computeMean,
-  computeWeeks,
   type Print,
   type Product,
+  readButterAverages,
   readMilkPrices,
   readPayload,
   readSpot,
@@ -25,15 +25,19 @@ const asked = [1, 2, 3, 4, 5, 6, 12, 13, 14]
 let results: ReadonlyMap<number, ReadonlyArray<Row>> = new Map()
 let allWeeks: ReadonlyArray<Row> = []
 let allMonths: ReadonlyArray<Row> = []
+/** Question 12 about a metric without a revision status. */
+let tracedClose: ReadonlyArray<Row> = []
 const getResult = (number: number) => results.get(number) ?? []
 
 beforeAll(async () => {
   const file = path.join(inject("sampleHome"), "warehouse/larder.duckdb")
   const unlimited = [1, 4].map((number) => getStatement(number).replace(/limit \d+$/, ""))
-  const rows = await Effect.runPromise(queryDatabase(file, ...unlimited, ...asked.map(getStatement)))
+  const ofClose = getStatement(12).replace("butter_sales_price_weekly", "butter_exch_spot_close_daily")
+  const rows = await Effect.runPromise(queryDatabase(file, ...unlimited, ofClose, ...asked.map(getStatement)))
   allWeeks = rows[0] ?? []
   allMonths = rows[1] ?? []
-  results = new Map(asked.map((number, index) => [number, rows[index + 2] ?? []]))
+  tracedClose = rows[2] ?? []
+  results = new Map(asked.map((number, index) => [number, rows[index + 3] ?? []]))
 })
 
 const products = ["butter", "block", "barrel", "whey", "nonfatDryMilk"] as const
@@ -69,36 +73,45 @@ describe("the notebook's prices are those of the payloads", () => {
     expect(allWeeks.find(({ week }) => week === "2013-10-21")).toMatchObject({ mean_of_4_weeks: null }) // a shutdown
   })
 
-  it("2: months compared with the same month a year earlier", () => {
-    const months = Map.groupBy(readCurrentWeeks("butter"), ({ week }) => `${week.slice(0, 7)}-01`)
-    const pricesOf = (month: string) => (months.get(month) ?? []).map(({ price }) => price)
-    const expected = [...months.keys()].slice(0, 12).map((month) => {
-      const [prices, before] = [pricesOf(month), pricesOf(`${Number(month.slice(0, 4)) - 1}${month.slice(4)}`)]
+  it("2: the announced averages of months, compared with the same month a year earlier", () => {
+    const announced = readMilkPrices(2991)
+    const averageOf = (month: string) => String(announced.get(month)?.butter_monthly_avg_Price)
+    const expected = [...announced.keys()].slice(0, 12).map((month) => {
+      const [price, before] = [averageOf(month), averageOf(`${Number(month.slice(0, 4)) - 1}${month.slice(4)}`)]
       return {
         month,
-        weeks: String(prices.length),
-        price: computeMean(prices).toFixed(6),
-        a_year_earlier: computeMean(before).toFixed(6),
-        percent: Number((100 * (computeMean(prices) / computeMean(before) - 1)).toFixed(1))
+        price: `${price}00`,
+        a_year_earlier: `${before}00`,
+        percent: Number((100 * (Number(price) / Number(before) - 1)).toFixed(1))
       }
     })
     expect(getResult(2)).toEqual(expected)
   })
 
-  it("3: the spread of blocks and barrels at the exchange, in cents", () => {
-    const [blocks, barrels] = ["40 pound Block", "Barrels"].map((packaging) =>
-      computeWeeks(readSpot("Cheese", packaging))
-    )
-    const spreadOf = (week: string) => 100 * ((blocks?.get(week) ?? 0) - (barrels?.get(week) ?? 0))
-    const weeks = Array.from({ length: 63 }, (_, before) => addDays("2026-09-28", -7 * before))
-    const expected = weeks.slice(0, 12).map((week, index) => ({
+  it("3: the spread of blocks and barrels at the exchange, in cents, over days with both", () => {
+    const [blocks, barrels] = [readSpot("Cheese", "40 pound Block"), readSpot("Cheese", "Barrels")]
+    const days = [...blocks]
+      .map(([day, block]) => ({ week: toMonday(day), block, barrel: barrels.get(day) ?? Number.NaN }))
+      .filter(({ barrel }) => !Number.isNaN(barrel))
+    const weeks = [...Map.groupBy(days, ({ week }) => week)]
+      .toSorted(([a], [b]) => b.localeCompare(a))
+      .map(([week, members]) => ({
+        week,
+        days: members.length,
+        block: computeMean(members.map(({ block }) => block)),
+        barrel: computeMean(members.map(({ barrel }) => barrel)),
+        spread: 100 * computeMean(members.map(({ barrel, block }) => block - barrel))
+      }))
+    const expected = weeks.slice(0, 12).map(({ barrel, block, days, spread, week }, index) => ({
       week,
-      block_price: blocks?.get(week)?.toFixed(6),
-      barrel_price: barrels?.get(week)?.toFixed(6),
-      spread_in_cents: spreadOf(week).toFixed(4),
-      mean_of_52_weeks: computeMean(weeks.slice(index, index + 52).map(spreadOf)).toFixed(4)
+      days: String(days),
+      block_price: block.toFixed(6),
+      barrel_price: barrel.toFixed(6),
+      spread_in_cents: spread.toFixed(4),
+      mean_of_52_weeks: computeMean(weeks.slice(index, index + 52).map((other) => other.spread)).toFixed(4)
     }))
     expect(getResult(3)).toEqual(expected)
+    expect(getResult(3)[0]).toMatchObject({ week: "2026-09-28", days: "2" })
   })
 
   it("4: Class III and its components, computed from the survey, equal the announcements of all months", () => {
@@ -177,6 +190,17 @@ describe("the notebook's prices are those of the payloads", () => {
     expect([row?.["Week Ending Date"], row?.Butter_Price]).toEqual(["09/26/2026", traced.value_text])
   })
 
+  it("12: traces a metric without a revision status", () => {
+    const address = "marsapi.ams.usda.gov/services/v1.2/reports/1603"
+    const { rows, sha256 } = readPayload(address)
+    const [traced = {}] = tracedClose
+    expect(tracedClose).toHaveLength(1)
+    expect(traced).toMatchObject({ observed_on: "2026-09-29", revision_status: null, raw_sha256: sha256 })
+    const row = rows[Number(traced.source_row) - 1]
+    expect([row?.commodity, row?.report_date]).toEqual(["Butter", "09/29/2026"])
+    expect(Number(row?.close_price)).toBe(Number(traced.value_text))
+  })
+
   it("13: a column for each class of milk, and a row for each month", () => {
     const [components, advanced] = [readMilkPrices(2991), readMilkPrices(2989)]
     const expected = [...advanced].slice(0, 24).map(([month, row]) => ({
@@ -189,19 +213,15 @@ describe("the notebook's prices are those of the payloads", () => {
     expect(getResult(13)).toEqual(expected)
   })
 
-  it("14: the points of a chart, and nothing else, by series and week", () => {
+  it("14: the points of a chart, all of full weeks and nothing else, by series and week", () => {
     const series = [
-      ["Butter, exchange spot, daily close", computeWeeks(readSpot("Butter")), "2026-09-28"],
-      [
-        titles.butter,
-        new Map(readCurrentWeeks("butter").map(({ price, week }) => [toMonday(week), price])),
-        "2026-09-21"
-      ]
+      ["Butter, exchange spot, weekly average", readButterAverages()],
+      [titles.butter, new Map(readCurrentWeeks("butter").map(({ price, week }) => [toMonday(week), price]))]
     ] as const
-    const expected = series.flatMap(([title, prices, newest]) =>
+    const expected = series.flatMap(([title, prices]) =>
       Array.from({ length: 52 }, (_, index) => {
-        const date = addDays(newest, -7 * (51 - index))
-        return { date, series: title, value: Number(prices.get(date)?.toFixed(6)) }
+        const date = addDays("2026-09-21", -7 * (51 - index))
+        return { date, series: title, value: Number(prices.get(date)) }
       })
     )
     expect(getResult(14)).toEqual(expected)

@@ -13,6 +13,7 @@ import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { questions } from "../support/analysis-questions.ts"
 import { queryInEachZone } from "../support/warehouse/analyst.ts"
+import { readSpot } from "./analysis-payloads.ts"
 
 const numbers = [...questions.keys()]
 const getStatement = (number: number) => questions.get(number)?.replace(/;$/, "") ?? ""
@@ -79,6 +80,12 @@ describe("the analyst's notebook over a snapshot, and after stores were read aga
     update commodity.observation_version set value = 999999999999.999999
     where observed_on = '2026-09-01' and metric_name in ('cheese_survey_average_monthly', 'dry_whey_survey_average_monthly')`
 
+  // one day, and a whole week
+  const dropBarrels = `
+    delete from commodity.observation_version
+    where metric_name = 'cheese_barrel_exch_spot_close_daily'
+      and (observed_on = '2026-09-28' or observed_on between '2026-09-14' and '2026-09-18')`
+  const loseBarcodes = "update branded_food.version set is_current_of_gtin = false"
   const claimLive = "update ingest.data_set set is_sample = false"
 
   beforeAll(() => {
@@ -90,8 +97,8 @@ describe("the analyst's notebook over a snapshot, and after stores were read aga
           yield* Effect.sync(() => chmodSync(file, 0o600))
           const db = yield* DuckDb.readWrite(file)
           for (const number of numbers) snapshotResults.set(number, yield* db.rows(getStatement(number)))
-          for (const change of [readAgain, widestPrice, claimLive]) yield* db.run(change)
-          for (const number of [4, 10, 11]) laterResults.set(number, yield* db.rows(getStatement(number)))
+          for (const change of [readAgain, widestPrice, dropBarrels, loseBarcodes, claimLive]) yield* db.run(change)
+          for (const number of [3, 4, 7, 9, 10, 11]) laterResults.set(number, yield* db.rows(getStatement(number)))
         })
       ).pipe(Effect.provide(NodeServices.layer))
     )
@@ -101,9 +108,23 @@ describe("the analyst's notebook over a snapshot, and after stores were read aga
   it("has the same results from the snapshot", () => {
     expect(snapshotResults).toEqual(getResults())
   })
+  it("3: compares blocks and barrels on the same days, and has no mean over fewer than 52 weeks", () => {
+    const rows = laterResults.get(3) ?? []
+    expect(rows.map(({ week }) => week).slice(0, 3)).toEqual(["2026-09-28", "2026-09-21", "2026-09-07"])
+    expect(rows.map(({ mean_of_52_weeks }) => mean_of_52_weeks).slice(0, 3)).toEqual([null, null, expect.any(String)])
+    const [newest] = rows
+    const cents = 100 * (Number(newest?.block_price) - Number(newest?.barrel_price))
+    expect(newest?.days).toBe("1")
+    expect(Number(newest?.spread_in_cents)).toBeCloseTo(cents, 4)
+    for (const day of ["40 pound Block", "Barrels"].map((packaging) => readSpot("Cheese", packaging).get("2026-09-29")))
+      expect([Number(newest?.block_price), Number(newest?.barrel_price)]).toContain(day)
+  })
   it("4: computes with the largest price that the warehouse can hold", () => {
     expect(laterResults.get(4)).toHaveLength(24)
     expect(String(laterResults.get(4)?.[0]?.computed).length).toBeGreaterThan(12)
+  })
+  it("7 and 9: count only labels with a barcode, once for each", () => {
+    expect([laterResults.get(7), laterResults.get(9)]).toEqual([[], []])
   })
   it("10: shows only a price that rose, its percentage and its start", () => {
     const rows = laterResults.get(10) ?? []

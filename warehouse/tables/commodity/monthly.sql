@@ -22,4 +22,4 @@ group by month, unit
 having observations > 0
 ;
 comment on macro table commodity.monthly is
-  'One row per month of a metric that is not annual: the mean of its prices or percentages, or the sum of its pounds or counts, and the number of observations. `month` is the first day of the month that contains the end of the period: a week belongs to the month in which it ends.'
+  'One row per month of a metric that is not annual: the unweighted mean of its prices or percentages, or the sum of its pounds or counts, and the number of observations. `month` is the first day of the month that contains the end of the period: a week belongs to the month in which it ends. Where a report has a monthly average of its own, such as `butter_survey_average_monthly`, this is another number: that one may be weighted, and count a week to another month.'

@@ -22,4 +22,4 @@ group by week, unit
 having observations > 0
 ;
 comment on macro table commodity.weekly is
-  'One row per week of a daily or weekly metric: the mean of its prices or percentages, or the sum of its pounds or counts, and the number of observations. `week` is the Monday of the ISO week that contains the end of the period, so a week of a survey (ending on Saturday) and one of an exchange (ending on Friday) can be joined. A metric of longer periods is an error.'
+  'One row per week of a daily or weekly metric: the unweighted mean of its prices or percentages, or the sum of its pounds or counts, and the number of observations, which shows whether the newest week is complete. `week` is the Monday of the ISO week that contains the end of the period, so a week of a survey (ending on Saturday) and one of an exchange (ending on Friday) can be joined. A metric of longer periods is an error.'
