@@ -83,7 +83,6 @@ describe("the pages of the docs", () => {
     )
     const lineOf = (slug: string) => described.find((match) => match[1] === slug)?.[0]
     expect(lineOf("butter-exch-spot-close-daily")).toMatch(/ Daily\. US dollars per pound\. \| .*CME Group/)
-    expect(lineOf("butter-sales-price-weekly")).toMatch(/ending Saturday\. US dollars per pound\. \| {2}\|$/)
     expect(lineOf("cheese-barrel-sales-price-weekly")).toMatch(
       /ending Saturday\. US dollars per pound\. \| The price as sold/
     )

@@ -52,7 +52,7 @@ describe("the catalog in the warehouse", () => {
     assert.match(distinct(["notes"], "cheese_barrel_sales")[0] ?? "", /as sold/)
     assert.match(distinct(["notes"], "milk_class_i_price")[0] ?? "", /base price/)
     const silent = parseRows("catalog_metric").filter((row) => Reflect.get(row, "notes") === null)
-    assert.isTrue(silent.some((row) => Reflect.get(row, "metric_name") === "butter_exch_spot_close_daily"))
+    assert.isTrue(silent.some((row) => Reflect.get(row, "metric_name") === "butterfat_price_monthly"))
   })
 
   it("shows the documented column as the measure until the real one is known", () => {
