@@ -7,7 +7,7 @@ import { Config, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { type Depot, listObjectTimes, type ObjectId, objectName, oldestKeptTime } from "../depot/depot.ts"
 import { ifMissing } from "../disk.ts"
 import type { Layout } from "./layout.ts"
-import { isLoaded, type Manifest, manifestName, newestManifest, readKeptManifests } from "./manifest.ts"
+import { isLoaded, type Manifest, manifestName, readKeptManifests } from "./manifest.ts"
 import { sidecarsMarker } from "./markers.ts"
 import { objectsInManifest } from "./pull-parts.ts"
 
@@ -46,10 +46,11 @@ const removeOld = Effect.fnUntraced(function* (folder: string, isCandidate: (nam
 
 /** Returns the removed objects, and the time after which stored objects are kept even without a manifest. */
 const pruneDepot = Effect.fnUntraced(function* (depot: Depot) {
-  const newest = yield* newestManifest(depot)
-  if (newest === undefined) return undefined
   const count = yield* keptSetting
+  // listed once: a data set that is published for the first time meanwhile is in none of them, so its parts are kept
   const manifests = yield* readKeptManifests(depot)
+  const newest = manifests.at(-1)
+  if (newest === undefined) return undefined
   const pipelines = Object.keys(newest.data_sets)
   const kept = new Map(pipelines.map((pipeline) => [pipeline, findKeptStates(manifests, newest, pipeline, count)]))
   const isNeeded = ({ number }: Manifest) =>
