@@ -141,7 +141,7 @@ const nouns: Readonly<Record<string, string>> = {
   url: "address",
   columns: "key and reference"
 }
-/** Comments that name what the key stands for as a whole. */
+/** Comments that describe the whole key in words, without its columns. */
 const wholes: Readonly<Record<string, string>> = {
   "branded_food.current_food": "product",
   "commodity.product": "product",
@@ -169,7 +169,7 @@ describe("numbers", () => {
 })
 
 describe("comments", () => {
-  it("begin with what a row stands for: the columns of the key", () => {
+  it("begin with the columns of the key, which say what one row is", () => {
     const wrong = constraints.flatMap((constraint) => {
       if (constraint.kind === "foreign key") return []
       const { comment = "" } = relations.find(({ name }) => name === nameOf(constraint)) ?? {}
