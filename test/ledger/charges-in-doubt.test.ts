@@ -30,7 +30,6 @@ import {
 } from "./shared-ledger.ts"
 
 describe("a charge whose response is lost", () => {
-  const commitMessage = 2
   const readMovements = (ledger: LedgerAccess, key: Key) =>
     Effect.map(readEntries(ledger, key), (entries) =>
       entries.map(({ credits, request_id, type }) => [type, credits, request_id])
@@ -70,7 +69,7 @@ describe("a charge whose response is lost", () => {
     yield* connectForCharges(ledger)
     const key = yield* makeKey(ledger)
     const held = yield* Effect.promise(() => admit(ledger, key, 100))
-    proxy.loseResponses(commitMessage)
+    proxy.loseCommitResponse()
     const error = catchError(held.capture("req_1"))
     yield* Effect.promise(() => waitUntil(() => !ledger.writable()))
     return { url, ownFolder, key, logged, error, stop: Scope.close(scope, Exit.void) }
@@ -79,7 +78,7 @@ describe("a charge whose response is lost", () => {
   it.live("is found to be charged, once, when the database is back in time", () =>
     Effect.gen(function* () {
       const { held, key, ledger, observer, proxy } = yield* openBehindProxy()
-      proxy.loseResponses(commitMessage)
+      proxy.loseCommitResponse()
       const charged = held.capture("req_1")
       yield* Effect.promise(() => waitUntil(() => !ledger.writable()))
       const refused = yield* Effect.flip(
@@ -106,7 +105,7 @@ describe("a charge whose response is lost", () => {
         assert.isDefined(view)
         const admission = await ledger.hold(view, { endpoint, scope: "get-store", credits: 100 }, october)
         assert.property(admission, "held")
-        proxy.loseResponses(commitMessage)
+        proxy.loseCommitResponse()
         return { charging: "held" in admission && admission.held.capture("req_1"), view }
       })
       yield* Effect.promise(() => waitUntil(() => !ledger.writable()))
@@ -119,7 +118,7 @@ describe("a charge whose response is lost", () => {
   it.live("fails when the database stays away, and is refunded when it returns", () =>
     Effect.gen(function* () {
       const { held, key, observer, proxy } = yield* openBehindProxy()
-      proxy.loseResponses(commitMessage)
+      proxy.loseCommitResponse()
       const error = yield* Effect.flip(Effect.tryPromise({ try: () => held.capture("req_1"), catch: (cause) => cause }))
       assert.instanceOf(error, LedgerUnavailable)
       assert.strictEqual(yield* readBalance(observer, key), 4_900) // it is still unknown whether it is charged

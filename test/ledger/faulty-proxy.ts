@@ -5,13 +5,10 @@ import { connect, createServer, type Socket } from "node:net"
 export interface FaultyProxy {
   /** The database behind the proxy. */
   readonly url: string
-  /**
-   * Loses the response to a message of a connection, by default the next one, and cuts the connections. The database still
-   * runs the statements. A group is two messages: it locks and reads, and then writes and commits.
-   */
-  readonly loseResponses: (message?: number) => void
-  /** Keeps back the response to that message of a connection, and those after it, until the returned function runs. */
-  readonly keepResponses: (message: number) => () => void
+  /** Loses the response to the next COMMIT, which the database runs, and cuts all connections. */
+  readonly loseCommitResponse: () => void
+  /** Keeps back the response to the next COMMIT, and those after it on its connection, until the returned function runs. */
+  readonly keepCommitResponse: () => () => void
   /** No connection reaches the database until it is repaired. */
   readonly cut: () => void
   readonly repair: () => void
@@ -23,13 +20,15 @@ export interface FaultyProxy {
   readonly close: () => Promise<void>
 }
 
+/** How the database answers a COMMIT. */
+const committed = "COMMIT\0"
+
 export const startFaultyProxy = async (databaseUrl: string): Promise<FaultyProxy> => {
   let database = new URL(databaseUrl)
   const sockets = new Set<Socket>()
   const ports = new Set<number>()
-  /** Number of the message whose response is lost, from 1; 0 if none is. */
-  let lostMessage = 0
-  let kept: { readonly message: number; client?: Socket; readonly responses: Array<Buffer> } | undefined
+  let losesNext = false
+  let kept: { client?: Socket; readonly responses: Array<Buffer> } | undefined
   let isCut = false
   const endAll = () => {
     for (const socket of sockets) socket.destroy()
@@ -50,26 +49,18 @@ export const startFaultyProxy = async (databaseUrl: string): Promise<FaultyProxy
         upstream.destroy()
       })
     }
-    let messages = 0
-    client.on("data", (bytes) => {
-      if (lostMessage > 0 || kept !== undefined) messages++
-      upstream.write(bytes)
-    })
+    client.on("data", (bytes) => upstream.write(bytes))
     upstream.on("data", (bytes) => {
-      if (kept !== undefined && messages >= kept.message) {
-        kept.client ??= client
-        if (kept.client === client) {
-          kept.responses.push(bytes)
-          return
-        }
-      }
-      if (lostMessage === 0 || messages < lostMessage) {
-        client.write(bytes)
+      const isCommit = bytes.includes(committed)
+      if (isCommit && losesNext) {
+        losesNext = false
+        isCut = true
+        endAll()
         return
       }
-      lostMessage = 0
-      isCut = true
-      endAll()
+      if (isCommit && kept !== undefined) kept.client ??= client
+      if (kept?.client === client) kept.responses.push(bytes)
+      else client.write(bytes)
     })
   }).listen(0, "127.0.0.1")
   await once(server, "listening")
@@ -78,11 +69,11 @@ export const startFaultyProxy = async (databaseUrl: string): Promise<FaultyProxy
   url.port = String(typeof address === "object" ? address?.port : "")
   return {
     url: url.href,
-    loseResponses: (message = 1) => {
-      lostMessage = message
+    loseCommitResponse: () => {
+      losesNext = true
     },
-    keepResponses: (message) => {
-      const keeping: NonNullable<typeof kept> = { message, responses: [] }
+    keepCommitResponse: () => {
+      const keeping: NonNullable<typeof kept> = { responses: [] }
       kept = keeping
       return () => {
         kept = undefined

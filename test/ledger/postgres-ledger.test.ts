@@ -132,8 +132,7 @@ describe("a charge that is written, and whose response is on its way", () => {
       yield* charge(ledger, other, "req_0", 1) // opens the connection
       const key = yield* makeKey(ledger, 3_000)
       const held = yield* Effect.promise(() => admit(ledger, key, 3_000))
-      const commitMessage = 2
-      const deliver = proxy.keepResponses(commitMessage)
+      const deliver = proxy.keepCommitResponse()
       const charging = held.capture("req_1")
       while ((yield* readEntries(observer, key)).length < 2) yield* Effect.sleep("5 millis")
       const admission = yield* Effect.promise(async () => {
@@ -159,7 +158,7 @@ describe("a charge that is written, and whose response is on its way", () => {
       yield* charge(ledger, other, "req_0", 1) // opens the connection
       const key = yield* makeKey(ledger)
       const held = yield* Effect.promise(() => admit(ledger, key, 100))
-      const deliver = proxy.keepResponses(2) // to COMMIT
+      const deliver = proxy.keepCommitResponse()
       const charging = held.capture("req_1")
       while ((yield* readEntries(observer, key)).length < 2) yield* Effect.sleep("5 millis")
       yield* observer.administration.revokeKey({ key_id: key.id })

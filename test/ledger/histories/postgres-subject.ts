@@ -99,7 +99,7 @@ const open = async (url: string, servers: number): Promise<Subject> => {
     crash: async (index, { moment, tear }, begin) => {
       const dead = getMember(index)
       const ports = dead.proxy.ports()
-      if (moment === "after") dead.proxy.loseResponses(1 + Math.round(tear * 3))
+      if (moment === "after") dead.proxy.loseCommitResponse()
       if (moment === "idle" || moment === "before") dead.proxy.cut()
       const ended = begin()
       if (moment === "torn") await waitTurns(Math.round(tear * 40))
