@@ -51,6 +51,13 @@ const otherSuites = readdirSync(new URL("test", import.meta.url)).filter(
   (name) => ![...surface, ...long].includes(name)
 )
 
+/**
+ * DuckDB takes this for the number of cores, and runs queries on one thread. Several workers share the cores anyway, and
+ * threads that wait for each other take a tenth of the CPU. The bundled samples are loaded on all cores all the same, and
+ * `npm run test:long` runs on all cores.
+ */
+const env = { SLURM_CPUS_ON_NODE: "1" }
+
 const matchSuites = (suites: ReadonlyArray<string>) => suites.map((suite) => `test/${suite}/**/*.test.ts`)
 const matchFiles = (files: ReadonlyArray<string>) => files.map((file) => `test/${file}.test.ts`)
 
@@ -71,6 +78,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "unit",
+          env,
           include: ["{schemas,warehouse,pipelines,serve}/**/*.test.ts"],
           exclude: [...configDefaults.exclude, ...slowUnits]
         }
@@ -79,6 +87,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "surface",
+          env,
           include: matchSuites(surface),
           provide: { ledger: "in its folder" },
           globalSetup
@@ -88,6 +97,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "all",
+          env,
           include: [...matchSuites(otherSuites), ...matchFiles(overPostgres), ...slowUnits],
           provide: { ledger: "in PostgreSQL" },
           globalSetup
