@@ -8,14 +8,26 @@ import { nodeFlags } from "./test/support/node-flags.ts"
 // Many test files start programs, which share a cache of compiled code.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL("node_modules/.cache/larder-tests", import.meta.url))
 
-/** The slowest suites start first: a long file that starts last would keep one core busy while the others are idle. */
+/** Unit tests that take half a minute each: `npm test` stays below four minutes without them. */
+const slowUnits = [
+  "warehouse/lake/lake-*",
+  "pipelines/run/archive/prune",
+  "warehouse/generation/pull",
+  "pipelines/run/archive/storing-kills"
+].map((file) => `${file}.test.ts`)
+
+/** The slowest files start first: a long file that starts last would keep one core busy while the others are idle. */
 const slowest = [
   "/test/ci/",
   "/test/lake/",
   "/test/generated-clients/",
   "/test/crash/",
+  "/test/bench/",
+  ...["mapping-versions", "food-cases", "rebuild", "price-cases"].map((file) => `/test/end-to-end/${file}.`),
+  ...slowUnits.map((file) => `/${file.replace(/\*?\.test\.ts$/, "")}`),
   "/test/console-database/",
   "/test/payments/",
+  "/test/end-to-end/",
   "/test/cli/",
   "/test/"
 ]
@@ -35,14 +47,6 @@ const globalSetup = "test/support/set-up.ts"
 const surface = ["contract", "client", "console", "house"]
 /** Files that run a second time, with the ledger in PostgreSQL. */
 const overPostgres = ["contract/authentication", "contract/billing", "console/isolation", "console/keys"]
-
-/** Unit tests that take half a minute each: `npm test` stays below four minutes without them. */
-const slowUnits = [
-  "warehouse/lake/lake-*",
-  "pipelines/run/archive/prune",
-  "warehouse/generation/pull",
-  "pipelines/run/archive/storing-kills"
-].map((file) => `${file}.test.ts`)
 
 /** Suites that people start by hand: soak tests, and long crash and race tests. */
 const long = ["long"]
