@@ -146,6 +146,10 @@ const serving = {
     meaning:
       "how long a server that is asked to stop still serves requests, while `/readyz` responds with 503; at most `1 day`; a plain number is in seconds"
   },
+  LARDER_KEPT_REQUESTS: {
+    default: "10000",
+    meaning: "how many of the latest calls of each account the console lists, from 100 to 100,000"
+  },
   LARDER_DEPOT_POLL: { default: "2 seconds", meaning: "pause between a server's checks of the depot" },
   LARDER_LEDGER_URL: {
     shown: "address",

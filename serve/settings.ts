@@ -7,6 +7,8 @@ import { loopback, parseProxies } from "./trusted-proxies.ts"
 /** 0 means any free port. */
 const Port = Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 65_535 }))
 
+const KeptRequests = Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 100, maximum: 100_000 }))
+
 /** A setting that `findProblem` checks; it returns the message. An empty string means unset. */
 const checkedString = (name: string, findProblem: (text: string) => string | undefined) =>
   Schema.String.check(
@@ -133,6 +135,8 @@ export const serveSettings = Config.all({
   /** On this host, `/v1/commodities` without parameters returns pages. */
   dataHost: Config.option(Config.String("LARDER_DATA_HOST")),
   withheldLicences: withheldLicencesSetting,
+  /** Calls of each account in the request log. Pruning counts them again every thousand calls, so there is a limit. */
+  keptRequests: settingOf("LARDER_KEPT_REQUESTS", KeptRequests),
   /** Pause between two looks for a newer generation in a shared depot. */
   depotPoll: settingOf("LARDER_DEPOT_POLL", Schema.DurationFromString),
   /** How long an idle connection stays open: longer than 60 s, after which most balancers no longer reuse one. */

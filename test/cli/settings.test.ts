@@ -35,6 +35,17 @@ describe("a misspelled setting", () => {
   })
 })
 
+describe.runIf(process.platform === "linux")("a LARDER_HOME in which no folder can be created", () => {
+  it.each([
+    ["larder-ingest", ["commodities"], /\/proc\/larder.* cannot be created or written: ENOENT.*Set LARDER_HOME/],
+    ["larder-serve", ["accounts", "list"], /\/proc\/larder/]
+  ] as const)("ends %s %j with an error", async (program, args, problem) => {
+    const { code, problems } = await run(program, args, { LARDER_HOME: "/proc/larder" })
+    expect(code).toBe(1)
+    expect(problems).toMatch(problem)
+  })
+})
+
 describe("config", () => {
   it.each(["larder-ingest", "larder-serve"] as const)("of %s prints each of its settings once", async (program) => {
     const { code, rows } = await readConfig(program, {})
@@ -83,6 +94,7 @@ describe("config", () => {
     ["larder-ingest", { LARDER_STORE_MAX_INTERVAL: "often" }, /LARDER_STORE_MAX_INTERVAL/],
     ["larder-ingest", { LARDER_DEPOT: "gs://bucket" }, /gs:\/\/ is not supported/],
     ["larder-serve", { LARDER_DEPOT_POLL: "often" }, /LARDER_DEPOT_POLL/],
+    ["larder-serve", { LARDER_KEPT_REQUESTS: "99" }, /between 100 and 100000.*LARDER_KEPT_REQUESTS/],
     ["larder-serve", { LARDER_STRIPE_KEY: "pk_live_1" }, /LARDER_STRIPE_KEY is not a Stripe secret key/]
   ] as const)("of %s prints all settings and fails with %j", async (program, environment, problem) => {
     const { code, problems, rows } = await readConfig(program, environment)
