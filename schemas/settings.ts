@@ -54,6 +54,18 @@ const shared = {
 const ingesting = {
   LARDER_SOURCES: { default: "sample", meaning: "`sample` reads the bundled payloads, `live` the network" },
   MARS_API_KEY: { shown: "secret", inFile: true, meaning: "key of My Market News, for `live`" },
+  LARDER_MARS_URL: {
+    otherwise: "the service",
+    shown: "address",
+    meaning:
+      "address of a mirror of My Market News: `https://host`, with a port if needed, or `http://` on this machine. The key is sent only to the service or to this machine"
+  },
+  LARDER_DATAMART_URL: {
+    otherwise: "the service",
+    shown: "address",
+    meaning: "the same for the Mandatory Price Reporting datamart"
+  },
+  LARDER_FDC_URL: { otherwise: "the service", shown: "address", meaning: "the same for FoodData Central" },
   LARDER_STORES: {
     shown: "address",
     meaning:

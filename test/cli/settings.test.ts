@@ -93,6 +93,7 @@ describe("config", () => {
     ["larder-ingest", { LARDER_SOURCES: "internet" }, /"sample" \| "live".*LARDER_SOURCES/],
     ["larder-ingest", { LARDER_STORE_MAX_INTERVAL: "often" }, /LARDER_STORE_MAX_INTERVAL/],
     ["larder-ingest", { LARDER_DEPOT: "gs://bucket" }, /gs:\/\/ is not supported/],
+    ["larder-ingest", { LARDER_MARS_URL: "http://mirror.example.com" }, /LARDER_MARS_URL must be https:\/\/host/],
     ["larder-serve", { LARDER_DEPOT_POLL: "often" }, /LARDER_DEPOT_POLL/],
     ["larder-serve", { LARDER_KEPT_REQUESTS: "99" }, /between 100 and 100000.*LARDER_KEPT_REQUESTS/],
     ["larder-serve", { LARDER_STRIPE_KEY: "pk_live_1" }, /LARDER_STRIPE_KEY is not a Stripe secret key/]
