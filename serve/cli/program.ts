@@ -4,6 +4,7 @@ import { makeProgram, untilStopped } from "@larder/warehouse/cli"
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { accountsCommand } from "./accounts.ts"
+import { configCommand } from "./config.ts"
 import { keysCommand } from "./keys.ts"
 import { ledgerCommand } from "./ledger/ledger.ts"
 import { paymentsCommand } from "./payments.ts"
@@ -32,7 +33,15 @@ const startCommand = Command.make("start", startFlags, (flags) =>
 
 const root = Command.make("larder-serve").pipe(
   Command.withDescription("The read-only, keyed, pay-per-call API over the warehouse"),
-  Command.withSubcommands([startCommand, accountsCommand, keysCommand, peopleCommand, paymentsCommand, ledgerCommand])
+  Command.withSubcommands([
+    startCommand,
+    accountsCommand,
+    keysCommand,
+    peopleCommand,
+    paymentsCommand,
+    ledgerCommand,
+    configCommand
+  ])
 )
 
 export const program = makeProgram(root, { version })
