@@ -8,6 +8,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { catalog } from "@larder/pipelines/commodities/catalog.ts"
 import { commodities } from "@larder/pipelines/commodities/commodities.ts"
+import type { LivePolicy } from "@larder/pipelines/run/origins/live.ts"
 import { ingestFromOrigin } from "@larder/pipelines/run/run.ts"
 import { Clock, ConfigProvider, Effect, Logger } from "effect"
 import { TestClock } from "effect/testing"
@@ -77,10 +78,10 @@ const sendIntact = (response: ServerResponse, feed: string) => {
 
 const startHosts = Effect.gen(function* () {
   const hung = new Set<ServerResponse>()
-  const state = { hasFaults: true, hosts: new Map<string, string>() }
+  const state = { faults: faultyFeeds }
   const behave = (response: ServerResponse, _: number, { url }: { readonly url: string }) => {
     const feed = feedAt(url)
-    const fault = state.hasFaults ? faultyFeeds.get(feed) : undefined
+    const fault = state.faults.get(feed)
     if (url === "/page") return void response.writeHead(200, { "content-type": "text/html" }).end("<html>")
     if (fault === undefined) return void sendIntact(response, feed)
     if (fault in hanging) {
@@ -95,10 +96,10 @@ const startHosts = Effect.gen(function* () {
   return { state, toAddress, servers: [mars, mpr], step: () => (hung.size > 0 ? "1 second" : "1 millis") }
 })
 
-const runDay = (home: string, toAddress: (url: URL) => string) =>
+const runDay = (home: string, toAddress: (url: URL) => string, limit: Pick<LivePolicy, "maxTime"> = {}) =>
   ingestFromOrigin(commodities, { home, days: undefined, dryRun: false }).pipe(
     // pauses between requests and before second tries would only be waited for
-    Effect.provide(redirectHosts(toAddress, unpaced)),
+    Effect.provide(redirectHosts(toAddress, { ...unpaced, ...limit })),
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({ MARS_API_KEY: "0123456789" }))),
     Effect.provide(Logger.layer([]))
   )
@@ -136,7 +137,7 @@ describe("a day of twenty faults, one feed each", () => {
         )
       }
 
-      state.hasFaults = false
+      state.faults = new Map()
       const before = servers.map(({ requests }) => requests.length)
       const next = yield* whileClockAdvances(step, runDay(home, toAddress))
       assert.deepStrictEqual([next.run.outcome, next.left_out], ["published", []])
@@ -145,6 +146,35 @@ describe("a day of twenty faults, one feed each", () => {
         const firstFaulty = feeds.findIndex((feed) => !isHealthy(feed))
         assert.isFalse(feeds.slice(firstFaulty).some(isHealthy), feeds.join(", "))
       }
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+})
+
+describe("a day with --max-time 60s", () => {
+  it.effect("publishes what was read by then, and the next day requests first what was not requested", () =>
+    Effect.gen(function* () {
+      const home = yield* temporaryHome
+      const { servers, state, step, toAddress } = yield* startHosts
+      const marsFeeds = names.filter((name) => name.startsWith("gov-mars/"))
+      const [slow = "", ...waiting] = marsFeeds.slice(-4)
+      state.faults = new Map([[slow, "a body that trickles without end"]])
+      yield* TestClock.setTime(Date.now())
+      const { left_out, run } = yield* whileClockAdvances(step, runDay(home, toAddress, { maxTime: "60 seconds" }))
+      assert.strictEqual(run.outcome, "partial")
+      const reasons = new Map(left_out.map(({ feed, reason }) => [feed, reason]))
+      assert.sameMembers([...reasons.keys()], [slow, ...waiting])
+      assert.match(reasons.get(slow) ?? "", /^GET \S+ was aborted: the run had used its time \(--max-time 1m\)\.$/)
+      for (const feed of waiting) {
+        assert.strictEqual(reasons.get(feed), "It was not requested: the run had used its time (--max-time 1m).")
+      }
+
+      state.faults = new Map()
+      const [mars] = servers
+      const before = mars?.requests.length
+      const next = yield* whileClockAdvances(step, runDay(home, toAddress))
+      assert.deepStrictEqual([next.run.outcome, next.left_out], ["published", []])
+      const feeds = requestedFeeds(mars?.requests.slice(before) ?? [])
+      assert.deepStrictEqual([...feeds.slice(0, 3), feeds.at(-1)], [...waiting, slow])
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 })
