@@ -124,7 +124,7 @@ describe("a day of twenty faults, one feed each", () => {
         [...faultyFeeds.keys()],
         left_out.map(({ feed, reason }) => `${feed}: ${reason}`).join("\n")
       )
-      // 100 s for no byte, and two minutes each for a body that trickles or stalls; more if this machine is busy
+      // about 300: 100 s for no byte, two minutes each for a body that trickles or stalls; more if this machine is busy
       assert.isBelow(seconds, 900, "without limits in all, one report can take half an hour")
       for (const { requests } of servers) {
         const feeds = requestedFeeds(requests)
