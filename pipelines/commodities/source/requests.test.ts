@@ -13,8 +13,17 @@ describe("the address of a feed", () => {
   it("keeps spaces and commas of a section percent-encoded", () => {
     const section = "500%20Pound%20Barrel%20Cheddar%20Cheese%20Prices%2C%20Sales%2C%20and%20Moisture%20Content"
     assert.deepStrictEqual(feedRequests(barrels, undefined, key), [
-      { url: `https://mpr.datamart.ams.usda.gov/services/v1.1/reports/2993/${section}`, accept: "application/json" }
+      {
+        url: `https://mpr.datamart.ams.usda.gov/services/v1.1/reports/2993/${section}`,
+        slow: true,
+        accept: "application/json"
+      }
     ])
+  })
+
+  it("is slow only for a whole history", () => {
+    const [request] = feedRequests(feedNamed("gov-mars/1603"), september, undefined)
+    assert.notProperty(request, "slow")
   })
 
   it("selects a window by the report's own field, with American dates", () => {

@@ -61,6 +61,8 @@ export const feedRequests = (
     const url = base[feed.source] + path
     return {
       url: window === undefined ? url : addWindow(url, feed, window),
+      // My Market News may need two minutes for the whole history of a large report
+      ...(window === undefined ? { slow: true as const } : {}),
       accept: "application/json",
       ...(feed.source === "gov-mars" ? { keyVariable: "MARS_API_KEY" } : {}),
       ...(feed.source === "gov-mars" && key !== undefined ? { basicUser: key } : {})

@@ -54,6 +54,22 @@ describe("requests to one host", () => {
     )
   )
 
+  it.effect("wait longer for the first byte of a whole history, from the second try on", () =>
+    live(
+      Effect.gen(function* () {
+        const startedAt = yield* Clock.currentTimeMillis
+        const { paths, step, upstream } = yield* startHost(() => "hangs")
+        const request = { url: `${upstream.url}/history`, slow: true } as const
+        const error = yield* whileClockAdvances(step, Effect.flip(readText(request)))
+        const seconds = ((yield* Clock.currentTimeMillis) - startedAt) / 1000
+        assert.include(error.message, "failed after 2 tries: the response did not end within 2m")
+        assert.deepStrictEqual(paths(), ["/history", "/history"])
+        assert.isAtLeast(seconds, 120)
+      }),
+      policy
+    )
+  )
+
   it.effect.each([
     ["404", (response: ServerResponse) => response.writeHead(404).end(), 1],
     ["500", (response: ServerResponse) => response.writeHead(500).end(), 5],

@@ -28,7 +28,15 @@ import { makeDispatcher, noProxies, proxies, proxyForStores, proxyVariable } fro
 import { followRedirect, isRedirect, warnMoved } from "./redirects.ts"
 import { isThrottling, limitsClient, makeResponseError, refuseHtmlPage } from "./response-errors.ts"
 import { connectionError, decodeBody, readExcerpt, type TimeLimit, timeoutError } from "./transport.ts"
-import { countTime, makeHostTries, makeRetrying, makeRunTime, readUsedTime, type TryPolicy } from "./tries.ts"
+import {
+  countTime,
+  isRepeated,
+  makeHostTries,
+  makeRetrying,
+  makeRunTime,
+  readUsedTime,
+  type TryPolicy
+} from "./tries.ts"
 
 export interface LivePolicy extends PacingPolicy, TryPolicy {
   /** Shorter than `responseTimeout`, which includes it: otherwise a host without a connection would not be recognised. */
@@ -159,10 +167,11 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       ...(resume === undefined ? {} : { range: `bytes=${resume.from}-`, "if-range": resume.validator })
     }
     const get = HttpClientRequest.get(at.href, { headers })
-    const limit = yield* findTimeLimit(request, {
+    const firstByte: TimeLimit = {
       ms: Duration.toMillis(policy.responseTimeout),
       error: timeoutError(url, "no response arrived", policy.responseTimeout)
-    })
+    }
+    const limit = yield* findTimeLimit(request, request.slow && (yield* isRepeated) ? undefined : firstByte)
     const response = yield* client
       .execute(basicUser && mayReceiveKey(configured, url, at) ? HttpClientRequest.basicAuth(get, basicUser, "") : get)
       .pipe(

@@ -32,6 +32,11 @@ export interface SourceRequest {
    * as bytes arrive.
    */
   readonly resumable?: true
+  /**
+   * The service may need longer than usual to its first byte. Only later tries wait for it, up to the limit of all tries:
+   * they come after the first ones of all other requests.
+   */
+  readonly slow?: true
   /** More bytes than this after decompression are an error: a decompression bomb, or an endless body. */
   readonly maxBytes?: number
   /** Further values to return: header fields in lower case, and values of cookies as `set-cookie:<name>`. */

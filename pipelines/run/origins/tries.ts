@@ -39,6 +39,11 @@ const CurrentRequest = Context.Reference<CurrentRequest | undefined>("larder/pip
   defaultValue: () => undefined
 })
 
+/** Whether an earlier try of the current request failed. */
+export const isRepeated = Effect.gen(function* () {
+  return ((yield* CurrentRequest)?.failures ?? 0) > 0
+})
+
 /** The time until the scope closes is time of the current request. */
 export const countTime = Effect.gen(function* () {
   const current = yield* CurrentRequest
