@@ -1,6 +1,6 @@
 /** `larder-serve start`: opens the live generation and the ledger, listens, and shuts down cleanly. */
 import { version } from "@larder/schemas"
-import { followDepot, openLayout, watchLive } from "@larder/warehouse"
+import { followDepot, openLayout, watchLive, webhookFromSettings } from "@larder/warehouse"
 import { type Cause, Console, Context, Effect, Layer, Option, Scope } from "effect"
 import { addressFor, buildUrl, isAllInterfaces, isLoopback } from "./addresses.ts"
 import {
@@ -36,6 +36,7 @@ import { type ConsoleDatabase, layerRequestLog, RequestLog } from "./persistence
 import { consoleUrlSetting, serveSettings } from "./settings.ts"
 import { delayStop, layerStop, maxWait, openBoundedScope, Stop } from "./stop.ts"
 import { storesInFile, storesInPostgres } from "./stores.ts"
+import { tellFreshnessEachMinute } from "./tell-freshness.ts"
 
 const describeMissingTls = (address: string) =>
   `The console listens on ${address} without https: passwords and sessions can be read in transit. Put a proxy with TLS in front of it and set LARDER_CONSOLE_URL to its https address, or restrict the console to this machine with LARDER_CONSOLE_HOST=127.0.0.1.`
@@ -43,6 +44,7 @@ const describeMissingTls = (address: string) =>
 /** The API and the console listen until `listeners` closes. */
 const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope) {
   const settings = yield* serveSettings
+  const webhook = yield* webhookFromSettings
   const { consoleHost, consolePort, dataHost, home, host, keepAlive, ledgerUrl, port, withheldLicences } = settings
   const layout = yield* openLayout(home)
   const depot = yield* followDepot(layout)
@@ -161,6 +163,7 @@ const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope) {
   if (warning !== undefined) yield* Effect.logWarning(warning)
   for (const url of [apiAddress, consoleAddress]) if (!isAllInterfaces(url)) origins.add(url)
   if (simulator !== undefined) yield* Effect.forkScoped(simulator.sendEvents)
+  if (webhook !== undefined) yield* tellFreshnessEachMinute(layout, webhook)
   const { data_sets, generation } = readiness()
   return {
     addresses: { api: addressFor(apiAddress, null), console: addressFor(consoleAddress, null) },

@@ -6,6 +6,7 @@ import { Command, Flag } from "effect/cli"
 import { accountsCommand } from "./accounts.ts"
 import { keysCommand } from "./keys.ts"
 import { ledgerCommand } from "./ledger/ledger.ts"
+import { notifyCommand } from "./notify.ts"
 import { paymentsCommand } from "./payments.ts"
 import { peopleCommand } from "./people.ts"
 
@@ -32,7 +33,15 @@ const startCommand = Command.make("start", startFlags, (flags) =>
 
 const root = Command.make("larder-serve").pipe(
   Command.withDescription("The read-only, keyed, pay-per-call API over the warehouse"),
-  Command.withSubcommands([startCommand, accountsCommand, keysCommand, peopleCommand, paymentsCommand, ledgerCommand])
+  Command.withSubcommands([
+    startCommand,
+    accountsCommand,
+    keysCommand,
+    peopleCommand,
+    paymentsCommand,
+    ledgerCommand,
+    notifyCommand
+  ])
 )
 
 export const program = makeProgram(root, { version })
