@@ -31,12 +31,12 @@ import { watchDescriptors } from "./descriptors.ts"
 import { addDocs } from "./docs/index.ts"
 import { Ledger } from "./ledger/index.ts"
 import { makeMcpHandler } from "./mcp/index.ts"
+import { tellFreshnessEachMinute } from "./notices/index.ts"
 import { administerPeople, createFirstLink, People } from "./people/index.ts"
 import { type ConsoleDatabase, layerRequestLog, RequestLog } from "./persistence/index.ts"
 import { consoleUrlSetting, serveSettings } from "./settings.ts"
 import { delayStop, layerStop, maxWait, openBoundedScope, Stop } from "./stop.ts"
 import { storesInFile, storesInPostgres } from "./stores.ts"
-import { tellFreshnessEachMinute } from "./tell-freshness.ts"
 
 const describeMissingTls = (address: string) =>
   `The console listens on ${address} without https: passwords and sessions can be read in transit. Put a proxy with TLS in front of it and set LARDER_CONSOLE_URL to its https address, or restrict the console to this machine with LARDER_CONSOLE_HOST=127.0.0.1.`

@@ -20,8 +20,15 @@ import type { FailedRun } from "./pipeline-run.ts"
 import { checkPipeline, checkSettings, type SourceOptions, sourceKind } from "./preflight.ts"
 import { progressOnStderr } from "./progress.ts"
 import { ingestFromSource, openHome } from "./run.ts"
-import { formatResultJson, formatSummary, formatUnpublishedJson, hasOnlyKnown, leftOutError } from "./summary.ts"
-import { tellFailure, tellLeftOut } from "./tell-run.ts"
+import {
+  formatResultJson,
+  formatSummary,
+  formatUnpublishedJson,
+  hasOnlyKnown,
+  leftOutError,
+  tellFailure,
+  tellLeftOut
+} from "./summary.ts"
 import { UsageError } from "./usage-error.ts"
 
 const programName = "larder-ingest"

@@ -3,7 +3,7 @@
 import path from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { lookOnce } from "@larder/serve/tell-freshness.ts"
+import { lookOnce } from "@larder/serve/notices/tell-freshness.ts"
 import { layoutOf, webhookFromSettings } from "@larder/warehouse"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"

@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto"
 import { type Layout, readFreshness, type ToldStates, tellFreshness, type Webhook } from "@larder/warehouse"
 import { Clock, Duration, Effect, Schedule, Schema } from "effect"
-import { ConsoleDatabase, type ConsoleUnavailable } from "./persistence/index.ts"
+import { ConsoleDatabase, type ConsoleUnavailable } from "../persistence/index.ts"
 
 const interval = Duration.minutes(1)
 /** Longer than a pause between two looks and the attempts to post. */
