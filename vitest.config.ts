@@ -8,14 +8,26 @@ import { nodeFlags } from "./test/support/node-flags.ts"
 // Many test files start programs, which share a cache of compiled code.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL("node_modules/.cache/larder-tests", import.meta.url))
 
-/** The slowest suites start first: a long file that starts last would keep one core busy while the others are idle. */
+/** Unit tests that take half a minute each: `npm test` stays below four minutes without them. */
+const slowUnits = [
+  "warehouse/lake/lake-*",
+  "pipelines/run/archive/prune",
+  "warehouse/generation/pull",
+  "pipelines/run/archive/storing-kills"
+].map((file) => `${file}.test.ts`)
+
+/** The slowest files start first: a long file that starts last would keep one core busy while the others are idle. */
 const slowest = [
   "/test/ci/",
   "/test/lake/",
   "/test/generated-clients/",
   "/test/crash/",
+  "/test/bench/",
+  ...["mapping-versions", "food-cases", "rebuild", "price-cases"].map((file) => `/test/end-to-end/${file}.`),
+  ...slowUnits.map((file) => `/${file.replace(/\*?\.test\.ts$/, "")}`),
   "/test/console-database/",
   "/test/payments/",
+  "/test/end-to-end/",
   "/test/cli/",
   "/test/"
 ]
@@ -36,20 +48,19 @@ const surface = ["contract", "client", "console", "house"]
 /** Files that run a second time, with the ledger in PostgreSQL. */
 const overPostgres = ["contract/authentication", "contract/billing", "console/isolation", "console/keys"]
 
-/** Unit tests that take half a minute each: `npm test` stays below four minutes without them. */
-const slowUnits = [
-  "warehouse/lake/lake-*",
-  "pipelines/run/archive/prune",
-  "warehouse/generation/pull",
-  "pipelines/run/archive/storing-kills"
-].map((file) => `${file}.test.ts`)
-
 /** Suites that people start by hand: soak tests, and long crash and race tests. */
 const long = ["long"]
 
 const otherSuites = readdirSync(new URL("test", import.meta.url)).filter(
   (name) => ![...surface, ...long].includes(name)
 )
+
+/**
+ * DuckDB takes this for the number of cores, and runs queries on one thread. Several workers share the cores anyway, and
+ * threads that wait for each other take a tenth of the CPU. The bundled samples are loaded on all cores all the same, and
+ * `npm run test:long` runs on all cores.
+ */
+const env = { SLURM_CPUS_ON_NODE: "1" }
 
 const matchSuites = (suites: ReadonlyArray<string>) => suites.map((suite) => `test/${suite}/**/*.test.ts`)
 const matchFiles = (files: ReadonlyArray<string>) => files.map((file) => `test/${file}.test.ts`)
@@ -71,6 +82,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "unit",
+          env,
           include: ["{schemas,warehouse,pipelines,serve}/**/*.test.ts"],
           exclude: [...configDefaults.exclude, ...slowUnits]
         }
@@ -79,6 +91,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "surface",
+          env,
           include: matchSuites(surface),
           provide: { ledger: "in its folder" },
           globalSetup
@@ -88,6 +101,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "all",
+          env,
           include: [...matchSuites(otherSuites), ...matchFiles(overPostgres), ...slowUnits],
           provide: { ledger: "in PostgreSQL" },
           globalSetup

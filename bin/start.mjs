@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url"
 import { startChild } from "../warehouse/bin/signals.mjs"
 
 const interrupted = 130
-const warehouse = path.join(process.env.LARDER_HOME ?? "data", "warehouse")
+const warehouse = path.join(process.env.LARDER_HOME || "data", "warehouse")
 /** True if any data set has a file, even an unusable one, which the server reports. */
 const hasData = () =>
   existsSync(warehouse) && readdirSync(warehouse).some((name) => /^(?!(ingestion|larder)\.).*\.duckdb$/.test(name))

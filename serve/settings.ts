@@ -1,11 +1,13 @@
 /** Settings of the server, from the environment. */
-import { type Licence, licences } from "@larder/schemas"
+import { defaultOf, type Licence, licences, settingOf } from "@larder/schemas"
 import { Config, Duration, Option, Redacted, Schema } from "effect"
 import { addressFor, buildUrl } from "./addresses.ts"
 import { loopback, parseProxies } from "./trusted-proxies.ts"
 
 /** 0 means any free port. */
 const Port = Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 65_535 }))
+
+const KeptRequests = Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 100, maximum: 100_000 }))
 
 /** A setting that `findProblem` checks; it returns the message. An empty string means unset. */
 const checkedString = (name: string, findProblem: (text: string) => string | undefined) =>
@@ -16,7 +18,7 @@ const checkedString = (name: string, findProblem: (text: string) => string | und
     })
   )
 
-export const homeSetting = Config.String("LARDER_HOME").pipe(Config.withDefault("data"))
+export const homeSetting = settingOf("LARDER_HOME", Schema.String)
 
 const secretSetting = (name: string, findProblem: (text: string) => string | undefined) =>
   Config.option(Config.schema(Schema.RedactedFromValue(checkedString(name, findProblem)), name)).pipe(
@@ -60,14 +62,14 @@ const trustedProxiesSetting = Config.schema(
 const hostSetting = (name: string) =>
   Config.option(Config.String(name)).pipe(Config.map(Option.filter((host) => host !== "")))
 
-const host = hostSetting("LARDER_HOST").pipe(Config.map(Option.getOrElse(() => "127.0.0.1")))
+const host = hostSetting("LARDER_HOST").pipe(Config.map(Option.getOrElse(() => defaultOf("LARDER_HOST"))))
 
 const consoleSettings = {
   /** The console can stay private while the API is public. */
   consoleHost: Config.all({ own: hostSetting("LARDER_CONSOLE_HOST"), host }).pipe(
     Config.map(({ host, own }) => Option.getOrElse(own, () => host))
   ),
-  consolePort: Config.schema(Port, "LARDER_CONSOLE_PORT").pipe(Config.withDefault(8081))
+  consolePort: settingOf("LARDER_CONSOLE_PORT", Port)
 }
 
 /** The console's address according to the settings, for a command that has no listener. */
@@ -77,7 +79,7 @@ export const consoleUrlSetting = Config.all({ ...consoleSettings, url: publicCon
   )
 )
 
-const port = Config.schema(Port, "LARDER_PORT").pipe(Config.withDefault(8080))
+const port = settingOf("LARDER_PORT", Port)
 
 const decodeDuration = Schema.decodeOption(Schema.DurationFromString)
 const durationUnits: Readonly<Record<string, string>> = { s: "seconds", m: "minutes", h: "hours" }
@@ -88,7 +90,7 @@ const parseDuration = (text: string) => {
   return Option.getOrElse(decodeDuration(long), () => Duration.infinity)
 }
 
-const durationSetting = (name: string, minimum: string, byDefault: Duration.Duration) =>
+const durationSetting = (name: "LARDER_KEEP_ALIVE" | "LARDER_STOP_DELAY", minimum: string) =>
   Config.schema(
     checkedString(name, (text) =>
       Duration.between(parseDuration(text), { minimum: parseDuration(minimum), maximum: Duration.days(1) })
@@ -98,7 +100,7 @@ const durationSetting = (name: string, minimum: string, byDefault: Duration.Dura
     name
   ).pipe(
     Config.withDefault(""),
-    Config.map((text) => (text === "" ? byDefault : parseDuration(text)))
+    Config.map((text) => parseDuration(text === "" ? defaultOf(name) : text))
   )
 
 const splitLicences = (text: string) =>
@@ -133,8 +135,12 @@ export const serveSettings = Config.all({
   /** On this host, `/v1/commodities` without parameters returns pages. */
   dataHost: Config.option(Config.String("LARDER_DATA_HOST")),
   withheldLicences: withheldLicencesSetting,
+  /** Calls of each account in the request log. Pruning counts them again every thousand calls, so there is a limit. */
+  keptRequests: settingOf("LARDER_KEPT_REQUESTS", KeptRequests),
+  /** Pause between two looks for a newer generation in a shared depot. */
+  depotPoll: settingOf("LARDER_DEPOT_POLL", Schema.DurationFromString),
   /** How long an idle connection stays open: longer than 60 s, after which most balancers no longer reuse one. */
-  keepAlive: durationSetting("LARDER_KEEP_ALIVE", "1 second", Duration.seconds(75)),
+  keepAlive: durationSetting("LARDER_KEEP_ALIVE", "1 second"),
   /** How long requests are still served after the signal to stop. */
-  stopDelay: durationSetting("LARDER_STOP_DELAY", "0 seconds", Duration.zero)
+  stopDelay: durationSetting("LARDER_STOP_DELAY", "0 seconds")
 })

@@ -47,7 +47,7 @@ const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope) {
   const webhook = yield* webhookFromSettings
   const { consoleHost, consolePort, dataHost, home, host, keepAlive, ledgerUrl, port, withheldLicences } = settings
   const layout = yield* openLayout(home)
-  const depot = yield* followDepot(layout)
+  const depot = yield* followDepot(layout, settings.depotPoll)
   const live = yield* watchLive(layout, makeReadModel(layout, withheldLicences))
   const ledger = yield* Ledger
   const requestLog = yield* RequestLog
@@ -167,6 +167,7 @@ const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope) {
   const { data_sets, generation } = readiness()
   return {
     addresses: { api: addressFor(apiAddress, null), console: addressFor(consoleAddress, null) },
+    apiUrl: publicApiUrl ?? addressFor(apiAddress, null),
     consoleUrl: consoleUrl(),
     isOnAllInterfaces: publicUrl === undefined && isAllInterfaces(consoleAddress),
     generation,
@@ -187,12 +188,12 @@ const openDemo = Effect.fnUntraced(function* (consoleUrl: string) {
 /** The command and its flags are in `cli/program.ts`. */
 export const start = Effect.fn(
   function* (flags: { readonly demo: boolean; readonly json: boolean }) {
-    const { home, ledgerUrl, stopDelay } = yield* serveSettings
+    const { home, keptRequests, ledgerUrl, stopDelay } = yield* serveSettings
     const directory = ledgerDirectoryIn(home)
     const stores: Layer.Layer<Ledger | ConsoleDatabase, StoreError> = Option.isSome(ledgerUrl)
       ? storesInPostgres(ledgerUrl.value, directory)
       : storesInFile(directory)
-    const services = Layer.mergeAll(People.layer, layerRequestLog).pipe(
+    const services = Layer.mergeAll(People.layer, layerRequestLog(keptRequests)).pipe(
       Layer.provideMerge(Ledger.layerAdministration),
       Layer.provideMerge(stores)
     )

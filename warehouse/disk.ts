@@ -3,7 +3,9 @@
  * only after a flush, both of the file's bytes and of the folder's entries.
  */
 import { createHash, randomUUID } from "node:crypto"
+import { existsSync, mkdirSync, statSync } from "node:fs"
 import { chmod, constants, copyFile, stat } from "node:fs/promises"
+import { dirname } from "node:path"
 import { Effect, FileSystem, Path, type PlatformError, Schema } from "effect"
 
 /** On Windows a flush requires write access. Elsewhere it does not, and the owner may have removed write access. */
@@ -16,6 +18,23 @@ export const syncFile = (path: string) =>
 
 /** Windows cannot flush a folder. */
 export const syncFolder = (path: string) => (process.platform === "win32" ? Effect.void : syncFile(path))
+
+/**
+ * Creates a folder and the ones above it that are missing. Node does this, too (`recursive`), but never returns if a folder
+ * cannot be created although the one above exists, as in /proc.
+ */
+export const makeFolders = (folder: string): void => {
+  try {
+    mkdirSync(folder)
+  } catch (cause) {
+    const code = cause instanceof Error ? Reflect.get(cause, "code") : undefined
+    if (code === "EEXIST" && statSync(folder).isDirectory()) return
+    const above = dirname(folder)
+    if (code !== "ENOENT" || existsSync(above)) throw cause
+    makeFolders(above)
+    makeFolders(folder)
+  }
+}
 
 /** Returns `fallback` if the file does not exist; any other failure remains. */
 export const ifMissing =

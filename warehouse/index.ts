@@ -5,6 +5,7 @@ export { isServingUnit, servingAmount, servingUnits } from "./branded-foods/serv
 export * from "./data-sets.ts"
 export type { DepotUnusable } from "./depot/depot.ts"
 export { KeyUnusable, keyFileIn } from "./depot/keys.ts"
+export { openSharedDepot } from "./depot/shared.ts"
 export { encodePublicKey, makeKeyPair, parsePrivateKey } from "./depot/signed.ts"
 export { type FileOperationFailed, ifMissing, isDiskFull, makeDigest, syncFile, syncFolder } from "./disk.ts"
 export { DuckDb, DuckDbError, identifier, literal, type OpenError } from "./duckdb.ts"

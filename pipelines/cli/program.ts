@@ -5,6 +5,7 @@ import { Command, Flag } from "effect/cli"
 import { pipelines } from "../data-sets.ts"
 import { ingest } from "../run/ingest.ts"
 import type { Pipeline } from "../run/pipeline.ts"
+import { configCommand } from "./config.ts"
 import { depotCommand } from "./depot.ts"
 import { booleanFlag, jsonFlag, replayFlag, storesFlag } from "./flags.ts"
 import { generationsCommand } from "./generations.ts"
@@ -79,6 +80,7 @@ const rootCommand = runCommand(
     rawCommand,
     pullCommand,
     depotCommand,
+    configCommand,
     lakeCommand,
     snapshotCommand
   ])

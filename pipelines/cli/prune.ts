@@ -2,6 +2,7 @@
 import { pull } from "@larder/warehouse"
 import { Console, Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
+import { maxReuseAge } from "../run/archive/interrupted-runs.ts"
 import { type Keep, type Pruned, pruneArchive } from "../run/archive/prune.ts"
 import { openHome } from "../run/run.ts"
 import { booleanFlag, formatKibibytes, jsonFlag } from "./flags.ts"
@@ -28,9 +29,11 @@ const formatRuns = ({ bytes, dry_run, payloads, runs }: Pruned, removed: string)
   `Payloads that only these runs fetched ${dry_run ? "would no longer be" : "are no longer"} available. A rebuild gives the same rows as before: it does not repeat runs that failed, were killed or were rolled back.`
 ]
 
+const reusable = `What the last ${maxReuseAge / 3_600_000} hours fetched always stays, because the next run may reuse it.`
+
 const formatPruned = (pruned: Pruned) => {
   const { dry_run, kept, runs, unlisted_bytes, unlisted_payloads } = pruned
-  const remaining = `${pluralise(kept, "run")} ${kept === 1 ? "is" : "are"} kept.`
+  const remaining = `${pluralise(kept, "run")} ${kept === 1 ? "is" : "are"} kept. ${reusable}`
   if (runs.length === 0 && unlisted_payloads === 0) return `Nothing to remove: ${remaining}`
   const removed = dry_run ? "Would remove" : "Removed"
   const unlisted = `${pluralise(unlisted_payloads, "payload")} that no run lists, ${formatKibibytes(unlisted_bytes)}`
@@ -59,5 +62,7 @@ export const pruneCommand = Command.make(
     yield* Console.log(json ? JSON.stringify(pruned) : formatPruned(pruned))
   })
 ).pipe(
-  Command.withDescription("Remove from the raw archive what no rebuild needs: runs that failed or were rolled back")
+  Command.withDescription(
+    `Remove from the raw archive what no rebuild needs: runs that failed or were rolled back. ${reusable}`
+  )
 )

@@ -5,7 +5,7 @@ import { Argument, Command } from "effect/cli"
 import type { Pipeline } from "../run/pipeline.ts"
 import { rebuildDataSet } from "../run/rebuild.ts"
 import { openHome } from "../run/run.ts"
-import { formatSummary } from "../run/summary.ts"
+import { formatRepeated } from "../run/summary.ts"
 import { CommandFailed, DataSetName, jsonFlag } from "./flags.ts"
 
 export const rebuildCommand = (pipelines: ReadonlyArray<Pipeline>) =>
@@ -26,8 +26,10 @@ export const rebuildCommand = (pipelines: ReadonlyArray<Pipeline>) =>
       const missing: Array<string> = []
       const rebuild = Effect.fnUntraced(function* (pipeline: Pipeline) {
         const { generation, isLoaded, runs } = yield* rebuildDataSet(pipeline, layout.home)
-        for (const run of runs)
-          yield* Console.log(json ? JSON.stringify(run) : formatSummary({ run, changes: true }, false))
+        for (const run of runs) {
+          const output = { ...run, generation: run.generation === null ? null : generation }
+          yield* Console.log(json ? JSON.stringify(output) : formatRepeated(run))
+        }
         if (runs.length > 0) {
           if (!json)
             yield* Console.log(

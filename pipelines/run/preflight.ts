@@ -1,7 +1,7 @@
 /** Checks before anything is fetched: settings, inputs, and whether the source may be mixed into this warehouse. */
-import type { RunRecord } from "@larder/schemas"
+import { type RunRecord, settingOf } from "@larder/schemas"
 import { keptSetting, type Layout } from "@larder/warehouse"
-import { Config, Effect, Option, Schema } from "effect"
+import { type Config, Effect, Option, Schema } from "effect"
 import { findMixture } from "./bundled.ts"
 import { liveSettings } from "./origins/live.ts"
 import type { Pipeline, Preflight, RunSource } from "./pipeline.ts"
@@ -14,9 +14,7 @@ export interface SourceOptions {
   readonly stores: Option.Option<string>
 }
 
-const sourcesSetting = Config.schema(Schema.Literals(["sample", "live"]), "LARDER_SOURCES").pipe(
-  Config.withDefault("sample" as const)
-)
+const sourcesSetting = settingOf("LARDER_SOURCES", Schema.Literals(["sample", "live"]))
 
 /** `LARDER_SOURCES` applies unless a flag names the source. Stores that the operator names are not samples. */
 export const sourceKind = ({

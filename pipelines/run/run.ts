@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
-import type { RunRecord } from "@larder/schemas"
+import { type RunRecord, settingOf } from "@larder/schemas"
 import {
   catchUp,
   type Layout,
@@ -15,7 +15,7 @@ import {
   requireCurrentFormat,
   requireWritableFolder
 } from "@larder/warehouse"
-import { Clock, Config, Effect, Exit, FileSystem, Layer, Option, Runtime, Schema } from "effect"
+import { Clock, type Config, Effect, Exit, FileSystem, Layer, Option, Runtime, Schema } from "effect"
 import { Archive } from "./archive/archive.ts"
 import { rawFolderIn, requireCurrentArchive } from "./archive/raw-folder.ts"
 import { classifyFailure, recordingFailureOf } from "./failed-run.ts"
@@ -67,7 +67,7 @@ class TemporaryFolderUnwritable extends Schema.TaggedError<TemporaryFolderUnwrit
 /** A store list may have hundreds of stores that cannot be reached. */
 const maxReasons = 50
 
-export const homeFolderSetting = Config.String("LARDER_HOME").pipe(Config.withDefault("data"))
+export const homeFolderSetting = settingOf("LARDER_HOME", Schema.String)
 
 /** Opens `LARDER_HOME`. Fails if an earlier version of Larder made its raw archive or its warehouse. */
 export const openHome = Effect.gen(function* () {

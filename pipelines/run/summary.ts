@@ -37,15 +37,22 @@ const formatKnown = (left_out: IngestResult["left_out"]): ReadonlyArray<string> 
   return [`  ${feeds} left out in part, as in an earlier run: ${names.join(", ")}${more}`]
 }
 
+const formatRows = (run: RunRecord) => {
+  const [read, loaded, unchanged, rejected] = [run.rows_read, run.rows_loaded, run.rows_unchanged, run.rows_rejected]
+  return `  ${formatCount(read)} rows read: ${formatCount(loaded)} new, ${formatCount(unchanged)} with nothing new, ${formatCount(rejected)} rejected`
+}
+
+/** A run that a rebuild repeated. Its generation was one of the rebuild's own warehouse, so it is not named. */
+export const formatRepeated = (run: RunRecord): string => `${run.pipeline}: repeated ${run.run_id}\n${formatRows(run)}`
+
 export const formatSummary = (
   result: Pick<IngestResult, "run" | "changes"> & Partial<Pick<IngestResult, "left_out" | "stores">>,
   dryRun: boolean
 ): string => {
   const { left_out = [], run, stores } = result
-  const [read, loaded, unchanged, rejected] = [run.rows_read, run.rows_loaded, run.rows_unchanged, run.rows_rejected]
   return [
     `${run.pipeline}: ${formatHeadline(result, dryRun)}`,
-    `  ${formatCount(read)} rows read: ${formatCount(loaded)} new, ${formatCount(unchanged)} with nothing new, ${formatCount(rejected)} rejected`,
+    formatRows(run),
     ...(stores?.not_due
       ? [`  ${formatCount(stores.not_due)} of ${formatCount(stores.listed)} stores were not due`]
       : []),

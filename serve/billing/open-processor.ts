@@ -1,5 +1,6 @@
 /** Chooses the card processor: Stripe if its key is set, otherwise the simulator, which moves no money. */
-import { Config, Context, Effect, Layer, Schema } from "effect"
+import { yesOrNoSetting } from "@larder/schemas"
+import { Context, Effect, Layer, Schema } from "effect"
 import { ConsoleDatabase } from "../persistence/index.ts"
 import { Simulator } from "./simulator/simulator.ts"
 import { stripeSettings } from "./stripe/settings.ts"
@@ -30,7 +31,7 @@ export const describeUnpaidCredits = (mode: Mode, publicUrl: string | undefined)
 const noWebhookSecret =
   "LARDER_STRIPE_WEBHOOK_SECRET is not set, so Stripe's events are rejected: a payment is credited a few minutes late if the customer does not return to the console, and the credits of refunds and disputes are deducted hours late. Create a webhook endpoint at <console>/webhooks/stripe in Stripe's dashboard, and set its signing secret (whsec_…)."
 
-const simulateSetting = Config.Boolean("LARDER_SIMULATE_PAYMENTS").pipe(Config.withDefault(false))
+const simulateSetting = yesOrNoSetting("LARDER_SIMULATE_PAYMENTS")
 
 const hasStripePayments = Effect.gen(function* () {
   const database = yield* ConsoleDatabase

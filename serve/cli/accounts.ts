@@ -1,8 +1,9 @@
 /** `larder-serve accounts create|list|credit|debit|suspend|resume` */
+import { formatTable } from "@larder/warehouse/cli"
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { type AccountSummary, Administration, type Output, PrintableText, usdOf } from "../ledger/index.ts"
-import { accountFlag, amountFlag, formatTable, jsonOutputFlag, nameFlag, orNull, print, withLedger } from "./flags.ts"
+import { accountFlag, amountFlag, jsonOutputFlag, nameFlag, orNull, print, withLedger } from "./flags.ts"
 
 const describeBalance = ({ balance_credits }: AccountSummary) =>
   `${usdOf(balance_credits)} USD (${balance_credits} credits)`

@@ -1,6 +1,5 @@
 /** Flags that several administrative commands share, and how their results are printed. */
 import { scopes } from "@larder/schemas"
-import { visibleInLine } from "@larder/warehouse/cli"
 import { Console, Effect, Option, Result, Schema } from "effect"
 import { Flag } from "effect/cli"
 import { creditsOf, PrintableText, parseTypedTimestamp, Scopes } from "../ledger/index.ts"
@@ -89,17 +88,3 @@ export const withLedger = <A, E, R>(command: Effect.Effect<A, E, R>) =>
 
 export const print = (asJson: boolean, value: unknown, lines: ReadonlyArray<string>) =>
   Console.log(asJson ? JSON.stringify(value) : lines.join("\n"))
-
-export const formatTable = (cells: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
-  const rows = cells.map((row) => row.map(visibleInLine))
-  const widths: Array<number> = []
-  for (const row of rows) {
-    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length)
-  }
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd()
-  )
-}

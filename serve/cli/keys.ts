@@ -1,12 +1,12 @@
 /** `larder-serve keys create|list|edit|rotate|revoke` */
 import { scopes } from "@larder/schemas"
+import { formatTable } from "@larder/warehouse/cli"
 import { Clock, Effect, Option } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import { Administration, type KeySummary, OverlapHours } from "../ledger/index.ts"
 import {
   accountFlag,
   budgetFlag,
-  formatTable,
   jsonOutputFlag,
   keyExpiry,
   keyFlag,

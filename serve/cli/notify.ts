@@ -1,7 +1,8 @@
 /** `larder-serve notify check` */
+import { formatTable } from "@larder/warehouse/cli"
 import { Effect, Runtime, Schema } from "effect"
 import { Command } from "effect/cli"
-import { formatTable, jsonOutputFlag, print } from "./flags.ts"
+import { jsonOutputFlag, print } from "./flags.ts"
 
 class NotDelivered extends Schema.TaggedError<NotDelivered>()("NotDelivered", { problem: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1

@@ -1,9 +1,10 @@
 /** `larder-serve payments check` */
+import { formatTable } from "@larder/warehouse/cli"
 import { Effect, Option, Runtime, Schema } from "effect"
 import { Command } from "effect/cli"
 import type { PaymentsCheck } from "../billing/stripe/index.ts"
 import { consoleUrlSetting, publicConsoleUrlSetting } from "../settings.ts"
-import { formatTable, jsonOutputFlag, print } from "./flags.ts"
+import { jsonOutputFlag, print } from "./flags.ts"
 
 class PaymentsIncomplete extends Schema.TaggedError<PaymentsIncomplete>()("PaymentsIncomplete", {
   state: Schema.Literals(["warning", "failed"]),

@@ -1,10 +1,11 @@
 /** `larder-serve people invite|withdraw|list|reset|remove` */
+import { formatTable } from "@larder/warehouse/cli"
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { type OpenInvitation, PeopleAdministration, type Person } from "../people/index.ts"
 import { homeSetting } from "../settings.ts"
 import { layerPeopleAdministration } from "./control/reach.ts"
-import { accountFlag, formatTable, jsonOutputFlag, orNull, print } from "./flags.ts"
+import { accountFlag, jsonOutputFlag, orNull, print } from "./flags.ts"
 
 /** Runs a command against the people of `LARDER_HOME`, in this process or in the server that holds them. */
 const withPeople = <A, E, R>(command: Effect.Effect<A, E, R>) =>

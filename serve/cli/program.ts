@@ -4,6 +4,7 @@ import { makeProgram, untilStopped } from "@larder/warehouse/cli"
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { accountsCommand } from "./accounts.ts"
+import { configCommand } from "./config.ts"
 import { keysCommand } from "./keys.ts"
 import { ledgerCommand } from "./ledger/ledger.ts"
 import { notifyCommand } from "./notify.ts"
@@ -40,7 +41,8 @@ const root = Command.make("larder-serve").pipe(
     peopleCommand,
     paymentsCommand,
     ledgerCommand,
-    notifyCommand
+    notifyCommand,
+    configCommand
   ])
 )
 

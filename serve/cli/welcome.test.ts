@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { formatWelcome } from "./welcome.ts"
 
 const started = {
-  addresses: { api: "http://127.0.0.1:8080", console: "http://127.0.0.1:8081" },
+  apiUrl: "http://127.0.0.1:8080",
   consoleUrl: "http://127.0.0.1:8081",
   isOnAllInterfaces: false,
   generation: "gen_1",
@@ -17,6 +17,14 @@ describe("the text that start prints", () => {
       formatWelcome({ ...started, isOnAllInterfaces: true }, undefined),
       "Links point to this machine. To share them, set LARDER_CONSOLE_URL to an address that others can reach."
     )
+  })
+
+  it("names the public address of the API, also in the calls to try", () => {
+    const demo = { key: "svc_data_x", balance_credits: 5_000, link: undefined }
+    const text = formatWelcome({ ...started, apiUrl: "https://api.example.com" }, demo)
+    assert.match(text, /^ {2}API {6}https:\/\/api\.example\.com\/v1$/m)
+    assert.include(text, '"https://api.example.com/v1/commodities/prices')
+    assert.notInclude(text, "127.0.0.1:8080")
   })
 
   it("states that payments are in test mode or simulated", () => {

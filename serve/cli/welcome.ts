@@ -2,7 +2,8 @@
 import { dataSets } from "@larder/schemas"
 
 interface StartedServer {
-  readonly addresses: { readonly api: string; readonly console: string }
+  /** Public address of the API, or the one at which this machine reaches it. */
+  readonly apiUrl: string
   /** Public address of the console, or the one at which this machine reaches it. */
   readonly consoleUrl: string
   /** The console listens on all interfaces, and its address for other machines is not configured. */
@@ -31,12 +32,12 @@ const firstSteps = [
   "Invite a person to the console: npx larder-serve people invite --help"
 ]
 
-const listFirstCalls = (key: string, { addresses, data_sets }: StartedServer) => [
+const listFirstCalls = (key: string, { apiUrl, data_sets }: StartedServer) => [
   "",
   "Try:",
   ...dataSets.flatMap(({ firstCall, pipeline }) =>
     data_sets[pipeline.replaceAll("-", "_")]
-      ? [`  curl -H "Authorization: Bearer ${key}" "${addresses.api}/v1/${firstCall}"`]
+      ? [`  curl -H "Authorization: Bearer ${key}" "${apiUrl}/v1/${firstCall}"`]
       : []
   )
 ]
@@ -50,17 +51,17 @@ const listDemoSteps = ({ balance_credits, key, link }: Demo, started: StartedSer
 ]
 
 export const formatWelcome = (started: StartedServer, demo: Demo | undefined): string => {
-  const { addresses, consoleUrl, data_sets, generation, isOnAllInterfaces, payments } = started
+  const { apiUrl, consoleUrl, data_sets, generation, isOnAllInterfaces, payments } = started
   const listDataSets = (loaded: boolean) =>
     Object.entries(data_sets)
       .flatMap(([name, isLoaded]) => (isLoaded === loaded ? [name] : []))
       .join(", ") || "none"
   return [
     `Larder serves ${generation}. Loaded: ${listDataSets(true)}. Not loaded: ${listDataSets(false)}.`,
-    `  API      ${addresses.api}/v1`,
-    `  Docs     ${addresses.api}/docs`,
-    `  OpenAPI  ${addresses.api}/openapi.json`,
-    `  MCP      ${addresses.api}/mcp`,
+    `  API      ${apiUrl}/v1`,
+    `  Docs     ${apiUrl}/docs`,
+    `  OpenAPI  ${apiUrl}/openapi.json`,
+    `  MCP      ${apiUrl}/mcp`,
     `  Console  ${consoleUrl}${aboutPayments[payments]}`,
     ...(isOnAllInterfaces
       ? ["  Links point to this machine. To share them, set LARDER_CONSOLE_URL to an address that others can reach."]

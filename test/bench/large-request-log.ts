@@ -5,8 +5,9 @@
 import { openLedgerFile } from "@larder/serve/ledger"
 import type { Sqlite } from "@larder/serve/persistence"
 import { checkpoint } from "@larder/serve/persistence/checkpoints.ts"
-import { maxKeptCalls } from "@larder/serve/persistence/requests/batches.ts"
 import { Effect } from "effect"
+
+const maxKeptCalls = 10_000 // the default of LARDER_KEPT_REQUESTS
 
 const statements: ReadonlyArray<string> = [
   `insert into console.usage_of_status (day, account_id, key_id, endpoint, status, calls)

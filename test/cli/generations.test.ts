@@ -261,6 +261,8 @@ describe("a damaged part", () => {
     const rebuilt = await run("larder-ingest", ["rebuild", "branded-foods"], { LARDER_HOME: home })
     assert.strictEqual(rebuilt.code, 0, rebuilt.stderr)
     assert.match(rebuilt.stdout, /^branded-foods: rebuilt from 1 run, live in larder-000004$/m)
+    assert.match(rebuilt.stdout, /^branded-foods: repeated \S+-branded-foods-\S+$/m)
+    assert.notInclude(rebuilt.stdout, "larder-000001", "the generation of the rebuild's own warehouse")
     const listed = hideTimesAndSizes((await run("larder-ingest", ["generations"], { LARDER_HOME: home })).stdout)
     assert.strictEqual(listed.at(-1), "* larder-000004  rebuild of branded-foods (somebody), … KiB")
     for (const part of findParts(home, 4, "branded-foods").values()) {

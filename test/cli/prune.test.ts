@@ -7,6 +7,8 @@ import { addGeneration } from "../support/more-generations.ts"
 import { plainName } from "../support/pipelines/raw-archive.ts"
 import { run } from "../support/programs.ts"
 
+const recent = "What the last 6 hours fetched always stays, because the next run may reuse it."
+
 describe("larder-ingest prune", () => {
   it("removes runs that no rollback needs, lists them, and explains the consequences", async () => {
     const home = makeTestFolder()
@@ -18,7 +20,10 @@ describe("larder-ingest prune", () => {
     await addGeneration(home, ["2026-09-30", "2026-10-02"], environment)
     const lists = path.join(home, "raw/fetches")
     const [, rolledBackList = ""] = readdirSync(lists).sort()
-    assert.strictEqual((await call("prune", "--keep", "1 day")).stdout, "Nothing to remove: 3 runs are kept.\n")
+    assert.strictEqual(
+      (await call("prune", "--keep", "1 day")).stdout,
+      `Nothing to remove: 3 runs are kept. ${recent}\n`
+    )
     for (const name of readdirSync(lists)) utimesSync(path.join(lists, name), 0, 0)
     const run_id = rolledBackList.replace(".ndjson", "")
     const { bytes, ...planned } = JSON.parse((await call("prune", "--keep", "1 run", "--dry-run", "--json")).stdout)
@@ -35,7 +40,7 @@ describe("larder-ingest prune", () => {
     const { code, stdout } = await call("prune", "--keep", "1 run")
     assert.strictEqual(code, 0)
     assert.deepStrictEqual(stdout.replace(/[\d,]+ KiB/, "… KiB").split("\n"), [
-      "2 runs are kept.",
+      `2 runs are kept. ${recent}`,
       "Removed 1 payload of 1 run, … KiB:",
       `  ${run_id}  commodities: rolled back`,
       "Payloads that only these runs fetched are no longer available. A rebuild gives the same rows as before: it does not repeat runs that failed, were killed or were rolled back.",
@@ -58,11 +63,11 @@ describe("larder-ingest prune", () => {
       run("larder-ingest", ["prune", "--keep", "1 day", ...args], { LARDER_HOME: home })
     assert.strictEqual(
       (await call("--dry-run")).stdout,
-      "1 run is kept.\nWould remove 2 payloads that no run lists, 5 KiB: they were fetched by runs that were killed.\n"
+      `1 run is kept. ${recent}\nWould remove 2 payloads that no run lists, 5 KiB: they were fetched by runs that were killed.\n`
     )
     assert.deepInclude(JSON.parse((await call("--json")).stdout), { unlisted_payloads: 2, unlisted_bytes: 5000 })
     assert.deepStrictEqual(files.filter(existsSync), [])
-    assert.strictEqual((await call()).stdout, "Nothing to remove: 1 run is kept.\n")
+    assert.strictEqual((await call()).stdout, `Nothing to remove: 1 run is kept. ${recent}\n`)
   })
 
   it("needs --keep with days or runs", async () => {

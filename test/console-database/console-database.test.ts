@@ -20,7 +20,7 @@ import {
   type Statements,
   type Thread
 } from "@larder/serve/persistence"
-import { maxKeptCalls, pruneRequests, writeRequests } from "@larder/serve/persistence/requests/batches.ts"
+import { pruneRequests, writeRequests } from "@larder/serve/persistence/requests/batches.ts"
 import { gatherCalls } from "@larder/serve/persistence/requests/gather-calls.ts"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Redacted, Schema } from "effect"
 import { inject } from "vitest"
@@ -29,6 +29,8 @@ import { newDatabase } from "../support/postgres/new-database.ts"
 import { startPostgres } from "../support/postgres/server.ts"
 import type { Environment } from "../support/programs.ts"
 import { consoleDatabaseKinds, consoleDatabases } from "../support/serve/console-databases.ts"
+
+const maxKeptCalls = 10_000
 
 const Row = Schema.Struct({ id: Schema.String, body: Schema.String })
 const insert = "insert into console.simulated (id, kind, body) values ($1, 'test', $2)"
@@ -326,7 +328,7 @@ describe("the console's database in SQLite", () => {
         gathering.add({ ...aCall(number), occurred_at })
       }
       yield* writeRequests(database, gathering.take())
-      yield* pruneRequests(database, "acct_a")
+      yield* pruneRequests(database, "acct_a", maxKeptCalls)
       const Count = Schema.Struct({ count: Schema.Int })
       const counts = yield* database.all(Count, "select count(*) as count from console.request")
       assert.deepStrictEqual(counts, [{ count: maxKeptCalls }])

@@ -1,3 +1,3 @@
 import { testDepotKills } from "./depot-kills.ts"
 
-testDepotKills({ publishing: 8, pulling: 9 })
+testDepotKills({ publishing: 8, pulling: 14 })

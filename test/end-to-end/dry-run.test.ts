@@ -8,9 +8,10 @@ import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
 import { Effect } from "effect"
 import { inject } from "vitest"
 import { everyFeed } from "../support/pipelines/commodity-payloads.ts"
+import { zipOf } from "../support/pipelines/handmade-zips.ts"
 import { serveFeeds } from "../support/pipelines/live-commodities.ts"
 import { type EndedRun, ingestLive, redirectHosts, unpaced } from "../support/pipelines/live-runs.ts"
-import { goodZip } from "../support/pipelines/small-releases.ts"
+import { goodZip, jsonRelease, recordOf } from "../support/pipelines/small-releases.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
 import { run } from "../support/programs.ts"
 import { startFdcHost, zipAt } from "./fdc-host.ts"
@@ -105,7 +106,9 @@ describe("a dry run of live sources", () => {
     await expectNoFiles((home, dryRun) => {
       day += 1
       host.releases.clear()
+      const json = { path: "brandedDownload.json", content: jsonRelease([recordOf(day)]) }
       host.releases.set(zipAt("csv", `2026-04-0${day}`), goodZip(day))
+      host.releases.set(zipAt("json", `2026-04-0${day}`), zipOf(json))
       return host.ingest(home, dryRun)
     })
     host.close()

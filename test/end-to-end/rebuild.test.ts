@@ -103,6 +103,8 @@ describe("larder-ingest rebuild", () => {
     const { code, runs, stderr } = await rebuild(copy, "branded-foods")
     expect(code, stderr).toBe(0)
     expect(runs.map(({ pipeline }) => pipeline)).toEqual(["branded-foods", "branded-foods"])
+    const live = generationOf(copy, "branded-foods")
+    expect(runs.map(({ generation }) => generation)).toEqual([live, live])
     const { data_sets, event, number: now } = newestManifest(copy)
     expect([now, event.kind, data_sets["branded-foods"]?.published_in]).toEqual([number + 1, "rebuild", number + 1])
     expect(data_sets.commodities).toEqual(newestManifest(home).data_sets.commodities)

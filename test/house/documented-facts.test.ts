@@ -39,7 +39,7 @@ describe("the README", () => {
   it("shows the output of a start", () => {
     const output = formatWelcome(
       {
-        addresses: { api: "http://127.0.0.1:8080", console: "http://127.0.0.1:8081" },
+        apiUrl: "http://127.0.0.1:8080",
         consoleUrl: "http://127.0.0.1:8081",
         isOnAllInterfaces: false,
         generation: "larder-000003",

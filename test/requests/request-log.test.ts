@@ -1,11 +1,12 @@
 /** The request log, on both databases. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConsoleDatabase, layerRequestLog, RequestLog, type RequestRecord } from "@larder/serve/persistence"
-import { maxKeptCalls, pruneRequests, writeRequests } from "@larder/serve/persistence/requests/batches.ts"
+import { pruneRequests, writeRequests } from "@larder/serve/persistence/requests/batches.ts"
 import { gatherCalls } from "@larder/serve/persistence/requests/gather-calls.ts"
 import { Effect, Layer } from "effect"
 import { consoleDatabaseKinds, consoleDatabases } from "../support/serve/console-databases.ts"
 
+const maxKeptCalls = 2_000
 const started = Date.parse("2026-10-31T23:59:59.990Z")
 
 /** The n-th call, ten milliseconds after the previous one. */
@@ -33,7 +34,7 @@ const useLog =
   <A, E>(work: Effect.Effect<A, E, RequestLog | ConsoleDatabase>) =>
     Effect.gen(function* () {
       const { layer } = yield* consoleDatabases[name]
-      return yield* Effect.provide(work, layerRequestLog.pipe(Layer.provideMerge(layer)))
+      return yield* Effect.provide(work, layerRequestLog(maxKeptCalls).pipe(Layer.provideMerge(layer)))
     }).pipe(Effect.scoped)
 
 describe.each(consoleDatabaseKinds)("the log of requests in %s", (name) => {
@@ -112,7 +113,7 @@ describe.each(consoleDatabaseKinds)("the log of requests in %s", (name) => {
   it.live("counts calls by day, key, endpoint and status, over batches and restarts", () =>
     Effect.gen(function* () {
       const { layer } = yield* consoleDatabases[name]
-      const opened = layerRequestLog.pipe(Layer.provide(Layer.fresh(layer)), Layer.fresh)
+      const opened = layerRequestLog(maxKeptCalls).pipe(Layer.provide(Layer.fresh(layer)), Layer.fresh)
       const first = RequestLog.use((log) =>
         Effect.sync(() => [call(0), call(1), call(2), call(2, refused)].forEach(log.record))
       )
@@ -243,7 +244,7 @@ describe.each(consoleDatabaseKinds)("the log of requests in %s", (name) => {
         const many = Array.from({ length: maxKeptCalls + 500 }, (_, index) => call(index))
         yield* writeRequests(database, gather(many.slice(0, 300)))
         yield* writeRequests(database, gather([...many.slice(300), call(1, { account_id: "acct_b" })]))
-        yield* pruneRequests(database, "acct_a")
+        yield* pruneRequests(database, "acct_a", maxKeptCalls)
         assert.strictEqual(
           yield* database.run("select id from console.request where account_id = 'acct_a'"),
           maxKeptCalls
@@ -313,9 +314,9 @@ describe("the log of requests of two servers over one PostgreSQL", () => {
             yield* log.latest({ account_id: "acct_a", limit: 1 })
           }
           assert.strictEqual(log.dropped(), 0)
-        }).pipe(Effect.provide(Layer.fresh(layerRequestLog.pipe(Layer.provide(Layer.fresh(layer))))))
+        }).pipe(Effect.provide(Layer.fresh(layerRequestLog(maxKeptCalls).pipe(Layer.provide(Layer.fresh(layer))))))
       yield* Effect.all([server(0), server(1)], { concurrency: "unbounded" })
-      const log = layerRequestLog.pipe(Layer.provide(layer))
+      const log = layerRequestLog(maxKeptCalls).pipe(Layer.provide(layer))
       yield* Effect.gen(function* () {
         const { latest, statuses } = yield* RequestLog
         assert.strictEqual((yield* latest({ account_id: "acct_a", limit: 1_000 })).length, 400)

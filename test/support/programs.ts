@@ -33,9 +33,12 @@ export const readProblems = (stderr: string) =>
     .flatMap((line) => (/"level":"(ERROR|WARN)"/.test(line) ? [`${JSON.parse(line).event}\n`] : []))
     .join("")
 
+/** Settings of the person who runs the tests. The last one would make Python compile its packages at each start. */
+const personal = /^(LARDER_|MARS_API_KEY|(https?|no)_proxy$|PYTHONDONTWRITEBYTECODE$)/i
+
 /** The environment of a program under test, without the settings of the person who runs the tests. */
 export const cleanEnvironment = (environment: Environment) => {
-  const own = Object.entries(process.env).filter(([name]) => !/^(LARDER_|MARS_API_KEY|(https?|no)_proxy$)/i.test(name))
+  const own = Object.entries(process.env).filter(([name]) => !personal.test(name))
   return { ...Object.fromEntries(own), ...environment }
 }
 

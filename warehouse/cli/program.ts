@@ -5,9 +5,10 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Cause, Config, ConfigProvider, Effect, Exit, Layer, Predicate, Runtime } from "effect"
+import { Cause, Config, Effect, Exit, Layer, Predicate, Runtime } from "effect"
 import { Command } from "effect/cli"
 import { sharedDepotFromSettings } from "../depot/shared.ts"
+import { settingsFrom } from "./environment.ts"
 import { logs, printProblem } from "./logs.ts"
 import { visibleConsole } from "./terminal.ts"
 import { usageToStderr } from "./usage.ts"
@@ -92,18 +93,22 @@ export const makeProgram = <const Name extends string, Input, ContextInput, E>(
 ): Program => {
   const reportErrors = Effect.tapCause(report(command.name)) // runMain's own report would go to stdout
   const services = Layer.mergeAll(NodeServices.layer, visibleConsole, usageToStderr, logs, sharedDepotFromSettings)
-  const settings = Layer.suspend(() => ConfigProvider.layer(ConfigProvider.fromEnv())) // otherwise later runs would have the settings of the first
+  // biome-ignore lint/style/noProcessEnv: the only place that reads the environment
+  const settings = settingsFrom(command.name, () => process.env)
   return {
     main: () =>
       stopWhenOutputFails(command.name).pipe(
-        Effect.andThen(Command.run(command, options)),
+        Effect.andThen(Effect.provide(Command.run(command, options), settings)),
         reportErrors,
         Effect.provide(services),
         NodeRuntime.runMain({ teardown, disableErrorReporting: true })
       ),
     runWith: async (args) => {
-      const run = Command.runWith(command, options)(args).pipe(reportErrors, Effect.provide(services))
-      const exit = await Effect.runPromiseExit(Effect.provide(run, settings))
+      const run = Command.runWith(
+        command,
+        options
+      )(args).pipe(Effect.provide(settings), reportErrors, Effect.provide(services))
+      const exit = await Effect.runPromiseExit(run)
       return new Promise((resolve) => teardown(exit, resolve))
     }
   }

@@ -5,6 +5,7 @@
  */
 import path from "node:path"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { defaultOf } from "@larder/schemas"
 import { Config, ConfigProvider, Effect, Layer, Option, Redacted } from "effect"
 import type { HttpClient } from "effect/http/HttpClient"
 import type { Depot } from "./depot.ts"
@@ -30,7 +31,7 @@ const bucketSettings = Config.all({
   accessKeyId: plainVariable("AWS_ACCESS_KEY_ID"),
   secretAccessKey: variable("AWS_SECRET_ACCESS_KEY"),
   sessionToken: variable("AWS_SESSION_TOKEN"),
-  region: Config.map(plainVariable("AWS_REGION", "AWS_DEFAULT_REGION"), (region) => region ?? "us-east-1"),
+  region: Config.map(plainVariable("AWS_REGION", "AWS_DEFAULT_REGION"), (region) => region ?? defaultOf("AWS_REGION")),
   endpoint: plainVariable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 })
 

@@ -7,7 +7,7 @@ import { Effect, FileSystem, Path, Schema } from "effect"
 import { type Depot, objectName } from "../depot/depot.ts"
 import { folderDepot } from "../depot/folder.ts"
 import { openSharedDepot } from "../depot/shared.ts"
-import { causeText, ifMissing } from "../disk.ts"
+import { causeText, ifMissing, makeFolders } from "../disk.ts"
 import { WarehouseProblem } from "../problem.ts"
 
 /** `shared` is the depot that several machines share. */
@@ -69,10 +69,9 @@ export class HomeUnwritable extends Schema.TaggedError<HomeUnwritable>()("HomeUn
 /** Creates a folder and checks that it is writable, before any work is done. */
 export const requireWritableFolder = Effect.fnUntraced(function* (dir: string) {
   const fs = yield* FileSystem.FileSystem
-  yield* fs.makeDirectory(dir, { recursive: true }).pipe(
-    Effect.andThen(fs.access(dir, { writable: true })),
-    Effect.mapError((cause) => new HomeUnwritable({ path: dir, cause: cause.reason.cause ?? cause }))
-  )
+  const unwritable = (cause: unknown) => new HomeUnwritable({ path: dir, cause })
+  yield* Effect.try({ try: () => makeFolders(dir), catch: unwritable })
+  yield* fs.access(dir, { writable: true }).pipe(Effect.mapError((cause) => unwritable(cause.reason.cause ?? cause)))
 })
 
 /** Rejects a warehouse in the format of an earlier version, which stored each generation in one file. */

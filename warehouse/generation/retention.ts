@@ -3,7 +3,8 @@
  * published many times since. The records of all runs are kept. Parts of records that a kept manifest names stay even
  * after they were merged, because a copy or a reader of that manifest needs them.
  */
-import { Config, Effect, FileSystem, Option, Path, Schema } from "effect"
+import { settingOf } from "@larder/schemas"
+import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import { type Depot, listObjectTimes, type ObjectId, objectName, oldestKeptTime } from "../depot/depot.ts"
 import { ifMissing } from "../disk.ts"
 import type { Layout } from "./layout.ts"
@@ -15,7 +16,7 @@ const Count = Schema.FiniteFromString.check(
   Schema.makeFilter((n) => (Number.isInteger(n) && n >= 1) || "expected a whole number of at least 1")
 )
 /** Number of kept states of each data set, including the live one. A run checks it before it fetches anything. */
-export const keptSetting = Config.schema(Count, "LARDER_KEPT_GENERATIONS").pipe(Config.withDefault(5))
+export const keptSetting = settingOf("LARDER_KEPT_GENERATIONS", Count)
 
 /** The newest manifests are kept even without changes, because a reader may still read them one by one. */
 const minKeptManifests = 100

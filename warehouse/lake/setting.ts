@@ -1,13 +1,11 @@
 /** When the lake is written: after publications if it is enabled, and by `larder-ingest lake` in any case. */
-import { Cause, Config, Effect, Schema } from "effect"
+import { yesOrNoSetting } from "@larder/schemas"
+import { Cause, Effect } from "effect"
 import { causeText } from "../disk.ts"
 import type { Layout } from "../generation/layout.ts"
 
 /** A run reads this setting before it fetches anything, because it fails if the value is invalid. */
-export const isLakeEnabled = Config.schema(Schema.Literals(["yes", "no"]), "LARDER_LAKE").pipe(
-  Config.withDefault("no" as const),
-  Config.map((value) => value === "yes")
-)
+export const isLakeEnabled = yesOrNoSetting("LARDER_LAKE")
 
 /** Most commands do not load what writes the lake. */
 export const writeLake = Effect.fnUntraced(function* (layout: Layout) {

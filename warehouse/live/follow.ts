@@ -1,5 +1,5 @@
 /** Lets a server follow a shared depot: generations published there are pulled, and served like local ones. */
-import { type Cause, Config, Duration, Effect, Schedule } from "effect"
+import { type Cause, type Duration, Effect, Schedule } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { listNumbers } from "../generation/manifest.ts"
 import { pull } from "../generation/pull.ts"
@@ -7,18 +7,15 @@ import { pruneLocal } from "../generation/retention.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { makeUnserved } from "./unserved.ts"
 
-const pollInterval = Config.Duration("LARDER_DEPOT_POLL").pipe(Config.withDefault(Duration.seconds(2)))
-
 /**
  * Pulls the newest generation, and then each one that follows, until the scope ends. If the depot is unreachable, the
  * server keeps serving what it has. Fails only if this machine has no generation yet. `fault` returns why no newer
- * generation arrives; undefined if all is well.
+ * generation arrives; undefined if all is well. `poll` is the pause between two looks.
  */
-export const followDepot = Effect.fn("Depot.follow")(function* (layout: Layout) {
+export const followDepot = Effect.fn("Depot.follow")(function* (layout: Layout, poll: Duration.Duration) {
   let fault: string | undefined
   const state = { fault: () => fault }
   if (layout.depot === layout.local) return state
-  const poll = yield* pollInterval
   const reports = makeUnserved()
   const unreachable = `no newer generation arrives from ${layout.depot.location}`
   let shouldRepair = true // only once: later damage is reported where the file is opened

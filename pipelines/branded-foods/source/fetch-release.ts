@@ -76,7 +76,11 @@ export const fetchRelease = Effect.fnUntraced(function* (release: Release, loade
   const known: Array<KnownPayload> = []
   /** Known payloads with a new URL. It is recorded, so that the next live run does not download them again. */
   const moved: Array<MovedPayload> = []
-  const left_out: Array<FeedLeftOut> = []
+  const left_out: Array<FeedLeftOut> = release.missing.map((form) => ({
+    feed: formFeed(form),
+    kind: "unreachable",
+    reason: `the download page does not list the ${form.toUpperCase()} form of the release of ${release.released_on}`
+  }))
   for (const { addresses, form } of addressesOfForms) {
     const byAddress = addresses.flatMap((address) => loaded.find(({ url }) => url === address) ?? [])
     if (kind === "live" && byAddress.length === addresses.length) {

@@ -6,6 +6,7 @@ import { repeatRun } from "../../run/archive/archived-runs.ts"
 import { fileOrigin } from "../../run/origins/file.ts"
 import { Origin, RefusedByUpstream } from "../../run/origins/origin.ts"
 import { replayOrigin } from "../../run/origins/replay.ts"
+import { fetchRelease } from "./fetch-release.ts"
 import { datasetsUrl, findNewestRelease, NoReleaseFound } from "./newest-release.ts"
 
 const host = "fdc.nal.usda.gov"
@@ -71,6 +72,7 @@ layer(NodeServices.layer)("the newest release", (it) => {
         json: zip("json", "2026-04-30"),
         csv: zip("csv", "2026-04-30"),
         zip: undefined,
+        missing: [],
         released_on: "2026-04-30"
       })
     })
@@ -83,6 +85,24 @@ layer(NodeServices.layer)("the newest release", (it) => {
       )
       const { csv, json } = yield* fromPage(["download-datasets", html.join("\n")])
       assert.deepStrictEqual([json, csv], [zip("json", "2026-04-30"), undefined])
+    })
+  )
+
+  it.effect("names the form that the page lacks, which a run then leaves out", () =>
+    Effect.gen(function* () {
+      const page = link("FoodData_Central_branded_food_json_2026-04-30.zip")
+      const release = yield* fromPage(["download-datasets", page])
+      assert.deepStrictEqual(release.missing, ["csv"])
+      const url = `${host}/fdc-datasets/FoodData_Central_branded_food_json_2026-04-30.zip`
+      const { forms, left_out } = yield* fetchRelease(release, []).pipe(
+        Effect.provide([archiveIn(yield* folderWith()), replayOrigin(yield* folderWith([url, "a zip"]))])
+      )
+      assert.deepStrictEqual(
+        forms.map(({ form }) => form),
+        ["json"]
+      )
+      const reason = "the download page does not list the CSV form of the release of 2026-04-30"
+      assert.deepStrictEqual(left_out, [{ feed: "gov-fdc/csv", kind: "unreachable", reason }])
     })
   )
 
@@ -120,6 +140,7 @@ layer(NodeServices.layer)("the newest release", (it) => {
         json: `${datasetsUrl}${name}_json_2026-04-30.json`,
         csv: csv.map((file) => datasetsUrl + file).sort(),
         zip: undefined,
+        missing: [],
         released_on: "2026-04-30"
       })
       const error = yield* Effect.flip(fromRecording("readme.txt"))
@@ -163,7 +184,7 @@ layer(NodeServices.layer)("the newest release", (it) => {
 })
 
 layer(NodeServices.layer)("a release that is passed with --file", (it) => {
-  const none = { json: undefined, csv: undefined, zip: undefined, released_on: null }
+  const none = { json: undefined, csv: undefined, zip: undefined, missing: [], released_on: null }
   const name = "FoodData_Central_branded_food_json_2026-04-30"
 
   it.effect.each([

@@ -24,6 +24,8 @@ export interface Release {
   readonly csv: string | ReadonlyArray<string> | undefined
   /** A zip whose name does not state whether it contains JSON or CSV; its members do. */
   readonly zip: string | undefined
+  /** Forms that the download page does not list, although it lists the other one. */
+  readonly missing: ReadonlyArray<"json" | "csv">
   /** The date in the name. Null if there is none: a local file may have any name, and only its members may state one. */
   readonly released_on: string | null
 }
@@ -65,6 +67,7 @@ const assembleRelease = (files: ReadonlyArray<ReleaseFile>, released_on: string 
     json: findZip(json) ?? json[0],
     csv: findZip(csv) ?? (csv.length === 0 ? undefined : csv),
     zip: findZip(addressesOf(undefined)),
+    missing: [],
     released_on
   }
 }
@@ -101,7 +104,10 @@ const findOnPages = Effect.gen(function* () {
   for (const url of pages) {
     const names = yield* Effect.catchIf(readPage(url), isPageRemoved, () => Effect.succeed([]))
     const release = findNewest(names.map((name) => datasetsUrl + name))
-    if (release !== undefined) return release
+    if (release !== undefined) {
+      const missing = (["json", "csv"] as const).filter((form) => release[form] === undefined)
+      return { ...release, missing }
+    }
   }
   const problem = "the page no longer exists, or its layout has changed"
   return yield* new NoReleaseFound({ where: `on ${pages[0]}`, problem })

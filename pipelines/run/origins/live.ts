@@ -11,6 +11,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { HttpClientResponse as Response } from "effect/http/HttpClientResponse"
 import { confirmsPayload, isConditional, makeCondition, selectExtraValues } from "./conditional.ts"
 import { describeFault } from "./connection-faults.ts"
+import { locate, mayReceiveKey, mirrors } from "./mirrors.ts"
 import {
   ForbiddenAddress,
   Origin,
@@ -99,7 +100,7 @@ interface Step {
   readonly resume: Resume | undefined
 }
 
-export const liveSettings = Config.all([userAgent, privateHosts, proxies, proxyForStores])
+export const liveSettings = Config.all([userAgent, privateHosts, proxies, proxyForStores, mirrors])
 
 /** Returns the configured proxies, and whether addresses of this policy may go through them. */
 const readProxies = ({ publicOnly }: LivePolicy) =>
@@ -113,6 +114,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
   const allowed = yield* privateHosts
   const agent = yield* userAgent
   const proxy = yield* readProxies(policy)
+  const configured = yield* mirrors
   const pacing = makePacing(policy)
 
   const failConnection = Effect.fnUntraced(function* (url: string, at: URL, cause: unknown) {
@@ -141,15 +143,16 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       ...(resume === undefined ? {} : { range: `bytes=${resume.from}-`, "if-range": resume.validator })
     }
     const get = HttpClientRequest.get(at.href, { headers })
-    const isSameOrigin = at.origin === new URL(url).origin
-    return client.execute(basicUser && isSameOrigin ? HttpClientRequest.basicAuth(get, basicUser, "") : get).pipe(
-      Effect.provideService(HttpClient.TracerPropagationEnabled, false),
-      Effect.catch(({ reason: { cause } }) => failConnection(url, at, cause)),
-      Effect.timeoutOrElse({
-        duration: policy.responseTimeout,
-        orElse: () => Effect.fail(timeoutError(url, "no response arrived", policy.responseTimeout))
-      })
-    )
+    return client
+      .execute(basicUser && mayReceiveKey(configured, url, at) ? HttpClientRequest.basicAuth(get, basicUser, "") : get)
+      .pipe(
+        Effect.provideService(HttpClient.TracerPropagationEnabled, false),
+        Effect.catch(({ reason: { cause } }) => failConnection(url, at, cause)),
+        Effect.timeoutOrElse({
+          duration: policy.responseTimeout,
+          orElse: () => Effect.fail(timeoutError(url, "no response arrived", policy.responseTimeout))
+        })
+      )
   }
 
   /** Waits for the host, sends one request and returns its response. Occupies the host until the scope closes. */
@@ -172,7 +175,15 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
         ? yield* Effect.forEach(pools, (pool) => pacing.pause(pool, retryAfter, at.host))
         : []
       const body = yield* readExcerpt(decodeBody(request.url, response, policy))
-      return yield* makeResponseError({ request, at, status, body, pause })
+      return yield* makeResponseError({
+        request,
+        at,
+        from: locate(configured, request.url),
+        mayHaveKey: mayReceiveKey(configured, request.url, at),
+        status,
+        body,
+        pause
+      })
     },
     (effect, { request: { url } }) =>
       Effect.catchTag(effect, "PoolPaused", ({ message: problem, until }) =>
@@ -209,7 +220,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
   const open = Effect.fn("Origin.open")(function* (request: SourceRequest, resume?: Resume) {
     const { url } = request
     const { bodyTimeout, idleTimeout, publicOnly } = policy
-    const start = { at: new URL(url), redirects: 0, resume }
+    const start = { at: locate(configured, url), redirects: 0, resume }
     let found = yield* follow({ ...start, request })
     if (isConditional(found.response.status) && !confirmsPayload(found.request, found.response)) {
       yield* found.release
@@ -227,7 +238,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
     const { at, redirects, response } = found
     const { headers, status } = response
     const total = readTotal(response, found.resume)
-    if (!publicOnly && status !== 304) yield* refuseHtmlPage(request, at, headers["content-type"])
+    if (!publicOnly && status !== 304) yield* refuseHtmlPage(request, start.at, at, headers["content-type"])
     const values = selectExtraValues(request, response)
     return {
       status,

@@ -6,7 +6,8 @@
  */
 import type { LookupFunction } from "node:net"
 import type { Dispatcher } from "@effect/platform-node/Undici"
-import { Config, ConfigProvider, Effect, Option, Schema } from "effect"
+import { yesOrNoSetting } from "@larder/schemas"
+import { Config, ConfigProvider, Effect, Option } from "effect"
 
 export interface Proxies {
   readonly http: string
@@ -40,10 +41,7 @@ export const proxies = Config.all({
   exceptions: setting("NO_PROXY")
 })
 
-export const proxyForStores = Config.schema(Schema.Literals(["yes", "no"]), "LARDER_PROXY_FOR_STORES").pipe(
-  Config.withDefault("no" as const),
-  Config.map((choice) => choice === "yes")
-)
+export const proxyForStores = yesOrNoSetting("LARDER_PROXY_FOR_STORES")
 
 /** The connection to the proxy failed, not the one to the source behind it. */
 export class ProxyUnreachable extends Error {

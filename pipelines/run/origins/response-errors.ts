@@ -76,8 +76,8 @@ export const downgradeError = (url: string, to: URL) =>
   })
 
 /** Captive portals, and proxies with a login, redirect to a page of another host. */
-export const refuseHtmlPage = ({ accept, url }: SourceRequest, at: URL, type = "") =>
-  at.host === new URL(url).host || !/html/i.test(type) || /html/i.test(accept)
+export const refuseHtmlPage = ({ accept, url }: SourceRequest, from: URL, at: URL, type = "") =>
+  at.host === from.host || !/html/i.test(type) || /html/i.test(accept)
     ? Effect.void
     : Effect.fail(
         new UpstreamUnavailable({
@@ -90,25 +90,31 @@ export const refuseHtmlPage = ({ accept, url }: SourceRequest, at: URL, type = "
 
 interface ErrorResponse {
   readonly request: SourceRequest
-  /** The address that responded: after a redirect, not the requested one. */
+  /** Where the request was first sent: to the service, or to its mirror. */
+  readonly from: URL
+  /** The address that responded: after a redirect, another one. */
   readonly at: URL
+  readonly mayHaveKey: boolean
   readonly status: number
   readonly body: string
   /** The pause of the host after this response, and the maximum wait of a run, in milliseconds. */
   readonly pause: { readonly wait: number; readonly maxWait: number } | undefined
 }
 
-export const makeResponseError = ({ request, at, status, body, pause }: ErrorResponse) => {
+export const makeResponseError = ({ request, from, at, mayHaveKey, status, body, pause }: ErrorResponse) => {
   const { url, keyVariable: key_variable = null, basicUser } = request
   const redacted = listSecrets(request).reduce((text, secret) => text.replaceAll(secret, "<key>"), body)
   const parts = [`HTTP ${status} ${STATUS_CODES[status] ?? ""}`.trim(), summariseBody(redacted)].filter(Boolean)
-  const isOtherHost = at.host !== new URL(url).host
+  const isOtherHost = at.host !== from.host
   if (isOtherHost) parts.push(`from ${at.host}, to which it redirects`)
-  if (isOtherHost && basicUser !== undefined) parts.push("without the key: the source has moved")
+  else if (at.host !== new URL(url).host) parts.push(`from its mirror ${at.host}`)
+  if (!mayHaveKey && basicUser !== undefined) {
+    parts.push(isOtherHost ? "without the key: the source has moved" : "without the key, which stays on this machine")
+  }
   if (status === 401 || status === 403) {
-    const key = isOtherHost
-      ? { key_variable: null, key_sent: false }
-      : { key_variable, key_sent: basicUser !== undefined }
+    const key = mayHaveKey
+      ? { key_variable, key_sent: basicUser !== undefined }
+      : { key_variable: null, key_sent: false }
     return new AccessDenied({ url, status, problem: parts.join(", "), ...key })
   }
   if (status === networkLoginStatus || status === 407) {

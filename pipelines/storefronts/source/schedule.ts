@@ -6,6 +6,7 @@
  */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
+import { settingOf } from "@larder/schemas"
 import type { DuckDb } from "@larder/warehouse"
 import { Config, Duration, Effect, Schema } from "effect"
 
@@ -47,8 +48,8 @@ export interface IntervalLimits {
 
 /** By default, a store unchanged for months is read at least once a week; a daily run reads a sixth of such stores. */
 export const intervalSettings = Config.all({
-  minInterval: Config.Duration("LARDER_STORE_MIN_INTERVAL").pipe(Config.withDefault(Duration.zero)),
-  maxInterval: Config.Duration("LARDER_STORE_MAX_INTERVAL").pipe(Config.withDefault(Duration.days(7)))
+  minInterval: settingOf("LARDER_STORE_MIN_INTERVAL", Schema.DurationFromString),
+  maxInterval: settingOf("LARDER_STORE_MAX_INTERVAL", Schema.DurationFromString)
 }).pipe(
   Config.map(
     ({ maxInterval, minInterval }): IntervalLimits => ({

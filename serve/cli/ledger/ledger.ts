@@ -1,12 +1,13 @@
 /** `larder-serve ledger export|usage|verify|backup|migrate` */
 import path from "node:path"
 import { addDays, Day } from "@larder/schemas"
+import { formatTable } from "@larder/warehouse/cli"
 import { Clock, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Administration, moveToPostgres, usdOf, type Verification } from "../../ledger/index.ts"
 import { homeSetting, ledgerUrlSetting } from "../../settings.ts"
 import { ledgerDirectoryIn } from "../control/reach.ts"
-import { accountFlag, formatTable, jsonOutputFlag, print, withLedger } from "../flags.ts"
+import { accountFlag, jsonOutputFlag, print, withLedger } from "../flags.ts"
 import { exportEntries } from "./export.ts"
 
 const dayFlag = (name: string, description: string) =>

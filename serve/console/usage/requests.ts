@@ -91,7 +91,7 @@ export const requestsPage: Page<Administration | RequestLog> = {
     const isFiltered = Object.values(filters).some((value) => value !== undefined)
     return show(
       "Requests",
-      html`<p class="lead">Your latest calls, including refused ones; up to 10,000 are kept. Calls with a revoked or unknown key are not listed, nor are calls that a busy server rejected immediately. Quote the request id when you ask for help.</p>
+      html`<p class="lead">Your latest calls, including refused ones; up to ${countText(log.kept)} are kept. Calls with a revoked or unknown key are not listed, nor are calls that a busy server rejected immediately. Quote the request id when you ask for help.</p>
 ${filterForm(filters, keys)}
 <div class="card">${rows.length === 0 ? noCalls(isFiltered, before === undefined) : callsTable(rows, keys)}</div>
 ${listPaging(path, filters, before === undefined, last && { before: formatCursor(last) })}`

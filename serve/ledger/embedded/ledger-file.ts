@@ -16,6 +16,7 @@ import {
 } from "node:fs"
 import path from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { makeFolders } from "@larder/warehouse/cli"
 import { Context, Effect, Layer } from "effect"
 import {
   consoleTables,
@@ -49,7 +50,7 @@ const scopedFile = (open: () => Sqlite) =>
 
 const makeFolder = (directory: string): string => {
   const home = path.dirname(directory)
-  mkdirSync(home, { recursive: true }) // not private: analysts read the warehouse in it
+  makeFolders(home) // not private: analysts read the warehouse in it
   if (!existsSync(directory)) {
     mkdirSync(directory, { mode: 0o700 })
     flushFolder(home)

@@ -4,9 +4,6 @@ import type { ConsoleDatabase } from "../console-database.ts"
 import { cellSeparator, type EncodedRows, rowSeparator, type WriteBatch } from "../encoded-rows.ts"
 import type { Counted, Gathered } from "./gather-calls.ts"
 
-/** Calls that pruning keeps per account. Calls with the same time as the oldest of them also stay. */
-export const maxKeptCalls = 10_000
-
 const requests: Omit<EncodedRows, "text"> = {
   table: "console.request",
   columns: {
@@ -80,7 +77,11 @@ export const writeRequests = Effect.fn("RequestLog.write")((database: ConsoleDat
 
 const CallTime = Schema.Struct({ occurred_at: Schema.String })
 const selectOldestKept = `
-  select occurred_at from console.request where account_id = $1 order by occurred_at desc limit 1 offset ${maxKeptCalls - 1}`
+  select occurred_at
+  from console.request
+  where account_id = $1
+  order by occurred_at desc
+  limit 1 offset cast($2 as integer)`
 const maxRowsPerDelete = 250
 const selectEndOfBatch = `
   select max(occurred_at) as occurred_at
@@ -94,12 +95,15 @@ const selectEndOfBatch = `
   having count(*) > 0`
 const deleteBatch = "delete from console.request where account_id = $1 and occurred_at > $2 and occurred_at <= $3"
 
-/** Each batch begins where the last one ended. Otherwise PostgreSQL would scan all removed rows again each time. */
+/**
+ * Keeps the latest `kept` calls of an account, and others with the time of the oldest of them. Each batch begins where the last one ended. Otherwise PostgreSQL would scan all removed rows again each time.
+ */
 export const pruneRequests = Effect.fn("RequestLog.prune")(function* (
   { background: { all, run } }: ConsoleDatabase["Service"],
-  accountId: string
+  accountId: string,
+  kept: number
 ) {
-  const [oldest] = yield* all(CallTime, selectOldestKept, [accountId])
+  const [oldest] = yield* all(CallTime, selectOldestKept, [accountId, kept - 1])
   if (oldest === undefined) return
   for (let start = ""; ; ) {
     const [end] = yield* all(CallTime, selectEndOfBatch, [accountId, start, oldest.occurred_at])

@@ -58,11 +58,13 @@ export interface StatusQuery {
 }
 
 interface Log {
+  /** How many of the latest calls of each account are kept. */
+  readonly kept: number
   /** Cheap, and never fails: the call is written within five seconds, or counted as dropped. */
   readonly record: (request: RequestRecord) => void
   /** Calls that were not written since the start. If a batch fails midway, its written calls are also counted. */
   readonly dropped: () => number
-  /** Newest first, from the latest 10,000 calls of the account, including all calls of this process. */
+  /** Newest first, from the kept calls of the account, including all calls of this process. */
   readonly latest: (query: RequestQuery) => Effect.Effect<ReadonlyArray<RequestRecord>, ConsoleUnavailable>
   /**
    * When the given keys of the account were last used, by id: a time while that call is kept, otherwise a day of the

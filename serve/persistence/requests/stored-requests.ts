@@ -7,7 +7,7 @@ import { addDays } from "@larder/schemas"
 import { Effect, Layer, Schedule, Schema, Semaphore } from "effect"
 import { ConsoleDatabase } from "../console-database.ts"
 import type { SqlCell } from "../sqlite.ts"
-import { maxKeptCalls, pruneRequests, writeRequests } from "./batches.ts"
+import { pruneRequests, writeRequests } from "./batches.ts"
 import { type Gathered, gatherCalls } from "./gather-calls.ts"
 import { CallsByStatus, DailyCalls, lastUseDays, RequestLog, RequestRecord, type StatusQuery } from "./request-log.ts"
 
@@ -70,12 +70,12 @@ const chooseStatement = (
   return key_id === undefined ? [allKeys, params] : [oneKey, [...params, key_id]]
 }
 
-const make = Effect.gen(function* () {
+const make = Effect.fnUntraced(function* (kept: number) {
   const database = yield* ConsoleDatabase
   const { all } = database.background
   const writeLock = yield* Semaphore.make(1)
   const log = Effect.runForkWith(yield* Effect.context<never>())
-  const waiting = gatherCalls(maxKeptCalls)
+  const waiting = gatherCalls(kept)
   let dropped = 0
   let isDropping = false
   let checks = 0
@@ -114,9 +114,13 @@ const make = Effect.gen(function* () {
   const prune = Effect.suspend(() => {
     const ids = [...unpruned].flatMap(([account, count]) => (count >= callsPerPruning ? [account] : []))
     const markPruned = (account: string) => Effect.sync(() => unpruned.set(account, 0))
-    return Effect.forEach(ids, (account) => Effect.andThen(pruneRequests(database, account), markPruned(account)), {
-      discard: true
-    })
+    return Effect.forEach(
+      ids,
+      (account) => Effect.andThen(pruneRequests(database, account, kept), markPruned(account)),
+      {
+        discard: true
+      }
+    )
   }).pipe(
     Effect.catchTag("ConsoleUnavailable", ({ message }) =>
       Effect.logWarning(`old requests stay in the console's log: ${message}`)
@@ -128,6 +132,7 @@ const make = Effect.gen(function* () {
   yield* Effect.forkScoped(Effect.repeat(prune, Schedule.spaced(pruneInterval)))
 
   return RequestLog.of({
+    kept,
     record: (request) => {
       if (waiting.bytes() < maxWaitingBytes) waiting.add(request)
       else drop(1, "they arrive faster than they are written")
@@ -159,5 +164,5 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Stores the log in the console's tables. When the scope closes, the gathered calls are written. */
-export const layerRequestLog = Layer.effect(RequestLog, make)
+/** Stores the latest `kept` calls of each account in the console's tables. When the scope closes, the gathered calls are written. */
+export const layerRequestLog = (kept: number) => Layer.effect(RequestLog, make(kept))

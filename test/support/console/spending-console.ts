@@ -35,7 +35,7 @@ const layerConsole = (folder: string, now: () => number) => {
   ).pipe(Layer.provide(LedgerFile.layer(folder)))
   const tables = Layer.mergeAll(
     layerPeople,
-    layerRequestLog,
+    layerRequestLog(10_000),
     Simulator.layer(() => url)
   ).pipe(Layer.provideMerge(Ledger.layerAdministration), Layer.provideMerge(stores))
   const billing = Layer.unwrap(Effect.map(Simulator, ({ processor }) => Layer.effect(Billing, openBilling(processor))))

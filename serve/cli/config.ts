@@ -1,0 +1,15 @@
+/** `larder-serve config` */
+import { makeConfigCommand } from "@larder/warehouse/cli"
+import { Effect } from "effect"
+import { serveSettings } from "../settings.ts"
+
+/** Loads the warehouse and Stripe's library only when it runs. */
+const check = Effect.gen(function* () {
+  const { home } = yield* serveSettings
+  const { openSharedDepot } = yield* Effect.promise(() => import("@larder/warehouse"))
+  yield* openSharedDepot(home)
+  const { stripeSettings } = yield* Effect.promise(() => import("../billing/stripe/index.ts"))
+  yield* stripeSettings
+})
+
+export const configCommand = makeConfigCommand("larder-serve", check)

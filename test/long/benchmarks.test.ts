@@ -1,0 +1,6 @@
+/** `npm run test:all` runs the benchmarks of the API and of rounds. */
+import { it } from "vitest"
+import { runQuickly } from "../bench/run-quickly.ts"
+
+it("the benchmarks of the console and of stores still run and print their results", () =>
+  runQuickly(["console", "storefronts"], ["usage, a year of a key", "B6 products/s on one core", "B6 peak memory at"]))
