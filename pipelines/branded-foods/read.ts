@@ -7,6 +7,7 @@ import type { FeedLeftOut } from "@larder/schemas"
 import { rawFileTable, unknownFieldTable } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import type { FetchedPayload } from "../run/archive/fetch-list.ts"
+import { readLastRun } from "../run/feed-order.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { readEarlierRuns } from "./earlier-runs.ts"
@@ -110,7 +111,7 @@ export const readBrandedFoods = Effect.fn("brandedFoods.read")(
     const previous = yield* readEarlierRuns(run)
     const release = yield* findNewestRelease()
     yield* progress.expect([release.json, release.csv, release.zip].filter((form) => form !== undefined).length)
-    const fetched = yield* fetchRelease(release, previous.payloads)
+    const fetched = yield* fetchRelease(release, previous.payloads, yield* readLastRun(run.layout, "branded-foods"))
     const { known, moved } = fetched
     yield* recordAddresses(run, moved)
     const { left_out: notLoaded, staged } = yield* loadForms(run, fetched.forms, previous.nutrients)

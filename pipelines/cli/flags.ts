@@ -1,6 +1,6 @@
 /** Flags that several commands share, the error that ends a command, and the formats of numbers and times. */
 import { dataSets } from "@larder/warehouse"
-import { Runtime, Schema } from "effect"
+import { Duration, Runtime, Schema } from "effect"
 import { Flag } from "effect/cli"
 
 export const dataSetNames = dataSets.map(({ about: { pipeline } }) => pipeline)
@@ -20,6 +20,31 @@ export const storesFlag = Flag.File("stores", { mustExist: true }).pipe(
 
 export const replayFlag = (description: string) =>
   Flag.Path("replay", { mustExist: true }).pipe(Flag.withDescription(description), Flag.optional)
+
+const timePattern = /^([1-9]\d{0,5})([smh])$/
+const TimeText = Schema.String.check(
+  Schema.makeFilter((text) => timePattern.test(text) || "expected seconds, minutes or hours, such as 60s, 10m or 2h")
+)
+const millisecondsOf = new Map([
+  ["s", 1000],
+  ["m", 60_000],
+  ["h", 3_600_000]
+])
+
+const parseTime = (text: string) => {
+  const [, count, unit = ""] = timePattern.exec(text) ?? []
+  return Duration.millis(Number(count) * (millisecondsOf.get(unit) ?? 0))
+}
+
+export const maxTimeFlag = Flag.String("max-time").pipe(
+  Flag.withSchema(TimeText),
+  Flag.withMetavar("TIME"),
+  Flag.withDescription(
+    "End the requests of each pipeline after this time, such as 60s, 10m or 2h, and publish what was read; exit code 4"
+  ),
+  Flag.map(parseTime),
+  Flag.optional
+)
 
 /** Ends a command with this exit code. No caller handles it, so one class covers every problem. */
 export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {

@@ -26,6 +26,8 @@ export interface FeedRead extends Pick<Normalised, "rows_read" | "rows_skipped" 
 const hasReadDays = ({ window_from, window_to }: KnownPayload, days: DayRange | undefined) =>
   window_from === null || (window_from === days?.from && window_to === days.to)
 
+type FetchedFeed = Effect.Success<ReturnType<typeof fetchFeed>>
+
 /** A payload with another number of rows than it states is read again, so that each run reports it. */
 const isComplete = ({ rows_read, rows_stated }: KnownPayload) => rows_stated === null || rows_stated === rows_read
 
@@ -94,43 +96,48 @@ const judgeEmptyResponse = Effect.fnUntraced(function* (
   yield* Effect.logWarning(`the response ${problem}`)
 })
 
-/** Fails with `DriftFound` or `PayloadUnreadable` if the payload cannot be trusted. */
+/** Reads what was fetched. Fails with `DriftFound` or `PayloadUnreadable` if the payload cannot be trusted. */
+const readPayload = Effect.fnUntraced(function* (context: FeedContext, feed: Feed, fetched: FetchedFeed) {
+  const { raw, isRecorded, window } = fetched
+  const fs = yield* FileSystem.FileSystem
+  const bytes = yield* fs.readFile(raw.path).pipe(Effect.orDie)
+  const daysWithValues = listDaysWithValues(feed, context)
+  const { payload, read } = yield* Effect.try({
+    try: () => {
+      const payload = parseRows(feed, { ...raw, text: decodeText(raw.url, bytes), isRecorded })
+      if (payload.rows.length === 0 && !isRecorded && window === undefined) {
+        const problem = "has no row, although the whole history was requested"
+        throw new PayloadUnreadable({ url: raw.url, problem })
+      }
+      const options = {
+        runDays: context.run.days,
+        requestedWindow: raw.exact ? window : undefined,
+        daysWithValues,
+        newestPublication: findNewestPublication(feed, context),
+        fetchedOn: raw.fetched_at.slice(0, 10)
+      }
+      return { payload, read: normalise(feed, payload, options) }
+    },
+    catch: expectErrors<DriftFound | PayloadUnreadable>(DriftFound, PayloadUnreadable)
+  })
+  if (payload.otherType !== undefined) yield* Effect.logWarning(`the payload ${payload.otherType}`, { url: raw.url })
+
+  if (read.rows_read === 0)
+    yield* judgeEmptyResponse(feed, raw.url, context, daysWithValues, context.run.days ?? window)
+
+  yield* stageFeed(context, feed, raw, payload, read)
+  const faults = payload.remark === undefined ? [] : [`the payload of ${raw.url} ${payload.remark}`]
+  const { lost_metrics, measures, rejects, rows_judged, rows_read, rows_skipped } = read
+  const part = { faults: [...faults, ...lost_metrics], rejects, rows_judged }
+  return { rows_read, rows_skipped, rows_rejected: rejects.length, measures, part } satisfies FeedRead
+})
+
+/** Fails with the errors of `fetchFeed` and of `readPayload`. */
 export const readFeed = Effect.fnUntraced(
   function* (context: FeedContext, feed: Feed) {
-    const fs = yield* FileSystem.FileSystem
-    const { raw, isRecorded, window } = yield* fetchFeed(context, feed)
-    const known = findKnownRead(context, feed, raw)
-    if (known !== undefined) return known
-
-    const bytes = yield* fs.readFile(raw.path).pipe(Effect.orDie)
-    const daysWithValues = listDaysWithValues(feed, context)
-    const { payload, read } = yield* Effect.try({
-      try: () => {
-        const payload = parseRows(feed, { ...raw, text: decodeText(raw.url, bytes), isRecorded })
-        if (payload.rows.length === 0 && !isRecorded && window === undefined) {
-          const problem = "has no row, although the whole history was requested"
-          throw new PayloadUnreadable({ url: raw.url, problem })
-        }
-        const options = {
-          runDays: context.run.days,
-          requestedWindow: raw.exact ? window : undefined,
-          daysWithValues,
-          newestPublication: findNewestPublication(feed, context),
-          fetchedOn: raw.fetched_at.slice(0, 10)
-        }
-        return { payload, read: normalise(feed, payload, options) }
-      },
-      catch: expectErrors<DriftFound | PayloadUnreadable>(DriftFound, PayloadUnreadable)
-    })
-
-    if (read.rows_read === 0)
-      yield* judgeEmptyResponse(feed, raw.url, context, daysWithValues, context.run.days ?? window)
-
-    yield* stageFeed(context, feed, raw, payload, read)
-    const faults = payload.remark === undefined ? [] : [`the payload of ${raw.url} ${payload.remark}`]
-    const { lost_metrics, measures, rejects, rows_judged, rows_read, rows_skipped } = read
-    const part = { faults: [...faults, ...lost_metrics], rejects, rows_judged }
-    return { rows_read, rows_skipped, rows_rejected: rejects.length, measures, part } satisfies FeedRead
+    const fetched = yield* fetchFeed(context, feed)
+    const known = findKnownRead(context, feed, fetched.raw)
+    return known ?? (yield* context.decoding.withPermit(readPayload(context, feed, fetched)))
   },
   (read, _context, feed) => Effect.annotateLogs(read, { feed: feed.feed })
 )

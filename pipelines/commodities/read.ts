@@ -1,10 +1,11 @@
 /**
- * Reads all feeds of the catalog: one after the other for each service, and the two services in parallel. The first run
- * reads whole histories; later runs read the days that reports may still revise. An unreachable or faulty feed does not
- * stop the others; if the service itself fails, each of them gets one try.
+ * Reads all feeds of the catalog. Their requests wait in the queues of the two services, which get one at a time. The first
+ * run reads whole histories; later runs read the days that reports may still revise. An unreachable or faulty feed does
+ * not stop the others: each gets a try before any gets a second one.
  */
 import type { FeedLeftOut } from "@larder/schemas"
-import { Clock, DateTime, Effect } from "effect"
+import { Clock, DateTime, Effect, Semaphore } from "effect"
+import { orderFeeds, readLastRun } from "../run/feed-order.ts"
 import { readHandEdited } from "../run/files/hand-edited.ts"
 import { isOriginError, Origin, type OriginError } from "../run/origins/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext, reasonLines } from "../run/pipeline.ts"
@@ -15,12 +16,13 @@ import { readEarlierReports } from "./earlier-runs.ts"
 import { listParts } from "./parts.ts"
 import { type FeedRead, readFeed } from "./read-feed.ts"
 import type { FeedContext } from "./source/fetch-feed.ts"
-import { allEmptyExplanation, areAllEmpty, findServiceFault, marsKey } from "./source/requests.ts"
+import { allEmptyExplanation, areAllEmpty, marsKey } from "./source/requests.ts"
 import { catalogRows } from "./stage/catalog-rows.ts"
 
 type Outcome = { readonly feed: string } & (
   | ({ readonly kind: "read" } & FeedRead)
-  | { readonly kind: "unreachable"; readonly reason: string; readonly error?: OriginError }
+  /** The address if the failure may not be its own. */
+  | { readonly kind: "unreachable"; readonly reason: string; readonly url?: string }
   | { readonly kind: "untrusted"; readonly reason: string }
 )
 
@@ -30,7 +32,12 @@ const listMissing = (outcome: Outcome): ReadonlyArray<FeedLeftOut> =>
 const readOutcome = (context: FeedContext, line: Feed) => {
   const { feed } = line
   const unreachable = (error: OriginError) =>
-    Effect.succeed<Outcome>({ kind: "unreachable", feed, reason: error.message, error })
+    Effect.succeed<Outcome>({
+      kind: "unreachable",
+      feed,
+      reason: error.message,
+      ...(error._tag === "UpstreamUnavailable" || error._tag === "AccessDenied" ? { url: error.url } : {})
+    })
   const untrusted = ({ message: reason }: Error) => Effect.succeed<Outcome>({ kind: "untrusted", feed, reason })
   return readFeed(context, line).pipe(
     Effect.map((read): Outcome => ({ kind: "read", feed, ...read })),
@@ -51,12 +58,20 @@ const detectIgnoredDays = (outcomes: ReadonlyArray<Outcome>): ReadonlyArray<Outc
   )
 }
 
-/** One reason for all feeds that fail like those before them, without the address of each. */
-const explainAgain = (outcome: Outcome, fault: string | undefined): Outcome => {
-  if (fault === undefined || outcome.kind !== "unreachable" || outcome.error === undefined) return outcome
-  const { error } = outcome
-  const problem = "problem" in error ? error.problem : error.message
-  return { ...outcome, reason: `One try failed: ${problem}. Before, ${fault}.` }
+/** So many feeds of a service with the same failure get one reason, which names only their host. */
+const minAlike = 3
+
+const groupReasons = (outcomes: ReadonlyArray<Outcome>): ReadonlyArray<Outcome> => {
+  const withHost = outcomes.map((outcome) => {
+    if (outcome.kind !== "unreachable" || outcome.url === undefined) return outcome
+    return { ...outcome, reason: outcome.reason.replace(outcome.url, `${new URL(outcome.url).origin}/…`) }
+  })
+  const counts = Map.groupBy(withHost, (outcome) => (outcome.kind === "unreachable" ? outcome.reason : ""))
+  return outcomes.map((outcome, index) => {
+    const grouped = withHost[index]
+    if (grouped?.kind !== "unreachable") return outcome
+    return (counts.get(grouped.reason)?.length ?? 0) < minAlike ? outcome : grouped
+  })
 }
 
 const readService = Effect.fnUntraced(function* (
@@ -66,18 +81,16 @@ const readService = Effect.fnUntraced(function* (
 ) {
   const progress = yield* Progress
   const { kind } = yield* Origin
-  const outcomes: Array<Outcome> = []
-  let fault: string | undefined
-  for (const feed of feeds) {
-    if (reasonToSkip === undefined) yield* progress.advance({ started: feed.feed })
+  const readOne = Effect.fnUntraced(function* (line: Feed) {
+    const { feed } = line
     const outcome: Outcome =
       reasonToSkip === undefined
-        ? explainAgain(yield* readOutcome(fault === undefined ? context : { ...context, triesOnce: true }, feed), fault)
-        : { kind: "unreachable", feed: feed.feed, reason: reasonToSkip }
-    outcomes.push(outcome)
-    fault ??= findServiceFault(outcomes)
-    yield* progress.advance({ finished: feed.feed, rows: outcome.kind === "read" ? outcome.rows_read : 0 })
-  }
+        ? yield* readOutcome(context, line)
+        : { kind: "unreachable", feed, reason: reasonToSkip }
+    yield* progress.advance({ finished: feed, rows: outcome.kind === "read" ? outcome.rows_read : 0 })
+    return outcome
+  })
+  const outcomes = groupReasons(yield* Effect.forEach(feeds, readOne, { concurrency: "unbounded" }))
   // days that the operator chose may have no rows, and so may a recording
   return kind === "live" && context.run.days === undefined ? detectIgnoredDays(outcomes) : outcomes
 })
@@ -95,10 +108,12 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
   const { kind } = yield* Origin
   const previous = yield* readEarlierReports(run)
   const today = DateTime.formatIsoDateUtc(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
-  const context = { run, previous, marsKey: yield* marsKey.pipe(Effect.orDie), today }
+  const decoding = yield* Semaphore.make(1)
+  const context = { run, previous, marsKey: yield* marsKey.pipe(Effect.orDie), today, decoding }
   yield* progress.expect(feeds.length)
   const isKeyMissing = kind === "live" && context.marsKey === undefined
-  const { "gov-mars": mars = [], "gov-mpr": mpr = [] } = Object.groupBy(feeds, ({ source }) => source)
+  const ordered = orderFeeds(feeds, ({ feed }) => feed, yield* readLastRun(run.layout, "commodities"))
+  const { "gov-mars": mars = [], "gov-mpr": mpr = [] } = Object.groupBy(ordered, ({ source }) => source)
   const readAll = [
     readService(context, mars, isKeyMissing ? keyRequired : undefined),
     readService(context, mpr, undefined)

@@ -1,20 +1,14 @@
 /**
  * Probes the reports of both services: reads a few weeks of each report and of each of its earlier eras, or its whole
  * history, and checks them against the catalog, with the code of a run. Feeds of one service are read one after the
- * other; the rest is skipped once all would fail for the same reason.
+ * other; the rest is skipped after three in a row that fail in the same way.
  */
 import { Clock, DateTime, Effect, FileSystem, type Redacted, Result } from "effect"
 import { type Catalog, catalog, type Feed } from "../commodities/catalog.ts"
 import { PayloadUnreadable } from "../commodities/decode/payload.ts"
 import { DriftFound } from "../commodities/normalise/drift.ts"
 import { fetchFirst } from "../commodities/source/fetch-feed.ts"
-import {
-  allEmptyExplanation,
-  areAllEmpty,
-  feedRequests,
-  findServiceFault,
-  marsKey
-} from "../commodities/source/requests.ts"
+import { allEmptyExplanation, areAllEmpty, feedRequests, marsKey } from "../commodities/source/requests.ts"
 import { readHandEdited } from "../run/files/hand-edited.ts"
 import { NotRecorded, Origin, type OriginError, RefusedByUpstream } from "../run/origins/origin.ts"
 import type { DayRange } from "../run/pipeline.ts"
@@ -94,6 +88,20 @@ const probeFeed = Effect.fnUntraced(function* (
   return unread
 })
 
+const maxAlike = 3
+
+/** Why the other feeds of a service are not requested: a person waits for the result. A run gives each of them a try. */
+const findCommonFailure = (probed: ReadonlyArray<ProbedFeed>) => {
+  const problems = probed.slice(-maxAlike).map(({ error }) => {
+    const isOfService = error?._tag === "UpstreamUnavailable" || error?._tag === "AccessDenied"
+    return isOfService ? error.problem : undefined
+  })
+  const [first] = problems
+  if (first === undefined || problems.length < maxAlike || problems.some((problem) => problem !== first))
+    return undefined
+  return `the same happened for ${maxAlike} feeds in a row`
+}
+
 const isNotFound = ({ error }: ProbedFeed) => error instanceof RefusedByUpstream && [404, 410].includes(error.status)
 
 /** A single report may be discontinued. If no report exists any more, the whole service has moved. */
@@ -131,7 +139,7 @@ const probeService = Effect.fnUntraced(function* (
   for (const feed of serviceFeeds) {
     if (stopReason !== undefined) break
     probed.push(yield* probeFeed(feed, { isFull, key, today }))
-    stopReason = findServiceFault(probed)
+    stopReason = findCommonFailure(probed)
   }
   const skipped = serviceFeeds
     .slice(probed.length)

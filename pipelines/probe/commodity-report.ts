@@ -52,7 +52,7 @@ const listNotes = ({ isRecorded, raw }: ProbedWindow, { payload, read }: ReturnT
   return [
     ...describeRedirect(raw),
     ...(isRecorded ? [] : describeClock(raw)),
-    ...(payload.remark === undefined ? [] : [`it ${payload.remark}`]),
+    ...[payload.otherType, payload.remark].flatMap((remark) => (remark === undefined ? [] : [`it ${remark}`])),
     ...(read.metrics_without_rows.length === 0 || payload.rows.length === 0
       ? []
       : [`no row of ${formatNames(read.metrics_without_rows)}`]),

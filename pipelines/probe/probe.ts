@@ -17,8 +17,7 @@ export const probePolicy: Partial<LivePolicy> = {
   initialBackoff: "1 second",
   maxBackoff: "2 seconds",
   maxWait: "30 seconds",
-  maxTotalPause: "1 minute",
-  responseTimeout: "2 minutes"
+  maxTotalPause: "1 minute"
 }
 
 export const probeRunId = "probe"

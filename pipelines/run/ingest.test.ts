@@ -40,7 +40,7 @@ const runPipeline = Effect.fnUntraced(function* (left_out: ReadonlyArray<FeedLef
   const none = Option.none()
   const options = {
     ...{ replay: Option.some(recording), file: none, stores: none, from: none, to: none },
-    ...{ ifMissing: false, dryRun, acceptShrinkage: false, json: false }
+    ...{ ifMissing: false, dryRun, acceptShrinkage: false, json: false, maxTime: Option.none() }
   }
   const printed: Array<string> = []
   const console = yield* Console.Console

@@ -13,7 +13,7 @@ import {
   writeLakeIfEnabled
 } from "@larder/warehouse"
 import { exitCodeOf, expectedMessages, report } from "@larder/warehouse/cli"
-import { Cause, Console, Effect, Exit, Option, Runtime, Schema } from "effect"
+import { Cause, Console, type Duration, Effect, Exit, Option, Runtime, Schema } from "effect"
 import { listRecordedNames } from "./origins/replay.ts"
 import type { DayRange, Pipeline, RunSource } from "./pipeline.ts"
 import type { FailedRun } from "./pipeline-run.ts"
@@ -40,6 +40,7 @@ interface IngestOptions extends SourceOptions {
   readonly dryRun: boolean
   readonly acceptShrinkage: boolean
   readonly json: boolean
+  readonly maxTime: Option.Option<Duration.Duration>
 }
 
 const parseDays = Effect.fnUntraced(function* ({ from, to }: IngestOptions) {
@@ -133,7 +134,7 @@ const ingestPipeline = Effect.fnUntraced(function* (pipeline: Pipeline, invocati
     acceptShrinkage,
     onFailed
   }
-  const result = yield* ingestFromSource(pipeline, options, runOptions).pipe(
+  const result = yield* ingestFromSource(pipeline, options, runOptions, options.maxTime).pipe(
     Effect.onError((cause) => reportFailure(pipeline, options, cause, failed)),
     Effect.tapCause((cause) => tellFailure(webhook, pipeline.name, cause, failed)),
     json ? (effect) => effect : Effect.provide(progressOnStderr)

@@ -65,12 +65,6 @@ export const thresholds = {
     what: "feeds of a service that respond without any row for days that have rows, if no other one has a row",
     consequence: "they are left out: the service ignores the days"
   },
-  unavailableFeeds: {
-    ...count("at least", 3, "feeds"),
-    of: "commodities",
-    what: "feeds of a service in a row that it did not answer",
-    consequence: "each of its other feeds gets one try"
-  },
   lostDays: {
     ...count("more than", 5, "days"),
     of: "commodities",

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs"
 import { attachLiveData, type DuckDb, type Layout, readLive, readLiveDataSet, storefront } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
+import { fetchStatusOf, isOutcome } from "./source/crawl/outcome.ts"
 import type { ListedStore } from "./source/store-list.ts"
 
 const KnownStore = Schema.Struct({
@@ -21,7 +22,9 @@ const KnownStore = Schema.Struct({
 })
 export type KnownStore = typeof KnownStore.Type
 
-type KnownStores = ReadonlyMap<string, KnownStore>
+const isFailed = ({ outcome }: KnownStore) => isOutcome(outcome) && fetchStatusOf(outcome) === "failed"
+
+export type KnownStores = ReadonlyMap<string, KnownStore>
 
 const noStores: KnownStores = new Map()
 
@@ -31,6 +34,21 @@ export const readKnownStores = ({ layout }: RunContext) =>
   readLive(layout, storefront, noStores, (db) =>
     Effect.map(db.all(KnownStore, knownStoresSql), (rows): KnownStores => new Map(rows.map((row) => [row.domain, row])))
   )
+
+/**
+ * The order in which stores are read: those that failed last time come last, so that they delay no other store. Before
+ * them, new stores and those that were not read for the longest time come first: a run may have no time for all.
+ */
+export const orderStores = (stores: ReadonlyArray<ListedStore>, known: KnownStores) => {
+  const rank = ({ domain }: ListedStore) => {
+    const last = known.get(domain)
+    if (last === undefined) return 0
+    return isFailed(last) ? Number.POSITIVE_INFINITY : (last.fetched_at ?? 0)
+  }
+  const ranks = new Map(stores.map((store) => [store, rank(store)]))
+  const compare = (a: number, b: number) => (a === b ? 0 : a - b) // Infinity minus Infinity is NaN
+  return stores.toSorted((a, b) => compare(ranks.get(a) ?? 0, ranks.get(b) ?? 0))
+}
 
 const copyKnownProducts = `
   insert into feed.known

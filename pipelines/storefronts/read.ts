@@ -12,7 +12,7 @@ import { Origin } from "../run/origins/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { feedKinds } from "./feed-kinds.ts"
-import { readKnownStores, stageKnownProducts } from "./known-stores.ts"
+import { orderStores, readKnownStores, stageKnownProducts } from "./known-stores.ts"
 import { mappingHash } from "./mapping-hash.ts"
 import { assembleProducts, separateRows } from "./normalise/assemble.ts"
 import { loadDictionary } from "./normalise/category/dictionary.ts"
@@ -137,7 +137,7 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       const rows = yield* stageRows(run.staging.db, folder)
       const findKnown = yield* stageKnownProducts(run.staging.db, run.layout, previous)
       const read = yield* Effect.forEach(
-        due,
+        orderStores(due, previous),
         (store) => readStore(store, { ...run, list_fetched_at, rows, findKnown }),
         {
           concurrency: maxConcurrentStores
@@ -150,7 +150,10 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       yield* run.staging.db.run(`insert into feed.store values ${accepted.map(storeValues).join(", ")}`)
       yield* separateRows(run.staging.db, run.run_id)
       const results = yield* checkShares(run, accepted)
-      yield* stageStores(run, results)
+      yield* stageStores(
+        run,
+        results.filter(({ read }) => read.outcome !== "out_of_time")
+      )
       yield* stageOddTexts(run, results)
       const { rows_rejected, rows_skipped } = yield* assembleProducts(run.staging.db, folder, rows.surveys)
       const sum = (count: (item: ReadStore) => number) => results.reduce((total, item) => total + count(item), 0)
@@ -177,6 +180,7 @@ export const readStorefronts = Effect.fn("storefronts.read")(
     [
       "RefusedByUpstream",
       "UpstreamUnavailable",
+      "NotRequested",
       "AnswerTooLarge",
       "GivenUp",
       "ForbiddenAddress",

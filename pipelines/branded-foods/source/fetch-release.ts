@@ -1,8 +1,12 @@
-/** Fetches new payloads of a release into the archive. If one form cannot be fetched, the other is loaded. */
+/**
+ * Fetches new payloads of a release into the archive. If one form cannot be fetched, the other is loaded: each gets a try
+ * before the other gets a second one.
+ */
 import type { FeedLeftOut } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
 import type { FetchedPayload } from "../../run/archive/fetch-list.ts"
+import { type LastRun, orderFeeds } from "../../run/feed-order.ts"
 import { Origin } from "../../run/origins/origin.ts"
 import { Progress } from "../../run/progress.ts"
 import { datasetsUrl, type Release } from "./newest-release.ts"
@@ -41,6 +45,7 @@ export interface MovedPayload {
 /** Errors of URLs that did not return a payload. */
 export const fetchErrorTags = [
   "UpstreamUnavailable",
+  "NotRequested",
   "AccessDenied",
   "RefusedByUpstream",
   "AnswerTooLarge",
@@ -61,54 +66,78 @@ const fetchForm = (form: ReleaseForm | undefined, addresses: ReadonlyArray<strin
   )
 }
 
+interface FetchedForm {
+  readonly toLoad?: FormToLoad
+  /** Payloads that were loaded before, with the same mapping. */
+  readonly known?: ReadonlyArray<KnownPayload>
+  /** Known payloads with a new URL. It is recorded, so that the next live run does not download them again. */
+  readonly moved?: ReadonlyArray<MovedPayload>
+  readonly left_out?: FeedLeftOut
+}
+
+interface ListedForm {
+  readonly form: ReleaseForm | undefined
+  readonly addresses: ReadonlyArray<string>
+}
+
 /** Releases are immutable, so payloads in `loaded`, which this mapping has read, are not requested again. */
-export const fetchRelease = Effect.fnUntraced(function* (release: Release, loaded: ReadonlyArray<KnownPayload>) {
+const fetchUnlessKnown = Effect.fnUntraced(function* (
+  { addresses, form }: ListedForm,
+  released_on: string | null,
+  loaded: ReadonlyArray<KnownPayload>
+) {
   const { kind } = yield* Origin
   const progress = yield* Progress
-  const addressesOfForms = [
-    { form: undefined, addresses: [release.zip ?? []].flat() },
-    { form: "json" as const, addresses: [release.json ?? []].flat() },
-    { form: "csv" as const, addresses: [release.csv ?? []].flat() }
-  ].filter(({ addresses }) => addresses.length > 0)
+  const end = (fetched: FetchedForm) => Effect.as(progress.advance({ finished: formFeed(form) }), fetched)
+  const byAddress = addresses.flatMap((address) => loaded.find(({ url }) => url === address) ?? [])
+  if (kind === "live" && byAddress.length === addresses.length) return yield* end({ known: byAddress })
+  yield* progress.advance({ started: formFeed(form) })
+  const fetched = yield* fetchForm(form, addresses)
+  if ("left_out" in fetched) return yield* end(fetched)
+  const { files } = fetched
+  const byContent = files.flatMap((file) => {
+    const payload = loaded.find(({ raw_sha256 }) => raw_sha256 === file.sha256)
+    return payload === undefined ? [] : [{ payload, file }]
+  })
+  if (byContent.length < files.length) return { toLoad: { form, released_on, files } } satisfies FetchedForm
+  const isNew = ({ url }: FetchedPayload) =>
+    url.startsWith(datasetsUrl) && !loaded.some((payload) => payload.url === url)
+  return yield* end({
+    known: byContent.map(({ payload }) => payload),
+    moved: byContent.filter(({ file }) => isNew(file))
+  })
+})
 
-  const forms: Array<FormToLoad> = []
-  /** Payloads that were loaded before, with the same mapping. */
-  const known: Array<KnownPayload> = []
-  /** Known payloads with a new URL. It is recorded, so that the next live run does not download them again. */
-  const moved: Array<MovedPayload> = []
-  const left_out: Array<FeedLeftOut> = release.missing.map((form) => ({
-    feed: formFeed(form),
-    kind: "unreachable",
-    reason: `the download page does not list the ${form.toUpperCase()} form of the release of ${release.released_on}`
-  }))
-  for (const { addresses, form } of addressesOfForms) {
-    const byAddress = addresses.flatMap((address) => loaded.find(({ url }) => url === address) ?? [])
-    if (kind === "live" && byAddress.length === addresses.length) {
-      known.push(...byAddress)
-      yield* progress.advance({ finished: formFeed(form) })
-      continue
-    }
-    yield* progress.advance({ started: formFeed(form) })
-    const fetched = yield* fetchForm(form, addresses)
-    if ("left_out" in fetched) {
-      left_out.push(fetched.left_out)
-      yield* progress.advance({ finished: formFeed(form) })
-      continue
-    }
-    const { files } = fetched
-    const byContent = files.flatMap((file) => {
-      const payload = loaded.find(({ raw_sha256 }) => raw_sha256 === file.sha256)
-      return payload === undefined ? [] : [{ payload, file }]
+/** Both forms wait in the queue of their host. Results are in the order of the forms: without a stated form, JSON, CSV. */
+export const fetchRelease = Effect.fnUntraced(function* (
+  { csv, json, missing, released_on, zip }: Release,
+  loaded: ReadonlyArray<KnownPayload>,
+  lastRun: LastRun
+) {
+  const listed: ReadonlyArray<ListedForm> = [
+    { form: undefined, addresses: [zip ?? []].flat() },
+    { form: "json", addresses: [json ?? []].flat() },
+    { form: "csv", addresses: [csv ?? []].flat() }
+  ]
+  const forms = listed.filter(({ addresses }) => addresses.length > 0)
+  const fetched = yield* Effect.forEach(
+    orderFeeds(forms, ({ form }) => formFeed(form), lastRun),
+    (form) => Effect.map(fetchUnlessKnown(form, released_on, loaded), (result) => [form, result] as const),
+    { concurrency: "unbounded" }
+  )
+  const unlisted = missing.map(
+    (form): FeedLeftOut => ({
+      feed: formFeed(form),
+      kind: "unreachable",
+      reason: `the download page does not list the ${form.toUpperCase()} form of the release of ${released_on}`
     })
-    if (byContent.length < files.length) {
-      forms.push({ form, released_on: release.released_on, files })
-      continue
-    }
-    known.push(...byContent.map(({ payload }) => payload))
-    yield* progress.advance({ finished: formFeed(form) })
-    const isNew = ({ url }: FetchedPayload) =>
-      url.startsWith(datasetsUrl) && !loaded.some((payload) => payload.url === url)
-    moved.push(...byContent.filter(({ file }) => isNew(file)))
+  )
+  const byForm = new Map(fetched)
+  const results = forms.flatMap((form) => byForm.get(form) ?? [])
+  return {
+    forms: results.flatMap(({ toLoad }) => toLoad ?? []),
+    known: results.flatMap(({ known }) => known ?? []),
+    moved: results.flatMap(({ moved }) => moved ?? []),
+    left_out: [...unlisted, ...results.flatMap(({ left_out }) => left_out ?? [])]
   }
-  return { forms, known, moved, left_out }
 })

@@ -94,7 +94,7 @@ layer(NodeServices.layer)("the newest release", (it) => {
       const release = yield* fromPage(["download-datasets", page])
       assert.deepStrictEqual(release.missing, ["csv"])
       const url = `${host}/fdc-datasets/FoodData_Central_branded_food_json_2026-04-30.zip`
-      const { forms, left_out } = yield* fetchRelease(release, []).pipe(
+      const { forms, left_out } = yield* fetchRelease(release, [], new Map()).pipe(
         Effect.provide([archiveIn(yield* folderWith()), replayOrigin(yield* folderWith([url, "a zip"]))])
       )
       assert.deepStrictEqual(

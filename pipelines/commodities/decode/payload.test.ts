@@ -80,6 +80,20 @@ describe("a response without rows", () => {
   ])("returns no rows and does not fail: %s", (_, feed, text) => assert.deepStrictEqual(read(feed, text).rows, []))
 })
 
+describe("the content type of a response", () => {
+  it.each([
+    ["text/plain; charset=utf-8", "has the content type text/plain; charset=utf-8, but is JSON"],
+    ["text/html", "has the content type text/html, but is JSON"],
+    ["application/json", undefined],
+    ["application/vnd.api+json", undefined],
+    [null, undefined]
+  ])("is %s for JSON, which is read, with the warning: %s", (type, warning) => {
+    const { otherType, rows } = read(closes, marsBody([aClose()]), type)
+    assert.lengthOf(rows, 1)
+    assert.strictEqual(otherType, warning)
+  })
+})
+
 describe("a response that cannot be trusted", () => {
   it.each([
     ["is empty", "", null, /^The payload of https:\/\/example\.test\/report is empty\.$/],
@@ -87,12 +101,6 @@ describe("a response that cannot be trusted", () => {
     ["is an HTML page", "<!DOCTYPE html><html><title>Maintenance</title>", null, /is an HTML or XML page, not JSON/],
     ["is an HTML page after whitespace", "\n  <html>", "text/html", /is an HTML or XML page/],
     ["is XML", '<?xml version="1.0"?><results/>', null, /is an HTML or XML page/],
-    [
-      "is of another type",
-      marsBody([]),
-      "text/plain; charset=utf-8",
-      /has the content type text\/plain; charset=utf-8, not JSON/
-    ],
     ["is truncated", marsBody([aClose()]).slice(0, -20), null, /is not complete JSON/],
     ["is a string", '"soon"', null, /does not have the shape/],
     ["has rows that are not a list", '{"results":{"0":{}}}', null, /does not have the shape/],

@@ -106,6 +106,8 @@ export interface Payload {
   readonly rows_stated: number | null
   /** A fault of a payload that is still readable: it contains fewer or more rows than it states. */
   readonly remark: string | undefined
+  /** JSON under another content type, which is read: for a warning. */
+  readonly otherType: string | undefined
 }
 
 const isGzip = (bytes: Uint8Array) => bytes[0] === 0x1f && bytes[1] === 0x8b
@@ -132,8 +134,10 @@ export const parseRows = (feed: Feed, { url, text, content_type, isRecorded }: R
     return fail(
       "is an HTML or XML page, not JSON: a proxy or a captive portal may respond in place of the service; sign in to the network with a browser, or allow the host in the proxy"
     )
-  if (content_type !== null && !/json/i.test(content_type))
-    return fail(`has the content type ${content_type}, not JSON`)
+  const otherType =
+    content_type === null || /json/i.test(content_type)
+      ? undefined
+      : `has the content type ${content_type}, but is JSON`
   const value = parseJson(text, fail)
   const objects = (Array.isArray(value) ? value : [value]).filter((section) => section !== null)
   const [first, ...others] = objects.map((section) =>
@@ -152,7 +156,7 @@ export const parseRows = (feed: Feed, { url, text, content_type, isRecorded }: R
   // Recordings truncated by hand keep their counts. A live response with fewer rows than it states is incomplete.
   if (remark !== undefined && !isRecorded && rows.length < stated) return fail(remark)
   if (rows.length === 0 && !statesNoResults(section)) return fail(explainMissingRows(section))
-  return { url, rows, rows_stated, remark }
+  return { url, rows, rows_stated, remark, otherType }
 }
 
 export const isRow = (row: unknown): row is PayloadRow =>

@@ -1,6 +1,6 @@
 /** Fetches one feed into the archive: a window of days, or the whole history. */
 import { addDays } from "@larder/schemas"
-import { Effect, type Redacted } from "effect"
+import { Effect, type Redacted, type Semaphore } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
 import { NotRecorded, Origin, RefusedByUpstream, type SourceRequest } from "../../run/origins/origin.ts"
 import type { RunContext } from "../../run/pipeline.ts"
@@ -13,8 +13,8 @@ export interface FeedContext {
   readonly previous: EarlierRuns
   readonly marsKey: Redacted.Redacted | undefined
   readonly today: string
-  /** Set once the service has not responded: each of its other feeds gets one try. */
-  readonly triesOnce?: true
+  /** One payload at a time is decoded: together, whole histories would need much memory. */
+  readonly decoding: Semaphore.Semaphore
 }
 
 /** Values of the newest reports may be dated after the day of the request: a Thursday report ends on Friday. */
@@ -61,8 +61,6 @@ export const fetchFeed = Effect.fnUntraced(function* (context: FeedContext, feed
   const { kind } = yield* Origin
   const window = selectWindow(feed, context, kind === "live")
   const requests = feedRequests(feed, window, context.marsKey)
-  const raw = yield* fetchFirst(
-    context.triesOnce ? requests.map((request) => ({ ...request, triesOnce: true })) : requests
-  )
+  const raw = yield* fetchFirst(requests)
   return { raw, window, isRecorded: kind !== "live" }
 })

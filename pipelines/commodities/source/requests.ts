@@ -1,7 +1,7 @@
 /** Requests to the two services: the addresses of the reports, the query for a window of days, the key. */
 import { addDays, isDay } from "@larder/schemas"
 import { Config, Option, Redacted } from "effect"
-import type { OriginError, SourceRequest } from "../../run/origins/origin.ts"
+import type { SourceRequest } from "../../run/origins/origin.ts"
 import type { DayRange } from "../../run/pipeline.ts"
 import { thresholds } from "../../run/thresholds.ts"
 import type { Feed } from "../catalog.ts"
@@ -42,27 +42,6 @@ export const areAllEmpty = (rows: ReadonlyArray<number>) =>
 
 export const allEmptyExplanation =
   "like every other report of this service: it may no longer support the field by which days are requested"
-
-interface FeedResult {
-  readonly feed: string
-  readonly error?: OriginError
-}
-
-/** Explains why the other feeds of a service would have the same result; undefined if they may be read. */
-export const findServiceFault = (results: ReadonlyArray<FeedResult>): string | undefined => {
-  const last = results.at(-1)
-  const error = last?.error
-  // an error in a response of the service itself, such as its encoding, implies nothing about the other feeds
-  if (error?._tag === "UpstreamUnavailable" && !error.may_pass && error.status !== 200) {
-    return `the service did not respond for ${last?.feed}`
-  }
-  const isAvailable = (result: FeedResult) => result.error?._tag !== "UpstreamUnavailable"
-  const unavailable = results.length - 1 - results.findLastIndex(isAvailable)
-  if (thresholds.unavailableFeeds.isMetBy(unavailable))
-    return `the service did not respond for ${unavailable} feeds in a row`
-  const denied = results.find((result) => result.error?._tag === "AccessDenied")
-  return denied && `the service denied ${denied.feed}`
-}
 
 /** The key of My Market News. Whitespace around it comes from copying; an empty key counts as missing. */
 export const marsKey = Config.option(Config.Redacted("MARS_API_KEY")).pipe(

@@ -150,8 +150,7 @@ const make = Effect.fnUntraced(function* (run: ArchiveOptions) {
     const isResumable = request.resumable === true && origin.kind === "live"
     const fetching = Effect.gen(function* () {
       const download = isResumable ? yield* openDownload(incoming, request.url) : undefined
-      const attempted = attempt(request, download)
-      return yield* request.triesOnce === true ? attempted : origin.retry(attempted)
+      return yield* origin.retry(attempt(request, download))
     })
     return yield* limitTime(request, Effect.scoped(fetching)).pipe(
       Effect.tapError((error) => recordRefusal(request.url, error))

@@ -7,22 +7,32 @@ interface ConnectionFault {
   /** One sentence. Absent if waiting is the only remedy. */
   readonly advice?: string
   readonly may_pass?: false
+  /** There was no connection to the host, so no other address of it can be read either. */
+  readonly no_connection?: true
 }
 
 const checkNetwork = "Check the network and the name servers of this machine."
 
+const noConnection = (problem: string, advice?: string): ConnectionFault => ({
+  problem,
+  ...(advice === undefined ? {} : { advice }),
+  no_connection: true
+})
+
 const faults: Readonly<Record<string, ConnectionFault>> = {
-  ECONNREFUSED: { problem: "the host refused the connection" },
+  ECONNREFUSED: noConnection("the host refused the connection"),
+  ENOTFOUND: noConnection(
+    "the host name is not known",
+    `${checkNetwork} If the network requires a proxy, set HTTPS_PROXY.`
+  ),
+  EAI_AGAIN: noConnection("the lookup of the host name failed", checkNetwork),
+  ENETUNREACH: noConnection("there is no route to the host", checkNetwork),
+  EHOSTUNREACH: noConnection("there is no route to the host", checkNetwork),
+  ENETDOWN: noConnection("the network is down", checkNetwork),
+  ETIMEDOUT: noConnection("the host did not accept the connection in time"),
+  UND_ERR_CONNECT_TIMEOUT: noConnection("the host did not accept the connection in time"),
+  // a host may break off the connections of one address only
   ECONNRESET: { problem: "the connection broke off" },
-  ENOTFOUND: {
-    problem: "the host name is not known",
-    advice: `${checkNetwork} If the network requires a proxy, set HTTPS_PROXY.`
-  },
-  EAI_AGAIN: { problem: "the lookup of the host name failed", advice: checkNetwork },
-  ENETUNREACH: { problem: "there is no route to the host", advice: checkNetwork },
-  EHOSTUNREACH: { problem: "there is no route to the host", advice: checkNetwork },
-  ENETDOWN: { problem: "the network is down", advice: checkNetwork },
-  UND_ERR_CONNECT_TIMEOUT: { problem: "the host did not accept the connection in time" },
   UND_ERR_SOCKET: { problem: "the connection broke off" },
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { problem: "the body does not have the declared length" },
   Z_BUF_ERROR: { problem: "the compressed body broke off" },
@@ -46,7 +56,8 @@ const untrusted = new Set([
 
 const describeCertificateFault = (host: string, code: string, clock: string): ConnectionFault | undefined => {
   const certificate = `the certificate of ${host}`
-  const makeFault = (problem: string, advice: string) => ({ problem, advice, may_pass: false }) as const
+  const makeFault = (problem: string, advice: string) =>
+    ({ problem, advice, may_pass: false, no_connection: true }) as const
   if (untrusted.has(code)) {
     return makeFault(
       `${certificate} is not signed by an authority that this machine trusts (${code})`,
@@ -73,10 +84,12 @@ const describeProxyFault = (host: string, variable: string, status: number): Con
     return {
       problem: `the proxy of ${variable} requires a user and a password, or refused those given (HTTP 407)`,
       advice: `Put them into its address, percent-encoded: ${variable}=http://user:password@host:port.`,
-      may_pass: false
+      may_pass: false,
+      no_connection: true
     }
   }
   return {
+    no_connection: true,
     problem: `the proxy of ${variable} does not connect to ${host} (HTTP ${status})`,
     advice: "Ask for the host to be allowed there, or add it to NO_PROXY if it can be reached directly.",
     ...(status < 500 ? { may_pass: false } : {})
@@ -96,7 +109,7 @@ export const describeFault = (
 ): ConnectionFault => {
   if (cause instanceof ProxyUnreachable) {
     const { problem } = describeFault(cause.cause, url)
-    return { problem: `the proxy of ${variable} cannot be reached: ${problem}`, advice: `Check ${variable}.` }
+    return noConnection(`the proxy of ${variable} cannot be reached: ${problem}`, `Check ${variable}.`)
   }
   const { hostname: host } = new URL(url)
   const code = codeOf(cause)
@@ -109,7 +122,7 @@ export const describeFault = (
   const known = faults[code] ?? describeCertificateFault(host, code, clock)
   if (known !== undefined) return known
   if (code === "EPROTO" || code.startsWith("ERR_SSL_")) {
-    return { problem: `the host does not respond with TLS (${code})`, advice: portalAdvice }
+    return noConnection(`the host does not respond with TLS (${code})`, portalAdvice)
   }
   return { problem: `the connection failed (${[code, text].filter(Boolean).join(": ")})` }
 }

@@ -14,35 +14,35 @@ import { describeFault } from "./connection-faults.ts"
 import { locate, mayReceiveKey, mirrors } from "./mirrors.ts"
 import {
   ForbiddenAddress,
+  GivenUp,
   Origin,
   type Resume,
+  runTimeOver,
   type SourceRequest,
   type SourceResponse,
   UpstreamUnavailable
 } from "./origin.ts"
-import {
-  makePacing,
-  makeRetrying,
-  nameSharedPool,
-  type PacingPolicy,
-  parseRetryAfter,
-  type RetryPolicy
-} from "./pacing.ts"
+import { makePacing, nameSharedPool, type PacingPolicy, parseRetryAfter } from "./pacing.ts"
 import { checkAddress, privateAddressMessage, privateHosts, publicLookup } from "./private-hosts.ts"
 import { makeDispatcher, noProxies, proxies, proxyForStores, proxyVariable } from "./proxies.ts"
 import { followRedirect, isRedirect, warnMoved } from "./redirects.ts"
-import { isThrottling, makeResponseError, refuseHtmlPage } from "./response-errors.ts"
-import { type BodyLimits, connectionError, decodeBody, readExcerpt, timeoutError } from "./transport.ts"
+import { isThrottling, limitsClient, makeResponseError, refuseHtmlPage } from "./response-errors.ts"
+import { connectionError, decodeBody, readExcerpt, type TimeLimit, timeoutError } from "./transport.ts"
+import { countTime, makeHostTries, makeRetrying, makeRunTime, readUsedTime, type TryPolicy } from "./tries.ts"
 
-export interface LivePolicy extends PacingPolicy, RetryPolicy, BodyLimits {
+export interface LivePolicy extends PacingPolicy, TryPolicy {
+  /** Shorter than `responseTimeout`, which includes it: otherwise a host without a connection would not be recognised. */
   readonly connectTimeout: Duration.Input
+  /** From sending a request to the first byte of its response. */
   readonly responseTimeout: Duration.Input
+  /** Between two chunks of a body. The only limit of a download that can be resumed. */
+  readonly idleTimeout: Duration.Input
   readonly maxRedirects: number
   /** Whether addresses come from untrusted lists: then none may lead into a private network, see `private-hosts.ts`. */
   readonly publicOnly: boolean
 }
 
-/** Unfiltered reports take up to two minutes; shops throttle a client for minutes; the largest file has 450 MB. */
+/** Reports take up to two minutes; shops throttle a client for minutes; the largest file has 450 MB. */
 export const livePolicy: LivePolicy = {
   interval: "1 second",
   initialPause: "15 seconds",
@@ -54,10 +54,10 @@ export const livePolicy: LivePolicy = {
   maxAttempts: 5,
   initialBackoff: "2 seconds",
   maxBackoff: "1 minute",
-  connectTimeout: "30 seconds",
-  responseTimeout: "5 minutes",
-  idleTimeout: "2 minutes",
-  bodyTimeout: "3 hours",
+  connectTimeout: "10 seconds",
+  responseTimeout: "20 seconds",
+  idleTimeout: "1 minute",
+  totalTimeout: "2 minutes",
   maxRedirects: 5,
   publicOnly: false
 }
@@ -116,24 +116,40 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
   const proxy = yield* readProxies(policy)
   const configured = yield* mirrors
   const pacing = makePacing(policy)
+  const hostTries = makeHostTries(policy)
+  const runTime = makeRunTime(policy)
+
+  /** The limit that ends first: for this step, for all tries of the request, or for the run. */
+  const findTimeLimit = Effect.fnUntraced(function* ({ resumable, url }: SourceRequest, step?: TimeLimit) {
+    const total: TimeLimit = {
+      ms: resumable ? Number.POSITIVE_INFINITY : Duration.toMillis(policy.totalTimeout) - (yield* readUsedTime),
+      error: timeoutError(url, "the response did not end", policy.totalTimeout)
+    }
+    const ofRun = {
+      ms: yield* runTime.remaining,
+      error: new GivenUp({ url, reason: runTimeOver, problem: runTime.problem })
+    }
+    return [total, ofRun].reduce((first, limit) => (limit.ms < first.ms ? limit : first), step ?? total)
+  })
 
   const failConnection = Effect.fnUntraced(function* (url: string, at: URL, cause: unknown) {
     const forbidden = privateAddressMessage(cause)
     if (forbidden !== undefined) return yield* new ForbiddenAddress({ url, problem: forbidden })
     const variable = proxyVariable(proxy.configured, at.href)
     const fault = describeFault(cause, at.href, { now: yield* Clock.currentTimeMillis, variable })
+    if (fault.no_connection) yield* hostTries.countFailure(at.host)
     if (proxy.isUsed || variable === undefined || fault.may_pass === false)
       return yield* connectionError(url, cause, fault)
     const advice = `${variable} is not used for stores: set LARDER_PROXY_FOR_STORES=yes if that proxy refuses private addresses.`
     return yield* connectionError(url, cause, { ...fault, advice })
   })
 
-  const send = (
+  const send = Effect.fnUntraced(function* (
     request: SourceRequest,
     at: URL,
     resume: Resume | undefined,
     condition: Readonly<Record<string, string>> = {}
-  ) => {
+  ) {
     const { accept, basicUser, resumable, url } = request
     const headers = {
       accept,
@@ -143,24 +159,50 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       ...(resume === undefined ? {} : { range: `bytes=${resume.from}-`, "if-range": resume.validator })
     }
     const get = HttpClientRequest.get(at.href, { headers })
-    return client
+    const limit = yield* findTimeLimit(request, {
+      ms: Duration.toMillis(policy.responseTimeout),
+      error: timeoutError(url, "no response arrived", policy.responseTimeout)
+    })
+    const response = yield* client
       .execute(basicUser && mayReceiveKey(configured, url, at) ? HttpClientRequest.basicAuth(get, basicUser, "") : get)
       .pipe(
         Effect.provideService(HttpClient.TracerPropagationEnabled, false),
         Effect.catch(({ reason: { cause } }) => failConnection(url, at, cause)),
         Effect.timeoutOrElse({
-          duration: policy.responseTimeout,
-          orElse: () => Effect.fail(timeoutError(url, "no response arrived", policy.responseTimeout))
+          duration: limit.ms,
+          orElse: () => Effect.andThen(hostTries.countFailure(at.host), Effect.fail(limit.error))
         })
       )
-  }
+    yield* hostTries.countResponse(at.host)
+    return response
+  })
+
+  /** The pause that a response requires. A long one is for its address only, unless the host limits this client. */
+  const pauseFor = Effect.fnUntraced(function* (
+    pools: ReadonlyArray<string>,
+    at: URL,
+    status: number,
+    retryAfter: number | undefined
+  ) {
+    if (!isThrottling(status, retryAfter)) return undefined
+    const maxWait = Duration.toMillis(policy.maxWait)
+    if (retryAfter !== undefined && retryAfter > maxWait && !limitsClient(status)) return { wait: retryAfter, maxWait }
+    const [pause] = yield* Effect.forEach(pools, (pool) => pacing.pause(pool, retryAfter, at.host))
+    return pause
+  })
 
   /** Waits for the host, sends one request and returns its response. Occupies the host until the scope closes. */
   const visit = Effect.fnUntraced(
     function* ({ at, redirects, request, resume }: Step) {
       if (policy.publicOnly) yield* checkAddress(request.url, at, allowed)
       const pools = [at.host, ...(request.pool === undefined ? [] : [nameSharedPool(request.pool)])]
-      for (const pool of pools) yield* pacing.take(pool, request.interval)
+      yield* runTime.limitWait(
+        request.url,
+        Effect.forEach(pools, (pool) =>
+          pacing.take(pool, request.interval, hostTries.requireLeft(request.url, at.host))
+        )
+      )
+      yield* countTime
       const condition = makeCondition(request, at, redirects > 0)
       const response = yield* send(request, at, resume, condition)
       const { status, headers } = response
@@ -171,10 +213,8 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
         return response
       }
       const retryAfter = parseRetryAfter(headers["retry-after"], yield* Clock.currentTimeMillis)
-      const [pause] = isThrottling(status, retryAfter)
-        ? yield* Effect.forEach(pools, (pool) => pacing.pause(pool, retryAfter, at.host))
-        : []
-      const body = yield* readExcerpt(decodeBody(request.url, response, policy))
+      const pause = yield* pauseFor(pools, at, status, retryAfter)
+      const body = yield* readExcerpt(decodeBody(request.url, response, { idleTimeout: policy.idleTimeout }))
       return yield* makeResponseError({
         request,
         at,
@@ -219,7 +259,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
   /** A request has validators or resumes a download, never both. */
   const open = Effect.fn("Origin.open")(function* (request: SourceRequest, resume?: Resume) {
     const { url } = request
-    const { bodyTimeout, idleTimeout, publicOnly } = policy
+    const { idleTimeout, publicOnly } = policy
     const start = { at: locate(configured, url), redirects: 0, resume }
     let found = yield* follow({ ...start, request })
     if (isConditional(found.response.status) && !confirmsPayload(found.request, found.response)) {
@@ -250,12 +290,12 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       from: total === null ? 0 : (found.resume?.from ?? 0),
       total: total ?? readLength(headers),
       ...(Object.keys(values).length === 0 ? {} : { extra_values: values }),
-      body: decodeBody(url, response, { idleTimeout, bodyTimeout: request.bodyTimeout ?? bodyTimeout })
+      body: decodeBody(url, response, { idleTimeout, end: yield* findTimeLimit(request) })
     } satisfies SourceResponse
   })
 
   const list = () => Effect.succeed(undefined)
-  return Origin.of({ kind: "live", open, list, retry: makeRetrying(policy) })
+  return Origin.of({ kind: "live", open, list, retry: makeRetrying(policy, runTime) })
 })
 
 /** `policy` replaces parts of `livePolicy`: for the hosts of a pipeline, for a probe, and for tests. */

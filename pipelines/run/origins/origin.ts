@@ -1,6 +1,6 @@
 /**
  * Sources of upstream bytes: the network, recordings, a local file, or the bundled samples. Pipelines request addresses
- * in the same way from each. One `open` is one try. `retry` is the origin's own policy, and covers opening
+ * in the same way from each. One `open` is one try. `retry` is the origin's own policy (`tries.ts`), and covers opening
  * *and* reading the body, because a body that breaks off must be requested again.
  */
 import { Context, type Duration, Effect, type Redacted, Schema, type Scope, type Stream } from "effect"
@@ -27,18 +27,17 @@ export interface SourceRequest {
   readonly pool?: string
   /** Time from this request to the next one of its host and pool, if longer than usual. */
   readonly interval?: Duration.Input
-  /** The file is so large that a broken download is resumed, in this run or in a later one. */
+  /**
+   * The file is so large that a broken download is resumed, in this run or in a later one. Its time is not limited as long
+   * as bytes arrive.
+   */
   readonly resumable?: true
   /** More bytes than this after decompression are an error: a decompression bomb, or an endless body. */
   readonly maxBytes?: number
-  /** For the whole body, if different from the usual one. */
-  readonly bodyTimeout?: Duration.Input
   /** Further values to return: header fields in lower case, and values of cookies as `set-cookie:<name>`. */
   readonly extraValues?: ReadonlyArray<string>
   /** Checks the target of a redirect before it is requested, and returns its interval. If absent, all are followed. */
   readonly mayFollow?: (to: URL) => Effect.Effect<Pick<SourceRequest, "interval">, GivenUp>
-  /** Without the retries of the origin: its host has not responded to earlier requests. */
-  readonly triesOnce?: true
   /** A payload that is already in the archive: the response may be 304, which confirms it. */
   readonly validators?: Validators
   /** Remaining time for all attempts together, and the error after it. */
@@ -66,7 +65,7 @@ export interface SourceResponse {
   /** The existing values of `extraValues`, by name. Absent if there are none. */
   readonly extra_values?: Readonly<Record<string, string>>
   /** The payload without content encoding. It is read once, inside the scope of `open`. */
-  readonly body: Stream.Stream<Uint8Array, UpstreamUnavailable | RecordingUnreadable | AnswerTooLarge>
+  readonly body: Stream.Stream<Uint8Array, UpstreamUnavailable | RecordingUnreadable | AnswerTooLarge | GivenUp>
   /** Set if the payload is a local file: copying it is three times as fast as reading `body`. */
   readonly file?: string
 }
@@ -79,6 +78,8 @@ export class UpstreamUnavailable extends Schema.TaggedError<UpstreamUnavailable>
   may_pass: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(true))),
   /** Set if the host is paused for all requests: the next `open` waits by itself. */
   pause_ms: Schema.NullOr(Schema.Int).pipe(Schema.withConstructorDefault(Effect.succeed(null))),
+  /** There was no connection to the host: the name, the host or its certificate is at fault, not the address. */
+  no_connection: Schema.optionalKey(Schema.Literal(true)),
   /** One sentence. Absent if waiting is the only remedy. */
   advice: Schema.optionalKey(Schema.String),
   cause: Schema.optionalKey(Schema.Defect())
@@ -88,6 +89,18 @@ export class UpstreamUnavailable extends Schema.TaggedError<UpstreamUnavailable>
     return `GET ${this.url} failed after ${tries}: ${this.problem}. ${this.advice ?? "Run the same command again later."}`
   }
 }
+
+/** No request was sent. Another run may send it. */
+export class NotRequested extends Schema.TaggedError<NotRequested>()("NotRequested", {
+  url: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `${notRequested}: ${this.problem}.`
+  }
+}
+/** How the message of `NotRequested` begins, without the address: many feeds have the same reason. */
+export const notRequested = "It was not requested"
 
 /** 401 or 403. A retry does not help. */
 export class AccessDenied extends Schema.TaggedError<AccessDenied>()("AccessDenied", {
@@ -142,6 +155,9 @@ export class GivenUp extends Schema.TaggedError<GivenUp>()("GivenUp", {
   }
 }
 
+/** The reason of `GivenUp` if the time of the whole run has run out. */
+export const runTimeOver = "run_time_over"
+
 /** An address that is never requested, whether a list names it or a redirect leads to it. */
 export class ForbiddenAddress extends Schema.TaggedError<ForbiddenAddress>()("ForbiddenAddress", {
   url: Schema.String,
@@ -177,6 +193,7 @@ export class RecordingUnreadable extends Schema.TaggedError<RecordingUnreadable>
 
 const RecordedRefusal = Schema.Union([
   UpstreamUnavailable,
+  NotRequested,
   AccessDenied,
   RefusedByUpstream,
   AnswerTooLarge,

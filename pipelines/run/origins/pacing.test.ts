@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { makePacing, nameSharedPool, type PacingPolicy } from "./pacing.ts"
+import { makePacing, nameSharedPool, type PacingPolicy, parseRetryAfter } from "./pacing.ts"
 
 const policy: PacingPolicy = {
   interval: "1 second",
@@ -207,4 +207,22 @@ describe("a pool that several hosts share", () => {
       assert.strictEqual(error.message, `all hosts of the pool shops are paused until 1970-01-01T00:02:00.000Z, ${why}`)
     })
   )
+})
+
+describe("Retry-After", () => {
+  const now = Date.parse("2026-10-02T12:00:00Z")
+  it.each([
+    ["120", 120_000],
+    ["0", 0],
+    ["Fri, 02 Oct 2026 12:00:30 GMT", 30_000],
+    ["Fri, 02 Oct 2026 11:00:00 GMT", 0],
+    ["99999999999999999999999999", 365 * 86_400_000],
+    ["soon", undefined],
+    ["-5", undefined],
+    ["1.5", undefined],
+    ["", undefined],
+    [undefined, undefined]
+  ])("reads %s as %s ms", (header, expected) => {
+    assert.strictEqual(parseRetryAfter(header, now), expected)
+  })
 })

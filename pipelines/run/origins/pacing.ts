@@ -1,10 +1,9 @@
 /**
- * Pacing of requests. A host gets one at a time, with an interval between their starts. Hosts of one platform may also
- * share a pool, which may allow several at once. If a host throttles, all requests to it and to its pool are paused.
- * The delay between retries doubles; `Retry-After` of a source takes precedence.
+ * Pacing of requests. A host gets one at a time, with an interval between their starts, in the order in which they arrive:
+ * a request that is tried again waits behind all others. Hosts of one platform may also share a pool, which may allow
+ * several at once. If a host throttles, all requests to it and to its pool are paused.
  */
 import { Clock, Duration, Effect, Random, Schema, Semaphore } from "effect"
-import { UpstreamUnavailable } from "./origin.ts"
 
 export interface PacingPolicy {
   readonly interval: Duration.Input
@@ -48,7 +47,7 @@ interface Pool {
 }
 
 /** A delay of about `first * 2^(n - 1)`, limited to `max`, then varied by up to a quarter in either direction. */
-const backOff = (n: number, first: Duration.Input, max: Duration.Input) => {
+export const backOff = (n: number, first: Duration.Input, max: Duration.Input) => {
   const delay = Math.min(Duration.toMillis(max), Duration.toMillis(first) * 2 ** (n - 1))
   return Effect.map(Random.nextBetween(0.75, 1.25), (jitter) => Math.round(delay * jitter))
 }
@@ -75,10 +74,18 @@ export const makePacing = (policy: PacingPolicy) => {
     return Math.max(usual, Duration.toMillis(interval), isSlowed ? Duration.toMillis(policy.throttledInterval) : 0)
   }
 
-  /** Waits for the pool and occupies it until the scope closes. A host must be occupied before the pool that it shares. */
-  const take = Effect.fnUntraced(function* (name: string, interval: Duration.Input = 0) {
+  /**
+   * Waits for the pool and occupies it until the scope closes. A host must be occupied before the pool that it shares.
+   * `check` runs when it is the turn of this request, before the interval passes.
+   */
+  const take = Effect.fnUntraced(function* <E = never>(
+    name: string,
+    interval: Duration.Input = 0,
+    check: Effect.Effect<void, E> = Effect.void
+  ) {
     const pool = findPool(name)
     yield* Effect.acquireRelease(pool.slots.take(1), () => pool.slots.release(1), { interruptible: true })
+    yield* check
     for (;;) {
       const now = yield* Clock.currentTimeMillis
       const start = Math.max(now, pool.nextAt, pool.pausedUntil)
@@ -120,33 +127,6 @@ export const makePacing = (policy: PacingPolicy) => {
   }
 
   return { take, pause, resetBackoff }
-}
-
-export interface RetryPolicy {
-  /** Number of tries, including the first. */
-  readonly maxAttempts: number
-  readonly initialBackoff: Duration.Input
-  readonly maxBackoff: Duration.Input
-}
-
-const isUnavailable = (error: unknown) => error instanceof UpstreamUnavailable
-
-export const makeRetrying = (policy: RetryPolicy) => {
-  const retrying = <A, E, R>(attempt: Effect.Effect<A, E | UpstreamUnavailable, R>, tries = 1): typeof attempt =>
-    Effect.catchIf(attempt, isUnavailable, (failure) =>
-      Effect.gen(function* () {
-        const { url, problem, pause_ms, cause } = failure
-        // a spread does not copy the cause of an error
-        if (!failure.may_pass || tries >= policy.maxAttempts) {
-          return yield* new UpstreamUnavailable({ ...failure, ...(cause === undefined ? {} : { cause }), tries })
-        }
-        const wait = pause_ms ?? (yield* backOff(tries, policy.initialBackoff, policy.maxBackoff))
-        yield* Effect.logWarning(`retrying: ${problem}`, { url, tries, of: policy.maxAttempts, wait_ms: wait })
-        if (pause_ms === null) yield* Effect.sleep(wait) // the next `open` waits for the pause of the host
-        return yield* retrying(attempt, tries + 1)
-      })
-    )
-  return retrying
 }
 
 /** Longer waits make no difference, and a date after the end of the calendar cannot be shown. */

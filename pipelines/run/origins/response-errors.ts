@@ -8,7 +8,9 @@ const networkLoginStatus = 511
 const signInAdvice = "Sign in to the network with a browser, then run again."
 const proxyRequiresPassword = "Put a user and a password into its address: HTTPS_PROXY=http://user:password@host:port."
 
-/** Shopify throttles with 430. */
+/** Whether the host limits this client, for all its addresses. Shopify does so with 430. */
+export const limitsClient = (status: number) => status === 429 || status === 430
+
 const throttling = new Set([429, 430, 503])
 
 /** 500 is included although one service uses it for an unknown report: tries are limited. 501 is permanent. */

@@ -4,7 +4,7 @@ import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Duration, Effect, Stream } from "effect"
 import type { HttpClientResponse } from "effect/http"
 import { describeFault } from "./connection-faults.ts"
-import { AnswerTooLarge, type SourceRequest, type SourceResponse, UpstreamUnavailable } from "./origin.ts"
+import { AnswerTooLarge, type GivenUp, type SourceRequest, type SourceResponse, UpstreamUnavailable } from "./origin.ts"
 
 /** Takes the cause, not the client's error: that error contains the request, and with it the key. */
 export const connectionError = (url: string, cause: unknown, fault = describeFault(cause, url)) =>
@@ -15,11 +15,17 @@ export const timeoutError = (url: string, event: string, limit: Duration.Input) 
   return new UpstreamUnavailable({ url, problem })
 }
 
+/** A duration in milliseconds, and the error after it. */
+export interface TimeLimit {
+  readonly ms: number
+  readonly error: GivenUp | UpstreamUnavailable
+}
+
 export interface BodyLimits {
   /** Between two chunks of a body. */
   readonly idleTimeout: Duration.Input
-  /** For a whole body: a source that sends a trickle for hours counts as down. */
-  readonly bodyTimeout: Duration.Input
+  /** For the rest of the body. */
+  readonly end?: TimeLimit | undefined
 }
 
 /** JSON and XML of real sources compress up to 60-fold, zeros 1,000-fold. No limit applies below `minBombBytes`. */
@@ -48,14 +54,17 @@ const refuseBombs = <E, R>(
 
 /** Returns the payload without its content encoding. Requests accept only gzip. */
 export const decodeBody = (url: string, response: HttpClientResponse.HttpClientResponse, limits: BodyLimits) => {
-  const { bodyTimeout, idleTimeout } = limits
+  const { end, idleTimeout } = limits
   const wire = response.stream.pipe(
     Stream.mapError((error) => connectionError(url, error.reason.cause)),
     Stream.timeoutOrElse({
       duration: idleTimeout,
       orElse: () => Stream.fail(timeoutError(url, "the body stalled: nothing arrived", idleTimeout))
     }),
-    Stream.interruptWhen(Effect.delay(Effect.fail(timeoutError(url, "the body did not end", bodyTimeout)), bodyTimeout))
+    (bytes) =>
+      end === undefined || end.ms === Number.POSITIVE_INFINITY
+        ? bytes
+        : Stream.interruptWhen(bytes, Effect.delay(Effect.fail(end.error), end.ms))
   )
   const encoding = response.headers["content-encoding"]?.trim().toLowerCase() || "identity"
   if (encoding === "identity") return wire
@@ -105,7 +114,7 @@ export const takeBytes = <E, R>(body: Stream.Stream<Uint8Array, E, R>, maxBytes:
   )
 
 /** Reads the start of an error response as text. Empty if the body cannot be read: the status is enough. */
-export const readExcerpt = (body: Stream.Stream<Uint8Array, UpstreamUnavailable | AnswerTooLarge>) =>
+export const readExcerpt = (body: Stream.Stream<Uint8Array, UpstreamUnavailable | AnswerTooLarge | GivenUp>) =>
   Stream.runCollect(takeBytes(body, excerptBytes)).pipe(
     Effect.map((parts) => Buffer.concat(parts).toString("utf8")),
     Effect.timeout(excerptTimeout),

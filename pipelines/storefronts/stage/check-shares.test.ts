@@ -161,7 +161,7 @@ describe("the rejected products of a store", () => {
       assert.strictEqual(outcome, "budget")
       assert.match(
         detail ?? "",
-        /^The time limit .* \(after 30 minutes\)\. 4 of 40 products were rejected \(10\.0 %\), /
+        /^A time limit ended the read \(after 30 minutes\)\. 4 of 40 products were rejected \(10\.0 %\), /
       )
     })
   )

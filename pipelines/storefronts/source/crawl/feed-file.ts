@@ -11,7 +11,7 @@ import { FeedUnreadable } from "../../decode/feed-errors.ts"
 import { FeedStats } from "../../decode/feed-stats.ts"
 import { fileAddress, isWebAddress } from "../operator-files.ts"
 import type { ListedStore } from "../store-list.ts"
-import { isUnread, makeUnread, type StoreOutcome, type Unread, unreadFromPage } from "./outcome.ts"
+import { isTimeLimit, isUnread, makeUnread, type StoreOutcome, type Unread, unreadFromPage } from "./outcome.ts"
 import type { StorePolicy } from "./policy.ts"
 import { makeStoreRequests } from "./requests.ts"
 import { findCurrencyConflict, makeStoreRead, type StoreRead, type TableEnd, type TakeRows } from "./store-read.ts"
@@ -96,7 +96,8 @@ const failWith = (raw: FetchedPayload, cause: unknown): Effect.Effect<never, Unr
 
 /** Rows that were read before a limit are used; rows of a file that turns out to be another format are not. */
 const adjustOutcome = (outcome: StoreOutcome, hasRows: boolean): StoreOutcome => {
-  if (outcome === "budget") return hasRows ? "budget" : "unreachable"
+  if (isTimeLimit(outcome) && hasRows) return "budget"
+  if (outcome === "budget") return "unreachable"
   return outcome === "too_large" && hasRows ? "broken_off" : outcome
 }
 
@@ -121,8 +122,12 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
     const requests = yield* makeStoreRequests(policy)
     const url = toAddress(store.location)
     if (!URL.canParse(url)) return yield* makeUnread("not_found", `${store.location} is not an address`)
-    const limits = { maxBytes: policy.maxFileBytes, bodyTimeout: policy.budget }
-    const raw = yield* requests.get({ url, accept: "*/*", ...limits, ...(isWebAddress(url) && { resumable: true }) })
+    const raw = yield* requests.get({
+      url,
+      accept: "*/*",
+      maxBytes: policy.maxFileBytes,
+      ...(isWebAddress(url) && { resumable: true })
+    })
     read.pages_read = 1
     const head = yield* readHead(raw)
     if (isPage(head.toString("utf8"))) return yield* unreadFromPage(head.toString("utf8"), raw.final_url)

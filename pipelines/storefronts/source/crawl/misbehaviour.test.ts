@@ -165,16 +165,34 @@ describe("a store that takes too long", () => {
     })
   )
 
-  it.effect("gives up a page that drips beyond pageTimeout, long before the budget of the store ends", () =>
+  it.effect("gives up a page that drips for two minutes, long before the budget of the store ends", () =>
     Effect.gen(function* () {
       const { misbehave, step } = hanging(2, drip)
-      const policy = { pageTimeout: "20 seconds", budget: "1 day" } as const
+      const policy = { budget: "1 day" } as const
       const { products, read } = yield* whileClockAdvances(
         step,
         readShop(shop, misbehave, { policy, requests: { idleTimeout: "1 day" } })
       )
       assert.deepStrictEqual([read.outcome, products.length], ["broken_off", 250])
-      assert.include(read.detail ?? "", "within 20s", read.detail ?? "")
+      assert.include(read.detail ?? "", "within 2m", read.detail ?? "")
+    })
+  )
+
+  it.effect.each([
+    { page: 2, expected: "budget, partial, 250" },
+    { page: 1, expected: "out_of_time, failed, 0" }
+  ])("ends with the time of the run, on page $page", ({ expected, page }) =>
+    Effect.gen(function* () {
+      const { misbehave, step } = hanging(page, drip)
+      const { products, read } = yield* whileClockAdvances(
+        step,
+        readShop(shop, misbehave, {
+          policy: { budget: "1 day" },
+          requests: { idleTimeout: "1 day", maxTime: "30 seconds" }
+        })
+      )
+      assert.strictEqual([read.outcome, read.fetch_status, products.length].join(", "), expected)
+      assert.include(read.detail ?? "", "the run had used its time (--max-time 30s)")
     })
   )
 

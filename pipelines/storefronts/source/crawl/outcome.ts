@@ -5,7 +5,7 @@
  */
 import type { FeedLeftOut } from "@larder/schemas"
 import { Effect, Schema } from "effect"
-import type { OriginError, UpstreamUnavailable } from "../../../run/origins/origin.ts"
+import { type OriginError, runTimeOver, type UpstreamUnavailable } from "../../../run/origins/origin.ts"
 import { FeedUnreadable } from "../../decode/feed-errors.ts"
 import { UnexpectedResponse } from "../../decode/responses.ts"
 
@@ -38,7 +38,7 @@ export const outcomes = {
   },
   rejected: partial("Everything that the store lists was read, but rejected products keep their known data."),
   window: partial("The store lists more than can be paged through."),
-  budget: partial("The time limit for one store ended the read."),
+  budget: partial("A time limit ended the read."),
   broken_off: partial("The read stopped before its end."),
   moved: partial("Products moved between pages during the read, so some may be missing."),
   unclear: partial("Some of the listed products or collections could not be read, and it is unknown which."),
@@ -63,16 +63,21 @@ export const outcomes = {
   forbidden: unreachable("The robots.txt of the store forbids this request."),
   private_address: unreachable("The address is in a private network, or is not one that is read."),
   unreadable: untrusted("The feed cannot be read."),
-  too_large: untrusted("The feed is larger than the limit.")
+  too_large: untrusted("The feed is larger than the limit."),
+  // not recorded, because it says nothing about the store
+  out_of_time: unreachable("The time of the run ended before the store was read.")
 } as const satisfies Record<string, Meaning>
 export type StoreOutcome = keyof typeof outcomes
 
 export const isAccepted = ({ outcome }: { readonly outcome: StoreOutcome }) => outcomes[outcome].is_accepted
 
+/** Whether the time of the store or of the run ended its read. Rows that were read by then are used. */
+export const isTimeLimit = (outcome: StoreOutcome) => outcome === "budget" || outcome === "out_of_time"
+
 export const fetchStatusOf = (outcome: StoreOutcome) => outcomes[outcome].fetch_status
 
 const Names = Schema.Literals(Object.keys(outcomes) as Array<StoreOutcome>) // keys of a literal object, which TypeScript widens
-const isOutcome = Schema.is(Names)
+export const isOutcome = Schema.is(Names)
 
 /** An address that could not be read. Its effect on the whole read depends on the pages before it. */
 export class Unread extends Schema.TaggedError<Unread>()("Unread", {
@@ -120,6 +125,11 @@ const unreadFromUnavailable = (error: UpstreamUnavailable) => {
   return makeUnread(isThrottled(error) ? "throttled" : "unreachable", `${error.url}: ${error.problem}${tries}${advice}`)
 }
 
+const outcomeOfReason = (reason: string): StoreOutcome => {
+  if (reason === runTimeOver) return "out_of_time"
+  return isOutcome(reason) ? reason : "unreachable"
+}
+
 export const unreadFromError = (error: OriginError): Unread => {
   switch (error._tag) {
     case "UpstreamUnavailable":
@@ -135,8 +145,10 @@ export const unreadFromError = (error: OriginError): Unread => {
     }
     case "AnswerTooLarge":
       return makeUnread("too_large", `${error.url}: more than ${error.longest.toLocaleString("en-US")} bytes`)
+    case "NotRequested":
+      return makeUnread("out_of_time", error.problem)
     case "GivenUp":
-      return makeUnread(isOutcome(error.reason) ? error.reason : "unreachable", error.problem)
+      return makeUnread(outcomeOfReason(error.reason), error.problem)
     case "ForbiddenAddress":
       return makeUnread("private_address", `${error.url}: ${error.problem}`)
     case "NotRecorded":

@@ -7,7 +7,7 @@
 import { Effect } from "effect"
 import type { FetchedPayload } from "../../../run/archive/fetch-list.ts"
 import type { FeedPage } from "../../decode/page.ts"
-import { isUnread, type StoreOutcome, type Unread } from "./outcome.ts"
+import { isTimeLimit, isUnread, type StoreOutcome, type Unread } from "./outcome.ts"
 import type { LocalFault, RequestNeeds } from "./requests.ts"
 
 /** Ids are kept in memory, to detect entries that are on two pages. */
@@ -69,7 +69,8 @@ const isAfterEnd = (
 const describeEnding = (error: Unread, page: number, isBeyond: boolean, isFirst: boolean) => {
   const { detail, outcome } = error
   if (isFirst) return { outcome: outcome === "window" ? "unreadable" : outcome, detail } as const
-  if (outcome === "budget" || outcome === "window") return { outcome, detail } as const
+  if (isTimeLimit(outcome)) return { outcome: "budget", detail } as const
+  if (outcome === "window") return { outcome, detail } as const
   if (isBeyond && isEnd(error)) return { outcome: "window", detail } as const // recordings contain no refusals
   return { outcome: "broken_off", detail: `page ${page}: ${detail}` } as const
 }

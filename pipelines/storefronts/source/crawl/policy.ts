@@ -26,8 +26,6 @@ export const storeLivePolicy: Partial<LivePolicy> = {
   maxAttempts: 4,
   initialBackoff: "3 seconds",
   maxBackoff: "10 seconds",
-  connectTimeout: "20 seconds",
-  responseTimeout: "1 minute",
   idleTimeout: "30 seconds",
   pools: { [shopifyPool]: 4 },
   publicOnly: true
@@ -44,8 +42,6 @@ export const PageMemory = Context.Reference("larder/pipelines/PageMemory", {
 export interface StorePolicy {
   /** Time for one store, from its first request to its last. When it runs out, the rows read so far are kept. */
   readonly budget: Duration.Input
-  /** Time for the body of one page: a slow one delays other stores. */
-  readonly pageTimeout: Duration.Input
   /** Bytes after decompression. Pages of 250 products have 2 to 3 MB; the largest files of merchants a few GB. */
   readonly maxPageBytes: number
   readonly maxFileBytes: number
@@ -60,7 +56,6 @@ export interface StorePolicy {
 
 export const storePolicy: StorePolicy = {
   budget: "30 minutes",
-  pageTimeout: "2 minutes",
   maxPageBytes: 32 << 20,
   maxFileBytes: 8 * 2 ** 30,
   maxRejects: 100_000,

@@ -70,10 +70,7 @@ export const makeStoreRequests = Effect.fnUntraced(function* (
   { encoding, pool }: StoreRequestOptions = {}
 ) {
   const startedAt = yield* Clock.currentTimeMillis
-  const common: Pick<SourceRequest, "bodyTimeout" | "pool"> = {
-    bodyTimeout: policy.pageTimeout,
-    ...(pool === undefined ? {} : { pool })
-  }
+  const common: Pick<SourceRequest, "pool"> = pool === undefined ? {} : { pool }
 
   const fetch = Effect.fnUntraced(function* (request: SourceRequest) {
     const archive = yield* Archive
@@ -95,7 +92,7 @@ export const makeStoreRequests = Effect.fnUntraced(function* (
         (raw) => Effect.catchIf(readPageText(raw, undefined), isUnread, () => Effect.succeed(undefined))
       ).pipe(
         Effect.catchTag(["AccessDenied", "RefusedByUpstream", "NotRecorded"], () => Effect.succeed(undefined)),
-        Effect.catchTag("GivenUp", (error) => Effect.fail(unreadFromError(error))),
+        Effect.catchTag(["GivenUp", "NotRequested"], (error) => Effect.fail(unreadFromError(error))),
         Effect.catchTag(
           ["UpstreamUnavailable", "AnswerTooLarge", "ForbiddenAddress", "RecordingUnreadable"],
           failWithoutRules

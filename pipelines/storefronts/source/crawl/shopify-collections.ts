@@ -10,7 +10,7 @@ import { FeedStats } from "../../decode/feed-stats.ts"
 import { readCollections, readMembers } from "../../decode/json/shopify-json.ts"
 import { isObject, parseResponse, pickObjects } from "../../decode/responses.ts"
 import { parseId } from "../../decode/texts.ts"
-import { isUnread, type StoreOutcome } from "./outcome.ts"
+import { isTimeLimit, isUnread, type StoreOutcome } from "./outcome.ts"
 import { readPages } from "./pages.ts"
 import type { StoreRequests } from "./requests.ts"
 import type { TakeRows } from "./store-read.ts"
@@ -73,7 +73,8 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
   let memberCount = 0
   const makeResult = (outcome: StoreOutcome, detail: string | null) => ({ outcome, detail, pages, listed: list.listed })
   const endEarly = (detail: string | null) => makeResult("broken_off", `its collections: ${detail}`)
-  if (list.outcome === "window" || list.outcome === "budget") return makeResult(list.outcome, list.detail)
+  if (isTimeLimit(list.outcome)) return makeResult("budget", list.detail)
+  if (list.outcome === "window") return makeResult("window", list.detail)
   if (!isAcceptable(list.outcome)) return endEarly(list.detail)
   const fault = stats.findFault()
   if (fault !== null) return endEarly(fault)
@@ -104,7 +105,7 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
     pages += memberPages.pages
     memberCount += memberPages.listed
     if (isAcceptable(memberPages.outcome) || isMissing) continue // hidden, or removed since it was listed: it has no members
-    if (memberPages.outcome === "budget") return makeResult("budget", memberPages.detail)
+    if (isTimeLimit(memberPages.outcome)) return makeResult("budget", memberPages.detail)
     problem ??= `members of ${handle}: ${memberPages.detail}`
     if (failsNextCollection(memberPages.outcome)) break
   }

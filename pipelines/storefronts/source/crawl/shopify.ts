@@ -53,7 +53,7 @@ const toFacts = ({
 
 /** Whether `meta.json` failed for a reason that fails all other requests, too. */
 const failsAllRequests = ({ outcome }: Unread) =>
-  ["locked", "throttled", "unreachable", "private_address", "budget"].includes(outcome)
+  ["locked", "throttled", "unreachable", "private_address", "budget", "out_of_time"].includes(outcome)
 
 /** `Unread` if a currency or a count has another type: everything that follows would lack it. */
 const readMetaOrFault = (text: string, stats: FeedStats): StoreMeta | Unread => {
