@@ -34,6 +34,18 @@ const shared = {
     default: "5",
     meaning: "how many published states of each data set are kept, including the newest"
   },
+  LARDER_NOTIFY_URL: {
+    shown: "secret",
+    inFile: true,
+    meaning:
+      "address that is told when data becomes late, a run fails or leaves something out, or somebody rolls back: an incoming webhook of Slack, or any other. `https://…` without a redirect; `http://` only for this machine. It is a secret: no log and no error contains it"
+  },
+  LARDER_NOTIFY_SECRET: {
+    shown: "secret",
+    inFile: true,
+    meaning:
+      "`whsec_` and 24 to 64 random bytes in base64, with which these POSTs are signed; refused without the address. Slack needs none"
+  },
   AWS_ACCESS_KEY_ID: { shown: "secret", meaning: "id of the key for a depot in a bucket" },
   AWS_SECRET_ACCESS_KEY: { shown: "secret", meaning: "the key itself. Profiles and machine roles are not used" },
   AWS_SESSION_TOKEN: {

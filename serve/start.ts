@@ -1,6 +1,6 @@
 /** `larder-serve start`: opens the live generation and the ledger, listens, and shuts down cleanly. */
 import { version } from "@larder/schemas"
-import { followDepot, openLayout, watchLive } from "@larder/warehouse"
+import { followDepot, openLayout, watchLive, webhookFromSettings } from "@larder/warehouse"
 import { type Cause, Console, Context, Effect, Layer, Option, Scope } from "effect"
 import { addressFor, buildUrl, isAllInterfaces, isLoopback } from "./addresses.ts"
 import {
@@ -31,6 +31,7 @@ import { watchDescriptors } from "./descriptors.ts"
 import { addDocs } from "./docs/index.ts"
 import { Ledger } from "./ledger/index.ts"
 import { makeMcpHandler } from "./mcp/index.ts"
+import { tellFreshnessEachMinute } from "./notices/index.ts"
 import { administerPeople, createFirstLink, People } from "./people/index.ts"
 import { type ConsoleDatabase, layerRequestLog, RequestLog } from "./persistence/index.ts"
 import { consoleUrlSetting, serveSettings } from "./settings.ts"
@@ -43,6 +44,7 @@ const describeMissingTls = (address: string) =>
 /** The API and the console listen until `listeners` closes. */
 const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope) {
   const settings = yield* serveSettings
+  const webhook = yield* webhookFromSettings
   const { consoleHost, consolePort, dataHost, home, host, keepAlive, ledgerUrl, port, withheldLicences } = settings
   const layout = yield* openLayout(home)
   const depot = yield* followDepot(layout, settings.depotPoll)
@@ -161,6 +163,7 @@ const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope) {
   if (warning !== undefined) yield* Effect.logWarning(warning)
   for (const url of [apiAddress, consoleAddress]) if (!isAllInterfaces(url)) origins.add(url)
   if (simulator !== undefined) yield* Effect.forkScoped(simulator.sendEvents)
+  if (webhook !== undefined) yield* tellFreshnessEachMinute(layout, webhook)
   const { data_sets, generation } = readiness()
   return {
     addresses: { api: addressFor(apiAddress, null), console: addressFor(consoleAddress, null) },

@@ -1,6 +1,13 @@
 /** `larder-ingest rollback`: goes back to the data of an earlier generation. */
-import { isLakeEnabled, rollback, writeLakeIfEnabled } from "@larder/warehouse"
-import { Console, Effect } from "effect"
+import {
+  isLakeEnabled,
+  makeRollbackNotice,
+  postOrWarn,
+  rollback,
+  webhookFromSettings,
+  writeLakeIfEnabled
+} from "@larder/warehouse"
+import { Clock, Console, Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { openHome } from "../run/run.ts"
 import { DataSetName, dataSetNames, generationFlag, jsonFlag } from "./flags.ts"
@@ -24,7 +31,12 @@ export const rollbackCommand = Command.make(
   Effect.fn(function* ({ json, ...options }) {
     const layout = yield* openHome
     yield* isLakeEnabled
+    const webhook = yield* webhookFromSettings
     const published = yield* rollback(layout, options)
+    if (webhook !== undefined) {
+      const time = new Date(yield* Clock.currentTimeMillis).toISOString()
+      yield* postOrWarn(webhook, makeRollbackNotice({ ...published, note: Option.getOrNull(options.note), time }))
+    }
     yield* writeLakeIfEnabled(layout)
     if (json) return yield* Console.log(JSON.stringify(published))
     const states = Object.entries(published.data_sets).map(

@@ -14,12 +14,15 @@ import {
   type PipelineState,
   pull,
   readLiveLeftOut,
-  readLiveStates
+  readLiveStates,
+  tellFreshnessOnce,
+  webhookFromSettings
 } from "@larder/warehouse"
 import { Clock, Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import { openHome } from "../run/run.ts"
-import { CommandFailed, formatUtcMinute, jsonFlag } from "./flags.ts"
+import { UsageError } from "../run/usage-error.ts"
+import { booleanFlag, CommandFailed, formatUtcMinute, jsonFlag } from "./flags.ts"
 
 /**
  * `sample`: bundled samples do not get newer and are never late. `not_loaded`: the pipeline has never run. `unreadable`:
@@ -85,10 +88,27 @@ const readUnreadable = ({ local }: Layout, pipelines: ReadonlyArray<string>) =>
     )
   )
 
+/** That nobody could be told is a warning: the state of the data is what the exit code is about. */
+const tellChanges = Effect.fnUntraced(function* (layout: Layout) {
+  const webhook = yield* webhookFromSettings
+  if (webhook === undefined) return yield* new UsageError({ problem: "--notify needs LARDER_NOTIFY_URL" })
+  yield* tellFreshnessOnce(layout, webhook).pipe(
+    Effect.catchTag("NoticeNotDelivered", ({ message }) =>
+      Effect.logWarning(`nobody was told what has changed, and the next call tells it: ${message}`)
+    )
+  )
+})
+
 export const statusCommand = Command.make(
   "status",
-  { json: jsonFlag("one JSON array") },
-  Effect.fn(function* ({ json }) {
+  {
+    json: jsonFlag("one JSON array"),
+    notify: booleanFlag(
+      "notify",
+      "Also tell LARDER_NOTIFY_URL what has become late, or fresh again, since the last call"
+    )
+  },
+  Effect.fn(function* ({ json, notify }) {
     const layout = yield* openHome
     yield* pull(layout).pipe(
       Effect.catch((error) =>
@@ -96,6 +116,7 @@ export const statusCommand = Command.make(
       )
     )
     const states = yield* readLiveStates(layout)
+    if (notify) yield* tellChanges(layout)
     const unreadable = yield* readUnreadable(
       layout,
       states.map(({ pipeline }) => pipeline)

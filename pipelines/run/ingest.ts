@@ -2,7 +2,16 @@
  * Runs `larder-ingest`, alone or with the name of a pipeline: checks the request, runs the pipelines one after the
  * other, and reports how each ended. A failed pipeline does not stop the others.
  */
-import { catchUp, isLakeEnabled, isLoaded, type Layout, newestManifest, writeLakeIfEnabled } from "@larder/warehouse"
+import {
+  catchUp,
+  isLakeEnabled,
+  isLoaded,
+  type Layout,
+  newestManifest,
+  type Webhook,
+  webhookFromSettings,
+  writeLakeIfEnabled
+} from "@larder/warehouse"
 import { exitCodeOf, expectedMessages, report } from "@larder/warehouse/cli"
 import { Cause, Console, type Duration, Effect, Exit, Option, Runtime, Schema } from "effect"
 import { listRecordedNames } from "./origins/replay.ts"
@@ -11,7 +20,15 @@ import type { FailedRun } from "./pipeline-run.ts"
 import { checkPipeline, checkSettings, type SourceOptions, sourceKind } from "./preflight.ts"
 import { progressOnStderr } from "./progress.ts"
 import { ingestFromSource, openHome } from "./run.ts"
-import { formatResultJson, formatSummary, formatUnpublishedJson, hasOnlyKnown, leftOutError } from "./summary.ts"
+import {
+  formatResultJson,
+  formatSummary,
+  formatUnpublishedJson,
+  hasOnlyKnown,
+  leftOutError,
+  tellFailure,
+  tellLeftOut
+} from "./summary.ts"
 import { UsageError } from "./usage-error.ts"
 
 const programName = "larder-ingest"
@@ -86,6 +103,7 @@ interface Invocation {
   readonly layout: Layout
   readonly days: DayRange | undefined
   readonly source: RunSource
+  readonly webhook: Webhook | undefined
 }
 
 /** With `--json`, also prints an object for a pipeline that failed or was interrupted. */
@@ -102,7 +120,8 @@ const reportFailure = (
   return Console.log(formatUnpublishedJson({ pipeline: name, outcome, problem, dryRun, failed }))
 }
 
-const ingestPipeline = Effect.fnUntraced(function* (pipeline: Pipeline, { days, layout, options }: Invocation) {
+const ingestPipeline = Effect.fnUntraced(function* (pipeline: Pipeline, invocation: Invocation) {
+  const { days, layout, options, webhook } = invocation
   const { acceptShrinkage, dryRun, json } = options
   let failed: FailedRun | undefined
   const onFailed = (run: FailedRun) => {
@@ -117,12 +136,16 @@ const ingestPipeline = Effect.fnUntraced(function* (pipeline: Pipeline, { days, 
   }
   const result = yield* ingestFromSource(pipeline, options, runOptions, options.maxTime).pipe(
     Effect.onError((cause) => reportFailure(pipeline, options, cause, failed)),
+    Effect.tapCause((cause) => tellFailure(webhook, pipeline.name, cause, failed)),
     json ? (effect) => effect : Effect.provide(progressOnStderr)
   )
   yield* Console.log(json ? formatResultJson(result, dryRun) : formatSummary(result, dryRun))
   const leftOut = leftOutError(result, dryRun)
   if (leftOut === undefined) return
-  if (!hasOnlyKnown(result)) return yield* leftOut
+  if (!hasOnlyKnown(result)) {
+    yield* tellLeftOut(webhook, result, leftOut)
+    return yield* leftOut
+  }
   yield* Effect.logWarning(leftOut.message)
 })
 
@@ -169,6 +192,7 @@ const runPipelines = Effect.fnUntraced(function* (selected: Pipelines, invocatio
     preparePipeline(pipeline, invocation, isSingle).pipe(
       Effect.tapCause(logFailure),
       Effect.tapCause((cause) => reportFailure(pipeline, invocation.options, cause)),
+      Effect.tapCause((cause) => tellFailure(invocation.webhook, pipeline.name, cause)),
       Effect.exit,
       Effect.map((exit) => ({ pipeline, exit }))
     )
@@ -190,7 +214,12 @@ const runPipelines = Effect.fnUntraced(function* (selected: Pipelines, invocatio
   })
 })
 
-const prepareRun = Effect.fnUntraced(function* (available: Pipelines, requested: Pipelines, options: IngestOptions) {
+const prepareRun = Effect.fnUntraced(function* (
+  available: Pipelines,
+  requested: Pipelines,
+  options: IngestOptions,
+  webhook: Webhook | undefined
+) {
   yield* checkFlags(available, requested, options)
   const days = yield* parseDays(options)
   const layout = yield* openHome
@@ -201,14 +230,20 @@ const prepareRun = Effect.fnUntraced(function* (available: Pipelines, requested:
   yield* checkSettings(kind)
   yield* isLakeEnabled
   const source: RunSource = { kind, stores: Option.getOrUndefined(options.stores) }
-  const invocation: Invocation = { options, layout, days, source }
+  const invocation: Invocation = { options, layout, days, source, webhook }
   return { selected: yield* selectRecorded(requested, options), invocation }
 })
 
 /** Runs the requested pipelines, which are among the available ones. */
 export const ingest = Effect.fnUntraced(function* (available: Pipelines, requested: Pipelines, options: IngestOptions) {
-  const prepared = yield* prepareRun(available, requested, options).pipe(
-    Effect.tapCause((cause) => Effect.forEach(requested, (pipeline) => reportFailure(pipeline, options, cause)))
+  const reportUnprepared = (cause: Cause.Cause<unknown>) =>
+    Effect.forEach(requested, (pipeline) => reportFailure(pipeline, options, cause))
+  const configured = yield* Effect.tapCause(webhookFromSettings, reportUnprepared)
+  const webhook = options.dryRun ? undefined : configured
+  const names = requested.map(({ name }) => name).join(", ")
+  const prepared = yield* prepareRun(available, requested, options, webhook).pipe(
+    Effect.tapCause(reportUnprepared),
+    Effect.tapCause((cause) => tellFailure(webhook, names, cause))
   )
   if (prepared === undefined) return
   const exit = yield* Effect.exit(runPipelines(prepared.selected, prepared.invocation))

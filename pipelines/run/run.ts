@@ -78,7 +78,7 @@ export const openHome = Effect.gen(function* () {
 })
 
 /** Ids sort by start time. The random suffix distinguishes runs that start in the same millisecond. */
-const newRunId = (pipeline: string, now: number) =>
+export const newRunId = (pipeline: string, now: number) =>
   `${new Date(now).toISOString().replaceAll(/[-:.]/g, "")}-${pipeline}-${randomBytes(3).toString("hex")}`
 
 export type OriginLayer = Layer.Layer<

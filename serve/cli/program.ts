@@ -7,6 +7,7 @@ import { accountsCommand } from "./accounts.ts"
 import { configCommand } from "./config.ts"
 import { keysCommand } from "./keys.ts"
 import { ledgerCommand } from "./ledger/ledger.ts"
+import { notifyCommand } from "./notify.ts"
 import { paymentsCommand } from "./payments.ts"
 import { peopleCommand } from "./people.ts"
 
@@ -40,6 +41,7 @@ const root = Command.make("larder-serve").pipe(
     peopleCommand,
     paymentsCommand,
     ledgerCommand,
+    notifyCommand,
     configCommand
   ])
 )

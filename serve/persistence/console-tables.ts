@@ -18,6 +18,8 @@ export const allTables: ReadonlyArray<string> = [
   "request",
   "usage_of_status",
   "status_of_endpoint",
+  "told_state",
+  "telling",
   "simulated"
 ]
 
@@ -41,9 +43,13 @@ export const consoleTables: ReadonlyArray<string> = [
 /**
  * A restored session would be valid even if its browser has signed out or its person has changed the password, and a
  * restored link would work again after its use. So people sign in again and are invited again. A backup must not let its
- * readers sign forms.
+ * readers sign forms. Whoever
+ * restores one looks at the data, so what is late then is told anew.
  */
-const neverRestored: ReadonlyArray<string> = ["session", "known_browser", "invitation", "form_secret"]
+const neverRestored: ReadonlyArray<string> = [
+  ...["session", "known_browser", "invitation", "form_secret"],
+  ...["told_state", "telling"]
+]
 export const backedUpTables: ReadonlyArray<string> = allTables.filter((name) => !neverRestored.includes(name))
 
 /**
@@ -63,6 +69,9 @@ export const makeRestorable = (copy: Sqlite): void => {
     copy.run(switchRechargesOff)
   })
 }
+
+/** Tables to which a server writes when it starts, even before anyone uses it. */
+export const writtenAtStart: ReadonlyArray<string> = ["simulated", "told_state", "telling"]
 
 export const TableCount = Schema.Struct({ name: Schema.String, rows: Schema.Int })
 export type TableCount = typeof TableCount.Type

@@ -8,7 +8,15 @@ export {
   makeStatements,
   type Statements
 } from "./console-database.ts"
-export { allTables, backedUpTables, consoleTables, makeRestorable, selectCounts, TableCount } from "./console-tables.ts"
+export {
+  allTables,
+  backedUpTables,
+  consoleTables,
+  makeRestorable,
+  selectCounts,
+  TableCount,
+  writtenAtStart
+} from "./console-tables.ts"
 export { type CsvRow, streamCsv } from "./csv.ts"
 export { cellSeparator, type EncodedRows, rowSeparator } from "./encoded-rows.ts"
 export { loadModules, readRows } from "./in-thread.ts"

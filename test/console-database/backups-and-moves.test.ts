@@ -98,6 +98,8 @@ describe.each(["in its folder", "in PostgreSQL"])("a backup of a server's data %
         known_browser: [],
         invitation: [],
         form_secret: [],
+        told_state: [],
+        telling: [],
         recharge: rows.recharge ?? []
       })
       yield* continueUse(restored, stored)

@@ -8,7 +8,8 @@ import {
   type SqlCell,
   type Sqlite,
   selectCounts,
-  TableCount
+  TableCount,
+  writtenAtStart
 } from "../../../persistence/index.ts"
 import { toLedgerUnavailable } from "../../errors.ts"
 import { databaseCause } from "./failures.ts"
@@ -84,19 +85,19 @@ export const copyConsoleIntoFile = (sql: PgClient.PgClient, sqlite: Sqlite) =>
     (error) => consoleUnavailable(databaseCause(error))
   )
 
-/** The first table with rows, except `simulated`, where a starting server writes settings that need no copy. */
+/** The first table with rows, except those to which a starting server writes: their rows are replaced. */
 export const findUsedTable = (sql: PgClient.PgClient) =>
   Effect.map(
     countRows(
       sql,
-      allTables.filter((name) => name !== "simulated")
+      allTables.filter((name) => !writtenAtStart.includes(name))
     ),
     (counts) => counts.find(({ rows }) => rows > 0)
   )
 
 /** Copies all tables, including sessions, in the caller's transaction. Returns whether the row counts match. */
 export const copyConsoleIntoPostgres = Effect.fnUntraced(function* (sqlite: Sqlite, sql: PgClient.PgClient) {
-  yield* sql.unsafe("delete from console.simulated")
+  for (const name of writtenAtStart) yield* sql.unsafe(`delete from console.${name}`)
   for (const name of allTables) {
     const table = `console.${name}`
     yield* copyIntoPostgres(sql, insertInto(table), streamRows(sqlite, table))

@@ -1,0 +1,69 @@
+/**
+ * Tells the operator's webhook once a minute what has become late, or fresh again. Of several servers that share a
+ * ledger, one tells: it claims a row of the console's tables, renews the claim with each look, and gives it up when it
+ * stops. If it is killed, another server takes over when the claim has expired.
+ */
+import { randomUUID } from "node:crypto"
+import { type Layout, readFreshness, type ToldStates, tellFreshness, type Webhook } from "@larder/warehouse"
+import { Clock, Duration, Effect, Schedule, Schema } from "effect"
+import { ConsoleDatabase, type ConsoleUnavailable } from "../persistence/index.ts"
+
+const interval = Duration.minutes(1)
+/** Longer than a pause between two looks and the attempts to post. */
+const claimed = Duration.minutes(3)
+
+/** Rows per transaction: in SQLite, requests wait for it. */
+const maxRowsPerTransaction = 250
+
+const claim = `
+  insert into console.telling as held (id, server, expires_at) values ('freshness', $1, $2)
+  on conflict (id) do update set server = excluded.server, expires_at = excluded.expires_at
+  where held.server = $1 or held.expires_at <= $3
+  returning id`
+const giveUp = "delete from console.telling where server = $1"
+const remember = `
+  insert into console.told_state (subject, state, told_at) values ($1, $2, $3)
+  on conflict (subject) do update set state = excluded.state, told_at = excluded.told_at`
+const forget = "delete from console.told_state where subject = $1"
+
+const ToldState = Schema.Struct({ subject: Schema.String, state: Schema.String, told_at: Schema.String })
+
+const isoTime = (millis: number) => new Date(millis).toISOString()
+
+const toldInTables = (database: ConsoleDatabase["Service"]): ToldStates<ConsoleUnavailable, never> => ({
+  read: database.background.all(ToldState, "select subject, state, told_at from console.told_state order by subject"),
+  record: Effect.fnUntraced(function* (told, forgotten) {
+    const statements = [
+      ...told.map(({ state, subject, told_at }) => [remember, [subject, state, told_at]] as const),
+      ...forgotten.map((subject) => [forget, [subject]] as const)
+    ]
+    for (let first = 0; first < statements.length; first += maxRowsPerTransaction) {
+      const batch = statements.slice(first, first + maxRowsPerTransaction)
+      yield* database.transaction(({ run }) =>
+        Effect.forEach(batch, ([sql, params]) => run(sql, params), { discard: true })
+      )
+    }
+  })
+})
+
+/** One look by a server: tells what has changed if this server has the claim, or if the claim of another has expired. */
+export const lookOnce = Effect.fnUntraced(function* (layout: Layout, webhook: Webhook, server: string) {
+  const database = yield* ConsoleDatabase
+  const now = yield* Clock.currentTimeMillis
+  const expiry = isoTime(now + Duration.toMillis(claimed))
+  if ((yield* database.run(claim, [server, expiry, isoTime(now)])) === 0) return
+  const judged = yield* readFreshness(layout)
+  if (judged !== undefined) yield* tellFreshness(judged, toldInTables(database), webhook)
+})
+
+/** Looks now and then once a minute, until the scope ends. A failure is logged, and the next look tells the same. */
+export const tellFreshnessEachMinute = Effect.fnUntraced(function* (layout: Layout, webhook: Webhook) {
+  const { run } = yield* ConsoleDatabase
+  const server = randomUUID()
+  yield* Effect.addFinalizer(() => Effect.ignore(run(giveUp, [server]))) // after the last look, which is forked below
+  const look = lookOnce(layout, webhook, server).pipe(
+    Effect.catchTag("NoticeNotDelivered", ({ message }) => Effect.logWarning(`nobody was told: ${message}`)),
+    Effect.catchCause((cause) => Effect.logWarning("what has changed about freshness could not be told", cause))
+  )
+  yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced(interval)))
+})

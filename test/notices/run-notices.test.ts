@@ -1,0 +1,174 @@
+/** What real runs and commands tell a real webhook. About ten runs. */
+import { readFileSync } from "node:fs"
+import path from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { copyForTest, makeTestFolder, parseRunRecord, removeFolder, temporaryFolder } from "../end-to-end/ingesting.ts"
+import {
+  aBlockRow,
+  aClose,
+  type Bodies,
+  blocks,
+  bodyOf,
+  everyFeed,
+  feedNamed,
+  writeRecordings
+} from "../support/pipelines/commodity-payloads.ts"
+import { type Environment, run } from "../support/programs.ts"
+import { editLiveData } from "../support/warehouse/edit-published.ts"
+import { startReceiver, webhookSecret, webhookToken } from "../support/webhook-receiver.ts"
+
+const closes = feedNamed("gov-mars/1603")
+const twoFeeds: Bodies = { [closes.feed]: bodyOf(closes, [aClose()]), [blocks.feed]: bodyOf(blocks, [aBlockRow()]) }
+
+const ingest = (home: string, args: ReadonlyArray<string>, settings: Environment = {}) =>
+  run("larder-ingest", args, { LARDER_HOME: home, ...settings })
+const replay = (home: string, bodies: Bodies, settings: Environment = {}, ...flags: ReadonlyArray<string>) => {
+  const folder = makeTestFolder()
+  writeRecordings(folder, bodies)
+  return ingest(home, ["commodities", "--replay", folder, "--json", ...flags], settings)
+}
+
+/** Two reports of many, whose newest values are old by now. */
+let home = ""
+beforeAll(async () => {
+  home = temporaryFolder()
+  const folder = temporaryFolder()
+  writeRecordings(folder, twoFeeds)
+  await ingest(home, ["commodities", "--replay", folder])
+  removeFolder(folder)
+})
+afterAll(() => removeFolder(home))
+
+describe("a run with LARDER_NOTIFY_URL", () => {
+  it("tells that it left feeds out, with its own id and the text that it prints", async () => {
+    const receiver = await startReceiver()
+    const body = bodyOf(closes, [aClose()]).slice(0, -30)
+    const ended = await replay(copyForTest(home), { ...everyFeed(), [closes.feed]: body }, receiver.settings)
+    const [notice, ...others] = receiver.received
+    expect([ended.code, others]).toEqual([4, []])
+    expect(notice).toMatchObject({ id: parseRunRecord(ended).run_id, type: "run.left_out" })
+    expect(notice?.data).toMatchObject({
+      pipeline: "commodities",
+      left_out: [{ feed: closes.feed }],
+      left_out_total: 1
+    })
+    expect(notice?.text).toMatch(/^Larder: the run of commodities left something out\n1 feed of commodities left out; /)
+    expect(ended.stderr + ended.stdout).not.toContain(webhookToken)
+  })
+
+  it("tells that a check stopped its publication", async () => {
+    const copy = copyForTest(home)
+    const orphan = `insert into commodity.observation_version
+      select * replace ('butter_close' as metric_name) from commodity.observation_version limit 1`
+    await editLiveData(copy, "commodities", orphan)
+    const receiver = await startReceiver()
+    const ended = await replay(copy, everyFeed(), receiver.settings)
+    expect([ended.code, receiver.received.length]).toEqual([3, 1])
+    expect(receiver.received[0]).toMatchObject({ id: parseRunRecord(ended).run_id, type: "run.checks_failed" })
+    expect(receiver.received[0]?.text).toContain("values_have_metrics: 1 bad rows")
+  })
+
+  it("tells that it failed, once if the first answers are a 500", async () => {
+    const receiver = await startReceiver(500, 200)
+    const ended = await replay(makeTestFolder(), { [closes.feed]: "<html>" }, receiver.settings)
+    const id = parseRunRecord(ended).run_id
+    expect(ended.code).toBe(1)
+    expect(receiver.received.map((notice) => [notice.id, notice.type])).toEqual([
+      [id, "run.failed"],
+      [id, "run.failed"]
+    ])
+  })
+
+  it("tells nothing if everything was read, in a dry run, or if its flags cannot be used", async () => {
+    const receiver = await startReceiver()
+    const ends = [
+      await replay(copyForTest(home), everyFeed(), receiver.settings),
+      await replay(copyForTest(home), twoFeeds, receiver.settings, "--dry-run"),
+      await ingest(home, ["commodities", "--from", "2026-09-01"], receiver.settings)
+    ]
+    expect([ends.map(({ code }) => code), receiver.received]).toEqual([[0, 4, 2], []])
+  })
+
+  it("ends as without it if nobody listens there: one warning, without the address", async () => {
+    const receiver = await startReceiver()
+    receiver.stop()
+    const ended = await replay(copyForTest(home), twoFeeds, receiver.settings)
+    expect(ended.code).toBe(4)
+    expect(ended.problems.match(/nobody was told: .*ECONNREFUSED/g)).toHaveLength(1)
+    expect(ended.stderr + ended.stdout).not.toContain(webhookToken)
+  })
+
+  it("ends before anything is fetched if the address cannot be used", async () => {
+    const folder = makeTestFolder()
+    const ended = await replay(folder, twoFeeds, { LARDER_NOTIFY_URL: `http://hooks.example/${webhookToken}` })
+    expect(ended.code).toBe(2)
+    expect(ended.problems).toContain("LARDER_NOTIFY_URL must be https://…")
+    expect(ended.stderr + ended.stdout).not.toContain(webhookToken)
+  })
+})
+
+describe("a rollback", () => {
+  it("is told with its note and what is live", async () => {
+    const copy = copyForTest(home)
+    await replay(copy, everyFeed())
+    const receiver = await startReceiver()
+    const { code } = await ingest(copy, ["rollback", "--note", "odd prices"], receiver.settings)
+    expect(code).toBe(0)
+    expect(receiver.received).toMatchObject([
+      {
+        type: "warehouse.rolled_back",
+        data: { generation: "larder-000003", data_sets: { commodities: "larder-000001" }, note: "odd prices" },
+        text: "Larder: rolled back, larder-000003 is live\ncommodities is that of larder-000001\nnote: odd prices"
+      }
+    ])
+  })
+})
+
+describe("larder-ingest status --notify", () => {
+  it("tells what is late once, and again with the same id if the first notice was not accepted", async () => {
+    const copy = copyForTest(home)
+    const receiver = await startReceiver(404, 200)
+    const status = () => ingest(copy, ["status", "--notify"], receiver.settings)
+    const first = await status()
+    expect(first.problems).toContain("nobody was told what has changed, and the next call tells it: The address in")
+    const { code } = await ingest(copy, ["status"])
+    expect([first.code, (await status()).code, (await status()).code]).toEqual([code, code, code])
+    const [before, again, ...others] = receiver.received
+    expect([again?.id, again?.data, others]).toEqual([before?.id, before?.data, []])
+    expect(before?.text).toMatch(/^Larder: \d+ late\nlate: commodities metric \w+\. The value of \d{4}/)
+    const told: ReadonlyArray<{ readonly state: string }> = JSON.parse(
+      readFileSync(path.join(copy, "told.json"), "utf8")
+    )
+    expect(new Set(told.map(({ state }) => state))).toEqual(new Set(["late", "not_read"]))
+  })
+
+  it("tells nothing but asks for the setting without LARDER_NOTIFY_URL", async () => {
+    const { code, problems } = await ingest(home, ["status", "--notify"])
+    expect([code, problems]).toEqual([2, "larder-ingest: --notify needs LARDER_NOTIFY_URL\n"])
+  })
+})
+
+describe("larder-serve notify check", () => {
+  const check = (settings: Environment) => run("larder-serve", ["notify", "check"], settings)
+
+  it("sends a test notice, and reports that it was accepted", async () => {
+    const receiver = await startReceiver()
+    const { code, stdout } = await check(receiver.settings)
+    expect([code, receiver.received.map(({ type }) => type)]).toEqual([0, ["notify.check"]])
+    expect(stdout).toBe(
+      `ok  webhook  accepted the notice ${receiver.received[0]?.id}, signed with LARDER_NOTIFY_SECRET\n`
+    )
+  })
+
+  it("reports why nothing arrives, without the address", async () => {
+    const receiver = await startReceiver(302)
+    const { code, stderr, stdout } = await check(receiver.settings)
+    expect([code, stdout]).toEqual([
+      1,
+      "failed  webhook  The address in LARDER_NOTIFY_URL answered with the redirect 302, which is not followed: set the final address.\n"
+    ])
+    expect(stderr + stdout).not.toContain(webhookToken)
+    expect((await check({})).stdout).toMatch(/^failed {2}webhook {2}LARDER_NOTIFY_URL is not set/)
+    expect((await check({ LARDER_NOTIFY_SECRET: webhookSecret })).problems).toMatch(/LARDER_NOTIFY_URL is not/)
+  })
+})

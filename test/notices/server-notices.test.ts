@@ -1,0 +1,113 @@
+/** What servers tell about freshness: of several, one tells, and what a killed server may have told is repeated. */
+
+import path from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { lookOnce } from "@larder/serve/notices/tell-freshness.ts"
+import { layoutOf, webhookFromSettings } from "@larder/warehouse"
+import { ConfigProvider, Effect, Layer } from "effect"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { copyForTest, removeFolder, temporaryFolder } from "../end-to-end/ingesting.ts"
+import { withClockAhead } from "../support/clock-ahead.ts"
+import {
+  aBlockRow,
+  aClose,
+  blocks,
+  bodyOf,
+  feedNamed,
+  writeRecordings
+} from "../support/pipelines/commodity-payloads.ts"
+import { run, startServer } from "../support/programs.ts"
+import { consoleDatabaseKinds, consoleDatabases } from "../support/serve/console-databases.ts"
+import { startReceiver, webhookToken } from "../support/webhook-receiver.ts"
+
+const closes = feedNamed("gov-mars/1603")
+
+/** Two reports of many, whose newest values are old by now. */
+let home = ""
+beforeAll(async () => {
+  home = temporaryFolder()
+  const folder = temporaryFolder()
+  writeRecordings(folder, { [closes.feed]: bodyOf(closes, [aClose()]), [blocks.feed]: bodyOf(blocks, [aBlockRow()]) })
+  const ended = await run("larder-ingest", ["commodities", "--replay", folder], { LARDER_HOME: home })
+  removeFolder(folder)
+  if (ended.code !== 4) throw new Error(ended.stderr)
+})
+afterAll(() => removeFolder(home))
+
+type Receiver = Awaited<ReturnType<typeof startReceiver>>
+
+/** Two servers over the same tables, each with its own connections if the database allows it. */
+const withTwoServers = (
+  kind: (typeof consoleDatabaseKinds)[number],
+  receiver: Receiver,
+  use: (look: (server: "first" | "second") => Effect.Effect<void, unknown>) => Effect.Effect<void, unknown>
+) =>
+  Effect.gen(function* () {
+    const database = yield* consoleDatabases[kind]
+    const first = yield* Layer.build(database.layer)
+    const second = kind === "SQLite" ? first : yield* Layer.build(database.layer)
+    const layout = yield* layoutOf(home)
+    const webhook = yield* webhookFromSettings
+    if (webhook === undefined) throw new Error("there is no webhook")
+    const look = (server: "first" | "second") =>
+      lookOnce(layout, webhook, server).pipe(
+        Effect.provideContext(server === "first" ? first : second),
+        Effect.provide(NodeServices.layer)
+      ) as Effect.Effect<void, unknown> // its only service is ConsoleDatabase
+    yield* use(look)
+  }).pipe(
+    Effect.scoped,
+    Effect.provide([NodeServices.layer, ConfigProvider.layer(ConfigProvider.fromUnknown(receiver.settings))]),
+    Effect.runPromise
+  )
+
+describe.each(consoleDatabaseKinds)("two servers over %s", (kind) => {
+  it("tell once, in one notice, and one of them tells until its claim expires", async () => {
+    const receiver = await startReceiver()
+    await withTwoServers(kind, receiver, (look) =>
+      Effect.gen(function* () {
+        const both = Effect.all([look("first"), look("second")], { concurrency: "unbounded" })
+        yield* both
+        yield* both
+        yield* look("second").pipe(withClockAhead("4 minutes"))
+      })
+    )
+    expect(receiver.received.map(({ type }) => type)).toEqual(["freshness.changed"])
+    expect(receiver.received[0]?.text).toMatch(/^Larder: \d+ late\nlate: commodities metric /)
+  })
+
+  it("repeat with the same id what was not accepted, also by the other server after the claim has expired", async () => {
+    const receiver = await startReceiver(404, 200)
+    await withTwoServers(kind, receiver, (look) =>
+      Effect.gen(function* () {
+        yield* Effect.flip(look("first"))
+        yield* look("second") // the claim of the first one still holds
+        expect(receiver.received.length).toBe(1)
+        yield* look("second").pipe(withClockAhead("4 minutes"))
+        yield* look("second").pipe(withClockAhead("4 minutes"))
+      })
+    )
+    const [first, second, ...others] = receiver.received
+    expect([second?.id, second?.data, others]).toEqual([first?.id, first?.data, []])
+  })
+})
+
+describe("a server that is killed after its POST arrived, and before it is recorded", () => {
+  it("is followed by one that repeats the notice with the same id", async () => {
+    const receiver = await startReceiver("hang", 200)
+    const copy = copyForTest(home)
+    const killed = await startServer(copy, receiver.settings)
+    await receiver.waitFor(1)
+    await killed.stop("SIGKILL")
+    const ledger = new DatabaseSync(path.join(copy, "ledger/ledger.sqlite"))
+    ledger.exec("update telling set expires_at = '2026-01-01T00:00:00.000Z'") // as minutes later
+    ledger.close()
+    const next = await startServer(copy, receiver.settings)
+    await receiver.waitFor(2)
+    expect(await next.stop()).toBe(0)
+    const [first, second] = receiver.received
+    expect([second?.id, second?.data]).toEqual([first?.id, first?.data])
+    expect(killed.logs() + next.logs()).not.toContain(webhookToken)
+  })
+})

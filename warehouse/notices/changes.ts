@@ -1,0 +1,51 @@
+/**
+ * Compares what is true about freshness with what was last told. Only subjects that were wrong once are remembered:
+ * without a row, a subject counts as fresh.
+ *
+ * That something was left out is told by the run that left it out, each time, so here it is only remembered. It is told
+ * when it is read again, or when it becomes late.
+ */
+import type { Judged } from "./freshness.ts"
+
+/** What was last told about a subject, or remembered. */
+export interface Told {
+  readonly subject: string
+  readonly state: string
+  /** When, in UTC. */
+  readonly told_at: string
+}
+
+export interface FreshnessChange extends Judged {
+  /** The state that was last told; null if nothing was. */
+  readonly before: Judged["state"] | null
+}
+
+interface Comparison {
+  /** What is to be told. */
+  readonly changes: ReadonlyArray<FreshnessChange>
+  /** What is to be remembered once that is told: a state by its subject. */
+  readonly remember: ReadonlyMap<string, Judged["state"]>
+  /** Subjects that are judged no more, such as a store that is no longer in the list. */
+  readonly forget: ReadonlyArray<string>
+}
+
+/** Unique: the names of pipelines and kinds have no spaces. */
+export const subjectOf = ({ kind, pipeline, subject }: Pick<Judged, "kind" | "pipeline" | "subject">): string =>
+  `${pipeline} ${kind.replace("_", "-")} ${subject}`
+
+const isWrong = (state: string) => state === "late" || state === "not_read"
+
+export const compareFreshness = (judged: ReadonlyArray<Judged>, told: ReadonlyArray<Told>): Comparison => {
+  const toldStates = new Map(told.map(({ state, subject }) => [subject, state as Judged["state"]]))
+  const changes: Array<FreshnessChange> = []
+  const remember = new Map<string, Judged["state"]>()
+  for (const row of judged) {
+    const name = subjectOf(row)
+    const before = toldStates.get(name) ?? null
+    toldStates.delete(name)
+    if (row.state === before || !(isWrong(row.state) || (before !== null && isWrong(before)))) continue
+    remember.set(name, row.state)
+    if (row.state !== "not_read") changes.push({ ...row, before })
+  }
+  return { changes, remember, forget: [...toldStates.keys()] }
+}
