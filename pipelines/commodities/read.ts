@@ -5,8 +5,8 @@
  */
 import type { FeedLeftOut } from "@larder/schemas"
 import { Clock, DateTime, Effect, Semaphore } from "effect"
-import { orderFeeds, readLastRun } from "../run/feed-order.ts"
 import { readHandEdited } from "../run/files/hand-edited.ts"
+import { orderFeeds, readLastRun } from "../run/origins/feed-order.ts"
 import { isOriginError, Origin, type OriginError } from "../run/origins/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext, reasonLines } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"

@@ -4,7 +4,7 @@
  */
 import { type Layout, readLiveLeftOut } from "@larder/warehouse"
 import { Effect } from "effect"
-import { notRequested } from "./origins/origin.ts"
+import { notRequested } from "./origin.ts"
 
 export type LastRun = ReadonlyMap<string, "failed" | "not requested">
 
