@@ -11,11 +11,11 @@ import {
   type Layout,
   NoWarehouse,
   newestManifest,
+  notifyFreshnessOnce,
   type PipelineState,
   pull,
   readLiveLeftOut,
   readLiveStates,
-  tellFreshnessOnce,
   webhookFromSettings
 } from "@larder/warehouse"
 import { Clock, Console, Effect } from "effect"
@@ -92,7 +92,7 @@ const readUnreadable = ({ local }: Layout, pipelines: ReadonlyArray<string>) =>
 const tellChanges = Effect.fnUntraced(function* (layout: Layout) {
   const webhook = yield* webhookFromSettings
   if (webhook === undefined) return yield* new UsageError({ problem: "--notify needs LARDER_NOTIFY_URL" })
-  yield* tellFreshnessOnce(layout, webhook).pipe(
+  yield* notifyFreshnessOnce(layout, webhook).pipe(
     Effect.catchTag("NoticeNotDelivered", ({ message }) =>
       Effect.logWarning(`nobody was told what has changed, and the next call tells it: ${message}`)
     )

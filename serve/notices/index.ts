@@ -1,2 +1,2 @@
 /** What a server tells its operator. */
-export { tellFreshnessEachMinute } from "./tell-freshness.ts"
+export { notifyEachMinute } from "./notify-freshness.ts"

@@ -4,7 +4,7 @@
  * stops. If it is killed, another server takes over when the claim has expired.
  */
 import { randomUUID } from "node:crypto"
-import { type Layout, readFreshness, type ToldStates, tellFreshness, type Webhook } from "@larder/warehouse"
+import { type Layout, type NotifiedStates, notifyFreshness, readFreshness, type Webhook } from "@larder/warehouse"
 import { Clock, Duration, Effect, Schedule, Schema } from "effect"
 import { ConsoleDatabase, type ConsoleUnavailable } from "../persistence/index.ts"
 
@@ -16,25 +16,28 @@ const claimed = Duration.minutes(3)
 const maxRowsPerTransaction = 250
 
 const claim = `
-  insert into console.telling as held (id, server, expires_at) values ('freshness', $1, $2)
+  insert into console.notifier as held (id, server, expires_at) values ('freshness', $1, $2)
   on conflict (id) do update set server = excluded.server, expires_at = excluded.expires_at
   where held.server = $1 or held.expires_at <= $3
   returning id`
-const giveUp = "delete from console.telling where server = $1"
+const giveUp = "delete from console.notifier where server = $1"
 const remember = `
-  insert into console.told_state (subject, state, told_at) values ($1, $2, $3)
-  on conflict (subject) do update set state = excluded.state, told_at = excluded.told_at`
-const forget = "delete from console.told_state where subject = $1"
+  insert into console.notified_state (subject, state, notified_at) values ($1, $2, $3)
+  on conflict (subject) do update set state = excluded.state, notified_at = excluded.notified_at`
+const forget = "delete from console.notified_state where subject = $1"
 
-const ToldState = Schema.Struct({ subject: Schema.String, state: Schema.String, told_at: Schema.String })
+const NotifiedState = Schema.Struct({ subject: Schema.String, state: Schema.String, notified_at: Schema.String })
 
 const isoTime = (millis: number) => new Date(millis).toISOString()
 
-const toldInTables = (database: ConsoleDatabase["Service"]): ToldStates<ConsoleUnavailable, never> => ({
-  read: database.background.all(ToldState, "select subject, state, told_at from console.told_state order by subject"),
-  record: Effect.fnUntraced(function* (told, forgotten) {
+const notifiedInTables = (database: ConsoleDatabase["Service"]): NotifiedStates<ConsoleUnavailable, never> => ({
+  read: database.background.all(
+    NotifiedState,
+    "select subject, state, notified_at from console.notified_state order by subject"
+  ),
+  record: Effect.fnUntraced(function* (notified, forgotten) {
     const statements = [
-      ...told.map(({ state, subject, told_at }) => [remember, [subject, state, told_at]] as const),
+      ...notified.map(({ state, subject, notified_at }) => [remember, [subject, state, notified_at]] as const),
       ...forgotten.map((subject) => [forget, [subject]] as const)
     ]
     for (let first = 0; first < statements.length; first += maxRowsPerTransaction) {
@@ -53,11 +56,11 @@ export const lookOnce = Effect.fnUntraced(function* (layout: Layout, webhook: We
   const expiry = isoTime(now + Duration.toMillis(claimed))
   if ((yield* database.run(claim, [server, expiry, isoTime(now)])) === 0) return
   const judged = yield* readFreshness(layout)
-  if (judged !== undefined) yield* tellFreshness(judged, toldInTables(database), webhook)
+  if (judged !== undefined) yield* notifyFreshness(judged, notifiedInTables(database), webhook)
 })
 
 /** Looks now and then once a minute, until the scope ends. A failure is logged, and the next look tells the same. */
-export const tellFreshnessEachMinute = Effect.fnUntraced(function* (layout: Layout, webhook: Webhook) {
+export const notifyEachMinute = Effect.fnUntraced(function* (layout: Layout, webhook: Webhook) {
   const { run } = yield* ConsoleDatabase
   const server = randomUUID()
   yield* Effect.addFinalizer(() => Effect.ignore(run(giveUp, [server]))) // after the last look, which is forked below

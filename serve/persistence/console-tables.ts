@@ -18,8 +18,8 @@ export const allTables: ReadonlyArray<string> = [
   "request",
   "usage_of_status",
   "status_of_endpoint",
-  "told_state",
-  "telling",
+  "notified_state",
+  "notifier",
   "simulated"
 ]
 
@@ -48,7 +48,7 @@ export const consoleTables: ReadonlyArray<string> = [
  */
 const neverRestored: ReadonlyArray<string> = [
   ...["session", "known_browser", "invitation", "form_secret"],
-  ...["told_state", "telling"]
+  ...["notified_state", "notifier"]
 ]
 export const backedUpTables: ReadonlyArray<string> = allTables.filter((name) => !neverRestored.includes(name))
 
@@ -71,7 +71,7 @@ export const makeRestorable = (copy: Sqlite): void => {
 }
 
 /** Tables to which a server writes when it starts, even before anyone uses it. */
-export const writtenAtStart: ReadonlyArray<string> = ["simulated", "told_state", "telling"]
+export const writtenAtStart: ReadonlyArray<string> = ["simulated", "notified_state", "notifier"]
 
 export const TableCount = Schema.Struct({ name: Schema.String, rows: Schema.Int })
 export type TableCount = typeof TableCount.Type

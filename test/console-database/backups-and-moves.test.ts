@@ -98,8 +98,8 @@ describe.each(["in its folder", "in PostgreSQL"])("a backup of a server's data %
         known_browser: [],
         invitation: [],
         form_secret: [],
-        told_state: [],
-        telling: [],
+        notified_state: [],
+        notifier: [],
         recharge: rows.recharge ?? []
       })
       yield* continueUse(restored, stored)

@@ -82,8 +82,10 @@ export const fill = (location: Location) =>
       yield* run(
         `insert into console.status_of_endpoint values ('${account_id}', '2026-11-01', '/v1/stores', 200, 2000000000)`
       )
-      yield* run("insert into console.told_state values ('storefronts store a', 'late', '2026-11-01T00:00:00.000Z')")
-      yield* run("insert into console.telling values ('freshness', 'a', '2026-11-01T00:03:00.000Z')")
+      yield* run(
+        "insert into console.notified_state values ('storefronts store a', 'late', '2026-11-01T00:00:00.000Z')"
+      )
+      yield* run("insert into console.notifier values ('freshness', 'a', '2026-11-01T00:03:00.000Z')")
       return yield* setup.withBilling((billing) =>
         Effect.gen(function* () {
           const paid = yield* setup.buy(billing, 50_00, "good")

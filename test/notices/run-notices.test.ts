@@ -137,7 +137,7 @@ describe("larder-ingest status --notify", () => {
     expect([again?.id, again?.data, others]).toEqual([before?.id, before?.data, []])
     expect(before?.text).toMatch(/^Larder: \d+ late\nlate: commodities metric \w+\. The value of \d{4}/)
     const told: ReadonlyArray<{ readonly state: string }> = JSON.parse(
-      readFileSync(path.join(copy, "told.json"), "utf8")
+      readFileSync(path.join(copy, "notified.json"), "utf8")
     )
     expect(new Set(told.map(({ state }) => state))).toEqual(new Set(["late", "not_read"]))
   })

@@ -3,7 +3,7 @@
 import path from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { lookOnce } from "@larder/serve/notices/tell-freshness.ts"
+import { lookOnce } from "@larder/serve/notices/notify-freshness.ts"
 import { layoutOf, webhookFromSettings } from "@larder/warehouse"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -101,7 +101,7 @@ describe("a server that is killed after its POST arrived, and before it is recor
     await receiver.waitFor(1)
     await killed.stop("SIGKILL")
     const ledger = new DatabaseSync(path.join(copy, "ledger/ledger.sqlite"))
-    ledger.exec("update telling set expires_at = '2026-01-01T00:00:00.000Z'") // as minutes later
+    ledger.exec("update notifier set expires_at = '2026-01-01T00:00:00.000Z'") // as minutes later
     ledger.close()
     const next = await startServer(copy, receiver.settings)
     await receiver.waitFor(2)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { compareFreshness, type Told } from "./changes.ts"
+import { compareFreshness, type Notified } from "./changes.ts"
 import type { Judged } from "./freshness.ts"
 import { makeFreshnessNotice, makeRunNotice } from "./notice.ts"
 
@@ -13,15 +13,15 @@ const judge = (subject: string, state: Judged["state"], set: Partial<Judged> = {
   why: `Why ${subject} is ${state}.`,
   ...set
 })
-const tell = (subject: string, state: Judged["state"], told_at = "2026-11-30T00:00:00.000Z"): Told => ({
+const tell = (subject: string, state: Judged["state"], notified_at = "2026-11-30T00:00:00.000Z"): Notified => ({
   subject: `commodities metric ${subject}`,
   state,
-  told_at
+  notified_at
 })
-const wordsOf = (judged: ReadonlyArray<Judged>, told: ReadonlyArray<Told>) => {
-  const { changes, forget, remember } = compareFreshness(judged, told)
+const wordsOf = (judged: ReadonlyArray<Judged>, notified: ReadonlyArray<Notified>) => {
+  const { changes, forget, remember } = compareFreshness(judged, notified)
   return {
-    told: changes.map(({ before, state, subject }) => `${subject}: ${before} -> ${state}`),
+    notified: changes.map(({ before, state, subject }) => `${subject}: ${before} -> ${state}`),
     remember: Object.fromEntries(remember),
     forget
   }
@@ -35,33 +35,33 @@ describe("what has changed since it was told", () => {
         states.map((state) => judge(`a-${state}`, state)),
         []
       ),
-      { told: ["a-late: null -> late"], remember: { "commodities metric a-late": "late" }, forget: [] }
+      { notified: ["a-late: null -> late"], remember: { "commodities metric a-late": "late" }, forget: [] }
     )
   })
   it("is nothing while a subject stays late", () => {
     assert.deepStrictEqual(wordsOf([judge("milk", "late")], [tell("milk", "late")]), {
-      told: [],
+      notified: [],
       remember: {},
       forget: []
     })
   })
   it("is told when a subject is fresh again, and when it is late once more", () => {
-    assert.deepStrictEqual(wordsOf([judge("milk", "fresh")], [tell("milk", "late")]).told, ["milk: late -> fresh"])
-    assert.deepStrictEqual(wordsOf([judge("milk", "late")], [tell("milk", "fresh")]).told, ["milk: fresh -> late"])
+    assert.deepStrictEqual(wordsOf([judge("milk", "fresh")], [tell("milk", "late")]).notified, ["milk: late -> fresh"])
+    assert.deepStrictEqual(wordsOf([judge("milk", "late")], [tell("milk", "fresh")]).notified, ["milk: fresh -> late"])
   })
   it("is only remembered when a run left a subject out, because the run told that, and is told when it is read again", () => {
     assert.deepStrictEqual(wordsOf([judge("milk", "not_read")], [tell("milk", "late")]), {
-      told: [],
+      notified: [],
       remember: { "commodities metric milk": "not_read" },
       forget: []
     })
-    assert.deepStrictEqual(wordsOf([judge("milk", "fresh")], [tell("milk", "not_read")]).told, [
+    assert.deepStrictEqual(wordsOf([judge("milk", "fresh")], [tell("milk", "not_read")]).notified, [
       "milk: not_read -> fresh"
     ])
   })
   it("forgets a subject that is judged no more", () => {
     assert.deepStrictEqual(wordsOf([], [tell("milk", "late")]), {
-      told: [],
+      notified: [],
       remember: {},
       forget: ["commodities metric milk"]
     })
@@ -69,8 +69,8 @@ describe("what has changed since it was told", () => {
 })
 
 describe("the notice about freshness", () => {
-  const idOf = (judged: ReadonlyArray<Judged>, told: ReadonlyArray<Told>) =>
-    makeFreshnessNotice(compareFreshness(judged, told).changes, told).id
+  const idOf = (judged: ReadonlyArray<Judged>, notified: ReadonlyArray<Notified>) =>
+    makeFreshnessNotice(compareFreshness(judged, notified).changes, notified).id
 
   it("has the same id for the same changes, in any order, and another one when a subject becomes late once more", () => {
     const late = [judge("milk", "late"), judge("whey", "late")]
@@ -82,8 +82,8 @@ describe("the notice about freshness", () => {
   it("names what is late first, each subject with its reason, and counts the lines that it omits", () => {
     const many = Array.from({ length: 40 }, (_, n) => judge(`m-${n}`, "late"))
     const judged = [judge("milk", "fresh"), ...many]
-    const told = [tell("milk", "late")]
-    const lines = makeFreshnessNotice(compareFreshness(judged, told).changes, told).text.split("\n")
+    const notified = [tell("milk", "late")]
+    const lines = makeFreshnessNotice(compareFreshness(judged, notified).changes, notified).text.split("\n")
     assert.strictEqual(lines[0], "Larder: 40 late, 1 no longer so")
     assert.strictEqual(lines[1], "late: commodities metric m-0. Why m-0 is late.")
     assert.deepStrictEqual([lines.length, lines.at(-1)], [26, "and 17 more"])

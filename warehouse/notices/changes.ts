@@ -8,11 +8,11 @@
 import type { Judged } from "./freshness.ts"
 
 /** What was last told about a subject, or remembered. */
-export interface Told {
+export interface Notified {
   readonly subject: string
   readonly state: string
   /** When, in UTC. */
-  readonly told_at: string
+  readonly notified_at: string
 }
 
 export interface FreshnessChange extends Judged {
@@ -35,17 +35,17 @@ export const subjectOf = ({ kind, pipeline, subject }: Pick<Judged, "kind" | "pi
 
 const isWrong = (state: string) => state === "late" || state === "not_read"
 
-export const compareFreshness = (judged: ReadonlyArray<Judged>, told: ReadonlyArray<Told>): Comparison => {
-  const toldStates = new Map(told.map(({ state, subject }) => [subject, state as Judged["state"]]))
+export const compareFreshness = (judged: ReadonlyArray<Judged>, notified: ReadonlyArray<Notified>): Comparison => {
+  const lastStates = new Map(notified.map(({ state, subject }) => [subject, state as Judged["state"]]))
   const changes: Array<FreshnessChange> = []
   const remember = new Map<string, Judged["state"]>()
   for (const row of judged) {
     const name = subjectOf(row)
-    const before = toldStates.get(name) ?? null
-    toldStates.delete(name)
+    const before = lastStates.get(name) ?? null
+    lastStates.delete(name)
     if (row.state === before || !(isWrong(row.state) || (before !== null && isWrong(before)))) continue
     remember.set(name, row.state)
     if (row.state !== "not_read") changes.push({ ...row, before })
   }
-  return { changes, remember, forget: [...toldStates.keys()] }
+  return { changes, remember, forget: [...lastStates.keys()] }
 }

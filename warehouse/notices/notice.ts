@@ -1,7 +1,7 @@
 /** The notices for an operator: each is one POST, as data for programs and as `text` for people, which Slack shows. */
 import { createHash } from "node:crypto"
 import type { FeedLeftOut, RunRecord } from "@larder/schemas"
-import { type FreshnessChange, subjectOf, type Told } from "./changes.ts"
+import { type FreshnessChange, type Notified, subjectOf } from "./changes.ts"
 
 export interface Notice {
   /** The same for each POST of the same notice, so that a receiver can ignore repetitions. */
@@ -59,11 +59,14 @@ const toWords = (changes: ReadonlyArray<FreshnessChange>) => {
 }
 
 /** The id is that of these changes since what was told: it differs when a subject becomes late once more. */
-export const makeFreshnessNotice = (changes: ReadonlyArray<FreshnessChange>, told: ReadonlyArray<Told>): Notice => {
-  const toldAt = new Map(told.map(({ subject, told_at }) => [subject, told_at]))
+export const makeFreshnessNotice = (
+  changes: ReadonlyArray<FreshnessChange>,
+  notified: ReadonlyArray<Notified>
+): Notice => {
+  const notifiedAt = new Map(notified.map(({ subject, notified_at }) => [subject, notified_at]))
   const facts = changes.map((change) => {
     const subject = subjectOf(change)
-    return [subject, change.before, toldAt.get(subject) ?? null, change.state, change.late_at]
+    return [subject, change.before, notifiedAt.get(subject) ?? null, change.state, change.late_at]
   })
   const { headline, lines } = toWords(changes)
   return {

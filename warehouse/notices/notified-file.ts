@@ -4,15 +4,15 @@ import { Effect, FileSystem, Schema } from "effect"
 import { FileOperationFailed, ifMissing, writeAtomically } from "../disk.ts"
 import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
-import type { Told } from "./changes.ts"
+import type { Notified } from "./changes.ts"
 import { readFreshness } from "./freshness.ts"
-import { tellFreshness } from "./tell-freshness.ts"
+import { notifyFreshness } from "./notify-freshness.ts"
 import type { Webhook } from "./webhook.ts"
 
-const ToldFile = Schema.fromJsonString(
-  Schema.Array(Schema.Struct({ subject: Schema.String, state: Schema.String, told_at: Schema.String }))
+const NotifiedFile = Schema.fromJsonString(
+  Schema.Array(Schema.Struct({ subject: Schema.String, state: Schema.String, notified_at: Schema.String }))
 )
-const decode = Schema.decodeEffect(ToldFile)
+const decode = Schema.decodeEffect(NotifiedFile)
 
 const failed = (file: string, problem: string) => (cause: unknown) =>
   new FileOperationFailed({
@@ -22,16 +22,16 @@ const failed = (file: string, problem: string) => (cause: unknown) =>
     consequence: "If it is damaged, remove it: then everything that is late is told once more."
   })
 
-const toldInFile = Effect.fnUntraced(function* (file: string) {
+const notifiedInFile = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const read = fs
     .readFileString(file)
     .pipe(ifMissing("[]"), Effect.flatMap(decode), Effect.mapError(failed(file, "cannot be read")))
-  const record = Effect.fnUntraced(function* (told: ReadonlyArray<Told>, forgotten: ReadonlyArray<string>) {
+  const record = Effect.fnUntraced(function* (notified: ReadonlyArray<Notified>, forgotten: ReadonlyArray<string>) {
     const before = yield* read
-    const isKept = ({ subject }: Told) =>
-      !forgotten.includes(subject) && !told.some((other) => other.subject === subject)
-    const text = JSON.stringify([...before.filter(isKept), ...told])
+    const isKept = ({ subject }: Notified) =>
+      !forgotten.includes(subject) && !notified.some((other) => other.subject === subject)
+    const text = JSON.stringify([...before.filter(isKept), ...notified])
     yield* writeAtomically(file, (temporaryFile) => fs.writeFileString(temporaryFile, text)).pipe(
       Effect.mapError(failed(file, "cannot be written"))
     )
@@ -40,9 +40,9 @@ const toldInFile = Effect.fnUntraced(function* (file: string) {
 })
 
 /** Tells what has changed since the last call, and returns how many changes it told. */
-export const tellFreshnessOnce = Effect.fn("tellFreshnessOnce")(function* (layout: Layout, webhook: Webhook) {
+export const notifyFreshnessOnce = Effect.fn("notifyFreshnessOnce")(function* (layout: Layout, webhook: Webhook) {
   const judged = yield* readFreshness(layout)
   if (judged === undefined) return 0
-  const states = yield* toldInFile(join(layout.home, "told.json"))
-  return yield* withLock(join(layout.home, ".told.lock"), tellFreshness(judged, states, webhook))
+  const states = yield* notifiedInFile(join(layout.home, "notified.json"))
+  return yield* withLock(join(layout.home, ".notified.lock"), notifyFreshness(judged, states, webhook))
 })

@@ -1,5 +1,5 @@
 -- Which server tells the operator what has changed: one row. Another server takes over when it has expired.
-create table console.telling (
+create table console.notifier (
   id text primary key,
   server text not null,
   expires_at text not null
