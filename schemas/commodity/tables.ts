@@ -10,9 +10,20 @@ export const CommodityProductRow = Schema.Struct(product).annotate({
   description: "One row per product of the paged catalog."
 })
 
-const { metric_name, measure, unit, region, market_level, freight, frequency, source } = Metric.fields
+const {
+  metric_name,
+  measure,
+  unit,
+  region,
+  market_level,
+  freight,
+  frequency,
+  source,
+  first_observed_on,
+  last_observed_on
+} = Metric.fields
 
-export const CatalogMetricRow = Schema.Struct({
+export const MetricRow = Schema.Struct({
   metric_name,
   title: described.text("What the metric is, in words: unique.", "Butter, exchange spot, weekly average"),
   notes: described.textOrNull("What a user must know about its values; null if there is nothing to say."),
@@ -46,17 +57,9 @@ export const CatalogMetricRow = Schema.Struct({
     description:
       "Rights in its values: `public_domain` for data of the US government, `cme_group` for prices of CME Group's exchange that a report repeats. `LARDER_WITHHELD_LICENCES` withholds metrics with a given licence from the API."
   }),
-  ended_on: described.dayOrNull("Day of the last value of a series that has ended; null for one that has not.")
-}).annotate({
-  identifier: "commodity.catalog_metric",
-  description:
-    "One row per metric, as the catalog defines it. `commodity.metric` has the same columns, and what its values say."
-})
-
-export const MetricRow = Schema.Struct({
-  ...CatalogMetricRow.fields,
-  first_observed_on: Metric.fields.first_observed_on,
-  last_observed_on: Metric.fields.last_observed_on,
+  ended_on: described.dayOrNull("Day of the last value of a series that has ended; null for one that has not."),
+  first_observed_on,
+  last_observed_on,
   last_updated: described.timeOrNull(
     "When its newest value was published, or an older one revised or repeated, in the report's local time: US time without a zone. If the report states no time, the end of a day, as in `commodity.observation_version.published_at`. Null without values."
   ),

@@ -130,7 +130,7 @@ const reduceTable = Effect.fnUntraced(function* (db: Db, table: Table, owner: Ow
       break
     case "replace all": {
       if (!isLive) break
-      const columns = listColumns(columnsOf(table))
+      const columns = listColumns(columnsOf(table).filter((column) => !merge.derived?.columns.includes(column)))
       const stagedRows = `select ${columns} from ${staged}`
       const liveRows = `select ${columns} from live.${staged}`
       const differences = `((${stagedRows} except all ${liveRows}) union all (${liveRows} except all ${stagedRows}))`
@@ -225,10 +225,11 @@ export const moveStatements = (table: Table): ReadonlyArray<string> => {
   }
 }
 
-/** Statements that rebuild the derived tables of a data set, in their order. */
-export const deriveStatements = (dataSet: DataSet): ReadonlyArray<string> =>
-  dataSet.tables.flatMap((table) =>
-    table.merge.by === "derive"
-      ? [`delete from ${qualifiedName(table)}`, `insert into ${qualifiedName(table)} ${table.merge.from}`]
-      : []
-  )
+/** Statements that rebuild the derived tables and columns of a data set, in the order of its tables. */
+export const deriveStatements = ({ tables }: DataSet): ReadonlyArray<string> =>
+  tables.flatMap((table) => {
+    const { merge } = table
+    if (merge.by === "replace all") return merge.derived === undefined ? [] : [merge.derived.update]
+    if (merge.by !== "derive") return []
+    return [`delete from ${qualifiedName(table)}`, `insert into ${qualifiedName(table)} ${merge.from}`]
+  })

@@ -1,5 +1,5 @@
 /** The commodity catalog and current readings of a generation, serialized in memory when the generation opens. */
-import { CatalogMetricRow, CommodityProduct, Metric, Series } from "@larder/schemas"
+import { CommodityProduct, Metric, MetricRow, Series } from "@larder/schemas"
 import { Effect, Schema, Struct } from "effect"
 import type { DuckDb } from "../duckdb.ts"
 import { type Points, serializePoints } from "./points.ts"
@@ -8,7 +8,7 @@ import { type Points, serializePoints } from "./points.ts"
 const textNames = ["title", "notes", "unit_text", "frequency_text", "report", "publishes_on"] as const
 const modelNames = ["unit", "frequency", "source", ...textNames] as const
 
-export interface MetricModel extends Pick<typeof MetricRow.Type, (typeof modelNames)[number]> {
+export interface MetricModel extends Pick<typeof ServedMetric.Type, (typeof modelNames)[number]> {
   readonly points: Points
 }
 
@@ -37,9 +37,9 @@ export const emptyCommodities: CommodityModel = {
 
 const observedOn = "first_observed_on::varchar as first_observed_on, last_observed_on::varchar as last_observed_on"
 
-const MetricRow = Schema.Struct({
+const ServedMetric = Schema.Struct({
   ...Metric.fields,
-  ...Struct.pick(CatalogMetricRow.fields, textNames),
+  ...Struct.pick(MetricRow.fields, textNames),
   product_slug: Schema.String,
   licence: Schema.String
 })
@@ -78,7 +78,7 @@ const parsePoints = ({ readings }: typeof ReadingsRow.Type) =>
   )
 
 /** Only what the API returns. */
-const toRecord = (row: typeof MetricRow.Type): typeof Metric.Type =>
+const toRecord = (row: typeof ServedMetric.Type): typeof Metric.Type =>
   Struct.omit(row, ["licence", "product_slug", ...textNames])
 
 /** Omits metrics with withheld licences, their series, and products that have no other metrics. */
@@ -86,7 +86,7 @@ export const loadCommodities = Effect.fn("Commodities.load")(function* (
   db: DuckDb["Service"],
   withheldLicences: ReadonlyArray<string>
 ) {
-  const allRows = yield* db.all(MetricRow, selectMetrics)
+  const allRows = yield* db.all(ServedMetric, selectMetrics)
   const rows = allRows.filter(({ licence }) => !withheldLicences.includes(licence))
   const pointsOf = new Map(
     (yield* db.all(ReadingsRow, selectReadings)).map((row) => [row.metric_name, parsePoints(row)])

@@ -7,7 +7,7 @@ import { aLayout, aRun, publishStaged, queryWarehouse } from "@larder/test/suppo
 import { Effect } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { stage } from "../publishing/staging.ts"
-import { catalogMetricTable, commodity, observationVersionTable } from "./commodity/data-set.ts"
+import { commodity, metricTable, observationVersionTable } from "./commodity/data-set.ts"
 
 const aMetric = (metric_name: string, feed: string) =>
   aCatalogLine({ metric_name, feed, title: metric_name, measure: "mostly_low_price" })
@@ -32,14 +32,14 @@ const publishRun = Effect.fnUntraced(function* (
   const run = aRun({ pipeline: "commodities", rows_read: Math.min(values.length, 1) }) // all are in one row of a payload
   const { staged } = yield* stage(layout, run, commodity, (staging) =>
     Effect.all([
-      staging.add(catalogMetricTable, lines),
+      staging.add(metricTable, lines),
       staging.add(
         observationVersionTable,
         values.map((value) => ({ ...value, run_id: run.run_id }))
       )
     ])
   )
-  yield* publishStaged(layout, commodity, staged, run)
+  return yield* publishStaged(layout, commodity, staged, run)
 }, Effect.scoped)
 
 const listMetrics = (layout: Layout) =>
@@ -50,8 +50,8 @@ const listMetrics = (layout: Layout) =>
      from commodity.metric order by metric_name`
   )
 
-/** A first run, and a second one with the first value of whey, another title of butter, and without a line. */
-const twoRuns = oncePerFile(
+/** A first run, and a second one with the first value of whey, another title of butter, and without a line, and a third one with nothing new. */
+const threeRuns = oncePerFile(
   Effect.gen(function* () {
     const layout = yield* aLayout
     const [butter, low, whey] = [
@@ -71,7 +71,9 @@ const twoRuns = oncePerFile(
     const first = yield* listMetrics(layout)
     const renamed = { ...butter, title: "Butter, survey, weekly average" }
     yield* publishRun(layout, [renamed, whey], [aValue("whey", "2026-10-02", "0.6", "2026-10-01 10:00:00")])
-    return { first, second: yield* listMetrics(layout) }
+    const second = yield* listMetrics(layout)
+    const { run } = yield* publishRun(layout, [renamed, whey], [])
+    return { first, second, outcome: run.outcome }
   })
 )
 
@@ -88,7 +90,7 @@ const ofButter = {
 describe("a metric", () => {
   itLive("has the range of its values and its newest publication, or the reason why it has none", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual((yield* twoRuns).first, [
+      assert.deepStrictEqual((yield* threeRuns).first, [
         { title: "butter", ...ofButter },
         {
           title: "butter_low",
@@ -108,7 +110,7 @@ describe("a metric", () => {
   itLive("follows its values and its line of the catalog through later runs, and disappears with that line", () =>
     Effect.gen(function* () {
       const day = "2026-10-02"
-      assert.deepStrictEqual((yield* twoRuns).second, [
+      assert.deepStrictEqual((yield* threeRuns).second, [
         { title: "Butter, survey, weekly average", ...ofButter },
         {
           title: "whey",
@@ -120,6 +122,12 @@ describe("a metric", () => {
           reason: null
         }
       ])
+    })
+  )
+
+  itLive("is nothing new if only the values say something that the catalog does not", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* threeRuns).outcome, "unchanged")
     })
   )
 })

@@ -6,7 +6,7 @@ import { aCatalogLine } from "@larder/test/support/warehouse/catalog-line.ts"
 import { Effect, FileSystem } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import { deriveStatements } from "../publishing/merge.ts"
-import { catalogMetricTable, commodity } from "./commodity/data-set.ts"
+import { commodity, metricTable } from "./commodity/data-set.ts"
 import { define } from "./dictionary.ts"
 import { toCells } from "./tables.ts"
 
@@ -30,7 +30,7 @@ const session = oncePerFile(
     yield* define(db, commodity)
     for (const [metric_name, frequency, unit, days] of observations) {
       const line = aCatalogLine({ metric_name, unit, frequency })
-      yield* db.append("commodity", "catalog_metric", toCells(catalogMetricTable, [line]))
+      yield* db.append("commodity", "metric", toCells(metricTable, [line]))
       for (const [day, value] of Object.entries(days)) {
         yield* db.run(
           `insert into commodity.observation_version values ('${metric_name}', '${day}', ${value}, '${value}', '2026-10-01', null, null, 'run', 'sha', '2026-10-01', 1)`

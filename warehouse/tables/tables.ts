@@ -16,6 +16,12 @@ export interface OwnedTable {
   readonly joinCondition: string
 }
 
+/** Columns that the statement `update` fills from other tables of the data set, after each merge. */
+export interface DerivedColumns {
+  readonly columns: ReadonlyArray<string>
+  readonly update: string
+}
+
 /** How the rows that a run staged are merged, and the columns that identify a row. */
 export type Merge =
   /** A row is added, unless its key exists. */
@@ -30,8 +36,8 @@ export type Merge =
       readonly ignoredColumns?: ReadonlyArray<string>
       readonly ownedTable?: OwnedTable
     }
-  /** The staged rows are the whole table. */
-  | { readonly by: "replace all"; readonly key: ReadonlyArray<string> }
+  /** The staged rows are the whole table. What they say in the `derived` columns does not count. */
+  | { readonly by: "replace all"; readonly key: ReadonlyArray<string>; readonly derived?: DerivedColumns }
   /**
    * A row is combined with the live row of the same key. `expressionFor` returns the SQL expression of a column, over
    * the staged row `s` and the live row `l`; if it returns none, the staged value is used. The result is new if any

@@ -9,7 +9,7 @@ describe("the catalog in the warehouse", () => {
     catalogRows(catalog(), measures).flatMap(({ rows, table }) => (table.name === name ? [...rows] : []))
   /** The distinct values of some columns, over all metrics or those with a part of a name. */
   const distinct = (columns: ReadonlyArray<string>, part = "") => {
-    const rows = parseRows("catalog_metric").filter((row) => String(Reflect.get(row, "metric_name")).includes(part))
+    const rows = parseRows("metric").filter((row) => String(Reflect.get(row, "metric_name")).includes(part))
     return [...new Set(rows.map((row) => columns.map((column) => Reflect.get(row, column)).join(": ")))].toSorted()
   }
 
@@ -51,13 +51,13 @@ describe("the catalog in the warehouse", () => {
     assert.match(distinct(["notes"], "butter_basis_us_west_price_max")[0] ?? "", /not a price.* high end/)
     assert.match(distinct(["notes"], "cheese_barrel_sales")[0] ?? "", /as sold/)
     assert.match(distinct(["notes"], "milk_class_i_price")[0] ?? "", /base price/)
-    const silent = parseRows("catalog_metric").filter((row) => Reflect.get(row, "notes") === null)
+    const silent = parseRows("metric").filter((row) => Reflect.get(row, "notes") === null)
     assert.isTrue(silent.some((row) => Reflect.get(row, "metric_name") === "butterfat_price_monthly"))
   })
 
   it("shows the documented column as the measure until the real one is known", () => {
     const measure = (measures?: Map<string, string>) =>
-      parseRows("catalog_metric", measures).find(
+      parseRows("metric", measures).find(
         (row) => Reflect.get(row, "metric_name") === "butter_exch_spot_average_monthly"
       )
     assert.strictEqual(Reflect.get(measure() ?? {}, "measure"), "monthly_average")
@@ -67,7 +67,7 @@ describe("the catalog in the warehouse", () => {
 
   it("has the licence of the exchange only for spot prices", () => {
     const spot = ["gov-mars/1602", "gov-mars/1603", "gov-mars/1623"]
-    for (const row of parseRows("catalog_metric")) {
+    for (const row of parseRows("metric")) {
       const [feed, licence, name] = ["feed", "licence", "metric_name"].map((column) => Reflect.get(row, column))
       assert.strictEqual(licence, spot.includes(feed) ? "cme_group" : "public_domain", name)
     }
@@ -81,7 +81,7 @@ describe("the catalog in the warehouse", () => {
 
   it("has every metric, series and product", () => {
     assert.deepStrictEqual(
-      [parseRows("catalog_metric").length, parseRows("series").length, parseRows("product").length],
+      [parseRows("metric").length, parseRows("series").length, parseRows("product").length],
       [metrics.length, 24, products.length]
     )
   })

@@ -1,6 +1,6 @@
 /** The catalog as rows of the warehouse. */
 import { unitTexts } from "@larder/schemas"
-import { catalogMetricTable, productTable, seriesTable } from "@larder/warehouse"
+import { metricTable, productTable, seriesTable } from "@larder/warehouse"
 import type { Catalog, Feed } from "../catalog.ts"
 import { joinNotes } from "../notes.ts"
 
@@ -16,6 +16,9 @@ const productRows = ({ products }: Catalog) =>
   }))
 
 const seriesRows = ({ series }: Catalog) => series.map((line, index) => ({ ...line, position: index + 1 }))
+
+/** Until the merge counts the values. */
+const noValues = { observations: 0, publications: 0 }
 
 const capitalise = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 
@@ -50,7 +53,8 @@ const metricRows = ({ feedsByName, metrics, notes }: Catalog, measures: Readonly
         report: feed.title,
         feed: feed.feed,
         licence,
-        ended_on
+        ended_on,
+        ...noValues
       }
     ]
   })
@@ -58,6 +62,6 @@ const metricRows = ({ feedsByName, metrics, notes }: Catalog, measures: Readonly
 export const catalogRows = (catalog: Catalog, measures: ReadonlyMap<string, string>) =>
   [
     { table: productTable, rows: productRows(catalog) },
-    { table: catalogMetricTable, rows: metricRows(catalog, measures) },
+    { table: metricTable, rows: metricRows(catalog, measures) },
     { table: seriesTable, rows: seriesRows(catalog) }
   ] as const

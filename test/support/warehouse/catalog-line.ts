@@ -1,12 +1,15 @@
-/** A line of the catalog of commodities: what a test does not set is null, or "-" if it cannot be null. */
-import { catalogMetricTable } from "@larder/warehouse"
-import { Option, Schema } from "effect"
+/** A row of `commodity.metric` as a run stages it: what a test does not set is null, or else "-" or 0. */
+import { metricTable } from "@larder/warehouse"
+import { isNullable } from "@larder/warehouse/tables/constraints.ts"
+import { Schema } from "effect"
 
-const isNullable = (field: Schema.Constraint) =>
-  Option.isSome(Schema.decodeUnknownOption(Schema.toType(field) as Schema.Codec<unknown>)(null)) // columns need no services
+const emptyValue = (field: Schema.Constraint) => {
+  if (isNullable(field)) return null
+  return Schema.is(Schema.toType(field))(0) ? 0 : "-"
+}
 
 const empty = Object.fromEntries(
-  Object.entries(catalogMetricTable.record.fields).map(([column, field]) => [column, isNullable(field) ? null : "-"])
+  Object.entries(metricTable.record.fields).map(([column, field]) => [column, emptyValue(field)])
 )
 
 export const aCatalogLine = (line: Readonly<Record<string, string>>) => ({ ...empty, ...line })

@@ -1,22 +1,26 @@
 /** Prices of commodities: catalog, and every published value. */
-import {
-  CatalogMetricRow,
-  CommodityProductRow,
-  MetricRow,
-  Observation,
-  ObservationVersion,
-  SeriesRow,
-  Vintage
-} from "@larder/schemas"
+import { CommodityProductRow, MetricRow, Observation, ObservationVersion, SeriesRow, Vintage } from "@larder/schemas"
 import { type DataSet, defineMacro, defineTable, defineView, inLake, readSql } from "../tables.ts"
 
 export const productTable = defineTable("commodity", "product", CommodityProductRow, {
   by: "replace all",
   key: ["slug"]
 })
-export const catalogMetricTable = defineTable("commodity", "catalog_metric", CatalogMetricRow, {
+/** The lines of the catalog, with what their values say. */
+export const metricTable = defineTable("commodity", "metric", MetricRow, {
   by: "replace all",
-  key: ["metric_name"]
+  key: ["metric_name"],
+  derived: {
+    columns: [
+      "first_observed_on",
+      "last_observed_on",
+      "last_updated",
+      "observations",
+      "publications",
+      "no_values_reason"
+    ],
+    update: readSql("commodity", "metric_values")
+  }
 })
 export const seriesTable = defineTable("commodity", "series", SeriesRow, { by: "replace all", key: ["slug"] })
 export const observationVersionTable = defineTable(
@@ -41,17 +45,7 @@ export const commodity: DataSet = {
     newest: { in: "data", table: "commodity.observation_version", day: "max(observed_on)" },
     late_after_days: 2
   },
-  tables: [
-    productTable,
-    catalogMetricTable,
-    seriesTable,
-    observationVersionTable,
-    defineTable("commodity", "metric", MetricRow, {
-      by: "derive",
-      key: ["metric_name"],
-      from: readSql("commodity", "metrics_of_catalog")
-    })
-  ],
+  tables: [productTable, metricTable, seriesTable, observationVersionTable],
   views: [
     inLake(defineView("commodity", "observation", Observation, ["metric_name", "observed_on"])),
     defineMacro("commodity", "observation_as_of"),
@@ -63,5 +57,5 @@ export const commodity: DataSet = {
   countSourceRows: `
     select count(distinct (raw_sha256, source_row, feed, revision_status))::integer as rows
     from commodity.observation_version
-    join commodity.catalog_metric using (metric_name)`
+    join commodity.metric using (metric_name)`
 }
