@@ -302,7 +302,7 @@ export const Freshness = Schema.Struct({
   ),
   state: described.oneOf(
     ["fresh", "late", "ended", "sample", "not_loaded", "not_read"],
-    "`fresh`: nothing is overdue; `late`: the next value or read did not come in time, or a series that ended lacks its last values; `ended`: a series that gets no more values; `sample`: bundled samples, which are never late; `not_loaded`: its data set was never published; `not_read`: no value of its feed was ever read, or it was never read completely, or it is not late yet, but the last attempt could not read it."
+    "`fresh`: nothing is overdue; `late`: the next value or read did not come in time, or a series that ended lacks its last values; `ended`: a series that gets no more values, or a store that was due and that the newest live run did not request, because it is no longer on the list; `sample`: bundled samples, which are never late; `not_loaded`: its data set was never published; `not_read`: no value of its feed was ever read, or it was never read completely, or it is not late yet, but the last attempt could not read it."
   ),
   why: described.text(
     "The reason for the state, in words, and since when a report that came had no number for the metric."

@@ -392,7 +392,7 @@ describe("a store", () => {
   })
   const rows: Rows = {
     "ingest.data_set": [{ pipeline: "storefronts", is_sample: false }],
-    "ingest.run": [1, 2].map((number) => aRun(number, "storefronts", "2026-09-05")),
+    "ingest.run": [1, 2].map((number) => aRun(number, "storefronts", "2026-09-01")),
     "ingest.store_read": [
       read(1, "changed", "2026-09-01 12:00"),
       read(1, "unchanged", "2026-08-29 12:00"),
@@ -439,6 +439,40 @@ describe("a store", () => {
   ] as const)("is late from twice its interval after its last complete read on: %s", ([moment, expected]) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* statesAt(moment, rows), expected)
+    })
+  )
+  itLive("has ended if the newest live run did not request it although it was due: it was taken off the list", () =>
+    Effect.gen(function* () {
+      const later = (begun: string, set: RowOf = {}): Rows => ({
+        ...rows,
+        "ingest.run": [...(rows["ingest.run"] ?? []), aRun(3, "storefronts", begun, set)]
+      })
+      const statesAfter = (added: Rows) => statesAt("2026-09-20", added)
+      const allLate = Object.fromEntries(Object.keys(early).map((store) => [store, "late"]))
+      const before = { ...allLate, "always locked": "not_read" }
+      assert.deepStrictEqual(yield* statesAfter(later("2026-09-02 12:00")), before)
+      assert.deepStrictEqual(yield* statesAfter(later("2026-09-11", { origin: "replay" })), before)
+      // stores that failed, and those that did not change for long, are not due yet
+      const threeDays = { ...before, changed: "ended", rejected: "ended" }
+      assert.deepStrictEqual(yield* statesAfter(later("2026-09-04 12:00")), threeDays)
+      assert.deepStrictEqual(
+        yield* statesAfter(later("2026-09-10 12:00")),
+        Object.fromEntries(Object.keys(early).map((store) => [store, "ended"]))
+      )
+      const requested = {
+        ...later("2026-09-04 12:00"),
+        "ingest.left_out": [leftOut(3, "storefronts", "store/changed", "unreachable")]
+      }
+      assert.deepStrictEqual(yield* statesAfter(requested), { ...threeDays, changed: "late" })
+      const why = yield* queryFreshness("subject, why, late_at", "2026-09-20", later("2026-09-04 12:00"))
+      assert.deepStrictEqual(
+        why.find(({ subject }) => subject === "changed"),
+        {
+          subject: "changed",
+          why: "The run of 2026-09-04 12:00 UTC did not request it, although it was due: it is no longer on the list of stores, or LARDER_STORE_MAX_INTERVAL is longer than seven days.",
+          late_at: null
+        }
+      )
     })
   )
 })

@@ -141,11 +141,17 @@ store_read as (
     store_id,
     arg_max(feed, read_at) as feed,
     min(read_at) as first_read_at,
+    max(read_at) as attempted_at,
     max(read_at) filter (where fetch_status <> 'failed') as newest_at,
     -- a store that has rejected products was read completely
     max(read_at) filter (where outcome in ('complete', 'rejected')) as last_complete_read_at
   from ingest.live_store_read
   group by store_id
+),
+newest_run as (
+  select max(started_at) as began_at, arg_max(run_id, started_at) as run_id
+  from ingest.live_run
+  where pipeline = 'storefronts' and origin = 'live'
 ),
 store as (
   select
@@ -155,9 +161,17 @@ store as (
     greatest(
       interval 1 day,
       least(interval 7 day, last_complete_read_at - coalesce(changed_at::timestamp, first_read_at))
-    ) as period
+    ) as period,
+    -- A run requests every store of its list that is due, and a store that fails is due after at most seven days.
+    coalesce(
+      began_at > attempted_at + if(attempted_at = last_complete_read_at, period, interval 7 day)
+        and feed not in (select feed from ingest.left_out where run_id = newest_run.run_id),
+      false
+    ) as has_ended,
+    began_at
   from store_read
   left join change using (store_id)
+  cross join newest_run
 ),
 
 source as (
@@ -215,10 +229,15 @@ source as (
     feed,
     newest_at::date,
     last_complete_read_at,
-    last_complete_read_at + period,
-    last_complete_read_at + 2 * period,
-    if(last_complete_read_at is null, 'not_read', null),
-    if(last_complete_read_at is null, 'It was never read completely.', 'The next read'),
+    if(has_ended, null, last_complete_read_at + period),
+    if(has_ended, null, last_complete_read_at + 2 * period),
+    case when has_ended then 'ended' when last_complete_read_at is null then 'not_read' end,
+    case
+      when has_ended then strftime(began_at, 'The run of %Y-%m-%d %H:%M UTC did not request it, although it was due: it is')
+        || ' no longer on the list of stores, or LARDER_STORE_MAX_INTERVAL is longer than seven days.'
+      when last_complete_read_at is null then 'It was never read completely.'
+      else 'The next read'
+    end,
     null
   from store
 ),
