@@ -42,6 +42,7 @@ export const readExchangeRates = Effect.fn("exchangeRates.read")(
   },
   Effect.catchTags({
     UpstreamUnavailable: unreachable,
+    NotRequested: unreachable,
     AccessDenied: unreachable,
     RefusedByUpstream: unreachable,
     AnswerTooLarge: unreachable,
