@@ -310,5 +310,5 @@ export const Freshness = Schema.Struct({
 }).annotate({
   identifier: "ingest.freshness",
   description:
-    "One row per metric, per form of the releases of branded foods, per store, and per data set that is not loaded, and per feed of final prices: how new it is, and whether something is overdue. Computed when it is asked, with the time of the query."
+    "One row per metric, per feed of final prices, per form of the releases of branded foods, per store, and per data set that is not loaded: how new it is, and whether something is overdue. Computed when it is asked, with the time of the query."
 })

@@ -41,7 +41,7 @@ export const FoodRow = Schema.Struct({
   ),
   trade_channels: list("Channels through which the product is sold, each once, in alphabetical order."),
   nutrients: list(
-    "Published nutrients per 100 g, or per 100 ml if the serving is measured in ml; also as rows in `branded_food.nutrient_amount`."
+    "Published nutrients per 100 g, or per 100 ml if the serving is measured in ml; also as rows in `branded_food.nutrient_amount`, whose numbers can be multiplied without overflow."
   ),
   label_calories: labelAmount("Energy in kcal"),
   label_fat: labelAmount("Total fat in g"),

@@ -80,7 +80,7 @@ export const StoreProductRow = Schema.Struct({
   ...Struct.pick(ProductDetail.fields, ["title", "handle", "vendor", "product_type", "category", "sub_category"]),
   category_method: described.text("Method that decided the category; `none` for uncategorized products."),
   category_confidence: described.number(
-    "Rank of the method among the methods, from 0 to 1; 0 for `none`. It is not the probability that the category is right. It began as the share of right top levels among products of twelve stores that were labelled by hand, and is set lower for methods that decided few of them. In other stores, `product_type` and `title` are right less often than their rank says: compare ranks only with each other."
+    "A fixed number for the kind of evidence, from 0 to 1; 0 for `none`. A method can have several kinds: a stated path counts more than a stated id. It is not the probability that the category is right. It began as the share of right top levels among products of twelve stores that were labelled by hand, and is set lower for evidence that decided few of them. In 61 other stores, `stated` was right for 88 % of the products, `product_type` for 81 % and `title` for 61 %: do not compare methods by it."
   ),
   category_evidence: described.textOrNull("The words that decided the category; null if nothing did."),
   tags: ProductDetail.fields.tags,
@@ -89,7 +89,9 @@ export const StoreProductRow = Schema.Struct({
   price_min: PriceRange.fields.min,
   price_max: PriceRange.fields.max,
   currency: PriceRange.fields.currency,
-  variants: described.list("The variants, by position; also as rows in `storefront.variant`."),
+  variants: described.list(
+    "The variants, by position; also as rows in `storefront.variant`, whose prices can be multiplied without overflow."
+  ),
   is_merchandise: described.flag(
     "False for items that are not goods: gift cards, insurance, donations, fees, and other items that are never shipped."
   ),
@@ -269,7 +271,7 @@ export const ProductCategoryRow = Schema.Struct({
 }).annotate({
   identifier: "storefront.product_category",
   description:
-    "One row per product: its category, and how that was decided. Methods that read what the store states come before those that guess."
+    "One row per product: its category, and how that was decided. Methods that read what the store states are tried before those that guess."
 })
 
 export const CollectionProductRow = Schema.Struct({
