@@ -145,7 +145,8 @@ const nouns: Readonly<Record<string, string>> = {
 const wholes: Readonly<Record<string, string>> = {
   "branded_food.current_food": "product",
   "commodity.product": "product",
-  "ingest.freshness": "metric, per form of the releases of branded foods, per store, and per data set",
+  "ingest.freshness":
+    "metric, per feed of final prices, per form of the releases of branded foods, per store, and per data set",
   "ingest.check_result": "run and check",
   "ingest.table_constraint": "key and reference of each table and view"
 }
