@@ -23,7 +23,11 @@ export interface FaultyProxy {
 /** How the database answers a COMMIT. */
 const committed = "COMMIT\0"
 
-export const startFaultyProxy = async (databaseUrl: string): Promise<FaultyProxy> => {
+/** `rewrite` changes what is sent to the database. It must keep the number of bytes. */
+export const startFaultyProxy = async (
+  databaseUrl: string,
+  rewrite = (bytes: Buffer): Buffer => bytes
+): Promise<FaultyProxy> => {
   let database = new URL(databaseUrl)
   const sockets = new Set<Socket>()
   const ports = new Set<number>()
@@ -49,7 +53,7 @@ export const startFaultyProxy = async (databaseUrl: string): Promise<FaultyProxy
         upstream.destroy()
       })
     }
-    client.on("data", (bytes) => upstream.write(bytes))
+    client.on("data", (bytes) => upstream.write(rewrite(bytes)))
     upstream.on("data", (bytes) => {
       const isCommit = bytes.includes(committed)
       if (isCommit && losesNext) {

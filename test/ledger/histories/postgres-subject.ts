@@ -43,6 +43,18 @@ const clockOf = (proxy: FaultyProxy): Clock.Clock => {
   return { ...clock, monotonicTimeNanosUnsafe, monotonicTimeNanos: Effect.sync(monotonicTimeNanosUnsafe) }
 }
 
+const idleTimeout = "set_config('idle_in_transaction_session_timeout', '1s'"
+
+/**
+ * Lets a session be idle in a transaction for nine seconds instead of one: while a busy machine stalls a server for longer,
+ * PostgreSQL would end its session, twice in a row would refuse a call, and the model does not expect refusals.
+ */
+const lengthenIdleTimeout = (bytes: Buffer) => {
+  const at = bytes.indexOf(idleTimeout)
+  if (at >= 0) bytes.write("9", at + idleTimeout.indexOf("1s"))
+  return bytes
+}
+
 const open = async (url: string, servers: number): Promise<Subject> => {
   const doubts = mkdtempSync(path.join(tmpdir(), "larder-doubts-"))
   const watching = Scope.makeUnsafe()
@@ -55,7 +67,7 @@ const open = async (url: string, servers: number): Promise<Subject> => {
 
   const members: Array<Member> = []
   const join = async (): Promise<Member> => {
-    const proxy = await startFaultyProxy(url)
+    const proxy = await startFaultyProxy(url, lengthenIdleTimeout)
     const scope = Scope.makeUnsafe()
     // a separate folder: a server that only seems dead may still write here, unlike a killed process
     const directory = mkdtempSync(path.join(doubts, "server-"))
