@@ -136,13 +136,14 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       const folder = path.dirname(run.staging.file)
       const rows = yield* stageRows(run.staging.db, folder)
       const findKnown = yield* stageKnownProducts(run.staging.db, run.layout, previous)
-      const read = yield* Effect.forEach(
+      const finished = yield* Effect.forEach(
         orderStores(due, previous),
-        (store) => readStore(store, { ...run, list_fetched_at, rows, findKnown }),
-        {
-          concurrency: maxConcurrentStores
-        }
+        (store) =>
+          Effect.map(readStore(store, { ...run, list_fetched_at, rows, findKnown }), (read) => [store, read] as const),
+        { concurrency: maxConcurrentStores }
       )
+      const byStore = new Map(finished)
+      const read = due.flatMap((store) => byStore.get(store) ?? []) // in the order of the list, for every report
       yield* progress.phase("assembling products")
       yield* rows.finishLoading
       const checked = yield* checkReads(run, read, previous)
