@@ -221,7 +221,7 @@ describe("billing with Stripe", () => {
               ["open", "failed", "failed"]
             )
           })
-        ).pipe(Effect.provide(Logger.layer([logger])), Effect.provideService(References.MinimumLogLevel, "Warn"))
+        ).pipe(Effect.provide(Logger.layer([logger])), Effect.provideService(References.MinimumLogLevel, "Error"))
         assert.strictEqual(logs.length, 2, logs.join("\n"))
         assert.match(
           logs[0] ?? "",
