@@ -3,7 +3,7 @@
  * the `config` commands print what is in force, and a `LARDER_…` variable that is not here is refused. A new setting is
  * one entry here and one row there.
  */
-import { Config, Schema } from "effect"
+import { Config, ConfigProvider, Effect, Schema } from "effect"
 
 interface Setting {
   readonly meaning: string
@@ -38,7 +38,7 @@ const shared = {
     shown: "secret",
     inFile: true,
     meaning:
-      "address that is told when data becomes late, a run fails or leaves something out, or somebody rolls back: an incoming webhook of Slack, or any other. `https://…` without a redirect; `http://` only for this machine. It is a secret: no log and no error contains it"
+      "webhook that gets a message when data becomes late, a run fails or leaves something out, or an operator rolls back: an incoming webhook of Slack, or any other. `https://…` without a redirect; `http://` only for this machine. It is a secret: no log and no error contains it"
   },
   LARDER_NOTIFY_SECRET: {
     shown: "secret",
@@ -243,6 +243,10 @@ export const testSettings = [
 const all = { ...shared, ...ingesting, ...serving, ...payments, ...calling }
 type All = typeof all
 type DefaultedName = { [Name in keyof All]: All[Name] extends { readonly default: string } ? Name : never }[keyof All]
+
+/** Fails because a setting cannot be used: the message names it, and says what it must be. */
+export const failSetting = (message: string): Effect.Effect<never, Config.ConfigError> =>
+  Effect.fail(new Config.ConfigError(new ConfigProvider.SourceError({ message })))
 
 /** The documented default, as text. */
 export const defaultOf = (name: DefaultedName): string => all[name].default

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { addressFor, isAllInterfaces, isLoopback, parseHost } from "./addresses.ts"
+import { addressFor, isAllInterfaces, isLoopbackUrl, parseHost } from "./addresses.ts"
 
 describe("an address for all interfaces", () => {
   it.each(["http://0.0.0.0:8080", "http://[::]:8080", "http://0:8080"])(
@@ -15,7 +15,7 @@ describe("an address for all interfaces", () => {
 describe("a loopback address", () => {
   it.each(["http://127.0.0.1:8081", "http://127.1.2.3:8081", "http://[::1]:8081", "http://localhost:8081"])(
     "recognises %s as reachable only from its own machine",
-    (url) => assert.isTrue(isLoopback(url))
+    (url) => assert.isTrue(isLoopbackUrl(url))
   )
   it.each([
     "http://0.0.0.0:8081",
@@ -23,7 +23,7 @@ describe("a loopback address", () => {
     "http://192.168.1.5:8081",
     "http://127.0.0.1.example",
     "nowhere"
-  ])("does not recognise %s as a loopback address", (url) => assert.isFalse(isLoopback(url)))
+  ])("does not recognise %s as a loopback address", (url) => assert.isFalse(isLoopbackUrl(url)))
 })
 
 describe("a listener on all interfaces", () => {

@@ -1,4 +1,5 @@
 /** Addresses of listeners, for clients. A client cannot open `0.0.0.0` or `::`, which mean all interfaces of a machine. */
+import { isLoopback } from "@larder/schemas"
 
 export const buildUrl = (host: string, port: number): string =>
   `http://${host.includes(":") ? `[${host}]` : host}:${port}`
@@ -11,7 +12,7 @@ const parseHostname = (url: string) => URL.parse(url)?.hostname ?? ""
 
 export const isAllInterfaces = (url: string): boolean => loopbackHosts.has(parseHostname(url))
 
-export const isLoopback = (url: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(parseHostname(url))
+export const isLoopbackUrl = (url: string): boolean => isLoopback({ hostname: parseHostname(url) })
 
 /** The host of a request, with or without a port: a name, optionally with a trailing dot, or an address. */
 const hostPattern = /^((?=[^:]{1,253}(:|$))[\w-]+(\.[\w-]+)*\.?|\[[\da-f:.]+\])(:\d{0,5})?$/i

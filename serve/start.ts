@@ -2,7 +2,7 @@
 import { version } from "@larder/schemas"
 import { followDepot, openLayout, watchLive, webhookFromSettings } from "@larder/warehouse"
 import { type Cause, Console, Context, Effect, Layer, Option, Scope } from "effect"
-import { addressFor, buildUrl, isAllInterfaces, isLoopback } from "./addresses.ts"
+import { addressFor, buildUrl, isAllInterfaces, isLoopbackUrl } from "./addresses.ts"
 import {
   combineProvenances,
   dataHeaders,
@@ -157,7 +157,7 @@ const openServer = Effect.fnUntraced(function* (listeners: Scope.Scope) {
     keepAlive,
     docsUrl: publicApiUrl ?? addressFor(apiAddress, null)
   }).pipe(Scope.provide(listeners))
-  const isProtected = isLoopback(consoleAddress) || publicUrl?.startsWith("https:")
+  const isProtected = isLoopbackUrl(consoleAddress) || publicUrl?.startsWith("https:")
   if (!isProtected) yield* Effect.logWarning(describeMissingTls(consoleAddress))
   const warning = describeUnpaidCredits(payments.mode, publicUrl)
   if (warning !== undefined) yield* Effect.logWarning(warning)

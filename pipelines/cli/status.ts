@@ -88,13 +88,13 @@ const readUnreadable = ({ local }: Layout, pipelines: ReadonlyArray<string>) =>
     )
   )
 
-/** That nobody could be told is a warning: the state of the data is what the exit code is about. */
-const tellChanges = Effect.fnUntraced(function* (layout: Layout) {
+/** A notice that is not delivered is a warning, because the exit code is about the data. */
+const notifyChanges = Effect.fnUntraced(function* (layout: Layout) {
   const webhook = yield* webhookFromSettings
   if (webhook === undefined) return yield* new UsageError({ problem: "--notify needs LARDER_NOTIFY_URL" })
   yield* notifyFreshnessOnce(layout, webhook).pipe(
     Effect.catchTag("NoticeNotDelivered", ({ message }) =>
-      Effect.logWarning(`nobody was told what has changed, and the next call tells it: ${message}`)
+      Effect.logWarning(`the notice was not delivered, and the next call sends it again: ${message}`)
     )
   )
 })
@@ -105,7 +105,7 @@ export const statusCommand = Command.make(
     json: jsonFlag("one JSON array"),
     notify: booleanFlag(
       "notify",
-      "Also tell LARDER_NOTIFY_URL what has become late, or fresh again, since the last call"
+      "Also send to LARDER_NOTIFY_URL what has become late, or fresh again, since the last call"
     )
   },
   Effect.fn(function* ({ json, notify }) {
@@ -116,7 +116,7 @@ export const statusCommand = Command.make(
       )
     )
     const states = yield* readLiveStates(layout)
-    if (notify) yield* tellChanges(layout)
+    if (notify) yield* notifyChanges(layout)
     const unreadable = yield* readUnreadable(
       layout,
       states.map(({ pipeline }) => pipeline)

@@ -3,7 +3,7 @@ import { type ApiError, internal, methodNotAllowed, noSuchEndpoint, oauthNotSupp
 import type { CommodityModel } from "@larder/warehouse"
 import { Cause } from "effect"
 import { type EventHandler, H3, type H3Event, HTTPResponse } from "h3"
-import { isLoopback } from "../addresses.ts"
+import { isLoopbackUrl } from "../addresses.ts"
 import { makeSharedBody } from "./encoding.ts"
 import type { Limiter } from "./fairness/limiter.ts"
 import { estimateRequestBytes } from "./fairness/request-memory.ts"
@@ -140,7 +140,7 @@ export const makeApi = (needs: ApiNeeds) => {
     )
   )
   const isAtOwnHost = (event: H3Event) =>
-    isLoopback(`http://${event.url.host}`) ||
+    isLoopbackUrl(`http://${event.url.host}`) ||
     matchesDataHost(dataHost, event) ||
     event.url.hostname === new URL(getListenerUrl()).hostname
   const { respondUncharged } = pipeline

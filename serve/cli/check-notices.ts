@@ -11,7 +11,7 @@ interface Delivery {
 export const postCheck = Effect.gen(function* () {
   const webhook = yield* webhookFromSettings
   if (webhook === undefined) {
-    const text = "LARDER_NOTIFY_URL is not set, so nobody is told when data is late, or when a run fails."
+    const text = "LARDER_NOTIFY_URL is not set, so no notice is sent when data is late, or when a run fails."
     return { channel: "webhook", state: "failed", text } satisfies Delivery
   }
   const notice = makeCheckNotice(new Date(yield* Clock.currentTimeMillis).toISOString())

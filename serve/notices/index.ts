@@ -1,2 +1,2 @@
-/** What a server tells its operator. */
+/** The notices that a server sends to its operator. */
 export { notifyEachMinute } from "./notify-freshness.ts"

@@ -1,6 +1,6 @@
 /**
- * Tells the operator's webhook once a minute what has become late, or fresh again. Of several servers that share a
- * ledger, one tells: it claims a row of the console's tables, renews the claim with each look, and gives it up when it
+ * Sends to the operator's webhook once a minute what has become late, or fresh again. Of several servers that share a
+ * ledger, one does: it claims a row of the console's tables, renews the claim each time, and gives it up when it
  * stops. If it is killed, another server takes over when the claim has expired.
  */
 import { randomUUID } from "node:crypto"
@@ -9,7 +9,7 @@ import { Clock, Duration, Effect, Schedule, Schema } from "effect"
 import { ConsoleDatabase, type ConsoleUnavailable } from "../persistence/index.ts"
 
 const interval = Duration.minutes(1)
-/** Longer than a pause between two looks and the attempts to post. */
+/** Longer than the interval and all attempts to post together. */
 const claimed = Duration.minutes(3)
 
 /** Rows per transaction: in SQLite, requests wait for it. */
@@ -49,8 +49,8 @@ const notifiedInTables = (database: ConsoleDatabase["Service"]): NotifiedStates<
   })
 })
 
-/** One look by a server: tells what has changed if this server has the claim, or if the claim of another has expired. */
-export const lookOnce = Effect.fnUntraced(function* (layout: Layout, webhook: Webhook, server: string) {
+/** Sends what has changed if this server has the claim, or if the claim of another has expired. */
+export const notifyOnce = Effect.fnUntraced(function* (layout: Layout, webhook: Webhook, server: string) {
   const database = yield* ConsoleDatabase
   const now = yield* Clock.currentTimeMillis
   const expiry = isoTime(now + Duration.toMillis(claimed))
@@ -59,14 +59,16 @@ export const lookOnce = Effect.fnUntraced(function* (layout: Layout, webhook: We
   if (judged !== undefined) yield* notifyFreshness(judged, notifiedInTables(database), webhook)
 })
 
-/** Looks now and then once a minute, until the scope ends. A failure is logged, and the next look tells the same. */
+/** Checks now and then once a minute, until the scope ends. A failure is logged, and the next check sends the same. */
 export const notifyEachMinute = Effect.fnUntraced(function* (layout: Layout, webhook: Webhook) {
   const { run } = yield* ConsoleDatabase
   const server = randomUUID()
-  yield* Effect.addFinalizer(() => Effect.ignore(run(giveUp, [server]))) // after the last look, which is forked below
-  const look = lookOnce(layout, webhook, server).pipe(
-    Effect.catchTag("NoticeNotDelivered", ({ message }) => Effect.logWarning(`nobody was told: ${message}`)),
-    Effect.catchCause((cause) => Effect.logWarning("what has changed about freshness could not be told", cause))
+  yield* Effect.addFinalizer(() => Effect.ignore(run(giveUp, [server]))) // after the last check, which is forked below
+  const check = notifyOnce(layout, webhook, server).pipe(
+    Effect.catchTag("NoticeNotDelivered", ({ message }) =>
+      Effect.logWarning(`the notice was not delivered: ${message}`)
+    ),
+    Effect.catchCause((cause) => Effect.logWarning("changes of freshness could not be checked", cause))
   )
-  yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced(interval)))
+  yield* Effect.forkScoped(Effect.repeat(check, Schedule.spaced(interval)))
 })

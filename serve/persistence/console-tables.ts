@@ -43,8 +43,8 @@ export const consoleTables: ReadonlyArray<string> = [
 /**
  * A restored session would be valid even if its browser has signed out or its person has changed the password, and a
  * restored link would work again after its use. So people sign in again and are invited again. A backup must not let its
- * readers sign forms. Whoever
- * restores one looks at the data, so what is late then is told anew.
+ * readers sign forms. After a
+ * restore, the first notice has everything that is late.
  */
 const neverRestored: ReadonlyArray<string> = [
   ...["session", "known_browser", "invitation", "form_secret"],

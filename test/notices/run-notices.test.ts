@@ -1,4 +1,4 @@
-/** What real runs and commands tell a real webhook. About ten runs. */
+/** The notices of real runs and commands, at a real webhook. About ten runs. */
 import { readFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => removeFolder(home))
 
 describe("a run with LARDER_NOTIFY_URL", () => {
-  it("tells that it left feeds out, with its own id and the text that it prints", async () => {
+  it("reports that it left feeds out, with its own id and the text that it prints", async () => {
     const receiver = await startReceiver()
     const body = bodyOf(closes, [aClose()]).slice(0, -30)
     const ended = await replay(copyForTest(home), { ...everyFeed(), [closes.feed]: body }, receiver.settings)
@@ -56,7 +56,7 @@ describe("a run with LARDER_NOTIFY_URL", () => {
     expect(ended.stderr + ended.stdout).not.toContain(webhookToken)
   })
 
-  it("tells that a check stopped its publication", async () => {
+  it("reports that a check stopped its publication", async () => {
     const copy = copyForTest(home)
     const orphan = `insert into commodity.observation_version
       select * replace ('butter_close' as metric_name) from commodity.observation_version limit 1`
@@ -68,7 +68,7 @@ describe("a run with LARDER_NOTIFY_URL", () => {
     expect(receiver.received[0]?.text).toContain("values_have_metrics: 1 bad rows")
   })
 
-  it("tells that it failed, once if the first answers are a 500", async () => {
+  it("reports that it failed, once if the first answers are a 500", async () => {
     const receiver = await startReceiver(500, 200)
     const ended = await replay(makeTestFolder(), { [closes.feed]: "<html>" }, receiver.settings)
     const id = parseRunRecord(ended).run_id
@@ -79,7 +79,7 @@ describe("a run with LARDER_NOTIFY_URL", () => {
     ])
   })
 
-  it("tells nothing if everything was read, in a dry run, or if its flags cannot be used", async () => {
+  it("sends nothing if everything was read, in a dry run, or if its flags cannot be used", async () => {
     const receiver = await startReceiver()
     const ends = [
       await replay(copyForTest(home), everyFeed(), receiver.settings),
@@ -94,7 +94,7 @@ describe("a run with LARDER_NOTIFY_URL", () => {
     receiver.stop()
     const ended = await replay(copyForTest(home), twoFeeds, receiver.settings)
     expect(ended.code).toBe(4)
-    expect(ended.problems.match(/nobody was told: .*ECONNREFUSED/g)).toHaveLength(1)
+    expect(ended.problems.match(/the notice was not delivered: .*ECONNREFUSED/g)).toHaveLength(1)
     expect(ended.stderr + ended.stdout).not.toContain(webhookToken)
   })
 
@@ -108,7 +108,7 @@ describe("a run with LARDER_NOTIFY_URL", () => {
 })
 
 describe("a rollback", () => {
-  it("is told with its note and what is live", async () => {
+  it("is reported with its note and what is live", async () => {
     const copy = copyForTest(home)
     await replay(copy, everyFeed())
     const receiver = await startReceiver()
@@ -125,12 +125,12 @@ describe("a rollback", () => {
 })
 
 describe("larder-ingest status --notify", () => {
-  it("tells what is late once, and again with the same id if the first notice was not accepted", async () => {
+  it("sends what is late once, and again with the same id if the first notice was not accepted", async () => {
     const copy = copyForTest(home)
     const receiver = await startReceiver(404, 200)
     const status = () => ingest(copy, ["status", "--notify"], receiver.settings)
     const first = await status()
-    expect(first.problems).toContain("nobody was told what has changed, and the next call tells it: The address in")
+    expect(first.problems).toContain("the notice was not delivered, and the next call sends it again: The address in")
     const { code } = await ingest(copy, ["status"])
     expect([first.code, (await status()).code, (await status()).code]).toEqual([code, code, code])
     const [before, again, ...others] = receiver.received
@@ -142,7 +142,7 @@ describe("larder-ingest status --notify", () => {
     expect(new Set(told.map(({ state }) => state))).toEqual(new Set(["late", "not_read"]))
   })
 
-  it("tells nothing but asks for the setting without LARDER_NOTIFY_URL", async () => {
+  it("sends nothing but asks for the setting without LARDER_NOTIFY_URL", async () => {
     const { code, problems } = await ingest(home, ["status", "--notify"])
     expect([code, problems]).toEqual([2, "larder-ingest: --notify needs LARDER_NOTIFY_URL\n"])
   })

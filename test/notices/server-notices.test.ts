@@ -1,9 +1,9 @@
-/** What servers tell about freshness: of several, one tells, and what a killed server may have told is repeated. */
+/** Notices of servers about freshness: of several servers one sends them, and what a killed server may have sent is repeated. */
 
 import path from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { lookOnce } from "@larder/serve/notices/notify-freshness.ts"
+import { notifyOnce } from "@larder/serve/notices/notify-freshness.ts"
 import { layoutOf, webhookFromSettings } from "@larder/warehouse"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -41,7 +41,7 @@ type Receiver = Awaited<ReturnType<typeof startReceiver>>
 const withTwoServers = (
   kind: (typeof consoleDatabaseKinds)[number],
   receiver: Receiver,
-  use: (look: (server: "first" | "second") => Effect.Effect<void, unknown>) => Effect.Effect<void, unknown>
+  use: (check: (server: "first" | "second") => Effect.Effect<void, unknown>) => Effect.Effect<void, unknown>
 ) =>
   Effect.gen(function* () {
     const database = yield* consoleDatabases[kind]
@@ -50,12 +50,12 @@ const withTwoServers = (
     const layout = yield* layoutOf(home)
     const webhook = yield* webhookFromSettings
     if (webhook === undefined) throw new Error("there is no webhook")
-    const look = (server: "first" | "second") =>
-      lookOnce(layout, webhook, server).pipe(
+    const check = (server: "first" | "second") =>
+      notifyOnce(layout, webhook, server).pipe(
         Effect.provideContext(server === "first" ? first : second),
         Effect.provide(NodeServices.layer)
       ) as Effect.Effect<void, unknown> // its only service is ConsoleDatabase
-    yield* use(look)
+    yield* use(check)
   }).pipe(
     Effect.scoped,
     Effect.provide([NodeServices.layer, ConfigProvider.layer(ConfigProvider.fromUnknown(receiver.settings))]),
@@ -63,14 +63,14 @@ const withTwoServers = (
   )
 
 describe.each(consoleDatabaseKinds)("two servers over %s", (kind) => {
-  it("tell once, in one notice, and one of them tells until its claim expires", async () => {
+  it("send a change once, in one notice, and one of them sends until its claim expires", async () => {
     const receiver = await startReceiver()
-    await withTwoServers(kind, receiver, (look) =>
+    await withTwoServers(kind, receiver, (check) =>
       Effect.gen(function* () {
-        const both = Effect.all([look("first"), look("second")], { concurrency: "unbounded" })
+        const both = Effect.all([check("first"), check("second")], { concurrency: "unbounded" })
         yield* both
         yield* both
-        yield* look("second").pipe(withClockAhead("4 minutes"))
+        yield* check("second").pipe(withClockAhead("4 minutes"))
       })
     )
     expect(receiver.received.map(({ type }) => type)).toEqual(["freshness.changed"])
@@ -79,13 +79,13 @@ describe.each(consoleDatabaseKinds)("two servers over %s", (kind) => {
 
   it("repeat with the same id what was not accepted, also by the other server after the claim has expired", async () => {
     const receiver = await startReceiver(404, 200)
-    await withTwoServers(kind, receiver, (look) =>
+    await withTwoServers(kind, receiver, (check) =>
       Effect.gen(function* () {
-        yield* Effect.flip(look("first"))
-        yield* look("second") // the claim of the first one still holds
+        yield* Effect.flip(check("first"))
+        yield* check("second") // the claim of the first one still holds
         expect(receiver.received.length).toBe(1)
-        yield* look("second").pipe(withClockAhead("4 minutes"))
-        yield* look("second").pipe(withClockAhead("4 minutes"))
+        yield* check("second").pipe(withClockAhead("4 minutes"))
+        yield* check("second").pipe(withClockAhead("4 minutes"))
       })
     )
     const [first, second, ...others] = receiver.received

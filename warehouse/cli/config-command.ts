@@ -4,7 +4,7 @@ import { Config, Console, Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { formatTable } from "./table.ts"
 
-/** An address without user, password, query and fragment; undefined if those cannot be told from the rest. */
+/** An address without user, password, query and fragment; undefined if those cannot be separated from the rest. */
 export const publicAddress = (text: string): string | undefined => {
   if (/^[./~]/.test(text) || !/:\/\/|@/.test(text)) return text // a path, or a host without a scheme
   const url = URL.parse(text)

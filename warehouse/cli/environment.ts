@@ -2,14 +2,11 @@
  * The environment of a program, as its settings. It is read before anything else happens: a misspelled name would be
  * ignored, and `LARDER_SOURCE=live` would publish samples.
  */
-import { settingSections, suggestName, testSettings } from "@larder/schemas"
-import { Config, ConfigProvider, Effect, FileSystem, type Layer } from "effect"
+import { failSetting, settingSections, suggestName, testSettings } from "@larder/schemas"
+import { type Config, ConfigProvider, Effect, FileSystem, type Layer } from "effect"
 import { causeText } from "../disk.ts"
 
 type Variables = Readonly<Record<string, string | undefined>>
-
-const failSetting = (message: string) =>
-  Effect.fail(new Config.ConfigError(new ConfigProvider.SourceError({ message })))
 
 const fileVariable = (name: string) => `${name}_FILE`
 const entries = settingSections.flatMap(({ programs, settings }) =>

@@ -5,16 +5,11 @@
  */
 import path from "node:path"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { defaultOf } from "@larder/schemas"
-import { Config, ConfigProvider, Effect, Layer, Option, Redacted } from "effect"
+import { defaultOf, failSetting, isSafeInTransit } from "@larder/schemas"
+import { Config, Effect, Layer, Option, Redacted } from "effect"
 import type { HttpClient } from "effect/http/HttpClient"
 import type { Depot } from "./depot.ts"
 import { folderDepot } from "./folder.ts"
-
-const failSetting = (message: string) =>
-  Effect.fail(new Config.ConfigError(new ConfigProvider.SourceError({ message })))
-
-const isLoopback = ({ hostname }: URL) => /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname)
 
 /** An empty variable counts as not set. */
 const variable = (...names: ReadonlyArray<string>) =>
@@ -64,7 +59,7 @@ const openAddress = Effect.fnUntraced(function* (location: string) {
   const address = `${url.origin}${url.pathname}`.replace(/\/+$/, "")
   if (url.search !== "" || url.hash !== "")
     return yield* failSetting(`${address} is followed by ? or #, which a depot cannot have`)
-  if (url.protocol !== "https:" && !isLoopback(url)) {
+  if (!isSafeInTransit(url)) {
     return yield* failSetting(`${address} must be https://…: others could modify the data in transit over http`)
   }
   const { httpDepot } = yield* Effect.promise(() => import("./http.ts"))

@@ -13,7 +13,7 @@ const judge = (subject: string, state: Judged["state"], set: Partial<Judged> = {
   why: `Why ${subject} is ${state}.`,
   ...set
 })
-const tell = (subject: string, state: Judged["state"], notified_at = "2026-11-30T00:00:00.000Z"): Notified => ({
+const sent = (subject: string, state: Judged["state"], notified_at = "2026-11-30T00:00:00.000Z"): Notified => ({
   subject: `commodities metric ${subject}`,
   state,
   notified_at
@@ -21,13 +21,13 @@ const tell = (subject: string, state: Judged["state"], notified_at = "2026-11-30
 const wordsOf = (judged: ReadonlyArray<Judged>, notified: ReadonlyArray<Notified>) => {
   const { changes, forget, remember } = compareFreshness(judged, notified)
   return {
-    notified: changes.map(({ before, state, subject }) => `${subject}: ${before} -> ${state}`),
+    sent: changes.map(({ before, state, subject }) => `${subject}: ${before} -> ${state}`),
     remember: Object.fromEntries(remember),
     forget
   }
 }
 
-describe("what has changed since it was told", () => {
+describe("what has changed since the last notice", () => {
   it("is at first what is late; what is fresh, ended, a sample or not loaded needs no row", () => {
     const states = ["fresh", "late", "ended", "sample", "not_loaded"] as const
     assert.deepStrictEqual(
@@ -35,33 +35,33 @@ describe("what has changed since it was told", () => {
         states.map((state) => judge(`a-${state}`, state)),
         []
       ),
-      { notified: ["a-late: null -> late"], remember: { "commodities metric a-late": "late" }, forget: [] }
+      { sent: ["a-late: null -> late"], remember: { "commodities metric a-late": "late" }, forget: [] }
     )
   })
   it("is nothing while a subject stays late", () => {
-    assert.deepStrictEqual(wordsOf([judge("milk", "late")], [tell("milk", "late")]), {
-      notified: [],
+    assert.deepStrictEqual(wordsOf([judge("milk", "late")], [sent("milk", "late")]), {
+      sent: [],
       remember: {},
       forget: []
     })
   })
-  it("is told when a subject is fresh again, and when it is late once more", () => {
-    assert.deepStrictEqual(wordsOf([judge("milk", "fresh")], [tell("milk", "late")]).notified, ["milk: late -> fresh"])
-    assert.deepStrictEqual(wordsOf([judge("milk", "late")], [tell("milk", "fresh")]).notified, ["milk: fresh -> late"])
+  it("is sent when a subject is fresh again, and when it is late once more", () => {
+    assert.deepStrictEqual(wordsOf([judge("milk", "fresh")], [sent("milk", "late")]).sent, ["milk: late -> fresh"])
+    assert.deepStrictEqual(wordsOf([judge("milk", "late")], [sent("milk", "fresh")]).sent, ["milk: fresh -> late"])
   })
-  it("is only remembered when a run left a subject out, because the run told that, and is told when it is read again", () => {
-    assert.deepStrictEqual(wordsOf([judge("milk", "not_read")], [tell("milk", "late")]), {
-      notified: [],
+  it("is only stored when a run left a subject out, whose notice has that, and is sent when the subject is read again", () => {
+    assert.deepStrictEqual(wordsOf([judge("milk", "not_read")], [sent("milk", "late")]), {
+      sent: [],
       remember: { "commodities metric milk": "not_read" },
       forget: []
     })
-    assert.deepStrictEqual(wordsOf([judge("milk", "fresh")], [tell("milk", "not_read")]).notified, [
+    assert.deepStrictEqual(wordsOf([judge("milk", "fresh")], [sent("milk", "not_read")]).sent, [
       "milk: not_read -> fresh"
     ])
   })
   it("forgets a subject that is judged no more", () => {
-    assert.deepStrictEqual(wordsOf([], [tell("milk", "late")]), {
-      notified: [],
+    assert.deepStrictEqual(wordsOf([], [sent("milk", "late")]), {
+      sent: [],
       remember: {},
       forget: ["commodities metric milk"]
     })
@@ -75,14 +75,14 @@ describe("the notice about freshness", () => {
   it("has the same id for the same changes, in any order, and another one when a subject becomes late once more", () => {
     const late = [judge("milk", "late"), judge("whey", "late")]
     assert.strictEqual(idOf(late, []), idOf(late.toReversed(), []))
-    const again = [tell("milk", "fresh", "2026-11-01T00:00:00.000Z"), tell("whey", "fresh")]
-    assert.notStrictEqual(idOf(late, again), idOf(late, [tell("milk", "fresh"), tell("whey", "fresh")]))
+    const again = [sent("milk", "fresh", "2026-11-01T00:00:00.000Z"), sent("whey", "fresh")]
+    assert.notStrictEqual(idOf(late, again), idOf(late, [sent("milk", "fresh"), sent("whey", "fresh")]))
     assert.notStrictEqual(idOf(late, []), idOf(late, again))
   })
   it("names what is late first, each subject with its reason, and counts the lines that it omits", () => {
     const many = Array.from({ length: 40 }, (_, n) => judge(`m-${n}`, "late"))
     const judged = [judge("milk", "fresh"), ...many]
-    const notified = [tell("milk", "late")]
+    const notified = [sent("milk", "late")]
     const lines = makeFreshnessNotice(compareFreshness(judged, notified).changes, notified).text.split("\n")
     assert.strictEqual(lines[0], "Larder: 40 late, 1 no longer so")
     assert.strictEqual(lines[1], "late: commodities metric m-0. Why m-0 is late.")

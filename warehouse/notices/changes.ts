@@ -1,13 +1,13 @@
 /**
- * Compares what is true about freshness with what was last told. Only subjects that were wrong once are remembered:
+ * Compares what is true about freshness with what was last sent. Only subjects that were wrong once are stored:
  * without a row, a subject counts as fresh.
  *
- * That something was left out is told by the run that left it out, each time, so here it is only remembered. It is told
- * when it is read again, or when it becomes late.
+ * What was left out is in the notice of each run that leaves it out, so here it is only stored. It is sent when it is read
+ * again, or becomes late.
  */
 import type { Judged } from "./freshness.ts"
 
-/** What was last told about a subject, or remembered. */
+/** The state of a subject that was last sent, or only stored. */
 export interface Notified {
   readonly subject: string
   readonly state: string
@@ -16,14 +16,14 @@ export interface Notified {
 }
 
 export interface FreshnessChange extends Judged {
-  /** The state that was last told; null if nothing was. */
+  /** The state before; null if none was stored. */
   readonly before: Judged["state"] | null
 }
 
 interface Comparison {
-  /** What is to be told. */
+  /** What is to be sent. */
   readonly changes: ReadonlyArray<FreshnessChange>
-  /** What is to be remembered once that is told: a state by its subject. */
+  /** What is to be stored once that is sent: a state by its subject. */
   readonly remember: ReadonlyMap<string, Judged["state"]>
   /** Subjects that are judged no more, such as a store that is no longer in the list. */
   readonly forget: ReadonlyArray<string>

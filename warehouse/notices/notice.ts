@@ -58,7 +58,7 @@ const toWords = (changes: ReadonlyArray<FreshnessChange>) => {
   }
 }
 
-/** The id is that of these changes since what was told: it differs when a subject becomes late once more. */
+/** The id is that of these changes since what was last sent: it differs when a subject becomes late once more. */
 export const makeFreshnessNotice = (
   changes: ReadonlyArray<FreshnessChange>,
   notified: ReadonlyArray<Notified>

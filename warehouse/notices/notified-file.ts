@@ -1,4 +1,4 @@
-/** Keeps what was last told in a file of `LARDER_HOME`, for `larder-ingest status --notify`. A server keeps it in its ledger. */
+/** Stores what was last sent in a file of `LARDER_HOME`, for `larder-ingest status --notify`. A server stores it in its ledger. */
 import { join } from "node:path"
 import { Effect, FileSystem, Schema } from "effect"
 import { FileOperationFailed, ifMissing, writeAtomically } from "../disk.ts"
@@ -19,7 +19,7 @@ const failed = (file: string, problem: string) => (cause: unknown) =>
     file,
     problem,
     cause,
-    consequence: "If it is damaged, remove it: then everything that is late is told once more."
+    consequence: "If it is damaged, remove it: then everything that is late is sent once more."
   })
 
 const notifiedInFile = Effect.fnUntraced(function* (file: string) {
@@ -39,7 +39,7 @@ const notifiedInFile = Effect.fnUntraced(function* (file: string) {
   return { read, record }
 })
 
-/** Tells what has changed since the last call, and returns how many changes it told. */
+/** Sends what has changed since the last call, and returns the number of changes. */
 export const notifyFreshnessOnce = Effect.fn("notifyFreshnessOnce")(function* (layout: Layout, webhook: Webhook) {
   const judged = yield* readFreshness(layout)
   if (judged === undefined) return 0

@@ -1,11 +1,11 @@
-/** Tells what has changed about freshness since it was last told. */
+/** Sends what has changed about freshness since the last notice. */
 import { Clock, Effect } from "effect"
 import { compareFreshness, type Notified } from "./changes.ts"
 import type { Judged } from "./freshness.ts"
 import { makeFreshnessNotice } from "./notice.ts"
 import { postNotice, type Webhook } from "./webhook.ts"
 
-/** Where it is kept what was last told. */
+/** Where it is stored what was last sent. */
 export interface NotifiedStates<E, R> {
   readonly read: Effect.Effect<ReadonlyArray<Notified>, E, R>
   readonly record: (notified: ReadonlyArray<Notified>, forgotten: ReadonlyArray<string>) => Effect.Effect<void, E, R>
@@ -13,7 +13,7 @@ export interface NotifiedStates<E, R> {
 
 /**
  * All changes are one notice, which is recorded after the webhook has accepted it. If the program is killed in between,
- * or the answer is lost, the next look tells the same with the same id. Returns the number of changes.
+ * or the answer is lost, the next check sends the same with the same id. Returns the number of changes.
  */
 export const notifyFreshness = Effect.fn("notifyFreshness")(function* <E, R>(
   judged: ReadonlyArray<Judged>,

@@ -3,8 +3,8 @@
  * because that of Slack contains its token: no error contains it, and none quotes a response, which may repeat it.
  */
 import { createHmac } from "node:crypto"
-import { version } from "@larder/schemas"
-import { Clock, Config, ConfigProvider, Context, Duration, Effect, Option, Redacted, Schedule, Schema } from "effect"
+import { failSetting, isSafeInTransit, version } from "@larder/schemas"
+import { Clock, Config, Context, Duration, Effect, Option, Redacted, Schedule, Schema } from "effect"
 import type { Notice } from "./notice.ts"
 
 export interface Webhook {
@@ -13,17 +13,12 @@ export interface Webhook {
   readonly key: Redacted.Redacted<Buffer> | undefined
 }
 
-const failSetting = (message: string) =>
-  Effect.fail(new Config.ConfigError(new ConfigProvider.SourceError({ message })))
-
 /** Empty means unset. */
 const secretSetting = (name: string) =>
   Config.option(Config.Redacted(name)).pipe(
     Config.map((value) => Option.getOrUndefined(Option.filter(value, (text) => Redacted.value(text) !== "")))
   )
 const settings = Config.all({ url: secretSetting("LARDER_NOTIFY_URL"), secret: secretSetting("LARDER_NOTIFY_SECRET") })
-
-const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
 /** Others could read the address in transit over http. */
 const parseUrl = (text: Redacted.Redacted) => {
@@ -32,8 +27,8 @@ const parseUrl = (text: Redacted.Redacted) => {
   if (url.username !== "" || url.password !== "" || url.hash !== "") {
     return failSetting("LARDER_NOTIFY_URL must have no user, password or #: put a token into its path or its query")
   }
-  const isSafe = url.protocol === "https:" || (url.protocol === "http:" && loopback.test(url.hostname))
-  if (!isSafe) return failSetting("LARDER_NOTIFY_URL must be https://…; http:// is accepted only for this machine")
+  if (!isSafeInTransit(url))
+    return failSetting("LARDER_NOTIFY_URL must be https://…; http:// is accepted only for this machine")
   return Effect.succeed(Redacted.make(url))
 }
 
@@ -151,5 +146,7 @@ export const postNotice = Effect.fn("postNotice")(function* (webhook: Webhook, {
 /** For a program whose result must not depend on the notice. */
 export const postOrWarn = (webhook: Webhook, notice: Notice) =>
   postNotice(webhook, notice).pipe(
-    Effect.catchTag("NoticeNotDelivered", ({ message }) => Effect.logWarning(`nobody was told: ${message}`))
+    Effect.catchTag("NoticeNotDelivered", ({ message }) =>
+      Effect.logWarning(`the notice was not delivered: ${message}`)
+    )
   )

@@ -2,9 +2,8 @@
  * Addresses that replace those of the government's services, for mirrors and tests. Everything else keeps the address of
  * the service: the archive, the records of payloads, and what a rebuild repeats.
  */
-import { Config, ConfigProvider, Effect, Option } from "effect"
-
-const isLoopback = ({ hostname }: URL) => /^(127(\.\d+){3}|localhost|\[::1\])$/.test(hostname)
+import { failSetting, isLoopback, isSafeInTransit } from "@larder/schemas"
+import { Config, Effect, Option } from "effect"
 
 /** Scheme, host and port. Over plain HTTP, others could modify prices in transit, so it is for this machine only. */
 const mirrorSetting = (name: string) =>
@@ -13,11 +12,12 @@ const mirrorSetting = (name: string) =>
       if (Option.isNone(setting) || setting.value.trim() === "") return Effect.undefined
       const url = URL.parse(setting.value.trim())
       const isOrigin = url !== null && url.href === `${url.origin}/`
-      if (isOrigin && (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url)))) {
+      if (isOrigin && isSafeInTransit(url)) {
         return Effect.succeed({ name, origin: url.origin })
       }
-      const message = `${name} must be https://host, with a port if needed, or http:// on this machine, such as http://127.0.0.1:8000`
-      return Effect.fail(new Config.ConfigError(new ConfigProvider.SourceError({ message })))
+      return failSetting(
+        `${name} must be https://host, with a port if needed, or http:// on this machine, such as http://127.0.0.1:8000`
+      )
     })
   )
 

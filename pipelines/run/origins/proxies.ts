@@ -6,8 +6,8 @@
  */
 import type { LookupFunction } from "node:net"
 import type { Dispatcher } from "@effect/platform-node/Undici"
-import { yesOrNoSetting } from "@larder/schemas"
-import { Config, ConfigProvider, Effect, Option } from "effect"
+import { failSetting, yesOrNoSetting } from "@larder/schemas"
+import { Config, Effect, Option } from "effect"
 
 export interface Proxies {
   readonly http: string
@@ -28,8 +28,7 @@ const proxySetting = (name: string) =>
       if (text === "") return Effect.succeed("")
       const address = URL.parse(text.includes("://") ? text : `http://${text}`)
       if (address !== null && /^https?:$/.test(address.protocol)) return Effect.succeed(address.href)
-      const message = `${name} is not the address of a proxy, such as http://proxy.example.com:3128`
-      return Effect.fail(new Config.ConfigError(new ConfigProvider.SourceError({ message })))
+      return failSetting(`${name} is not the address of a proxy, such as http://proxy.example.com:3128`)
     })
   )
 

@@ -1,4 +1,5 @@
 /** Settings for payments through Stripe. Without a key, the built-in simulator is used. */
+import { isSafeInTransit } from "@larder/schemas"
 import { Config, Effect, Option, Redacted, Schema } from "effect"
 
 class StripeSettingsInvalid extends Schema.TaggedError<StripeSettingsInvalid>()("StripeSettingsInvalid", {
@@ -19,14 +20,13 @@ const settings = Config.all({
   api: Config.String("LARDER_STRIPE_API").pipe(Config.withDefault(""))
 })
 
-const loopback = /^(localhost|127(\.\d+){3})$/
-
 /** Every request carries the key, so plain HTTP is allowed only to this machine. */
 const parseApi = (text: string) => {
   const api = URL.parse(text)
-  const isSafe = api?.protocol === "https:" || (api?.protocol === "http:" && loopback.test(api.hostname))
   const problem = "LARDER_STRIPE_API must be https://host, or http://127.0.0.1:port for tests."
-  return api !== null && isSafe ? Effect.succeed(api) : Effect.fail(new StripeSettingsInvalid({ problem }))
+  return api !== null && isSafeInTransit(api)
+    ? Effect.succeed(api)
+    : Effect.fail(new StripeSettingsInvalid({ problem }))
 }
 
 /** Returns `live` or `test` from the prefix of a secret or restricted key, such as `sk_live_…` or `rk_test_…`. */

@@ -1,7 +1,7 @@
 /** The console's security headers, the check that a form was sent from the console, and limits on request bodies. */
 import type { BlockList } from "node:net"
 import { getRequestIP, type H3Event } from "h3"
-import { isLoopback, parseHost } from "../../addresses.ts"
+import { isLoopbackUrl, parseHost } from "../../addresses.ts"
 import { findCaller, isInNetworks, loopback } from "../../trusted-proxies.ts"
 import { makeForm, type SentForm } from "./form.ts"
 
@@ -29,7 +29,7 @@ export const makeSecurityHeaders = (isSecure: boolean) => ({
 const findTrustedHost = (event: H3Event): string | undefined => {
   const host = parseHost(event.req.headers.get("host"))
   if (host === undefined) return undefined
-  return isInNetworks(loopback, getRequestIP(event) ?? "") && !isLoopback(`http://${host}`) ? undefined : host
+  return isInNetworks(loopback, getRequestIP(event) ?? "") && !isLoopbackUrl(`http://${host}`) ? undefined : host
 }
 
 /** The console's public address if it is set, otherwise the host of the request, or localhost if it is not trusted. */

@@ -1,4 +1,4 @@
--- Which server tells the operator what has changed: one row. Another server takes over when it has expired.
+-- Which server sends notices to the operator: one row. Another server takes over when it has expired.
 create table console.notifier (
   id text primary key,
   server text not null,
