@@ -3,7 +3,6 @@
  * warehouse.
  */
 
-export { isLoopback, isSafeInTransit } from "./addresses.ts"
 export * from "./api-errors.ts"
 export * from "./data-sets.ts"
 export { addDays, Day, dayOf, isDay, Timestamp, yearsBefore } from "./dates.ts"
@@ -19,5 +18,14 @@ export { suggestName } from "./nearest.ts"
 export { idSources } from "./openapi/texts.ts"
 export { openApi } from "./openapi.ts"
 export { foreignCursor, type Parameters, type Read, type Values } from "./parameters.ts"
-export { defaultOf, failSetting, settingOf, settingSections, testSettings, yesOrNoSetting } from "./settings.ts"
+export {
+  defaultOf,
+  failSetting,
+  isLoopback,
+  isSafeInTransit,
+  settingOf,
+  settingSections,
+  testSettings,
+  yesOrNoSetting
+} from "./settings.ts"
 export { version } from "./version.ts"

@@ -248,6 +248,14 @@ type DefaultedName = { [Name in keyof All]: All[Name] extends { readonly default
 export const failSetting = (message: string): Effect.Effect<never, Config.ConfigError> =>
   Effect.fail(new Config.ConfigError(new ConfigProvider.SourceError({ message })))
 
+/** Whether it is a name or address of this machine. A parsed URL has every IPv4 address as four decimal numbers. */
+export const isLoopback = ({ hostname }: Pick<URL, "hostname">): boolean =>
+  /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+
+/** Whether nobody else can read or modify in transit what is sent there: HTTPS, or plain HTTP on this machine. */
+export const isSafeInTransit = (url: URL): boolean =>
+  url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url))
+
 /** The documented default, as text. */
 export const defaultOf = (name: DefaultedName): string => all[name].default
 
