@@ -56,7 +56,7 @@ export {
   Series
 } from "./commodity/records.ts"
 export * from "./commodity/tables.ts"
-export * from "./commodity/units.ts"
+export { Unit, units } from "./commodity/units.ts"
 export {
   getProduct,
   getStore,

@@ -12,7 +12,7 @@ import {
   insufficientBalance,
   monthlySpendCapReached,
   templateOf,
-  unitTexts
+  units
 } from "@larder/schemas"
 import type { CommodityModel } from "@larder/warehouse"
 import { amountPresets, maxPayment, maxTrigger, minPayment, minTrigger } from "../billing/index.ts"
@@ -131,7 +131,7 @@ const facts: ReadonlyMap<string, string> = new Map([
     "units",
     formatTable(
       ["Unit", "Meaning"],
-      Object.entries(unitTexts).map(([unit, text]) => [`\`${unit}\``, text])
+      Object.entries(units).map(([unit, { text }]) => [`\`${unit}\``, text])
     )
   ],
   ["message insufficientBalance", insufficientBalance.message],
