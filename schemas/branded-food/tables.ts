@@ -37,9 +37,9 @@ export const FoodRow = Schema.Struct({
   brand_name: brand("Brand on the label"),
   subbrand_name: brand("Brand within the brand"),
   category: transformed(
-    `${tidiedText} If the label has none, the \`food_category_id\` of the CSV release, if that is a name. Spellings that differ only in case stay different here, and are one row of \`branded_food.category\`.`,
+    `${tidiedText} If the label has none, that id, if it is a name. Spellings that differ only in case stay different here, and are one row of \`branded_food.category\`.`,
     described.textOrNull(
-      "Branded food category of the source; null if neither it nor that id is stated, or the text is only a number."
+      "Branded food category of the source; null if neither the label nor the `food_category_id` of the CSV release states a name."
     )
   ),
   upc: transformed("Trimmed; not padded or repaired.", labelFields.upc),
@@ -59,7 +59,10 @@ export const FoodRow = Schema.Struct({
     labelFields.serving_size_unit_normalized
   ),
   household_serving_text: tidied(labelFields.household_serving_text),
-  preparation_state_code: transformed("In upper case.", labelFields.preparation_state_code),
+  preparation_state_code: transformed(
+    "In upper case.",
+    described.textOrNull("State of the food for which the nutrition is stated.", "UNPREPARED")
+  ),
   market_country: tidied(labelFields.market_country),
   market_country_normalized: transformed(
     "From the name of the country.",
@@ -121,8 +124,11 @@ export const FoodRow = Schema.Struct({
   earlier_versions: list(
     "Earlier versions of this label that the JSON release lists, with their publication days; `[]` if it lists none, and null if only the CSV release has the label."
   ),
-  quality_flags: list(
-    "What looks wrong in the record, or could not be read; `[]` if nothing does. Also as rows in `branded_food.quality_flag`. An implausible value is published as it is."
+  quality_flags: transformed(
+    "Found by Larder: the source has no such flags.",
+    list(
+      "What looks wrong in the record, or could not be read; `[]` if nothing does. Also as rows in `branded_food.quality_flag`. An implausible value is published as it is."
+    )
   ),
   source_rows: described.integer(
     "Payload rows for this label in the run that last changed it: 1 in JSON; in CSV its rows in all files together."
@@ -156,20 +162,30 @@ export const DerivationRow = Schema.Struct({
     "One row per derivation: how amounts were determined. LCCD amounts were calculated back from rounded percentages."
 })
 
+const byDays = "Labels are ordered by publication day, then available day, modified day and fdc_id."
+
 export const VersionRow = Schema.Struct({
   fdc_id: labelFields.fdc_id,
   ...Struct.pick(FoodRow.fields, ["data_source", "gtin_14"]),
-  version: described.integer(
-    "Position of the label in the history of its product (data source and barcode), from 1 for the oldest."
+  version: transformed(
+    byDays,
+    described.integer(
+      "Position of the label in the history of its product (data source and barcode), from 1 for the oldest."
+    )
   ),
-  version_count: described.integer(
-    "Number of known labels of the product, including those of which only the id is known."
+  version_count: transformed(
+    "Counted.",
+    described.integer("Number of known labels of the product, including those of which only the id is known.")
   ),
-  is_current: described.flag(
-    "Whether this is the current version of its product: the one with the latest publication day, then available day, modified day and fdc_id."
+  is_current: transformed(
+    byDays,
+    described.flag("Whether this is the current version of its product; false if only its id is known.")
   ),
-  is_current_of_gtin: described.flag(
-    "Whether it is the one current version of its barcode, over all data sources: the row of `branded_food.trade_item`. The latest publication day counts, then available day, modified day and fdc_id. False without a barcode."
+  is_current_of_gtin: transformed(
+    byDays,
+    described.flag(
+      "Whether it is the one current version of its barcode, over all data sources: the row of `branded_food.trade_item`. False without a barcode."
+    )
   ),
   is_loaded: described.flag("False for versions of which only the id is known, from the update log of a later one."),
   published_on: FoodRow.fields.published_on,
@@ -194,8 +210,11 @@ const labelId = refersTo("branded_food.food.fdc_id", described.integer("Label ve
 export const CurrentFoodRow = Schema.Struct({
   ...FoodRow.fields,
   fdc_id: labelId,
-  is_discontinued: described.flagOrNull(
-    "Whether the source states a day on which the product was or will be discontinued (`discontinued_on`); null if that day could not be read. False says only that it states none: the source has no market status."
+  is_discontinued: transformed(
+    "Computed from `discontinued_on` and `quality_flags`.",
+    described.flagOrNull(
+      "Whether the source states a day on which the product was or will be discontinued (`discontinued_on`); null if that day could not be read. False says only that it states none: the source has no market status."
+    )
   )
 }).annotate({
   identifier: "branded_food.current_food",
@@ -246,12 +265,19 @@ const describeServed = (key: string, nutrient: Schema.Constraint) =>
   (Schema.resolveAnnotations(nutrient)?.description ?? key).replace(/\.$/, "; null if unknown.")
 const unitIn = (description: string) => / in (kcal|mg|µg|g)\b/.exec(description)?.[1] ?? ""
 
+const calculated =
+  "Calculated from the amount per 100 g or ml and the serving, rounded half to even to three significant digits."
+
 export const NutritionRow = Schema.Struct({
   fdc_id: labelId,
   ...Object.fromEntries(
     Object.entries(Nutrition.fields).map(([key, nutrient]) => {
       const description = describeServed(key, nutrient)
-      return [key, inUnit(unitIn(description), described.numberOrNull(description))]
+      const column = inUnit(unitIn(description), described.numberOrNull(description))
+      return [
+        key,
+        transformed(key === "vitamin_d" ? calculated : `As the label states it, otherwise: ${calculated}`, column)
+      ]
     })
   )
 }).annotate({

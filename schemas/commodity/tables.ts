@@ -14,6 +14,8 @@ export const CommodityProductRow = Schema.Struct(product).annotate({
 
 const { metric_name, measure, freight, frequency, source, first_observed_on, last_observed_on } = Metric.fields
 
+const ofVersions = "Computed from `commodity.observation_version` after every run."
+
 export const MetricRow = Schema.Struct({
   metric_name,
   title: described.text("What the metric is, in words: unique.", "Butter, exchange spot, weekly average"),
@@ -57,14 +59,18 @@ export const MetricRow = Schema.Struct({
       "Rights in its values: `public_domain` for data of the US government, `cme_group` for prices of CME Group's exchange that a report repeats. `LARDER_WITHHELD_LICENCES` withholds metrics with a given licence from the API."
   }),
   ended_on: described.dayOrNull("Day of the last value of a series that has ended; null for one that has not."),
-  first_observed_on,
-  last_observed_on,
-  last_updated: described.timeOrNull(
-    "When its newest value was published, or an older one revised or repeated, in the report's local time: US time without a zone. If the report states no time, the end of a day, as in `commodity.observation_version.published_at`. Null without values."
+  first_observed_on: transformed(ofVersions, first_observed_on),
+  last_observed_on: transformed(ofVersions, last_observed_on),
+  last_updated: transformed(
+    ofVersions,
+    described.timeOrNull(
+      "When its newest value was published, or an older one revised or repeated, in the report's local time: US time without a zone. If the report states no time, the end of a day, as in `commodity.observation_version.published_at`. Null without values."
+    )
   ),
-  observations: described.integer("Number of days with a value."),
-  publications: described.integer(
-    "Number of values that were published for these days, including repetitions and revisions."
+  observations: transformed(ofVersions, described.integer("Number of days with a value.")),
+  publications: transformed(
+    ofVersions,
+    described.integer("Number of values that were published for these days, including repetitions and revisions.")
   ),
   no_values_reason: described.textOrNull("Why it has no value; null if it has one.")
 }).annotate({
@@ -139,17 +145,26 @@ export const Observation = Schema.Struct({
     "When a report last repeated this value, in the report's local time: US time without a zone."
   ),
   revision_status: ObservationVersion.fields.revision_status,
-  distinct_values: described.integer("Number of different values that were published for this day.")
+  distinct_values: transformed(
+    "Computed from `commodity.observation_version`.",
+    described.integer("Number of different values that were published for this day.")
+  )
 }).annotate({
   identifier: "commodity.observation",
   description:
     "One row per metric and day: its current value. A final value takes precedence over a provisional one, then the newest publication counts. `commodity.observation_as_of(moment)` gives the values as of a day, or as of a time in the local time of the reports; `commodity.vintage` gives all values with the days on which they were current."
 })
 
+const ofTimes =
+  "Computed from the times of publication, or of the fetch of a row without a time, of all values of the day."
+
 export const Vintage = Schema.Struct({
   ...Struct.pick(ObservationVersion.fields, ["metric_name", "observed_on", "value"]),
-  realtime_start: described.day("First day at whose end this was the value that had been published."),
-  realtime_end: described.day("Last such day; 9999-12-31 for the current value.")
+  realtime_start: transformed(
+    ofTimes,
+    described.day("First day at whose end this was the value that had been published.")
+  ),
+  realtime_end: transformed(ofTimes, described.day("Last such day; 9999-12-31 for the current value."))
 }).annotate({
   identifier: "commodity.vintage",
   description:

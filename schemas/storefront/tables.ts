@@ -11,8 +11,9 @@ import { Collection, PriceRange, ProductDetail, ProductSummary, ReadOutcome, Sto
 const storeId = refersTo("storefront.store.store_id", described.text("Store."))
 const productId = refersTo("storefront.product.product_id", described.text("Product."))
 const collectionId = refersTo("storefront.collection.collection_id", described.text("Collection."))
-const place = described.integer(
-  "Position in the store's list, from 1. The list is ordered by publication time, newest first and missing times last, then by id."
+const place = transformed(
+  "Computed: by publication time, newest first and missing times last, then by id.",
+  described.integer("Position in the store's list, from 1.")
 )
 const imageFields = (image: string) => ({
   image_src: described.textOrNull(`${image}: its address; null if there is none.`),
@@ -61,15 +62,21 @@ export const StoreRow = Schema.Struct({
   description: Store.fields.description,
   country: transformed(
     "From the store list, otherwise the country in which the store is registered.",
-    described.textOrNull("Country as an ISO 3166-1 alpha-2 code; null if neither states it.")
+    described.textOrNull(
+      "Country as an ISO 3166-1 alpha-2 code; null if neither the store list nor the store states it."
+    )
   ),
   currency: transformed(
     "As the responses state it, otherwise from the store list.",
-    described.textOrNull("ISO 4217 currency in which the prices were served; null if neither states it.")
+    described.textOrNull(
+      "ISO 4217 currency in which the prices were served; null if neither a response nor the store list states it."
+    )
   ),
   language: transformed(
     "From the store list, otherwise as the store states it.",
-    described.textOrNull("Language of the texts as a BCP 47 tag; null if neither states it.")
+    described.textOrNull(
+      "Language of the texts as a BCP 47 tag; null if neither the store list nor the store states it."
+    )
   ),
   city: described.textOrNull("City as the store states it."),
   province: described.textOrNull("Province or state as the store states it."),
@@ -243,7 +250,7 @@ export const ListingRow = Schema.Struct({
   tags: tagList,
   ...imageFields("First image"),
   ...priceFields,
-  variant_count: ProductSummary.fields.variant_count,
+  variant_count: transformed("Counted.", ProductSummary.fields.variant_count),
   published_at: StoreProductRow.fields.published_at
 }).annotate({
   identifier: "storefront.listing",
@@ -256,8 +263,9 @@ export const CollectionListingRow = Schema.Struct({
   collection_id: collectionId,
   ...Struct.pick(Collection.fields, ["title", "handle", "description"]),
   ...Struct.pick(CollectionRow.fields, ["image_src", "image_width", "image_height"]),
-  product_count: described.integer(
-    "Number of listed products of the store that were found in the collection, each counted once."
+  product_count: transformed(
+    "Counted.",
+    described.integer("Number of listed products of the store that were found in the collection, each counted once.")
   ),
   published_at: Collection.fields.published_at,
   updated_at: Collection.fields.updated_at

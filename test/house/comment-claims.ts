@@ -149,6 +149,18 @@ export const isAboutTheSource = (claim: string): boolean =>
     /^if never/
   ].some((pattern) => pattern.test(claim))
 
+/** Sentences about transformations, and the condition of a value that contradicts them. */
+export const transformationClaims: ReadonlyArray<readonly [claim: string, contradiction: (column: string) => string]> =
+  [
+    ["Trimmed, with single spaces", (column) => `regexp_matches(${column}, '^\\s|\\s$|\\s\\s|""|\\[\\[|\\]\\]')`],
+    ["In upper case.", (column) => `${column} <> upper(${column})`],
+    ["Padded with zeros to 14 digits.", (column) => `not regexp_full_match(${column}, '[0-9]{14}')`],
+    ["Each once, in alphabetical order.", (column) => `${column} <> list_sort(list_distinct(${column}))`],
+    ["0 becomes null", (column) => `${column} = 0`],
+    ["Without markup.", (column) => `regexp_matches(${column}, '</?(p|br|div|span|ul|li|strong)\\b')`],
+    ["rounded half to even to three significant digits.", (column) => `${column} <> printf('%.3g', ${column})::double`]
+  ]
+
 /** Other sentences of comments, each with a query that counts the rows that contradict it. */
 export const otherClaims: ReadonlyArray<{ readonly column: string; readonly claim: string; readonly rows: string }> = [
   {

@@ -18,7 +18,16 @@ import {
   quoteName,
   type Relation
 } from "../support/warehouse/loaded-tables.ts"
-import { contradiction, isAboutTheSource, nouns, nullClaims, otherClaims, saysNull, wholes } from "./comment-claims.ts"
+import {
+  contradiction,
+  isAboutTheSource,
+  nouns,
+  nullClaims,
+  otherClaims,
+  saysNull,
+  transformationClaims,
+  wholes
+} from "./comment-claims.ts"
 
 const scope = Scope.makeUnsafe()
 let loaded: Effect.Success<ReturnType<typeof loadTables>>
@@ -261,6 +270,21 @@ describe("comments", () => {
       return isStated ? [] : [{ name, unit, stated }]
     })
     expect(wrong).toEqual([])
+  })
+  it("say truly what was done to the values of the source", async () => {
+    const wrong = []
+    let claims = 0
+    for (const { columns, name } of relations) {
+      for (const { column, comment } of columns) {
+        for (const [, contradicts] of transformationClaims.filter(([claim]) => comment.includes(claim))) {
+          claims++
+          const rows = `from ${quoteName(name)} where ${contradicts(identifier(column))} limit 1`
+          wrong.push(...(await select(`select '${name}.${column}' as name, ${identifier(column)} as value ${rows}`)))
+        }
+      }
+    }
+    expect(wrong).toEqual([])
+    expect(claims).toBeGreaterThan(50)
   })
   it("say nothing else that the samples contradict", async () => {
     const wrong = []
