@@ -269,10 +269,10 @@ export const StoreReadRow = Schema.Struct({
     "When the first sale after the read begins or ends, in UTC: the store is then due again. Null if its feed states no such time."
   ),
   due_from: described.timeOrNull(
-    "Until when later runs do not request the store, except for such a sale: the start of the run and `LARDER_STORE_MIN_INTERVAL`, in UTC. Null for reads that an earlier version recorded."
+    "Until when later runs do not request the store, except for such a sale: `LARDER_STORE_MIN_INTERVAL` after the run read its list, in UTC. Null for reads that an earlier version recorded."
   ),
   due_by: described.timeOrNull(
-    "From when on every run requests the store that has it on its list: the start of the run and `LARDER_STORE_MAX_INTERVAL`, in UTC. Null for reads that an earlier version recorded."
+    "From when on every run requests the store, if its list has it: `LARDER_STORE_MAX_INTERVAL` after the run read its list, in UTC. Null for reads that an earlier version recorded."
   )
 }).annotate({
   identifier: "ingest.store_read",

@@ -50,10 +50,12 @@ const storeValues = ({ read, store }: ReadStore) =>
   `(${literal(store.domain)}, ${read.currency === null ? "null" : literal(read.currency)}, ${feedKinds[store.kind].isFile})`
 
 const stageStores = Effect.fnUntraced(function* (
-  { run_id, staging, started_at }: RunContext,
-  results: ReadonlyArray<ReadStore>
+  { run_id, staging }: RunContext,
+  results: ReadonlyArray<ReadStore>,
+  list_fetched_at: string
 ) {
-  const due = computeDueRange(Date.parse(started_at), yield* readIntervals)
+  // unlike the start of the run, this time is the same in a rebuild
+  const due = computeDueRange(Date.parse(list_fetched_at), yield* readIntervals)
   const ids = yield* staging.db.all(StoreId, "select domain, id_of('store', domain, '') as store_id from feed.store")
   const idsByDomain = new Map(ids.map(({ domain, store_id }) => [domain, store_id]))
   const store_id = ({ store }: ReadStore) => idsByDomain.get(store.domain) ?? null
@@ -159,7 +161,8 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       const results = yield* checkShares(run, accepted)
       yield* stageStores(
         run,
-        results.filter(({ read }) => read.outcome !== "out_of_time")
+        results.filter(({ read }) => read.outcome !== "out_of_time"),
+        list_fetched_at
       )
       yield* stageOddTexts(run, results)
       const { rows_rejected, rows_skipped } = yield* assembleProducts(run.staging.db, folder, rows.surveys)

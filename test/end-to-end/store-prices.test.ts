@@ -107,11 +107,11 @@ describe("the sales that a feed states", () => {
       ...table("plain", "price", ["1.00 EUR"])
     })
     const changes = `
-      select feed, sale_changes_at::varchar as changes, due_from = started_at as soon, due_by = started_at + interval 7 days as weekly
+      select feed, sale_changes_at::varchar as changes, due_from between started_at and read_at as soon, (due_by - due_from)::varchar as wait
       from ingest.store_read join ingest.run using (run_id) order by feed`
     expect(await rowsOf(home, changes)).toEqual([
-      { feed: "store/plain.example", changes: null, soon: true, weekly: true },
-      { feed: "store/sales.example", changes: "2098-01-01 00:00:00", soon: true, weekly: true }
+      { feed: "store/plain.example", changes: null, soon: true, wait: "7 days" },
+      { feed: "store/sales.example", changes: "2098-01-01 00:00:00", soon: true, wait: "7 days" }
     ])
   })
 })

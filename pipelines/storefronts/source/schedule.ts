@@ -73,8 +73,8 @@ const jitterFactor = (text: string) => 0.5 + createHash("sha256").update(text).d
 const lastTime = Date.UTC(9999, 11, 31)
 
 /** No run reads a store before `due_from`, and every run from `due_by` on: a sale that begins or ends does not wait. */
-export const computeDueRange = (run_started_at: number, { maxInterval, minInterval }: IntervalLimits) => {
-  const after = (interval: number) => new Date(Math.min(run_started_at + interval, lastTime)).toISOString()
+export const computeDueRange = (list_fetched_at: number, { maxInterval, minInterval }: IntervalLimits) => {
+  const after = (interval: number) => new Date(Math.min(list_fetched_at + interval, lastTime)).toISOString()
   return { due_from: after(Math.min(minInterval, maxInterval)), due_by: after(maxInterval) }
 }
 
