@@ -272,7 +272,7 @@ export const StoreReadRow = Schema.Struct({
     "Until when later runs do not request the store, except for such a sale: `LARDER_STORE_MIN_INTERVAL` after the run read its list, in UTC. Null for reads that an earlier version recorded."
   ),
   due_by: described.timeOrNull(
-    "From when on every run requests the store, if its list has it: `LARDER_STORE_MAX_INTERVAL` after the run read its list, in UTC. Null for reads that an earlier version recorded."
+    "From when on every run requests the store, if its list has it: `LARDER_STORE_MAX_INTERVAL` after the run read its list, in UTC. A rebuild computes both times with the settings of its own time. Null for reads that an earlier version recorded."
   )
 }).annotate({
   identifier: "ingest.store_read",

@@ -265,7 +265,7 @@ source as (
     case status
       when 'ended' then 'ended'
       when 'incomplete' then 'late'
-      when 'empty' then if(feed_newest_on is not null and printed = 'always', 'late', 'not_read')
+      when 'empty' then if(feed_newest_on is null or printed = 'sometimes', 'not_read', 'late')
       when 'without schedule' then 'late'
     end as settled,
     case status
