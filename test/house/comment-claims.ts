@@ -27,7 +27,7 @@ export const wholes: Readonly<Record<string, string>> = {
   "branded_food.current_food": "product",
   "commodity.product": "product",
   "ingest.freshness":
-    "metric, per feed of final prices, per form of the releases of branded foods, per store, and per data set",
+    "metric, per metric with final values, per form of the releases of branded foods, per other feed, per store, and per data set",
   "ingest.check_result": "run and check",
   "ingest.table_constraint": "key and reference of each table and view"
 }
@@ -55,6 +55,19 @@ export const nullClaims: ReadonlyArray<NullClaim> = [
     claim: "for reports without a final section",
     condition:
       "metric_name not in (select metric_name from commodity.observation_version where revision_status = 'final')"
+  },
+  {
+    columns: ["commodity.metric.final_publishes_on"],
+    claim: "without `final_feed`",
+    condition: "final_feed is null"
+  },
+  {
+    columns: ["ingest.store_read", "ingest.live_store_read"].flatMap((table) => [
+      `${table}.due_from`,
+      `${table}.due_by`
+    ]),
+    claim: "for reads that an earlier version recorded",
+    condition: "false"
   },
   { columns: ["commodity.series.spec"], claim: "for the milk classes", condition: "commodity = 'Milk'" },
   {
