@@ -8,6 +8,7 @@ import { freshnessView } from "@larder/warehouse/opened/freshness.ts"
 import { Effect } from "effect"
 import { beforeAll, describe, expect, inject, it, onTestFinished } from "vitest"
 import { queryInEachZone } from "../support/warehouse/analyst.ts"
+import { freshnessOf, leftOut, metricRows } from "../support/warehouse/freshness.ts"
 import { type Document, docs, findFences, readDocument, readme } from "./documents.ts"
 
 const warehouse = readDocument("docs/warehouse.md").text
@@ -109,6 +110,30 @@ describe("docs/warehouse.md", () => {
     expect(temporaryFiles).not.toEqual([])
     for (const { path: file } of temporaryFiles) expect(path.dirname(String(file))).toBe(folder)
     expect(listFiles(live)).toEqual(before)
+  })
+})
+
+describe("docs/ingesting.md", () => {
+  const { queryFreshness } = freshnessOf()
+  it("says how to ask for what is late, a sample, missing or not loaded, and for nothing else", async () => {
+    const { text } = readDocument("docs/ingesting.md")
+    const [, condition = "false"] = /missing data sets either asks for\s+`([^`]*)`/.exec(text) ?? []
+    const newest = { last_observed_on: "2026-08-29" }
+    const ended = { ...newest, ended_on: "2026-08-29", feed: "ended" }
+    const metrics = { newest, ended, never: { printed: "sometimes" }, late: { last_observed_on: "2026-06-27" } }
+    const rows = metricRows(metrics, { "ingest.left_out": [leftOut(1, "commodities", "ended", "partial")] })
+    const named = `subject, (${condition}) as named`
+    const [found, samples] = await Effect.runPromise(
+      Effect.all([
+        queryFreshness(named, "2026-09-01", rows),
+        queryFreshness(named, "2026-09-01", {
+          ...metricRows({ newest }),
+          "ingest.data_set": [{ pipeline: "commodities", is_sample: true }]
+        })
+      ])
+    )
+    expect(found.filter((row) => row.named).map(({ subject }) => subject)).toEqual(["ended", "late"])
+    expect(samples).toEqual([{ subject: "newest", named: true }])
   })
 })
 
