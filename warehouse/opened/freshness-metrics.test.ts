@@ -134,17 +134,17 @@ describe("a metric", () => {
       const rows = metricRows({ behind, holidayWeek, mostly })
       const expectation =
         "The value of 2026-09-05 is expected by 2026-09-09 17:15 UTC, and late from 2026-09-11 17:15 UTC on."
-      const since = "The report came without a number for it since 2026-07-04."
+      const remark = "The report came without a number for it after 2026-07-04."
       assert.deepStrictEqual(yield* queryFreshness(columns, "2026-09-08", rows), [
         {
           subject: "behind",
           newest_on: "2026-07-04",
           state: "late",
-          why: `The value of 2026-07-11 is expected by 2026-07-15 17:15 UTC, and late from 2026-07-17 17:15 UTC on. ${since}`
+          why: `The value of 2026-07-11 is expected by 2026-07-15 17:15 UTC, and late from 2026-07-17 17:15 UTC on. ${remark}`
         },
         { subject: "holidayWeek", newest_on: "2026-08-29", state: "fresh", why: expectation },
         // a number that is printed only sometimes is as new as its report
-        { subject: "mostly", newest_on: "2026-07-04", state: "fresh", why: `${expectation} ${since}` }
+        { subject: "mostly", newest_on: "2026-07-04", state: "fresh", why: `${expectation} ${remark}` }
       ])
       assert.deepStrictEqual(yield* statesAt("2026-09-12", rows), {
         behind: "late",

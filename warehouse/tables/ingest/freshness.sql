@@ -279,7 +279,7 @@ source as (
     end as text,
     if(
       not has_ended and newest_on < feed_newest_on,
-      'The report came without a number for it since ' || newest_on || '.',
+      'The report came without a number for it after ' || newest_on || '.',
       null
     ) as remark
   from value_status
