@@ -265,8 +265,7 @@ const describeServed = (key: string, nutrient: Schema.Constraint) =>
   (Schema.resolveAnnotations(nutrient)?.description ?? key).replace(/\.$/, "; null if unknown.")
 const unitIn = (description: string) => / in (kcal|mg|µg|g)\b/.exec(description)?.[1] ?? ""
 
-const calculated =
-  "Calculated from the amount per 100 g or ml and the serving, rounded half to even to three significant digits."
+const fromAmount = "from the amount per 100 g or ml and the serving, rounded half to even to three significant digits."
 
 export const NutritionRow = Schema.Struct({
   fdc_id: labelId,
@@ -276,7 +275,10 @@ export const NutritionRow = Schema.Struct({
       const column = inUnit(unitIn(description), described.numberOrNull(description))
       return [
         key,
-        transformed(key === "vitamin_d" ? calculated : `As the label states it, otherwise: ${calculated}`, column)
+        transformed(
+          `${key === "vitamin_d" ? "Calculated" : "As the label states it, otherwise calculated"} ${fromAmount}`,
+          column
+        )
       ]
     })
   )

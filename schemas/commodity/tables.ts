@@ -107,7 +107,7 @@ export const ObservationVersion = Schema.Struct({
   observed_on: transformed(
     "Weekly values of regional reports are dated by the Friday of the week in which the report's period begins, whatever day it prints as the end.",
     described.text(
-      "Day of the reading: trading day, week-ending day, period end of biweekly reports, or first day of the priced month."
+      "Day of the reading: trading day, week-ending day, period end of biweekly reports, or first day of the priced month or year."
     )
   ),
   value: transformed(

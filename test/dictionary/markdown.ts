@@ -109,7 +109,7 @@ const renderDictionary = ({ columns, macros, references, relations }: Definition
   return `${[
     "# Dictionary of the warehouse",
     "Every table, view and macro of the warehouse, with columns, keys and references, from its definition.",
-    "Numbers of rows are those of the bundled samples. A key identifies a row: `primary key`, or `unique key` if one of its columns may be null. A transformation is what Larder does to the value that the source states, or from what it computes the value. Compare times in UTC with `now() at time zone 'UTC'`. SQL has the same texts as comments, and keys and references in [`ingest.table_constraint`](#ingesttable_constraint).",
+    "Numbers of rows are those of the bundled samples. Types are those of `larder.duckdb`: in the tables of other files, decimals have fewer digits, such as `DECIMAL(18,6)` for `DECIMAL(19,6)`. A key identifies a row: `primary key`, or `unique key` if one of its columns may be null. A transformation is what Larder does to the value that the source states, or from what it computes the value. Compare times in UTC with `now() at time zone 'UTC'`. SQL has the same texts as comments, and keys and references in [`ingest.table_constraint`](#ingesttable_constraint).",
     "## Contents",
     ...sections.flatMap(({ contents }) => contents),
     ...sections.flatMap(({ blocks }) => blocks)

@@ -256,6 +256,12 @@ describe("comments", () => {
     }
     expect(unlisted).toEqual([])
   })
+  it("begin a sentence only after the end of another", () => {
+    const comments = relations.flatMap(({ columns }) => columns.map(({ comment }) => comment))
+    expect(comments.filter((comment) => /[,:;] (?!\w+day\b)[A-Z][a-z]+ (from|of|by|when|in)\b/.test(comment))).toEqual(
+      []
+    )
+  })
   it("state the unit of each number that has one", () => {
     const wrong = columnsOfRecords().flatMap(([name, field]) => {
       const { comment, type } = findColumn(name)
